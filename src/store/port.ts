@@ -1,0 +1,145 @@
+/**
+ * The coordination store, as the rest of Gatehouse sees it: a tree of small nodes with ZooKeeper's semantics.
+ *
+ * Paths are absolute (`/gatehouse/tenants/acme`), data is bytes (codecs live in `src/model/codec`), every node has a
+ * version that starts at 0 and grows by one with each set. Parents must exist. Sequential nodes get a ten-digit suffix
+ * that grows per parent and never repeats while the parent lives. Ephemeral nodes vanish with the session that made them
+ * and cannot have children.
+ *
+ * Worked example: claim a request only if nobody else did, and say so in the same breath.
+ *
+ *     await store.multi([
+ *       create('/requests/build/7/claim', owner, { ephemeral: true }),
+ *       set('/requests/build/7', taken, 3),             // fails with BadVersion unless it is at version 3
+ *     ], opId);
+ *
+ * Either both happen or neither. Errors are the closed set of {@link StoreErrorCode}; `ConnectionLoss` alone leaves the
+ * outcome open, everything else means "not applied".
+ */
+
+export type StoreErrorCode =
+  | 'NoNode'
+  | 'NodeExists'
+  | 'BadVersion'
+  | 'NotEmpty'
+  | 'NoChildrenForEphemerals'
+  /** The answer was lost: the operation may or may not have been applied. */
+  | 'ConnectionLoss'
+  | 'SessionExpired'
+  /** A node or a multi is larger than {@link MAX_MULTI_BYTES}. */
+  | 'TooLarge'
+  | 'Auth'
+  /** The store was closed by this process. */
+  | 'Closed';
+
+export class StoreError extends Error {
+  override readonly name = 'StoreError';
+  readonly code: StoreErrorCode;
+  readonly path: string;
+  /** Index of the operation that failed, for a multi. */
+  readonly failedOperation: number | undefined;
+  constructor(code: StoreErrorCode, path: string, failedOperation?: number, options?: ErrorOptions) {
+    super(`${code} at ${path}${failedOperation === undefined ? '' : ` (operation ${failedOperation})`}`, options);
+    this.code = code;
+    this.path = path;
+    this.failedOperation = failedOperation;
+  }
+}
+
+/** Bytes a multi may hold in all (paths and data); ZooKeeper's packet limit is 1 048 575 with overhead. */
+export const MAX_MULTI_BYTES = 1_000_000;
+
+export type Operation =
+  | {
+      readonly kind: 'create';
+      readonly path: string;
+      readonly data: Uint8Array;
+      readonly ephemeral: boolean;
+      readonly sequential: boolean;
+    }
+  /** `version` −1 matches any. */
+  | { readonly kind: 'set'; readonly path: string; readonly data: Uint8Array; readonly version: number }
+  | { readonly kind: 'delete'; readonly path: string; readonly version: number }
+  | { readonly kind: 'check'; readonly path: string; readonly version: number };
+
+/** What one operation of a multi did; `create` returns the path it really made (with the sequence suffix). */
+export type OperationResult = { readonly path: string; readonly version: number };
+
+export interface Stat {
+  readonly version: number;
+  /** Grows with every transaction of the store; orders changes across nodes. */
+  readonly createdTransaction: bigint;
+  readonly modifiedTransaction: bigint;
+  /** Session that owns an ephemeral node, else undefined. */
+  readonly ephemeralOwner: string | undefined;
+  readonly childCount: number;
+}
+
+export interface StoredNode {
+  readonly data: Uint8Array;
+  readonly stat: Stat;
+}
+
+export type SessionState =
+  | 'connected'
+  /** No contact with the store: what this process holds (locks) counts as lost for outside effects. */
+  | 'suspended'
+  /** The session is over: ephemerals are gone, this object is of no further use. */
+  | 'lost';
+
+/** Something below a watched path changed. Watches carry no data: read again. Doubled and late events must be harmless. */
+export interface WatchEvent {
+  readonly kind: 'created' | 'changed' | 'deleted' | 'resync';
+  readonly path: string;
+}
+
+export interface Store {
+  readonly sessionId: string;
+  readonly sessionState: SessionState;
+  onSessionState(listener: (state: SessionState) => void): Disposable;
+
+  /**
+   * Applies all operations or none.
+   *
+   * @param operationId written nowhere by the port itself; implementations use it in errors and logs.
+   * @throws StoreError
+   */
+  multi(operations: readonly Operation[], operationId?: string): Promise<readonly OperationResult[]>;
+  /** @returns undefined when there is no such node. */
+  get(path: string): Promise<StoredNode | undefined>;
+  /** Names (not paths) of the children, sorted; undefined when there is no such node. */
+  children(path: string): Promise<readonly string[] | undefined>;
+  /** Reads many nodes in one round trip; a missing node is undefined at its index. */
+  getMany(paths: readonly string[]): Promise<readonly (StoredNode | undefined)[]>;
+  /** Waits until this process sees everything that was committed before the call. */
+  sync(): Promise<void>;
+  /**
+   * Calls `listener` after each change of `path` or anything below it (persistent, recursive), in commit order.
+   * `resync` at `path` means events may have been missed: read the subtree again.
+   */
+  watch(path: string, listener: (event: WatchEvent) => void): Disposable;
+  /** Ends the session: its ephemeral nodes vanish. Idempotent. */
+  close(): Promise<void>;
+}
+
+const NOTHING = new Uint8Array(0);
+
+export function create(
+  path: string,
+  data: Uint8Array = NOTHING,
+  options: { readonly ephemeral?: boolean; readonly sequential?: boolean } = {},
+): Operation {
+  return { kind: 'create', path, data, ephemeral: options.ephemeral ?? false, sequential: options.sequential ?? false };
+}
+
+export function set(path: string, data: Uint8Array, version = -1): Operation {
+  return { kind: 'set', path, data, version };
+}
+
+export function remove(path: string, version = -1): Operation {
+  return { kind: 'delete', path, version };
+}
+
+export function check(path: string, version = -1): Operation {
+  return { kind: 'check', path, version };
+}
