@@ -1,0 +1,133 @@
+/**
+ * One try at testing an item in one exact state. A reset ends the buildset as superseded and makes a new one.
+ *
+ *     new ─► merging ─► merged ─► [repo-state] ─► running ─► complete {result}
+ *               │          │                         │
+ *               │          └► complete CONFIG_ERROR / NO_JOBS
+ *               └► complete MERGE_CONFLICT
+ *     any ─► superseded {cause}
+ *
+ * new → merging           `start-merge` (src/pipeline/prepare-item.ts), merge request written
+ * merging → merged        merge-result event: merged
+ * merging → complete      merge-result event: conflict
+ * merged → running        freeze fact: job graph, all heads known
+ * merged → repo-state     freeze fact: heads of some projects missing, repo-state request written
+ * repo-state → running    repo-state result
+ * running → complete      last build of the graph ended
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { Build } from './build.ts';
+import type { ResetCause } from './cause.ts';
+import type { ChangeKey } from './change.ts';
+import type { ConfigError } from './config-error.ts';
+import type { JobNode } from './job.ts';
+import type { BranchHead, MergedBranch } from './merge.ts';
+import type { ProjectKey } from './project.ts';
+import type { BuildSetResult } from './results.ts';
+import type { Step } from './step.ts';
+
+/** What exactly is tested; lands byte for byte or not at all. */
+export interface TestedMerge {
+  /** Empty for ref updates. */
+  readonly branches: readonly MergedBranch[];
+  readonly heads: readonly BranchHead[];
+}
+
+/** The frozen jobs: the whole graph is the blob, `jobs` what deciding needs. */
+export interface FrozenGraph {
+  /** SHA-256 of the stored {@link import('./job.ts').JobGraph}. */
+  readonly blob: string;
+  readonly jobs: readonly JobNode[];
+}
+
+export type BuildSetStage =
+  | { readonly state: 'new' }
+  | { readonly state: 'merging'; readonly request: Uuid }
+  | { readonly state: 'merged'; readonly tested: TestedMerge }
+  | { readonly state: 'repo-state'; readonly tested: TestedMerge; readonly graph: FrozenGraph; readonly request: Uuid }
+  | { readonly state: 'running'; readonly tested: TestedMerge; readonly graph: FrozenGraph }
+  | { readonly state: 'complete'; readonly at: Nanoseconds; readonly result: BuildSetResult; readonly tested: TestedMerge | null; readonly graph: FrozenGraph | null }
+  | { readonly state: 'superseded'; readonly at: Nanoseconds; readonly cause: ResetCause; readonly graph: FrozenGraph | null };
+
+/** A request to a merger, with its times: becomes `Merge` or `RepoState` with the worker's steps below `MergerJob`. */
+export interface MergerWork {
+  readonly request: Uuid;
+  readonly kind: 'merge' | 'repo-state';
+  readonly requestedAt: Nanoseconds;
+  readonly done: null | {
+    readonly at: Nanoseconds;
+    readonly outcome: 'merged' | 'conflict' | 'repo-state' | 'failed' | 'withdrawn';
+    readonly worker: string | null;
+    readonly steps: readonly Step[];
+    readonly text?: string;
+  };
+}
+
+/** A computation inside the scheduler's turn. */
+export interface TurnWork {
+  readonly kind: 'layout' | 'freeze';
+  readonly startedAt: Nanoseconds;
+  readonly endedAt: Nanoseconds;
+  /** The layout was the tenant's own, or remembered. */
+  readonly cached: boolean;
+  /** Freeze: each job with the time it took, in configuration order. */
+  readonly jobs: readonly { readonly name: string; readonly startedAt: Nanoseconds; readonly endedAt: Nanoseconds }[];
+}
+
+export interface MergeConflict {
+  readonly change: ChangeKey;
+  readonly project: ProjectKey;
+  readonly files: readonly string[];
+}
+
+export interface BuildSet {
+  readonly uuid: Uuid;
+  /** 1 for the first, +1 with every reset. */
+  readonly number: number;
+  readonly createdAt: Nanoseconds;
+  /** Why it replaced the one before; null for the first. */
+  readonly cause: ResetCause | null;
+  readonly stage: BuildSetStage;
+  /** Oldest first; more than one after the merger failed and was asked again. */
+  readonly mergerWork: readonly MergerWork[];
+  readonly turnWork: readonly TurnWork[];
+  readonly conflict: MergeConflict | null;
+  readonly configErrors: readonly ConfigError[];
+  /** Paths changed by the item's own changes, by project; known once merged. */
+  readonly filesChanged: readonly { readonly project: ProjectKey; readonly files: readonly string[] }[];
+  /** In order of request; retries follow their first try. */
+  readonly builds: readonly Build[];
+}
+
+export function testedMergeOf(buildset: BuildSet): TestedMerge | null {
+  switch (buildset.stage.state) {
+    case 'new':
+    case 'merging':
+    case 'superseded':
+      return null;
+    default:
+      return buildset.stage.tested;
+  }
+}
+
+export function graphOf(buildset: BuildSet): FrozenGraph | null {
+  switch (buildset.stage.state) {
+    case 'new':
+    case 'merging':
+    case 'merged':
+      return null;
+    default:
+      return buildset.stage.graph;
+  }
+}
+
+/** When it ended, or null. */
+export function endOf(buildset: BuildSet): Nanoseconds | null {
+  return buildset.stage.state === 'complete' || buildset.stage.state === 'superseded' ? buildset.stage.at : null;
+}
+
+/** The build that speaks for a job: the last attempt. */
+export function currentBuild(buildset: BuildSet, job: string): Build | undefined {
+  return buildset.builds.findLast(build => build.job === job);
+}

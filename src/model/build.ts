@@ -1,0 +1,90 @@
+/**
+ * One attempt at one job.
+ *
+ *     requested ──► started ──► completed {result}
+ *         │            │
+ *         └────────────┴──────► cancelled {cause}
+ *
+ * requested → started     an executor took it (`build-started` event)
+ * started   → completed   the executor's result (`build-result` event), or it was lost with its executor: RETRY
+ * any       → cancelled   a decision of the scheduler; from then on a result of it is never counted
+ *
+ * A job that never got a build (a parent failed) has an entry with state `skipped`.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { CancelCause } from './cause.ts';
+import type { JobName } from './project.ts';
+import type { BuildResult } from './results.ts';
+import type { Step } from './step.ts';
+
+/** What the executor says of its work; its times are the executor's, clamped into the build when drawn. */
+export interface Execution {
+  readonly startedAt: Nanoseconds;
+  readonly endedAt: Nanoseconds;
+  readonly steps: readonly Step[];
+}
+
+export type BuildState =
+  | { readonly state: 'requested' }
+  | {
+      readonly state: 'started';
+      readonly at: Nanoseconds;
+      readonly worker: string;
+      /** The run phase has failed although the job still runs (post-run); the item counts as failing. */
+      readonly failingSince?: Nanoseconds;
+    }
+  | {
+      readonly state: 'completed';
+      readonly startedAt: Nanoseconds | null;
+      readonly at: Nanoseconds;
+      readonly result: BuildResult;
+      readonly worker: string | null;
+      readonly execution: Execution | null;
+      /** One line for people: why it failed, as far as the executor knows. */
+      readonly detail?: string;
+    }
+  | {
+      readonly state: 'cancelled';
+      readonly startedAt: Nanoseconds | null;
+      readonly at: Nanoseconds;
+      readonly worker: string | null;
+      readonly cause: CancelCause;
+      /** Arrives after the fact, when the executor has stopped it. */
+      readonly execution: Execution | null;
+    }
+  | { readonly state: 'skipped'; readonly at: Nanoseconds; readonly because: JobName };
+
+export interface Build {
+  readonly uuid: Uuid;
+  readonly job: JobName;
+  /** 1 for the first try. */
+  readonly attempt: number;
+  readonly voting: boolean;
+  readonly requestedAt: Nanoseconds;
+  readonly state: BuildState;
+}
+
+/** The result that counts, in Zuul's words; undefined while it is open. */
+export function resultOf(build: Build): BuildResult | undefined {
+  switch (build.state.state) {
+    case 'requested':
+    case 'started':
+      return undefined;
+    case 'completed':
+      return build.state.result;
+    case 'cancelled':
+      return 'CANCELED';
+    case 'skipped':
+      return 'SKIPPED';
+  }
+}
+
+export function isOpen(build: Build): boolean {
+  return build.state.state === 'requested' || build.state.state === 'started';
+}
+
+/** Ended in a way that starts the job again while attempts are left. */
+export function isRetried(build: Build): boolean {
+  return build.state.state === 'completed' && build.state.result === 'RETRY';
+}

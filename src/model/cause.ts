@@ -1,0 +1,104 @@
+/** Why an item was tested again, stepped back, or left: one record, from which logs, reports, spans and pages are derived. */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { BuildResult } from './results.ts';
+import type { JobName } from './project.ts';
+
+export type ResetCode =
+  /** A voting job of an item ahead failed: everything behind is tested without it. */
+  | 'item-ahead-failed'
+  | 'item-ahead-conflict'
+  | 'item-ahead-misconfigured'
+  /** The host refused to merge an item ahead although its tests passed. */
+  | 'item-ahead-not-merged'
+  /** An item ahead left: abandoned, approval withdrawn, new patchset, dequeued by hand. */
+  | 'item-ahead-left'
+  /** An item was put ahead (promotion). */
+  | 'item-ahead-changed'
+  /** A change this item depends on is failing: its jobs are cancelled and not started again. */
+  | 'needed-change-failing'
+  /** Somebody else moved the branch: what was tested is not what would land. */
+  | 'base-moved'
+  /** The merger could not do it; tried again. */
+  | 'merger-failed';
+
+/** Who is to blame, as far as known. */
+export interface Culprit {
+  readonly item: Uuid;
+  /** `changeText` of its change(s). */
+  readonly change: string;
+  readonly buildset?: Uuid;
+  readonly build?: Uuid;
+  readonly job?: JobName;
+  readonly result?: BuildResult;
+  /** Why the culprit itself left, when it did. */
+  readonly left?: LeaveCode;
+}
+
+export interface ResetCause {
+  readonly code: ResetCode;
+  readonly at: Nanoseconds;
+  readonly culprit: Culprit | null;
+}
+
+export type LeaveCode =
+  /** Reported, whatever the result. */
+  | 'reported'
+  | 'abandoned'
+  | 'new-patchset'
+  | 'requirement-lost'
+  | 'dependency-lost'
+  /** Its change entered a pipeline that supercedes this one. */
+  | 'superseded'
+  | 'merged-elsewhere'
+  /** A dependency item nobody waits behind any more. */
+  | 'no-longer-needed'
+  | 'dequeued-by-hand'
+  | 'pipeline-removed';
+
+/** Why a build was cancelled. */
+export interface CancelCause {
+  readonly code: 'reset' | 'item-left' | 'fail-fast' | 'needed-change-failing';
+  readonly at: Nanoseconds;
+  readonly culprit: Culprit | null;
+}
+
+/** One English clause, e.g. `unit-tests of acme/app master/login,3f2a91c0 ended with FAILURE`. */
+export function culpritText(culprit: Culprit): string {
+  if (culprit.job !== undefined) return `${culprit.job} of ${culprit.change} ended with ${culprit.result ?? 'a failure'}`;
+  if (culprit.left !== undefined) return `${culprit.change} left: ${leaveText(culprit.left)}`;
+  return culprit.change;
+}
+
+export function leaveText(code: LeaveCode): string {
+  const texts: { readonly [code in LeaveCode]: string } = {
+    reported: 'reported',
+    abandoned: 'the change was abandoned',
+    'new-patchset': 'a new patchset replaced it',
+    'requirement-lost': 'a requirement of the pipeline is no longer met',
+    'dependency-lost': 'a change it depends on cannot merge with it',
+    superseded: 'the change entered a pipeline that supercedes this one',
+    'merged-elsewhere': 'the change was merged by somebody else',
+    'no-longer-needed': 'no item behind needs it any more',
+    'dequeued-by-hand': 'dequeued by hand',
+    'pipeline-removed': 'the pipeline no longer exists',
+  };
+  return texts[code];
+}
+
+/** A whole sentence without a full stop, e.g. `tested again because unit-tests of ... ended with FAILURE`. */
+export function resetText(cause: ResetCause): string {
+  const who = cause.culprit === null ? '' : culpritText(cause.culprit);
+  const texts: { readonly [code in ResetCode]: string } = {
+    'item-ahead-failed': `an item ahead failed: ${who}`,
+    'item-ahead-conflict': `an item ahead cannot be merged: ${who}`,
+    'item-ahead-misconfigured': `an item ahead has an invalid configuration: ${who}`,
+    'item-ahead-not-merged': `the host did not merge an item ahead: ${who}`,
+    'item-ahead-left': `an item ahead is gone: ${who}`,
+    'item-ahead-changed': `another item was moved ahead: ${who}`,
+    'needed-change-failing': `a change it depends on is failing: ${who}`,
+    'base-moved': 'the branch was moved by somebody else, so the tested state is not what would land',
+    'merger-failed': 'the merge could not be computed and is tried again',
+  };
+  return texts[cause.code];
+}

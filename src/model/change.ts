@@ -1,0 +1,104 @@
+/**
+ * What pipelines work on: a proposed change (a pull request, a Gerrit change, a proposal branch) or an update of a ref
+ * (a push, a tag). A change here is a snapshot of one revision; what the host currently says of it is a
+ * {@link ChangeRecord}, refreshed by events.
+ *
+ * Worked example, git driver: pushing `for/master/login` to project `acme/app` of connection `local` gives
+ *
+ *     { kind: 'change', key: 'local/acme/app#master/login', project: 'local/acme/app', branch: 'master',
+ *       id: 'master/login', patchset: '3f2a...', commit: '3f2a...', ref: 'refs/heads/for/master/login', ... }
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import { type BranchName, type CommitId, type ProjectKey, projectIdOf, shortCommit } from './project.ts';
+
+declare const brand: unique symbol;
+/** Identity of a change over its revisions (`<project key>#<id>`), or of one ref update (`<project key>@<ref>@<new>`). */
+export type ChangeKey = string & { readonly [brand]: 'ChangeKey' };
+
+interface CommonChange {
+  readonly key: ChangeKey;
+  readonly project: ProjectKey;
+  /** Where a person looks at it; absent when the host has no pages. */
+  readonly url?: string;
+}
+
+export interface ProposedChange extends CommonChange {
+  readonly kind: 'change';
+  /** Target branch without `refs/heads/`. */
+  readonly branch: BranchName;
+  /** The host's id: `123` for a pull request, `master/login` for a proposal branch. */
+  readonly id: string;
+  /** The host's name of this revision; the commit where the host has no numbers. */
+  readonly patchset: string;
+  readonly commit: CommitId;
+  /** Full ref under which the commit can be fetched. */
+  readonly ref: string;
+  /** First line of the commit message; shown to people, never exported. */
+  readonly subject: string;
+  readonly owner?: string;
+}
+
+export interface RefUpdate extends CommonChange {
+  readonly kind: 'ref';
+  /** Full ref, e.g. `refs/heads/master`, `refs/tags/v1`. */
+  readonly ref: string;
+  /** Set when the ref is a branch. */
+  readonly branch?: BranchName;
+  /** null: the ref did not exist before. */
+  readonly oldCommit: CommitId | null;
+  /** null: the ref was deleted. */
+  readonly newCommit: CommitId | null;
+}
+
+export type Change = ProposedChange | RefUpdate;
+
+export type ChangeStatus = 'open' | 'merged' | 'abandoned';
+
+/** The change cache's entry: what the host last said, as far as gating needs it. */
+export interface ChangeRecord {
+  readonly change: Change;
+  readonly status: ChangeStatus;
+  /** Changes that must merge first (git parents and `Depends-On`), in order, direct ones only. */
+  readonly dependsOn: readonly ChangeKey[];
+  /** Lines of `Depends-On` that name no change we know, as written. */
+  readonly unresolvedDependencies: readonly string[];
+  /** What the driver's requirements look at (approvals, labels, votes): understood by the driver alone. */
+  readonly facts: Readonly<Record<string, string | boolean | number | null>>;
+  readonly fetchedAt: Nanoseconds;
+}
+
+export function changeKey(project: ProjectKey, id: string): ChangeKey {
+  return `${project}#${id}` as ChangeKey;
+}
+
+export function refUpdateKey(project: ProjectKey, ref: string, newCommit: CommitId | null): ChangeKey {
+  return `${project}@${ref}@${newCommit ?? 'deleted'}` as ChangeKey;
+}
+
+export function branchOf(change: Change): BranchName | undefined {
+  return change.branch;
+}
+
+/** The revision that is tested: null only for a deleted ref. */
+export function commitOf(change: Change): CommitId | null {
+  return change.kind === 'change' ? change.commit : change.newCommit;
+}
+
+/** How people read it: `acme/app master/login 3f2a91c0`. */
+export function changeText(change: Change): string {
+  const name = projectIdOf(change.project).name;
+  if (change.kind === 'change') {
+    const revision = change.patchset === change.commit ? shortCommit(change.commit) : change.patchset;
+    return `${name} ${change.id},${revision}`;
+  }
+  return `${name} ${change.ref}${change.newCommit === null ? ' (deleted)' : ` ${shortCommit(change.newCommit)}`}`;
+}
+
+/** Same change at the same revision. */
+export function sameRevision(a: Change, b: Change): boolean {
+  return a.key === b.key && commitOf(a) === commitOf(b) && patchsetOf(a) === patchsetOf(b);
+}
+
+function patchsetOf(change: Change): string {
+  return change.kind === 'change' ? change.patchset : '';
+}

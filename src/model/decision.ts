@@ -1,0 +1,56 @@
+/**
+ * Every decision about a change is one record with a reason code: enqueued, ignored, waiting for, reset by, left because.
+ * Log lines, reports, pages, span attributes and `gatehouse why` all read these; nothing else explains.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { ChangeKey } from './change.ts';
+import type { PipelineName, ProjectKey, TenantName } from './project.ts';
+
+export type DecisionCode =
+  // an event and a pipeline
+  | 'trigger-matched'
+  | 'no-trigger-matched'
+  | 'requirement-not-met'
+  | 'already-enqueued'
+  | 'project-not-in-pipeline'
+  | 'no-such-change'
+  | 'change-not-open'
+  | 'other-connection'
+  | 'event-refused'
+  // dependencies
+  | 'too-many-dependencies'
+  | 'dependency-cycle'
+  | 'dependency-unresolved'
+  | 'dependency-not-ready'
+  | 'dependency-other-queue'
+  | 'dependency-abandoned'
+  | 'pipeline-full'
+  // an item
+  | 'enqueued'
+  | 'enqueued-as-dependency'
+  | 'enqueued-behind'
+  | 'moved-behind'
+  | 'reset'
+  | 'retry'
+  | 'retest'
+  | 'window-changed'
+  | 'pipeline-disabled'
+  | 'result-ignored'
+  | 'reported'
+  | 'left';
+
+export interface Decision {
+  readonly at: Nanoseconds;
+  readonly code: DecisionCode;
+  readonly tenant: TenantName;
+  readonly pipeline: PipelineName | null;
+  readonly project: ProjectKey;
+  readonly change: ChangeKey;
+  /** `changeText` of the change. */
+  readonly changeText: string;
+  readonly item: Uuid | null;
+  readonly event: Uuid | null;
+  /** One English sentence without a full stop, with the numbers that decided. */
+  readonly text: string;
+}

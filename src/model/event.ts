@@ -1,0 +1,138 @@
+/**
+ * The trip of one event, station by station.
+ *
+ *   1 receive   a webhook body or a poll's finding becomes a {@link ConnectionEvent}, durable before anybody is told so
+ *               src/web/webhook-route.ts, drivers/<name>/listener.ts              span: root `GitEvent`, ... opens
+ *   2 process   the driver reads the host and turns it into {@link TriggerEvent}s; change cache refreshed
+ *               src/scheduler/connection-events.ts, drivers/<name>/               root ends: forwarded or discarded + reason
+ *   3 tenant    each tenant that holds the project: reconfigure if configuration changed, match pipelines
+ *               src/scheduler/tenant-events.ts, src/pipeline/match.ts             span: root `TenantEvent`, link to 1
+ *   4 enqueue   {@link PipelineEvent} `enqueue`: dependencies ahead and behind, or a refusal with its reason
+ *               src/scheduler/pipeline-turn.ts, src/pipeline/enqueue.ts
+ *   5 item      QueueItem and BuildSet are created in the turn's commit           span: root `QueueItem`, link to 3
+ *   6 merge     MergeRequest, answered by `merger-result`
+ *               src/merger/                                                       `Merge` → `MergerJob`
+ *   7 layout    the change's own configuration, if it brings one                  `Layout`
+ *   8 freeze    job graph, immutable from here: src/layout/freeze-job-graph.ts    `JobGraph`
+ *   9 build     BuildRequest, answered by `build-started` and `build-result`
+ *               src/executor/                                                     `Build` → `JobExecution` → steps
+ *  10 result    window, re-parenting, cancels: src/pipeline/process-item.ts
+ *  11 report    intent, reporters, merge at the host; answered by `report-result`
+ *               src/scheduler/report.ts                                           `Report` → one per reporter
+ *  12 leave     removed from its queue; spans and history ride in the same commit ends `QueueItem`
+ *
+ * Each arrow between stations is one multi-write that deletes the event where it was and creates it where it goes.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
+import type { Execution } from './build.ts';
+import type { Change, ChangeKey } from './change.ts';
+import type { Json } from './job.ts';
+import type { MergerOutcome } from './merge.ts';
+import type { BranchName, ConnectionName, PipelineName, ProjectKey, TenantName } from './project.ts';
+import type { ReportRecord } from './queue-item.ts';
+import type { BuildResult } from './results.ts';
+
+/** Station 1: what came in, reduced to what the driver needs. */
+export interface ConnectionEvent {
+  readonly uuid: Uuid;
+  readonly connection: ConnectionName;
+  /** The host's id of this delivery, or one the driver derives; the same id is never processed twice. */
+  readonly deliveryId: string;
+  /** The host's event name, e.g. `push`, `pull_request`, `refs-changed`. */
+  readonly type: string;
+  readonly payload: Json;
+  /** When the first byte of it reached us. */
+  readonly receivedAt: Nanoseconds;
+  readonly sampled: boolean;
+}
+
+/** Station 2: something happened to a change or a ref. */
+export interface TriggerEvent {
+  /** Also the trace id of the ingestion trace; follows from the connection event's uuid and an ordinal. */
+  readonly uuid: Uuid;
+  readonly connection: ConnectionName;
+  readonly driver: string;
+  /** The driver's event name as used in `trigger:`, e.g. `proposed`, `approved`, `abandoned`, `ref-updated`. */
+  readonly type: string;
+  readonly project: ProjectKey;
+  readonly branch: BranchName | null;
+  /** Full ref; null when the event is not about a ref. */
+  readonly ref: string | null;
+  readonly change: Change;
+  /** What trigger filters look at besides: comment text, approvals, account. */
+  readonly facts: { readonly [name: string]: string | boolean | number | null };
+  /** Branches of which the configuration may have changed: the tenant reconfigures before it forwards. */
+  readonly configMayHaveChanged: readonly BranchName[];
+  /** The branch was created or deleted: the list of branches is read again. */
+  readonly branchesChanged: boolean;
+  readonly receivedAt: Nanoseconds;
+  readonly sampled: boolean;
+  readonly span: SpanReference;
+}
+
+export interface SpanReference {
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+}
+
+/** Station 3: a trigger event in the queue of one tenant. */
+export interface TenantEvent {
+  /** Its trace id. */
+  readonly uuid: Uuid;
+  readonly tenant: TenantName;
+  readonly trigger: TriggerEvent;
+  readonly queuedAt: Nanoseconds;
+}
+
+/** Stations 4 and up: what a pipeline's turn consumes, in order. */
+export type PipelineEvent =
+  | {
+      readonly kind: 'enqueue';
+      readonly uuid: Uuid;
+      readonly trigger: TriggerEvent;
+      readonly tenantSpan: SpanReference;
+      /** The driver's words for the filter that matched. */
+      readonly matched: string;
+    }
+  /** What the host says of this change is different now; items of it are looked at again. */
+  | { readonly kind: 'change-updated'; readonly uuid: Uuid; readonly change: ChangeKey }
+  | { readonly kind: 'merger-result'; readonly uuid: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly request: Uuid; readonly at: Nanoseconds; readonly outcome: MergerOutcome }
+  | { readonly kind: 'build-started'; readonly uuid: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly build: Uuid; readonly at: Nanoseconds; readonly worker: string }
+  /** The run phase failed, the job still runs. */
+  | { readonly kind: 'build-failing'; readonly uuid: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly build: Uuid; readonly at: Nanoseconds }
+  | {
+      readonly kind: 'build-result';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly build: Uuid;
+      readonly at: Nanoseconds;
+      readonly result: BuildResult;
+      readonly worker: string | null;
+      readonly execution: Execution | null;
+      readonly detail?: string;
+    }
+  | {
+      readonly kind: 'report-result';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly report: Uuid;
+      readonly at: Nanoseconds;
+      readonly outcome: ReportOutcome;
+      readonly parts: NonNullable<ReportRecord['done']>['parts'];
+    }
+  /** The change entered a pipeline that supercedes this one. */
+  | { readonly kind: 'superseded'; readonly uuid: Uuid; readonly change: ChangeKey; readonly by: PipelineName }
+  /** An operator's request. */
+  | { readonly kind: 'dequeue'; readonly uuid: Uuid; readonly change: ChangeKey; readonly by: string };
+
+export type ReportOutcome =
+  /** All reporters did it; with a merging reporter the tested commits are what the branches now hold. */
+  | { readonly kind: 'done'; readonly merged: boolean }
+  /** The branch is not where the test began: test again. */
+  | { readonly kind: 'base-moved'; readonly text: string }
+  /** The host will not merge it. */
+  | { readonly kind: 'not-merged'; readonly text: string }
+  /** A reporter that does not merge failed for good; the item's result stands. */
+  | { readonly kind: 'failed'; readonly text: string };

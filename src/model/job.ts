@@ -1,0 +1,99 @@
+/**
+ * A job as it will run: inheritance, variants and overrides are resolved, matchers have decided. Frozen jobs never change;
+ * the whole graph of a buildset is one content-addressed blob (`blobs/<sha256>`), and the queue item keeps only the
+ * {@link JobNode}s the pipeline decides with.
+ */
+import type { BranchName, JobName, ProjectKey } from './project.ts';
+
+export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json };
+
+/** One script of a job, run in the order of its phase. */
+export interface Playbook {
+  /** Project that holds it; its checkout at the buildset's state of that project is what runs. */
+  readonly project: ProjectKey;
+  /** Branch the defining configuration was read from. */
+  readonly branch: BranchName;
+  /** Path below the root of the project, e.g. `playbooks/test.sh`. */
+  readonly path: string;
+  /** Defined by a config-project. */
+  readonly trusted: boolean;
+}
+
+export interface JobDependency {
+  readonly name: JobName;
+  /** A soft dependency is ignored when that job does not run for this change. */
+  readonly soft: boolean;
+}
+
+export interface RequiredProject {
+  readonly project: ProjectKey;
+  /** Branch or tag to check out instead of the change's branch. */
+  readonly overrideCheckout?: string;
+}
+
+export interface NodeRequirement {
+  /** Name of the node within the job. */
+  readonly name: string;
+  /** Label an executor must offer. */
+  readonly label: string;
+}
+
+export interface FrozenJob {
+  readonly name: JobName;
+  readonly description?: string;
+  readonly preRun: readonly Playbook[];
+  readonly run: readonly Playbook[];
+  readonly postRun: readonly Playbook[];
+  /** Seconds for pre-run and run together; undefined: the executor's default. */
+  readonly timeout?: number;
+  /** Seconds for post-run. */
+  readonly postTimeout?: number;
+  /** Times it is tried in all before an infrastructure failure becomes RETRY_LIMIT. Default 3. */
+  readonly attempts: number;
+  readonly voting: boolean;
+  readonly dependencies: readonly JobDependency[];
+  readonly requiredProjects: readonly RequiredProject[];
+  readonly overrideCheckout?: string;
+  readonly vars: { readonly [name: string]: Json };
+  /** Empty: the job runs on the executor itself. */
+  readonly nodes: readonly NodeRequirement[];
+  readonly nodesetName?: string;
+  readonly holdFollowingChanges: boolean;
+  /** The first voting failure of the buildset cancels the other jobs. */
+  readonly failFast: boolean;
+  readonly network: boolean;
+  readonly successMessage?: string;
+  readonly failureMessage?: string;
+  readonly tags: readonly string[];
+  /** Where its variants were defined, `project@branch:file:line`, parent first. */
+  readonly definedAt: readonly string[];
+}
+
+/** What deciding needs of a frozen job. */
+export interface JobNode {
+  readonly name: JobName;
+  readonly voting: boolean;
+  readonly attempts: number;
+  readonly dependencies: readonly JobDependency[];
+  readonly holdFollowingChanges: boolean;
+  readonly failFast: boolean;
+  /** Labels it needs; empty when any executor will do. */
+  readonly labels: readonly string[];
+}
+
+export interface JobGraph {
+  /** In configuration order; dependencies name jobs of this list (soft ones to absent jobs are dropped). */
+  readonly jobs: readonly FrozenJob[];
+}
+
+export function jobNodeOf(job: FrozenJob): JobNode {
+  return {
+    name: job.name,
+    voting: job.voting,
+    attempts: job.attempts,
+    dependencies: job.dependencies,
+    holdFollowingChanges: job.holdFollowingChanges,
+    failFast: job.failFast,
+    labels: job.nodes.map(node => node.label),
+  };
+}

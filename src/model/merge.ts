@@ -1,0 +1,123 @@
+/**
+ * What the scheduler asks of mergers and what they answer.
+ *
+ * A merge request names the changes of every item ahead and the item's own, oldest first. The merger extends the chain
+ * of merges it remembers, so that the item at position k costs one merge. Commits are reproducible: any merger makes the
+ * same ids from the same base and changes.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { ChangeKey } from './change.ts';
+import type { BranchName, CommitId, PipelineName, ProjectKey, TenantName } from './project.ts';
+import type { Step } from './step.ts';
+
+/** What is merged into what. */
+export interface MergeInput {
+  readonly change: ChangeKey;
+  readonly project: ProjectKey;
+  readonly branch: BranchName;
+  readonly ref: string;
+  readonly commit: CommitId;
+  /** Message of the merge commit, complete; must be a function of the change, so that repeats give the same id. */
+  readonly message: string;
+}
+
+/** A project whose branch heads the answer must hold, besides the merged ones. */
+export interface ProjectState {
+  readonly project: ProjectKey;
+  /** Wanted branches; heads of absent ones are left out. Empty: all branches. */
+  readonly branches: readonly BranchName[];
+}
+
+interface CommonRequest {
+  readonly uuid: Uuid;
+  readonly tenant: TenantName;
+  readonly requestedAt: Nanoseconds;
+  /** 100 high, 200 normal, 300 low. */
+  readonly priority: number;
+  /** Whose spans the merger's steps become children of; absent: nobody asked for spans. */
+  readonly item?: { readonly pipeline: PipelineName; readonly item: Uuid; readonly buildset: Uuid; readonly sampled: boolean };
+}
+
+export interface MergeRequest extends CommonRequest {
+  readonly kind: 'merge';
+  /** Changes of the items ahead, then the item's own. */
+  readonly inputs: readonly MergeInput[];
+  /** How many at the end of `inputs` are the item's own. */
+  readonly own: number;
+  /** Projects whose heads the jobs will likely need (playbooks, required projects). */
+  readonly states: readonly ProjectState[];
+  /** Ref updates (post pipelines) test a commit as it is: `{project, branch, commit}` to fetch and read. */
+  readonly pinned: readonly { readonly project: ProjectKey; readonly ref: string; readonly branch?: BranchName; readonly commit: CommitId; readonly before: CommitId | null }[];
+}
+
+export interface RepoStateRequest extends CommonRequest {
+  readonly kind: 'repo-state';
+  readonly states: readonly ProjectState[];
+}
+
+/** Reads the configuration files of a project's branches at their tips. */
+export interface ConfigFilesRequest extends CommonRequest {
+  readonly kind: 'config-files';
+  readonly project: ProjectKey;
+  /** Empty: every branch. */
+  readonly branches: readonly BranchName[];
+  /** Commits the answer must at least contain (an event told of them); a merger that does not have them fetches. */
+  readonly atLeast: readonly { readonly branch: BranchName; readonly commit: CommitId }[];
+}
+
+export type MergerRequest = MergeRequest | RepoStateRequest | ConfigFilesRequest;
+
+/** A configuration file as found in the object database. */
+export interface ConfigFile {
+  readonly path: string;
+  /** UTF-8 text; a file that is not UTF-8 or too large has `problem` instead of a text. */
+  readonly text: string;
+  readonly problem?: string;
+}
+
+export interface BranchConfig {
+  readonly project: ProjectKey;
+  readonly branch: BranchName;
+  readonly commit: CommitId;
+  readonly files: readonly ConfigFile[];
+}
+
+/** Head of one branch of one project, as this buildset sees it. */
+export interface BranchHead {
+  readonly project: ProjectKey;
+  readonly branch: BranchName;
+  readonly commit: CommitId;
+}
+
+/** The exact state that is tested for one project and branch. */
+export interface MergedBranch {
+  readonly project: ProjectKey;
+  readonly branch: BranchName;
+  /** Tip of the branch at the host when the chain began. */
+  readonly base: CommitId;
+  /** Result of the whole chain up to and including the own changes. */
+  readonly commit: CommitId;
+  readonly tree: string;
+  /** Commit before the own changes: what the item ahead was tested as; equals `base` for the first. */
+  readonly before: CommitId;
+}
+
+export type MergerOutcome =
+  | {
+      readonly kind: 'merged';
+      readonly branches: readonly MergedBranch[];
+      /** Paths changed by the own changes, per project; sorted. */
+      readonly filesChanged: readonly { readonly project: ProjectKey; readonly files: readonly string[] }[];
+      /** Configuration at the merged commit for every project-branch in `inputs` or `pinned` whose configuration differs from the branch tip's. */
+      readonly config: readonly BranchConfig[];
+      /** Heads for `states`, and `pinned` projects, with the merged commits in place of tips. */
+      readonly heads: readonly BranchHead[];
+      readonly steps: readonly Step[];
+      readonly worker: string;
+    }
+  | { readonly kind: 'conflict'; readonly change: ChangeKey; readonly project: ProjectKey; readonly files: readonly string[]; readonly steps: readonly Step[]; readonly worker: string }
+  | { readonly kind: 'repo-state'; readonly heads: readonly BranchHead[]; readonly steps: readonly Step[]; readonly worker: string }
+  | { readonly kind: 'config-files'; readonly branches: readonly BranchConfig[]; readonly steps: readonly Step[]; readonly worker: string }
+  /** Could not be done: `Unable to update <project>: <reason>`. */
+  | { readonly kind: 'failed'; readonly text: string; readonly retryable: boolean; readonly steps: readonly Step[]; readonly worker: string };

@@ -1,0 +1,72 @@
+/** A pipeline as configured: which events it takes, how it queues, how it reports. */
+import type { Json } from './job.ts';
+import type { ConnectionName, PipelineName, ProjectKey } from './project.ts';
+
+export type Manager = 'independent' | 'dependent';
+
+export type Precedence = 'high' | 'normal' | 'low';
+
+/** When a reporter speaks. */
+export type ReportAction =
+  | 'enqueue'
+  | 'start'
+  | 'success'
+  | 'failure'
+  | 'merge-conflict'
+  | 'config-error'
+  | 'no-jobs'
+  | 'dequeue'
+  | 'disabled';
+
+/** One entry of a pipeline's trigger, require, reject or reporter for one connection, checked by that connection's driver. */
+export interface DriverConfig {
+  readonly connection: ConnectionName;
+  /** As the driver's parser returned it: plain JSON, understood by that driver alone. */
+  readonly config: Json;
+  /** `project@branch:file:line`, for decisions that quote it. */
+  readonly definedAt: string;
+}
+
+export interface WindowPolicy {
+  /** Items that may run at once; 0: no limit. Default 20 (dependent), 0 (independent). */
+  readonly initial: number;
+  /** Never below. Default 3. */
+  readonly floor: number;
+  /** Never above; undefined: none. */
+  readonly ceiling?: number;
+  readonly increase: { readonly type: 'linear' | 'exponential'; readonly factor: number };
+  readonly decrease: { readonly type: 'linear' | 'exponential'; readonly factor: number };
+}
+
+export interface Pipeline {
+  readonly name: PipelineName;
+  readonly manager: Manager;
+  readonly description?: string;
+  readonly precedence: Precedence;
+  readonly postReview: boolean;
+  readonly triggers: readonly DriverConfig[];
+  readonly require: readonly DriverConfig[];
+  readonly reject: readonly DriverConfig[];
+  readonly reporters: { readonly [action in ReportAction]: readonly DriverConfig[] };
+  readonly messages: { readonly [action in ReportAction | 'footer']?: string };
+  readonly window: WindowPolicy;
+  /** Pipelines whose item of a change is dequeued when that change enters this one. */
+  readonly supercedes: readonly PipelineName[];
+  readonly dequeueOnNewPatchset: boolean;
+  readonly allowOtherConnections: boolean;
+  /** Consecutive failures after which reports go to `disabled`; undefined: never. */
+  readonly disableAfterConsecutiveFailures?: number;
+}
+
+/**
+ * What a pipeline's pass needs to know of the projects it may meet; derived from the layout.
+ *
+ * Two projects share a change queue when both name the same queue; a project without one has a queue of its own.
+ */
+export interface PipelineProject {
+  readonly project: ProjectKey;
+  /** Name of the shared queue, or undefined. */
+  readonly queue?: string;
+  /** One queue per branch rather than one for all. */
+  readonly queuePerBranch: boolean;
+}

@@ -1,0 +1,131 @@
+/**
+ * A queue item: one change (or a cycle of changes) on its way through one pipeline, with all that ever happened to it.
+ * One stored record holds the item, its buildsets and their builds, so that a reset of N items is a few multi-writes.
+ *
+ *     queued ──► reporting {intent} ──► left {reason}
+ *        └───────────────────────────────►
+ *
+ * What it does while queued (preparing, running) is the stage of its current buildset; whether it is failing, outside
+ * the window or behind a failing item is derived (`src/pipeline/standing.ts`) and never stored.
+ *
+ * The uuid is the item's trace id; everything in here with a start and an end becomes a span of that trace.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
+import type { BuildSet } from './build-set.ts';
+import type { LeaveCode } from './cause.ts';
+import type { Change, ChangeKey } from './change.ts';
+import type { PipelineName, TenantName } from './project.ts';
+import type { ReportAction } from './pipeline.ts';
+import type { BuildSetResult } from './results.ts';
+
+/** What the item as a whole is doing: every nanosecond from enqueue to dequeue belongs to exactly one of these. */
+export type ItemStateName =
+  /** Beyond the window: not prepared yet. */
+  | 'window'
+  /** A merger computes its merge. */
+  | 'merge'
+  /** Layout, job graph, heads of other projects. */
+  | 'configure'
+  | 'repo-state'
+  /** A job of the item ahead must succeed first (hold-following-changes). */
+  | 'hold-following'
+  /** Builds are requested, no executor has taken one yet. */
+  | 'executor'
+  /** At least one build runs. */
+  | 'running'
+  /** Done testing; an item ahead must leave first. */
+  | 'change-ahead'
+  /** A change it depends on is failing and still in the queue. */
+  | 'needed-change'
+  /** A dependency item: it only holds a place for the items behind. */
+  | 'dependency'
+  | 'reporting';
+
+export interface TimelineEntry {
+  readonly state: ItemStateName;
+  readonly since: Nanoseconds;
+  /** What it waits for, e.g. `acme/app master/login,3f2a91c0` or a job. */
+  readonly subject?: string;
+}
+
+export interface ItemEvent {
+  readonly at: Nanoseconds;
+  readonly name: 'moved' | 'reset' | 'failing' | 'cancel-requested' | 'dequeue-requested' | 'retest' | 'window-entered';
+  readonly facts: { readonly [name: string]: string | number | boolean };
+}
+
+export type ItemPhase =
+  | { readonly phase: 'queued' }
+  /** The intent is durable before the host is asked; a crash repeats the question, not the deed. */
+  | { readonly phase: 'reporting'; readonly report: Uuid; readonly action: ReportAction }
+  | { readonly phase: 'left'; readonly at: Nanoseconds; readonly reason: LeaveCode; readonly result: BuildSetResult };
+
+export interface ReportRecord {
+  readonly uuid: Uuid;
+  readonly action: ReportAction;
+  readonly requestedAt: Nanoseconds;
+  readonly done: null | {
+    readonly at: Nanoseconds;
+    readonly outcome: 'done' | 'refused' | 'failed';
+    /** One entry per reporter that was asked. */
+    readonly parts: readonly {
+      readonly kind: 'HostReport' | 'HostMerge';
+      readonly connection: string;
+      readonly startedAt: Nanoseconds;
+      readonly endedAt: Nanoseconds;
+      readonly tries: number;
+      readonly outcome: 'done' | 'refused' | 'failed';
+      readonly text?: string;
+    }[];
+  };
+}
+
+/** Where it came from: the trip of the event, for links from the item's trace back to it. */
+export interface ItemOrigin {
+  /** Uuid of the trigger event; its ingestion trace. */
+  readonly event: Uuid;
+  readonly eventType: string;
+  /** Name of the ingestion span's kind, e.g. `GitEvent`. */
+  readonly eventSpan: { readonly traceId: TraceId; readonly spanId: SpanId };
+  readonly tenantSpan: { readonly traceId: TraceId; readonly spanId: SpanId };
+  readonly receivedAt: Nanoseconds;
+  readonly connection: string;
+}
+
+export interface QueueItem {
+  readonly uuid: Uuid;
+  readonly tenant: TenantName;
+  readonly pipeline: PipelineName;
+  /** Key of the change queue it is in. */
+  readonly queue: string;
+  /** Oldest first; one unless it is a cycle. Never empty. */
+  readonly changes: readonly [Change, ...Change[]];
+  /** A dependency item holds a place so that items behind are tested with it; it runs and reports nothing. */
+  readonly role: 'live' | 'dependency';
+  readonly origin: ItemOrigin;
+  readonly sampled: boolean;
+  readonly enqueuedAt: Nanoseconds;
+  readonly phase: ItemPhase;
+  /** The item whose tested state this one extends; null: the branch tip. Not always the next one ahead in the queue. */
+  readonly behind: Uuid | null;
+  /** Changes it depends on directly. */
+  readonly dependsOn: readonly ChangeKey[];
+  readonly buildset: BuildSet;
+  /** Superseded ones, oldest first. */
+  readonly earlier: readonly BuildSet[];
+  /** Never empty: begins at `enqueuedAt`; each entry ends where the next begins, the last one when the item leaves. */
+  readonly timeline: readonly [TimelineEntry, ...TimelineEntry[]];
+  readonly events: readonly ItemEvent[];
+  readonly reports: readonly ReportRecord[];
+  /** The start report was asked for. */
+  readonly startReported: boolean;
+}
+
+export function buildsetsOf(item: QueueItem): readonly BuildSet[] {
+  return [...item.earlier, item.buildset];
+}
+
+export function endOfItem(item: QueueItem): Nanoseconds | null {
+  return item.phase.phase === 'left' ? item.phase.at : null;
+}

@@ -1,0 +1,35 @@
+/** Results, in Zuul's words. */
+
+export type BuildResult =
+  | 'SUCCESS'
+  | 'FAILURE'
+  | 'TIMED_OUT'
+  | 'POST_FAILURE'
+  /** Not final: the job starts again as a new build of the same buildset. */
+  | 'RETRY'
+  | 'RETRY_LIMIT'
+  | 'SKIPPED'
+  /** Stopped by a decision of the scheduler. */
+  | 'CANCELED'
+  /** Stopped on the executor's side. */
+  | 'ABORTED'
+  | 'DISK_FULL'
+  | 'NODE_FAILURE'
+  | 'ERROR'
+  | 'MERGE_CONFLICT';
+
+export type BuildSetResult =
+  | 'SUCCESS'
+  | 'FAILURE'
+  | 'MERGE_CONFLICT'
+  /** The host refused the merge or it did not land. */
+  | 'MERGE_FAILURE'
+  | 'CONFIG_ERROR'
+  | 'NO_JOBS'
+  | 'DEQUEUED'
+  | 'ERROR';
+
+/** A verdict that counts as good for a voting job. */
+export function isGood(result: BuildResult): boolean {
+  return result === 'SUCCESS' || result === 'SKIPPED';
+}
