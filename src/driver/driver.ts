@@ -1,0 +1,51 @@
+/**
+ * What a driver is: one kind of code host.
+ *
+ * A driver is an object literal. Its pure part (`config`) checks and evaluates what pipelines say about its connections:
+ * the layout calls the parsers, the scheduler the predicates. Its effectful part is the {@link Connection} it opens for a
+ * `[connection NAME]` section, whose capabilities are optional: an absent one is absent, not a stub that throws.
+ *
+ * Worked example: `trigger: {local: [{event: approved}]}` on a connection of driver `git` is parsed by
+ * `config.parseTrigger({event: 'approved'})` into plain JSON that is stored in the layout; later
+ * `config.matches(thatJson, event)` says `{matches: true, text: 'event approved'}` or why not.
+ */
+import type { OptionReader } from '../lib/option-reader.ts';
+import type { ChangeRecord } from '../model/change.ts';
+import type { TriggerEvent } from '../model/event.ts';
+import type { Json } from '../model/job.ts';
+import type { Connection, ConnectionDeps } from './connection.ts';
+import type { ParseResult } from './parse-result.ts';
+
+export interface Verdict {
+  readonly met: boolean;
+  /** English clause: what matched, or the first thing that did not. */
+  readonly text: string;
+}
+
+export interface DriverConfigLanguage {
+  /** One element of `trigger: {<connection>: [...]}`. */
+  parseTrigger(value: Json): ParseResult<Json>;
+  /** The value of `require: {<connection>: ...}` or `reject:`. */
+  parseRequirement(value: Json): ParseResult<Json>;
+  /** The value of `success: {<connection>: ...}` and its siblings. */
+  parseReporter(value: Json): ParseResult<Json>;
+  matches(trigger: Json, event: TriggerEvent): Verdict;
+  meets(requirement: Json, record: ChangeRecord): Verdict;
+  /** This reporter lands the change. */
+  merges(reporter: Json): boolean;
+}
+
+export interface Driver {
+  /** As in `driver=`. */
+  readonly name: string;
+  /** Root span kind of its ingestion traces, e.g. `GitEvent`. */
+  readonly eventSpanKind: string;
+  readonly config: DriverConfigLanguage;
+  /**
+   * Reads its options (the reader collects errors with file and line and knows which options stayed unread) and opens a
+   * connection. Nothing is contacted yet.
+   *
+   * @returns undefined when an option was invalid: the reader holds the reasons.
+   */
+  connect(name: string, options: OptionReader, deps: ConnectionDeps): Connection | undefined;
+}

@@ -1,0 +1,50 @@
+/** What the scheduler asks of executors: everything a build needs, so that its worker asks nobody. */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
+import type { FrozenJob, Json, Playbook } from './job.ts';
+import type { BranchName, CommitId, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
+
+/** One checkout of the workspace: `src/<host>/<project>` at `commit`. */
+export interface BuildProject {
+  readonly project: ProjectKey;
+  /** `<canonical hostname>/<project name>`: its place below `src/`. */
+  readonly canonicalName: string;
+  /** What git can fetch the commit from when the executor lacks it: the merger's cache, else the host. */
+  readonly remote: string;
+  readonly branch: BranchName | null;
+  readonly commit: CommitId;
+  /** The change's own project, or of an item ahead, or listed by the job. */
+  readonly required: boolean;
+}
+
+/** A playbook with the exact commit of its project. */
+export interface BuildPlaybook extends Playbook {
+  readonly commit: CommitId;
+  readonly canonicalName: string;
+  readonly remote: string;
+}
+
+export interface BuildRequest {
+  /** Uuid of the build. */
+  readonly uuid: Uuid;
+  readonly tenant: TenantName;
+  readonly pipeline: PipelineName;
+  readonly item: Uuid;
+  readonly buildset: Uuid;
+  readonly job: FrozenJob;
+  readonly jobName: JobName;
+  readonly attempt: number;
+  readonly requestedAt: Nanoseconds;
+  /** 100 high, 200 normal, 300 low. */
+  readonly priority: number;
+  readonly projects: readonly BuildProject[];
+  readonly playbooks: {
+    readonly preRun: readonly BuildPlaybook[];
+    readonly run: readonly BuildPlaybook[];
+    readonly postRun: readonly BuildPlaybook[];
+  };
+  /** The `zuul` variables (build, buildset, change, items, project, ...), complete: written to the job as JSON. */
+  readonly zuul: { readonly [name: string]: Json };
+  /** Null: tracing is off for this item and nothing of it reaches the job. */
+  readonly trace: null | { readonly traceId: TraceId; readonly buildSpan: SpanId; readonly sampled: boolean };
+}

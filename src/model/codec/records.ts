@@ -1,0 +1,23 @@
+/** One codec per stored record. Raise a version when an old reader must not read the new form. */
+import type { BuildRequest } from '../build-request.ts';
+import type { ChangeRecord } from '../change.ts';
+import type { ConnectionEvent, PipelineEvent, TenantEvent } from '../event.ts';
+import type { HistoryRow } from '../history.ts';
+import type { JobGraph, Json } from '../job.ts';
+import type { BranchConfig, MergerRequest } from '../merge.ts';
+import type { QueueItem } from '../queue-item.ts';
+import type { SpanRecord } from '../span.ts';
+import { recordCodec } from './record.ts';
+
+export const connectionEventCodec = recordCodec<ConnectionEvent>('connection-event', 1);
+export const tenantEventCodec = recordCodec<TenantEvent>('tenant-event', 1);
+export const pipelineEventCodec = recordCodec<PipelineEvent>('pipeline-event', 1);
+export const queueItemCodec = recordCodec<QueueItem>('queue-item', 1);
+export const changeRecordCodec = recordCodec<ChangeRecord>('change', 1);
+export const jobGraphCodec = recordCodec<JobGraph>('job-graph', 1);
+export const branchConfigCodec = recordCodec<BranchConfig>('branch-config', 1);
+export const mergerRequestCodec = recordCodec<MergerRequest>('merger-request', 1);
+export const buildRequestCodec = recordCodec<BuildRequest>('build-request', 1);
+export const spansCodec = recordCodec<readonly SpanRecord[]>('spans', 1);
+export const historyRowsCodec = recordCodec<readonly HistoryRow[]>('history-rows', 1);
+export const driverMemoryCodec = recordCodec<Json>('driver-memory', 1);

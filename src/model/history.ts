@@ -1,0 +1,8 @@
+/** Rows of the history, as they wait in the history outbox; `src/history/` keeps them in SQL, once per uuid. */
+import type { Decision } from './decision.ts';
+import type { QueueItem } from './queue-item.ts';
+
+export type HistoryRow =
+  /** An item that left: its buildsets, builds and its whole trace are read from it. */
+  | { readonly kind: 'item'; readonly item: QueueItem }
+  | { readonly kind: 'decisions'; readonly decisions: readonly Decision[] };

@@ -1,0 +1,53 @@
+/**
+ * A tenant's configuration, put together from its file and the configuration of its projects' branches.
+ *
+ * A layout is immutable; a change that edits configuration is tested with a layout of its own, built from the tenant's
+ * files with the changed ones in place (`src/layout/build-layout.ts`).
+ */
+import type { ConfigError } from './config-error.ts';
+import type { FrozenJob } from './job.ts';
+import type { Pipeline } from './pipeline.ts';
+import type { BranchName, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
+
+export interface TenantProject {
+  readonly project: ProjectKey;
+  /** A config-project: may define pipelines; its proposed configuration is validated, never used. */
+  readonly trusted: boolean;
+  /** Branches read for configuration; empty: all. RE2 texts as in `include-branches`. */
+  readonly includeBranches: readonly string[];
+  readonly excludeBranches: readonly string[];
+  /** A config-project is read from this branch only. Default `master` or, where that is absent, `main`. */
+  readonly loadBranch?: BranchName;
+}
+
+export interface Tenant {
+  readonly name: TenantName;
+  /** Config-projects first, in the file's order. */
+  readonly projects: readonly TenantProject[];
+  /** Undefined: no limit. */
+  readonly maxDependencies?: number;
+  readonly maxChangesPerPipeline?: number;
+  /** Seconds. Default 10 800. */
+  readonly maxJobTimeout: number;
+}
+
+/** A frozen job or why there is none, per job the project-pipeline lists. */
+export type JobVerdict =
+  | { readonly kind: 'runs'; readonly job: FrozenJob; readonly because: string }
+  | { readonly kind: 'does-not-run'; readonly name: JobName; readonly because: string };
+
+/** Answer of freezing a job graph for one item. */
+export type FreezeOutcome =
+  | { readonly kind: 'frozen'; readonly jobs: readonly FrozenJob[]; readonly verdicts: readonly JobVerdict[] }
+  /** The project has no entry for this pipeline. */
+  | { readonly kind: 'not-in-pipeline' }
+  | { readonly kind: 'misconfigured'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
+
+/** What the scheduler, the pipelines and the web see of a layout; how jobs resolve stays inside `src/layout/`. */
+export interface LayoutSummary {
+  readonly tenant: TenantName;
+  /** Grows with each change of the tenant's layout. */
+  readonly version: number;
+  readonly pipelines: ReadonlyMap<PipelineName, Pipeline>;
+  readonly errors: readonly ConfigError[];
+}

@@ -1,0 +1,33 @@
+/**
+ * A span as data. `src/tracing/spans/` makes them from records; the outbox, the API and the exporter all carry this shape.
+ * An open span (`end` null) is shown, never exported.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { SpanId, TraceId } from '../lib/ids.ts';
+
+export type AttributeValue = string | number | boolean | readonly string[];
+export type Attributes = { readonly [name: string]: AttributeValue };
+
+export interface SpanLink {
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+  /** `gatehouse.link.relation` and what else is known. */
+  readonly attributes: Attributes;
+}
+
+export interface SpanRecord {
+  readonly traceId: TraceId;
+  readonly spanId: SpanId;
+  /** null: a root. */
+  readonly parent: SpanId | null;
+  /** Kind and subject, e.g. `Build unit-tests`. */
+  readonly name: string;
+  readonly kind: 'internal' | 'server' | 'client' | 'producer' | 'consumer';
+  readonly start: Nanoseconds;
+  readonly end: Nanoseconds | null;
+  readonly attributes: Attributes;
+  readonly events: readonly { readonly at: Nanoseconds; readonly name: string; readonly attributes: Attributes }[];
+  readonly links: readonly SpanLink[];
+  /** Error exactly when the result is a failure, an error or a timeout. */
+  readonly status: { readonly code: 'unset' } | { readonly code: 'error'; readonly message: string };
+}

@@ -1,0 +1,121 @@
+/**
+ * The pure step of a pipeline: facts in, everything that follows out.
+ *
+ * The scheduler gathers a {@link TurnInput} from its copy of the store, calls `decideTurn` (src/pipeline/decide-turn.ts),
+ * commits the {@link TurnOutput} in one fenced multi-write and only then acts. There is no I/O, no clock and no
+ * randomness in this room: `now` and `ids` are inputs. Where a decision lacks a fact that only somebody else can
+ * compute (the job graph of a merged buildset), the output lists it under `needs`; the scheduler supplies it and calls
+ * again with the output's state before committing, so that one turn is still one commit.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { IdMaker, Uuid } from '../lib/ids.ts';
+import type { TurnWork } from '../model/build-set.ts';
+import type { ChangeKey, ChangeRecord } from '../model/change.ts';
+import type { ConfigError } from '../model/config-error.ts';
+import type { Decision } from '../model/decision.ts';
+import type { PipelineEvent } from '../model/event.ts';
+import type { JobNode } from '../model/job.ts';
+import type { ProjectState } from '../model/merge.ts';
+import type { Pipeline, ReportAction } from '../model/pipeline.ts';
+import type { ProjectKey, TenantName } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { BuildSetResult } from '../model/results.ts';
+
+/** What gating needs to know about one change, evaluated by its driver beforehand. */
+export interface ChangeFacts {
+  readonly record: ChangeRecord;
+  /** Of this pipeline's `require` and `reject`; `text` names the first that fails. */
+  readonly requirements: { readonly met: boolean; readonly text: string };
+  /** Open changes that depend on this one. */
+  readonly dependents: readonly ChangeKey[];
+  /** Change queue of its project and branch; null: the project takes no part in this pipeline. */
+  readonly queue: { readonly key: string; readonly name: string } | null;
+  /** The pipeline triggers on its connection (or allows others). */
+  readonly connectionAllowed: boolean;
+}
+
+export interface ChangeQueue {
+  /** Unique within the pipeline. */
+  readonly key: string;
+  /** For people: `integrated`, or the project's name. */
+  readonly name: string;
+  /** 0: no limit. */
+  readonly window: number;
+  /** Oldest first; every item of the pipeline is in exactly one queue. */
+  readonly items: readonly Uuid[];
+}
+
+export interface PipelineState {
+  readonly queues: readonly ChangeQueue[];
+  readonly items: ReadonlyMap<Uuid, QueueItem>;
+  readonly consecutiveFailures: number;
+  readonly disabled: boolean;
+}
+
+/** The job graph of a merged buildset, or why there is none; computed by the scheduler from the (speculative) layout. */
+export type FreezeFact = {
+  readonly work: readonly TurnWork[];
+} & (
+  | {
+      readonly kind: 'frozen';
+      readonly blob: string;
+      readonly jobs: readonly JobNode[];
+      /** Projects the jobs need whose heads are not in the tested merge yet; empty: all there. */
+      readonly missingStates: readonly ProjectState[];
+    }
+  | { readonly kind: 'not-in-pipeline' }
+  | { readonly kind: 'misconfigured'; readonly errors: readonly [ConfigError, ...ConfigError[]] }
+);
+
+export interface TurnInput {
+  readonly now: Nanoseconds;
+  readonly tenant: TenantName;
+  readonly pipeline: Pipeline;
+  /** Undefined: no limit. */
+  readonly maxChanges?: number;
+  readonly maxDependencies?: number;
+  readonly state: PipelineState;
+  /** In queue order; all are consumed by the turn. */
+  readonly events: readonly PipelineEvent[];
+  /** All changes of items and events, and their dependencies and dependents, transitively. */
+  readonly changes: ReadonlyMap<ChangeKey, ChangeFacts>;
+  /** By buildset. */
+  readonly frozen: ReadonlyMap<Uuid, FreezeFact>;
+  /** Tracing: whether new items of this event are sampled is the event's; off means false for all. */
+  readonly ids: IdMaker;
+}
+
+export type Command =
+  /** The request's inputs follow from the items (`behind` chain), see src/scheduler/requests.ts. */
+  | { readonly kind: 'request-merge'; readonly request: Uuid; readonly item: Uuid; readonly buildset: Uuid }
+  | { readonly kind: 'request-repo-state'; readonly request: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly states: readonly ProjectState[] }
+  | { readonly kind: 'withdraw-merger-request'; readonly request: Uuid }
+  | { readonly kind: 'request-build'; readonly build: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly job: string; readonly attempt: number }
+  | { readonly kind: 'cancel-build'; readonly build: Uuid }
+  | {
+      readonly kind: 'report';
+      readonly report: Uuid;
+      /** Absent when nothing was enqueued (a refusal that deserves an answer). */
+      readonly item: Uuid | null;
+      readonly action: ReportAction;
+      readonly result: BuildSetResult | null;
+      /** The change the report goes to, when there is no item. */
+      readonly change: ChangeKey;
+      /** First line of the report where the pipeline's message does not apply. */
+      readonly text?: string;
+      /** The turn waits for its outcome (`reporting` phase). */
+      readonly awaited: boolean;
+    }
+  /** This change entered here: items of it in these pipelines are superseded. */
+  | { readonly kind: 'supersede'; readonly pipelines: readonly string[]; readonly change: ChangeKey };
+
+export type Need = { readonly kind: 'freeze'; readonly item: Uuid; readonly buildset: Uuid; readonly project: ProjectKey };
+
+export interface TurnOutput {
+  readonly state: PipelineState;
+  readonly commands: readonly Command[];
+  readonly decisions: readonly Decision[];
+  readonly needs: readonly Need[];
+  /** Items that left in this turn, in their final form; no longer in `state`. */
+  readonly left: readonly QueueItem[];
+}
