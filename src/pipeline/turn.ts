@@ -17,9 +17,12 @@ import type { PipelineEvent } from '../model/event.ts';
 import type { JobNode } from '../model/job.ts';
 import type { ProjectState } from '../model/merge.ts';
 import type { Pipeline, ReportAction } from '../model/pipeline.ts';
+import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
+
+export type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
 
 /** What gating needs to know about one change, evaluated by its driver beforehand. */
 export interface ChangeFacts {
@@ -32,24 +35,6 @@ export interface ChangeFacts {
   readonly queue: { readonly key: string; readonly name: string } | null;
   /** The pipeline triggers on its connection (or allows others). */
   readonly connectionAllowed: boolean;
-}
-
-export interface ChangeQueue {
-  /** Unique within the pipeline. */
-  readonly key: string;
-  /** For people: `integrated`, or the project's name. */
-  readonly name: string;
-  /** 0: no limit. */
-  readonly window: number;
-  /** Oldest first; every item of the pipeline is in exactly one queue. */
-  readonly items: readonly Uuid[];
-}
-
-export interface PipelineState {
-  readonly queues: readonly ChangeQueue[];
-  readonly items: ReadonlyMap<Uuid, QueueItem>;
-  readonly consecutiveFailures: number;
-  readonly disabled: boolean;
 }
 
 /** The job graph of a merged buildset, or why there is none; computed by the scheduler from the (speculative) layout. */

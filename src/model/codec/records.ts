@@ -5,6 +5,7 @@ import type { ConnectionEvent, PipelineEvent, TenantEvent } from '../event.ts';
 import type { HistoryRow } from '../history.ts';
 import type { JobGraph, Json } from '../job.ts';
 import type { BranchConfig, MergerRequest } from '../merge.ts';
+import type { PipelineCounters } from '../pipeline-state.ts';
 import type { QueueItem } from '../queue-item.ts';
 import type { SpanRecord } from '../span.ts';
 import { recordCodec } from './record.ts';
@@ -13,6 +14,7 @@ export const connectionEventCodec = recordCodec<ConnectionEvent>('connection-eve
 export const tenantEventCodec = recordCodec<TenantEvent>('tenant-event', 1);
 export const pipelineEventCodec = recordCodec<PipelineEvent>('pipeline-event', 1);
 export const queueItemCodec = recordCodec<QueueItem>('queue-item', 1);
+export const pipelineCountersCodec = recordCodec<PipelineCounters>('pipeline', 1);
 export const changeRecordCodec = recordCodec<ChangeRecord>('change', 1);
 export const jobGraphCodec = recordCodec<JobGraph>('job-graph', 1);
 export const branchConfigCodec = recordCodec<BranchConfig>('branch-config', 1);

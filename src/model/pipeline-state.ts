@@ -1,0 +1,28 @@
+/** A pipeline's contents at one moment: its change queues in order, and the items by uuid. */
+import type { Uuid } from '../lib/ids.ts';
+import type { QueueItem } from './queue-item.ts';
+
+export interface ChangeQueue {
+  /** Unique within the pipeline. */
+  readonly key: string;
+  /** For people: `integrated`, or the project's name. */
+  readonly name: string;
+  /** 0: no limit. */
+  readonly window: number;
+  /** Oldest first; every item of the pipeline is in exactly one queue. */
+  readonly items: readonly Uuid[];
+}
+
+/** What one node of the store holds; the items have nodes of their own. */
+export interface PipelineCounters {
+  readonly queues: readonly ChangeQueue[];
+  /** For `disable-after-consecutive-failures`. */
+  readonly consecutiveFailures: number;
+  readonly disabled: boolean;
+}
+
+export interface PipelineState extends PipelineCounters {
+  readonly items: ReadonlyMap<Uuid, QueueItem>;
+}
+
+export const EMPTY_PIPELINE: PipelineState = { queues: [], consecutiveFailures: 0, disabled: false, items: new Map() };
