@@ -1,0 +1,70 @@
+/**
+ * Git commits as data: reading what a merge needs of one, and encoding new ones reproducibly. The bytes depend on nothing
+ * but the arguments, so that every merger makes the same commit id.
+ */
+import type { Identity } from './environment.ts';
+import { type ObjectId, parseObjectId } from './object-id.ts';
+
+export interface Commit {
+  readonly tree: ObjectId;
+  readonly parents: readonly ObjectId[];
+  /** Committer date in seconds since the Unix epoch; 0 when the commit holds none that can be read. */
+  readonly committedAt: number;
+}
+
+export interface NewCommit {
+  readonly tree: ObjectId;
+  readonly parents: readonly ObjectId[];
+  /** Author and committer. */
+  readonly identity: Identity;
+  /** Author and committer date in seconds since the Unix epoch, written as UTC. */
+  readonly date: number;
+  readonly message: string;
+}
+
+/** @throws Error when the bytes are not a commit. */
+export function parseCommit(bytes: Buffer): Commit {
+  const end = bytes.indexOf('\n\n');
+  const header = bytes.toString('latin1', 0, end < 0 ? bytes.length : end).split('\n');
+  const tree = header[0]?.startsWith('tree ') ? header[0].slice(5) : '';
+  const parents = header.filter(line => line.startsWith('parent ')).map(line => parseObjectId(line.slice(7)));
+  const committer = header.find(line => line.startsWith('committer '));
+  return { tree: parseObjectId(tree), parents, committedAt: dateOf(committer ?? '') };
+}
+
+function dateOf(line: string): number {
+  const seconds = Number(/> (\d{1,12}) [+-]\d{4}$/.exec(line)?.[1] ?? 0);
+  return Number.isSafeInteger(seconds) ? seconds : 0;
+}
+
+/** The content of the commit object, as `git merge -m` would write it. */
+export function encodeCommit(commit: NewCommit): Buffer {
+  const who = `${plain(commit.identity.name)} <${plain(commit.identity.email)}> ${commit.date} +0000`;
+  const lines = [
+    `tree ${commit.tree}`,
+    ...commit.parents.map(parent => `parent ${parent}`),
+    `author ${who}`,
+    `committer ${who}`,
+    '',
+    cleanMessage(commit.message),
+  ];
+  return Buffer.from(lines.join('\n'));
+}
+
+/** git drops what would break its header line. */
+function plain(text: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is dropped
+  return text.replaceAll(/[\u0000-\u001f<>]/g, '').trim();
+}
+
+/** git's whitespace clean-up: no trailing blanks, no blank lines at either end or doubled, one newline at the end. */
+function cleanMessage(message: string): string {
+  const lines = message
+    .replaceAll('\0', '')
+    .toWellFormed()
+    .split('\n')
+    .map(line => line.replace(/[ \t\r\v\f]+$/, ''));
+  const kept = lines.filter((line, index) => line !== '' || (index > 0 && lines[index - 1] !== ''));
+  const text = kept.join('\n').replace(/^\n+/, '').replace(/\n+$/, '');
+  return text === '' ? '' : `${text}\n`;
+}

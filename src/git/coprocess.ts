@@ -1,0 +1,142 @@
+/**
+ * A git process that stays and answers one question after another over its pipes: 0.1 ms instead of the 2 ms a new
+ * process costs. Started at the first question, started again after it died, ended after a time without questions.
+ *
+ *     const reply = await coprocess.exchange('contents 1f7a…\n', reader => reader.until(10));
+ *
+ * Questions may be asked while others are open; answers are read in order. When the process dies, or an answer cannot be
+ * read, all open questions fail with {@link CoprocessDied}: the stream is out of step and the process is replaced. Whether
+ * to ask again is the caller's decision.
+ */
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { type ByteFeed, type ByteReader, createByteFeed } from './byte-reader.ts';
+import { killGroup } from './git.ts';
+
+export class CoprocessDied extends Error {
+  override readonly name = 'CoprocessDied';
+}
+
+export interface Coprocess {
+  exchange<T>(question: string | Uint8Array, read: (reader: ByteReader) => Promise<T>): Promise<T>;
+  /** Pid of the running process, if one runs. */
+  pid(): number | undefined;
+  /** Ends the process after the open questions; later questions fail. */
+  close(): Promise<void>;
+}
+
+export interface CoprocessOptions {
+  /** Milliseconds an answer may take; default 120 000. */
+  readonly timeoutMs?: number;
+  /** Milliseconds without questions after which the process ends; default 60 000. */
+  readonly idleMs?: number;
+}
+
+/** One life of the process. */
+interface Life {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly feed: ByteFeed;
+  readonly ended: Promise<void>;
+  last: Promise<unknown>;
+  open: number;
+}
+
+export function createCoprocess(
+  start: () => ChildProcessWithoutNullStreams,
+  options: CoprocessOptions = {},
+): Coprocess {
+  const timeoutMs = options.timeoutMs ?? 120_000;
+  const idleMs = options.idleMs ?? 60_000;
+  let life: Life | undefined;
+  let idle: NodeJS.Timeout | undefined;
+  let closed = false;
+
+  function begin(): Life {
+    const child = start();
+    const feed = createByteFeed();
+    let stderr = '';
+    child.stdout.on('data', (chunk: Buffer) => feed.push(chunk));
+    child.stderr.setEncoding('utf8').on('data', (text: string) => {
+      stderr = (stderr + text).slice(-2000);
+    });
+    child.stdin.on('error', () => undefined);
+    const ended = new Promise<void>(resolve => {
+      const end = (how: string) => {
+        feed.fail(
+          new CoprocessDied(`git process ended (${how})${stderr === '' ? '' : `: ${stderr.trim()}`}`),
+        );
+        if (life?.child === child) life = undefined;
+        resolve();
+      };
+      child.on('error', error => end(error.message));
+      child.on('close', (code, signal) => end(signal ?? `exit code ${code}`));
+    });
+    return { child, feed, ended, last: Promise.resolve(), open: 0 };
+  }
+
+  /** The process is of no more use: whoever waits on it learns so, the next question starts another. */
+  function abandon(current: Life, why: string): void {
+    if (life === current) life = undefined;
+    current.feed.fail(new CoprocessDied(why));
+    // Once it has been reaped its number may belong to somebody else.
+    if (current.child.exitCode === null && current.child.signalCode === null)
+      killGroup(current.child, 'SIGKILL');
+  }
+
+  async function answer<T>(
+    current: Life,
+    before: Promise<unknown>,
+    read: (reader: ByteReader) => Promise<T>,
+  ): Promise<T> {
+    await before;
+    const deadline = setTimeout(
+      () => abandon(current, `git did not answer within ${timeoutMs} ms`),
+      timeoutMs,
+    );
+    try {
+      return await read(current.feed);
+    } catch (error) {
+      abandon(current, 'an earlier answer could not be read');
+      throw error instanceof CoprocessDied ? error : new CoprocessDied('unreadable answer', { cause: error });
+    } finally {
+      clearTimeout(deadline);
+      current.open -= 1;
+      if (current.open === 0) rest(current);
+    }
+  }
+
+  function rest(current: Life): void {
+    clearTimeout(idle);
+    idle = setTimeout(() => {
+      if (life === current && current.open === 0) retire(current);
+    }, idleMs);
+    idle.unref();
+  }
+
+  function retire(current: Life): void {
+    life = undefined;
+    current.child.stdin.end();
+  }
+
+  return {
+    pid: () => life?.child.pid,
+    exchange(question, read) {
+      if (closed) return Promise.reject(new CoprocessDied('closed'));
+      life ??= begin();
+      const current = life;
+      current.open += 1;
+      current.child.stdin.write(question);
+      const result = answer(current, current.last, read);
+      current.last = result.catch(() => undefined);
+      return result;
+    },
+    async close() {
+      closed = true;
+      clearTimeout(idle);
+      const current = life;
+      if (current === undefined) return;
+      await current.last;
+      if (life === current) retire(current);
+      await current.ended;
+    },
+  };
+}

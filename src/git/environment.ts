@@ -1,0 +1,136 @@
+/**
+ * The environment git runs in: cleared, then an allow-list, then our own settings. Nothing of the operator's
+ * `~/.gitconfig`, of `/etc/gitconfig` or of the service's variables reaches git by accident.
+ *
+ * Settings go through `GIT_CONFIG_COUNT`, which outranks the configuration file of the repository: hooks, file system
+ * monitors, credential helpers and submodule recursion stay off even in a repository somebody tampered with.
+ */
+import type { Remote, SshAccess } from './remote.ts';
+
+/** Variables of this process that git and ssh may see. */
+const ALLOWED = [
+  'PATH',
+  'TMPDIR',
+  'SSH_AUTH_SOCK',
+  'SSL_CERT_FILE',
+  'SSL_CERT_DIR',
+  'http_proxy',
+  'https_proxy',
+  'HTTPS_PROXY',
+  'no_proxy',
+  'NO_PROXY',
+  'all_proxy',
+  'ALL_PROXY',
+];
+
+export interface Identity {
+  readonly name: string;
+  readonly email: string;
+}
+
+export interface EnvironmentOptions {
+  readonly protocols: readonly string[];
+  readonly identity: Identity;
+  /** A transfer slower than this many bytes per second … */
+  readonly lowSpeedBytes: number;
+  /** … for this many seconds is given up (HTTP only). */
+  readonly lowSpeedSeconds: number;
+  /** Where the allow-listed variables are taken from. */
+  readonly inherited: Readonly<Record<string, string | undefined>>;
+}
+
+type Setting = readonly [key: string, value: string];
+
+/** The environment of one git process, for `gitDir` when given and with access to `remote` when given. */
+export function gitEnvironment(
+  options: EnvironmentOptions,
+  gitDir: string | undefined,
+  remote: Remote | undefined,
+): Record<string, string> {
+  return {
+    ...allowed(options.inherited),
+    // No directory can ever be made below /dev/null, so no ~/.netrc or ~/.config is found.
+    HOME: '/dev/null',
+    LC_ALL: 'C',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_ATTR_NOSYSTEM: '1',
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_ALLOW_PROTOCOL: options.protocols.join(':'),
+    GIT_PROTOCOL_FROM_USER: '0',
+    GIT_AUTHOR_NAME: options.identity.name,
+    GIT_AUTHOR_EMAIL: options.identity.email,
+    GIT_COMMITTER_NAME: options.identity.name,
+    GIT_COMMITTER_EMAIL: options.identity.email,
+    GIT_SSH_COMMAND: sshCommand(remote?.ssh ?? {}),
+    GIT_SSH_VARIANT: 'ssh',
+    ...(gitDir === undefined ? {} : { GIT_DIR: gitDir }),
+    ...remote?.environment,
+    ...settingsAsEnvironment([...settings(options), ...headerSettings(remote)]),
+  };
+}
+
+function allowed(inherited: EnvironmentOptions['inherited']): Record<string, string> {
+  const found: Record<string, string> = {};
+  for (const name of ALLOWED) {
+    const value = inherited[name];
+    if (value !== undefined) found[name] = value;
+  }
+  return found;
+}
+
+function settings(options: EnvironmentOptions): Setting[] {
+  return [
+    ['core.hooksPath', '/dev/null'],
+    ['core.fsmonitor', 'false'],
+    ['core.attributesFile', '/dev/null'],
+    ['core.pager', 'cat'],
+    // An empty helper clears the list of helpers configured so far.
+    ['credential.helper', ''],
+    ['submodule.recurse', 'false'],
+    ['fetch.recurseSubmodules', 'false'],
+    ['push.recurseSubmodules', 'no'],
+    ['push.gpgSign', 'false'],
+    ['commit.gpgSign', 'false'],
+    // Collecting garbage is done when we say so, never in the background of a fetch.
+    ['gc.auto', '0'],
+    ['maintenance.auto', 'false'],
+    ['http.followRedirects', 'false'],
+    ['http.lowSpeedLimit', String(options.lowSpeedBytes)],
+    ['http.lowSpeedTime', String(options.lowSpeedSeconds)],
+    ['advice.detachedHead', 'false'],
+  ];
+}
+
+function headerSettings(remote: Remote | undefined): Setting[] {
+  return (remote?.headers ?? []).map(line => {
+    if (/[\r\n\0]/.test(line)) throw new RangeError('an HTTP header for git holds a line break');
+    return ['http.extraHeader', line];
+  });
+}
+
+function settingsAsEnvironment(all: readonly Setting[]): Record<string, string> {
+  const environment: Record<string, string> = { GIT_CONFIG_COUNT: String(all.length) };
+  all.forEach(([key, value], index) => {
+    environment[`GIT_CONFIG_KEY_${index}`] = key;
+    environment[`GIT_CONFIG_VALUE_${index}`] = value;
+  });
+  return environment;
+}
+
+/** git hands this line to a shell; the only variable parts are paths from the operator's settings, quoted. */
+function sshCommand(ssh: SshAccess): string {
+  const timeout = ssh.connectTimeoutSeconds ?? 20;
+  return [
+    'ssh -F none -o BatchMode=yes -o StrictHostKeyChecking=yes -o PasswordAuthentication=no',
+    `-o ConnectTimeout=${Math.max(1, Math.trunc(timeout))} -o ServerAliveInterval=15 -o ServerAliveCountMax=4`,
+    ...(ssh.keyFile === undefined ? [] : [`-o IdentitiesOnly=yes -i ${quoted(ssh.keyFile)}`]),
+    ...(ssh.knownHostsFile === undefined
+      ? []
+      : [`-o UserKnownHostsFile=${quoted(ssh.knownHostsFile)} -o GlobalKnownHostsFile=/dev/null`]),
+  ].join(' ');
+}
+
+function quoted(word: string): string {
+  return `'${word.replaceAll("'", "'\\''")}'`;
+}

@@ -1,0 +1,179 @@
+/**
+ * The one place that starts git.
+ *
+ * Every call is an argv array (no shell), in the cleared environment of `environment.ts`, in a process group of its own
+ * that is killed as a whole at the deadline, with a bound on what it may print. What went wrong is returned, not thrown:
+ *
+ *     const git = createGit({ identity });
+ *     const result = await git.run(['rev-parse', '--verify', '--end-of-options', ref], { gitDir });
+ *     if (result.kind !== 'ok') …   // 'failed' with exit code and stderr, 'timeout', 'too-much-output', 'aborted'
+ *
+ * Names that come from outside stand behind `--end-of-options` or have passed `ref-name.ts`; the callers in this room see to it.
+ */
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { type EnvironmentOptions, gitEnvironment, type Identity } from './environment.ts';
+import { DEFAULT_PROTOCOLS, type Remote } from './remote.ts';
+
+export interface GitOptions {
+  /** Author and committer of everything we write. */
+  readonly identity: Identity;
+  /** Name or path of the program; default `git`. */
+  readonly program?: string;
+  /** Protocols git may speak; default {@link DEFAULT_PROTOCOLS}. */
+  readonly protocols?: readonly string[];
+  /** For one call, in milliseconds; default 300 000 as Zuul's `git_timeout`. */
+  readonly timeoutMs?: number;
+  /** HTTP transfers below this rate are given up; default 1000 bytes/s for 30 s. */
+  readonly lowSpeedBytes?: number;
+  readonly lowSpeedSeconds?: number;
+  /** Source of the few variables git may inherit; default the environment of this process. */
+  readonly inherited?: Readonly<Record<string, string | undefined>>;
+}
+
+export interface RunOptions {
+  /** The repository (`GIT_DIR`); absent: git looks from `cwd`, or needs none. */
+  readonly gitDir?: string;
+  /** Default: `gitDir`, else `/`. */
+  readonly cwd?: string;
+  /** Credentials for the remote this call talks to. */
+  readonly remote?: Remote;
+  /** Written to stdin, which is then closed. */
+  readonly input?: string | Uint8Array;
+  /** Default: that of {@link GitOptions}. */
+  readonly timeoutMs?: number;
+  /** Bytes of stdout beyond which the process is killed; default 64 MiB. */
+  readonly maxOutput?: number;
+  readonly signal?: AbortSignal;
+}
+
+export type GitResult =
+  | { readonly kind: 'ok'; readonly stdout: Buffer; readonly stderr: string }
+  | { readonly kind: 'failed'; readonly exitCode: number; readonly stdout: Buffer; readonly stderr: string }
+  | { readonly kind: 'timeout'; readonly seconds: number }
+  | { readonly kind: 'too-much-output'; readonly limit: number }
+  | { readonly kind: 'aborted' };
+
+export interface Git {
+  readonly identity: Identity;
+  readonly protocols: readonly string[];
+  run(args: readonly string[], options?: RunOptions): Promise<GitResult>;
+  /** A process that stays, for questions and answers over its pipes; ends when its stdin is closed. `wrapper` runs it, e.g. `stdbuf -o0`. */
+  start(
+    args: readonly string[],
+    options: { readonly gitDir: string; readonly wrapper?: readonly string[] },
+  ): ChildProcessWithoutNullStreams;
+  /** Processes started so far. */
+  spawns(): number;
+}
+
+const DEFAULT_TIMEOUT_MS = 300_000;
+const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024;
+const MAX_STDERR = 64 * 1024;
+/** Between SIGTERM, at which git removes its lock files, and SIGKILL. */
+const GRACE_MS = 2_000;
+
+export function createGit(options: GitOptions): Git {
+  const program = options.program ?? 'git';
+  const environment: EnvironmentOptions = {
+    identity: options.identity,
+    protocols: options.protocols ?? DEFAULT_PROTOCOLS,
+    lowSpeedBytes: options.lowSpeedBytes ?? 1000,
+    lowSpeedSeconds: options.lowSpeedSeconds ?? 30,
+    inherited: options.inherited ?? process.env,
+  };
+  let spawns = 0;
+
+  function launch(
+    command: readonly string[],
+    gitDir: string | undefined,
+    cwd: string | undefined,
+    remote?: Remote,
+  ) {
+    const [file = program, ...args] = command;
+    spawns += 1;
+    return spawn(file, args, {
+      cwd: cwd ?? gitDir ?? '/',
+      env: gitEnvironment(environment, gitDir, remote),
+      stdio: 'pipe',
+      // A process group of its own: the deadline takes git's children (ssh, remote helpers, index-pack) along.
+      detached: true,
+    });
+  }
+
+  return {
+    identity: environment.identity,
+    protocols: environment.protocols,
+    spawns: () => spawns,
+    start: (args, { gitDir, wrapper = [] }) => launch([...wrapper, program, ...args], gitDir, undefined),
+    run(args, run = {}) {
+      if (run.signal?.aborted) return Promise.resolve({ kind: 'aborted' });
+      const child = launch([program, ...args], run.gitDir, run.cwd, run.remote);
+      return collect(child, { ...run, timeoutMs: run.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS });
+    },
+  };
+}
+
+/** Kills a process and all it started. Harmless when they have ended. */
+export function killGroup(child: { readonly pid?: number | undefined }, signal: NodeJS.Signals): void {
+  if (child.pid === undefined) return;
+  try {
+    process.kill(-child.pid, signal);
+  } catch (error) {
+    // The group is gone already: that is what we wanted.
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+}
+
+type Cut = Exclude<GitResult, { kind: 'ok' | 'failed' }>;
+
+function collect(
+  child: ChildProcessWithoutNullStreams,
+  run: RunOptions & { readonly timeoutMs: number },
+): Promise<GitResult> {
+  const limit = run.maxOutput ?? DEFAULT_MAX_OUTPUT;
+  const stdout: Buffer[] = [];
+  let size = 0;
+  let stderr = '';
+  let cut: Cut | undefined;
+  let killTimer: NodeJS.Timeout | undefined;
+
+  function stop(reason: Cut): void {
+    if (cut !== undefined) return;
+    cut = reason;
+    killGroup(child, 'SIGTERM');
+    killTimer = setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS);
+  }
+
+  const deadline = setTimeout(() => stop({ kind: 'timeout', seconds: run.timeoutMs / 1000 }), run.timeoutMs);
+  const abort = () => stop({ kind: 'aborted' });
+  run.signal?.addEventListener('abort', abort, { once: true });
+  child.stdout.on('data', (chunk: Buffer) => {
+    size += chunk.length;
+    if (size > limit) stop({ kind: 'too-much-output', limit });
+    else stdout.push(chunk);
+  });
+  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+    if (stderr.length < MAX_STDERR) stderr += text;
+  });
+  // git may end before it has read its input; the exit code tells why.
+  child.stdin.on('error', () => undefined);
+  child.stdin.end(run.input ?? '');
+
+  return new Promise((resolve, reject) => {
+    function finish(): void {
+      clearTimeout(deadline);
+      clearTimeout(killTimer);
+      run.signal?.removeEventListener('abort', abort);
+    }
+    child.on('error', error => {
+      finish();
+      reject(new Error(`cannot start ${child.spawnfile}: ${error.message}`, { cause: error }));
+    });
+    child.on('close', code => {
+      finish();
+      if (cut !== undefined) resolve(cut);
+      else if (code === 0) resolve({ kind: 'ok', stdout: Buffer.concat(stdout), stderr });
+      else resolve({ kind: 'failed', exitCode: code ?? -1, stdout: Buffer.concat(stdout), stderr });
+    });
+  });
+}

@@ -1,0 +1,15 @@
+/** The name of a git object: 40 lower-case hex digits (SHA-1 repositories only; git's SHA-256 format is not supported). */
+declare const brand: unique symbol;
+export type ObjectId = string & { readonly [brand]: 'ObjectId' };
+
+const PATTERN = /^[0-9a-f]{40}$/;
+
+export function isObjectId(text: string): text is ObjectId {
+  return PATTERN.test(text);
+}
+
+/** @throws RangeError when `text` is not 40 lower-case hex digits. */
+export function parseObjectId(text: string): ObjectId {
+  if (!isObjectId(text)) throw new RangeError(`not a git object id (40 hex digits): ${JSON.stringify(text)}`);
+  return text;
+}

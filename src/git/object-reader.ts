@@ -1,0 +1,192 @@
+/**
+ * Reads the object database of one repository through a long-lived `git cat-file --batch-command`.
+ *
+ * Only object ids and our own ref names are ever sent to git: paths are followed here, tree by tree, as bytes. So a file
+ * name with a newline, a quote or invalid UTF-8 needs no quoting and cannot be mistaken for anything else.
+ *
+ *     await reader.readPath(commit, 'zuul.d/jobs.yaml', 1_000_000)   → { kind: 'file', data } | { kind: 'missing' } | …
+ *
+ * Objects never change, so trees and commits are kept in memory; a missing object is asked for again each time, because a
+ * fetch may have brought it meanwhile.
+ */
+
+import type { ByteReader } from './byte-reader.ts';
+import { type Commit, parseCommit } from './commit.ts';
+import { type Coprocess, CoprocessDied, type CoprocessOptions, createCoprocess } from './coprocess.ts';
+import type { Git } from './git.ts';
+import { createLru } from './lru.ts';
+import { isObjectId, type ObjectId } from './object-id.ts';
+import { parseTree, pathBytes, type Tree, type TreeEntry } from './tree.ts';
+
+export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
+
+export interface ObjectHeader {
+  readonly id: ObjectId;
+  readonly type: ObjectType;
+  /** Bytes of content. */
+  readonly size: number;
+}
+
+export type ReadResult =
+  | { readonly kind: 'object'; readonly type: ObjectType; readonly data: Buffer }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'too-large'; readonly size: number };
+
+export type FileResult =
+  | { readonly kind: 'file'; readonly data: Buffer }
+  | { readonly kind: 'missing' }
+  | { readonly kind: 'too-large'; readonly size: number }
+  /** There is something at the path, but a directory, a symbolic link (never followed) or a submodule. */
+  | { readonly kind: 'not-a-file'; readonly is: TreeEntry['kind'] };
+
+export interface ObjectReader {
+  header(id: ObjectId): Promise<ObjectHeader | undefined>;
+  /** Which of the commits are not here. */
+  missing(commits: Iterable<ObjectId>): Promise<ObjectId[]>;
+  /** Object a local ref (or `HEAD`) points at; undefined when there is none. The name must be free of control characters. */
+  resolve(ref: string): Promise<ObjectId | undefined>;
+  read(id: ObjectId, limit: number): Promise<ReadResult>;
+  /** @throws MissingObject when it is not here or is no commit. */
+  commit(id: ObjectId): Promise<Commit>;
+  /** @throws MissingObject when it is not here or is no tree. */
+  tree(id: ObjectId): Promise<Tree>;
+  /** What stands at `path` (UTF-8, `/`-separated, no leading slash) below a tree. */
+  entry(tree: ObjectId, path: string): Promise<TreeEntry | undefined>;
+  readPath(commit: ObjectId, path: string, limit: number): Promise<FileResult>;
+  /** Pid of the running coprocess, for tests. */
+  pid(): number | undefined;
+  /** Forgets what is kept in memory, after objects were pruned. */
+  forget(): void;
+  close(): Promise<void>;
+}
+
+/** An object that should be here is not: the repository is damaged or the caller did not fetch. */
+export class MissingObject extends Error {
+  override readonly name = 'MissingObject';
+  readonly id: string;
+  constructor(id: string, what: string) {
+    super(`${what} ${id} is not in the repository`);
+    this.id = id;
+  }
+}
+
+const KEPT_TREES = 2_000;
+const KEPT_COMMITS = 2_000;
+/** Trees and commits larger than this are refused: a directory of a million entries is an attack, not a project. */
+const MAX_STRUCTURE = 32 * 1024 * 1024;
+const NEWLINE = 0x0a;
+
+export function createObjectReader(git: Git, gitDir: string, options: CoprocessOptions = {}): ObjectReader {
+  const process = createCoprocess(() => git.start(['cat-file', '--batch-command'], { gitDir }), options);
+  const trees = createLru<ObjectId, Tree>(KEPT_TREES);
+  const commits = createLru<ObjectId, Commit>(KEPT_COMMITS);
+
+  async function structure(id: ObjectId, type: ObjectType): Promise<Buffer> {
+    const result = await read(id, MAX_STRUCTURE);
+    if (result.kind === 'too-large') throw new Error(`${type} ${id} is too large (${result.size} bytes)`);
+    if (result.kind === 'missing' || result.type !== type) throw new MissingObject(id, type);
+    return result.data;
+  }
+
+  function header(name: string): Promise<ObjectHeader | undefined> {
+    return askTwice(process, `info ${name}\n`, readHeader);
+  }
+
+  async function read(id: ObjectId, limit: number): Promise<ReadResult> {
+    // Asked together: the size decides whether the content is kept, and almost always it is.
+    return askTwice(process, `contents ${id}\n`, async reader => {
+      const head = await readHeader(reader);
+      if (head === undefined) return { kind: 'missing' };
+      if (head.size > limit) {
+        await reader.skip(head.size + 1);
+        return { kind: 'too-large', size: head.size };
+      }
+      const data = await reader.exactly(head.size + 1);
+      return { kind: 'object', type: head.type, data: data.subarray(0, head.size) };
+    });
+  }
+
+  async function tree(id: ObjectId): Promise<Tree> {
+    const known = trees.get(id);
+    if (known !== undefined) return known;
+    const parsed = parseTree(await structure(id, 'tree'));
+    trees.set(id, parsed);
+    return parsed;
+  }
+
+  async function commit(id: ObjectId): Promise<Commit> {
+    const known = commits.get(id);
+    if (known !== undefined) return known;
+    const parsed = parseCommit(await structure(id, 'commit'));
+    commits.set(id, parsed);
+    return parsed;
+  }
+
+  async function entry(root: ObjectId, path: string): Promise<TreeEntry | undefined> {
+    let found: TreeEntry | undefined;
+    let directory: ObjectId | undefined = root;
+    for (const name of pathBytes(path).split('/')) {
+      if (directory === undefined) return undefined;
+      found = (await tree(directory)).get(name);
+      directory = found?.kind === 'directory' ? found.id : undefined;
+    }
+    return found;
+  }
+
+  return {
+    header,
+    read,
+    tree,
+    commit,
+    entry,
+    async missing(ids) {
+      const all = [...new Set(ids)];
+      const found = await Promise.all(all.map(id => header(id)));
+      return all.filter((_, index) => found[index]?.type !== 'commit');
+    },
+    async resolve(ref) {
+      if (!/^[!-~]+$/.test(ref)) throw new RangeError(`not a local ref: ${JSON.stringify(ref)}`);
+      return (await header(ref))?.id;
+    },
+    async readPath(id, path, limit) {
+      const found = await entry((await commit(id)).tree, path);
+      if (found === undefined) return { kind: 'missing' };
+      if (found.kind !== 'file') return { kind: 'not-a-file', is: found.kind };
+      const result = await read(found.id, limit);
+      return result.kind === 'object' ? { kind: 'file', data: result.data } : result;
+    },
+    pid: () => process.pid(),
+    forget() {
+      trees.clear();
+      commits.clear();
+    },
+    close: () => process.close(),
+  };
+}
+
+/** Reading changes nothing, so a question lost with its process is asked once more. */
+async function askTwice<T>(
+  process: Coprocess,
+  question: string,
+  read: (reader: ByteReader) => Promise<T>,
+): Promise<T> {
+  try {
+    return await process.exchange(question, read);
+  } catch (error) {
+    if (!(error instanceof CoprocessDied)) throw error;
+    return process.exchange(question, read);
+  }
+}
+
+/** `<id> <type> <size>`, or `<name> missing`. */
+async function readHeader(reader: ByteReader): Promise<ObjectHeader | undefined> {
+  const line = (await reader.until(NEWLINE)).toString('latin1');
+  const [id = '', type, size] = line.split(' ');
+  if (isObjectId(id) && size !== undefined && isType(type)) return { id, type, size: Number(size) };
+  if (line.endsWith(' missing') || line.endsWith(' ambiguous')) return undefined;
+  throw new Error(`unexpected answer of cat-file: ${JSON.stringify(line.slice(0, 200))}`);
+}
+
+function isType(text: string | undefined): text is ObjectType {
+  return text === 'commit' || text === 'tree' || text === 'blob' || text === 'tag';
+}

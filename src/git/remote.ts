@@ -1,0 +1,52 @@
+/**
+ * What is needed to reach one repository of a code host. The URL may hold no password: credentials travel in `headers`
+ * (handed to git through the environment, never argv) or as an SSH key file.
+ *
+ *     { url: 'https://github.example/org/app', headers: ['Authorization: Basic …'] }
+ *     { url: 'ssh://gatehouse@review.example:29418/org/app', ssh: { keyFile: '/etc/gatehouse/id', knownHostsFile: '/etc/gatehouse/hosts' } }
+ *     { url: 'file:///srv/git/app.git' }
+ */
+export interface Remote {
+  /** `scheme://…`, `user@host:path` or an absolute path. */
+  readonly url: string;
+  readonly ssh?: SshAccess;
+  /** HTTP header lines sent with every request to this remote. */
+  readonly headers?: readonly string[];
+  /** Further environment variables for git, from the operator's settings, never from a change. */
+  readonly environment?: Readonly<Record<string, string>>;
+}
+
+export interface SshAccess {
+  /** Private key; absent: the agent in SSH_AUTH_SOCK or ssh's defaults. */
+  readonly keyFile?: string;
+  /** Known hosts; absent: ssh's defaults. Unknown hosts are refused either way. */
+  readonly knownHostsFile?: string;
+  /** Seconds for the TCP connection; default 20. */
+  readonly connectTimeoutSeconds?: number;
+}
+
+/** Protocols git may speak unless told otherwise. `ext` and `fd` run commands and are never a good idea. */
+export const DEFAULT_PROTOCOLS: readonly string[] = ['file', 'git', 'http', 'https', 'ssh'];
+
+/** Why a URL is refused before git sees it, or undefined. The text never repeats the URL: it may hold a password. */
+export function remoteUrlProblem(
+  url: string,
+  protocols: readonly string[] = DEFAULT_PROTOCOLS,
+): string | undefined {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  if (/[\u0000-\u001f\u007f]/.test(url)) return 'the URL holds a control character';
+  const protocol = protocolOf(url);
+  if (protocol === undefined) return 'the URL is neither scheme://…, user@host:path nor an absolute path';
+  if (!protocols.includes(protocol))
+    return `the protocol ${protocol} is not allowed (allowed: ${protocols.join(', ')})`;
+  return undefined;
+}
+
+function protocolOf(url: string): string | undefined {
+  const scheme = /^([a-z][a-z0-9+.-]*):\/\/[^-]/i.exec(url)?.[1];
+  if (scheme !== undefined) return scheme.toLowerCase();
+  const helper = /^([a-z0-9]+)::/i.exec(url)?.[1];
+  if (helper !== undefined) return helper.toLowerCase();
+  if (url.startsWith('/')) return 'file';
+  return /^[a-z0-9_][^/:]*:(?!:)./i.test(url) ? 'ssh' : undefined;
+}

@@ -1,0 +1,166 @@
+/**
+ * Makes small real repositories for tests: plain `git` with fixed identity and dates, so that commit ids are the same in every run.
+ *
+ *     await using repository = await createGitRepository();
+ *     const base = await repository.commit({ files: { 'README.md': 'hello\n' } });
+ *     const change = await repository.commit({ ref: 'refs/heads/fix', parents: [base], files: { 'a.txt': 'a\n' } });
+ *
+ * Commits are written with fast-import: no work tree, any number of files, any bytes as names.
+ */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+
+/** 2026-01-01T00:00:00Z; each commit of a repository is one minute later than the one before. */
+const FIRST_DATE = 1_767_225_600;
+
+export interface CommitSpec {
+  /** Full ref that then points at the commit; default `refs/heads/main`. */
+  readonly ref?: string;
+  /** Default: the present tip of `ref`, if any. The first is what `files` are changes of. */
+  readonly parents?: readonly string[];
+  /** Path → content; null deletes. */
+  readonly files?: Readonly<Record<string, string | null>>;
+  /** The same for paths that are not UTF-8. */
+  readonly rawFiles?: readonly (readonly [path: Buffer, content: string | null])[];
+  readonly message?: string;
+  /** Seconds since the epoch, author and committer. */
+  readonly date?: number;
+}
+
+export interface GitRepository extends AsyncDisposable {
+  /** The bare repository. */
+  readonly path: string;
+  readonly url: string;
+  /** Makes a commit, moves the ref, returns the id. */
+  commit(spec: CommitSpec): Promise<string>;
+  /** Runs plain git here; returns stdout without the last newline. */
+  git(...args: string[]): Promise<string>;
+  /** The same with bytes on both sides. */
+  raw(
+    args: readonly string[],
+    input?: string | Uint8Array,
+    environment?: Readonly<Record<string, string>>,
+  ): Promise<Buffer>;
+  /** Commit a ref points at. */
+  tip(ref: string): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** @param folder where to make it; default a new directory below the temporary directory. */
+export async function createGitRepository(folder?: string): Promise<GitRepository> {
+  const parent = await mkdtemp(join(folder ?? tmpdir(), 'gatehouse-git-'));
+  const path = join(parent, 'repository.git');
+  let made = 0;
+
+  function raw(
+    args: readonly string[],
+    input: string | Uint8Array = '',
+    environment: Readonly<Record<string, string>> = {},
+  ): Promise<Buffer> {
+    return runGit(path, args, input, environment);
+  }
+
+  async function tipOrNone(ref: string): Promise<string | undefined> {
+    const text = (await raw(['for-each-ref', '--format=%(objectname) %(refname)', '--', ref])).toString();
+    return text
+      .split('\n')
+      .find(line => line.endsWith(` ${ref}`))
+      ?.slice(0, 40);
+  }
+
+  await runGit(parent, ['init', '--quiet', '--bare', '--template=', '--initial-branch=main', path]);
+  await raw(['config', 'uploadpack.allowAnySHA1InWant', 'true']);
+  return {
+    path,
+    url: `file://${path}`,
+    raw,
+    async commit(spec) {
+      made += 1;
+      const ref = spec.ref ?? 'refs/heads/main';
+      const present = spec.parents === undefined ? await tipOrNone(ref) : undefined;
+      const parents = spec.parents ?? (present === undefined ? [] : [present]);
+      await raw(
+        ['fast-import', '--quiet', '--force', '--date-format=raw'],
+        importStream(spec, ref, parents, FIRST_DATE + made * 60),
+      );
+      return (await raw(['rev-parse', '--verify', '--end-of-options', ref])).toString().trim();
+    },
+    git: async (...args) => (await raw(args)).toString().replace(/\n$/, ''),
+    tip: async ref => (await raw(['rev-parse', '--verify', '--end-of-options', ref])).toString().trim(),
+    remove: () => rm(parent, { recursive: true, force: true }),
+    [Symbol.asyncDispose]: () => rm(parent, { recursive: true, force: true }),
+  };
+}
+
+const WHO = 'Test Author <author@example.org>';
+
+function importStream(spec: CommitSpec, ref: string, parents: readonly string[], date: number): Buffer {
+  const when = `${spec.date ?? date} +0000`;
+  const message = spec.message ?? 'change\n';
+  const parts: (string | Buffer)[] = [
+    // Without parents the commit is a root, whatever the ref pointed at.
+    parents.length === 0 ? `reset ${ref}\n` : '',
+    `commit ${ref}\nauthor ${WHO} ${when}\ncommitter ${WHO} ${when}\n`,
+    `data ${Buffer.byteLength(message)}\n${message}\n`,
+    ...parents.map((parent, index) => `${index === 0 ? 'from' : 'merge'} ${parent}\n`),
+  ];
+  const named = Object.entries(spec.files ?? {}).map(
+    ([path, content]) => [Buffer.from(path), content] as const,
+  );
+  for (const [path, content] of [...named, ...(spec.rawFiles ?? [])]) {
+    const quoted = quotedPath(path);
+    if (content === null) parts.push(`D ${quoted}\n`);
+    else parts.push(`M 100644 inline ${quoted}\ndata ${Buffer.byteLength(content)}\n`, content, '\n');
+  }
+  parts.push('\n');
+  return Buffer.concat(parts.map(part => Buffer.from(part)));
+}
+
+/** fast-import's C-style quoting. */
+function quotedPath(path: Buffer): string {
+  const bytes = [...path].map(byte => {
+    const plain = byte > 0x20 && byte < 0x7f && byte !== 0x22 && byte !== 0x5c;
+    return plain ? String.fromCharCode(byte) : `\\${byte.toString(8).padStart(3, '0')}`;
+  });
+  return `"${bytes.join('')}"`;
+}
+
+/** Plain git, deaf to the configuration of whoever runs the tests. @throws Error with stderr when it fails. */
+export function runGit(
+  cwd: string,
+  args: readonly string[],
+  input: string | Uint8Array = '',
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(
+      'git',
+      args,
+      {
+        cwd,
+        encoding: 'buffer',
+        maxBuffer: 256 * 1024 * 1024,
+        env: {
+          PATH: process.env.PATH,
+          HOME: '/dev/null',
+          LC_ALL: 'C',
+          GIT_CONFIG_NOSYSTEM: '1',
+          GIT_CONFIG_GLOBAL: '/dev/null',
+          GIT_AUTHOR_NAME: 'Test Author',
+          GIT_AUTHOR_EMAIL: 'author@example.org',
+          GIT_COMMITTER_NAME: 'Test Author',
+          GIT_COMMITTER_EMAIL: 'author@example.org',
+          ...environment,
+        },
+      },
+      (error, stdout, stderr) => {
+        if (error === null) resolve(stdout);
+        else reject(new Error(`git ${args.join(' ')}: ${stderr.toString()}`, { cause: error }));
+      },
+    );
+    child.stdin?.on('error', () => undefined);
+    child.stdin?.end(input);
+  });
+}
