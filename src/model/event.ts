@@ -76,14 +76,18 @@ export interface SpanReference {
   readonly spanId: SpanId;
 }
 
-/** Station 3: a trigger event in the queue of one tenant. */
-export interface TenantEvent {
-  /** Its trace id. */
-  readonly uuid: Uuid;
-  readonly tenant: TenantName;
-  readonly trigger: TriggerEvent;
-  readonly queuedAt: Nanoseconds;
-}
+/** Station 3: in the queue of one tenant. */
+export type TenantEvent =
+  | {
+      readonly kind: 'trigger';
+      /** Its trace id. */
+      readonly uuid: Uuid;
+      readonly tenant: TenantName;
+      readonly trigger: TriggerEvent;
+      readonly queuedAt: Nanoseconds;
+    }
+  /** Something about a change is different and no trigger says so (an approval was withdrawn). */
+  | { readonly kind: 'updated'; readonly uuid: Uuid; readonly tenant: TenantName; readonly project: ProjectKey; readonly change: ChangeKey; readonly queuedAt: Nanoseconds };
 
 /** Stations 4 and up: what a pipeline's turn consumes, in order. */
 export type PipelineEvent =

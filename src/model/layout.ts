@@ -4,10 +4,11 @@
  * A layout is immutable; a change that edits configuration is tested with a layout of its own, built from the tenant's
  * files with the changed ones in place (`src/layout/build-layout.ts`).
  */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { ConfigError } from './config-error.ts';
 import type { FrozenJob } from './job.ts';
 import type { Pipeline } from './pipeline.ts';
-import type { BranchName, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
+import type { BranchName, JobName, ProjectKey, TenantName } from './project.ts';
 
 export interface TenantProject {
   readonly project: ProjectKey;
@@ -43,11 +44,13 @@ export type FreezeOutcome =
   | { readonly kind: 'not-in-pipeline' }
   | { readonly kind: 'misconfigured'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
-/** What the scheduler, the pipelines and the web see of a layout; how jobs resolve stays inside `src/layout/`. */
+/** What is stored of a tenant's current layout for every process to see: the pipelines and what is wrong. */
 export interface LayoutSummary {
   readonly tenant: TenantName;
   /** Grows with each change of the tenant's layout. */
   readonly version: number;
-  readonly pipelines: ReadonlyMap<PipelineName, Pipeline>;
+  readonly reconfiguredAt: Nanoseconds;
+  readonly projects: readonly TenantProject[];
+  readonly pipelines: readonly Pipeline[];
   readonly errors: readonly ConfigError[];
 }

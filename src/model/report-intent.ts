@@ -1,0 +1,31 @@
+/** A report that is going to be made, durable before the host is asked; self-contained, so that any scheduler can make it. */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { Change } from './change.ts';
+import type { Json } from './job.ts';
+import type { MergedBranch } from './merge.ts';
+import type { ReportAction } from './pipeline.ts';
+import type { ConnectionName, PipelineName, TenantName } from './project.ts';
+
+export interface ReportIntent {
+  readonly uuid: Uuid;
+  readonly tenant: TenantName;
+  readonly pipeline: PipelineName;
+  /** null: nothing was enqueued; the report explains a refusal. */
+  readonly item: Uuid | null;
+  readonly action: ReportAction;
+  /** In Zuul's words; empty for start and enqueue. */
+  readonly result: string;
+  readonly requestedAt: Nanoseconds;
+  readonly message: string;
+  /** Page of the item. */
+  readonly url: string;
+  /** One per change and reporter, those that land the change first. */
+  readonly parts: readonly {
+    readonly connection: ConnectionName;
+    readonly config: Json;
+    readonly merges: boolean;
+    readonly change: Change;
+    readonly tested?: MergedBranch;
+  }[];
+}
