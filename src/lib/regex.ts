@@ -1,0 +1,75 @@
+/**
+ * Regular expressions written by users, in RE2's language: matching takes linear time whatever the expression, so a
+ * configuration cannot stall the service. The price is no lookaround and no backreferences.
+ *
+ * Anchoring follows Zuul, which follows Python: branches, refs, tags and files are matched *from the start*
+ * (`re.match`: `stable` matches `stable/1.0`, not `unstable`; write `$` to end the match), user names, comments and
+ * e-mail addresses are *searched* (`re.search`). Hence two methods.
+ *
+ *     const found = compileRegex('^stable/.*$');
+ *     if (found.kind === 'regex') found.test('stable/1.0');   // true
+ */
+import { RE2JS, RE2JSException, RE2JSSyntaxException } from 're2js';
+
+export interface Regex {
+  readonly kind: 'regex';
+  /** As it was written. */
+  readonly source: string;
+  /** Whether the expression matches at the start of `text` (Python's `re.match`). */
+  test(text: string): boolean;
+  /** Whether the expression matches anywhere in `text` (Python's `re.search`). */
+  search(text: string): boolean;
+  /** Whether the expression matches all of `text` (Python's `re.fullmatch`). */
+  testAll(text: string): boolean;
+}
+
+export interface InvalidRegex {
+  readonly kind: 'invalid';
+  /** One line for the author of the expression. */
+  readonly reason: string;
+}
+
+/** Longer expressions are refused: the size of the compiled program is what RE2 does not bound for us. */
+const MAX_LENGTH = 2000;
+
+export function compileRegex(source: string): Regex | InvalidRegex {
+  if (source.length > MAX_LENGTH) {
+    return { kind: 'invalid', reason: `regular expression is longer than ${MAX_LENGTH} characters` };
+  }
+  try {
+    // On its own first: `a)(b` is invalid but would be valid inside the group below.
+    const anywhere = RE2JS.compile(source);
+    const atStart = RE2JS.compile(`\\A(?:${source})`);
+    return {
+      kind: 'regex',
+      source,
+      test: text => atStart.test(text),
+      search: text => anywhere.test(text),
+      testAll: text => anywhere.testExact(text),
+    };
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error;
+    return { kind: 'invalid', reason: `invalid regular expression "${source}": ${explain(source, error)}` };
+  }
+}
+
+/** Python's constructs that RE2 lacks, by how they start, with what to write instead. */
+const UNSUPPORTED: readonly (readonly [RegExp, string])[] = [
+  [/\(\?<?!/, 'lookaround is not supported by RE2; match the opposite and use negate: true'],
+  [/\(\?<?=/, 'lookaround is not supported by RE2; write the text itself, or use negate: true'],
+  [/\\[1-9]|\(\?P=/, 'backreferences are not supported by RE2'],
+  [
+    /\(\?>|[*+?}]\+/,
+    'atomic groups and possessive quantifiers are not supported by RE2; a plain group never backtracks',
+  ],
+  [/\\Z/, 'RE2 writes \\z for the end of the text'],
+  [/\(\?#/, 'comments are not supported by RE2'],
+];
+
+function explain(source: string, error: RE2JSException): string {
+  const construct = UNSUPPORTED.find(([pattern]) => pattern.test(source));
+  if (construct !== undefined) return construct[1];
+  if (!(error instanceof RE2JSSyntaxException)) return error.message;
+  const { input } = error;
+  return input ? `${error.error} at "${input}"` : error.error;
+}

@@ -1,0 +1,38 @@
+/** What the environment holds, as `process.env` has it. */
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+export type Interpolated =
+  | {
+      readonly kind: 'text';
+      readonly text: string;
+      /** The value is nothing but variables: what it says is not in the file. */
+      readonly fromEnvironment: boolean;
+    }
+  | { readonly kind: 'invalid'; readonly reason: string };
+
+/**
+ * Substitutes `%(VAR)s` by environment variable VAR and `%%` by `%`.
+ *
+ * Substituted text is final: a `%` in a variable's value means itself. (Python would look into it again and stumble over
+ * passwords with a percent sign.)
+ */
+export function interpolate(raw: string, environment: Environment): Interpolated {
+  const parts: string[] = [];
+  let literal = false;
+  for (const [token, name] of raw.matchAll(/%\(([^()]*)\)s|%%|%|[^%]+/g)) {
+    if (name !== undefined) {
+      const value = environment[name];
+      if (value === undefined) return { kind: 'invalid', reason: `environment variable ${name} is not set` };
+      parts.push(value);
+    } else if (token === '%') {
+      return {
+        kind: 'invalid',
+        reason: 'stray "%"; write %% for a percent sign or %(VAR)s for an environment variable',
+      };
+    } else {
+      parts.push(token === '%%' ? '%' : token);
+      literal = true;
+    }
+  }
+  return { kind: 'text', text: parts.join(''), fromEnvironment: !literal && parts.length > 0 };
+}

@@ -1,0 +1,178 @@
+/**
+ * `gatehouse.conf` → {@link Settings}, or everything that is wrong with it at once.
+ *
+ *     const parsed = parseSettings({ content, file: 'etc/gatehouse.conf', directory: '/srv/etc', environment: process.env });
+ *     switch (parsed.kind) {
+ *       case 'settings': …parsed.settings
+ *       case 'invalid': parsed.problems.map(showOptionProblem)
+ *         // etc/gatehouse.conf:7: [web] prot: unknown option, did you mean "port"?
+ *     }
+ *
+ * Order: INI text (ini-file.ts) → environment variables (interpolate.ts) → typed sections (read-sections.ts). Pure.
+ */
+import { didYouMean } from '../lib/nearest-name.ts';
+import {
+  type OptionProblem,
+  type OptionReader,
+  type OptionSection,
+  optionReader,
+} from '../lib/option-reader.ts';
+import { parseConnection } from './connection-section.ts';
+import { type IniSection, parseIni } from './ini-file.ts';
+import { type Environment, interpolate } from './interpolate.ts';
+import { RawOption } from './raw-option.ts';
+import {
+  readDatabase,
+  readExecutor,
+  readLog,
+  readMerger,
+  readScheduler,
+  readStore,
+  readWeb,
+} from './read-sections.ts';
+import type { ConnectionSection, Settings } from './settings.ts';
+import { readTracing } from './tracing-settings.ts';
+
+export interface SettingsSource {
+  readonly content: Uint8Array;
+  /** The name shown in problems. */
+  readonly file: string;
+  /** Absolute; relative paths in the file count from here. */
+  readonly directory: string;
+  readonly environment: Environment;
+}
+
+export type ParsedSettings =
+  | {
+      readonly kind: 'settings';
+      readonly settings: Settings;
+      /** Options whose secret value stands in the file itself, see `read-settings.ts`. */
+      readonly secretsInFile: readonly OptionProblem[];
+    }
+  | { readonly kind: 'invalid'; readonly problems: readonly OptionProblem[] };
+
+export function parseSettings({ content, file, directory, environment }: SettingsSource): ParsedSettings {
+  const ini = parseIni(content, file);
+  const problems: OptionProblem[] = [...ini.problems];
+  const sections = new Map<string, OptionSection>();
+  for (const section of ini.sections.values()) {
+    sections.set(section.name, substituted(section, file, environment, problems));
+  }
+
+  function read<T>(name: string, body: (reader: OptionReader) => T): T {
+    const reader = optionReader(sections.get(name) ?? absentSection(name, file));
+    const value = body(reader);
+    problems.push(...reader.finish());
+    return value;
+  }
+
+  const scheduler = read('scheduler', reader => readScheduler(reader, directory));
+  const { stateDir } = scheduler;
+  const { tracing, problems: tracingProblems } = readTracing(
+    sections.get('tracing') ?? absentSection('tracing', file),
+    environment,
+    directory,
+  );
+  problems.push(...tracingProblems);
+  const settings: Settings = {
+    scheduler,
+    store: read('store', reader => readStore(reader, directory, stateDir)),
+    database: read('database', reader => readDatabase(reader, directory, stateDir)),
+    web: read('web', readWeb),
+    merger: read('merger', reader => readMerger(reader, directory, stateDir)),
+    executor: read('executor', reader => readExecutor(reader, directory, stateDir)),
+    tracing,
+    log: read('log', readLog),
+    connections: readConnections(sections.values(), problems),
+  };
+  for (const section of sections.values()) refuseUnknownSection(section, problems);
+  if (problems.length > 0) return { kind: 'invalid', problems: inOrder(problems) };
+  return { kind: 'settings', settings, secretsInFile: secretsIn(sections.values()) };
+}
+
+const SECTIONS = ['scheduler', 'store', 'database', 'web', 'merger', 'executor', 'tracing', 'log'];
+
+/** Sections of zuul.conf (the part before the first blank) that do nothing here, with what to do about them. */
+const SECTIONS_OF_ZUUL: ReadonlyMap<string, string> = new Map([
+  ['zookeeper', 'the embedded store needs no server, see [store]; remove the section'],
+  ['keystore', 'secrets are not supported yet; remove the section'],
+  ['fingergw', 'logs are served by [web]; remove the section'],
+  ['statsd', 'metrics are served by [web] at /metrics; remove the section'],
+  ['auth', 'remove the section'],
+  ['webclient', 'remove the section'],
+  ['launcher', 'remove the section'],
+  ['ansible_callback', 'remove the section'],
+  ['DEFAULT', 'write its options into the sections that need them'],
+]);
+
+function refuseUnknownSection({ name, at }: OptionSection, problems: OptionProblem[]): void {
+  if (SECTIONS.includes(name) || isConnection(name)) return;
+  const advice = SECTIONS_OF_ZUUL.get(name.split(/\s/)[0] ?? '');
+  const known = [...SECTIONS, 'connection'];
+  const hint = didYouMean(name.split(/\s/)[0] ?? '', known) || `; known here: ${known.join(', ')} NAME`;
+  const reason = advice === undefined ? `unknown section${hint}` : `section is not supported yet; ${advice}`;
+  problems.push({ at, section: name, reason });
+}
+
+function isConnection(name: string): boolean {
+  return /^connection(\s|$)/.test(name);
+}
+
+function readConnections(
+  sections: Iterable<OptionSection>,
+  problems: OptionProblem[],
+): readonly ConnectionSection[] {
+  const connections = new Map<string, ConnectionSection>();
+  for (const section of sections) {
+    if (!isConnection(section.name)) continue;
+    const parsed = parseConnection(section, connections);
+    if (parsed.kind === 'connection') connections.set(parsed.connection.connection, parsed.connection);
+    else problems.push(parsed.problem);
+  }
+  return [...connections.values()];
+}
+
+function substituted(
+  section: IniSection,
+  file: string,
+  environment: Environment,
+  problems: OptionProblem[],
+): OptionSection {
+  const options = new Map<string, RawOption>();
+  for (const [option, { raw, line }] of section.options) {
+    const at = { file, line };
+    const value = interpolate(raw, environment);
+    if (value.kind === 'invalid') problems.push({ at, section: section.name, option, reason: value.reason });
+    const text = value.kind === 'text' ? value.text : raw;
+    options.set(option, new RawOption(option, text, at, value.kind === 'text' && value.fromEnvironment));
+  }
+  return { name: section.name, at: { file, line: section.line }, options };
+}
+
+function absentSection(name: string, file: string): OptionSection {
+  return { name, at: { file, line: 0 }, options: new Map() };
+}
+
+function secretsIn(sections: Iterable<OptionSection>): readonly OptionProblem[] {
+  const found: OptionProblem[] = [];
+  for (const { name, options } of sections) {
+    for (const [option, value] of options) {
+      if (!(value instanceof RawOption) || !value.isSecretInFile) continue;
+      found.push({ at: value.at, section: name, option, reason: 'holds a secret' });
+    }
+  }
+  return found;
+}
+
+/** By line, environment variables last; one problem per place is enough when a bad value also fails a later check. */
+function inOrder(problems: readonly OptionProblem[]): readonly OptionProblem[] {
+  const seen = new Set<string>();
+  const rank = ({ at }: OptionProblem) => (at.file.startsWith('$') ? Number.POSITIVE_INFINITY : at.line);
+  return problems
+    .filter(({ at, section, option }) => {
+      if (option === undefined || at.line === 0) return true;
+      const place = `${at.line} ${section} ${option}`;
+      return !seen.has(place) && seen.add(place);
+    })
+    .toSorted((a, b) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b)));
+}

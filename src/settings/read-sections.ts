@@ -1,0 +1,161 @@
+/** The sections of `gatehouse.conf`, each with its option names, bounds and defaults. Zuul's names where Zuul has one. */
+import { isAbsolute, join, resolve } from 'node:path';
+import type { OptionReader } from '../lib/option-reader.ts';
+import type {
+  DatabaseSettings,
+  ExecutorSettings,
+  LogSettings,
+  MergerSettings,
+  SchedulerSettings,
+  StoreSettings,
+  WebSettings,
+} from './settings.ts';
+
+const MEBIBYTE = 1_048_576;
+
+/** Relative paths count from the directory of `gatehouse.conf`. */
+function path(read: OptionReader, option: string, directory: string, fallback: string): string {
+  const given = read.string(option, fallback);
+  if (given === '') read.refuse(option, 'is empty');
+  return isAbsolute(given) ? given : resolve(directory, given);
+}
+
+export function readScheduler(read: OptionReader, directory: string): SchedulerSettings {
+  read.unsupported('tenant_config_script', 'write its output to a file and name it in tenant_config');
+  for (const option of ['relative_priority', 'default_hold_expiration', 'max_hold_expiration']) {
+    read.unsupported(option, 'remove it');
+  }
+  for (const option of ['prometheus_port', 'prometheus_addr']) {
+    read.unsupported(option, 'metrics are served by [web] at /metrics; remove it');
+  }
+  for (const option of ['command_socket', 'log_config']) read.unsupported(option, 'remove it, see [log]');
+  const tenantConfig = read.required('tenant_config');
+  return {
+    tenantConfig: resolve(directory, tenantConfig),
+    stateDir: path(read, 'state_dir', directory, '/var/lib/gatehouse'),
+  };
+}
+
+export function readStore(read: OptionReader, directory: string, stateDir: string): StoreSettings {
+  const root = read.string('root', '/gatehouse');
+  if (!/^(\/[\w.-]+)+$/.test(root)) read.refuse('root', `"${root}" is not a path such as /gatehouse`);
+  return { kind: 'embedded', path: path(read, 'path', directory, join(stateDir, 'store.sqlite')), root };
+}
+
+export function readDatabase(read: OptionReader, directory: string, stateDir: string): DatabaseSettings {
+  const uri = read.string('dburi');
+  const fallback: DatabaseSettings = { kind: 'sqlite', path: join(stateDir, 'history.sqlite') };
+  if (uri === undefined) return fallback;
+  const [, scheme, rest] = /^([a-z0-9]+)(?:\+[a-z0-9]+)?:\/\/(.*)$/s.exec(uri) ?? [];
+  if (scheme === undefined || rest === undefined) {
+    read.refuse('dburi', 'is not a database URI such as sqlite:////var/lib/gatehouse/history.sqlite');
+    return fallback;
+  }
+  if (scheme !== 'sqlite') {
+    read.refuse('dburi', `"${scheme}" is not supported yet; use sqlite:////absolute/path or leave it out`);
+    return fallback;
+  }
+  // As in SQLAlchemy: three slashes start a relative path, four an absolute one.
+  const file = rest.startsWith('/') ? rest.slice(1) : '';
+  if (file === '')
+    read.refuse('dburi', 'names no file; write sqlite:///relative/path or sqlite:////absolute/path');
+  return { kind: 'sqlite', path: resolve(directory, file) };
+}
+
+export function readWeb(read: OptionReader): WebSettings {
+  for (const option of ['status_url', 'static_path', 'static_cache_expiry', 'websocket_url', 'zone']) {
+    read.unsupported(option, 'remove it');
+  }
+  for (const option of ['stats_url', 'stats_type'])
+    read.unsupported(option, 'metrics are at /metrics; remove it');
+  const listenAddress = read.string('listen_address', '127.0.0.1');
+  if (!/^[\w.:-]+$/.test(listenAddress)) {
+    read.refuse('listen_address', `"${listenAddress}" is not an address; the port has an option of its own`);
+  }
+  return {
+    listenAddress,
+    port: read.integer('port', { min: 0, max: 65_535 }, 9000),
+    root: read.url('root', ['http', 'https']),
+    sse: {
+      maxClients: read.integer('sse_max_clients', { min: 1, max: 100_000 }, 500),
+      maxClientsPerAddress: read.integer('sse_max_clients_per_address', { min: 1, max: 100_000 }, 50),
+      heartbeat: read.duration('sse_heartbeat', { min: 1, max: 600 }, 15),
+      maxBacklogBytes: read.integer('sse_max_backlog_bytes', { min: 4096 }, MEBIBYTE),
+    },
+  };
+}
+
+export function readMerger(read: OptionReader, directory: string, stateDir: string): MergerSettings {
+  for (const option of ['git_http_low_speed_limit', 'git_http_low_speed_time']) {
+    read.unsupported(option, 'git_timeout bounds every git command; remove it');
+  }
+  for (const option of ['zone', 'prometheus_port', 'prometheus_addr', 'command_socket', 'log_config']) {
+    read.unsupported(option, 'remove it');
+  }
+  return {
+    gitDir: path(read, 'git_dir', directory, join(stateDir, 'git')),
+    gitUserName: identity(read, 'git_user_name', 'Gatehouse'),
+    gitUserEmail: identity(read, 'git_user_email', 'gatehouse@localhost'),
+    gitTimeout: read.duration('git_timeout', { min: 1, max: 86_400 }, 300),
+  };
+}
+
+/** Git refuses identities that are empty or hold `<`, `>` or a line end, but only at the first merge. */
+function identity(read: OptionReader, option: string, fallback: string): string {
+  const given = read.string(option, fallback);
+  if (!/^[^<>\n]+$/.test(given)) read.refuse(option, `"${given}" is empty or holds < > or a line end`);
+  return given;
+}
+
+export function readExecutor(read: OptionReader, directory: string, stateDir: string): ExecutorSettings {
+  for (const option of EXECUTOR_OF_ZUUL) read.unsupported(option, 'remove it');
+  read.unsupported('git_dir', 'executors use the cache of [merger] git_dir; remove it');
+  read.unsupported('otlp_relay', 'jobs get TRACEPARENT all the same; remove it');
+  const limit = read.integer('disk_limit_per_job', { min: -1 }, 250);
+  if (limit === 0) read.refuse('disk_limit_per_job', '0 leaves no room for any job; -1 means no limit');
+  return {
+    jobDir: path(read, 'job_dir', directory, join(stateDir, 'jobs')),
+    logDir: path(read, 'log_dir', directory, join(stateDir, 'logs')),
+    sandbox: read.oneOf('sandbox', ['auto', 'bubblewrap', 'none'], 'auto'),
+    maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),
+    outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),
+    diskLimitPerJob: limit === -1 ? undefined : limit,
+    defaultTimeout: read.duration('default_timeout', { min: 1, max: 7 * 86_400 }, 1800),
+  };
+}
+
+const EXECUTOR_OF_ZUUL = [
+  'hostname',
+  'zone',
+  'allow_unzoned',
+  'private_key_file',
+  'finger_port',
+  'manage_ansible',
+  'ansible_root',
+  'ansible_setup_timeout',
+  'trusted_ro_paths',
+  'trusted_rw_paths',
+  'untrusted_ro_paths',
+  'untrusted_rw_paths',
+  'load_multiplier',
+  'min_avail_mem',
+  'min_avail_hdd',
+  'min_avail_inodes',
+  'max_starting_builds',
+  'paused_on_start',
+  'sigterm_method',
+  'default_username',
+  'merge_jobs',
+  'variables',
+  'prometheus_port',
+  'prometheus_addr',
+  'command_socket',
+  'log_config',
+] as const;
+
+export function readLog(read: OptionReader): LogSettings {
+  return {
+    level: read.oneOf('level', ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
+    format: read.oneOf('format', ['pretty', 'json'], 'json'),
+  };
+}

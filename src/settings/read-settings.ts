@@ -1,0 +1,54 @@
+import { readFileSync, statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { type OptionProblem, showOptionProblem } from '../lib/option-reader.ts';
+import { showPosition } from '../lib/text-position.ts';
+import type { Environment } from './interpolate.ts';
+import { parseSettings } from './parse-settings.ts';
+import type { Settings } from './settings.ts';
+
+export type ReadSettings =
+  | { readonly kind: 'settings'; readonly settings: Settings; readonly warnings: readonly string[] }
+  /** Each error is one line for a person, ready to print. */
+  | { readonly kind: 'invalid'; readonly errors: readonly string[] };
+
+/**
+ * Reads the settings file at the start of a process, before any port opens.
+ *
+ * @param file as given on the command line; shown like that in errors.
+ */
+export function readSettings(file: string, environment: Environment): ReadSettings {
+  let content: Uint8Array;
+  let mode: number;
+  try {
+    content = readFileSync(file);
+    mode = statSync(file).mode;
+  } catch (error) {
+    return {
+      kind: 'invalid',
+      errors: [`${file}: cannot be read (${errorCode(error)}); name another file with --config`],
+    };
+  }
+  const parsed = parseSettings({ content, file, directory: dirname(resolve(file)), environment });
+  if (parsed.kind === 'invalid') return { kind: 'invalid', errors: parsed.problems.map(showOptionProblem) };
+  return {
+    kind: 'settings',
+    settings: parsed.settings,
+    warnings: warnings(file, mode, parsed.secretsInFile),
+  };
+}
+
+const READABLE_BY_ALL = 0o004;
+
+function warnings(file: string, mode: number, secretsInFile: readonly OptionProblem[]): readonly string[] {
+  const [first] = secretsInFile;
+  if (first === undefined || (mode & READABLE_BY_ALL) === 0) return [];
+  const place = showPosition(first.at);
+  return [
+    `${place}: [${first.section}] ${first.option}: is a secret, but everybody may read the file; chmod o-r ${file}`,
+  ];
+}
+
+function errorCode(error: unknown): string {
+  if (!(error instanceof Error)) throw error;
+  return 'code' in error && typeof error.code === 'string' ? error.code : error.message;
+}

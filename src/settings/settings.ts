@@ -1,0 +1,123 @@
+/**
+ * The service's settings: `gatehouse.conf` and the environment, parsed once at the start into readonly values.
+ *
+ * Everything below is complete (defaults applied), checked, and absolute where it is a path. Defaults live in
+ * `read-sections.ts` and `tracing-settings.ts`, next to the option names; `etc/gatehouse.conf` shows all of them.
+ * Units are seconds, bytes and megabytes as each field says.
+ */
+import type { OptionSection } from '../lib/option-reader.ts';
+import type { TracingSettings } from './tracing-settings.ts';
+
+export interface Settings {
+  readonly scheduler: SchedulerSettings;
+  readonly store: StoreSettings;
+  readonly database: DatabaseSettings;
+  readonly web: WebSettings;
+  readonly merger: MergerSettings;
+  readonly executor: ExecutorSettings;
+  readonly tracing: TracingSettings;
+  readonly log: LogSettings;
+  /** In the order of the file. */
+  readonly connections: readonly ConnectionSection[];
+}
+
+export interface SchedulerSettings {
+  /** The tenant file (Zuul's main.yaml). Required. */
+  readonly tenantConfig: string;
+  /** Where everything durable lives unless told otherwise. Default `/var/lib/gatehouse`. */
+  readonly stateDir: string;
+}
+
+/** The embedded coordination store: one process only. */
+export interface StoreSettings {
+  readonly kind: 'embedded';
+  /** SQLite file. Default `<state_dir>/store.sqlite`. */
+  readonly path: string;
+  /** Path in the tree below which everything of this installation lives. Default `/gatehouse`. */
+  readonly root: string;
+}
+
+export interface DatabaseSettings {
+  readonly kind: 'sqlite';
+  /** Default `<state_dir>/history.sqlite`. */
+  readonly path: string;
+}
+
+export interface WebSettings {
+  /** Default `127.0.0.1`: only this machine. */
+  readonly listenAddress: string;
+  /** Default 9000; 0 takes any free port. */
+  readonly port: number;
+  /** Public URL without trailing slash, used in reports; undefined = `http://<listen_address>:<port>`, see {@link publicRoot}. */
+  readonly root: string | undefined;
+  readonly sse: SseSettings;
+}
+
+/** Bounds on server-sent event streams. */
+export interface SseSettings {
+  /** Streams open at a time, further ones get 503. Default 500. */
+  readonly maxClients: number;
+  /** Streams open at a time from one address. Default 50. */
+  readonly maxClientsPerAddress: number;
+  /** Seconds between comments that keep idle proxies from cutting. Default 15. */
+  readonly heartbeat: number;
+  /** Bytes a slow reader may lag behind before it is cut. Default 1 MiB. */
+  readonly maxBacklogBytes: number;
+}
+
+export interface MergerSettings {
+  /** Bare repository caches. Default `<state_dir>/git`. */
+  readonly gitDir: string;
+  /** Committer of speculative merges. Default `Gatehouse`. */
+  readonly gitUserName: string;
+  /** Default `gatehouse@localhost`. */
+  readonly gitUserEmail: string;
+  /** Seconds one git command may take. Default 300. */
+  readonly gitTimeout: number;
+}
+
+export type SandboxMode = 'auto' | 'bubblewrap' | 'none';
+
+export interface ExecutorSettings {
+  /** One directory per running build. Default `<state_dir>/jobs`. */
+  readonly jobDir: string;
+  /** Finished logs, served by the web component. Default `<state_dir>/logs`. */
+  readonly logDir: string;
+  /** `auto` uses bubblewrap where it works and refuses untrusted jobs where it does not; `none` isolates nothing. */
+  readonly sandbox: SandboxMode;
+  /** Builds running at a time. Default 4. */
+  readonly maxBuilds: number;
+  /** Bytes of output kept per build; a job that writes more fails. Default 1 GiB. */
+  readonly outputMaxBytes: number;
+  /** Megabytes (10^6 bytes) a build directory may hold. Default 250; undefined (`-1` in the file) = no limit. */
+  readonly diskLimitPerJob: number | undefined;
+  /** Seconds, for jobs that set no `timeout`. Default 1800. */
+  readonly defaultTimeout: number;
+}
+
+export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+
+export interface LogSettings {
+  /** Default `info`. */
+  readonly level: LogLevel;
+  /** Default `json`, one object per line; `pretty` is for terminals. */
+  readonly format: 'pretty' | 'json';
+}
+
+/**
+ * A `[connection NAME]` section. Its options are the driver's business: hand the section to `optionReader`. `driver` is
+ * among them no more.
+ */
+export interface ConnectionSection extends OptionSection {
+  /** NAME: what configuration calls the connection. */
+  readonly connection: string;
+  /** Such as `git`. */
+  readonly driver: string;
+}
+
+/** The public URL of the web component. @param actualPort what was bound, for port 0. */
+export function publicRoot({ root, listenAddress, port }: WebSettings, actualPort = port): string {
+  if (root !== undefined) return root;
+  const host = listenAddress.includes(':') ? `[${listenAddress}]` : listenAddress;
+  return `http://${host}:${actualPort}`;
+}

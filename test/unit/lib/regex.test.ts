@@ -1,0 +1,92 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compileRegex, type Regex } from '../../../src/lib/regex.ts';
+
+function compile(source: string): Regex {
+  const compiled = compileRegex(source);
+  if (compiled.kind === 'invalid') throw new Error(compiled.reason);
+  return compiled;
+}
+
+describe('anchoring', () => {
+  it.each([
+    // expression, text, test, search, testAll
+    ['stable', 'stable/1', true, true, false],
+    ['stable', 'unstable', false, true, false],
+    ['stable$', 'stable/1', false, false, false],
+    ['a|b', 'cb', false, true, false],
+    ['a|ab', 'ab', true, true, true],
+    ['^docs/.*$', 'docs/x', true, true, true],
+    ['(?i)recheck', 'Recheck', true, true, true],
+    ['(?m)^b', 'a\nb', false, true, false],
+    ['', 'x', true, true, false],
+    ['.*\\.md', 'a/b.md.txt', true, true, false],
+  ])('%s on %j', (source, text, test, search, testAll) => {
+    const regex = compile(source);
+    expect([regex.test(text), regex.search(text), regex.testAll(text)]).toEqual([test, search, testAll]);
+  });
+});
+
+describe('refusals', () => {
+  it.each([
+    [
+      '(?!x)y',
+      'invalid regular expression "(?!x)y": lookaround is not supported by RE2; match the opposite and use negate: true',
+    ],
+    [
+      '^(?!master$).*',
+      'invalid regular expression "^(?!master$).*": lookaround is not supported by RE2; match the opposite and use negate: true',
+    ],
+    [
+      '(?<!x)y',
+      'invalid regular expression "(?<!x)y": lookaround is not supported by RE2; match the opposite and use negate: true',
+    ],
+    [
+      '(?=x)y',
+      'invalid regular expression "(?=x)y": lookaround is not supported by RE2; write the text itself, or use negate: true',
+    ],
+    ['(a)\\1', 'invalid regular expression "(a)\\1": backreferences are not supported by RE2'],
+    [
+      '(?P<n>a)(?P=n)',
+      'invalid regular expression "(?P<n>a)(?P=n)": backreferences are not supported by RE2',
+    ],
+    [
+      '(?>a)',
+      'invalid regular expression "(?>a)": atomic groups and possessive quantifiers are not supported by RE2; a plain group never backtracks',
+    ],
+    [
+      'a++',
+      'invalid regular expression "a++": atomic groups and possessive quantifiers are not supported by RE2; a plain group never backtracks',
+    ],
+    ['a\\Z', 'invalid regular expression "a\\Z": RE2 writes \\z for the end of the text'],
+    ['(a', 'invalid regular expression "(a": missing closing ) at "(a"'],
+    ['a)(b', 'invalid regular expression "a)(b": unexpected ) at "a)(b"'],
+    ['*.py', 'invalid regular expression "*.py": missing argument to repetition operator at "*"'],
+    ['\\', 'invalid regular expression "\\": trailing backslash at end of expression'],
+    ['a'.repeat(2001), 'regular expression is longer than 2000 characters'],
+  ])('%s', (source, reason) => {
+    expect(compileRegex(source)).toEqual({ kind: 'invalid', reason });
+  });
+});
+
+describe('any input', () => {
+  it('is answered, never thrown at', () => {
+    fc.assert(
+      fc.property(
+        fc.oneof(fc.string(), fc.stringMatching(/^[a-c()[\]*+?|.\\^$1-3{}]{0,12}$/)),
+        fc.string(),
+        (source, text) => {
+          const compiled = compileRegex(source);
+          if (compiled.kind === 'regex') expect(typeof compiled.test(text)).toBe('boolean');
+          else expect(compiled.reason).not.toContain('\n\n');
+        },
+      ),
+    );
+  });
+
+  it('takes linear time', () => {
+    const started = performance.now();
+    expect(compile('^(a+)+$').test(`${'a'.repeat(20_000)}b`)).toBe(false);
+    expect(performance.now() - started).toBeLessThan(5_000);
+  });
+});

@@ -1,0 +1,71 @@
+import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readSettings } from '../../../src/settings/read-settings.ts';
+
+const SAMPLE = new URL('../../../etc/gatehouse.conf', import.meta.url).pathname;
+
+describe('reading the settings file', () => {
+  let directory: string;
+  beforeAll(() => {
+    directory = mkdtempSync(join(tmpdir(), 'gatehouse-settings-'));
+  });
+  afterAll(() => rmSync(directory, { recursive: true }));
+
+  function write(text: string, mode: number): string {
+    const file = join(directory, 'gatehouse.conf');
+    writeFileSync(file, text);
+    chmodSync(file, mode);
+    return file;
+  }
+
+  const SECRET =
+    '[scheduler]\ntenant_config = t.yaml\n[connection gh]\ndriver = github\nwebhook_token = hunter2\n';
+
+  it('a file that is not there is one error', () => {
+    const file = join(directory, 'none.conf');
+    expect(readSettings(file, {})).toEqual({
+      kind: 'invalid',
+      errors: [`${file}: cannot be read (ENOENT); name another file with --config`],
+    });
+  });
+
+  it('a directory in place of the file is one error', () => {
+    expect(readSettings(directory, {})).toMatchObject({
+      errors: [`${directory}: cannot be read (EISDIR); name another file with --config`],
+    });
+  });
+
+  it('a secret everybody may read is warned about', () => {
+    const file = write(SECRET, 0o644);
+    expect(readSettings(file, {})).toMatchObject({
+      kind: 'settings',
+      warnings: [
+        `${file}:5: [connection gh] webhook_token: is a secret, but everybody may read the file; chmod o-r ${file}`,
+      ],
+    });
+    expect(readSettings(write(SECRET, 0o640), {})).toMatchObject({ warnings: [] });
+  });
+
+  it('a secret in the environment is not in the file', () => {
+    const file = write(SECRET.replace('hunter2', '%(TOKEN)s'), 0o644);
+    expect(readSettings(file, { TOKEN: 'x' })).toMatchObject({ kind: 'settings', warnings: [] });
+  });
+
+  it('the sample is valid', () => {
+    expect(readSettings(SAMPLE, {})).toMatchObject({ kind: 'settings', warnings: [] });
+  });
+
+  it('every option the sample mentions is known, and its default is the default', () => {
+    const sample = readFileSync(SAMPLE, 'utf8');
+    const uncommented = sample
+      .replaceAll(/^#([a-z_]+ =.*)$/gm, '$1')
+      .replaceAll('<state_dir>', '/var/lib/gatehouse')
+      .replace('root = https://gatehouse.example.org', '')
+      .replaceAll(/^(endpoint|tls_\w+) = .*$/gm, '');
+    const all = readSettings(write(uncommented, 0o600), {});
+    expect(all).toEqual(readSettings(write(sample, 0o600), {}));
+    expect(uncommented.match(/^[a-z_]+ =/gm)?.length).toBeGreaterThan(35);
+  });
+});
