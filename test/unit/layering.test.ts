@@ -1,0 +1,97 @@
+/** The rooms import one another only as `doc/architecture.md` says, and never in a circle. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const sources = ['src', 'drivers'].flatMap(top =>
+  readdirSync(path.join(root, top), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => path.join(top, file)),
+);
+
+/** `src/store/fence.ts` → `store`; `drivers/git/index.ts` → `drivers`. */
+function roomOf(file: string): string {
+  const [top, room = ''] = file.split(path.sep);
+  return top === 'drivers' ? 'drivers' : room;
+}
+
+interface Import {
+  readonly from: string;
+  /** Repository path, or a package name. */
+  readonly to: string;
+}
+
+function importsOf(file: string): Import[] {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  const specifiers = [...text.matchAll(/^\s*(?:import|export)\b[^;]*?\bfrom\s+'([^']+)'/gm), ...text.matchAll(/\bimport\(\s*'([^']+)'/g)];
+  return specifiers.map(([, specifier = '']) => ({
+    from: file,
+    to: specifier.startsWith('.') ? path.normalize(path.join(path.dirname(file), specifier)) : specifier,
+  }));
+}
+
+/** Rows of the table in doc/architecture.md: | `src/room/` | owns | may import | */
+function allowedImports(): Map<string, Set<string> | 'everything'> {
+  const text = readFileSync(path.join(root, 'doc/architecture.md'), 'utf8');
+  const rows = [...text.matchAll(/^\| `(?:src\/([a-z]+)|(drivers))\/` \|.*\| ([^|]+) \|$/gm)];
+  return new Map(
+    rows.map(([, room, drivers, may = '']) => {
+      const words = may.trim();
+      return [room ?? drivers ?? '', words === 'everything' ? 'everything' : new Set(words === 'nothing' ? [] : words.split(' '))];
+    }),
+  );
+}
+
+const imports = sources.flatMap(importsOf);
+const allowed = allowedImports();
+
+describe('the rooms', () => {
+  test('are all in the import table', () => {
+    const rooms = new Set(sources.map(roomOf));
+    expect([...rooms].filter(room => !allowed.has(room))).toEqual([]);
+  });
+
+  test('import only what the table allows', () => {
+    const wrong = imports.filter(({ from, to }) => {
+      if (!to.startsWith('src') && !to.startsWith('drivers')) return false;
+      const [mine, other] = [roomOf(from), roomOf(to)];
+      const may = allowed.get(mine);
+      return mine !== other && may !== 'everything' && !may?.has(other);
+    });
+    expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+  });
+
+  test('leave @opentelemetry to the tracing room', () => {
+    const wrong = imports.filter(({ from, to }) => to.startsWith('@opentelemetry/') && roomOf(from) !== 'tracing');
+    expect(wrong.map(({ from }) => from)).toEqual([]);
+  });
+
+  test('leave spawning git to the git room', () => {
+    const spawners = imports.filter(({ to }) => to === 'node:child_process').map(({ from }) => roomOf(from));
+    expect([...new Set(spawners)].filter(room => !['git', 'executor', 'cmd'].includes(room))).toEqual([]);
+  });
+
+  test('have no import cycles between files', () => {
+    expect(cyclesOf(imports.filter(({ to }) => to.endsWith('.ts')))).toEqual([]);
+  });
+});
+
+function cyclesOf(edges: readonly Import[]): string[] {
+  const targets = new Map<string, string[]>();
+  for (const { from, to } of edges) targets.set(from, [...(targets.get(from) ?? []), to]);
+  const state = new Map<string, 'open' | 'done'>();
+  const cycles: string[] = [];
+  const visit = (file: string, trail: readonly string[]): void => {
+    if (state.get(file) === 'done') return;
+    if (state.get(file) === 'open') {
+      cycles.push([...trail.slice(trail.indexOf(file)), file].join(' → '));
+      return;
+    }
+    state.set(file, 'open');
+    for (const next of targets.get(file) ?? []) visit(next, [...trail, file]);
+    state.set(file, 'done');
+  };
+  for (const file of targets.keys()) visit(file, []);
+  return cycles;
+}
