@@ -39,7 +39,10 @@ export class StoreError extends Error {
   /** Index of the operation that failed, for a multi. */
   readonly failedOperation: number | undefined;
   constructor(code: StoreErrorCode, path: string, failedOperation?: number, options?: ErrorOptions) {
-    super(`${code} at ${path}${failedOperation === undefined ? '' : ` (operation ${failedOperation})`}`, options);
+    super(
+      `${code} at ${path}${failedOperation === undefined ? '' : ` (operation ${failedOperation})`}`,
+      options,
+    );
     this.code = code;
     this.path = path;
     this.failedOperation = failedOperation;
@@ -129,7 +132,13 @@ export function create(
   data: Uint8Array = NOTHING,
   options: { readonly ephemeral?: boolean; readonly sequential?: boolean } = {},
 ): Operation {
-  return { kind: 'create', path, data, ephemeral: options.ephemeral ?? false, sequential: options.sequential ?? false };
+  return {
+    kind: 'create',
+    path,
+    data,
+    ephemeral: options.ephemeral ?? false,
+    sequential: options.sequential ?? false,
+  };
 }
 
 export function set(path: string, data: Uint8Array, version = -1): Operation {

@@ -1,0 +1,173 @@
+/**
+ * The embedded store: ZooKeeper's tree in this process, for the all-in-one mode, trials and tests.
+ *
+ * Life of a write: `multi` queues it; once per turn of the event loop everything queued is applied to the tree in order,
+ * the net effect goes to the journal as *one* SQLite transaction (group commit), and only after COMMIT are watches told
+ * and promises settled, in that order. Since applying and committing happen in one go, nobody can read what is not
+ * durable yet. When the journal fails, the whole batch is taken back and its calls reject with `ConnectionLoss`: after a
+ * failed flush to disk not even SQLite knows for sure, so callers find out as they would with an ensemble, by `sync` and a
+ * read. That `sync` forces a marker to disk first, which settles the matter.
+ *
+ *     await using server = openEmbeddedStore({ file: 'state/store.db' });
+ *     const store = server.connect();               // one session; open a second one for a second scheduler
+ *
+ * COMMIT blocks the event loop for one flush of the disk (0.1–10 ms): the price of a simple, exact store. Sites that mind
+ * have outgrown it and point at an ensemble.
+ */
+import { type OperationResult, type Store, StoreError } from '../port.ts';
+import { type Journal, openJournal } from './journal.ts';
+import { EmbeddedSession, type Task } from './session.ts';
+import { type Applied, type Change, Tree, type TreeNode } from './tree.ts';
+
+export interface EmbeddedStoreOptions {
+  /** Path of the SQLite file, made when missing; `:memory:` keeps nothing. */
+  readonly file: string;
+  /** Runs the flush later in this process, once per call; default `setImmediate`. The simulator hands in its own. */
+  readonly defer?: (flush: () => void) => void;
+  /** For tests of failing disks: the journal to use instead of the file's. */
+  readonly openJournal?: (file: string, tree: Tree) => Journal;
+}
+
+export interface EmbeddedStore extends AsyncDisposable {
+  /** Opens a session. */
+  connect(): Store;
+  /** Ends a session as a server does whose client went silent: its ephemerals go, its object turns `lost`. */
+  expire(sessionId: string): Promise<void>;
+  /** Flushes, ends all sessions (without touching persistent nodes) and unlocks the file. Idempotent. */
+  close(): Promise<void>;
+}
+
+/** Transactions per boot before numbers of the next boot begin: ZooKeeper's split of epoch and counter. */
+const BOOT_SPAN = 2 ** 32;
+
+const MEMORY_JOURNAL: Journal = { boot: 1, commit: () => {}, close: () => {} };
+
+/** @throws StoreFileError when the file is locked by another process or is not a store. */
+export function openEmbeddedStore(options: EmbeddedStoreOptions): EmbeddedStore {
+  const tree = new Tree();
+  const open = options.openJournal ?? (options.file === ':memory:' ? () => MEMORY_JOURNAL : openJournal);
+  return new EmbeddedServer(tree, open(options.file, tree), options.defer ?? (flush => setImmediate(flush)));
+}
+
+class EmbeddedServer implements EmbeddedStore {
+  readonly #tree: Tree;
+  readonly #journal: Journal;
+  readonly #defer: (flush: () => void) => void;
+  readonly #sessions = new Map<string, EmbeddedSession>();
+  #queue: Task[] = [];
+  #lastSession = 0;
+  #lastTransaction: number;
+  /** A commit failed: what is on disk is unknown until the next one succeeds. */
+  #doubtful = false;
+  #closing: Promise<void> | undefined;
+
+  constructor(tree: Tree, journal: Journal, defer: (flush: () => void) => void) {
+    this.#tree = tree;
+    this.#journal = journal;
+    this.#defer = defer;
+    this.#lastTransaction = journal.boot * BOOT_SPAN;
+  }
+
+  connect(): Store {
+    if (this.#closing !== undefined) throw new StoreError('Closed', '/');
+    const id = `${this.#journal.boot.toString(16)}-${(++this.#lastSession).toString(16)}`;
+    const session = new EmbeddedSession(id, { tree: this.#tree, enqueue: task => this.#enqueue(task) });
+    this.#sessions.set(id, session);
+    return session;
+  }
+
+  async expire(sessionId: string): Promise<void> {
+    await this.#sessions.get(sessionId)?.end('SessionExpired');
+  }
+
+  close(): Promise<void> {
+    this.#closing ??= this.#close();
+    return this.#closing;
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
+  async #close(): Promise<void> {
+    try {
+      await Promise.all([...this.#sessions.values()].map(session => session.close()));
+    } finally {
+      this.#journal.close();
+    }
+  }
+
+  #enqueue(task: Task): void {
+    this.#queue.push(task);
+    if (this.#queue.length === 1) this.#defer(() => this.#flush());
+  }
+
+  #flush(): void {
+    const tasks = this.#queue;
+    this.#queue = [];
+    const applied: Applied[] = [];
+    for (const task of tasks) task.run(operations => this.#apply(operations, task.session, applied));
+    const failure = this.#commit(
+      applied,
+      tasks.some(task => task.barrier),
+    );
+    if (failure === undefined) this.#announce(applied);
+    for (const task of tasks) {
+      // A session that ends must end, whatever the disk says: dropping ephemerals needs no journal.
+      if (task.ends && failure !== undefined) {
+        this.#enqueue(task);
+        continue;
+      }
+      if (task.ends) this.#sessions.delete(task.session);
+      task.settle(failure);
+    }
+  }
+
+  #apply(
+    operations: Parameters<Tree['apply']>[0],
+    session: string,
+    applied: Applied[],
+  ): readonly OperationResult[] {
+    const outcome = this.#tree.apply(operations, session, this.#lastTransaction + 1);
+    this.#lastTransaction += 1;
+    applied.push(outcome);
+    return outcome.results;
+  }
+
+  /** @returns the failure after which everything in `applied` has been taken back. */
+  #commit(applied: readonly Applied[], barrier: boolean): Error | undefined {
+    const batch = netEffect(this.#tree, applied);
+    if (batch.nodes.size === 0 && batch.sequences.size === 0 && !(barrier && this.#doubtful))
+      return undefined;
+    try {
+      this.#journal.commit(batch);
+      this.#doubtful = false;
+      return undefined;
+    } catch (error) {
+      this.#doubtful = true;
+      for (const outcome of applied.toReversed()) outcome.undo();
+      return error instanceof Error ? error : new Error(String(error));
+    }
+  }
+
+  #announce(applied: readonly Applied[]): void {
+    for (const { changes } of applied) {
+      for (const change of changes) {
+        for (const session of this.#sessions.values())
+          session.announce({ kind: change.kind, path: change.node.path });
+      }
+    }
+  }
+}
+
+function netEffect(tree: Tree, applied: readonly Applied[]): Parameters<Journal['commit']>[0] {
+  const nodes = new Map<number, TreeNode | undefined>();
+  const sequences = new Set<TreeNode>();
+  const note = ({ kind, node }: Change): void => {
+    if (node.owner === undefined) nodes.set(node.id, kind === 'deleted' ? undefined : node);
+    const parent = kind === 'created' ? tree.parentOf(node) : undefined;
+    if (parent !== undefined) sequences.add(parent);
+  };
+  for (const { changes } of applied) changes.forEach(note);
+  return { nodes, sequences };
+}

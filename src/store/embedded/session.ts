@@ -1,0 +1,204 @@
+/**
+ * One session with the embedded store: the port's contract for one client.
+ *
+ * Calls of one session take effect in the order they were made. Reads are answered from memory at once, unless writes of
+ * this session are still queued: then they wait their turn behind them. Bytes are copied on the way in and on the way out,
+ * so neither side can change what the other holds.
+ */
+import { requireNodePath } from '../node-path.ts';
+import {
+  MAX_MULTI_BYTES,
+  type Operation,
+  type OperationResult,
+  remove,
+  type SessionState,
+  type Store,
+  type StoredNode,
+  StoreError,
+  type StoreErrorCode,
+  type WatchEvent,
+} from '../port.ts';
+import { operationBytes } from '../size.ts';
+import type { Tree, TreeNode } from './tree.ts';
+import { Watches } from './watches.ts';
+
+export type Apply = (operations: readonly Operation[]) => readonly OperationResult[];
+
+/** One queued call: `run` when its turn comes, `settle` after the batch is durable or has failed. */
+export interface Task {
+  readonly session: string;
+  /** Insists on a commit when the last one failed. */
+  readonly barrier: boolean;
+  /** The session is over after this. */
+  readonly ends: boolean;
+  run(apply: Apply): void;
+  settle(failure: Error | undefined): void;
+}
+
+export interface SessionDeps {
+  readonly tree: Tree;
+  enqueue(task: Task): void;
+}
+
+type Ending = Extract<StoreErrorCode, 'Closed' | 'SessionExpired'>;
+
+export class EmbeddedSession implements Store {
+  readonly sessionId: string;
+  readonly #deps: SessionDeps;
+  readonly #watches = new Watches();
+  readonly #stateListeners = new Set<(state: SessionState) => void>();
+  /** Calls queued and not settled. */
+  #queued = 0;
+  #ended: Ending | undefined;
+  #closing: Promise<void> | undefined;
+
+  constructor(sessionId: string, deps: SessionDeps) {
+    this.sessionId = sessionId;
+    this.#deps = deps;
+  }
+
+  get sessionState(): SessionState {
+    return this.#ended === undefined ? 'connected' : 'lost';
+  }
+
+  onSessionState(listener: (state: SessionState) => void): Disposable {
+    const entry = (state: SessionState): void => listener(state);
+    this.#stateListeners.add(entry);
+    return { [Symbol.dispose]: () => this.#stateListeners.delete(entry) };
+  }
+
+  async multi(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
+    this.#requireOpen('/');
+    requireSize(operations);
+    const own = operations.map(ownCopy);
+    return await this.#inTurn(apply => (own.length === 0 ? [] : apply(own)));
+  }
+
+  get(path: string): Promise<StoredNode | undefined> {
+    return this.#read(path, () => stored(this.#deps.tree.find(path)));
+  }
+
+  children(path: string): Promise<readonly string[] | undefined> {
+    return this.#read(path, () => sortedChildren(this.#deps.tree.find(path)));
+  }
+
+  getMany(paths: readonly string[]): Promise<readonly (StoredNode | undefined)[]> {
+    return this.#read(paths[0] ?? '/', () => paths.map(path => stored(this.#deps.tree.find(path))));
+  }
+
+  async sync(): Promise<void> {
+    this.#requireOpen('/');
+    await this.#inTurn(() => undefined, { barrier: true });
+  }
+
+  watch(path: string, listener: (event: WatchEvent) => void): Disposable {
+    this.#requireOpen(path);
+    requireNodePath(path);
+    return this.#watches.add(path, listener);
+  }
+
+  async close(): Promise<void> {
+    if (this.#ended === undefined) await this.end('Closed');
+    else await this.#closing;
+  }
+
+  /** Ends the session after the calls it made before; its ephemerals vanish in one transaction. */
+  end(ending: Ending): Promise<void> {
+    if (this.#closing !== undefined) return this.#closing;
+    if (ending === 'Closed') this.#turnLost(ending);
+    const drop = (apply: Apply): void => {
+      const owned = this.#deps.tree.ephemeralsOf(this.sessionId);
+      if (owned.length > 0) apply(owned.map(path => remove(path)));
+      if (ending === 'SessionExpired') this.#turnLost(ending);
+    };
+    this.#closing = this.#inTurn(drop, { ends: true });
+    return this.#closing;
+  }
+
+  announce(event: WatchEvent): void {
+    this.#watches.announce(event);
+  }
+
+  async #read<T>(path: string, read: () => T): Promise<T> {
+    this.#requireOpen(path);
+    return this.#queued === 0 ? read() : await this.#inTurn(read);
+  }
+
+  #inTurn<T>(call: (apply: Apply) => T, options: { barrier?: boolean; ends?: boolean } = {}): Promise<T> {
+    const { barrier = false, ends = false } = options;
+    const { promise, resolve, reject } = Promise.withResolvers<T>();
+    let outcome: { readonly value: T } | { readonly error: unknown } | undefined;
+    this.#queued += 1;
+    this.#deps.enqueue({
+      session: this.sessionId,
+      barrier,
+      ends,
+      run: apply => {
+        try {
+          if (this.#ended === 'SessionExpired' && !ends) throw new StoreError('SessionExpired', '/');
+          outcome = { value: call(apply) };
+        } catch (error) {
+          outcome = { error };
+        }
+      },
+      settle: failure => {
+        this.#queued -= 1;
+        if (failure !== undefined)
+          reject(new StoreError('ConnectionLoss', '/', undefined, { cause: failure }));
+        else if (outcome === undefined || 'error' in outcome) reject(outcome?.error);
+        else resolve(outcome.value);
+      },
+    });
+    return promise;
+  }
+
+  #turnLost(ending: Ending): void {
+    this.#ended = ending;
+    this.#watches.clear();
+    for (const listener of this.#stateListeners) queueMicrotask(() => listener('lost'));
+    this.#stateListeners.clear();
+  }
+
+  #requireOpen(path: string): void {
+    if (this.#ended !== undefined) throw new StoreError(this.#ended, path);
+  }
+}
+
+function requireSize(operations: readonly Operation[]): void {
+  let bytes = 0;
+  for (const [index, operation] of operations.entries()) {
+    bytes += operationBytes(operation);
+    if (bytes > MAX_MULTI_BYTES) throw new StoreError('TooLarge', operation.path, index);
+  }
+}
+
+function ownCopy(operation: Operation): Operation {
+  requireNodePath(operation.path, operation.kind === 'create' && operation.sequential);
+  switch (operation.kind) {
+    case 'create':
+    case 'set':
+      return { ...operation, data: new Uint8Array(operation.data) };
+    default:
+      return operation;
+  }
+}
+
+function stored(node: TreeNode | undefined): StoredNode | undefined {
+  if (node === undefined) return undefined;
+  return {
+    data: node.data.slice(),
+    stat: {
+      version: node.version,
+      createdTransaction: BigInt(node.created),
+      modifiedTransaction: BigInt(node.modified),
+      ephemeralOwner: node.owner,
+      childCount: node.children.size,
+    },
+  };
+}
+
+function sortedChildren(node: TreeNode | undefined): readonly string[] | undefined {
+  if (node === undefined) return undefined;
+  node.sortedChildren ??= Object.freeze([...node.children].sort());
+  return node.sortedChildren;
+}

@@ -1,0 +1,43 @@
+/** Who wants to hear of changes below which path. A change costs its depth in look-ups, however many watches there are. */
+import { parentPath } from '../node-path.ts';
+import type { WatchEvent } from '../port.ts';
+
+type Listener = (event: WatchEvent) => void;
+
+export class Watches {
+  readonly #byPath = new Map<string, Set<Listener>>();
+
+  add(path: string, listener: Listener): Disposable {
+    // A wrapper of its own, so that one function may watch one path twice.
+    const entry: Listener = event => listener(event);
+    const listeners = this.#byPath.get(path) ?? new Set();
+    this.#byPath.set(path, listeners.add(entry));
+    return {
+      [Symbol.dispose]: () => {
+        listeners.delete(entry);
+        if (listeners.size === 0 && this.#byPath.get(path) === listeners) this.#byPath.delete(path);
+      },
+    };
+  }
+
+  /**
+   * Tells everyone at or above the event's path, each in a microtask of its own: a listener that throws is an uncaught
+   * error of its own and takes nothing away from the others.
+   */
+  announce(event: WatchEvent): void {
+    for (let path = event.path; ; path = parentPath(path)) {
+      const listeners = this.#byPath.get(path);
+      for (const listener of listeners ?? []) {
+        queueMicrotask(() => {
+          if (listeners?.has(listener)) listener(event);
+        });
+      }
+      if (path === '/') return;
+    }
+  }
+
+  clear(): void {
+    for (const listeners of this.#byPath.values()) listeners.clear();
+    this.#byPath.clear();
+  }
+}
