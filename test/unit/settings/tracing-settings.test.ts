@@ -240,6 +240,12 @@ describe('problems', () => {
       ],
     ],
     [
+      'an exporter we lack',
+      ON,
+      { OTEL_TRACES_EXPORTER: 'zipkin' },
+      ['$OTEL_TRACES_EXPORTER: [tracing]: "zipkin" is not supported; one of otlp, none'],
+    ],
+    [
       'an outcome that is none',
       'keep = success',
       {},
