@@ -1,0 +1,22 @@
+import { sql } from 'kysely';
+import type { Database } from './schema.ts';
+
+/** Successes the mean is taken of. */
+const SAMPLES = 10;
+
+/** How long a job will probably take, in milliseconds, from its last successes for the project; undefined: unknown. */
+export async function expectedDuration(
+  database: Database,
+  question: { readonly tenant: string; readonly project: string; readonly job: string },
+): Promise<number | undefined> {
+  const { rows } = await sql<{ readonly mean: number | null }>`
+    select avg(ms) as mean from (
+      select (cast(build.end_time as integer) - cast(build.start_time as integer)) / 1000000 as ms
+      from build join buildset on buildset.id = build.buildset_id
+      where build.job_name = ${question.job} and build.result = 'SUCCESS' and buildset.tenant = ${question.tenant}
+        and build.start_time is not null and build.end_time is not null
+        and exists (select 1 from buildset_ref where buildset_ref.buildset_id = buildset.id
+          and buildset_ref.project_key = ${question.project})
+      order by build.id desc limit ${SAMPLES})`.execute(database);
+  return rows[0]?.mean ?? undefined;
+}

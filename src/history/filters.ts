@@ -1,0 +1,80 @@
+/**
+ * What lists can be narrowed by, under Zuul's names. Several values of one field mean "one of these". Except in
+ * uuids a `*` stands for anything; every other character is meant literally, also those SQL gives a meaning.
+ *
+ * The tenant is no filter: every query names it.
+ */
+import { type RawBuilder, sql } from 'kysely';
+
+export interface BuildsetFilter {
+  readonly tenant: string;
+  /** Name as the host has it, or the whole project key. */
+  readonly project?: readonly string[];
+  readonly pipeline?: readonly string[];
+  readonly change?: readonly string[];
+  readonly branch?: readonly string[];
+  readonly patchset?: readonly string[];
+  readonly ref?: readonly string[];
+  readonly newrev?: readonly string[];
+  readonly uuid?: readonly string[];
+  readonly result?: readonly string[];
+  /** Has a result. */
+  readonly complete?: boolean;
+  /** Inclusive bounds of `_id`. */
+  readonly idxMin?: number;
+  readonly idxMax?: number;
+  /** At most 1000. Default 50. */
+  readonly limit?: number;
+  readonly skip?: number;
+}
+
+export interface BuildFilter extends BuildsetFilter {
+  readonly jobName?: readonly string[];
+  readonly voting?: boolean;
+  readonly final?: boolean;
+}
+
+export const DEFAULT_LIMIT = 50;
+export const MAX_LIMIT = 1000;
+
+type Column =
+  | 'build.uuid'
+  | 'build.job_name'
+  | 'build.result'
+  | 'buildset.uuid'
+  | 'buildset.result'
+  | 'buildset.pipeline'
+  | 'buildset_ref.project'
+  | 'buildset_ref.project_key'
+  | 'buildset_ref.change'
+  | 'buildset_ref.branch'
+  | 'buildset_ref.patchset'
+  | 'buildset_ref.ref'
+  | 'buildset_ref.newrev';
+
+/** True where `column` is one of `values`; undefined values are no restriction. */
+export function oneOf(column: Column, values: readonly string[] | undefined): RawBuilder<boolean> {
+  if (values === undefined) return sql<boolean>`1`;
+  const tests = values.map(value =>
+    value.includes('*') && !column.endsWith('.uuid')
+      ? sql<boolean>`${sql.ref(column)} like ${likePattern(value)} escape '\\'`
+      : sql<boolean>`${sql.ref(column)} = ${value}`,
+  );
+  return tests.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(tests, sql` or `)})`;
+}
+
+function likePattern(value: string): string {
+  return value.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%');
+}
+
+/** One change of the buildset fits all that is said of changes. */
+export function someRefFits(filter: BuildsetFilter): RawBuilder<boolean> {
+  const { project, change, branch, patchset, ref, newrev } = filter;
+  if ([project, change, branch, patchset, ref, newrev].every(values => values === undefined))
+    return sql<boolean>`1`;
+  return sql<boolean>`exists (select 1 from buildset_ref where buildset_ref.buildset_id = buildset.id
+    and (${oneOf('buildset_ref.project', project)} or ${oneOf('buildset_ref.project_key', project)})
+    and ${oneOf('buildset_ref.change', change)} and ${oneOf('buildset_ref.branch', branch)}
+    and ${oneOf('buildset_ref.patchset', patchset)} and ${oneOf('buildset_ref.ref', ref)}
+    and ${oneOf('buildset_ref.newrev', newrev)})`;
+}

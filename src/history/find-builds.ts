@@ -1,0 +1,95 @@
+/** Questions about builds and buildsets; narrowing, order and pages are the database's work. */
+import {
+  type BuildFilter,
+  type BuildsetFilter,
+  DEFAULT_LIMIT,
+  MAX_LIMIT,
+  oneOf,
+  someRefFits,
+} from './filters.ts';
+import type { BuildFacts, BuildsetFacts } from './history-json.ts';
+import type { RefRow } from './item-rows.ts';
+import type { Database } from './schema.ts';
+
+export async function findBuildsets(
+  database: Database,
+  filter: BuildsetFilter,
+): Promise<readonly BuildsetFacts[]> {
+  let query = database
+    .selectFrom('buildset')
+    .selectAll()
+    .where('buildset.tenant', '=', filter.tenant)
+    .where(oneOf('buildset.uuid', filter.uuid))
+    .where(oneOf('buildset.pipeline', filter.pipeline))
+    .where(oneOf('buildset.result', filter.result))
+    .where(someRefFits(filter));
+  if (filter.complete !== undefined)
+    query = query.where('buildset.result', filter.complete ? 'is not' : 'is', null);
+  if (filter.idxMin !== undefined) query = query.where('buildset.id', '>=', filter.idxMin);
+  if (filter.idxMax !== undefined) query = query.where('buildset.id', '<=', filter.idxMax);
+  const found = await query
+    .orderBy('buildset.id', 'desc')
+    .limit(limitOf(filter))
+    .offset(filter.skip ?? 0)
+    .execute();
+  const refs = await refsOf(
+    database,
+    found.map(buildset => buildset.id),
+  );
+  return found.map(buildset => ({ ...buildset, refs: refs.get(buildset.id) ?? [] }));
+}
+
+export async function findBuilds(database: Database, filter: BuildFilter): Promise<readonly BuildFacts[]> {
+  let query = database
+    .selectFrom('build')
+    .innerJoin('buildset', 'buildset.id', 'build.buildset_id')
+    .selectAll('build')
+    .where('buildset.tenant', '=', filter.tenant)
+    .where(oneOf('build.uuid', filter.uuid))
+    .where(oneOf('build.job_name', filter.jobName))
+    .where(oneOf('build.result', filter.result))
+    .where(oneOf('buildset.pipeline', filter.pipeline))
+    .where(someRefFits(filter));
+  if (filter.complete !== undefined)
+    query = query.where('build.result', filter.complete ? 'is not' : 'is', null);
+  if (filter.voting !== undefined) query = query.where('build.voting', '=', filter.voting ? 1 : 0);
+  if (filter.final !== undefined) query = query.where('build.final', '=', filter.final ? 1 : 0);
+  if (filter.idxMin !== undefined) query = query.where('build.id', '>=', filter.idxMin);
+  if (filter.idxMax !== undefined) query = query.where('build.id', '<=', filter.idxMax);
+  const found = await query
+    .orderBy('build.id', 'desc')
+    .limit(limitOf(filter))
+    .offset(filter.skip ?? 0)
+    .execute();
+  const ids = [...new Set(found.map(build => build.buildset_id))];
+  const [buildsets, refs] = [await buildsetsById(database, ids), await refsOf(database, ids)];
+  return found.flatMap(build => {
+    const buildset = buildsets.get(build.buildset_id);
+    const ref = refs.get(build.buildset_id)?.[0];
+    return buildset === undefined || ref === undefined ? [] : [{ ...build, buildset, ref }];
+  });
+}
+
+function limitOf(filter: BuildsetFilter): number {
+  return Math.min(filter.limit ?? DEFAULT_LIMIT, MAX_LIMIT);
+}
+
+async function buildsetsById(database: Database, ids: readonly number[]) {
+  if (ids.length === 0) return new Map();
+  const rows = await database.selectFrom('buildset').selectAll().where('id', 'in', ids).execute();
+  return new Map(rows.map(row => [row.id, row]));
+}
+
+async function refsOf(
+  database: Database,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, readonly RefRow[]>> {
+  if (ids.length === 0) return new Map();
+  const rows = await database
+    .selectFrom('buildset_ref')
+    .selectAll()
+    .where('buildset_id', 'in', ids)
+    .orderBy('position')
+    .execute();
+  return Map.groupBy(rows, row => row.buildset_id);
+}

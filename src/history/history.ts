@@ -1,0 +1,106 @@
+/**
+ * What happened, kept in SQL: builds, buildsets, whole items and decisions.
+ *
+ * Rows come from the history outbox, whose drain calls {@link History.record} and deletes what was recorded; a crash in
+ * between repeats rows, and a repeated row changes nothing. Rows are written when an item leaves, so everything in here
+ * is finished. What still runs is in the store.
+ *
+ *     const history = await openHistory({ file: '/var/lib/gatehouse/history.sqlite' });
+ *     await history.record([{ kind: 'item', item }]);
+ *     const builds = await history.builds({ tenant: 'main', jobName: ['unit-tests'], result: ['FAILURE'] });
+ *
+ * Every question names its tenant; nothing of another tenant is ever in an answer.
+ */
+import { Kysely } from 'kysely';
+import type { Decision } from '../model/decision.ts';
+import type { HistoryRow } from '../model/history.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { expectedDuration } from './expected-duration.ts';
+import type { BuildFilter, BuildsetFilter } from './filters.ts';
+import { findBuilds, findBuildsets } from './find-builds.ts';
+import {
+  type DecisionQuestion,
+  type FinishedItem,
+  findDecisions,
+  findItem,
+  findRecentItems,
+} from './find-items.ts';
+import type { BuildFacts, BuildsetFacts, NumberedBuild } from './history-json.ts';
+import { migrate } from './migrations.ts';
+import { recordRows } from './record-rows.ts';
+import type { Schema } from './schema.ts';
+import { nodeSqliteDialect } from './sqlite-dialect.ts';
+
+export interface History {
+  /** In one transaction; rows already there are left as they are. */
+  record(rows: readonly HistoryRow[]): Promise<void>;
+  /** Newest first. */
+  builds(filter: BuildFilter): Promise<readonly BuildFacts[]>;
+  build(tenant: string, uuid: string): Promise<BuildFacts | undefined>;
+  /** Newest first. */
+  buildsets(filter: BuildsetFilter): Promise<readonly BuildsetFacts[]>;
+  buildset(
+    tenant: string,
+    uuid: string,
+  ): Promise<{ readonly buildset: BuildsetFacts; readonly builds: readonly NumberedBuild[] } | undefined>;
+  /** The item as it was when it left. */
+  item(tenant: string, uuid: string): Promise<QueueItem | undefined>;
+  /** Newest first. */
+  recentItems(question: {
+    readonly tenant: string;
+    readonly limit: number;
+    readonly skip: number;
+  }): Promise<readonly FinishedItem[]>;
+  /** Oldest first. */
+  decisions(question: DecisionQuestion): Promise<readonly Decision[]>;
+  /** Mean of the last successes of a job for a project in milliseconds; undefined: it never succeeded. */
+  expectedDuration(question: {
+    readonly tenant: string;
+    readonly project: string;
+    readonly job: string;
+  }): Promise<number | undefined>;
+  /** Cheap question to the database; rejects when it cannot answer. */
+  ping(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Creates the file or brings it to this version.
+ *
+ * @param deps.file path, or `:memory:`.
+ * @throws Error naming the file and what to do, when it is no database or written by a newer version.
+ */
+export async function openHistory(deps: { readonly file: string }): Promise<History> {
+  const database = new Kysely<Schema>({ dialect: nodeSqliteDialect(deps.file) });
+  try {
+    await migrate(database, deps.file);
+  } catch (error) {
+    await database.destroy();
+    throw error;
+  }
+  return {
+    record: rows => recordRows(database, rows),
+    builds: filter => findBuilds(database, filter),
+    build: async (tenant, uuid) => (await findBuilds(database, { tenant, uuid: [uuid], limit: 1 }))[0],
+    buildsets: filter => findBuildsets(database, filter),
+    async buildset(tenant, uuid) {
+      const [buildset] = await findBuildsets(database, { tenant, uuid: [uuid], limit: 1 });
+      if (buildset === undefined || buildset.id === null) return undefined;
+      const builds = await database
+        .selectFrom('build')
+        .selectAll()
+        .where('buildset_id', '=', buildset.id)
+        .orderBy('id')
+        .execute();
+      return { buildset, builds };
+    },
+    item: (tenant, uuid) => findItem(database, tenant, uuid),
+    recentItems: question => findRecentItems(database, question),
+    decisions: question => findDecisions(database, question),
+    expectedDuration: question => expectedDuration(database, question),
+    async ping() {
+      await database.selectFrom('item').select('id').limit(1).execute();
+    },
+    close: () => database.destroy(),
+  };
+}

@@ -1,0 +1,121 @@
+/**
+ * A queue item as rows: pure, and also right for an item that is still in its queue (then results and ends are null),
+ * so that a build looks the same in the API while it runs and afterwards.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import { type Build, isRetried, resultOf } from '../model/build.ts';
+import { type BuildSet, endOf } from '../model/build-set.ts';
+import type { Change } from '../model/change.ts';
+import { projectIdOf } from '../model/project.ts';
+import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
+import type { BuildsetTable, BuildTable, RefTable } from './schema.ts';
+
+export type BuildsetRow = Omit<BuildsetTable, 'id'>;
+export type RefRow = Omit<RefTable, 'buildset_id'>;
+export type BuildRow = Omit<BuildTable, 'id' | 'buildset_id'>;
+
+export interface BuildsetRows {
+  readonly buildset: BuildsetRow;
+  /** In the item's order; never empty. */
+  readonly refs: readonly RefRow[];
+  readonly builds: readonly BuildRow[];
+}
+
+/** Oldest buildset first. */
+export function rowsOfItem(item: QueueItem): readonly BuildsetRows[] {
+  const refs = item.changes.map(refRow);
+  return buildsetsOf(item).map(buildset => {
+    const builds = buildset.builds.map(build => buildRow(build));
+    return { buildset: buildsetRow(item, buildset, builds), refs, builds };
+  });
+}
+
+function buildsetRow(item: QueueItem, buildset: BuildSet, builds: readonly BuildRow[]): BuildsetRow {
+  return {
+    uuid: buildset.uuid,
+    tenant: item.tenant,
+    pipeline: item.pipeline,
+    item: item.uuid,
+    number: buildset.number,
+    result: resultOfBuildset(item, buildset),
+    cause: buildset.cause === null ? null : JSON.stringify(buildset.cause),
+    event_id: item.origin.event,
+    event_type: item.origin.eventType,
+    event_timestamp: item.origin.receivedAt,
+    created_at: buildset.createdAt,
+    ended_at: endOf(buildset) ?? endOfItem(item),
+    first_build_start_time: first(builds.map(build => build.start_time)),
+    last_build_end_time: last(builds.map(build => build.end_time)),
+  };
+}
+
+/** Zuul's word for a buildset that was replaced is DEQUEUED; the last one has the item's result once it left. */
+function resultOfBuildset(item: QueueItem, buildset: BuildSet): string | null {
+  if (buildset.stage.state === 'superseded') return 'DEQUEUED';
+  if (item.phase.phase === 'left' && buildset.uuid === item.buildset.uuid) return item.phase.result;
+  return buildset.stage.state === 'complete' ? buildset.stage.result : null;
+}
+
+/** All times have as many digits, so the smallest text is the earliest. */
+function first(times: readonly (string | null)[]): string | null {
+  return (
+    times
+      .filter(time => time !== null)
+      .toSorted()
+      .at(0) ?? null
+  );
+}
+
+function last(times: readonly (string | null)[]): string | null {
+  return (
+    times
+      .filter(time => time !== null)
+      .toSorted()
+      .at(-1) ?? null
+  );
+}
+
+function refRow(change: Change, position: number): RefRow {
+  const common = {
+    position,
+    project_key: change.project,
+    project: projectIdOf(change.project).name,
+    branch: change.branch ?? null,
+    ref: change.ref,
+    ref_url: change.url ?? null,
+  };
+  return change.kind === 'change'
+    ? { ...common, change: change.id, patchset: change.patchset, oldrev: null, newrev: null }
+    : { ...common, change: null, patchset: null, oldrev: change.oldCommit, newrev: change.newCommit };
+}
+
+function buildRow(build: Build): BuildRow {
+  const { state } = build;
+  return {
+    uuid: build.uuid,
+    job_name: build.job,
+    attempt: build.attempt,
+    voting: build.voting ? 1 : 0,
+    final: isRetried(build) ? 0 : 1,
+    result: resultOf(build) ?? null,
+    requested_at: build.requestedAt,
+    start_time: startOfBuild(build),
+    end_time: state.state === 'requested' || state.state === 'started' ? null : state.at,
+    worker: 'worker' in state ? state.worker : null,
+    error_detail: state.state === 'completed' ? (state.detail ?? null) : null,
+    cause: state.state === 'cancelled' ? JSON.stringify(state.cause) : null,
+  };
+}
+
+function startOfBuild({ state }: Build): Nanoseconds | null {
+  switch (state.state) {
+    case 'requested':
+    case 'skipped':
+      return null;
+    case 'started':
+      return state.at;
+    case 'completed':
+    case 'cancelled':
+      return state.startedAt;
+  }
+}

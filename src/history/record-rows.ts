@@ -1,0 +1,81 @@
+/** Writing: one transaction for all rows handed over, each of them at most once. */
+import type { Transaction } from 'kysely';
+import { sha256 } from '../lib/ids.ts';
+import type { Decision } from '../model/decision.ts';
+import type { HistoryRow } from '../model/history.ts';
+import { endOfItem, type QueueItem } from '../model/queue-item.ts';
+import { rowsOfItem } from './item-rows.ts';
+import type { Database, Schema } from './schema.ts';
+
+export async function recordRows(database: Database, rows: readonly HistoryRow[]): Promise<void> {
+  if (rows.length === 0) return;
+  await database.transaction().execute(async transaction => {
+    for (const row of rows) {
+      if (row.kind === 'item') await recordItem(transaction, row.item);
+      else for (const decision of row.decisions) await recordDecision(transaction, decision);
+    }
+  });
+}
+
+async function recordItem(transaction: Transaction<Schema>, item: QueueItem): Promise<void> {
+  const { phase } = item;
+  if (phase.phase !== 'left')
+    throw new Error(`item ${item.uuid} has not left its queue: it is no history yet`);
+  const inserted = await transaction
+    .insertInto('item')
+    .values({
+      uuid: item.uuid,
+      tenant: item.tenant,
+      pipeline: item.pipeline,
+      result: phase.result,
+      reason: phase.reason,
+      resets: item.earlier.length,
+      enqueued_at: item.enqueuedAt,
+      left_at: endOfItem(item) ?? item.enqueuedAt,
+      document: JSON.stringify(item),
+    })
+    .onConflict(conflict => conflict.column('uuid').doNothing())
+    .executeTakeFirst();
+  // Known already: so is all that hangs below it, for it came in one transaction.
+  if (inserted.numInsertedOrUpdatedRows === 0n) return;
+  await recordBuildsets(transaction, item);
+}
+
+async function recordBuildsets(transaction: Transaction<Schema>, item: QueueItem): Promise<void> {
+  for (const { buildset, refs, builds } of rowsOfItem(item)) {
+    const { id } = await transaction
+      .insertInto('buildset')
+      .values(buildset)
+      .returning('id')
+      .executeTakeFirstOrThrow();
+    await transaction
+      .insertInto('buildset_ref')
+      .values(refs.map(ref => ({ ...ref, buildset_id: id })))
+      .execute();
+    for (const build of builds)
+      await transaction
+        .insertInto('build')
+        .values({ ...build, buildset_id: id })
+        .execute();
+  }
+}
+
+async function recordDecision(transaction: Transaction<Schema>, decision: Decision): Promise<void> {
+  const document = JSON.stringify(decision);
+  await transaction
+    .insertInto('decision')
+    .values({
+      digest: sha256(document),
+      tenant: decision.tenant,
+      project_key: decision.project,
+      project: decision.project.slice(decision.project.indexOf('/') + 1),
+      change_key: decision.change,
+      change_id: decision.change.startsWith(decision.project)
+        ? decision.change.slice(decision.project.length + 1)
+        : decision.change,
+      at: decision.at,
+      document,
+    })
+    .onConflict(conflict => conflict.column('digest').doNothing())
+    .execute();
+}

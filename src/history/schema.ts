@@ -1,0 +1,101 @@
+/**
+ * The tables, as the newest migration leaves them. Times are nanoseconds as decimal text: 19 digits until the year 2286,
+ * so text order is time order. Booleans are 0 and 1.
+ */
+import type { Generated, Kysely } from 'kysely';
+
+/** One queue item that left; `document` is the whole QueueItem, from which its trace is drawn. */
+export interface ItemTable {
+  id: Generated<number>;
+  uuid: string;
+  tenant: string;
+  pipeline: string;
+  result: string;
+  /** `LeaveCode`. */
+  reason: string;
+  /** Superseded buildsets. */
+  resets: number;
+  enqueued_at: string;
+  left_at: string;
+  /** JSON. */
+  document: string;
+}
+
+export interface BuildsetTable {
+  id: Generated<number>;
+  uuid: string;
+  tenant: string;
+  pipeline: string;
+  item: string;
+  /** From 1, within the item. */
+  number: number;
+  /** Null: the item left before it came to one. */
+  result: string | null;
+  /** JSON of the ResetCause that made it; null for the first. */
+  cause: string | null;
+  event_id: string;
+  event_type: string;
+  event_timestamp: string;
+  created_at: string;
+  ended_at: string | null;
+  first_build_start_time: string | null;
+  last_build_end_time: string | null;
+}
+
+/** One change of a buildset; several only for cycles. */
+export interface RefTable {
+  buildset_id: number;
+  position: number;
+  project_key: string;
+  project: string;
+  change: string | null;
+  patchset: string | null;
+  branch: string | null;
+  ref: string;
+  oldrev: string | null;
+  newrev: string | null;
+  ref_url: string | null;
+}
+
+export interface BuildTable {
+  id: Generated<number>;
+  uuid: string;
+  buildset_id: number;
+  job_name: string;
+  attempt: number;
+  voting: number;
+  /** 0: another attempt followed. */
+  final: number;
+  result: string | null;
+  requested_at: string;
+  start_time: string | null;
+  end_time: string | null;
+  worker: string | null;
+  error_detail: string | null;
+  /** JSON of the CancelCause; null unless cancelled. */
+  cause: string | null;
+}
+
+export interface DecisionTable {
+  id: Generated<number>;
+  /** SHA-256 of `document`: a decision handed over twice is kept once. */
+  digest: string;
+  tenant: string;
+  project_key: string;
+  project: string;
+  change_key: string;
+  /** The change key without its project. */
+  change_id: string;
+  at: string;
+  document: string;
+}
+
+export interface Schema {
+  item: ItemTable;
+  buildset: BuildsetTable;
+  buildset_ref: RefTable;
+  build: BuildTable;
+  decision: DecisionTable;
+}
+
+export type Database = Kysely<Schema>;
