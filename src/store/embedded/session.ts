@@ -75,15 +75,15 @@ export class EmbeddedSession implements Store {
   }
 
   get(path: string): Promise<StoredNode | undefined> {
-    return this.#read(path, () => stored(this.#deps.tree.find(path)));
+    return this.#read([path], () => stored(this.#deps.tree.find(path)));
   }
 
   children(path: string): Promise<readonly string[] | undefined> {
-    return this.#read(path, () => sortedChildren(this.#deps.tree.find(path)));
+    return this.#read([path], () => sortedChildren(this.#deps.tree.find(path)));
   }
 
   getMany(paths: readonly string[]): Promise<readonly (StoredNode | undefined)[]> {
-    return this.#read(paths[0] ?? '/', () => paths.map(path => stored(this.#deps.tree.find(path))));
+    return this.#read(paths, () => paths.map(path => stored(this.#deps.tree.find(path))));
   }
 
   async sync(): Promise<void> {
@@ -119,8 +119,9 @@ export class EmbeddedSession implements Store {
     this.#watches.announce(event);
   }
 
-  async #read<T>(path: string, read: () => T): Promise<T> {
-    this.#requireOpen(path);
+  async #read<T>(paths: readonly string[], read: () => T): Promise<T> {
+    for (const path of paths) requireNodePath(path);
+    this.#requireOpen(paths[0] ?? '/');
     return this.#queued === 0 ? read() : await this.#inTurn(read);
   }
 
