@@ -1,0 +1,125 @@
+/**
+ * Where everything is in the store: the only file that spells node paths.
+ *
+ *     const paths = storePaths('/gatehouse');
+ *     paths.pipeline('acme', 'gate').item(uuid)      // /gatehouse/tenants/acme/pipelines/gate/items/<uuid>
+ *
+ * Names from configuration and code hosts are encoded, so that a project called `a/b` is one segment (`a%2Fb`); uuids and
+ * hashes need no encoding. A queue's undecodable or hopeless entries are beside it, in `<queue>-dead`.
+ */
+
+export type StorePaths = ReturnType<typeof storePaths>;
+
+/** Kinds of components that register themselves below `components/`. */
+export type ComponentKind = 'scheduler' | 'merger' | 'executor' | 'web' | 'launcher';
+export type RequestKind = 'merge' | 'build' | 'nodes';
+
+/**
+ * A name as one path segment.
+ *
+ * @throws RangeError when the name is empty or not well-formed Unicode.
+ */
+export function nodeName(name: string): string {
+  if (name === '' || !name.isWellFormed())
+    throw new RangeError(`cannot name a node: ${JSON.stringify(name)}`);
+  return name === '.' || name === '..' ? name.replaceAll('.', '%2E') : encodeURIComponent(name);
+}
+
+/** The name that `nodeName` made a segment of. */
+export function nameOfNode(segment: string): string {
+  return decodeURIComponent(segment);
+}
+
+/** @param root absolute, without trailing slash. */
+export function storePaths(root = '/gatehouse') {
+  const tenants = `${root}/tenants`;
+  const connections = `${root}/events/connection`;
+  const outbox = `${root}/outbox`;
+  return {
+    root,
+    components: (kind: ComponentKind) => `${root}/components/${kind}`,
+    /** Sequential and ephemeral: the store appends the number. */
+    component: (kind: ComponentKind, host: string) => `${root}/components/${kind}/${nodeName(host)}-`,
+
+    connection: (connection: string) => connectionPaths(`${connections}/${nodeName(connection)}`),
+    connections,
+
+    tenants,
+    tenant: (tenant: string) => tenantPaths(root, nodeName(tenant)),
+    pipeline: (tenant: string, pipeline: string) =>
+      pipelinePaths(`${tenants}/${nodeName(tenant)}/pipelines/${nodeName(pipeline)}`),
+
+    /** A request queue; see request-queue.ts for what is below. `zone` for workers of no zone: `default`. */
+    requests: (kind: RequestKind, zone = 'default') => `${root}/requests/${kind}/${nodeName(zone)}`,
+    requestZones: (kind: RequestKind) => `${root}/requests/${kind}`,
+
+    blobs: `${root}/blobs`,
+    /** @param sha256 64 hex digits of the content. */
+    blob: (sha256: string) => `${root}/blobs/${sha256}`,
+
+    changeCache: (connection: string) => `${root}/cache/changes/${nodeName(connection)}`,
+    cachedChange: (connection: string, key: string) =>
+      `${root}/cache/changes/${nodeName(connection)}/${nodeName(key)}`,
+    cachedBranches: (connection: string, project: string) =>
+      `${root}/cache/branches/${nodeName(connection)}/${nodeName(project)}`,
+    cachedConfig: (project: string, branch: string) =>
+      `${root}/cache/config/${nodeName(project)}/${nodeName(branch)}`,
+
+    semaphores: (tenant: string) => `${root}/semaphores/${nodeName(tenant)}`,
+    semaphore: (tenant: string, name: string) => `${root}/semaphores/${nodeName(tenant)}/${nodeName(name)}`,
+
+    spanOutbox: `${outbox}/spans`,
+    historyOutbox: `${outbox}/history`,
+    reportOutbox: (tenant: string, pipeline: string) =>
+      `${outbox}/reports/${nodeName(tenant)}/${nodeName(pipeline)}`,
+
+    /** Outlives a wipe of the state. */
+    keys: `${root}/keys`,
+    key: (connection: string, project: string) => `${root}/keys/${nodeName(connection)}/${nodeName(project)}`,
+  };
+}
+
+function connectionPaths(base: string) {
+  return {
+    base,
+    /** Raw events as received. */
+    queue: `${base}/queue`,
+    /** Delivery ids already taken. */
+    seen: `${base}/seen`,
+    /** Who listens and processes; see lock.ts. */
+    election: `${base}/election`,
+    epoch: `${base}/epoch`,
+  };
+}
+
+function tenantPaths(root: string, tenant: string) {
+  const base = `${root}/tenants/${tenant}`;
+  const events = `${root}/events/tenant/${tenant}`;
+  return {
+    base,
+    lock: `${base}/lock`,
+    epoch: `${base}/epoch`,
+    lastOperation: `${base}/lastOp`,
+    /** Which layout version is current. */
+    layout: `${base}/layout`,
+    pipelines: `${base}/pipelines`,
+    events,
+    triggerQueue: `${events}/trigger`,
+    managementQueue: `${events}/management`,
+  };
+}
+
+function pipelinePaths(base: string) {
+  return {
+    base,
+    lock: `${base}/lock`,
+    epoch: `${base}/epoch`,
+    lastOperation: `${base}/lastOp`,
+    /** Order of items, windows, counters. */
+    state: `${base}/state`,
+    items: `${base}/items`,
+    item: (uuid: string) => `${base}/items/${uuid}`,
+    /** Trigger, management and result events of this pipeline. */
+    eventQueue: `${base}/events`,
+  };
+}
