@@ -92,6 +92,8 @@ function settings(options: EnvironmentOptions): Setting[] {
     ['push.recurseSubmodules', 'no'],
     ['push.gpgSign', 'false'],
     ['commit.gpgSign', 'false'],
+    // Always a pack, which appears whole: of objects unpacked one by one a killed fetch leaves commits without their trees.
+    ['fetch.unpackLimit', '1'],
     // Collecting garbage is done when we say so, never in the background of a fetch.
     ['gc.auto', '0'],
     ['maintenance.auto', 'false'],

@@ -41,10 +41,10 @@ export type FileResult =
 
 export interface ObjectReader {
   header(id: ObjectId): Promise<ObjectHeader | undefined>;
-  /** Which of the commits are not here. */
-  missing(commits: Iterable<ObjectId>): Promise<ObjectId[]>;
-  /** Object a local ref (or `HEAD`) points at; undefined when there is none. The name must be free of control characters. */
-  resolve(ref: string): Promise<ObjectId | undefined>;
+  /** Which of the objects are not here. */
+  missing(ids: Iterable<ObjectId>): Promise<ObjectId[]>;
+  /** The commit an id or one of our own refs leads to, through annotated tags; undefined when there is none. */
+  resolve(idOrRef: string): Promise<ObjectId | undefined>;
   read(id: ObjectId, limit: number): Promise<ReadResult>;
   /** @throws MissingObject when it is not here or is no commit. */
   commit(id: ObjectId): Promise<Commit>;
@@ -142,11 +142,11 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
     async missing(ids) {
       const all = [...new Set(ids)];
       const found = await Promise.all(all.map(id => header(id)));
-      return all.filter((_, index) => found[index]?.type !== 'commit');
+      return all.filter((_, index) => found[index] === undefined);
     },
-    async resolve(ref) {
-      if (!/^[!-~]+$/.test(ref)) throw new RangeError(`not a local ref: ${JSON.stringify(ref)}`);
-      return (await header(ref))?.id;
+    async resolve(name) {
+      if (!/^[!-~]+$/.test(name)) throw new RangeError(`not a local ref: ${JSON.stringify(name)}`);
+      return (await header(`${name}^{commit}`))?.id;
     },
     async readPath(id, path, limit) {
       const found = await entry((await commit(id)).tree, path);

@@ -1,0 +1,20 @@
+import type { Git } from './git.ts';
+import { remoteFailure } from './remote-failure.ts';
+
+/** Each fetch leaves a pack, and every look for an object that is not in the first one tries the next. */
+export const FETCHES_PER_CONSOLIDATION = 40;
+
+/**
+ * Rolls small packs and loose objects into few packs, and loose refs into one file. Nothing is pruned, so whatever was here
+ * stays here, also for processes that have the old packs open. Costs about as much as the objects added since the last time.
+ */
+export async function consolidate(git: Git, gitDir: string): Promise<void> {
+  for (const args of [
+    ['repack', '--quiet', '-d', '--geometric=2'],
+    ['pack-refs', '--all', '--prune'],
+  ]) {
+    const result = await git.run(args, { gitDir });
+    if (result.kind !== 'ok')
+      throw new Error(`git ${args[0]} in ${gitDir}: ${remoteFailure(result).message}`);
+  }
+}

@@ -1,0 +1,56 @@
+import type { Git } from './git.ts';
+import { isObjectId, type ObjectId } from './object-id.ts';
+import { isRefName, type RefName } from './ref-name.ts';
+import type { Remote } from './remote.ts';
+import { type RemoteFailure, refusedUrl, remoteFailure } from './remote-failure.ts';
+
+/** The refs of a remote at one moment. */
+export interface RemoteRefs {
+  readonly kind: 'refs';
+  readonly refs: ReadonlyMap<RefName, ObjectId>;
+  /** Branch `HEAD` points at, where the remote says so and all refs were asked for. */
+  readonly head?: RefName;
+}
+
+/**
+ * Asks a remote for its refs, one round trip (`git ls-remote`). Refs whose names git itself would refuse, or that are not
+ * UTF-8, are left out: nothing could be done with them.
+ *
+ * @param prefixes only refs that begin with one of these; empty: all, and `HEAD`. Prefixes below `refs/heads/` and `refs/tags/`
+ *   keep the rest from being sent at all.
+ */
+export async function lsRemote(
+  git: Git,
+  remote: Remote,
+  prefixes: readonly string[] = [],
+): Promise<RemoteRefs | RemoteFailure> {
+  const refused = refusedUrl(remote, git.protocols);
+  if (refused !== undefined) return refused;
+  const result = await git.run(
+    ['ls-remote', '--quiet', '--symref', ...narrowed(prefixes), '--end-of-options', remote.url],
+    { remote },
+  );
+  if (result.kind !== 'ok') return remoteFailure(result);
+  return parseRefs(result.stdout, prefixes);
+}
+
+function narrowed(prefixes: readonly string[]): string[] {
+  const heads = prefixes.some(prefix => prefix.startsWith('refs/heads/'));
+  const tags = prefixes.some(prefix => prefix.startsWith('refs/tags/'));
+  if (prefixes.length === 0 || !prefixes.every(prefix => /^refs\/(heads|tags)\//.test(prefix))) return [];
+  return [...(heads ? ['--heads'] : []), ...(tags ? ['--tags'] : [])];
+}
+
+/** Lines are `<id> TAB <ref>`, `ref: <ref> TAB HEAD`, and `<id> TAB <tag>^{}` for what an annotated tag points at. */
+function parseRefs(output: Buffer, prefixes: readonly string[]): RemoteRefs {
+  const refs = new Map<RefName, ObjectId>();
+  let head: RefName | undefined;
+  for (const line of output.toString('utf8').split('\n')) {
+    const [value = '', name = ''] = line.split('\t');
+    const target = value.startsWith('ref: ') ? value.slice(5) : '';
+    if (name === 'HEAD' && isRefName(target)) head = target;
+    const wanted = prefixes.length === 0 || prefixes.some(prefix => name.startsWith(prefix));
+    if (wanted && isObjectId(value) && isRefName(name) && !name.includes('\ufffd')) refs.set(name, value);
+  }
+  return { kind: 'refs', refs, ...(head === undefined ? {} : { head }) };
+}

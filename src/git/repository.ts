@@ -1,0 +1,150 @@
+/**
+ * One project's bare mirror with everything that works on it. Made by `repository-cache.ts`, one per project and process.
+ *
+ *     const repository = await cache.repository('github', 'acme/app');
+ *     const fetched = await repository.fetch(remote, [{ ref: main }, { ref: pull7, commit: head }]);
+ *     const outcome = await repository.chain.merge(base, [{ change: head, message }]);
+ *     await repository.push(remote, [{ ref: main, from: base, to: outcome.links[0].commit }]);
+ *
+ * Whatever writes refs here (fetch, notes) goes through one queue; merges, reads and pushes do not wait for it.
+ */
+import { isAncestor } from './ancestry.ts';
+import { createBatcher } from './batcher.ts';
+import { changedPaths } from './changed-paths.ts';
+import { consolidate, FETCHES_PER_CONSOLIDATION } from './consolidate.ts';
+import { type FetchOutcome, type FetchRequest, fetchTogether, type Want } from './fetch.ts';
+import type { Git } from './git.ts';
+import { createMergeChain, type MergeChain } from './merge-chain.ts';
+import { createMergeTree, type MergeTreeMode } from './merge-tree.ts';
+import { appendNote, type NoteOutcome, type NoteRequest } from './notes.ts';
+import type { ObjectId } from './object-id.ts';
+import { createObjectReader, type ObjectReader } from './object-reader.ts';
+import { createObjectWriter, type ObjectWriter } from './object-writer.ts';
+import { type PushOutcome, push, type RefChange } from './push.ts';
+import type { Remote } from './remote.ts';
+import type { RemoteFailure } from './remote-failure.ts';
+import { lsRemote, type RemoteRefs } from './remote-refs.ts';
+import { createSerial } from './serial.ts';
+
+export interface Repository {
+  /** The bare repository's directory; others may fetch any commit from it by id. */
+  readonly path: string;
+  readonly reader: ObjectReader;
+  readonly writer: ObjectWriter;
+  readonly chain: MergeChain;
+  /** Brings refs and commits here. Calls that wait at the same time share one `git fetch`; none is made for commits that are here. */
+  fetch(remote: Remote, wants: readonly Want[]): Promise<FetchOutcome>;
+  /** The remote's refs now, see `remote-refs.ts`; equal calls that wait at the same time share one answer. */
+  lsRemote(remote: Remote, prefixes?: readonly string[]): Promise<RemoteRefs | RemoteFailure>;
+  /** Moves refs of the remote, all or none; the objects must be here. See `push.ts`. */
+  push(remote: Remote, changes: readonly RefChange[]): Promise<PushOutcome>;
+  appendNote(remote: Remote, note: NoteRequest): Promise<NoteOutcome>;
+  /** Both commits must be here. */
+  isAncestor(ancestor: ObjectId, descendant: ObjectId): Promise<boolean>;
+  /** Paths that differ between two commits; see `changed-paths.ts`. */
+  changedPaths(before: ObjectId, after: ObjectId): Promise<string[]>;
+  counters(): RepositoryCounters;
+  close(): Promise<void>;
+}
+
+/** How often the expensive things were done. */
+export interface RepositoryCounters {
+  readonly fetches: number;
+  readonly listings: number;
+  readonly pushes: number;
+  readonly merges: number;
+}
+
+export function openRepository(git: Git, path: string, mode: MergeTreeMode): Repository {
+  const counts = { fetches: 0, listings: 0, pushes: 0 };
+  const reader = createObjectReader(git, path);
+  const writer = createObjectWriter(path);
+  const mergeTree = createMergeTree(git, path, mode);
+  const serial = createSerial();
+  let consolidatedAt = 0;
+  const reaches = (ancestor: ObjectId, descendant: ObjectId) => isAncestor(git, path, ancestor, descendant);
+  const chain = createMergeChain({ reader, writer, mergeTree, isAncestor: reaches, identity: git.identity });
+  const fetchDeps = {
+    git,
+    gitDir: path,
+    reader,
+    onFetch: () => {
+      counts.fetches += 1;
+    },
+    onListing: () => {
+      counts.listings += 1;
+    },
+  };
+  const fetchNow = (requests: readonly FetchRequest[]) => fetchTogether(fetchDeps, requests);
+  const fetchBatched = createBatcher((requests: readonly FetchRequest[]) =>
+    serial(async () => {
+      const outcomes = await fetchNow(requests);
+      if (counts.fetches - consolidatedAt >= FETCHES_PER_CONSOLIDATION) {
+        consolidatedAt = counts.fetches;
+        await consolidate(git, path);
+      }
+      return outcomes;
+    }),
+  );
+
+  async function fetch(remote: Remote, wants: readonly Want[]): Promise<FetchOutcome> {
+    if (wants.every(want => want.commit !== undefined)) {
+      // Who wants nothing new need not wait for the fetch of somebody else.
+      const commits = await Promise.all(
+        wants.flatMap(want => (want.commit === undefined ? [] : reader.resolve(want.commit))),
+      );
+      if (!commits.includes(undefined)) return { kind: 'fetched', commits };
+    }
+    return fetchBatched({ remote, wants });
+  }
+
+  interface Listing {
+    readonly remote: Remote;
+    readonly prefixes: readonly string[];
+  }
+  const list = createBatcher(async (asked: readonly Listing[]) => {
+    const remote = asked.at(-1)?.remote;
+    const answers = new Map<string, Promise<RemoteRefs | RemoteFailure>>();
+    return Promise.all(
+      asked.map(({ prefixes, remote: own }) => {
+        const key = JSON.stringify(prefixes);
+        const answer = answers.get(key) ?? listNow(remote ?? own, prefixes);
+        answers.set(key, answer);
+        return answer;
+      }),
+    );
+  });
+  function listNow(remote: Remote, prefixes: readonly string[]): Promise<RemoteRefs | RemoteFailure> {
+    counts.listings += 1;
+    return lsRemote(git, remote, prefixes);
+  }
+
+  return {
+    path,
+    reader,
+    writer,
+    chain,
+    fetch,
+    lsRemote: (remote, prefixes = []) => list({ remote, prefixes }),
+    push(remote, changes) {
+      counts.pushes += 1;
+      return push(git, path, remote, changes);
+    },
+    appendNote(remote, note) {
+      const fetchOne = async (from: Remote, ref: NoteRequest['ref']): Promise<FetchOutcome> => {
+        const [outcome] = await fetchNow([{ remote: from, wants: [{ ref }] }]);
+        return outcome ?? { kind: 'fetched', commits: [] };
+      };
+      return serial(() => appendNote({ git, gitDir: path, reader, fetch: fetchOne }, remote, note));
+    },
+    isAncestor: reaches,
+    async changedPaths(before, after) {
+      const [old, fresh] = await Promise.all([reader.commit(before), reader.commit(after)]);
+      return changedPaths(reader, old.tree, fresh.tree);
+    },
+    counters: () => ({ ...counts, merges: chain.merges() }),
+    async close() {
+      await Promise.all([reader.close(), mergeTree.close()]);
+    },
+  };
+}
