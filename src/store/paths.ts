@@ -89,6 +89,9 @@ function connectionPaths(base: string) {
     /** Who listens and processes; see lock.ts. */
     election: `${base}/election`,
     epoch: `${base}/epoch`,
+    /** What the driver wants to remember (its view of the host's refs). */
+    memory: `${base}/memory`,
+    memoryOf: (key: string) => `${base}/memory/${nodeName(key)}`,
   };
 }
 
@@ -106,6 +109,9 @@ function tenantPaths(root: string, tenant: string) {
     events,
     triggerQueue: `${events}/trigger`,
     managementQueue: `${events}/management`,
+    /** Answers of mergers to questions of the tenant itself, by request. */
+    answers: `${base}/answers`,
+    answer: (request: string) => `${base}/answers/${request}`,
   };
 }
 
