@@ -1,0 +1,74 @@
+/** The one way from facts to attributes: allow-listed names, values OTLP can carry, no URL with a password in it. */
+import { stripUserinfo } from '../lib/redact.ts';
+import type { Attributes, AttributeValue } from '../model/span.ts';
+import { ALLOWED, ATTRIBUTE, type AttributeKey, EVENT_FACTS, type SpanKind } from './attributes.ts';
+
+/** Facts as records have them: absent ones may be null or undefined and leave no attribute. */
+export type AttributeInput = { readonly [key in AttributeKey]?: unknown };
+
+/** Texts longer than this are cut: an attribute is a fact, not a log. */
+export const LONGEST_TEXT = 1024;
+/** Lists longer than this are cut. */
+export const LONGEST_LIST = 64;
+
+/**
+ * Attributes of a span of `kind`. A name not allowed for the kind, a null, an object, an empty or mixed list and a number that
+ * is not finite are left out; texts lose URL userinfo.
+ *
+ *     attributesOf('Wait', { waitState: 'window', waitSubject: undefined, job: 'unit' })  →  { 'gatehouse.wait.state': 'window' }
+ */
+export function attributesOf(kind: SpanKind, ...inputs: readonly AttributeInput[]): Attributes {
+  const allowed = ALLOWED.get(kind);
+  const attributes: { [name: string]: AttributeValue } = {};
+  for (const input of inputs) {
+    for (const key in input) {
+      if (!isAttributeKey(key) || allowed?.has(key) !== true) continue;
+      const value = wireValue(input[key]);
+      if (value !== undefined) attributes[ATTRIBUTE[key]] = value;
+    }
+  }
+  return attributes;
+}
+
+/** Attributes of a span event, from an item's own facts. */
+export function eventAttributes(facts: { readonly [name: string]: unknown }): Attributes {
+  const attributes: { [name: string]: AttributeValue } = {};
+  for (const name in facts) {
+    if (!EVENT_FACTS.has(name)) continue;
+    const value = wireValue(facts[name]);
+    if (value !== undefined) attributes[`gatehouse.${name}`] = value;
+  }
+  return attributes;
+}
+
+function isAttributeKey(key: string): key is AttributeKey {
+  return Object.hasOwn(ATTRIBUTE, key);
+}
+
+function wireValue(value: unknown): AttributeValue | undefined {
+  switch (typeof value) {
+    case 'string':
+      return clean(value);
+    case 'boolean':
+      return value;
+    case 'number':
+      return Number.isFinite(value) ? value : undefined;
+    default:
+      return Array.isArray(value) ? textList(value) : undefined;
+  }
+}
+
+function textList(values: readonly unknown[]): readonly string[] | undefined {
+  const texts: string[] = [];
+  for (const value of values.slice(0, LONGEST_LIST)) {
+    if (typeof value !== 'string') return undefined;
+    texts.push(clean(value));
+  }
+  return texts.length === 0 ? undefined : texts;
+}
+
+function clean(text: string): string {
+  const whole = text.includes('://') ? stripUserinfo(text) : text;
+  const short = whole.length > LONGEST_TEXT ? `${whole.slice(0, LONGEST_TEXT - 1)}…` : whole;
+  return short.isWellFormed() ? short : short.toWellFormed();
+}

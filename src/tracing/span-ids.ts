@@ -1,0 +1,35 @@
+/**
+ * Who is who in a trace, without asking anybody: ids follow from uuids and names.
+ *
+ *     item uuid 5b8e...        → trace id, and its first 16 digits the root span's id
+ *     buildset, build, request, report uuid → span id (first 16 digits)
+ *     `JobExecution`, a wait, a step        → SHA-256(parent span id / name / ordinal), first 16 digits
+ */
+import { derivedSpanId, type SpanId, spanIdOf, traceIdOf, type Uuid } from '../lib/ids.ts';
+import type { SpanReference } from '../model/event.ts';
+import type { StepKind } from '../model/step.ts';
+
+/** The root span of the trace that belongs to an item or an event. */
+export function rootSpanOf(uuid: Uuid): SpanReference {
+  return { traceId: traceIdOf(uuid), spanId: spanIdOf(uuid) };
+}
+
+export function jobExecutionSpanId(build: SpanId): SpanId {
+  return derivedSpanId(build, 'JobExecution', 0);
+}
+
+/** @param ordinal how many steps of the same kind and subject came before below the same parent. */
+export function stepSpanId(parent: SpanId, kind: StepKind, subject: string, ordinal: number): SpanId {
+  return derivedSpanId(parent, `${kind} ${subject}`, ordinal);
+}
+
+/**
+ * The span a playbook's process is told to be part of (TRACEPARENT), known before it starts; the span drawn later from the
+ * step `{kind: 'Playbook', subject}` has the same id.
+ *
+ * @param subject exactly the step's `subject`, e.g. `run/test.sh`.
+ * @param ordinal how many playbooks with this subject ran before in this build.
+ */
+export function playbookSpanId(build: SpanId, subject: string, ordinal: number): SpanId {
+  return stepSpanId(jobExecutionSpanId(build), 'Playbook', subject, ordinal);
+}

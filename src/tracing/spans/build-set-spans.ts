@@ -1,0 +1,100 @@
+/** `BuildSet`: one try at testing the item, with why it was begun and why it ended; its requests, builds and computations below. */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import { spanIdOf } from '../../lib/ids.ts';
+import { isOpen } from '../../model/build.ts';
+import { type BuildSet, endOf, graphOf } from '../../model/build-set.ts';
+import { resetText } from '../../model/cause.ts';
+import type { SpanLink } from '../../model/span.ts';
+import type { AttributeInput } from '../attribute-values.ts';
+import { planBuild } from './build-spans.ts';
+import type { ItemContext } from './item-context.ts';
+import { causeAttributes, causeLinks, linkTo } from './links.ts';
+import { planMergerWork } from './merger-work-spans.ts';
+import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
+import { planTurnWork } from './turn-work-spans.ts';
+
+export interface BuildSetPlace {
+  /** The one it replaced. */
+  readonly previous: BuildSet | undefined;
+  /** Uuids of builds that belong to an earlier buildset and were kept, because the tested tree is the same. */
+  readonly kept: ReadonlySet<string>;
+  /** Another version of the same buildset: what is the same object in both and has ended is left out. */
+  readonly other: BuildSet | undefined;
+}
+
+export function planBuildSet(
+  context: ItemContext,
+  buildset: BuildSet,
+  place: BuildSetPlace,
+): readonly SpanPlan[] {
+  const end = endOf(buildset) ?? context.root.end;
+  const own: ParentSpan = { id: () => spanIdOf(buildset.uuid), start: buildset.createdAt, end };
+  const plans: SpanPlan[] = [planOwnSpan(context, buildset, place.previous, end)];
+  const { other } = place;
+  buildset.mergerWork.forEach((work, index) => {
+    if (work.done !== null && work === other?.mergerWork[index]) return;
+    plans.push(...planMergerWork(context, buildset, own, work));
+  });
+  if (buildset.turnWork !== other?.turnWork) plans.push(...planTurnWork(context, buildset, own));
+  buildset.builds.forEach((build, index) => {
+    if (place.kept.has(build.uuid) || (build === other?.builds[index] && !isOpen(build))) return;
+    plans.push(...planBuild(context, buildset, own, index));
+  });
+  return plans;
+}
+
+function planOwnSpan(
+  context: ItemContext,
+  buildset: BuildSet,
+  previous: BuildSet | undefined,
+  end: Nanoseconds | null,
+): SpanPlan {
+  return {
+    key: buildset.uuid,
+    end,
+    make: () =>
+      spanOf({
+        ...context.draft,
+        kind: 'BuildSet',
+        subject: String(buildset.number),
+        id: spanIdOf(buildset.uuid),
+        parent: context.root,
+        start: buildset.createdAt,
+        end,
+        result: end === null ? undefined : resultOfBuildSet(buildset),
+        own: { ...context.vcs(), ...ownAttributes(buildset, previous) },
+        links: [...previousLink(context, previous), ...causeLinks(buildset.cause)],
+      }),
+  };
+}
+
+/** In Zuul's words, and `SUPERSEDED` when a reset ended it; left open by an item that went: `DEQUEUED`. */
+export function resultOfBuildSet(buildset: BuildSet): string {
+  switch (buildset.stage.state) {
+    case 'complete':
+      return buildset.stage.result;
+    case 'superseded':
+      return 'SUPERSEDED';
+    default:
+      return 'DEQUEUED';
+  }
+}
+
+function ownAttributes(buildset: BuildSet, previous: BuildSet | undefined): AttributeInput {
+  const ended = buildset.stage.state === 'superseded' ? buildset.stage.cause : null;
+  return {
+    buildsetId: buildset.uuid,
+    number: buildset.number,
+    jobs: graphOf(buildset)?.jobs.map(job => job.name),
+    ...causeAttributes(buildset.cause, buildset.cause === null ? undefined : resetText(buildset.cause)),
+    supersededCode: ended?.code,
+    supersededText: ended === null ? undefined : resetText(ended),
+    linkPrevious: previous === undefined ? undefined : spanIdOf(previous.uuid),
+  };
+}
+
+function previousLink(context: ItemContext, previous: BuildSet | undefined): readonly SpanLink[] {
+  return previous === undefined
+    ? []
+    : [linkTo({ traceId: context.traceId, spanId: spanIdOf(previous.uuid) }, 'previous')];
+}

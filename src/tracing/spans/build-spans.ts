@@ -1,0 +1,192 @@
+/** `Build`, one per attempt, with `ExecutorQueue` (asked → taken) and `JobExecution` → steps (as the executor told them). */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
+import { type Build, type Execution, resultOf } from '../../model/build.ts';
+import type { BuildSet } from '../../model/build-set.ts';
+import { type CancelCause, culpritText } from '../../model/cause.ts';
+import type { SpanLink } from '../../model/span.ts';
+import type { AttributeInput } from '../attribute-values.ts';
+import { jobExecutionSpanId } from '../span-ids.ts';
+import { cicdResultOf } from '../status.ts';
+import type { ItemContext } from './item-context.ts';
+import { causeAttributes, causeLinks, linkTo } from './links.ts';
+import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
+import { clampedParent, planSteps } from './step-spans.ts';
+
+export function planBuild(
+  context: ItemContext,
+  buildset: BuildSet,
+  parent: ParentSpan,
+  index: number,
+): readonly SpanPlan[] {
+  const build = buildset.builds[index];
+  if (build === undefined) return [];
+  const end = endOfBuild(build) ?? parent.end;
+  const own = clampedParent(() => spanIdOf(build.uuid), parent, { start: build.requestedAt, end });
+  const plans: SpanPlan[] = [
+    {
+      key: build.uuid,
+      end,
+      make: () =>
+        spanOf({
+          ...context.draft,
+          kind: 'Build',
+          subject: build.attempt === 1 ? build.job : `${build.job} (attempt ${build.attempt})`,
+          id: spanIdOf(build.uuid),
+          parent,
+          start: build.requestedAt,
+          end,
+          result: resultOfBuild(build, end),
+          own: ownAttributes(context, buildset, build, { end, previous: previousAttempt(buildset, build) }),
+          links: links(context, build, previousAttempt(buildset, build)),
+        }),
+    },
+  ];
+  if (build.state.state !== 'skipped') plans.push(planQueue(context, buildset, own, build));
+  const execution = executionOf(build);
+  if (execution !== null) plans.push(...planExecution(context, buildset, own, build, execution));
+  return plans;
+}
+
+export function endOfBuild(build: Build): Nanoseconds | null {
+  return build.state.state === 'requested' || build.state.state === 'started' ? null : build.state.at;
+}
+
+/** When an executor took it, or null. */
+export function startOfBuild(build: Build): Nanoseconds | null {
+  switch (build.state.state) {
+    case 'requested':
+    case 'skipped':
+      return null;
+    case 'started':
+      return build.state.at;
+    case 'completed':
+    case 'cancelled':
+      return build.state.startedAt;
+  }
+}
+
+/** A build still open when its buildset ended ends with it, as cancelled. */
+function resultOfBuild(build: Build, end: Nanoseconds | null): string | undefined {
+  return resultOf(build) ?? (end === null ? undefined : 'CANCELED');
+}
+
+function workerOf(build: Build): string | null {
+  return build.state.state === 'requested' || build.state.state === 'skipped' ? null : build.state.worker;
+}
+
+function executionOf(build: Build): Execution | null {
+  return build.state.state === 'completed' || build.state.state === 'cancelled'
+    ? build.state.execution
+    : null;
+}
+
+function previousAttempt(buildset: BuildSet, build: Build): Build | undefined {
+  return build.attempt === 1
+    ? undefined
+    : buildset.builds.find(other => other.job === build.job && other.attempt === build.attempt - 1);
+}
+
+function links(context: ItemContext, build: Build, previous: Build | undefined): readonly SpanLink[] {
+  const retry =
+    previous === undefined
+      ? []
+      : [linkTo({ traceId: context.traceId, spanId: spanIdOf(previous.uuid) }, 'retry_of')];
+  return build.state.state === 'cancelled' ? [...retry, ...causeLinks(build.state.cause)] : retry;
+}
+
+function ownAttributes(
+  context: ItemContext,
+  buildset: BuildSet,
+  build: Build,
+  known: { readonly end: Nanoseconds | null; readonly previous: Build | undefined },
+): AttributeInput {
+  const { item, options } = context;
+  const cause = build.state.state === 'cancelled' ? build.state.cause : null;
+  return {
+    ...context.vcs(),
+    ...whose(buildset, build),
+    voting: build.voting,
+    worker: workerOf(build),
+    skippedBecause: build.state.state === 'skipped' ? build.state.because : undefined,
+    ...causeAttributes(cause, cause === null ? undefined : cancelText(cause)),
+    linkRetryOf: known.previous === undefined ? undefined : spanIdOf(known.previous.uuid),
+    cicdPipeline: item.pipeline,
+    cicdRunId: item.uuid,
+    cicdTask: build.job,
+    cicdTaskId: build.uuid,
+    cicdTaskUrl: options.urls?.build(item, build.uuid),
+    cicdTaskResult: cicdResultOf(resultOfBuild(build, known.end)),
+    cicdWorker: workerOf(build),
+  };
+}
+
+function whose(buildset: BuildSet, build: Build): AttributeInput {
+  return { buildsetId: buildset.uuid, buildId: build.uuid, job: build.job, attempt: build.attempt };
+}
+
+/** A whole sentence without a full stop: why a build was stopped. */
+export function cancelText(cause: CancelCause): string {
+  const texts: { readonly [code in CancelCause['code']]: string } = {
+    reset: 'the item is tested again',
+    'item-left': 'the item left the queue',
+    'fail-fast': 'another job of the buildset failed and fail-fast is set',
+    'needed-change-failing': 'a change the item depends on is failing',
+  };
+  return cause.culprit === null ? texts[cause.code] : `${texts[cause.code]}: ${culpritText(cause.culprit)}`;
+}
+
+function planQueue(context: ItemContext, buildset: BuildSet, parent: ParentSpan, build: Build): SpanPlan {
+  const started = startOfBuild(build);
+  const end = started ?? parent.end;
+  return {
+    key: `${build.uuid}/queue`,
+    end,
+    make: () =>
+      spanOf({
+        ...context.draft,
+        kind: 'ExecutorQueue',
+        id: derivedSpanId(parent.id(), 'ExecutorQueue', 0),
+        parent,
+        start: build.requestedAt,
+        end,
+        own: {
+          ...whose(buildset, build),
+          outcome: end === null ? undefined : started === null ? 'not-taken' : 'taken',
+        },
+      }),
+  };
+}
+
+function planExecution(
+  context: ItemContext,
+  buildset: BuildSet,
+  parent: ParentSpan,
+  build: Build,
+  execution: Execution,
+): readonly SpanPlan[] {
+  const window = { start: execution.startedAt, end: execution.endedAt };
+  const own = clampedParent(
+    once(() => jobExecutionSpanId(parent.id())),
+    parent,
+    window,
+  );
+  const worker = workerOf(build);
+  const whole: SpanPlan = {
+    key: `${build.uuid}/execution`,
+    end: own.end,
+    make: () =>
+      spanOf({
+        ...context.draft,
+        kind: 'JobExecution',
+        subject: build.job,
+        id: own.id(),
+        parent,
+        ...window,
+        result: resultOf(build),
+        own: { ...whose(buildset, build), worker, cicdWorker: worker, cicdTask: build.job },
+      }),
+  };
+  const place = { key: `${build.uuid}/step`, parent: own, own: { ...whose(buildset, build), worker } };
+  return [whole, ...planSteps(context, place, execution.steps)];
+}

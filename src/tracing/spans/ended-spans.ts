@@ -1,0 +1,31 @@
+/**
+ * What a change of an item's record finished: the spans to put into the outbox, in the same commit.
+ *
+ *     const spans = endedSpans(before, after);     // before: undefined for a new item
+ *     ops.push(...outbox.append(spans));
+ *
+ * Over any sequence of versions each span comes exactly once, when it ends. Costs as much as what changed: parts that are
+ * the same object in both versions are not looked into.
+ */
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './item-context.ts';
+import { planItem } from './item-spans.ts';
+
+/** Spans ended in `after` that were not ended in `before`; none of an item that is not sampled. */
+export function endedSpans(
+  before: QueueItem | undefined,
+  after: QueueItem,
+  options: SpanOptions = DEFAULT_SPAN_OPTIONS,
+): readonly SpanRecord[] {
+  if (!after.sampled || before === after) return [];
+  const sent = new Set<string>();
+  if (before !== undefined) {
+    for (const plan of planItem(before, after, options)) if (plan.end !== null) sent.add(plan.key);
+  }
+  const spans: SpanRecord[] = [];
+  for (const plan of planItem(after, before, options)) {
+    if (plan.end !== null && !sent.has(plan.key)) spans.push(plan.make());
+  }
+  return spans;
+}

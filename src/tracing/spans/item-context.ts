@@ -1,0 +1,74 @@
+/** What all spans of one item share. */
+import type { TraceId, Uuid } from '../../lib/ids.ts';
+import { spanIdOf, traceIdOf } from '../../lib/ids.ts';
+import { type Change, changeText, commitOf } from '../../model/change.ts';
+import { projectIdOf } from '../../model/project.ts';
+import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
+import type { AttributeInput } from '../attribute-values.ts';
+import type { ParentSpan, SpanDraft, SpanStyle } from './span-plan.ts';
+
+/** How the operator wants spans to look; nothing here changes ids or times. */
+export interface SpanOptions extends SpanStyle {
+  /** Page of an item and of a build, for `cicd.*.url.full`; absent: no URLs. */
+  readonly urls?: { item(item: QueueItem): string; build(item: QueueItem, build: Uuid): string };
+  /** Connection name → `vcs.provider.name`, e.g. `github`. */
+  readonly providers?: ReadonlyMap<string, string>;
+}
+
+export const DEFAULT_SPAN_OPTIONS: SpanOptions = { names: 'gatehouse' };
+
+export interface ItemContext {
+  readonly item: QueueItem;
+  readonly options: SpanOptions;
+  readonly traceId: TraceId;
+  readonly root: ParentSpan;
+  /** Attributes on every span of the trace. */
+  readonly common: AttributeInput;
+  /** Change and repository, for the spans people search by. */
+  readonly vcs: () => AttributeInput;
+  /** Fields every draft of this trace has. */
+  readonly draft: Pick<SpanDraft, 'traceId' | 'style' | 'common'>;
+}
+
+export function itemContext(item: QueueItem, options: SpanOptions): ItemContext {
+  const traceId = traceIdOf(item.uuid);
+  const common = {
+    tenant: item.tenant,
+    pipeline: item.pipeline,
+    itemId: item.uuid,
+    eventId: item.origin.event,
+  };
+  let vcs: AttributeInput | undefined;
+  return {
+    item,
+    options,
+    traceId,
+    common,
+    root: { id: () => spanIdOf(item.uuid), start: item.enqueuedAt, end: endOfItem(item) },
+    draft: { traceId, style: options, common },
+    vcs: () => {
+      vcs ??= vcsOf(item.changes, options);
+      return vcs;
+    },
+  };
+}
+
+function vcsOf(changes: QueueItem['changes'], options: SpanOptions): AttributeInput {
+  const each = (pick: (change: Change) => string | null | undefined) => oneOrList(changes.map(pick));
+  return {
+    change: each(changeText),
+    project: each(change => change.project),
+    vcsRepository: each(change => projectIdOf(change.project).name),
+    vcsProvider: each(change => options.providers?.get(projectIdOf(change.project).connection)),
+    vcsChange: each(change => (change.kind === 'change' ? change.id : undefined)),
+    vcsHeadName: each(change => change.ref),
+    vcsHeadRevision: each(commitOf),
+    vcsBaseName: each(change => change.branch),
+  };
+}
+
+/** One value as it is, those of a cycle of changes as a list. */
+function oneOrList(values: readonly (string | null | undefined)[]): unknown {
+  const known = values.filter(value => value !== null && value !== undefined);
+  return known.length > 1 ? known : known[0];
+}

@@ -1,0 +1,70 @@
+/**
+ * All spans of one queue item, as a pure function of its record.
+ *
+ *     QueueItem gate acme/app master/login,3f2a91c0
+ *     ├─ Wait window
+ *     ├─ BuildSet 1                                  superseded, names the culprit
+ *     │  ├─ Merge ── MergerJob ── FetchRefs, MergeChanges, ReadConfig
+ *     │  ├─ Layout, JobGraph ── FreezeJob unit-tests
+ *     │  └─ Build unit-tests ── ExecutorQueue, JobExecution ── BuildCheckout, Playbook run/test.sh, ...
+ *     ├─ BuildSet 2                                  links: previous, caused_by
+ *     ├─ Wait change-ahead
+ *     └─ Report success ── HostMerge local
+ *
+ * The live view, the export, a repeated export after a crash and a back-fill from the history all call this.
+ */
+import type { BuildSet } from '../../model/build-set.ts';
+import { endOf } from '../../model/build-set.ts';
+import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { planBuildSet } from './build-set-spans.ts';
+import { DEFAULT_SPAN_OPTIONS, itemContext, type SpanOptions } from './item-context.ts';
+import { planQueueItem } from './queue-item-span.ts';
+import { planReports } from './report-spans.ts';
+import type { SpanPlan } from './span-plan.ts';
+import { planWaits } from './wait-spans.ts';
+
+/** Every span of the item, ended or open (`end` null), parents before children. Ignores `sampled`: that decides export. */
+export function itemSpans(
+  item: QueueItem,
+  options: SpanOptions = DEFAULT_SPAN_OPTIONS,
+): readonly SpanRecord[] {
+  return planItem(item, undefined, options).map(plan => plan.make());
+}
+
+/**
+ * @param other another version of the item: parts that are the same object in both and have ended there are left out,
+ *   since they give the same spans.
+ */
+export function planItem(
+  item: QueueItem,
+  other: QueueItem | undefined,
+  options: SpanOptions,
+): readonly SpanPlan[] {
+  const context = itemContext(item, options);
+  const plans: SpanPlan[] = [planQueueItem(context), ...planWaits(context, other)];
+  const sameEnd = other !== undefined && endOfItem(item) === endOfItem(other);
+  const kept = new Set<string>();
+  let previous: BuildSet | undefined;
+  for (let index = 0; index <= item.earlier.length; index++) {
+    const buildset = item.earlier[index] ?? item.buildset;
+    const before = other === undefined ? undefined : sameBuildSet(other, buildset, index);
+    if (!isSettled(buildset, before, sameEnd)) {
+      plans.push(...planBuildSet(context, buildset, { previous, kept, other: before }));
+    }
+    if (item.earlier.length > 0) for (const build of buildset.builds) kept.add(build.uuid);
+    previous = buildset;
+  }
+  plans.push(...planReports(context, other));
+  return plans;
+}
+
+function sameBuildSet(item: QueueItem, buildset: BuildSet, index: number): BuildSet | undefined {
+  const candidate = item.earlier[index] ?? item.buildset;
+  return candidate.uuid === buildset.uuid ? candidate : undefined;
+}
+
+/** Gives the same spans in both versions: the same object, and no different end of the item that could close it. */
+function isSettled(buildset: BuildSet, before: BuildSet | undefined, sameEnd: boolean): boolean {
+  return buildset === before && (endOf(buildset) !== null || sameEnd);
+}

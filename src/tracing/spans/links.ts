@@ -1,0 +1,46 @@
+/** Links between spans, each with its relation, and the attribute that says the same to backends that hide links. */
+import { spanIdOf, traceIdOf } from '../../lib/ids.ts';
+import type { CancelCause, Culprit, ResetCause } from '../../model/cause.ts';
+import type { SpanReference } from '../../model/event.ts';
+import type { SpanLink } from '../../model/span.ts';
+import type { AttributeInput } from '../attribute-values.ts';
+import { ATTRIBUTE } from '../attributes.ts';
+
+/** How the linking span relates to the linked one. */
+export type Relation = 'follows' | 'previous' | 'caused_by' | 'retry_of';
+
+export function linkTo(target: SpanReference, relation: Relation): SpanLink {
+  return { ...target, attributes: { [ATTRIBUTE.linkRelation]: relation } };
+}
+
+/** The culprit's build, else its buildset, else the root of its item. */
+export function culpritSpan(culprit: Culprit): SpanReference {
+  return {
+    traceId: traceIdOf(culprit.item),
+    spanId: spanIdOf(culprit.build ?? culprit.buildset ?? culprit.item),
+  };
+}
+
+/** Link to who is to blame, when that is known. */
+export function causeLinks(cause: ResetCause | CancelCause | null): readonly SpanLink[] {
+  return cause === null || cause.culprit === null ? [] : [linkTo(culpritSpan(cause.culprit), 'caused_by')];
+}
+
+/** Why, and who is to blame. */
+export function causeAttributes(
+  cause: ResetCause | CancelCause | null,
+  text: string | undefined,
+): AttributeInput {
+  if (cause === null) return {};
+  const { culprit } = cause;
+  return {
+    causeCode: cause.code,
+    causeText: text,
+    culpritItem: culprit?.item,
+    culpritChange: culprit?.change,
+    culpritBuild: culprit?.build,
+    culpritJob: culprit?.job,
+    culpritResult: culprit?.result,
+    linkCausedBy: culprit?.item,
+  };
+}

@@ -1,0 +1,63 @@
+/** `QueueItem`: the root of an item's trace, from enqueue to dequeue. */
+import { spanIdOf } from '../../lib/ids.ts';
+import { leaveText } from '../../model/cause.ts';
+import { changeText } from '../../model/change.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
+import { lostBuildSeconds } from '../lost-time.ts';
+import { cicdResultOf } from '../status.ts';
+import type { ItemContext } from './item-context.ts';
+import { linkTo } from './links.ts';
+import { type SpanPlan, spanOf } from './span-plan.ts';
+
+export function planQueueItem(context: ItemContext): SpanPlan {
+  const { item, root } = context;
+  return {
+    key: 'item',
+    end: root.end,
+    make: () =>
+      spanOf({
+        ...context.draft,
+        kind: 'QueueItem',
+        subject: `${item.pipeline} ${item.changes.map(changeText).join(', ')}`,
+        id: spanIdOf(item.uuid),
+        parent: null,
+        start: root.start,
+        end: root.end,
+        result: item.phase.phase === 'left' ? item.phase.result : undefined,
+        own: { ...context.vcs(), ...ownAttributes(context) },
+        events: item.events.map(event => ({
+          at: event.at,
+          name: event.name,
+          attributes: eventAttributes(event.facts),
+        })),
+        links: [linkTo(item.origin.tenantSpan, 'follows')],
+      }),
+  };
+}
+
+function ownAttributes({ item, options }: ItemContext): AttributeInput {
+  return {
+    queue: item.queue,
+    role: item.role,
+    connection: item.origin.connection,
+    eventType: item.origin.eventType,
+    dependsOn: item.dependsOn,
+    linkFollows: item.origin.tenantSpan.traceId,
+    cicdPipeline: item.pipeline,
+    cicdRunId: item.uuid,
+    cicdRunUrl: options.urls?.item(item),
+    ...outcome(item),
+  };
+}
+
+function outcome(item: QueueItem): AttributeInput {
+  if (item.phase.phase !== 'left') return {};
+  return {
+    left: item.phase.reason,
+    leftText: leaveText(item.phase.reason),
+    resets: item.earlier.length,
+    lostBuildSeconds: lostBuildSeconds(item),
+    cicdResult: cicdResultOf(item.phase.result),
+  };
+}

@@ -1,0 +1,73 @@
+/** `Report` (intent → done) → `HostReport`, `HostMerge`: what was said to the code hosts and what they answered. */
+import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
+import type { QueueItem, ReportRecord } from '../../model/queue-item.ts';
+import type { ItemContext } from './item-context.ts';
+import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
+import { clampedParent } from './step-spans.ts';
+
+type Outcome = 'done' | 'refused' | 'failed';
+
+/** @param other another version of the item: reports that are the same object in both are left out. */
+export function planReports(context: ItemContext, other: QueueItem | undefined): readonly SpanPlan[] {
+  return context.item.reports.flatMap((report, index) =>
+    report.done !== null && report === other?.reports[index] ? [] : planReport(context, report),
+  );
+}
+
+function planReport(context: ItemContext, report: ReportRecord): readonly SpanPlan[] {
+  const { root } = context;
+  const end = report.done?.at ?? root.end;
+  const own = clampedParent(() => spanIdOf(report.uuid), root, { start: report.requestedAt, end });
+  const whole: SpanPlan = {
+    key: report.uuid,
+    end,
+    make: () =>
+      spanOf({
+        ...context.draft,
+        kind: 'Report',
+        subject: report.action,
+        id: spanIdOf(report.uuid),
+        parent: root,
+        start: report.requestedAt,
+        end,
+        result: end === null ? undefined : resultOfReport(report.done?.outcome),
+        own: {
+          action: report.action,
+          outcome: end === null ? undefined : (report.done?.outcome ?? 'withdrawn'),
+        },
+      }),
+  };
+  return [whole, ...planParts(context, own, report)];
+}
+
+function planParts(context: ItemContext, parent: ParentSpan, report: ReportRecord): readonly SpanPlan[] {
+  return (report.done?.parts ?? []).map((part, index) => ({
+    key: `${report.uuid}/${index}`,
+    end: parent.end,
+    make: () =>
+      spanOf({
+        ...context.draft,
+        kind: part.kind,
+        subject: part.connection,
+        id: derivedSpanId(parent.id(), `${part.kind} ${part.connection}`, index),
+        parent,
+        start: part.startedAt,
+        end: part.endedAt,
+        result: resultOfReport(part.outcome),
+        own: { action: report.action, outcome: part.outcome, connection: part.connection, tries: part.tries },
+      }),
+  }));
+}
+
+function resultOfReport(outcome: Outcome | undefined): string {
+  switch (outcome) {
+    case 'done':
+      return 'SUCCESS';
+    case 'refused':
+      return 'FAILURE';
+    case 'failed':
+      return 'ERROR';
+    case undefined:
+      return 'CANCELED';
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * A span as an intention: which one it is and when it ends are known at once, the rest is computed when it is wanted.
+ *
+ * A reset of twenty items looks at thousands of spans to find the few hundred that just ended; only those are made.
+ */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { SpanId, TraceId } from '../../lib/ids.ts';
+import type { SpanLink, SpanRecord } from '../../model/span.ts';
+import { type AttributeInput, attributesOf } from '../attribute-values.ts';
+import type { SpanKind } from '../attributes.ts';
+import { errorTypeOf, statusOf } from '../status.ts';
+import { clampInto, type TimeWindow } from '../time-window.ts';
+
+export interface SpanPlan {
+  /** Unique within the trace and the same for every version of the record; cheaper than the span id. */
+  readonly key: string;
+  /** null: still open. */
+  readonly end: Nanoseconds | null;
+  make(): SpanRecord;
+}
+
+/** A span others hang below. */
+export interface ParentSpan extends TimeWindow {
+  readonly id: () => SpanId;
+}
+
+export interface SpanStyle {
+  /** `gatehouse`: kind and subject (`Build unit-tests`); `zuul`: the bare kind (`Build`). */
+  readonly names: 'gatehouse' | 'zuul';
+}
+
+export interface SpanDraft {
+  readonly traceId: TraceId;
+  readonly style: SpanStyle;
+  readonly kind: SpanKind;
+  /** Shown and searched by instead of `kind`; default `kind`. */
+  readonly label?: string;
+  /** What the name says after the kind. */
+  readonly subject?: string;
+  readonly id: SpanId;
+  /** null: a root. */
+  readonly parent: ParentSpan | null;
+  readonly start: Nanoseconds;
+  readonly end: Nanoseconds | null;
+  /** Decides the status; in Zuul's words. */
+  readonly result?: string | undefined;
+  /** Attributes shared by the trace, and the span's own. */
+  readonly common: AttributeInput;
+  readonly own?: AttributeInput;
+  readonly events?: SpanRecord['events'];
+  readonly links?: readonly SpanLink[];
+}
+
+/** The only place a {@link SpanRecord} is made: clamped into its parent, named, allow-listed, with the status its result gives. */
+export function spanOf(draft: SpanDraft): SpanRecord {
+  const { kind, result } = draft;
+  const label = draft.label ?? kind;
+  const window =
+    draft.parent === null
+      ? { start: draft.start, end: draft.end, adjusted: 0 }
+      : clampInto(draft.parent, draft.start, draft.end);
+  const derived = {
+    span: label,
+    result,
+    errorType: errorTypeOf(result),
+    clockAdjusted: window.adjusted === 0 ? undefined : window.adjusted,
+  };
+  return {
+    traceId: draft.traceId,
+    spanId: draft.id,
+    parent: draft.parent === null ? null : draft.parent.id(),
+    name: draft.subject === undefined || draft.style.names === 'zuul' ? label : `${label} ${draft.subject}`,
+    kind: draft.parent === null ? 'server' : 'internal',
+    start: window.start,
+    end: window.end,
+    attributes: attributesOf(kind, draft.common, derived, draft.own ?? {}),
+    events: draft.events ?? [],
+    links: draft.links ?? [],
+    status: statusOf(result),
+  };
+}
+
+/** Computes a derived id at most once. */
+export function once<T>(compute: () => T): () => T {
+  let value: { readonly it: T } | undefined;
+  return () => {
+    value ??= { it: compute() };
+    return value.it;
+  };
+}

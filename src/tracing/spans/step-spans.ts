@@ -1,0 +1,88 @@
+/** Steps inside a worker, below `MergerJob` or `JobExecution`. */
+import type { SpanId } from '../../lib/ids.ts';
+import type { Step } from '../../model/step.ts';
+import type { AttributeInput } from '../attribute-values.ts';
+import { type AttributeKey, STEP_FACTS } from '../attributes.ts';
+import { stepSpanId } from '../span-ids.ts';
+import { clampInto, earliest, latest, type TimeWindow } from '../time-window.ts';
+import type { ItemContext } from './item-context.ts';
+import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
+
+export interface StepsPlace {
+  /** Prefix of the plans' keys, unique within the trace. */
+  readonly key: string;
+  readonly parent: ParentSpan;
+  /** Attributes all steps share: whose they are. */
+  readonly own: AttributeInput;
+}
+
+export function planSteps(
+  context: ItemContext,
+  place: StepsPlace,
+  steps: readonly Step[],
+): readonly SpanPlan[] {
+  const seen = new Map<string, number>();
+  return steps.map((step, index) => {
+    const name = `${step.kind} ${step.subject}`;
+    const ordinal = seen.get(name) ?? 0;
+    seen.set(name, ordinal + 1);
+    return planStep(context, place, step, { key: `${place.key}/${index}`, ordinal });
+  });
+}
+
+function planStep(
+  context: ItemContext,
+  place: StepsPlace,
+  step: Step,
+  at: { readonly key: string; readonly ordinal: number },
+): SpanPlan {
+  const { parent } = place;
+  return {
+    key: at.key,
+    end: clampInto(parent, step.startedAt, step.endedAt).end,
+    make: () =>
+      spanOf({
+        ...context.draft,
+        kind: step.kind,
+        subject: step.subject,
+        id: stepSpanId(parent.id(), step.kind, step.subject, at.ordinal),
+        parent,
+        start: step.startedAt,
+        end: step.endedAt,
+        result: stepResult(step),
+        own: { ...place.own, subject: step.subject, ...factAttributes(step) },
+      }),
+  };
+}
+
+/** A step that was stopped did not fail; a whole build that was aborted did. */
+function stepResult(step: Step): string | undefined {
+  return step.result === 'ABORTED' ? 'CANCELED' : step.result;
+}
+
+function factAttributes(step: Step): AttributeInput {
+  const own: { [key in AttributeKey]?: unknown } = {};
+  for (const [name, value] of Object.entries(step.facts ?? {})) {
+    const key = STEP_FACTS.get(name);
+    if (key !== undefined) own[key] = value;
+  }
+  return own;
+}
+
+/** The worker's own stretch: from its first step to its last; undefined without steps. */
+export function windowOfSteps(steps: readonly Step[]): TimeWindow | undefined {
+  let window: TimeWindow | undefined;
+  for (const { startedAt, endedAt } of steps) {
+    window = {
+      start: earliest(window?.start ?? startedAt, startedAt),
+      end: latest(window?.end ?? endedAt, endedAt),
+    };
+  }
+  return window;
+}
+
+/** A parent whose own place inside its parent is settled. */
+export function clampedParent(id: () => SpanId, parent: TimeWindow, window: TimeWindow): ParentSpan {
+  const { start, end } = clampInto(parent, window.start, window.end);
+  return { id, start, end };
+}

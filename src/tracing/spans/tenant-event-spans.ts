@@ -1,0 +1,79 @@
+/** The trace of an event in one tenant: `TenantEvent` → `EventQueued`, `Reconfigure`; per pipeline what became of it, and why. */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import { changeText } from '../../model/change.ts';
+import type { DecisionCode } from '../../model/decision.ts';
+import type { TriggerEvent } from '../../model/event.ts';
+import type { PipelineName, TenantName } from '../../model/project.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { eventAttributes } from '../attribute-values.ts';
+import { eventTrace, station } from './event-context.ts';
+import { linkTo } from './links.ts';
+import { type SpanStyle, spanOf } from './span-plan.ts';
+
+export interface TenantEventFacts {
+  /** Uuid of the tenant event: the trace id. */
+  readonly event: Uuid;
+  readonly tenant: TenantName;
+  readonly trigger: TriggerEvent;
+  readonly queuedAt: Nanoseconds;
+  readonly takenAt: Nanoseconds;
+  /** The tenant's layout was renewed because of it. */
+  readonly reconfigured: {
+    readonly startedAt: Nanoseconds;
+    readonly endedAt: Nanoseconds;
+    readonly version: number;
+  } | null;
+  /** One per pipeline that looked at it, in configuration order. */
+  readonly pipelines: readonly {
+    readonly pipeline: PipelineName;
+    readonly at: Nanoseconds;
+    readonly outcome: 'matched' | 'refused';
+    readonly code: DecisionCode;
+    /** The decision's sentence. */
+    readonly text: string;
+  }[];
+  /** Handed to all pipelines that want it. */
+  readonly endedAt: Nanoseconds;
+}
+
+export function tenantEventSpans(facts: TenantEventFacts, style: SpanStyle): readonly SpanRecord[] {
+  const { trigger } = facts;
+  if (!trigger.sampled) return [];
+  const window = { start: facts.queuedAt, end: facts.endedAt };
+  const trace = eventTrace(facts.event, window, { tenant: facts.tenant, eventId: trigger.uuid }, style);
+  const matched = facts.pipelines.some(pipeline => pipeline.outcome === 'matched');
+  const root = spanOf({
+    ...trace.draft,
+    kind: 'TenantEvent',
+    subject: trigger.type,
+    id: trace.root.id(),
+    parent: null,
+    ...window,
+    own: {
+      eventType: trigger.type,
+      connection: trigger.connection,
+      project: trigger.project,
+      change: changeText(trigger.change),
+      outcome: matched ? 'matched' : 'ignored',
+      linkFollows: trigger.span.traceId,
+    },
+    events: facts.pipelines.map(pipeline => ({
+      at: pipeline.at,
+      name: pipeline.outcome,
+      attributes: {
+        'gatehouse.pipeline': pipeline.pipeline,
+        ...eventAttributes({ code: pipeline.code, text: pipeline.text }),
+      },
+    })),
+    links: [linkTo(trigger.span, 'follows')],
+  });
+  const { reconfigured } = facts;
+  return [
+    root,
+    ...station(trace, 'EventQueued', facts.queuedAt, facts.takenAt),
+    ...station(trace, 'Reconfigure', reconfigured?.startedAt ?? null, reconfigured?.endedAt ?? null, {
+      layoutVersion: reconfigured?.version,
+    }),
+  ];
+}

@@ -1,0 +1,53 @@
+/**
+ * The trace of an item as far as it has come, for people: open spans included (`end` null), in the order they are drawn.
+ *
+ * The ids are those later exported, so a link from here into the tracing backend works as soon as the span has ended.
+ */
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { isBefore } from '../time-window.ts';
+import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './item-context.ts';
+import { itemSpans } from './item-spans.ts';
+
+export interface TraceRow {
+  readonly span: SpanRecord;
+  /** 0 for the root. */
+  readonly depth: number;
+  /** No sibling follows: what a tree needs to draw its lines. */
+  readonly last: boolean;
+}
+
+export function traceOfItem(
+  item: QueueItem,
+  options: SpanOptions = DEFAULT_SPAN_OPTIONS,
+): readonly TraceRow[] {
+  return orderSpans(itemSpans(item, options));
+}
+
+/** Depth first, siblings by start; spans whose parent is not among them count as roots. */
+export function orderSpans(spans: readonly SpanRecord[]): readonly TraceRow[] {
+  const ids = new Set(spans.map(span => span.spanId));
+  const children = new Map<string | null, SpanRecord[]>();
+  for (const span of spans) {
+    const parent = span.parent !== null && ids.has(span.parent) ? span.parent : null;
+    const list = children.get(parent);
+    if (list === undefined) children.set(parent, [span]);
+    else list.push(span);
+  }
+  const rows: TraceRow[] = [];
+  const visit = (parent: string | null, depth: number) => {
+    const siblings = (children.get(parent) ?? []).sort(byStart);
+    siblings.forEach((span, index) => {
+      rows.push({ span, depth, last: index === siblings.length - 1 });
+      visit(span.spanId, depth + 1);
+    });
+  };
+  visit(null, 0);
+  return rows;
+}
+
+/** Stable: spans that start together keep the order of the records. */
+function byStart(a: SpanRecord, b: SpanRecord): number {
+  if (a.start === b.start) return 0;
+  return isBefore(a.start, b.start) ? -1 : 1;
+}

@@ -1,0 +1,52 @@
+/**
+ * Which results are failures: the only place that decides a span's status.
+ *
+ * Error exactly when the work ended as a failure, an error or a timeout. Success, skipping, cancelling and superseding
+ * leave it unset: being in the way of somebody else's failure is not failing.
+ */
+import type { SpanRecord } from '../model/span.ts';
+
+/** Values of `cicd.pipeline.result` and `cicd.pipeline.task.run.result`. */
+export type CicdResult = 'success' | 'failure' | 'error' | 'timeout' | 'skip' | 'cancellation';
+
+/** Results of builds, buildsets, items, steps, merges and reports; what is not listed did not fail. */
+const CICD_RESULTS: ReadonlyMap<string, CicdResult> = new Map<string, CicdResult>([
+  ['SUCCESS', 'success'],
+  ['FAILURE', 'failure'],
+  ['POST_FAILURE', 'failure'],
+  ['MERGE_CONFLICT', 'failure'],
+  ['MERGE_FAILURE', 'failure'],
+  ['CONFIG_ERROR', 'failure'],
+  ['TIMED_OUT', 'timeout'],
+  ['RETRY', 'error'],
+  ['RETRY_LIMIT', 'error'],
+  ['ABORTED', 'error'],
+  ['DISK_FULL', 'error'],
+  ['NODE_FAILURE', 'error'],
+  ['ERROR', 'error'],
+  ['SKIPPED', 'skip'],
+  ['NO_JOBS', 'skip'],
+  ['CANCELED', 'cancellation'],
+  ['SUPERSEDED', 'cancellation'],
+  ['DEQUEUED', 'cancellation'],
+]);
+
+export function cicdResultOf(result: string | undefined): CicdResult | undefined {
+  return result === undefined ? undefined : CICD_RESULTS.get(result);
+}
+
+export function isFailure(result: string | undefined): boolean {
+  const cicd = cicdResultOf(result);
+  return cicd === 'failure' || cicd === 'error' || cicd === 'timeout';
+}
+
+const UNSET: SpanRecord['status'] = { code: 'unset' };
+
+export function statusOf(result: string | undefined): SpanRecord['status'] {
+  return result !== undefined && isFailure(result) ? { code: 'error', message: result } : UNSET;
+}
+
+/** `error.type` of a failed span, e.g. `timed_out`; undefined for others. */
+export function errorTypeOf(result: string | undefined): string | undefined {
+  return result !== undefined && isFailure(result) ? result.toLowerCase() : undefined;
+}
