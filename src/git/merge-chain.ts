@@ -54,9 +54,14 @@ export type ChainOutcome =
   | { readonly kind: 'unsupported-mode'; readonly at: number; readonly mode: MergeMode };
 
 type LinkOutcome =
-  | ({ readonly kind: 'link' } & ChainLink)
+  | { readonly kind: 'link'; readonly state: State }
   | { readonly kind: 'conflict'; readonly files: readonly string[] }
   | { readonly kind: 'unrelated' };
+
+/** A link and the date its successor must not lie before: known here, it need not be read back. */
+interface State extends ChainLink {
+  readonly committedAt: number;
+}
 
 export interface MergeChainDeps {
   readonly reader: Pick<ObjectReader, 'commit'>;
@@ -83,7 +88,7 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
   let merges = 0;
 
   /** The link, made now or remembered; a failure to make it is not remembered. */
-  function linkOf(before: ChainLink, step: ChainStep): Promise<LinkOutcome> {
+  function linkOf(before: State, step: ChainStep): Promise<LinkOutcome> {
     const key = JSON.stringify([before.commit, step.change, step.mode ?? 'merge', step.message]);
     const known = links.get(key);
     if (known !== undefined) return known;
@@ -93,12 +98,15 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
     return made;
   }
 
-  async function makeLink(before: ChainLink, step: ChainStep): Promise<LinkOutcome> {
+  async function makeLink(before: State, step: ChainStep): Promise<LinkOutcome> {
     merges += 1;
-    const merged = await deps.mergeTree.merge(before.commit, step.change);
+    const [merged, change] = await Promise.all([
+      deps.mergeTree.merge(before.commit, step.change),
+      deps.reader.commit(step.change),
+    ]);
     switch (merged.kind) {
       case 'clean':
-        return writeLink(before, step, merged.tree);
+        return writeLink(before, step, merged.tree, change.committedAt);
       case 'conflict':
       case 'unrelated':
         return merged;
@@ -107,22 +115,25 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
     }
   }
 
-  async function writeLink(before: ChainLink, step: ChainStep, tree: ObjectId): Promise<LinkOutcome> {
+  async function writeLink(
+    before: State,
+    step: ChainStep,
+    tree: ObjectId,
+    changedAt: number,
+  ): Promise<LinkOutcome> {
     // A contained change leaves the tree as it was, so the question is only worth a process then.
     if (tree === before.tree && (await deps.isAncestor(step.change, before.commit)))
-      return { kind: 'link', ...before };
+      return { kind: 'link', state: before };
+    const date = Math.max(before.committedAt, changedAt);
     const parents = [before.commit, step.change];
-    const dates = await Promise.all(
-      parents.map(async parent => (await deps.reader.commit(parent)).committedAt),
-    );
     const commit = await deps.writer.writeCommit({
       tree,
       parents,
       identity: deps.identity,
-      date: Math.max(...dates),
+      date,
       message: step.message,
     });
-    return { kind: 'link', commit, tree };
+    return { kind: 'link', state: { commit, tree, committedAt: date } };
   }
 
   return {
@@ -133,12 +144,13 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
       const mode = steps[unsupported]?.mode;
       if (mode !== undefined) return { kind: 'unsupported-mode', at: unsupported, mode };
       const done: ChainLink[] = [];
-      let before: ChainLink = { commit: base, tree: (await deps.reader.commit(base)).tree };
+      const { tree, committedAt } = await deps.reader.commit(base);
+      let before: State = { commit: base, tree, committedAt };
       for (const [at, step] of steps.entries()) {
         const link = await linkOf(before, step);
         if (link.kind !== 'link') return { ...link, at, links: done };
-        before = { commit: link.commit, tree: link.tree };
-        done.push(before);
+        before = link.state;
+        done.push({ commit: before.commit, tree: before.tree });
       }
       return { kind: 'merged', links: done };
     },

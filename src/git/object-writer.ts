@@ -9,7 +9,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { constants, deflate } from 'node:zlib';
+import { constants, deflate, deflateSync } from 'node:zlib';
 import { encodeCommit, type NewCommit } from './commit.ts';
 import { type ObjectId, parseObjectId } from './object-id.ts';
 
@@ -18,7 +18,7 @@ export interface ObjectWriter {
   writeCommit(commit: NewCommit): Promise<ObjectId>;
 }
 
-const compress = promisify(deflate);
+const deflateElsewhere = promisify(deflate);
 
 /** @param gitDir a bare repository (or a `.git` directory). */
 export function createObjectWriter(gitDir: string): ObjectWriter {
@@ -27,7 +27,7 @@ export function createObjectWriter(gitDir: string): ObjectWriter {
   async function write(type: string, content: Uint8Array): Promise<ObjectId> {
     const whole = Buffer.concat([Buffer.from(`${type} ${content.length}\0`), content]);
     const id = parseObjectId(createHash('sha1').update(whole).digest('hex'));
-    const packed = await compress(whole, { level: constants.Z_BEST_SPEED });
+    const packed = await compress(whole);
     const folder = join(objects, id.slice(0, 2));
     // `tmp_obj_` is the prefix git's own garbage collection recognises.
     const temporary = join(objects, `tmp_obj_${randomBytes(8).toString('hex')}`);
@@ -42,6 +42,14 @@ export function createObjectWriter(gitDir: string): ObjectWriter {
   }
 
   return { write, writeCommit: commit => write('commit', encodeCommit(commit)) };
+}
+
+/** Small contents (all commits) are done before a thread would have been woken: 0.07 ms against 0.5. */
+const SMALL = 16 * 1024;
+
+async function compress(content: Buffer): Promise<Buffer> {
+  const options = { level: constants.Z_BEST_SPEED };
+  return content.length <= SMALL ? deflateSync(content, options) : deflateElsewhere(content, options);
 }
 
 /** The fan-out directory mostly exists: made only when the rename says it does not. */

@@ -9,6 +9,8 @@ export interface PlainMerger extends AsyncDisposable {
   checkout(commit: string): Promise<void>;
   /** Merges into the present state; returns the new HEAD, or undefined (and the state before) on conflict. */
   merge(change: string, message: string): Promise<string | undefined>;
+  /** Milliseconds `git merge` itself took so far. */
+  readonly spent: () => number;
 }
 
 export async function plainMerger(bare: string, below: string = tmpdir()): Promise<PlainMerger> {
@@ -17,16 +19,20 @@ export async function plainMerger(bare: string, below: string = tmpdir()): Promi
   await runGit(folder, ['clone', '--quiet', '--shared', '--no-checkout', bare, work]);
   const text = async (...args: string[]) => (await runGit(work, args)).toString().trim();
 
+  let spent = 0;
+
   async function dateOf(commit: string): Promise<number> {
     return Number(await text('show', '-s', '--format=%ct', commit));
   }
 
   return {
+    spent: () => spent,
     async checkout(commit) {
       await text('checkout', '--quiet', '--detach', commit);
     },
     async merge(change, message) {
       const date = `@${Math.max(await dateOf('HEAD'), await dateOf(change))} +0000`;
+      const started = performance.now();
       try {
         await runGit(work, ['merge', '--quiet', '--no-ff', '-m', message, change], '', {
           GIT_AUTHOR_NAME: IDENTITY.name,
@@ -39,6 +45,8 @@ export async function plainMerger(bare: string, below: string = tmpdir()): Promi
       } catch {
         await text('merge', '--abort');
         return undefined;
+      } finally {
+        spent += performance.now() - started;
       }
       return text('rev-parse', 'HEAD');
     },
