@@ -9,8 +9,8 @@
  */
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './item-context.ts';
 import { planItem } from './item-spans.ts';
+import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './span-options.ts';
 
 /** Spans ended in `after` that were not ended in `before`; none of an item that is not sampled. */
 export function endedSpans(

@@ -5,7 +5,8 @@ import type { SpanRecord } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import type { SpanKind } from '../attributes.ts';
 import { rootSpanOf } from '../span-ids.ts';
-import type { ParentSpan, SpanDraft, SpanStyle } from './span-plan.ts';
+import type { SpanStyle } from './span-options.ts';
+import type { ParentSpan, SpanDraft } from './span-plan.ts';
 import { spanOf } from './span-plan.ts';
 
 export interface EventTrace {

@@ -11,7 +11,8 @@ import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { eventTrace, station } from './event-context.ts';
 import { linkTo } from './links.ts';
-import { type SpanStyle, spanOf } from './span-plan.ts';
+import type { SpanStyle } from './span-options.ts';
+import { spanOf } from './span-plan.ts';
 
 /** One trip of an event from the code host's knock to the queues of the tenants. */
 export interface IngestionFacts {

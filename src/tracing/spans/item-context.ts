@@ -1,21 +1,12 @@
 /** What all spans of one item share. */
-import type { TraceId, Uuid } from '../../lib/ids.ts';
+import type { TraceId } from '../../lib/ids.ts';
 import { spanIdOf, traceIdOf } from '../../lib/ids.ts';
 import { type Change, changeText, commitOf } from '../../model/change.ts';
 import { projectIdOf } from '../../model/project.ts';
 import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
 import type { AttributeInput } from '../attribute-values.ts';
-import type { ParentSpan, SpanDraft, SpanStyle } from './span-plan.ts';
-
-/** How the operator wants spans to look; nothing here changes ids or times. */
-export interface SpanOptions extends SpanStyle {
-  /** Page of an item and of a build, for `cicd.*.url.full`; absent: no URLs. */
-  readonly urls?: { item(item: QueueItem): string; build(item: QueueItem, build: Uuid): string };
-  /** Connection name → `vcs.provider.name`, e.g. `github`. */
-  readonly providers?: ReadonlyMap<string, string>;
-}
-
-export const DEFAULT_SPAN_OPTIONS: SpanOptions = { names: 'gatehouse' };
+import type { SpanOptions } from './span-options.ts';
+import type { ParentSpan, SpanDraft } from './span-plan.ts';
 
 export interface ItemContext {
   readonly item: QueueItem;

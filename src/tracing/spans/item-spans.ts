@@ -18,9 +18,10 @@ import { endOf } from '../../model/build-set.ts';
 import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { planBuildSet } from './build-set-spans.ts';
-import { DEFAULT_SPAN_OPTIONS, itemContext, type SpanOptions } from './item-context.ts';
+import { itemContext } from './item-context.ts';
 import { planQueueItem } from './queue-item-span.ts';
 import { planReports } from './report-spans.ts';
+import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './span-options.ts';
 import type { SpanPlan } from './span-plan.ts';
 import { planWaits } from './wait-spans.ts';
 

@@ -10,6 +10,7 @@ import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import type { SpanKind } from '../attributes.ts';
 import { errorTypeOf, statusOf } from '../status.ts';
 import { clampInto, type TimeWindow } from '../time-window.ts';
+import type { SpanStyle } from './span-options.ts';
 
 export interface SpanPlan {
   /** Unique within the trace and the same for every version of the record; cheaper than the span id. */
@@ -22,11 +23,6 @@ export interface SpanPlan {
 /** A span others hang below. */
 export interface ParentSpan extends TimeWindow {
   readonly id: () => SpanId;
-}
-
-export interface SpanStyle {
-  /** `gatehouse`: kind and subject (`Build unit-tests`); `zuul`: the bare kind (`Build`). */
-  readonly names: 'gatehouse' | 'zuul';
 }
 
 export interface SpanDraft {

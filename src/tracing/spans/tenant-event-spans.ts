@@ -9,7 +9,8 @@ import type { SpanRecord } from '../../model/span.ts';
 import { eventAttributes } from '../attribute-values.ts';
 import { eventTrace, station } from './event-context.ts';
 import { linkTo } from './links.ts';
-import { type SpanStyle, spanOf } from './span-plan.ts';
+import type { SpanStyle } from './span-options.ts';
+import { spanOf } from './span-plan.ts';
 
 export interface TenantEventFacts {
   /** Uuid of the tenant event: the trace id. */

@@ -6,8 +6,8 @@
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { isBefore } from '../time-window.ts';
-import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './item-context.ts';
 import { itemSpans } from './item-spans.ts';
+import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './span-options.ts';
 
 export interface TraceRow {
   readonly span: SpanRecord;

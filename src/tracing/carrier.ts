@@ -1,0 +1,87 @@
+/**
+ * What a job's process is told about the trace it runs in, as environment variables (W3C trace context and baggage).
+ *
+ *     TRACEPARENT=00-5b8e2d...-9f1c...-01          its playbook's span; flags 00 when the item is not sampled
+ *     BAGGAGE=gatehouse.tenant=acme,gatehouse.item=5b8e2d...
+ *     OTEL_SERVICE_NAME=unit-tests
+ *
+ * Names, not secrets: the baggage travels to whatever the job calls.
+ */
+import type { SpanId, TraceId } from '../lib/ids.ts';
+import type { SpanReference } from '../model/event.ts';
+
+/** Everything the baggage may hold. */
+export interface Baggage {
+  readonly tenant: string;
+  readonly pipeline: string;
+  readonly item: string;
+  readonly buildset: string;
+  readonly build: string;
+  readonly job: string;
+}
+
+export interface CarrierFacts {
+  readonly traceId: TraceId;
+  /** The span the process is part of: {@link import('./span-ids.ts').playbookSpanId}. */
+  readonly spanId: SpanId;
+  readonly sampled: boolean;
+  readonly baggage: Baggage;
+}
+
+const BAGGAGE_NAMES: readonly (keyof Baggage)[] = ['tenant', 'pipeline', 'item', 'buildset', 'build', 'job'];
+
+/** `00-<trace>-<span>-01`; the last flag says whether anybody records. */
+export function traceparent(span: SpanReference, sampled: boolean): string {
+  return `00-${span.traceId}-${span.spanId}-${sampled ? '01' : '00'}`;
+}
+
+export function baggageText(baggage: Baggage): string {
+  return BAGGAGE_NAMES.map(
+    name => `gatehouse.${name}=${encodeURIComponent(baggage[name].toWellFormed())}`,
+  ).join(',');
+}
+
+/**
+ * Variables to add to the environment of a playbook's process. TRACESTATE is set empty, which counts as unset, so that none of
+ * the executor's own leaks in. `OTEL_SERVICE_NAME` is a default: a job that sets its own keeps it.
+ */
+export function jobEnvironment(facts: CarrierFacts): { readonly [name: string]: string } {
+  const { baggage } = facts;
+  const resource: readonly (readonly [string, string])[] = [
+    ['cicd.pipeline.name', baggage.pipeline],
+    ['cicd.pipeline.run.id', baggage.item],
+    ['cicd.pipeline.task.name', baggage.job],
+    ['cicd.pipeline.task.run.id', baggage.build],
+    ['gatehouse.tenant', baggage.tenant],
+  ];
+  return {
+    TRACEPARENT: traceparent(facts, facts.sampled),
+    TRACESTATE: '',
+    BAGGAGE: baggageText(baggage),
+    OTEL_SERVICE_NAME: baggage.job,
+    OTEL_RESOURCE_ATTRIBUTES: resource
+      .map(([name, value]) => `${name}=${encodeURIComponent(value.toWellFormed())}`)
+      .join(','),
+  };
+}
+
+/** Reads a traceparent of an authenticated caller; undefined when it is not one. Unknown versions are read as far as known. */
+export function parseTraceparent(text: string): (SpanReference & { readonly sampled: boolean }) | undefined {
+  const match = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(text.trim());
+  const [, version, trace, span, flags, rest] = match ?? [];
+  if (trace === undefined || span === undefined || flags === undefined || version === 'ff') return undefined;
+  if ((version === '00' && rest !== undefined) || /^0+$/.test(trace) || /^0+$/.test(span)) return undefined;
+  return {
+    traceId: asTraceId(trace),
+    spanId: asSpanId(span),
+    sampled: (Number.parseInt(flags, 16) & 1) === 1,
+  };
+}
+
+function asTraceId(text: string): TraceId {
+  return text as TraceId;
+}
+
+function asSpanId(text: string): SpanId {
+  return text as SpanId;
+}

@@ -1,0 +1,87 @@
+/** A {@link SpanRecord} in the shape the OpenTelemetry exporter takes: no SDK span was ever started for it. */
+
+import type { Attributes as OtelAttributes } from '@opentelemetry/api';
+import {
+  type HrTime,
+  type Link,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  TraceFlags,
+} from '@opentelemetry/api';
+import type { Resource } from '@opentelemetry/resources';
+import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Attributes, SpanRecord } from '../../model/span.ts';
+
+export interface SpanEnvelope {
+  readonly resource: Resource;
+  readonly scope: { readonly name: string; readonly version: string };
+}
+
+const KINDS: { readonly [kind in SpanRecord['kind']]: SpanKind } = {
+  internal: SpanKind.INTERNAL,
+  server: SpanKind.SERVER,
+  client: SpanKind.CLIENT,
+  producer: SpanKind.PRODUCER,
+  consumer: SpanKind.CONSUMER,
+};
+
+/** @param span an ended span; an open one has no place on the wire and is given no duration. */
+export function readableSpan(span: SpanRecord, envelope: SpanEnvelope): ReadableSpan {
+  const context = contextOf(span.traceId, span.spanId);
+  const startTime = hrTime(span.start);
+  const endTime = hrTime(span.end ?? span.start);
+  return {
+    name: span.name,
+    kind: KINDS[span.kind],
+    spanContext: () => context,
+    ...(span.parent === null ? {} : { parentSpanContext: contextOf(span.traceId, span.parent) }),
+    startTime,
+    endTime,
+    duration: difference(startTime, endTime),
+    status:
+      span.status.code === 'error'
+        ? { code: SpanStatusCode.ERROR, message: span.status.message }
+        : { code: SpanStatusCode.UNSET },
+    attributes: otelAttributes(span.attributes),
+    links: span.links.map(linkOf),
+    events: span.events.map(event => ({
+      name: event.name,
+      time: hrTime(event.at),
+      attributes: otelAttributes(event.attributes),
+    })),
+    ended: true,
+    resource: envelope.resource,
+    instrumentationScope: envelope.scope,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
+  };
+}
+
+/** `[seconds, nanoseconds]`, all nine digits. */
+export function hrTime(time: Nanoseconds): HrTime {
+  return [Number(time.slice(0, -9)), Number(time.slice(-9))];
+}
+
+function difference([startSeconds, startNanos]: HrTime, [endSeconds, endNanos]: HrTime): HrTime {
+  const nanos = endNanos - startNanos;
+  return nanos < 0 ? [endSeconds - startSeconds - 1, nanos + 1e9] : [endSeconds - startSeconds, nanos];
+}
+
+function contextOf(traceId: string, spanId: string): SpanContext {
+  return { traceId, spanId, traceFlags: TraceFlags.SAMPLED, isRemote: false };
+}
+
+function linkOf(link: SpanRecord['links'][number]): Link {
+  return { context: contextOf(link.traceId, link.spanId), attributes: otelAttributes(link.attributes) };
+}
+
+/** Lists are copied: the SDK's type wants to own them. */
+function otelAttributes(attributes: Attributes): OtelAttributes {
+  const copy: OtelAttributes = {};
+  for (const [name, value] of Object.entries(attributes))
+    copy[name] = typeof value === 'object' ? [...value] : value;
+  return copy;
+}

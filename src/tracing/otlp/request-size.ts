@@ -1,0 +1,65 @@
+/** Keeps requests below what collectors accept: gRPC servers refuse messages over 4 MiB unless told otherwise. */
+import type { Attributes, SpanRecord } from '../../model/span.ts';
+
+/** Bytes a request may have by our estimate; leaves room for the resource and for what the estimate misses. */
+export const REQUEST_BYTES = 3_500_000;
+/** Spans per request at most: a request should not hold up the ones behind it. */
+export const REQUEST_SPANS = 4096;
+
+/** An upper bound of a span's size on the wire. */
+export function estimatedBytes(span: SpanRecord): number {
+  let bytes = 128 + textBytes(span.name) + attributeBytes(span.attributes);
+  for (const link of span.links) bytes += 64 + attributeBytes(link.attributes);
+  for (const event of span.events) bytes += 32 + textBytes(event.name) + attributeBytes(event.attributes);
+  return bytes;
+}
+
+function attributeBytes(attributes: Attributes): number {
+  let bytes = 0;
+  for (const name in attributes) {
+    const value = attributes[name];
+    bytes += 24 + name.length;
+    if (typeof value === 'string') bytes += textBytes(value);
+    else if (typeof value === 'object') for (const text of value) bytes += 12 + textBytes(text);
+  }
+  return bytes;
+}
+
+/** Three bytes per UTF-16 unit is the most UTF-8 can need; most texts are ASCII, long ones are counted. */
+function textBytes(text: string): number {
+  return text.length < 64 ? text.length * 3 : Buffer.byteLength(text);
+}
+
+export interface PackedSpans {
+  readonly requests: readonly (readonly SpanRecord[])[];
+  /** Each too large for a request of its own. */
+  readonly tooLarge: readonly SpanRecord[];
+}
+
+/** Packs spans into requests in order; neighbours stay together. */
+export function packSpans(
+  spans: Iterable<SpanRecord>,
+  maxBytes = REQUEST_BYTES,
+  maxSpans = REQUEST_SPANS,
+): PackedSpans {
+  const requests: SpanRecord[][] = [];
+  const tooLarge: SpanRecord[] = [];
+  let current: SpanRecord[] = [];
+  let bytes = 0;
+  for (const span of spans) {
+    const size = estimatedBytes(span);
+    if (size > maxBytes) {
+      tooLarge.push(span);
+      continue;
+    }
+    if (bytes + size > maxBytes || current.length >= maxSpans) {
+      requests.push(current);
+      current = [];
+      bytes = 0;
+    }
+    current.push(span);
+    bytes += size;
+  }
+  if (current.length > 0) requests.push(current);
+  return { requests, tooLarge };
+}

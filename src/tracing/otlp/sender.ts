@@ -1,0 +1,197 @@
+/**
+ * Delivers what the outbox holds, as the outbox's reader asks for it, and says of each batch what became of it.
+ *
+ *     for (;;) {                                            // src/store/outbox.ts, in words
+ *       const outcome = await sender.deliver(rows);
+ *       if (outcome === 'delivered' || 'lost' in outcome) delete the rows
+ *       else wait outcome.retryAfterMs, then the same rows again
+ *     }
+ *
+ * The pace after failures is the collector's, not the batch's: while it fails, every batch is told to wait. Of a batch that
+ * got through in part only the rest is sent again, so that a span reaches the collector twice only when an answer was lost.
+ */
+import { type Backoff, backoffDelay } from '../../lib/backoff.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { stripUserinfo } from '../../lib/redact.ts';
+import { RecordError } from '../../model/codec/record.ts';
+import { spansCodec } from '../../model/codec/records.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import type { LossReason } from './classify.ts';
+import { MOST_REQUESTS_AT_ONCE, type SpanExporter } from './exporter.ts';
+import { createLimiter } from './limiter.ts';
+import { packSpans } from './request-size.ts';
+import { type SenderHealth, senderCounters } from './sender-health.ts';
+
+/** What became of a batch of rows. */
+export type Delivery =
+  | 'delivered'
+  /** Some or all of it will never arrive: done with it all the same. */
+  | { readonly lost: string }
+  /** The same rows again, not earlier. */
+  | { readonly retryAfterMs: number };
+
+export interface SpanSender {
+  /** @param rows encoded `spans` records, as the outbox holds them. Never rejects. */
+  deliver(rows: readonly Uint8Array[]): Promise<Delivery>;
+  health(): SenderHealth;
+  /** Counts spans somebody else had to drop, e.g. the outbox `too-old` or `outbox-full` ones. */
+  noteLost(reason: string, spans: number): void;
+  /** Takes nothing more, waits for requests under way, at most `graceMs`; the rest stays in the outbox. */
+  close(graceMs: number): Promise<void>;
+}
+
+export interface SenderDeps {
+  readonly exporter: SpanExporter;
+  readonly clock: Clock;
+  readonly log: Log;
+  /** Uniform in [0, 1). */
+  readonly random: () => number;
+  /** Rows waiting in the outbox. */
+  readonly backlog?: () => number;
+  readonly backoff?: Backoff;
+}
+
+const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
+/** Longest wait we grant a collector that asks for one. */
+const LONGEST_WAIT_MS = 300_000;
+
+export function spanSender(deps: SenderDeps): SpanSender {
+  const { clock, log, exporter } = deps;
+  const counters = senderCounters();
+  const limited = createLimiter(MOST_REQUESTS_AT_ONCE);
+  /** Spans of unfinished batches that did arrive. */
+  const arrived = new Set<string>();
+  const underWay = new Set<Promise<unknown>>();
+  let failures = 0;
+  let notBefore = 0;
+  let closed = false;
+  let toldOfRefusal = false;
+
+  const waitMs = () => Math.max(0, notBefore - clock.monotonic());
+
+  async function deliver(rows: readonly Uint8Array[]): Promise<Delivery> {
+    if (closed || waitMs() > 0) return { retryAfterMs: waitMs() };
+    const batch: Batch = { spans: readRows(rows), lost: undefined };
+    for (const problem of batch.spans.problems) lose(batch, 'unreadable', problem.spans, problem.text);
+    const packed = packSpans(batch.spans.ended.filter(span => !arrived.has(keyOf(span))));
+    if (packed.tooLarge.length > 0) {
+      lose(batch, 'too-large', packed.tooLarge.length, 'a span alone is larger than a request may be');
+    }
+    const outcomes = await Promise.all(
+      packed.requests.map(request => limited(() => sendRequest(batch, request))),
+    );
+    if (outcomes.includes('again')) return { retryAfterMs: waitMs() };
+    for (const span of batch.spans.ended) arrived.delete(keyOf(span));
+    return batch.lost === undefined ? 'delivered' : { lost: batch.lost };
+  }
+
+  /** One request; in halves when the collector finds it too large. */
+  async function sendRequest(batch: Batch, spans: readonly SpanRecord[]): Promise<'done' | 'again'> {
+    if (closed || waitMs() > 0) return 'again';
+    const outcome = await exporter.send(spans);
+    switch (outcome.kind) {
+      case 'delivered':
+        onDelivered(spans, outcome.refused);
+        return 'done';
+      case 'again':
+        onFailed(outcome.afterMs, outcome.text);
+        return 'again';
+      case 'lost':
+        lose(batch, outcome.reason, spans.length, outcome.text);
+        return 'done';
+      case 'too-large': {
+        if (spans.length === 1) {
+          lose(batch, 'too-large', 1, outcome.text);
+          return 'done';
+        }
+        const middle = Math.ceil(spans.length / 2);
+        const first = await sendRequest(batch, spans.slice(0, middle));
+        const second = await sendRequest(batch, spans.slice(middle));
+        return first === 'again' || second === 'again' ? 'again' : 'done';
+      }
+    }
+  }
+
+  function onDelivered(spans: readonly SpanRecord[], refused: string | undefined): void {
+    if (failures > 0) log.info({ after: failures }, 'the collector takes spans again');
+    failures = 0;
+    counters.delivered(spans.length, clock.now());
+    for (const span of spans) arrived.add(keyOf(span));
+    if (refused === undefined) return;
+    counters.refused(clock.now(), stripUserinfo(refused));
+    if (!toldOfRefusal)
+      log.warn(
+        { answer: refused },
+        'the collector took only a part of the spans; further cases are only counted',
+      );
+    toldOfRefusal = true;
+  }
+
+  function onFailed(afterMs: number | undefined, text: string): void {
+    counters.failed(clock.now(), stripUserinfo(text));
+    // Requests that failed together count as one failure of the collector.
+    if (waitMs() === 0) failures += 1;
+    const delay = backoffDelay(deps.backoff ?? BACKOFF, failures, deps.random());
+    const wait = Math.min(LONGEST_WAIT_MS, Math.max(delay, afterMs ?? 0));
+    notBefore = Math.max(notBefore, clock.monotonic() + wait);
+    if (failures === 1)
+      log.warn({ error: stripUserinfo(text) }, 'the collector does not take spans; they wait in the outbox');
+  }
+
+  function lose(batch: Batch, reason: LossReason, spans: number, text: string): void {
+    const clean = stripUserinfo(text);
+    batch.lost ??= reason;
+    counters.lost(reason, spans, clock.now(), clean);
+    log.warn({ reason, spans, error: clean }, 'spans are lost');
+  }
+
+  return {
+    deliver(rows) {
+      const work = deliver(rows).finally(() => underWay.delete(work));
+      underWay.add(work);
+      return work;
+    },
+    health: () => counters.read(deps.backlog?.() ?? 0),
+    noteLost: (reason, spans) =>
+      counters.lost(reason, spans, clock.now(), `dropped before sending: ${reason}`),
+    async close(graceMs) {
+      closed = true;
+      const { promise, resolve } = Promise.withResolvers<void>();
+      const timer = setTimeout(resolve, graceMs);
+      await Promise.race([Promise.allSettled(underWay), promise]);
+      clearTimeout(timer);
+      exporter.close();
+    },
+  };
+}
+
+interface Batch {
+  readonly spans: ReadRows;
+  /** First reason for which something of it was lost. */
+  lost: LossReason | undefined;
+}
+
+interface ReadRows {
+  readonly ended: readonly SpanRecord[];
+  readonly problems: readonly { readonly spans: number; readonly text: string }[];
+}
+
+/** Open spans never leave; a row nobody can read counts as one span. */
+function readRows(rows: readonly Uint8Array[]): ReadRows {
+  const ended: SpanRecord[] = [];
+  const problems: { spans: number; text: string }[] = [];
+  for (const row of rows) {
+    try {
+      for (const span of spansCodec.decode(row)) if (span.end !== null) ended.push(span);
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error;
+      problems.push({ spans: 1, text: error.message });
+    }
+  }
+  return { ended, problems };
+}
+
+function keyOf(span: SpanRecord): string {
+  return `${span.traceId}${span.spanId}`;
+}

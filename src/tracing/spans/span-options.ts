@@ -1,0 +1,17 @@
+/** How the operator wants spans to look; nothing here changes ids or times. */
+import type { Uuid } from '../../lib/ids.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+
+export interface SpanStyle {
+  /** `gatehouse`: kind and subject (`Build unit-tests`); `zuul`: the bare kind (`Build`). */
+  readonly names: 'gatehouse' | 'zuul';
+}
+
+export interface SpanOptions extends SpanStyle {
+  /** Page of an item and of a build, for `cicd.*.url.full`; absent: no URLs. */
+  readonly urls?: { item(item: QueueItem): string; build(item: QueueItem, build: Uuid): string };
+  /** Connection name → `vcs.provider.name`, e.g. `github`. */
+  readonly providers?: ReadonlyMap<string, string>;
+}
+
+export const DEFAULT_SPAN_OPTIONS: SpanOptions = { names: 'gatehouse' };
