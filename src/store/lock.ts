@@ -1,0 +1,120 @@
+/**
+ * A lock among sessions, in the order they asked: an ephemeral, sequential child per contender, the lowest number holds.
+ *
+ * Each contender watches only the one before it, so a release wakes one. A child is named `<guid>-<session id>-lock-<seq>`:
+ * when the reply to its creation is lost, only a child with our guid *and* our session id is ours (a child of our dying
+ * former session would vanish under us).
+ *
+ * A lock only says who should act. Who acts because of it must also be fenced: see fence.ts.
+ */
+import { isConnectionLoss, settle } from './connection.ts';
+import { ensureNode } from './ensure-node.ts';
+import { create, remove, type Store, StoreError } from './port.ts';
+
+export interface LockRequest {
+  /** Parent of the contenders; made when missing. */
+  readonly path: string;
+  /** Tells this attempt from every other one: a fresh uuid. */
+  readonly guid: string;
+  /** Gives up waiting. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+export interface Lock {
+  /** Our child: it exists exactly as long as we hold the lock. */
+  readonly path: string;
+  /** Idempotent; also fine when the session is over. */
+  release(): Promise<void>;
+}
+
+/**
+ * Waits until the lock is ours.
+ *
+ * @throws StoreError `SessionExpired` or `Closed` when the session ends meanwhile; the signal's reason when aborted.
+ */
+export async function acquireLock(store: Store, request: LockRequest): Promise<Lock> {
+  const { path, guid, signal } = request;
+  await ensureNode(store, path, signal);
+  const own = `${path}/${await contend(store, path, `${guid}-${store.sessionId}-lock-`, signal)}`;
+  try {
+    await waitForTurn(store, path, own, signal);
+  } catch (error) {
+    await removeOwn(store, own);
+    throw error;
+  }
+  return { path: own, release: () => removeOwn(store, own) };
+}
+
+/** @returns the name of our child. */
+async function contend(store: Store, path: string, prefix: string, signal?: AbortSignal): Promise<string> {
+  for (;;) {
+    signal?.throwIfAborted();
+    try {
+      const made = await store.multi([
+        create(`${path}/${prefix}`, undefined, { ephemeral: true, sequential: true }),
+      ]);
+      return (made[0]?.path ?? '').slice(path.length + 1);
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error;
+    }
+    // Not abortable: a child that was made must be found, or nobody would remove it before the session ends.
+    const names = await settle(store, () => store.children(path));
+    const ours = names?.find(name => name.startsWith(prefix));
+    if (ours !== undefined) return ours;
+  }
+}
+
+async function waitForTurn(store: Store, path: string, own: string, signal?: AbortSignal): Promise<void> {
+  for (;;) {
+    signal?.throwIfAborted();
+    const names = await settle(store, () => store.children(path), signal);
+    const order = inLockOrder(names ?? []);
+    const place = order.findIndex(name => `${path}/${name}` === own);
+    if (place === -1) throw new StoreError('SessionExpired', own);
+    const before = order[place - 1];
+    if (before === undefined) return;
+    await goneOrChanged(store, `${path}/${before}`, signal);
+  }
+}
+
+/** By number, whatever the prefix. */
+export function inLockOrder(names: readonly string[]): readonly string[] {
+  return names.toSorted((a, b) => Number(a.slice(-10)) - Number(b.slice(-10)));
+}
+
+/** Returns when `path` is gone, or when something else calls for a fresh look (missed events, connection regained). */
+async function goneOrChanged(store: Store, path: string, signal?: AbortSignal): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  const wake = (): void => resolve();
+  using _watch = store.watch(path, event => {
+    if (event.kind === 'deleted' || event.kind === 'resync') wake();
+  });
+  using _state = store.onSessionState(wake);
+  if ((await settle(store, () => store.get(path), signal)) === undefined) return;
+  signal?.addEventListener('abort', wake, { once: true });
+  await promise;
+  signal?.removeEventListener('abort', wake); // the caller looks at the signal itself
+}
+
+async function removeOwn(store: Store, own: string): Promise<void> {
+  for (;;) {
+    try {
+      await store.multi([remove(own)]);
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreError)) throw error;
+      // Gone already, or about to go with the session.
+      if (error.code === 'NoNode' || error.code === 'SessionExpired' || error.code === 'Closed') return;
+      if (error.code !== 'ConnectionLoss') throw error;
+    }
+    const over = await settle(store, async () => false).catch(trueIfEnded);
+    if (over) return;
+  }
+}
+
+/** @returns true for the error of an ended session. */
+function trueIfEnded(error: unknown): boolean {
+  if (error instanceof StoreError && (error.code === 'SessionExpired' || error.code === 'Closed'))
+    return true;
+  throw error;
+}

@@ -1,0 +1,40 @@
+/** Cutting a write that is too big for one multi. */
+import { MAX_MULTI_BYTES, type Operation, StoreError } from './port.ts';
+import { operationBytes } from './size.ts';
+
+/** What a fence adds to each multi, generously: three paths and an operation id. */
+const FENCE_BYTES = 4096;
+
+/**
+ * Cuts operations that do not depend on one another into multis of at most `limit` bytes, in order.
+ *
+ * What makes the rest count (a state that flips, a pointer that moves) goes into `last`: it stays together, in the last
+ * multi, so that a crash between two leaves nothing visible but work to repeat.
+ *
+ *     for (const chunk of splitOperations(resets, undefined, [set(state, flipped)])) await fence.commit(chunk, ids.uuid());
+ *
+ * @throws StoreError `TooLarge` when one operation alone, or `last` together, is over the limit.
+ */
+export function splitOperations(
+  operations: readonly Operation[],
+  limit = MAX_MULTI_BYTES - FENCE_BYTES,
+  last: readonly Operation[] = [],
+): readonly (readonly Operation[])[] {
+  const chunks: Operation[][] = [];
+  let room = 0;
+  const add = (group: readonly Operation[]): void => {
+    const bytes = group.reduce((sum, operation) => sum + operationBytes(operation), 0);
+    const current = chunks.at(-1);
+    if (bytes > limit) throw new StoreError('TooLarge', group[0]?.path ?? '/');
+    if (current === undefined || bytes > room) {
+      chunks.push([...group]);
+      room = limit - bytes;
+    } else {
+      current.push(...group);
+      room -= bytes;
+    }
+  };
+  for (const operation of operations) add([operation]);
+  if (last.length > 0) add(last);
+  return chunks;
+}
