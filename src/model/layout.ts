@@ -19,6 +19,8 @@ export interface TenantProject {
   readonly excludeBranches: readonly string[];
   /** A config-project is read from this branch only. Default `master` or, where that is absent, `main`. */
   readonly loadBranch?: BranchName;
+  /** Kinds of configuration items read from it (`include`, `exclude`), e.g. `['job', 'project']`. Absent: all. */
+  readonly itemKinds?: readonly string[];
 }
 
 export interface Tenant {
@@ -52,5 +54,8 @@ export interface LayoutSummary {
   readonly reconfiguredAt: Nanoseconds;
   readonly projects: readonly TenantProject[];
   readonly pipelines: readonly Pipeline[];
+  readonly jobs: readonly JobName[];
+  /** The first ones; `errorCount` says how many there are. */
   readonly errors: readonly ConfigError[];
+  readonly errorCount: number;
 }

@@ -62,6 +62,7 @@ export function storePaths(root = '/gatehouse') {
       `${root}/cache/changes/${nodeName(connection)}/${nodeName(key)}`,
     cachedBranches: (connection: string, project: string) =>
       `${root}/cache/branches/${nodeName(connection)}/${nodeName(project)}`,
+    cachedConfigs: (project: string) => `${root}/cache/config/${nodeName(project)}`,
     cachedConfig: (project: string, branch: string) =>
       `${root}/cache/config/${nodeName(project)}/${nodeName(branch)}`,
 

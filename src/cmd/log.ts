@@ -1,0 +1,49 @@
+/** The service's log: pino; JSON lines for machines, one readable line each for people. */
+import { Writable } from 'node:stream';
+import { pino } from 'pino';
+import type { Log } from '../lib/log.ts';
+
+export interface LogOptions {
+  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly format: 'pretty' | 'json';
+  readonly stream: NodeJS.WritableStream;
+}
+
+export function createLog(options: LogOptions): Log {
+  const colour = options.format === 'pretty' && 'isTTY' in options.stream && options.stream.isTTY === true;
+  const destination = options.format === 'json' ? options.stream : prettyLines(options.stream, colour);
+  return pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: ['token', 'secret', 'password'] }, destination);
+}
+
+const LEVELS: { readonly [level: string]: readonly [name: string, colour: number] } = {
+  '20': ['debug', 90],
+  '30': ['info ', 36],
+  '40': ['warn ', 33],
+  '50': ['error', 31],
+  '60': ['fatal', 31],
+};
+
+/** `17:04:05.123 info  the gate merged it  item=4f0c... change="acme/app master/login,3f2a91c0"` */
+function prettyLines(out: NodeJS.WritableStream, colour: boolean): Writable {
+  return new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      for (const line of chunk.toString().split('\n')) if (line !== '') out.write(`${prettyLine(line, colour)}\n`);
+      done();
+    },
+  });
+}
+
+function prettyLine(line: string, colour: boolean): string {
+  const { level, time, msg, err, ...facts }: Record<string, unknown> = JSON.parse(line);
+  const [name, code] = LEVELS[String(level)] ?? ['?    ', 0];
+  const paint = (text: string, ansi: number) => (colour ? `\u001b[${ansi}m${text}\u001b[0m` : text);
+  const clock = String(time).slice(11, 23);
+  const details = Object.entries(facts).map(([key, value]) => `${key}=${plain(value)}`);
+  const stack = typeof err === 'object' && err !== null && 'stack' in err ? `\n${String(err.stack)}` : '';
+  return `${paint(clock, 90)} ${paint(name, code)} ${String(msg)}  ${paint(details.join(' '), 90)}${stack}`.trimEnd();
+}
+
+function plain(value: unknown): string {
+  const text = typeof value === 'string' ? value : JSON.stringify(value);
+  return /^[\w./:@,-]+$/.test(text) ? text : JSON.stringify(text);
+}

@@ -1,0 +1,248 @@
+/**
+ * What the demo's repositories hold at the start, and the six changes its developers propose.
+ *
+ * The story: `acme/app` prices a shopping basket, `acme/api` serves it. Change 2 renames a function and its callers;
+ * change 3 adds a caller under the old name. Each is right alone, git merges them without a murmur, and together they
+ * break: what a gate is for. Change 5 edits the line change 2 edits: a plain conflict. All others should land.
+ */
+
+export interface DemoFile {
+  readonly path: string;
+  readonly text: string;
+  readonly executable?: boolean;
+}
+
+const script = (path: string, ...lines: readonly string[]): DemoFile => ({
+  path,
+  text: `#!/bin/sh\n${lines.join('\n')}\n`,
+  executable: true,
+});
+const file = (path: string, ...lines: readonly string[]): DemoFile => ({ path, text: `${lines.join('\n')}\n` });
+
+export const TENANT = 'acme';
+export const CONNECTION = 'local';
+export const CONFIG_PROJECT = 'acme/config';
+export const APP = 'acme/app';
+export const API = 'acme/api';
+
+export const CONFIG_FILES: readonly DemoFile[] = [
+  file(
+    'zuul.yaml',
+    '# Pipelines and base jobs of the demo. A change here takes effect when it is merged.',
+    '- pipeline:',
+    '    name: check',
+    '    description: Tests each proposal on its own.',
+    '    manager: independent',
+    '    trigger:',
+    '      local:',
+    '        - event: proposed',
+    '    success:',
+    '      local: {note: true}',
+    '    failure:',
+    '      local: {note: true}',
+    '    merge-conflict:',
+    '      local: {note: true}',
+    '',
+    '- pipeline:',
+    '    name: gate',
+    '    description: Tests approved proposals in the state they will land in, and lands them.',
+    '    manager: dependent',
+    '    precedence: high',
+    '    supercedes: check',
+    '    require:',
+    '      local: {approved: true, open: true, current-patchset: true}',
+    '    trigger:',
+    '      local:',
+    '        - event: approved',
+    '    success:',
+    '      local: {merge: true, note: true}',
+    '    failure:',
+    '      local: {note: true}',
+    '    merge-conflict:',
+    '      local: {note: true}',
+    '',
+    '- pipeline:',
+    '    name: post',
+    '    description: Runs after something landed.',
+    '    manager: independent',
+    '    precedence: low',
+    '    post-review: true',
+    '    trigger:',
+    '      local:',
+    '        - event: ref-updated',
+    '          ref: ^refs/heads/master$',
+    '',
+    '- queue:',
+    '    name: integrated',
+    '',
+    '- job:',
+    '    name: base',
+    '    abstract: true',
+    '    description: Says what is tested before every job, and tidies up after it.',
+    '    pre-run: playbooks/describe.sh',
+    '    post-run: playbooks/collect.sh',
+    '    timeout: 60',
+    '',
+    '- job:',
+    '    name: publish',
+    '    parent: base',
+    '    run: playbooks/publish.sh',
+  ),
+  script('playbooks/describe.sh', 'set -eu', 'echo "testing $ZUUL_PROJECT for job $ZUUL_JOB, attempt $ZUUL_ATTEMPT"', 'ls'),
+  script('playbooks/collect.sh', 'set -eu', 'echo "the run phase ended, success: ${ZUUL_SUCCESS:-unknown}"'),
+  script('playbooks/publish.sh', 'set -eu', 'tar -cf "$ZUUL_ARTIFACTS_DIR/release.tar" .', 'ls -l "$ZUUL_ARTIFACTS_DIR"'),
+];
+
+export const APP_FILES: readonly DemoFile[] = [
+  file('README.md', '# app', '', 'Prices a shopping basket.'),
+  file(
+    'lib/price.sh',
+    '# Prices are whole cents.',
+    '# total: the sum of its arguments',
+    'total() {',
+    '  sum=0',
+    '  for each in "$@"; do sum=$((sum + each)); done',
+    '  echo "$sum"',
+    '}',
+  ),
+  file('lib/basket.sh', '. ./lib/price.sh', 'basket_price() { total "$@"; }'),
+  script(
+    'tests/unit.sh',
+    'set -eu',
+    'for test in tests/unit.d/*.sh; do',
+    '  echo "== $test"',
+    '  sh -eu "$test" || { echo "FAILED: $test"; exit 1; }',
+    'done',
+    'echo "all unit tests passed"',
+  ),
+  file('tests/unit.d/basket.sh', '. ./lib/basket.sh', '[ "$(basket_price 100 250)" = 350 ]'),
+  script('tests/integration.sh', 'set -eu', '# Stands for a slow suite: a service is started, asked and stopped.', 'sleep 1.5', '. ./lib/basket.sh', 'basket_price 1 2 3'),
+  file(
+    '.zuul.yaml',
+    '- job:',
+    '    name: app-unit-tests',
+    '    parent: base',
+    '    run: tests/unit.sh',
+    '',
+    '- job:',
+    '    name: app-integration-tests',
+    '    parent: base',
+    '    run: tests/integration.sh',
+    '',
+    '- project:',
+    '    queue: integrated',
+    '    check:',
+    '      jobs: [app-unit-tests]',
+    '    gate:',
+    '      jobs: [app-unit-tests, app-integration-tests]',
+    '    post:',
+    '      jobs: [publish]',
+  ),
+];
+
+export const API_FILES: readonly DemoFile[] = [
+  file('README.md', '# api', '', 'Serves the prices of app.'),
+  file('routes.txt', 'GET /price', 'GET /health'),
+  script('tests/routes.sh', 'set -eu', 'grep -q "^GET /health$" routes.txt', 'sleep 1', '[ -d ../app ] && echo "app is checked out beside us: $(git -C ../app rev-parse --short HEAD)"'),
+  file(
+    '.zuul.yaml',
+    '- job:',
+    '    name: api-contract-tests',
+    '    parent: base',
+    '    run: tests/routes.sh',
+    '    required-projects: [acme/app]',
+    '',
+    '- project:',
+    '    queue: integrated',
+    '    check:',
+    '      jobs: [api-contract-tests]',
+    '    gate:',
+    '      jobs: [api-contract-tests]',
+    '    post:',
+    '      jobs: [publish]',
+  ),
+];
+
+export interface DemoChange {
+  readonly project: string;
+  readonly topic: string;
+  readonly subject: string;
+  readonly files: readonly DemoFile[];
+  /** How it must end. */
+  readonly expected: 'merged' | 'failed' | 'conflict';
+}
+
+/** In the order they are approved. All are based on the same commit of their project. */
+export const DEMO_CHANGES: readonly DemoChange[] = [
+  {
+    project: APP,
+    topic: 'greeting',
+    subject: 'Greet the customer',
+    files: [
+      file('lib/greeting.sh', 'greeting() { echo "Good day, $1"; }'),
+      file('tests/unit.d/greeting.sh', '. ./lib/greeting.sh', '[ "$(greeting Ada)" = "Good day, Ada" ]'),
+    ],
+    expected: 'merged',
+  },
+  {
+    project: APP,
+    topic: 'rename-total',
+    subject: 'Call the sum of prices by its name',
+    files: [
+      file(
+        'lib/price.sh',
+        '# Prices are whole cents.',
+        '# price_sum: the sum of its arguments',
+        'price_sum() {',
+        '  sum=0',
+        '  for each in "$@"; do sum=$((sum + each)); done',
+        '  echo "$sum"',
+        '}',
+      ),
+      file('lib/basket.sh', '. ./lib/price.sh', 'basket_price() { price_sum "$@"; }'),
+    ],
+    expected: 'merged',
+  },
+  {
+    project: APP,
+    topic: 'discount',
+    subject: 'Give regular customers a discount',
+    files: [
+      file('lib/discount.sh', '. ./lib/price.sh', '# Ten percent off, rounded down.', 'discounted() { echo $(($(total "$@") * 9 / 10)); }'),
+      file('tests/unit.d/discount.sh', '. ./lib/discount.sh', '[ "$(discounted 100 100)" = 180 ]'),
+    ],
+    expected: 'failed',
+  },
+  {
+    project: API,
+    topic: 'basket-route',
+    subject: 'Serve the price of a basket',
+    files: [file('routes.txt', 'GET /price', 'GET /health', 'POST /basket')],
+    expected: 'merged',
+  },
+  {
+    project: APP,
+    topic: 'total-in-euros',
+    subject: 'Say which currency a total is in',
+    files: [
+      file(
+        'lib/price.sh',
+        '# Prices are whole cents.',
+        '# total: the sum of its arguments, in euro cents',
+        'total() {',
+        '  sum=0',
+        '  for each in "$@"; do sum=$((sum + each)); done',
+        '  echo "$sum"',
+        '}',
+      ),
+    ],
+    expected: 'conflict',
+  },
+  {
+    project: API,
+    topic: 'health-details',
+    subject: 'Tell more about our health',
+    files: [file('doc/health.md', '# Health', '', '`GET /health` answers 200 while we can serve.')],
+    expected: 'merged',
+  },
+];

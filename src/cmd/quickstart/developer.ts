@@ -1,0 +1,65 @@
+/** A developer with a clone: real `git` commands, as a person would type them. */
+import { execFile } from 'node:child_process';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import type { DemoFile } from './demo-files.ts';
+
+const run = promisify(execFile);
+
+/** Nothing of the user's own git configuration shall change the demo, and nothing of the demo the user's. */
+const ENVIRONMENT = {
+  PATH: process.env.PATH ?? '/usr/bin:/bin',
+  HOME: '/nonexistent',
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_AUTHOR_NAME: 'Ada Example',
+  GIT_AUTHOR_EMAIL: 'ada@example.org',
+  GIT_COMMITTER_NAME: 'Ada Example',
+  GIT_COMMITTER_EMAIL: 'ada@example.org',
+};
+
+/** @throws Error with git's own words when it fails. */
+export async function git(cwd: string, ...args: readonly string[]): Promise<string> {
+  const { stdout } = await run('git', [...args], { cwd, env: ENVIRONMENT });
+  return stdout.trim();
+}
+
+/** Makes a bare repository whose `master` holds `files` in one commit, and a clone to work in. */
+export async function createRepository(bare: string, clone: string, files: readonly DemoFile[]): Promise<void> {
+  await mkdir(bare, { recursive: true });
+  await git(bare, 'init', '--quiet', '--bare', '--initial-branch=master');
+  await mkdir(path.dirname(clone), { recursive: true });
+  await git(path.dirname(clone), 'clone', '--quiet', bare, clone);
+  await git(clone, 'checkout', '--quiet', '-B', 'master');
+  await commitFiles(clone, 'Begin', files);
+  await git(clone, 'push', '--quiet', 'origin', 'master');
+}
+
+/** Commits `files` on a new topic branch that starts at the branch tip as it was cloned; returns the commit. */
+export async function commitTopic(clone: string, topic: string, subject: string, files: readonly DemoFile[]): Promise<string> {
+  await git(clone, 'checkout', '--quiet', '-B', topic, 'origin/master');
+  await commitFiles(clone, subject, files);
+  return git(clone, 'rev-parse', 'HEAD');
+}
+
+/** Proposes: `git push origin <topic>:for/master/<topic>`. */
+export async function propose(clone: string, topic: string): Promise<void> {
+  await git(clone, 'push', '--quiet', '--force', 'origin', `${topic}:refs/heads/for/master/${topic}`);
+}
+
+/** Approves what is proposed: `git push origin <topic>:gate/master/<topic>`. */
+export async function approve(clone: string, topic: string): Promise<void> {
+  await git(clone, 'push', '--quiet', '--force', 'origin', `${topic}:refs/heads/gate/master/${topic}`);
+}
+
+async function commitFiles(clone: string, subject: string, files: readonly DemoFile[]): Promise<void> {
+  for (const file of files) {
+    const target = path.join(clone, file.path);
+    await mkdir(path.dirname(target), { recursive: true });
+    await writeFile(target, file.text);
+    await chmod(target, file.executable === true ? 0o755 : 0o644);
+  }
+  await git(clone, 'add', '--all');
+  await git(clone, 'commit', '--quiet', '--message', subject);
+}

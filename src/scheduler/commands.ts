@@ -1,0 +1,159 @@
+/** What a turn decided to have done by others, as operations that ride in its commit. */
+import type { Clock } from '../lib/clock.ts';
+import type { IdMaker, Uuid } from '../lib/ids.ts';
+import type { ProposedChange } from '../model/change.ts';
+import type { BuildRequest } from '../model/build-request.ts';
+import { graphOf } from '../model/build-set.ts';
+import { reportIntentCodec } from '../model/codec/records.ts';
+import type { PipelineEvent } from '../model/event.ts';
+import type { FrozenJob, JobGraph } from '../model/job.ts';
+import type { MergerRequest, ProjectState } from '../model/merge.ts';
+import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
+import type { PipelineState } from '../model/pipeline-state.ts';
+import type { ChangeRecord, ChangeKey } from '../model/change.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { Command } from '../pipeline/turn.ts';
+import type { EventQueue } from '../store/event-queue.ts';
+import { outboxOperation } from '../store/outbox.ts';
+import type { Operation } from '../store/port.ts';
+import type { RequestQueue } from '../store/request-queue.ts';
+import type { ProjectPlaces } from './build-projects.ts';
+import { buildRequestFor } from './build-requests.ts';
+import type { Draft } from './decide.ts';
+import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
+import { itemReportIntent, refusalReportIntent } from './report-intents.ts';
+
+export interface CommandContext {
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  readonly tenant: string;
+  readonly pipeline: Pipeline;
+  readonly webRoot: string;
+  readonly tracing: boolean;
+  readonly places: ProjectPlaces;
+  readonly mergeRequests: RequestQueue<MergerRequest>;
+  readonly buildRequests: RequestQueue<BuildRequest>;
+  readonly reportOutbox: string;
+  /** This pipeline's own queue, for results that need no worker. */
+  readonly events: EventQueue<PipelineEvent>;
+  /** Event queue of another pipeline of the tenant; undefined: there is no such pipeline. */
+  eventsOf(pipeline: string): EventQueue<PipelineEvent> | undefined;
+  /** The stored job graph. */
+  graph(blob: string): JobGraph;
+  record(change: ChangeKey): ChangeRecord | undefined;
+  mergeMessage(change: ProposedChange): string;
+  /** Projects whose heads the jobs of this item will likely need. */
+  likelyStates(item: QueueItem): readonly ProjectState[];
+  merges(reporter: DriverConfig): boolean;
+}
+
+export async function commandOperations(draft: Draft, context: CommandContext): Promise<readonly Operation[]> {
+  const operations: Operation[] = [];
+  for (const command of draft.commands) operations.push(...(await operationsOf(command, draft, context)));
+  return operations;
+}
+
+async function operationsOf(command: Command, draft: Draft, context: CommandContext): Promise<readonly Operation[]> {
+  switch (command.kind) {
+    case 'request-merge': {
+      const item = itemOf(command.item, draft);
+      return mergerOperations(mergeRequestFor(command.request, item, context.likelyStates(item), mergerContext(draft.state, context)), context);
+    }
+    case 'request-repo-state':
+      return mergerOperations(
+        repoStateRequestFor(command.request, itemOf(command.item, draft), command.states, mergerContext(draft.state, context)),
+        context,
+      );
+    case 'withdraw-merger-request':
+      return context.mergeRequests.withdraw(command.request);
+    case 'request-build':
+      return buildOperations(command, draft, context);
+    case 'cancel-build':
+      return context.buildRequests.withdraw(command.build);
+    case 'report':
+      return reportOperations(command, draft, context);
+    case 'supersede':
+      return supersedeOperations(command, context);
+  }
+}
+
+function mergerContext(state: PipelineState, context: CommandContext) {
+  return {
+    items: state.items,
+    now: context.clock.now(),
+    priority: priorityOf(context.pipeline.precedence),
+    mergeMessage: context.mergeMessage,
+  };
+}
+
+function mergerOperations(request: MergerRequest, context: CommandContext): readonly Operation[] {
+  return context.mergeRequests.submit(request);
+}
+
+function buildOperations(command: Extract<Command, { kind: 'request-build' }>, draft: Draft, context: CommandContext): readonly Operation[] {
+  const item = itemOf(command.item, draft);
+  const now = context.clock.now();
+  const outcome = buildRequestFor(command, item, {
+    items: draft.state.items,
+    pipeline: context.pipeline,
+    graph: graphOfItem(item, context),
+    now,
+    priority: priorityOf(context.pipeline.precedence),
+    places: context.places,
+    tracing: context.tracing,
+  });
+  if (outcome.kind === 'request') return context.buildRequests.submit(outcome.request);
+  return context.events.put({
+    kind: 'build-result',
+    uuid: context.ids.uuid(),
+    item: item.uuid,
+    buildset: item.buildset.uuid,
+    build: command.build,
+    at: now,
+    result: 'ERROR',
+    worker: null,
+    execution: null,
+    detail: outcome.text,
+  });
+}
+
+function reportOperations(command: Extract<Command, { kind: 'report' }>, draft: Draft, context: CommandContext): readonly Operation[] {
+  const item = command.item === null ? undefined : itemOf(command.item, draft);
+  const report = {
+    now: context.clock.now(),
+    root: context.webRoot,
+    tenant: context.tenant,
+    pipeline: context.pipeline,
+    jobs: item === undefined ? [] : jobsOfItem(item, context),
+    merges: context.merges,
+  };
+  if (item !== undefined) return [outboxOperation(context.reportOutbox, reportIntentCodec.encode(itemReportIntent(command, item, report)))];
+  const record = context.record(command.change);
+  if (record === undefined) return [];
+  return [outboxOperation(context.reportOutbox, reportIntentCodec.encode(refusalReportIntent(command, record.change, report)))];
+}
+
+function supersedeOperations(command: Extract<Command, { kind: 'supersede' }>, context: CommandContext): readonly Operation[] {
+  return command.pipelines.flatMap(pipeline => {
+    const events = context.eventsOf(pipeline);
+    return events === undefined ? [] : events.put({ kind: 'superseded', uuid: context.ids.uuid(), change: command.change, by: context.pipeline.name });
+  });
+}
+
+/** Items that left in this turn may still have a last report. */
+function itemOf(uuid: Uuid, draft: Draft): QueueItem {
+  const item = draft.state.items.get(uuid) ?? draft.left.find(each => each.uuid === uuid);
+  if (item === undefined) throw new Error(`a command names item ${uuid}, which the turn does not know`);
+  return item;
+}
+
+function graphOfItem(item: QueueItem, context: CommandContext): JobGraph {
+  const graph = graphOf(item.buildset);
+  if (graph === null) throw new Error(`buildset ${item.buildset.uuid} of item ${item.uuid} has no job graph`);
+  return context.graph(graph.blob);
+}
+
+function jobsOfItem(item: QueueItem, context: CommandContext): readonly FrozenJob[] {
+  const graph = graphOf(item.buildset);
+  return graph === null ? [] : context.graph(graph.blob).jobs;
+}

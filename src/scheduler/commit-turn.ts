@@ -1,0 +1,77 @@
+/**
+ * A draft, turned into the operations of one multi-write: changed items, counters, acknowledged events, requests, cancels,
+ * report intents, spans that ended, history. Nothing of it exists until the fence commits it.
+ */
+import type { Uuid } from '../lib/ids.ts';
+import { historyRowsCodec, pipelineCountersCodec, queueItemCodec, spansCodec } from '../model/codec/records.ts';
+import type { HistoryRow } from '../model/history.ts';
+import type { PipelineState } from '../model/pipeline-state.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { outboxOperation } from '../store/outbox.ts';
+import { create, type Operation, remove, set } from '../store/port.ts';
+import { endedSpans } from '../tracing/spans/ended-spans.ts';
+import type { SpanOptions } from '../tracing/spans/span-options.ts';
+import type { Draft } from './decide.ts';
+
+export interface CommitPlaces {
+  readonly counters: string;
+  item(uuid: Uuid): string;
+  readonly spanOutbox: string;
+  readonly historyOutbox: string;
+}
+
+export interface CommitContext {
+  readonly places: CommitPlaces;
+  /** Undefined: tracing is off, no rows are written. */
+  readonly spans: SpanOptions | undefined;
+}
+
+/** Operations for what the draft changed in the pipeline's own records; unchanged items cost nothing. */
+export function stateOperations(before: PipelineState, draft: Draft, context: CommitContext): readonly Operation[] {
+  const { places } = context;
+  const operations: Operation[] = [];
+  for (const [uuid, item] of draft.state.items) {
+    const old = before.items.get(uuid);
+    if (old === item) continue;
+    const data = queueItemCodec.encode(item);
+    operations.push(old === undefined ? create(places.item(uuid), data) : set(places.item(uuid), data));
+  }
+  for (const uuid of before.items.keys()) if (!draft.state.items.has(uuid)) operations.push(remove(places.item(uuid)));
+  if (countersChanged(before, draft.state)) operations.push(set(places.counters, countersOf(draft.state)));
+  return operations;
+}
+
+/** Outbox rows for what ended: at most one of spans and one of history per turn. */
+export function outboxOperations(before: PipelineState, draft: Draft, context: CommitContext): readonly Operation[] {
+  const changed = [...draft.state.items.values(), ...draft.left].filter(item => before.items.get(item.uuid) !== item);
+  const { spans: options } = context;
+  const spans = options === undefined ? [] : changed.flatMap(item => endedSpans(before.items.get(item.uuid), item, options));
+  const rows = historyRows(draft);
+  return [
+    ...(spans.length === 0 ? [] : [outboxOperation(context.places.spanOutbox, spansCodec.encode(spans))]),
+    ...(rows.length === 0 ? [] : [outboxOperation(context.places.historyOutbox, historyRowsCodec.encode(rows))]),
+  ];
+}
+
+function historyRows(draft: Draft): readonly HistoryRow[] {
+  const items = draft.left.filter(isWorthKeeping).map((item): HistoryRow => ({ kind: 'item', item }));
+  return draft.decisions.length === 0 ? items : [...items, { kind: 'decisions', decisions: draft.decisions }];
+}
+
+/** A dependency item only held a place: the live item of its change has the history. */
+function isWorthKeeping(item: QueueItem): boolean {
+  return item.role === 'live';
+}
+
+function countersChanged(before: PipelineState, after: PipelineState): boolean {
+  return (
+    before.queues !== after.queues ||
+    before.consecutiveFailures !== after.consecutiveFailures ||
+    before.disabled !== after.disabled
+  );
+}
+
+function countersOf(state: PipelineState): Uint8Array {
+  const { queues, consecutiveFailures, disabled } = state;
+  return pipelineCountersCodec.encode({ queues, consecutiveFailures, disabled });
+}

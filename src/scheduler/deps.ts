@@ -1,0 +1,33 @@
+/** What a scheduler is given. Wired by hand in `src/cmd`. */
+import type { Connection } from '../driver/connection.ts';
+import type { Driver } from '../driver/driver.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { IdMaker } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import type { TenantSource } from './layout-source.ts';
+import type { ConnectionName } from '../model/project.ts';
+import type { StorePaths } from '../store/paths.ts';
+import type { Store } from '../store/port.ts';
+import type { SpanOptions } from '../tracing/spans/span-options.ts';
+import type { ProjectPlaces } from './build-projects.ts';
+
+export interface SchedulerDeps {
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  readonly log: Log;
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  /** By name. */
+  readonly drivers: ReadonlyMap<string, Driver>;
+  readonly tenants: readonly TenantSource[];
+  readonly places: ProjectPlaces;
+  /** Public URL of the web service, without trailing slash. */
+  readonly webRoot: string;
+  /** Undefined: tracing is off; nothing is written for it. */
+  readonly spans: SpanOptions | undefined;
+  /** Decides once per event whether its trace, and the items it leads to, are kept. */
+  sample(): boolean;
+  /** Names this process in locks. */
+  readonly host: string;
+}
