@@ -65,17 +65,17 @@ export function sameFiles(a: BranchConfig | undefined, b: BranchConfig | undefin
 }
 
 /** Operations that bring the stored cache from `before` to `after`. */
-export function cacheOperations(before: TenantConfig['branches'], after: TenantConfig['branches'], paths: StorePaths): readonly Operation[] {
+export function cacheOperations(before: TenantConfig['branches'], after: TenantConfig['branches'], tenant: string, paths: StorePaths): readonly Operation[] {
   const operations: Operation[] = [];
   for (const [project, branches] of after) {
     for (const [branch, config] of branches) {
       const old = before.get(project)?.get(branch);
       if (old === config) continue;
-      const path = paths.cachedConfig(project, branch);
+      const path = paths.cachedConfig(tenant, project, branch);
       operations.push(old === undefined ? create(path, branchConfigCodec.encode(config)) : set(path, branchConfigCodec.encode(config)));
     }
     for (const branch of before.get(project)?.keys() ?? []) {
-      if (!branches.has(branch)) operations.push(remove(paths.cachedConfig(project, branch)));
+      if (!branches.has(branch)) operations.push(remove(paths.cachedConfig(tenant, project, branch)));
     }
   }
   return operations;
@@ -84,7 +84,7 @@ export function cacheOperations(before: TenantConfig['branches'], after: TenantC
 export async function readCachedConfig(tenant: Tenant, store: Store, paths: StorePaths): Promise<TenantConfig['branches']> {
   const found = new Map<ProjectKey, Map<BranchName, BranchConfig>>();
   for (const { project } of tenant.projects) {
-    const base = paths.cachedConfigs(project);
+    const base = paths.cachedConfigs(tenant.name, project);
     const names = (await store.children(base)) ?? [];
     const nodes = await store.getMany(names.map(name => `${base}/${name}`));
     const configs = nodes.flatMap(node => (node === undefined ? [] : [branchConfigCodec.decode(node.data)]));

@@ -62,9 +62,11 @@ export function storePaths(root = '/gatehouse') {
       `${root}/cache/changes/${nodeName(connection)}/${nodeName(key)}`,
     cachedBranches: (connection: string, project: string) =>
       `${root}/cache/branches/${nodeName(connection)}/${nodeName(project)}`,
-    cachedConfigs: (project: string) => `${root}/cache/config/${nodeName(project)}`,
-    cachedConfig: (project: string, branch: string) =>
-      `${root}/cache/config/${nodeName(project)}/${nodeName(branch)}`,
+    /** Configuration files as last read, per tenant: each tenant's fence covers its own. */
+    cachedConfigs: (tenant: string, project: string) =>
+      `${root}/cache/config/${nodeName(tenant)}/${nodeName(project)}`,
+    cachedConfig: (tenant: string, project: string, branch: string) =>
+      `${root}/cache/config/${nodeName(tenant)}/${nodeName(project)}/${nodeName(branch)}`,
 
     semaphores: (tenant: string) => `${root}/semaphores/${nodeName(tenant)}`,
     semaphore: (tenant: string, name: string) => `${root}/semaphores/${nodeName(tenant)}/${nodeName(name)}`,
