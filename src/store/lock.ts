@@ -90,10 +90,12 @@ async function goneOrChanged(store: Store, path: string, signal?: AbortSignal): 
     if (event.kind === 'deleted' || event.kind === 'resync') wake();
   });
   using _state = store.onSessionState(wake);
-  if ((await settle(store, () => store.get(path), signal)) === undefined) return;
-  signal?.addEventListener('abort', wake, { once: true });
-  await promise;
-  signal?.removeEventListener('abort', wake); // the caller looks at the signal itself
+  signal?.addEventListener('abort', wake, { once: true }); // the caller then looks at the signal itself
+  try {
+    if ((await settle(store, () => store.get(path), signal)) !== undefined) await promise;
+  } finally {
+    signal?.removeEventListener('abort', wake);
+  }
 }
 
 async function removeOwn(store: Store, own: string): Promise<void> {
