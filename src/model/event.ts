@@ -44,6 +44,8 @@ export interface ConnectionEvent {
   readonly payload: Json;
   /** When the first byte of it reached us. */
   readonly receivedAt: Nanoseconds;
+  /** When it was handed to the store. */
+  readonly storedAt: Nanoseconds;
   readonly sampled: boolean;
 }
 

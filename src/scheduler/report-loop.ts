@@ -1,0 +1,112 @@
+/**
+ * Reports: durable intents, carried out one after the other per pipeline, answered by an event to the pipeline.
+ *
+ * The deed comes after the intent and before the answer, so a crash between them makes it happen again: drivers ask the
+ * host first and find it done. No pipeline waits inside a turn for a host.
+ */
+import type { Connection } from '../driver/connection.ts';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import type { IdMaker } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { pause } from '../lib/pause.ts';
+import { changeText } from '../model/change.ts';
+import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
+import type { ConnectionName } from '../model/project.ts';
+import type { ReportRecord } from '../model/queue-item.ts';
+import type { ReportIntent } from '../model/report-intent.ts';
+
+export interface ReportDeps {
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  readonly log: Log;
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  /** False: we may have lost the right to act; nothing is asked of a host any more. */
+  mayAct(): boolean;
+}
+
+type ReportPart = NonNullable<ReportRecord['done']>['parts'][number];
+type ReportResult = Extract<PipelineEvent, { kind: 'report-result' }>;
+
+/** Milliseconds before the second, third, ... try of a host that cannot be reached. */
+const RETRIES = [200, 1_000, 5_000, 15_000, 30_000] as const;
+/** A note that cannot be written after this many tries is given up; a merge never is. */
+const MAX_NOTE_TRIES = 6;
+
+export class NotAllowedToAct extends Error {
+  override readonly name = 'NotAllowedToAct';
+}
+
+/** @throws NotAllowedToAct when the fence was lost in the middle; the successor carries the intent out again. */
+export async function carryOut(intent: ReportIntent, deps: ReportDeps, signal: AbortSignal): Promise<ReportResult | undefined> {
+  const parts: ReportPart[] = [];
+  let outcome: ReportOutcome = { kind: 'done', merged: false };
+  for (const part of intent.parts) {
+    const done = await carryOutPart(intent, part, deps, signal);
+    parts.push(done.record);
+    if (done.outcome.kind === 'base-moved' || done.outcome.kind === 'not-merged') {
+      outcome = done.outcome;
+      break;
+    }
+    if (done.outcome.kind === 'done' && part.merges) outcome = { kind: 'done', merged: true };
+  }
+  if (intent.item === null) return undefined;
+  return { kind: 'report-result', uuid: deps.ids.uuid(), item: intent.item, report: intent.uuid, at: deps.clock.now(), outcome, parts };
+}
+
+async function carryOutPart(
+  intent: ReportIntent,
+  part: ReportIntent['parts'][number],
+  deps: ReportDeps,
+  signal: AbortSignal,
+): Promise<{ outcome: ReportOutcome; record: ReportPart }> {
+  const startedAt = deps.clock.now();
+  for (let tries = 1; ; tries++) {
+    signal.throwIfAborted();
+    if (!deps.mayAct()) throw new NotAllowedToAct(`report ${intent.uuid}`);
+    try {
+      const outcome = await ask(intent, part, deps, signal);
+      return { outcome, record: recordOf(part, outcome, startedAt, deps.clock.now(), tries) };
+    } catch (error) {
+      signal.throwIfAborted();
+      const text = error instanceof Error ? error.message : String(error);
+      deps.log.warn({ err: error, report: intent.uuid, connection: part.connection, tries }, `could not report ${changeText(part.change)}; trying again`);
+      if (!part.merges && tries >= MAX_NOTE_TRIES) {
+        const outcome: ReportOutcome = { kind: 'failed', text };
+        return { outcome, record: recordOf(part, outcome, startedAt, deps.clock.now(), tries) };
+      }
+      await pause(RETRIES[Math.min(tries - 1, RETRIES.length - 1)] ?? 30_000, signal);
+    }
+  }
+}
+
+async function ask(intent: ReportIntent, part: ReportIntent['parts'][number], deps: ReportDeps, signal: AbortSignal): Promise<ReportOutcome> {
+  const reporter = deps.connections.get(part.connection)?.reporter;
+  if (reporter === undefined) return { kind: 'failed', text: `connection ${part.connection} cannot report` };
+  return reporter.report(
+    {
+      action: intent.action,
+      config: part.config,
+      change: part.change,
+      tenant: intent.tenant,
+      pipeline: intent.pipeline,
+      item: intent.item ?? '',
+      message: intent.message,
+      result: intent.result,
+      url: intent.url,
+      ...(part.tested === undefined ? {} : { tested: part.tested }),
+    },
+    signal,
+  );
+}
+
+function recordOf(part: ReportIntent['parts'][number], outcome: ReportOutcome, startedAt: Nanoseconds, endedAt: Nanoseconds, tries: number): ReportPart {
+  return {
+    kind: part.merges ? 'HostMerge' : 'HostReport',
+    connection: part.connection,
+    startedAt,
+    endedAt,
+    tries,
+    outcome: outcome.kind === 'done' ? 'done' : outcome.kind === 'failed' ? 'failed' : 'refused',
+    ...(outcome.kind === 'done' ? {} : { text: outcome.text }),
+  };
+}
