@@ -1,0 +1,68 @@
+/**
+ * The directory of one build and what lives where in it.
+ *
+ *     <job_dir>/<build uuid>/
+ *       work/             the job's own: src/<canonical name>, logs, artifacts; all it may change
+ *       info/             variables.json, read-only for the job
+ *       playbooks/        checkouts the playbooks run from, read-only for the job
+ *       layers/<n>/       upper and work of overlay n, where checkouts are overlays
+ *       home/ tmp/        only without a sandbox (inside one they are memory)
+ *       process.json      which process of which boot works here, for the sweep after a crash
+ */
+import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Uuid } from '../lib/ids.ts';
+import { thisProcess } from './process-identity.ts';
+import type { Owner } from './sandbox/stage.ts';
+
+export interface BuildPlaces {
+  readonly root: string;
+  readonly work: string;
+  readonly src: string;
+  readonly logs: string;
+  readonly artifacts: string;
+  readonly info: string;
+  readonly playbooks: string;
+  readonly layers: string;
+  readonly home: string;
+  readonly tmp: string;
+}
+
+/** File in a build directory naming the process that works there. */
+export const PROCESS_FILE = 'process.json';
+
+export function placesOf(jobDir: string, build: Uuid): BuildPlaces {
+  const root = join(jobDir, build);
+  const work = join(root, 'work');
+  return {
+    root,
+    work,
+    src: join(work, 'src'),
+    logs: join(work, 'logs'),
+    artifacts: join(work, 'artifacts'),
+    info: join(root, 'info'),
+    playbooks: join(root, 'playbooks'),
+    layers: join(root, 'layers'),
+    home: join(root, 'home'),
+    tmp: join(root, 'tmp'),
+  };
+}
+
+/** @throws Error EEXIST when the build has a directory already: a path is never used twice. */
+export async function makePlaces(places: BuildPlaces, owner: Owner | null): Promise<void> {
+  // Other users may pass through (they need to reach what is theirs), not look around.
+  await mkdir(places.root, { mode: 0o711 });
+  await chmod(places.root, 0o711);
+  await writeFile(join(places.root, PROCESS_FILE), JSON.stringify(thisProcess()));
+  for (const path of [places.info, places.playbooks]) await makeDirectory(path, 0o755, null);
+  await makeDirectory(places.layers, 0o711, null);
+  for (const path of [places.work, places.home, places.tmp]) await makeDirectory(path, 0o700, owner);
+  for (const path of [places.src, places.logs, places.artifacts]) await makeDirectory(path, 0o755, owner);
+}
+
+/** @param owner null: the service's user keeps it. */
+export async function makeDirectory(path: string, mode: number, owner: Owner | null): Promise<void> {
+  await mkdir(path);
+  await chmod(path, mode);
+  if (owner !== null) await chown(path, owner.uid, owner.gid);
+}

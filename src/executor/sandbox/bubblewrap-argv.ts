@@ -1,0 +1,158 @@
+/**
+ * The argument list of bubblewrap: whoever builds it owns the security model. Pure, so that its rules can be tested:
+ *
+ * - every namespace is unshared, no capability is kept, no nested user namespace can be made;
+ * - exactly one place is writable and lasts: the work directory at `/build`; `/tmp`, `/dev/shm` and the home directory
+ *   are memory of limited size that vanishes with the process;
+ * - no destination lies below `/build`: bubblewrap before 0.12 follows symbolic links a job made there to the host;
+ * - of the host, only the runtime (`/usr`) and a short list of `/etc` are seen, read-only;
+ * - the environment is cleared first.
+ */
+
+/** Where things are inside the sandbox. */
+export const INSIDE = {
+  work: '/build',
+  info: '/gatehouse',
+  playbooks: '/playbooks',
+  git: '/git',
+  home: '/home/job',
+} as const;
+
+export const INSIDE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+const MEGABYTE = 1_048_576;
+const TMP_BYTES = 512 * MEGABYTE;
+const SHM_BYTES = 64 * MEGABYTE;
+const HOME_BYTES = 128 * MEGABYTE;
+
+/** What programs need of `/etc` to work at all; nothing here is secret. Missing ones are left out. */
+const ETC = [
+  'alternatives',
+  'ca-certificates',
+  'ca-certificates.conf',
+  'crypto-policies',
+  'debian_version',
+  'ld.so.cache',
+  'ld.so.conf',
+  'ld.so.conf.d',
+  'localtime',
+  'magic',
+  'mime.types',
+  'nsswitch.conf',
+  'os-release',
+  'pki/ca-trust',
+  'pki/tls/certs',
+  'protocols',
+  'services',
+  'ssl/certs',
+  'ssl/openssl.cnf',
+  'terminfo',
+  'timezone',
+];
+/** Besides, for jobs with network. */
+const ETC_NETWORK = ['gai.conf', 'host.conf', 'hosts', 'resolv.conf'];
+
+export interface Runtime {
+  /** Path of bubblewrap. */
+  readonly program: string;
+  readonly disableUserns: boolean;
+  /** How `/bin`, `/lib`, ... look on this host: links into `/usr`, or directories. */
+  readonly topLevel: readonly { readonly path: string; readonly linkTo: string | null }[];
+  /** More host directories every job may read, e.g. `/opt/toolchain`. */
+  readonly readOnly: readonly string[];
+  /** Path inside of `prlimit`; null: process limits cannot be set. */
+  readonly prlimit: string | null;
+}
+
+export interface SandboxedCommand {
+  /** Host (or stage) paths of the three sources. */
+  readonly work: string;
+  readonly info: string;
+  readonly etc: string;
+  /** Trees to be seen read-only: playbooks below `/playbooks`, objects below `/git`. */
+  readonly readOnly: readonly { readonly from: string; readonly to: string }[];
+  readonly environment: { readonly [name: string]: string };
+  readonly cwd: string;
+  readonly network: boolean;
+  readonly limits: Limits;
+  readonly argv: readonly string[];
+}
+
+export interface Limits {
+  readonly processes: number;
+  readonly openFiles: number;
+  /** Bytes one file may hold; null: no limit. */
+  readonly fileBytes: number | null;
+}
+
+export function bubblewrapArgv(runtime: Runtime, command: SandboxedCommand): string[] {
+  return [
+    runtime.program,
+    ...isolation(runtime, command.network),
+    '--clearenv',
+    ...Object.entries(command.environment).flatMap(([name, value]) => ['--setenv', name, value]),
+    ...runtimeTree(runtime),
+    ...etc(command),
+    ...['--proc', '/proc', '--dev', '/dev'],
+    ...sizedTmpfs('/dev/shm', SHM_BYTES, '1777'),
+    ...['--remount-ro', '/dev'],
+    ...sizedTmpfs('/tmp', TMP_BYTES, '1777'),
+    ...sizedTmpfs(INSIDE.home, HOME_BYTES, '0755'),
+    ...['--ro-bind', command.info, INSIDE.info],
+    ...command.readOnly.flatMap(({ from, to }) => ['--ro-bind', from, to]),
+    ...['--bind', command.work, INSIDE.work],
+    ...['--remount-ro', '/', '--chdir', command.cwd, '--json-status-fd', '3', '--'],
+    ...limited(runtime.prlimit, command.limits),
+    ...command.argv,
+  ];
+}
+
+function isolation({ disableUserns }: Runtime, network: boolean): string[] {
+  return [
+    '--unshare-all',
+    '--unshare-user',
+    ...(network ? ['--share-net'] : []),
+    ...(disableUserns ? ['--disable-userns'] : []),
+    ...['--new-session', '--die-with-parent', '--cap-drop', 'ALL'],
+    ...['--uid', '1000', '--gid', '1000', '--hostname', 'build'],
+  ];
+}
+
+function runtimeTree({ topLevel, readOnly }: Runtime): string[] {
+  return [
+    ...['--ro-bind', '/usr', '/usr'],
+    ...topLevel.flatMap(({ path, linkTo }) =>
+      linkTo === null ? ['--ro-bind', path, path] : ['--symlink', linkTo, path],
+    ),
+    ...readOnly.flatMap(path => ['--ro-bind', path, path]),
+  ];
+}
+
+/** @param command `etc` holds the password and group files in which only the job exists. */
+function etc(command: SandboxedCommand): string[] {
+  const names = command.network ? [...ETC, ...ETC_NETWORK] : ETC;
+  return [
+    ...names.flatMap(name => ['--ro-bind-try', `/etc/${name}`, `/etc/${name}`]),
+    ...['passwd', 'group'].flatMap(name => ['--ro-bind', `${command.etc}/${name}`, `/etc/${name}`]),
+  ];
+}
+
+function sizedTmpfs(path: string, bytes: number, mode: string): string[] {
+  return ['--size', String(bytes), '--perms', mode, '--tmpfs', path];
+}
+
+/**
+ * Limits are set inside: the number of processes is then counted for this sandbox alone, not for everything the service's
+ * user runs.
+ */
+export function limited(prlimit: string | null, limits: Limits): string[] {
+  if (prlimit === null) return [];
+  return [
+    prlimit,
+    `--nproc=${limits.processes}:${limits.processes}`,
+    `--nofile=${limits.openFiles}:${limits.openFiles}`,
+    '--core=0:0',
+    ...(limits.fileBytes === null ? [] : [`--fsize=${limits.fileBytes}:${limits.fileBytes}`]),
+    '--',
+  ];
+}

@@ -1,0 +1,146 @@
+/** Decides, by trying, how jobs are isolated on this host: the best way whose self-test passes. See `sandbox.ts`. */
+import { chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { sha256 } from '../../lib/ids.ts';
+import type { Spawner } from '../spawner/spawner.ts';
+import { closedDirectory, type FoundRuntime, findProgram, findRuntime, stagePoint } from './find-runtime.ts';
+import { type Isolation, type Sandbox, sandboxOf } from './sandbox.ts';
+import { selfTest } from './self-test.ts';
+import type { Stage } from './stage.ts';
+
+export interface SandboxOptions {
+  /** `auto`: isolate if possible, else run without and say so; `bubblewrap`: isolate or refuse to start; `none`: do not. */
+  readonly mode: 'auto' | 'bubblewrap' | 'none';
+  /** Absolute; made when missing. */
+  readonly jobDir: string;
+  /** Root of the repository cache, absolute; made when missing. */
+  readonly gitDir: string;
+  /** `PATH` of the service: where bubblewrap is looked for, and what jobs without a sandbox get. */
+  readonly path: string;
+  /** More host directories that every job may read. */
+  readonly readOnlyPaths: readonly string[];
+  readonly spawner: Spawner;
+  /** Default: whether the service's effective user is root. */
+  readonly isRoot?: boolean;
+}
+
+/** The sandbox was demanded (`[executor] sandbox = bubblewrap`) and does not work here. */
+export class SandboxUnavailable extends Error {
+  override readonly name = 'SandboxUnavailable';
+}
+
+/** @throws SandboxUnavailable in mode `bubblewrap` when it does not work, with the reason and the remedy. */
+export async function openSandbox(options: SandboxOptions): Promise<Sandbox> {
+  await mkdir(options.jobDir, { recursive: true });
+  // Users of jobs pass through to their own directories; they cannot list the others.
+  if (isRoot(options)) await chmod(options.jobDir, 0o711);
+  await mkdir(options.gitDir, { recursive: true });
+  if (options.mode === 'none') return unsandboxed(options, 'switched off by [executor] sandbox = none');
+  const found = await findRuntime(options.spawner, options.path, options.readOnlyPaths);
+  const tried = found.kind === 'absent' ? found.because : await firstThatHolds(options, found);
+  if (typeof tried !== 'string') return tried;
+  if (options.mode === 'auto') return unsandboxed(options, tried);
+  throw new SandboxUnavailable(
+    `[executor] sandbox = bubblewrap: ${tried}; install or allow bubblewrap (user namespaces), or set sandbox = none to run jobs without isolation`,
+  );
+}
+
+/** @returns the sandbox, or why even the simplest way does not work. */
+async function firstThatHolds(
+  options: SandboxOptions,
+  found: FoundRuntime & { kind: 'found' },
+): Promise<Sandbox | string> {
+  const reasons = new Set<string>();
+  const etc = join(options.jobDir, '.etc');
+  await writeEtc(etc);
+  for (const { stage, overlays } of await candidates(options)) {
+    const sandbox = sandboxOf({
+      report: reportOf(found.version, stage, overlays),
+      isolation: { kind: 'bubblewrap', runtime: found.runtime, etc, stage, overlays },
+      jobDir: options.jobDir,
+      gitDir: options.gitDir,
+      isRoot: isRoot(options),
+      path: options.path,
+    });
+    const failure = await selfTest(sandbox, options.spawner, found.runtime);
+    if (failure === undefined) return sandbox;
+    reasons.add(failure);
+  }
+  return `the self-test of bubblewrap ${found.version} failed: ${[...reasons].join('; then, with less: ')}`;
+}
+
+interface Candidate {
+  readonly stage: Stage | null;
+  readonly overlays: boolean;
+}
+
+/** Best first. */
+async function candidates(options: SandboxOptions): Promise<Candidate[]> {
+  const { jobDir, gitDir } = options;
+  const point = await stagePoint([jobDir, gitDir]);
+  const direct: Candidate = { stage: null, overlays: false };
+  if (point === undefined) return [direct];
+  const stage: Stage = { point, jobDir, gitDir, asRoot: isRoot(options) };
+  return [{ stage, overlays: true }, ...(stage.asRoot ? [{ stage, overlays: false }] : []), direct];
+}
+
+function reportOf(version: string, stage: Stage | null, overlays: boolean): string {
+  const how = overlays ? ' with overlay workspaces' : stage === null ? '' : ' on a private stage';
+  return `sandbox: bubblewrap ${version}${how}, self-test passed`;
+}
+
+/** The only user and group that exist in a job's world besides the ones files of the host belong to. */
+async function writeEtc(etc: string): Promise<void> {
+  await mkdir(etc, { recursive: true });
+  await writeFile(
+    join(etc, 'passwd'),
+    'job:x:1000:1000:job:/home/job:/bin/sh\nnobody:x:65534:65534:nobody:/:/usr/sbin/nologin\n',
+  );
+  await writeFile(join(etc, 'group'), 'job:x:1000:\nnogroup:x:65534:\n');
+}
+
+async function unsandboxed(options: SandboxOptions, because: string): Promise<Sandbox> {
+  const root = isRoot(options);
+  const prlimit = (await findProgram('prlimit', options.path)) ?? null;
+  const isolation: Isolation = { kind: 'none', prlimit };
+  const closed = root ? await closedDirectory(options.jobDir) : undefined;
+  const jobDir = closed === undefined ? options.jobDir : await openJobDir(options.jobDir);
+  const moved =
+    closed === undefined ? '' : `; builds run in ${jobDir}, because ${closed} is closed to the users of jobs`;
+  return sandboxOf({
+    report: `sandbox: NONE, jobs can do what ${root ? 'an ordinary user' : 'this service'} can do on this host (${because})${moved}`,
+    isolation,
+    jobDir,
+    gitDir: options.gitDir,
+    isRoot: root,
+    path: options.path,
+  });
+}
+
+/**
+ * Another place for build directories, which users of jobs can reach, always the same for one `job_dir`. Whatever somebody
+ * else put there first is refused.
+ */
+async function openJobDir(jobDir: string): Promise<string> {
+  const path = join(tmpdir(), `gatehouse-jobs-${sha256(jobDir).slice(0, 12)}`);
+  await mkdir(path, { recursive: true, mode: 0o711 });
+  const made = await lstat(path);
+  if (!made.isDirectory() || made.uid !== process.geteuid?.()) {
+    throw new SandboxUnavailable(
+      `${path} exists and is not a directory of ours; remove it, or set [executor] job_dir to a directory other users can pass through`,
+    );
+  }
+  const closed = await closedDirectory(path);
+  if (closed !== undefined) {
+    await rm(path, { recursive: true, force: true });
+    throw new SandboxUnavailable(
+      `jobs cannot enter ${closed}; set [executor] job_dir to a directory other users can pass through (chmod o+x)`,
+    );
+  }
+  return path;
+}
+
+function isRoot(options: SandboxOptions): boolean {
+  return options.isRoot ?? process.geteuid?.() === 0;
+}

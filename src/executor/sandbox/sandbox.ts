@@ -1,0 +1,182 @@
+/**
+ * How processes of a build are started so that they can do no harm: one of three ways, decided once at start by trying.
+ *
+ *   bubblewrap on a stage   everything: overlay workspaces, private state directories (see `stage.ts`)
+ *   bubblewrap              the same isolation; checkouts are made anew for every build
+ *   none                    no isolation, said plainly; as root the job at least gets a user of its own, never root
+ *
+ *     const sandbox = await openSandbox({ mode: 'auto', jobDir, gitDir, slots: 4, spawner });
+ *     log.info(sandbox.report);   // sandbox: bubblewrap 0.8.0 with overlay workspaces, self-test passed
+ *     spawner.start({ ...sandbox.job(command, slot), output, timeoutMs, graceMs });
+ */
+
+import type { BuildPlaces } from '../build-places.ts';
+import type { ProcessSpec } from '../spawner/protocol.ts';
+import {
+  bubblewrapArgv,
+  INSIDE,
+  INSIDE_PATH,
+  type Limits,
+  limited,
+  type Runtime,
+} from './bubblewrap-argv.ts';
+import { closedDirectory } from './find-runtime.ts';
+import { type Overlay, type Owner, onStage, type Stage, stagedArgv } from './stage.ts';
+
+export type Isolation =
+  | {
+      readonly kind: 'bubblewrap';
+      readonly runtime: Runtime;
+      readonly etc: string;
+      readonly stage: Stage | null;
+      readonly overlays: boolean;
+    }
+  | { readonly kind: 'none'; readonly prlimit: string | null };
+
+/** Where a job finds its things: inside the sandbox, or on the host when there is none. */
+export interface JobView {
+  readonly work: string;
+  readonly info: string;
+  readonly home: string;
+  readonly tmp: string;
+  readonly path: string;
+  /** Below it, one directory per playbook project. */
+  readonly playbooks: string;
+  /** Where the objects of a cached repository are seen; `gitDir` is the host's path of the bare repository. */
+  objects(canonicalName: string, gitDir: string): string;
+}
+
+export interface JobCommand {
+  readonly places: BuildPlaces;
+  readonly overlays: readonly Overlay[];
+  /** Playbook trees and object directories, by host path. */
+  readonly readOnly: readonly { readonly from: string; readonly to: string }[];
+  readonly argv: readonly string[];
+  readonly environment: { readonly [name: string]: string };
+  /** In the job's view. */
+  readonly cwd: string;
+  readonly network: boolean;
+  readonly limits: Limits;
+  /** Marks the processes of the build where there is no namespace. */
+  readonly mark: string;
+}
+
+export type Launch = Pick<ProcessSpec, 'argv' | 'env' | 'cwd' | 'user' | 'reach'>;
+
+export interface Sandbox {
+  /** One line: what isolates jobs here, or that nothing does and why. */
+  readonly report: string;
+  readonly isolated: boolean;
+  /** Workspaces may be overlays of kept checkouts. */
+  readonly overlays: boolean;
+  /** Where build directories are: the configured `job_dir`, unless jobs could not enter it. */
+  readonly jobDir: string;
+  /** Whether a job can read what lies at `path` of the repository cache; if not it gets a copy. */
+  reaches(path: string): Promise<boolean>;
+  /** The Unix user of the builds in a slot; null: the service's own. */
+  ownerOf(slot: number): Owner | null;
+  view(places: BuildPlaces): JobView;
+  job(command: JobCommand, owner: Owner | null): Launch;
+  /** A process of our own (git) that works on what will belong to the job, as the job's user. */
+  own(argv: readonly string[], env: ProcessSpec['env'], owner: Owner | null): Launch;
+  /** Where {@link own} processes see a host path. */
+  seen(path: string): string;
+}
+
+/** The first user id of jobs; each slot has its own, so that builds cannot signal or limit each other. */
+const FIRST_UID = 64_600;
+const OWN_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+
+export interface SandboxFacts {
+  readonly report: string;
+  readonly isolation: Isolation;
+  readonly jobDir: string;
+  readonly gitDir: string;
+  /** The service runs as root: jobs get users of their own. */
+  readonly isRoot: boolean;
+  /** `PATH` of the service, for jobs without a sandbox. */
+  readonly path: string;
+}
+
+export function sandboxOf(facts: SandboxFacts): Sandbox {
+  const { isolation } = facts;
+  const stage = isolation.kind === 'bubblewrap' ? isolation.stage : null;
+  const seen = (path: string) => (stage === null ? path : onStage(stage, path));
+  return {
+    report: facts.report,
+    isolated: isolation.kind === 'bubblewrap',
+    overlays: isolation.kind === 'bubblewrap' && isolation.overlays,
+    jobDir: facts.jobDir,
+    async reaches(path) {
+      // Above the cache the stage opens the way; the job's user must still get through the cache itself.
+      return !facts.isRoot || (await closedDirectory(path, stage === null ? '/' : facts.gitDir)) === undefined;
+    },
+    ownerOf: slot => (facts.isRoot ? { uid: FIRST_UID + slot, gid: FIRST_UID + slot } : null),
+    view: places => (isolation.kind === 'none' ? hostView(places, facts.path) : INSIDE_VIEW),
+    job: (command, owner) =>
+      isolation.kind === 'none'
+        ? plainLaunch(command, owner, isolation.prlimit)
+        : sandboxedLaunch(isolation, command, owner, seen),
+    own(argv, env, owner) {
+      const reach = { kind: 'group' } as const;
+      const common = { env: { PATH: OWN_PATH, ...env }, cwd: '/', reach };
+      return stage === null
+        ? { ...common, argv, user: owner }
+        : { ...common, argv: stagedArgv(stage, [], owner, argv), user: null };
+    },
+    seen,
+  };
+}
+
+const INSIDE_VIEW: JobView = {
+  work: INSIDE.work,
+  info: INSIDE.info,
+  home: INSIDE.home,
+  tmp: '/tmp',
+  path: INSIDE_PATH,
+  playbooks: INSIDE.playbooks,
+  objects: canonicalName => `${INSIDE.git}/${canonicalName}/objects`,
+};
+
+function hostView(places: BuildPlaces, path: string): JobView {
+  return {
+    work: places.work,
+    info: places.info,
+    home: places.home,
+    tmp: places.tmp,
+    path,
+    playbooks: places.playbooks,
+    objects: (_canonicalName, gitDir) => `${gitDir}/objects`,
+  };
+}
+
+function sandboxedLaunch(
+  isolation: Isolation & { kind: 'bubblewrap' },
+  command: JobCommand,
+  owner: Owner | null,
+  seen: (path: string) => string,
+): Launch {
+  const argv = bubblewrapArgv(isolation.runtime, {
+    ...command,
+    work: seen(command.places.work),
+    info: seen(command.places.info),
+    etc: seen(isolation.etc),
+    readOnly: command.readOnly.map(({ from, to }) => ({ from: seen(from), to })),
+  });
+  // What bubblewrap itself inherits can be read in the sandbox as /proc/1/environ: next to nothing.
+  const common = { env: { PATH: OWN_PATH }, cwd: '/', reach: { kind: 'namespace' } } as const;
+  if (isolation.stage === null) return { ...common, argv, user: owner };
+  return { ...common, argv: stagedArgv(isolation.stage, command.overlays, owner, argv), user: null };
+}
+
+function plainLaunch(command: JobCommand, owner: Owner | null, prlimit: string | null): Launch {
+  // The number of processes is limited per user: only a user of its own may be limited without hitting others.
+  const limits = owner === null ? [] : limited(prlimit, command.limits);
+  return {
+    argv: [...limits, ...command.argv],
+    env: command.environment,
+    cwd: command.cwd,
+    user: owner,
+    reach: { kind: owner === null ? 'marked' : 'user', mark: command.mark },
+  };
+}

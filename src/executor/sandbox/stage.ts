@@ -1,0 +1,96 @@
+/**
+ * The stage: a private mount namespace in which what a job needs is put together before bubblewrap (or git) starts.
+ *
+ *     unshare --mount → tmpfs on <point> → bind <job_dir>, <git_dir> → overlays → setpriv → bwrap
+ *
+ * It buys three things: overlay mounts, so that a checkout of any size costs nothing to copy; directories that only the
+ * service may enter (a state directory of mode 0700) can still be given to an unprivileged job; and nothing to clean up,
+ * because the mounts vanish with the last process, however it ends.
+ *
+ * As root the stage is built as root and left for the job's own user. Otherwise a user namespace makes us root of mounts only.
+ */
+
+export interface Stage {
+  /** An existing directory of the host that none of the sources lies below, e.g. `/mnt`. */
+  readonly point: string;
+  readonly jobDir: string;
+  readonly gitDir: string;
+  readonly asRoot: boolean;
+}
+
+export interface Overlay {
+  /** Host path of the directory that appears changed. Below `jobDir`, as the others. */
+  readonly lower: string;
+  /** Directory holding `upper` and `work`. */
+  readonly layer: string;
+  /** Where it is mounted: an existing directory reached without symbolic links. */
+  readonly at: string;
+}
+
+export interface Owner {
+  readonly uid: number;
+  readonly gid: number;
+}
+
+/** Arguments: point, job dir, git dir, then (options, target) per overlay, `--`, command. Paths are arguments, never script. */
+const SCRIPT = `set -e
+point=$1
+mount -t tmpfs -o size=1m,mode=0755,nosuid,nodev gatehouse "$point"
+mkdir "$point/jobs" "$point/git"
+mount --bind "$2" "$point/jobs"
+mount --bind "$3" "$point/git"
+shift 3
+while [ "$1" != -- ]; do
+  mount -t overlay -o "$1" overlay "$2"
+  shift 2
+done
+shift
+exec "$@"`;
+
+/** Where a host path is seen on the stage; paths outside the two sources stay what they are. */
+export function onStage(stage: Stage, path: string): string {
+  return (
+    below(stage.jobDir, path, `${stage.point}/jobs`) ??
+    below(stage.gitDir, path, `${stage.point}/git`) ??
+    path
+  );
+}
+
+function below(root: string, path: string, place: string): string | undefined {
+  if (path === root) return place;
+  return path.startsWith(`${root}/`) ? place + path.slice(root.length) : undefined;
+}
+
+/** `argv` run on the stage, as `owner` when the service is root. */
+export function stagedArgv(
+  stage: Stage,
+  overlays: readonly Overlay[],
+  owner: Owner | null,
+  argv: readonly string[],
+): string[] {
+  const namespaces = stage.asRoot ? ['--mount'] : ['--user', '--map-root-user', '--mount'];
+  return [
+    ...['unshare', ...namespaces, '--propagation', 'private', '--'],
+    ...['/bin/sh', '-c', SCRIPT, 'gatehouse-stage', stage.point, stage.jobDir, stage.gitDir],
+    ...overlays.flatMap(overlay => [overlayOptions(stage, overlay), onStage(stage, overlay.at)]),
+    '--',
+    ...(owner === null ? [] : dropTo(owner)),
+    ...argv,
+  ];
+}
+
+function overlayOptions(stage: Stage, { lower, layer }: Overlay): string {
+  const [from, to] = [onStage(stage, lower), onStage(stage, layer)];
+  // Our own names below our own directories: nothing in them needs quoting (checked, for a comma would add an option).
+  if (!/^[\w/.-]+$/.test(from + to)) throw new Error(`not a path for an overlay: ${from} ${to}`);
+  const options = [`lowerdir=${from}`, `upperdir=${to}/upper`, `workdir=${to}/work`];
+  return [...options, ...(stage.asRoot ? [] : ['userxattr'])].join(',');
+}
+
+/** Becomes the job's user for good: no way back, no capability, no set-uid program. */
+export function dropTo({ uid, gid }: Owner): string[] {
+  return [
+    ...['setpriv', '--reuid', String(uid), '--regid', String(gid), '--clear-groups'],
+    ...['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all', '--'],
+  ];
+}

@@ -1,0 +1,23 @@
+import type { Readable } from 'node:stream';
+
+/** Keeps the last bytes of what a process prints: errors stand at the end. */
+export interface Tail {
+  read(stream: Readable): Promise<void>;
+  text(): string;
+  /** Bytes kept. */
+  bytes(): number;
+}
+
+export function createTail(limit: number): Tail {
+  let kept = Buffer.alloc(0);
+  return {
+    async read(stream) {
+      for await (const chunk of stream) {
+        kept = Buffer.concat([kept, chunk]);
+        if (kept.length > limit) kept = kept.subarray(kept.length - limit);
+      }
+    },
+    text: () => kept.toString(),
+    bytes: () => kept.length,
+  };
+}

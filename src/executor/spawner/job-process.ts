@@ -1,0 +1,212 @@
+/**
+ * One process of a job inside the spawner: started, watched, stopped, and nothing of it left when `ended` resolves.
+ *
+ *     starting ──► running ──► stopping {cause} ──► ended
+ *                     └───────────────────────────────┘
+ *
+ * running  → stopping   timeout, a stop message, or too much output: SIGTERM to the job, after the grace SIGKILL to all of it
+ * any      → ended      the main process is gone, what it left behind is killed, its output is read to the end
+ */
+import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import type { Readable } from 'node:stream';
+import { createTail } from './capture.ts';
+import { type LineLog, openLineLog } from './line-log.ts';
+import { closeWriter, type OutputPipe, openOutputPipe } from './output-pipe.ts';
+import { type EndCause, MARK, type ProcessEnd, type ProcessSpec, type StopMode } from './protocol.ts';
+import { isAlive, killStrays } from './stray-processes.ts';
+
+/** After the main process ended and the rest was killed, how long an open pipe is still read. */
+const DRAIN_MS = 1_000;
+/** Longest delay a timer takes; a timeout beyond 24 days is none. */
+const MAX_TIMER_MS = 2_147_483_647;
+
+export interface JobProcess {
+  readonly pid: number | undefined;
+  readonly ended: Promise<ProcessEnd>;
+  stop(mode: StopMode, because?: EndCause): void;
+  /** Kills everything now, without waiting for anything: the spawner itself is ending. */
+  killNow(): void;
+}
+
+export async function startJobProcess(spec: ProcessSpec): Promise<JobProcess> {
+  const sink = await openSink(spec);
+  const { child, reason } = tryToSpawn(spec, sink);
+  if (sink.kind === 'log') closeWriter(sink.pipe);
+  if (child === undefined) {
+    await closeSink(sink);
+    return notStarted(reason);
+  }
+  return supervise(spec, child, sink);
+}
+
+type Sink =
+  | { readonly kind: 'log'; readonly pipe: OutputPipe; readonly log: LineLog }
+  | { readonly kind: 'capture'; readonly limit: number };
+
+async function openSink({ output }: ProcessSpec): Promise<Sink> {
+  if (output.kind === 'capture') return output;
+  const log = await openLineLog(output.path, output.limit, () => new Date());
+  return { kind: 'log', log, pipe: await openOutputPipe() };
+}
+
+async function closeSink(sink: Sink): Promise<void> {
+  if (sink.kind !== 'log') return;
+  sink.pipe.reader.destroy();
+  await sink.log.close();
+}
+
+function tryToSpawn(
+  spec: ProcessSpec,
+  sink: Sink,
+): { readonly child?: ChildProcess; readonly reason: string } {
+  const [program = '', ...args] = spec.argv;
+  const mark = 'mark' in spec.reach ? { [MARK]: spec.reach.mark } : {};
+  try {
+    const child = spawn(program, args, {
+      cwd: spec.cwd,
+      env: { ...spec.env, ...mark },
+      stdio: stdioOf(spec, sink),
+      // A session and a process group of its own.
+      detached: true,
+      ...spec.user,
+    });
+    return { child, reason: '' };
+  } catch (error) {
+    // Thrown, not emitted, for arguments no process can have (a NUL byte).
+    return { reason: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+/** Descriptors 0 to 2, and 3 for bubblewrap's status. Everything else of the spawner is closed on exec. */
+function stdioOf(spec: ProcessSpec, sink: Sink): StdioOptions {
+  const output = sink.kind === 'log' ? sink.pipe.writer : 'pipe';
+  return spec.reach.kind === 'namespace' ? ['ignore', output, output, 'pipe'] : ['ignore', output, output];
+}
+
+function notStarted(reason: string): JobProcess {
+  return {
+    pid: undefined,
+    ended: Promise.resolve({ kind: 'not-started', reason }),
+    stop: () => undefined,
+    killNow: () => undefined,
+  };
+}
+
+function supervise(spec: ProcessSpec, child: ChildProcess, sink: Sink): JobProcess {
+  let cause: EndCause = 'itself';
+  let over = false;
+  let insider: number | undefined;
+  let status = '';
+  const timers = new Set<NodeJS.Timeout>();
+  const tail = createTail(sink.kind === 'capture' ? sink.limit : 0);
+
+  function later(ms: number, action: () => void): void {
+    timers.add(setTimeout(action, Math.min(ms, MAX_TIMER_MS)));
+  }
+
+  function stop(mode: StopMode, because: EndCause = 'stopped'): void {
+    if (over) return;
+    if (cause === 'itself') cause = because;
+    if (mode === 'immediate') {
+      kill();
+      return;
+    }
+    // bubblewrap would die of SIGTERM and take the job with it at once: the job itself is told, in its own group.
+    if (insider !== undefined) signalGroup(insider, 'SIGTERM');
+    else if (spec.reach.kind === 'namespace') kill();
+    else signalGroup(child.pid, 'SIGTERM');
+    later(spec.graceMs, kill);
+  }
+
+  function kill(): void {
+    signalGroup(child.pid, 'SIGKILL');
+    if (over) return;
+    if (insider !== undefined) signalGroup(insider, 'SIGKILL');
+    killStrays(spec);
+  }
+
+  async function readLog(reader: Readable, log: LineLog): Promise<void> {
+    for await (const chunk of reader) {
+      await log.write(chunk);
+      if (log.full()) stop('immediate', 'output-limit');
+    }
+  }
+
+  const readings: Promise<unknown>[] = [];
+  if (sink.kind === 'log') readings.push(readLog(sink.pipe.reader, sink.log));
+  else
+    for (const stream of [child.stdout, child.stderr]) if (stream !== null) readings.push(tail.read(stream));
+  const statusPipe = child.stdio[3];
+  if (statusPipe != null && 'setEncoding' in statusPipe) {
+    statusPipe.setEncoding('utf8').on('data', (text: string) => {
+      status += text;
+      insider ??= insiderOf(status);
+    });
+  }
+  if (spec.timeoutMs !== null) later(spec.timeoutMs, () => stop('graceful', 'timeout'));
+
+  async function finish(code: number | null, signal: string | null): Promise<ProcessEnd> {
+    over = true;
+    for (const timer of timers) clearTimeout(timer);
+    signalGroup(child.pid, 'SIGKILL');
+    killStrays(spec);
+    if (insider !== undefined) await emptied(insider);
+    const drained = await withinDeadline(Promise.allSettled(readings), DRAIN_MS);
+    if (!drained) for (const stream of [child.stdout, child.stderr]) stream?.destroy();
+    await closeSink(sink);
+    if (spec.reach.kind === 'namespace' && cause === 'itself' && !status.includes('"exit-code"')) {
+      const said = sink.kind === 'log' ? sink.log.lastLine() : tail.text().trim();
+      return { kind: 'not-started', reason: `the sandbox could not be set up: ${said || 'no reason given'}` };
+    }
+    const written = sink.kind === 'log' ? sink.log.written() : tail.bytes();
+    return { kind: 'ended', because: cause, code, signal, output: tail.text(), written };
+  }
+
+  const ended = new Promise<ProcessEnd>((resolve, reject) => {
+    child.once('error', error => {
+      if (child.pid !== undefined) return;
+      void closeSink(sink).then(() => resolve({ kind: 'not-started', reason: error.message }), reject);
+    });
+    // `exit`, not `close`: a daemon may hold the pipe open for ever.
+    child.once('exit', (code, signal) => void finish(code, signal).then(resolve, reject));
+  });
+  return { pid: child.pid, ended, stop, killNow: kill };
+}
+
+/** Pid, seen from here, of the first process in the sandbox: it leads the session of the job. */
+function insiderOf(status: string): number | undefined {
+  const pid = /"child-pid":\s*(\d+)/.exec(status)?.[1];
+  return pid === undefined ? undefined : Number(pid);
+}
+
+/**
+ * Waits until the first process of the sandbox is dead, and with it, by the kernel's promise, everything in its pid
+ * namespace: bubblewrap itself may end a moment earlier. There is no event for this: the process is not our child.
+ */
+async function emptied(insider: number): Promise<void> {
+  for (let wait = 1; isAlive(insider); wait = Math.min(wait * 2, 50)) {
+    signalGroup(insider, 'SIGKILL');
+    await new Promise(resolve => setTimeout(resolve, wait));
+  }
+}
+
+function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, signal);
+  } catch (error) {
+    // Gone already, or (EPERM) only zombies of another user are left: nothing to signal.
+    if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')))
+      throw error;
+  }
+}
+
+function withinDeadline(work: Promise<unknown>, ms: number): Promise<boolean> {
+  return new Promise(resolve => {
+    const timer = setTimeout(() => resolve(false), ms);
+    void work.then(() => {
+      clearTimeout(timer);
+      resolve(true);
+    });
+  });
+}

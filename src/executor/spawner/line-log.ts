@@ -1,0 +1,96 @@
+/**
+ * A log file that grows line by line while somebody reads it: every line starts with the time it ended, and at `limit`
+ * bytes a marker takes the place of the rest.
+ *
+ *     2026-11-20 17:53:01.123456 | make: Entering directory '/build/src/example.org/app'
+ *
+ * Bytes are kept as they are (a log may be any encoding), but for carriage returns before a newline.
+ */
+import { type FileHandle, open } from 'node:fs/promises';
+
+const NEWLINE = 0x0a;
+/** A line that never ends is cut here, so that it neither fills memory nor stays invisible. */
+const MAX_LINE = 16 * 1024;
+
+export interface LineLog {
+  /** Resolves when the bytes are in the file: whoever feeds it waits, which is the back-pressure. */
+  write(chunk: Buffer): Promise<void>;
+  /** Writes the last unfinished line and closes the file. */
+  close(): Promise<void>;
+  /** Bytes in the file of ours, stamps included. */
+  written(): number;
+  full(): boolean;
+  /** The last line, without its stamp. */
+  lastLine(): string;
+}
+
+export async function openLineLog(path: string, limit: number, now: () => Date): Promise<LineLog> {
+  const file: FileHandle = await open(path, 'a', 0o644);
+  let rest = Buffer.alloc(0);
+  let written = 0;
+  let full = false;
+  let last = Buffer.alloc(0);
+
+  async function append(lines: readonly Buffer[]): Promise<void> {
+    if (full || lines.length === 0) return;
+    last = Buffer.from(lines.at(-1) ?? '');
+    const stamp = stampOf(now());
+    let bytes = Buffer.concat(lines.flatMap(line => [stamp, line, Buffer.from('\n')]));
+    if (written + bytes.length > limit) {
+      full = true;
+      bytes = Buffer.concat([bytes.subarray(0, Math.max(0, limit - written)), marker(stamp, limit)]);
+    }
+    written += bytes.length;
+    await file.appendFile(bytes);
+  }
+
+  return {
+    async write(chunk) {
+      if (full) return;
+      const { lines, tail } = splitLines(Buffer.concat([rest, chunk]));
+      rest = Buffer.from(tail);
+      await append(lines);
+    },
+    async close() {
+      if (rest.length > 0) await append([rest]);
+      await file.close();
+    },
+    written: () => written,
+    full: () => full,
+    lastLine: () => last.toString(),
+  };
+}
+
+function splitLines(bytes: Buffer): { readonly lines: readonly Buffer[]; readonly tail: Buffer } {
+  const lines: Buffer[] = [];
+  let start = 0;
+  for (;;) {
+    const end = bytes.indexOf(NEWLINE, start);
+    if (end >= 0 && end - start <= MAX_LINE) {
+      lines.push(withoutReturn(bytes.subarray(start, end)));
+      start = end + 1;
+    } else if (bytes.length - start > MAX_LINE) {
+      lines.push(bytes.subarray(start, start + MAX_LINE));
+      start += MAX_LINE;
+    } else {
+      return { lines, tail: bytes.subarray(start) };
+    }
+  }
+}
+
+function withoutReturn(line: Buffer): Buffer {
+  return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
+}
+
+/** `2026-11-20 17:53:01.123456 | ` as Zuul writes it, in UTC. */
+export function stampOf(time: Date): Buffer {
+  return Buffer.from(`${time.toISOString().replace('T', ' ').replace('Z', '000')} | `);
+}
+
+function marker(stamp: Buffer, limit: number): Buffer {
+  return Buffer.concat([
+    Buffer.from('\n'),
+    stamp,
+    Buffer.from(`[output cut here: the limit of ${limit} bytes per build is reached]\n`),
+  ]);
+}

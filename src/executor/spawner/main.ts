@@ -1,0 +1,64 @@
+/**
+ * The spawner process: see `protocol.ts`. It holds nothing but running jobs and ends when its channel closes, killing them
+ * first; so nothing a job started outlives a `kill -9` of the service.
+ */
+import { type JobProcess, startJobProcess } from './job-process.ts';
+import type { FromSpawner, ProcessEnd, ToSpawner } from './protocol.ts';
+
+const jobs = new Map<number, JobProcess>();
+/** Stops that arrived while their process was still being started. */
+const stopEarly = new Map<number, ToSpawner & { type: 'stop' }>();
+
+function say(message: FromSpawner): void {
+  // After the channel closed there is nobody to tell; `disconnect` ends us.
+  if (process.connected) process.send?.(message);
+}
+
+async function start({ id, spec }: ToSpawner & { type: 'start' }): Promise<void> {
+  const job = await startJobProcess(spec);
+  jobs.set(id, job);
+  if (job.pid !== undefined) say({ type: 'started', id, pid: job.pid });
+  const early = stopEarly.get(id);
+  if (early !== undefined) job.stop(early.mode);
+  const end = await job.ended;
+  forget(id);
+  say({ type: 'ended', id, end });
+}
+
+function forget(id: number): void {
+  jobs.delete(id);
+  stopEarly.delete(id);
+}
+
+function failed(id: number, error: unknown): void {
+  const end: ProcessEnd = {
+    kind: 'not-started',
+    reason: error instanceof Error ? error.message : String(error),
+  };
+  jobs.get(id)?.killNow();
+  forget(id);
+  say({ type: 'ended', id, end });
+}
+
+process.on('message', (message: ToSpawner) => {
+  switch (message.type) {
+    case 'start':
+      start(message).catch(error => failed(message.id, error));
+      break;
+    case 'stop': {
+      const job = jobs.get(message.id);
+      if (job === undefined) stopEarly.set(message.id, message);
+      else job.stop(message.mode);
+      break;
+    }
+  }
+});
+
+process.on('disconnect', () => {
+  for (const job of jobs.values()) job.killNow();
+  process.exit(0);
+});
+// Ctrl-C in a terminal reaches the whole process group: the service decides what happens to its jobs, not the terminal.
+process.on('SIGINT', () => undefined);
+process.on('SIGTERM', () => undefined);
+say({ type: 'ready' });

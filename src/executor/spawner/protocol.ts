@@ -1,0 +1,78 @@
+/**
+ * What the service and its spawner say to each other.
+ *
+ * Starting a process from a service with a big heap stalls its event loop (libuv forks: about 45 ms per GB of resident
+ * memory), so a small helper process does it: `main.ts` beside this file, started once, fed over an IPC channel.
+ *
+ *     service  ── start {id, spec} ──►  spawner  ── fork ──►  job
+ *              ◄── started {id, pid} ──
+ *              ── stop {id, mode} ──►            ── SIGTERM, grace, SIGKILL ──►
+ *              ◄── ended {id, end} ──
+ *
+ * The channel is also the leash: when it closes (the service ended, however) the spawner kills every job and ends.
+ */
+
+/** One process to run, complete: the spawner knows nothing else. */
+export interface ProcessSpec {
+  /** Program and arguments; no shell is involved. */
+  readonly argv: readonly string[];
+  /** The whole environment. */
+  readonly env: { readonly [name: string]: string };
+  readonly cwd: string;
+  /** Unix identity to take before the program starts; null: that of the service. */
+  readonly user: { readonly uid: number; readonly gid: number } | null;
+  readonly output: OutputSpec;
+  /** Milliseconds, on a clock that nobody adjusts; null: none. */
+  readonly timeoutMs: number | null;
+  /** Milliseconds between SIGTERM and SIGKILL. */
+  readonly graceMs: number;
+  /**
+   * How the processes it leaves behind are found and killed when it ends:
+   * `namespace`: `argv` is bubblewrap's, told to write its status to descriptor 3; the kernel kills all with its pid namespace.
+   * `group`: its process group; for programs of our own, which make no daemons.
+   * `marked`: its process group, and every process whose environment holds `GATEHOUSE_PROCESS=<mark>`.
+   * `user`: as `marked`, and every process of `user`, which nobody else has.
+   */
+  readonly reach:
+    | { readonly kind: 'namespace' | 'group' }
+    | { readonly kind: 'marked' | 'user'; readonly mark: string };
+}
+
+export type OutputSpec =
+  /** Appended to a file, a time stamp before each line; at most `limit` bytes, then the process is stopped. */
+  | { readonly kind: 'log'; readonly path: string; readonly limit: number }
+  /** The last `limit` bytes of both streams come back with the end. */
+  | { readonly kind: 'capture'; readonly limit: number };
+
+/** Who ended it. */
+export type EndCause = 'itself' | 'timeout' | 'stopped' | 'output-limit';
+
+export type ProcessEnd =
+  | {
+      readonly kind: 'ended';
+      readonly because: EndCause;
+      /** Exit status; null when a signal ended it. */
+      readonly code: number | null;
+      readonly signal: string | null;
+      /** What was captured; empty for logs. */
+      readonly output: string;
+      /** Bytes of output kept. */
+      readonly written: number;
+    }
+  | { readonly kind: 'not-started'; readonly reason: string }
+  /** The spawner itself ended; its jobs were killed. */
+  | { readonly kind: 'lost'; readonly reason: string };
+
+export type StopMode = 'graceful' | 'immediate';
+
+export type ToSpawner =
+  | { readonly type: 'start'; readonly id: number; readonly spec: ProcessSpec }
+  | { readonly type: 'stop'; readonly id: number; readonly mode: StopMode };
+
+export type FromSpawner =
+  | { readonly type: 'ready' }
+  | { readonly type: 'started'; readonly id: number; readonly pid: number }
+  | { readonly type: 'ended'; readonly id: number; readonly end: ProcessEnd };
+
+/** Environment variable by which stray processes of a job are recognised. */
+export const MARK = 'GATEHOUSE_PROCESS';

@@ -1,0 +1,169 @@
+/**
+ * The service's side of the spawner: starts the helper process, once, and again when it died.
+ *
+ *     await using spawner = createSpawner({ onCrash: reason => log.warn(reason) });
+ *     const job = spawner.start(spec);
+ *     job.stop('graceful');
+ *     const end = await job.ended;   // never rejects for what a job does
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { assertNever } from '../../lib/assert-never.ts';
+import type { FromSpawner, ProcessEnd, ProcessSpec, StopMode, ToSpawner } from './protocol.ts';
+import { killStrays } from './stray-processes.ts';
+
+export interface RunningProcess {
+  readonly ended: Promise<ProcessEnd>;
+  stop(mode: StopMode): void;
+}
+
+export interface Spawner extends AsyncDisposable {
+  start(spec: ProcessSpec): RunningProcess;
+  /** Pid of the helper, once it has been started. */
+  pid(): number | undefined;
+  /** Starts the helper now, while the service is still small. */
+  ready(): Promise<void>;
+  /** Kills every job, then the helper. */
+  close(): Promise<void>;
+}
+
+export interface SpawnerDeps {
+  /** The helper ended without being asked; its jobs are gone, the next `start` makes a new one. */
+  readonly onCrash: (reason: string) => void;
+}
+
+interface Pending {
+  readonly spec: ProcessSpec;
+  pid: number | undefined;
+  readonly settle: (end: ProcessEnd) => void;
+}
+
+interface Helper {
+  readonly child: ChildProcess;
+  readonly pending: Map<number, Pending>;
+  readonly ready: PromiseWithResolvers<void>;
+  readonly gone: PromiseWithResolvers<void>;
+}
+
+export function createSpawner(deps: SpawnerDeps): Spawner {
+  let helper: Helper | undefined;
+  let nextId = 0;
+  let closed = false;
+
+  function current(): Helper {
+    helper ??= forkHelper((lost, reason) => {
+      if (helper === lost) helper = undefined;
+      if (!closed) deps.onCrash(reason);
+    });
+    return helper;
+  }
+
+  function start(spec: ProcessSpec): RunningProcess {
+    if (closed) throw new Error('the spawner is closed');
+    const mine = current();
+    const id = nextId++;
+    const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
+    mine.pending.set(id, { spec, pid: undefined, settle: resolve });
+    tell(mine, { type: 'start', id, spec });
+    return {
+      ended: promise,
+      stop(mode) {
+        if (mine.pending.has(id)) tell(mine, { type: 'stop', id, mode });
+      },
+    };
+  }
+
+  async function close(): Promise<void> {
+    closed = true;
+    if (helper === undefined) return;
+    const { child, gone } = helper;
+    if (child.connected) child.disconnect();
+    await gone.promise;
+  }
+
+  return {
+    start,
+    pid: () => helper?.child.pid,
+    ready: () => current().ready.promise,
+    close,
+    [Symbol.asyncDispose]: close,
+  };
+}
+
+function forkHelper(onGone: (helper: Helper, reason: string) => void): Helper {
+  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [], {
+    // Small, quiet, and deaf to what the service was started with (an inspector, a preload).
+    execArgv: ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'],
+    env: {
+      PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
+      TMPDIR: process.env['TMPDIR'] ?? '/tmp',
+    },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    serialization: 'json',
+  });
+  const helper: Helper = {
+    child,
+    pending: new Map(),
+    ready: Promise.withResolvers<void>(),
+    gone: Promise.withResolvers<void>(),
+  };
+  // Nobody may be waiting for it.
+  helper.ready.promise.catch(() => undefined);
+
+  let over = false;
+  function lost(reason: string): void {
+    if (over) return;
+    over = true;
+    for (const { spec, pid, settle } of helper.pending.values()) {
+      killGroup(pid);
+      killStrays(spec);
+      settle({ kind: 'lost', reason });
+    }
+    helper.pending.clear();
+    helper.ready.reject(new Error(reason));
+    helper.gone.resolve();
+    onGone(helper, reason);
+  }
+
+  child.on('message', (message: FromSpawner) => hear(helper, message));
+  child.once('error', error => lost(`the process that starts jobs failed: ${error.message}`));
+  child.once('exit', (code, signal) =>
+    lost(`the process that starts jobs ended (${signal ?? `status ${code}`})`),
+  );
+  return helper;
+}
+
+function hear(helper: Helper, message: FromSpawner): void {
+  switch (message.type) {
+    case 'ready':
+      helper.ready.resolve();
+      break;
+    case 'started': {
+      const pending = helper.pending.get(message.id);
+      if (pending !== undefined) pending.pid = message.pid;
+      break;
+    }
+    case 'ended':
+      helper.pending.get(message.id)?.settle(message.end);
+      helper.pending.delete(message.id);
+      break;
+    default:
+      assertNever(message, 'message from the spawner');
+  }
+}
+
+function tell(helper: Helper, message: ToSpawner): void {
+  // A helper that just died is noticed by its `exit` event, which settles everything pending.
+  if (helper.child.connected) helper.child.send(message, () => undefined);
+}
+
+/** What an unsandboxed job of a dead helper left running. A sandboxed one has died with it. */
+function killGroup(pid: number | undefined): void {
+  if (pid === undefined) return;
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')))
+      throw error;
+  }
+}
