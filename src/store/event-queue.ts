@@ -1,0 +1,244 @@
+/**
+ * A durable queue: first in, first out, one node per entry, below one path that must never be deleted (its numbers would
+ * start again).
+ *
+ * Writing to it and taking from it are `Operation` values, so that they ride in whatever multi records the effect: an event
+ * is gone in the same instant in which what it caused is there.
+ *
+ *     await fence.commit([...queue.put(event), set(state, next)], id);                       // what happens, and its echo
+ *     for (const entry of await queue.list(200)) …                                          // in order, nothing removed
+ *     await fence.commit([queue.ack(entry), set(state, next)], id);                         // taken, with its effect
+ *
+ * An entry that cannot be decoded never blocks the ones behind it: `list` moves it to `<path>-dead`. One whose handling
+ * fails is noted (`noteFailure`: the node's version counts the attempts) and given up in time (`deadLetter`).
+ */
+import type { Clock } from '../lib/clock.ts';
+import { derivedUuid } from '../lib/ids.ts';
+import { isConnectionLoss, settle } from './connection.ts';
+import { type DeadLetter, deadLetterPath, decodeDeadLetter, encodeDeadLetter } from './dead-letter.ts';
+import { ensureNode } from './ensure-node.ts';
+import { nodeName } from './paths.ts';
+import { create, type Operation, remove, type Store, type StoredNode, StoreError, set } from './port.ts';
+import { wakeUps } from './wake-ups.ts';
+
+export interface BytesCodec<T> {
+  encode(value: T): Uint8Array;
+  /** @throws when the bytes mean nothing to this process. */
+  decode(bytes: Uint8Array): T;
+}
+
+export interface EventQueueDeps<T> {
+  readonly store: Store;
+  readonly path: string;
+  readonly codec: BytesCodec<T>;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Where ids of what was already taken in are remembered; without it nothing is deduplicated. See seen.ts. */
+  readonly seenPath?: string;
+  /** Told of each entry `list` had to move aside. */
+  readonly onDeadLetter?: (path: string, error: unknown) => void;
+}
+
+export interface QueueEntry<T> {
+  readonly path: string;
+  readonly value: T;
+  /** How often its handling failed so far; also the version of its node. */
+  readonly attempts: number;
+  readonly bytes: Uint8Array;
+}
+
+/** Largest entry; leaves room in a multi for what rides along and for its copy among the dead letters. */
+export const MAX_ENTRY_BYTES = 900_000;
+
+/** Entries read per round trip. */
+const READ_AT_ONCE = 200;
+
+export class EventQueue<T> {
+  readonly path: string;
+  readonly #deps: EventQueueDeps<T>;
+
+  constructor(deps: EventQueueDeps<T>) {
+    this.path = deps.path;
+    this.#deps = deps;
+  }
+
+  /** Makes the parents; once, before anything else. */
+  async prepare(signal?: AbortSignal): Promise<void> {
+    const { store, path, seenPath } = this.#deps;
+    for (const parent of [path, deadLetterPath(path), ...(seenPath === undefined ? [] : [seenPath])]) {
+      await ensureNode(store, parent, signal);
+    }
+  }
+
+  /**
+   * Appends `value`.
+   *
+   * @param id when given (and the queue has a `seenPath`), the multi fails with `NodeExists` if that id was ever taken.
+   * @throws StoreError `TooLarge` at once when the value is over {@link MAX_ENTRY_BYTES}.
+   */
+  put(value: T, id?: string): readonly Operation[] {
+    const { path, codec, seenPath, clock } = this.#deps;
+    const bytes = codec.encode(value);
+    if (bytes.byteLength > MAX_ENTRY_BYTES) throw new StoreError('TooLarge', path);
+    const append = create(`${path}/`, bytes, { sequential: true });
+    if (id === undefined || seenPath === undefined) return [append];
+    return [append, create(`${seenPath}/${nodeName(id)}`, new TextEncoder().encode(clock.now()))];
+  }
+
+  /**
+   * Takes in a delivery that may come more than once, and returns only when it is durable: for webhooks.
+   *
+   * @returns `duplicate` when the id was taken before. After a lost reply the id tells; nothing is stored twice.
+   */
+  async offer(value: T, id: string): Promise<'stored' | 'duplicate'> {
+    const { store, seenPath } = this.#deps;
+    if (seenPath === undefined) throw new Error(`the queue ${this.path} remembers no ids`);
+    const seen = `${seenPath}/${nodeName(id)}`;
+    for (;;) {
+      try {
+        await store.multi(this.put(value, id));
+        return 'stored';
+      } catch (error) {
+        if (error instanceof StoreError && error.code === 'NodeExists' && error.path === seen)
+          return 'duplicate';
+        if (!isConnectionLoss(error)) throw error;
+      }
+      if ((await settle(store, () => store.get(seen))) !== undefined) return 'stored';
+    }
+  }
+
+  /** The first `limit` entries in order. Undecodable ones are moved aside on the way. */
+  async list(limit = Number.POSITIVE_INFINITY): Promise<readonly QueueEntry<T>[]> {
+    const { store, path } = this.#deps;
+    const paths = ((await store.children(path)) ?? []).map(name => `${path}/${name}`);
+    const entries: QueueEntry<T>[] = [];
+    for (let at = 0; at < paths.length && entries.length < limit; at += READ_AT_ONCE) {
+      const chunk = paths.slice(at, at + Math.min(READ_AT_ONCE, limit - entries.length));
+      const nodes = await store.getMany(chunk);
+      for (const [index, entryPath] of chunk.entries()) {
+        const entry = await this.#read(entryPath, nodes[index]);
+        if (entry !== undefined) entries.push(entry);
+      }
+    }
+    return entries;
+  }
+
+  /** Takes the entry; the multi fails with `NoNode` when somebody took it before. */
+  ack(entry: QueueEntry<T>): Operation {
+    return remove(entry.path);
+  }
+
+  /** Counts a failed attempt; the entry keeps its place. Fails with `BadVersion` when somebody else counted meanwhile. */
+  noteFailure(entry: QueueEntry<T>): Operation {
+    return set(entry.path, entry.bytes, entry.attempts);
+  }
+
+  /** Gives the entry up: out of the way, kept with the error for people to see. */
+  deadLetter(entry: QueueEntry<T>, error: unknown): readonly Operation[] {
+    return this.#bury(entry.path, entry.bytes, entry.attempts, error);
+  }
+
+  /**
+   * Moves the entry on, to any number of queues: gone here and there in one instant. The copies' ids follow from the entry,
+   * so that a move repeated from an old snapshot cannot double them.
+   */
+  forward<U>(
+    entry: QueueEntry<T>,
+    targets: readonly { queue: EventQueue<U>; value: U }[],
+  ): readonly Operation[] {
+    const copies = targets.flatMap(({ queue, value }) =>
+      queue.put(value, derivedUuid(entry.path, queue.path)),
+    );
+    return [this.ack(entry), ...copies];
+  }
+
+  async depth(): Promise<number> {
+    return (await this.#deps.store.get(this.path))?.stat.childCount ?? 0;
+  }
+
+  /** The dead, oldest first, with the path each has now. */
+  async deadLetters(): Promise<readonly (DeadLetter & { readonly path: string })[]> {
+    const { store } = this.#deps;
+    const base = deadLetterPath(this.path);
+    const paths = ((await store.children(base)) ?? []).map(name => `${base}/${name}`);
+    const nodes = await store.getMany(paths);
+    return paths.flatMap((path, index) => {
+      const node = nodes[index];
+      return node === undefined ? [] : [{ ...decodeDeadLetter(node.data), path }];
+    });
+  }
+
+  /** Puts a dead letter back at the end of the queue. */
+  revive(letter: DeadLetter & { readonly path: string }): readonly Operation[] {
+    return [remove(letter.path), create(`${this.path}/`, letter.bytes, { sequential: true })];
+  }
+
+  /** Returns when there is at least one entry; rejects with the signal's reason when aborted. */
+  async waitForEntries(signal: AbortSignal): Promise<void> {
+    for await (const _ of this.#arrivals(signal)) if ((await this.depth()) > 0) return;
+    signal.throwIfAborted();
+  }
+
+  /**
+   * Batches of up to `limit` entries: what is there now, then again after each arrival. An entry that is not taken comes
+   * again with the next arrival, not before: who leaves entries for later has a timer of its own. Ends when aborted.
+   */
+  async *batches(
+    signal: AbortSignal,
+    limit = READ_AT_ONCE,
+  ): AsyncGenerator<readonly QueueEntry<T>[], void, undefined> {
+    for await (const _ of this.#arrivals(signal)) {
+      let first: string | undefined;
+      for (;;) {
+        const batch = await settleUnless(this.#deps.store, () => this.list(limit));
+        // The same first entry again: nothing was taken, so the rest waits too.
+        if (batch.length === 0 || batch[0]?.path === first || signal.aborted) break;
+        first = batch[0]?.path;
+        yield batch;
+      }
+    }
+  }
+
+  #arrivals(signal: AbortSignal): AsyncGenerator<void, void, undefined> {
+    return wakeUps(this.#deps.store, this.path, signal, event => event.kind === 'created');
+  }
+
+  async #read(path: string, node: StoredNode | undefined): Promise<QueueEntry<T> | undefined> {
+    if (node === undefined) return undefined;
+    const { data: bytes, stat } = node;
+    try {
+      return { path, value: this.#deps.codec.decode(bytes), attempts: stat.version, bytes };
+    } catch (error) {
+      await this.#moveAside(path, bytes, stat.version, error);
+      this.#deps.onDeadLetter?.(path, error);
+      return undefined;
+    }
+  }
+
+  async #moveAside(path: string, bytes: Uint8Array, version: number, reason: unknown): Promise<void> {
+    try {
+      await this.#deps.store.multi(this.#bury(path, bytes, version, reason));
+    } catch (error) {
+      // Moved by somebody else, or in doubt: then the next `list` finds it again, or does not.
+      if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'ConnectionLoss'].includes(error.code))
+        throw error;
+    }
+  }
+
+  #bury(path: string, bytes: Uint8Array, version: number, error: unknown): readonly Operation[] {
+    const letter = encodeDeadLetter(
+      { from: path, bytes, attempts: version, at: this.#deps.clock.now() },
+      error,
+    );
+    return [remove(path, version), create(`${deadLetterPath(this.path)}/`, letter, { sequential: true })];
+  }
+}
+
+/** Asks; after a lost connection, again. */
+async function settleUnless<R>(store: Store, ask: () => Promise<R>): Promise<R> {
+  try {
+    return await ask();
+  } catch (error) {
+    if (!isConnectionLoss(error)) throw error;
+    return await settle(store, ask);
+  }
+}

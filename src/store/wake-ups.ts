@@ -1,0 +1,44 @@
+/** Watches turned into something a loop can wait for. */
+import { createDirty } from '../lib/signal.ts';
+import { connected } from './connection.ts';
+import type { Store, WatchEvent } from './port.ts';
+
+/**
+ * Yields once at the start, then whenever something at or below `path` changed since the last time, however many changes
+ * that were; also after the connection was lost and regained. Each yield means "look again", never what changed.
+ *
+ *     for await (const _ of wakeUps(store, path, signal)) await lookAtEverythingBelow(path);
+ *
+ * Ends when the signal aborts.
+ *
+ * @param concerns which events are worth a look; `resync` always is.
+ * @throws StoreError `SessionExpired` when the session is over.
+ */
+export async function* wakeUps(
+  store: Store,
+  path: string,
+  signal: AbortSignal,
+  concerns: (event: WatchEvent) => boolean = () => true,
+): AsyncGenerator<void, void, undefined> {
+  const dirty = createDirty(true);
+  const aborted = (): void => dirty.set();
+  await connected(store);
+  using _watch = store.watch(path, event => {
+    if (event.kind === 'resync' || concerns(event)) dirty.set();
+  });
+  using _state = store.onSessionState(() => dirty.set());
+  signal.addEventListener('abort', aborted, { once: true });
+  const never = new AbortController().signal;
+  try {
+    for (;;) {
+      await dirty.wait(never);
+      if (signal.aborted) return;
+      await connected(store, signal);
+      yield;
+    }
+  } catch (error) {
+    if (!signal.aborted) throw error;
+  } finally {
+    signal.removeEventListener('abort', aborted);
+  }
+}
