@@ -1,0 +1,76 @@
+/** Puts the parts of a git connection together. */
+import type { Connection, ConnectionDeps, GitRemote } from '../../src/driver/connection.ts';
+import { gitEnvironment } from '../../src/git/environment.ts';
+import { createGit } from '../../src/git/git.ts';
+import { DEFAULT_PROTOCOLS, type SshAccess } from '../../src/git/remote.ts';
+import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
+import { createListener, type Wait } from './listener.ts';
+import type { GitOptions } from './options.ts';
+import { projectUrl } from './project-url.ts';
+import { openProjectGit } from './remote-git.ts';
+import { createReporter } from './reporter.ts';
+import { createSource } from './source.ts';
+import { DRIVER_NAME } from './trigger-events.ts';
+import { createWebhook } from './webhook.ts';
+
+/** Waiting and chance, for tests to replace. */
+export interface ListenerTiming {
+  readonly wait: Wait;
+  readonly random: () => number;
+}
+
+export function createConnection(
+  name: string,
+  options: GitOptions,
+  deps: ConnectionDeps,
+  timing: ListenerTiming,
+): Connection {
+  const { templates, webhookToken, pollInterval } = options;
+  const environment = sshEnvironment(options);
+  const remote = (project: ProjectKey): GitRemote => ({
+    url: projectUrl(options.baseurl, projectIdOf(project).name),
+    environment,
+  });
+  const git = createGit({ identity: NOBODY });
+  const openGit = (project: ProjectKey) =>
+    openProjectGit(project, { repositories: deps.repositories, git, remoteOf: remote });
+  const { clock, log } = deps;
+  return {
+    name,
+    driver: DRIVER_NAME,
+    canonicalHostname: options.canonicalHostname,
+    remote,
+    source: createSource({ connection: name, clock, templates, openGit }),
+    listener: createListener({ log, openGit, pollInterval, ...timing }),
+    reporter: createReporter({
+      log,
+      templates,
+      openGit,
+      secrets: webhookToken === undefined ? [] : [webhookToken],
+    }),
+    ...(webhookToken === undefined ? {} : { webhook: createWebhook(webhookToken) }),
+    // The mirrors belong to the caller, and nothing else stays open.
+    close: () => Promise.resolve(),
+  };
+}
+
+/** Of a git that only reads; what is written carries the identity of the repository cache. */
+const NOBODY = { name: 'Gatehouse', email: 'gatehouse@localhost' };
+
+/** `GIT_SSH_COMMAND`, when key or known hosts are set: the git room's own is right otherwise. */
+function sshEnvironment({ sshKey, sshKnownHosts }: GitOptions): GitRemote['environment'] {
+  if (sshKey === undefined && sshKnownHosts === undefined) return {};
+  const ssh: SshAccess = {
+    ...(sshKey === undefined ? {} : { keyFile: sshKey }),
+    ...(sshKnownHosts === undefined ? {} : { knownHostsFile: sshKnownHosts }),
+  };
+  const general = {
+    identity: NOBODY,
+    protocols: DEFAULT_PROTOCOLS,
+    lowSpeedBytes: 0,
+    lowSpeedSeconds: 0,
+    inherited: {},
+  };
+  const { GIT_SSH_COMMAND } = gitEnvironment(general, undefined, { url: '', ssh });
+  return GIT_SSH_COMMAND === undefined ? {} : { GIT_SSH_COMMAND };
+}

@@ -1,0 +1,49 @@
+/**
+ * The `git` driver: any git remote (a directory, ssh, https) is a code host with nothing but refs.
+ *
+ * Pushing a commit to `for/<branch>/<topic>` proposes it for `<branch>`. Pushing the same commit to `gate/<branch>/<topic>`
+ * approves it. Deleting the one abandons the change, deleting the other withdraws the approval, pushing a new commit to
+ * the proposal makes a new patchset, which the old approval does not cover. Results come back as git notes; what passes the
+ * gate is pushed to the branch, together with the deletion of both refs.
+ *
+ *     git push origin HEAD:for/master/login        →  event proposed, change local/acme/app#master/login
+ *     git push origin HEAD:gate/master/login       →  event approved
+ *     (the gate tests it)                          →  master holds it, both branches are gone, the commit has a note
+ *
+ * A driver is two things. A language (`config`): pure functions that check what pipelines say about the connection and
+ * evaluate it. And a connection: `source` reads the host, `listener` and `webhook` notice that something is new,
+ * `reporter` says results and merges. Files:
+ *
+ *   options.ts, branch-template.ts     `[connection NAME]`
+ *   trigger-, requirement-, reporter-config.ts   the language; mapping.ts its common grammar
+ *   listener.ts, webhook.ts            news: "the refs of this project may be different", nothing more
+ *   process-event.ts                   news → events: memory, look.ts, ref-view.ts, ref-news.ts, proposal-states.ts
+ *   reporter.ts, land.ts               results and merges
+ *   remote-git.ts                      all conversations with git
+ *   post-receive.sh, install-hook.ts   the webhook's other end
+ */
+import type { Driver } from '../../src/driver/driver.ts';
+import { createConnection } from './connection.ts';
+import { readOptions } from './options.ts';
+import { parseReporter, reporterMerges } from './reporter-config.ts';
+import { parseRequirement, requirementMet } from './requirement-config.ts';
+import { parseTrigger, triggerMatches } from './trigger-config.ts';
+import { DRIVER_NAME } from './trigger-events.ts';
+import { waitOnTimer } from './wait.ts';
+
+export const gitDriver: Driver = {
+  name: DRIVER_NAME,
+  eventSpanKind: 'GitEvent',
+  config: {
+    parseTrigger,
+    parseRequirement,
+    parseReporter,
+    matches: triggerMatches,
+    meets: requirementMet,
+    merges: reporterMerges,
+  },
+  connect(name, options, deps) {
+    const read = readOptions(name, options);
+    return read && createConnection(name, read, deps, { wait: waitOnTimer, random: Math.random });
+  },
+};

@@ -1,0 +1,101 @@
+/**
+ * Installs `post-receive.sh` in a repository of this machine, so that pushes to it reach the gate at once.
+ *
+ *     await installPostReceiveHook('/srv/git/acme/app.git', { url: 'http://127.0.0.1:9000/api/connection/local/payload', token, project: 'acme/app' });
+ *
+ * The settings go into a file of their own (`gatehouse.config`, readable by its owner only) that the repository's
+ * configuration includes: the token is on no command line. Whoever pushes must run as that owner, as is usual over ssh.
+ */
+import { chmod, copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createGit } from '../../src/git/git.ts';
+import { Secret } from '../../src/lib/secret.ts';
+import { projectNameProblem } from './project-url.ts';
+
+export interface HookSettings {
+  /** `<root>/api/connection/<name>/payload`. */
+  readonly url: string;
+  /** The connection's `webhook_token`. */
+  readonly token: string | Secret;
+  /** Name of the project on its connection, e.g. `acme/app`. */
+  readonly project: string;
+}
+
+export type HookInstallation =
+  | { readonly kind: 'installed'; readonly path: string }
+  /** There is a hook of somebody else; it could call ours. Nothing was changed. */
+  | { readonly kind: 'occupied'; readonly path: string };
+
+const SCRIPT = join(import.meta.dirname, 'post-receive.sh');
+const MARK = '# Installed by Gatehouse';
+const SETTINGS = 'gatehouse.config';
+
+/**
+ * May be repeated, with other settings too.
+ *
+ * @param repositoryPath a bare repository, or the directory that holds `.git`.
+ * @throws RangeError when a setting cannot be written down; Error when there is no repository.
+ */
+export async function installPostReceiveHook(
+  repositoryPath: string,
+  settings: HookSettings,
+): Promise<HookInstallation> {
+  const text = settingsFile(settings);
+  const gitDir = await gitDirectory(repositoryPath);
+  const path = join(gitDir, 'hooks', 'post-receive');
+  const present = await textOf(path);
+  if (present !== undefined && !present.includes(MARK)) return { kind: 'occupied', path };
+  await writeFile(join(gitDir, SETTINGS), text, { mode: 0o600 });
+  await includeSettings(gitDir);
+  await mkdir(join(gitDir, 'hooks'), { recursive: true });
+  await copyFile(SCRIPT, path);
+  await chmod(path, 0o755);
+  return { kind: 'installed', path };
+}
+
+function settingsFile({ url, token, project }: HookSettings): string {
+  if (!/^https?:\/\/[^\s"\\]+$/.test(url))
+    throw new RangeError('the URL of a hook must begin with http:// or https://');
+  const problem = projectNameProblem(project);
+  if (problem !== undefined) throw new RangeError(`project name ${JSON.stringify(project)} ${problem}`);
+  const secret = token instanceof Secret ? token.reveal() : token;
+  if (!/^[ -~]+$/.test(secret)) throw new RangeError('the token of a hook must be printable ASCII');
+  const quoted = (value: string) => `"${value.replaceAll(/["\\]/g, '\\$&')}"`;
+  return `[gatehouse]\n\turl = ${quoted(url)}\n\tproject = ${quoted(project)}\n\ttoken = ${quoted(secret)}\n`;
+}
+
+async function gitDirectory(path: string): Promise<string> {
+  for (const candidate of [join(path, '.git'), path]) {
+    if (await exists(join(candidate, 'HEAD'))) return candidate;
+  }
+  throw new Error(`${path} is not a git repository`);
+}
+
+async function includeSettings(gitDir: string): Promise<void> {
+  const git = createGit({ identity: { name: 'Gatehouse', email: 'gatehouse@localhost' } });
+  // Replaces our own line only, or adds it.
+  const result = await git.run([
+    'config',
+    '--file',
+    join(gitDir, 'config'),
+    '--replace-all',
+    'include.path',
+    SETTINGS,
+    '^gatehouse\\.config$',
+  ]);
+  if (result.kind !== 'ok') throw new Error(`cannot change the configuration of ${gitDir}: ${result.kind}`);
+}
+
+async function textOf(path: string): Promise<string | undefined> {
+  return (await exists(path)) ? readFile(path, 'utf8') : undefined;
+}
+
+async function exists(path: string): Promise<boolean> {
+  try {
+    await stat(path);
+    return true;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Landing a change: the branch goes from where the test began to exactly the tested commit, and proposal and approval
+ * go away, in one atomic push in which every ref has its own lease.
+ *
+ *     refs/heads/master              before → commit      the compare-and-set of the gate
+ *     refs/heads/for/master/login    change → gone        a commit pushed meanwhile is never lost
+ *     refs/heads/gate/master/login   approved → gone
+ *
+ * Called again after a crash or a lost answer it finds the commit in the branch and only tidies up. When the push is
+ * refused, the refs are listed again and the answer follows from what they are, not from the words of the refusal.
+ */
+
+import type { ReportRequest } from '../../src/driver/connection.ts';
+import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
+import type { RefChange } from '../../src/git/push.ts';
+import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
+import type { ProposedChange } from '../../src/model/change.ts';
+import type { ReportOutcome } from '../../src/model/event.ts';
+import { mergeMessage } from './merge-message.ts';
+import { branchRef, parseChangeId, type Refs, type Templates } from './ref-view.ts';
+import type { ProjectGit } from './remote-git.ts';
+
+/** What is to land where. */
+interface Landing {
+  readonly change: ProposedChange;
+  /** The change's own commit. */
+  readonly head: ObjectId;
+  /** Where the branch must be. */
+  readonly before: ObjectId;
+  /** Where it goes. */
+  readonly commit: ObjectId;
+}
+
+/** Where the three refs of a landing are. */
+interface Places {
+  readonly branch: RefName;
+  readonly tip: ObjectId | undefined;
+  readonly proposal: RefName;
+  readonly proposed: ObjectId | undefined;
+  readonly approval: RefName;
+  readonly approved: ObjectId | undefined;
+}
+
+const LANDED: ReportOutcome = { kind: 'done', merged: true };
+
+/** @throws HostFailed when the remote cannot be reached or the outcome is unknown; Error when the tested commit cannot be had. */
+export async function land(
+  change: ProposedChange,
+  tested: NonNullable<ReportRequest['tested']>,
+  templates: Templates,
+  git: ProjectGit,
+): Promise<ReportOutcome> {
+  const landing: Landing = {
+    change,
+    head: parseObjectId(change.commit),
+    before: parseObjectId(tested.before),
+    commit: parseObjectId(tested.commit),
+  };
+  const name = parseChangeId(change.id);
+  if (name === undefined) return { kind: 'not-merged', text: `${change.id} is not the id of a proposal` };
+  const approval = branchRef(templates.approvals.format(name));
+  const look = async () => placesOf(change, approval, await git.refs());
+
+  const places = await look();
+  if (await holds(places, landing, git)) return tidyUp(places, landing, git);
+  const obstacle = obstacleIn(places, landing);
+  if (obstacle !== undefined) return obstacle;
+  await ensureTested(landing, places, git);
+  const pushed = await git.push(pushOf(places, landing));
+  if (pushed.kind === 'pushed') return LANDED;
+
+  const after = await look();
+  if (await holds(after, landing, git)) return tidyUp(after, landing, git);
+  const moved = obstacleIn(after, landing);
+  if (moved !== undefined) return moved;
+  const text =
+    after.approved === places.approved
+      ? `the code host refused the push: ${pushed.text}`
+      : 'its approval changed while it was merged';
+  return { kind: 'not-merged', text };
+}
+
+function placesOf(change: ProposedChange, approval: RefName, refs: Refs): Places {
+  const [branch, proposal] = [branchRef(change.branch), parseRefName(change.ref)];
+  return {
+    branch,
+    tip: refs.get(branch),
+    proposal,
+    proposed: refs.get(proposal),
+    approval,
+    approved: refs.get(approval),
+  };
+}
+
+/** Whether the branch holds the tested commit already. */
+async function holds(
+  { branch, tip }: Places,
+  { before, commit }: Landing,
+  git: ProjectGit,
+): Promise<boolean> {
+  if (tip === commit) return true;
+  if (tip === undefined || tip === before) return false;
+  if ((await git.bring([{ ref: branch, commit: tip }])).length > 0) return false;
+  return git.isAncestor(commit, tip);
+}
+
+function obstacleIn({ tip, proposed }: Places, { change, head, before }: Landing): ReportOutcome | undefined {
+  if (tip === undefined) return { kind: 'not-merged', text: `branch ${change.branch} is gone` };
+  if (tip !== before) {
+    return {
+      kind: 'base-moved',
+      text: `${change.branch} is at ${tip.slice(0, 8)}, the test began at ${before.slice(0, 8)}`,
+    };
+  }
+  if (proposed === undefined) return { kind: 'not-merged', text: 'the proposal was withdrawn' };
+  if (proposed !== head) {
+    return {
+      kind: 'not-merged',
+      text: `the proposal is at ${proposed.slice(0, 8)}, tested was ${head.slice(0, 8)}`,
+    };
+  }
+  return undefined;
+}
+
+/** The merger of another machine may have made the commit: from the same ingredients it comes out the same here. */
+async function ensureTested(
+  { change, head, before, commit }: Landing,
+  places: Places,
+  git: ProjectGit,
+): Promise<void> {
+  if (await git.has(commit)) return;
+  const missing = await git.bring([
+    { ref: places.branch, commit: before },
+    { ref: places.proposal, commit: head },
+  ]);
+  const made = missing.length > 0 ? undefined : await git.merge(before, head, mergeMessage(change));
+  if (made !== commit)
+    throw new Error(
+      `tested commit ${commit} of ${change.key} is not on this machine and cannot be made again`,
+    );
+}
+
+function pushOf(places: Places, { head, before, commit }: Landing): RefChange[] {
+  return [
+    { ref: places.branch, from: before, to: commit },
+    { ref: places.proposal, from: head, to: null },
+    ...(places.approved === undefined ? [] : [{ ref: places.approval, from: places.approved, to: null }]),
+  ];
+}
+
+/** What an interrupted call, or the landing of another change of the same item, left over. It has landed whether or not this works. */
+async function tidyUp(places: Places, { head }: Landing, git: ProjectGit): Promise<ReportOutcome> {
+  if (places.proposed !== head) return LANDED;
+  await git.push([
+    { ref: places.proposal, from: places.proposed, to: null },
+    ...(places.approved === undefined ? [] : [{ ref: places.approval, from: places.approved, to: null }]),
+  ]);
+  return LANDED;
+}

@@ -1,0 +1,109 @@
+/**
+ * Looks at a project: one listing of its refs, one fetch of what its proposals need, and what can be read from that. A
+ * proposal that moves between listing and fetch makes the look start again, so that everything in it belongs together.
+ */
+import type { ObjectId } from '../../src/git/object-id.ts';
+import type { Clock, Nanoseconds } from '../../src/lib/clock.ts';
+import type { BranchName, ProjectKey } from '../../src/model/project.ts';
+import { type ProjectMemory, refsDigest } from './project-memory.ts';
+import { neededCommits, type ProposalState, readProposals } from './proposal-states.ts';
+import { affectedBranches, type Departure, movedRefs, type RefMove } from './ref-news.ts';
+import { parseChangeId, type Refs, type RefView, readRefs, type Templates } from './ref-view.ts';
+import { HostFailed, type ProjectGit } from './remote-git.ts';
+
+export interface LookContext {
+  readonly projects: ReadonlySet<ProjectKey>;
+  readonly signal: AbortSignal;
+  readonly clock: Clock;
+  readonly templates: Templates;
+}
+
+/** One consistent look: refs, and everything read that they point at. */
+export interface Look {
+  readonly now: Nanoseconds;
+  readonly refs: Refs;
+  readonly view: RefView;
+  /** The refs of the last look; undefined: this is the first. */
+  readonly old: RefView | undefined;
+  readonly affected: ReadonlySet<BranchName>;
+  readonly states: readonly ProposalState[];
+  readonly departures: readonly Departure[];
+  readonly moves: readonly RefMove[];
+}
+
+const EMPTY: Refs = new Map();
+/** A proposal that is pushed to faster than we can fetch has to wait for the next event. */
+const TRIES = 3;
+
+/** @returns undefined when the refs are those remembered. @throws HostFailed */
+export async function lookAt(
+  project: ProjectKey,
+  before: ProjectMemory | undefined,
+  git: ProjectGit,
+  context: LookContext,
+): Promise<Look | undefined> {
+  for (let attempt = 0; attempt < TRIES; attempt += 1) {
+    context.signal.throwIfAborted();
+    const refs = await git.refs();
+    if (before !== undefined && refsDigest(before.refs) === refsDigest(refs)) return undefined;
+    const view = readRefs(refs, context.templates);
+    const old = before === undefined ? undefined : readRefs(before.refs, context.templates);
+    const affected = affectedBranches(old ?? readRefs(EMPTY, context.templates), view);
+    const needed = branchesToRead(view, affected, before);
+    if ((await git.bring(neededCommits(view, needed))).length > 0) continue;
+    const now = context.clock.now();
+    const states = await readProposals(view, needed, { project, git, projects: context.projects, now });
+    const departures = await departed(states, view, affected, before, git);
+    const moves = old === undefined ? [] : await peeled(movedRefs(old, view), git);
+    return { now, refs, view, old, affected, states, departures, moves };
+  }
+  throw new HostFailed(project, {
+    message: `its proposals moved ${TRIES} times while they were fetched`,
+    retryable: true,
+  });
+}
+
+/** A branch that nobody proposes anything for costs no fetch when it moves. */
+function branchesToRead(
+  view: RefView,
+  affected: ReadonlySet<BranchName>,
+  before: ProjectMemory | undefined,
+): ReadonlySet<BranchName> {
+  const proposed = new Set([...view.proposals.values()].map(({ branch }) => branch));
+  for (const id of before?.proposals.keys() ?? []) proposed.add(parseChangeId(id)?.branch ?? '');
+  return new Set([...affected].filter(branch => proposed.has(branch) && view.branches.has(branch)));
+}
+
+async function departed(
+  states: readonly ProposalState[],
+  view: RefView,
+  affected: ReadonlySet<BranchName>,
+  before: ProjectMemory | undefined,
+  git: ProjectGit,
+): Promise<readonly Departure[]> {
+  const present = new Set(states.flatMap(state => (state.kind === 'read' ? [state.proposal.id] : [])));
+  const gone: Departure[] = [];
+  for (const [id, known] of before?.proposals ?? []) {
+    const branch = parseChangeId(id)?.branch;
+    if (branch === undefined || present.has(id) || !affected.has(branch)) continue;
+    const tip = view.branches.get(branch);
+    gone.push({ id, known, merged: tip !== undefined && (await git.isAncestor(known.commit, tip)) });
+  }
+  return gone;
+}
+
+/** An annotated tag is told as the commit it marks; for that it must be here. */
+async function peeled(moves: readonly RefMove[], git: ProjectGit): Promise<readonly RefMove[]> {
+  const tags = moves.filter(({ branch }) => branch === undefined);
+  const fresh = tags.filter(({ after }) => after !== null);
+  if (fresh.length > 0) await git.bringRefs(fresh.map(({ ref }) => ref));
+  const commits = await git.peel(
+    tags.flatMap(({ before, after }) => [before, after]).filter(id => id !== null),
+  );
+  const commitOf = (id: ObjectId | null) => (id === null ? null : (commits.get(id) ?? id));
+  return moves.map(move =>
+    move.branch === undefined
+      ? { ...move, before: commitOf(move.before), after: commitOf(move.after) }
+      : move,
+  );
+}

@@ -1,0 +1,77 @@
+/** The options of `[connection NAME]` with `driver = git`, read once at the start. */
+import type { OptionReader } from '../../src/lib/option-reader.ts';
+import type { Secret } from '../../src/lib/secret.ts';
+import { type BranchTemplate, parseBranchTemplate, templateClash } from './branch-template.ts';
+import { baseUrlProblem } from './project-url.ts';
+import type { Templates } from './ref-view.ts';
+
+export interface GitOptions {
+  /** Directory or URL below which the projects are; see `project-url.ts`. Required. */
+  readonly baseurl: string;
+  /** Default: the connection's name. */
+  readonly canonicalHostname: string;
+  /** `proposals`, default `for/{branch}/{topic}`; `approvals`, default `gate/{branch}/{topic}`. */
+  readonly templates: Templates;
+  /** Seconds between looks at the remote; 0: never after the first. Default 60. */
+  readonly pollInterval: number;
+  /** Key of webhook signatures; undefined: no webhook. */
+  readonly webhookToken: Secret | undefined;
+  /** Absolute path of a private key; undefined: ssh's agent or defaults. */
+  readonly sshKey: string | undefined;
+  /** Absolute path of a known_hosts file; undefined: ssh's defaults. */
+  readonly sshKnownHosts: string | undefined;
+}
+
+const LONGEST_INTERVAL = 86_400;
+
+/** @returns undefined when something was invalid; the reader holds the reasons. */
+export function readOptions(name: string, read: OptionReader): GitOptions | undefined {
+  let valid = true;
+  const refuse = (option: string, reason: string) => {
+    valid = false;
+    read.refuse(option, reason);
+  };
+  const baseurl = read.required('baseurl');
+  const problem = baseurl === '' ? undefined : baseUrlProblem(baseurl);
+  if (problem !== undefined) refuse('baseurl', problem);
+  const canonicalHostname = read.string('canonical_hostname', name);
+  if (!/^[\w.-]+$/.test(canonicalHostname))
+    refuse('canonical_hostname', `"${canonicalHostname}" is not a host name`);
+  const proposals = template(read, 'proposals', 'for/{branch}/{topic}', refuse);
+  const approvals = template(read, 'approvals', 'gate/{branch}/{topic}', refuse);
+  const options = {
+    baseurl,
+    canonicalHostname,
+    pollInterval: read.duration('poll_interval', { min: 0, max: LONGEST_INTERVAL }, 60),
+    webhookToken: read.secret('webhook_token'),
+    sshKey: absolutePath(read, 'ssh_key', refuse),
+    sshKnownHosts: absolutePath(read, 'ssh_known_hosts', refuse),
+  };
+  for (const option of ['git_user_name', 'git_user_email']) {
+    read.unsupported(option, `notes and merges carry the ${option} of [merger]`);
+  }
+  if (baseurl === '' || proposals === undefined || approvals === undefined) return undefined;
+  const clash = templateClash(proposals, approvals);
+  if (clash !== undefined) refuse(read.has('approvals') ? 'approvals' : 'proposals', clash);
+  return valid ? { ...options, templates: { proposals, approvals } } : undefined;
+}
+
+type Refuse = (option: string, reason: string) => void;
+
+function template(
+  read: OptionReader,
+  option: string,
+  fallback: string,
+  refuse: Refuse,
+): BranchTemplate | undefined {
+  const parsed = parseBranchTemplate(read.string(option, fallback));
+  if (parsed.kind === 'template') return parsed.template;
+  refuse(option, parsed.reason);
+  return undefined;
+}
+
+function absolutePath(read: OptionReader, option: string, refuse: Refuse): string | undefined {
+  const path = read.string(option);
+  if (path !== undefined && !path.startsWith('/')) refuse(option, `"${path}" is not an absolute path`);
+  return path;
+}

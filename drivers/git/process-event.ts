@@ -1,0 +1,139 @@
+/**
+ * Station 2 for a git connection: the news that some project's refs are different becomes trigger events.
+ *
+ *   1 what is remembered of the project          project-memory.ts
+ *   2 its refs now (one ls-remote)               remote-git.ts
+ *   3 commits of proposals, where needed         remote-git.ts (one fetch), proposal-states.ts
+ *   4 what happened in between                   ref-news.ts
+ *   5 events, change records, new memory         here, trigger-events.ts
+ *
+ * Nothing is written, so that all of it can be repeated: the same memory and the same refs give the same answer.
+ */
+import type { DriverMemory, ProcessedEvent } from '../../src/driver/connection.ts';
+import type { Clock } from '../../src/lib/clock.ts';
+import type { ChangeRecord } from '../../src/model/change.ts';
+import type { ConnectionEvent } from '../../src/model/event.ts';
+import type { ProjectKey } from '../../src/model/project.ts';
+import { type Look, lookAt } from './look.ts';
+import { encodeMemory, type KnownProposal, memoryKey, type ProjectMemory, recall } from './project-memory.ts';
+import { departureRecord, type News, proposalNews, refusals } from './ref-news.ts';
+import { refUpdateRecord } from './ref-update.ts';
+import { parseChangeId, type Templates } from './ref-view.ts';
+import { eventProject } from './refs-changed.ts';
+import type { ProjectGit } from './remote-git.ts';
+import { triggerEventsOf } from './trigger-events.ts';
+
+export interface ProcessDeps {
+  readonly clock: Clock;
+  readonly templates: Templates;
+  readonly openGit: (project: ProjectKey) => Promise<ProjectGit>;
+}
+
+export interface ProcessContext {
+  readonly projects: ReadonlySet<ProjectKey>;
+  readonly memory: DriverMemory;
+  readonly signal: AbortSignal;
+}
+
+const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
+
+export async function processEvent(
+  event: ConnectionEvent,
+  context: ProcessContext,
+  deps: ProcessDeps,
+): Promise<ProcessedEvent> {
+  const project = eventProject(event);
+  if (project === undefined)
+    return {
+      ...NOTHING,
+      discarded: `a git connection has no event ${JSON.stringify(event.type)} of this form`,
+    };
+  if (!context.projects.has(project)) return { ...NOTHING, discarded: `no tenant has project ${project}` };
+  const git = await deps.openGit(project);
+  const before = await recall(context.memory, project);
+  const look = await lookAt(project, before, git, { ...context, ...deps });
+  if (look === undefined) return { ...NOTHING, discarded: 'the refs are as they were' };
+  const news = newsOf(project, look, before, deps.templates);
+  return {
+    events: triggerEventsOf(event, project, news.news),
+    changes: news.changes,
+    updated: news.updated,
+    memory: [{ key: memoryKey(project), value: encodeMemory(news.memory) }],
+    refusals: refusals(
+      project,
+      look.states,
+      look.view,
+      look.old === undefined || before === undefined ? undefined : { memory: before, view: look.old },
+      deps.templates,
+    ),
+    ...(news.news.length + news.updated.length === 0
+      ? { discarded: 'nothing happened that a pipeline could see' }
+      : {}),
+  };
+}
+
+interface Outcome {
+  readonly news: readonly News[];
+  readonly changes: readonly ChangeRecord[];
+  readonly updated: ProcessedEvent['updated'];
+  readonly memory: ProjectMemory;
+}
+
+function newsOf(
+  project: ProjectKey,
+  look: Look,
+  before: ProjectMemory | undefined,
+  templates: Templates,
+): Outcome {
+  const gone = look.departures.flatMap(
+    departure => departureRecord(project, departure, templates, look.now) ?? [],
+  );
+  const wasOpen = new Set(look.departures.filter(({ known }) => known.status === 'open').map(({ id }) => id));
+  const news: readonly News[] = [
+    ...look.moves.map(move => ({ kind: 'ref-updated' as const, move })),
+    ...gone
+      .filter(
+        ({ status, change }) => status === 'abandoned' && change.kind === 'change' && wasOpen.has(change.id),
+      )
+      .map(record => ({ kind: 'abandoned' as const, record })),
+    ...proposalNews(look.states, before),
+  ];
+  const different = look.states.flatMap(state =>
+    state.kind === 'read' && before?.proposals.get(state.proposal.id)?.digest !== state.digest
+      ? [state.record]
+      : [],
+  );
+  const moved = look.moves.map(move => refUpdateRecord(move, project, look.now));
+  const changes: ChangeRecord[] = [...moved, ...gone, ...different];
+  const announced = new Set([
+    ...moved.map(({ change }) => change.key),
+    ...news.flatMap(each => (each.kind === 'ref-updated' ? [] : [each.record.change.key])),
+  ]);
+  return {
+    news,
+    changes,
+    updated: changes.map(({ change }) => change.key).filter(key => !announced.has(key)),
+    memory: { sequence: (before?.sequence ?? 0) + 1, refs: look.refs, proposals: remembered(look, before) },
+  };
+}
+
+function remembered(look: Look, before: ProjectMemory | undefined): ReadonlyMap<string, KnownProposal> {
+  const proposals = new Map<string, KnownProposal>();
+  for (const [id, known] of before?.proposals ?? []) {
+    const branch = parseChangeId(id)?.branch;
+    if (branch !== undefined && !look.affected.has(branch)) proposals.set(id, known);
+  }
+  for (const state of look.states) {
+    if (state.kind !== 'read') continue;
+    const { change, status, facts } = state.record;
+    proposals.set(state.proposal.id, {
+      commit: state.proposal.commit,
+      status: status === 'merged' ? 'merged' : 'open',
+      approved: facts.approved === true,
+      subject: change.subject,
+      owner: change.owner ?? '',
+      digest: state.digest,
+    });
+  }
+  return proposals;
+}

@@ -1,0 +1,107 @@
+/**
+ * What the driver remembers of a project between two looks at it: the refs of the last look and what was made of the
+ * proposals. Kept by the caller under one key per project and replaced as a whole, in the commit that stores the events.
+ *
+ *     { version: 1, sequence: 7, refs: { 'refs/heads/master': '3f2a…' }, proposals: { 'master/login': { commit: '…', … } } }
+ */
+import type { DriverMemory } from '../../src/driver/connection.ts';
+import { isObjectId, type ObjectId } from '../../src/git/object-id.ts';
+import { isRefName, type RefName } from '../../src/git/ref-name.ts';
+import { sha256 } from '../../src/lib/ids.ts';
+import type { Json } from '../../src/model/job.ts';
+import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
+import type { Refs } from './ref-view.ts';
+
+/** A proposal as last told to the caller. Enough to say goodbye to it when its branch is gone. */
+export interface KnownProposal {
+  readonly commit: ObjectId;
+  /** `merged`: its branch holds it already, although the proposal branch is still there. */
+  readonly status: 'open' | 'merged';
+  readonly approved: boolean;
+  readonly subject: string;
+  readonly owner: string;
+  /** Of the change record: says whether the record is different now. */
+  readonly digest: string;
+}
+
+export interface ProjectMemory {
+  /** Counts the looks that found something new, so that a state that comes back is not taken for one already seen. */
+  readonly sequence: number;
+  readonly refs: Refs;
+  /** By change id. */
+  readonly proposals: ReadonlyMap<string, KnownProposal>;
+}
+
+const VERSION = 1;
+
+export function memoryKey(project: ProjectKey): string {
+  return `refs ${encodeURIComponent(projectIdOf(project).name)}`;
+}
+
+/** Undefined: the project was never looked at, or by a version that remembered something else. */
+export async function recall(memory: DriverMemory, project: ProjectKey): Promise<ProjectMemory | undefined> {
+  return decodeMemory(await memory.get(memoryKey(project)));
+}
+
+export function encodeMemory({ sequence, refs, proposals }: ProjectMemory): Json {
+  return {
+    version: VERSION,
+    sequence,
+    refs: Object.fromEntries(refs),
+    proposals: Object.fromEntries([...proposals].map(([id, known]) => [id, { ...known }])),
+  };
+}
+
+export function decodeMemory(value: Json | undefined): ProjectMemory | undefined {
+  if (!isMapping(value) || value.version !== VERSION || typeof value.sequence !== 'number') return undefined;
+  const refs = new Map<RefName, ObjectId>();
+  for (const [ref, commit] of entriesOf(value.refs)) {
+    if (isRefName(ref) && typeof commit === 'string' && isObjectId(commit)) refs.set(ref, commit);
+  }
+  const proposals = new Map<string, KnownProposal>();
+  for (const [id, entry] of entriesOf(value.proposals)) {
+    const known = decodeProposal(entry);
+    if (known !== undefined) proposals.set(id, known);
+  }
+  return { sequence: value.sequence, refs, proposals };
+}
+
+function decodeProposal(value: Json): KnownProposal | undefined {
+  if (!isMapping(value)) return undefined;
+  const { commit, status, approved, subject, owner, digest } = value;
+  if (typeof commit !== 'string' || !isObjectId(commit) || typeof digest !== 'string') return undefined;
+  return {
+    commit,
+    digest,
+    status: status === 'merged' ? 'merged' : 'open',
+    approved: approved === true,
+    subject: typeof subject === 'string' ? subject : '',
+    owner: typeof owner === 'string' ? owner : '',
+  };
+}
+
+function entriesOf(value: Json | undefined): [string, Json][] {
+  return isMapping(value) ? Object.entries(value) : [];
+}
+
+function isMapping(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** 16 hex digits that stand for a listing of refs, whatever its order. */
+export function refsDigest(refs: Refs): string {
+  return sha256(
+    [...refs]
+      .map(([ref, commit]) => `${commit} ${ref}\n`)
+      .toSorted()
+      .join(''),
+  ).slice(0, 16);
+}
+
+/**
+ * Id of the news that a project looks like `refs` now. The same news has the same id whoever finds it; the sequence of
+ * what is remembered keeps a state that comes back (pushed, deleted, pushed again) apart from its first time.
+ */
+export function refsDeliveryId(project: ProjectKey, before: ProjectMemory | undefined, refs: Refs): string {
+  return `refs-${sha256(project).slice(0, 8)}-${before?.sequence ?? 0}-${refsDigest(refs)}`;
+}

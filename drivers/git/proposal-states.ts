@@ -1,0 +1,185 @@
+/**
+ * Reads proposals: their commits are fetched into the mirror the merger uses too, and from commits and messages follow
+ * status and dependencies. One listing of commits serves all proposals for a branch.
+ */
+import type { ObjectId } from '../../src/git/object-id.ts';
+import type { RefName } from '../../src/git/ref-name.ts';
+import type { Nanoseconds } from '../../src/lib/clock.ts';
+import { sha256 } from '../../src/lib/ids.ts';
+import { type ChangeKey, type ChangeRecord, changeKey, type ProposedChange } from '../../src/model/change.ts';
+import { type BranchName, type ProjectKey, parseCommitId, projectIdOf } from '../../src/model/project.ts';
+import { type CommitGraph, type Stacked, stackOf } from './commit-graph.ts';
+import { dependsOnLines, namedChange } from './depends-on.ts';
+import { branchRef, type Proposal, type RefView } from './ref-view.ts';
+import type { ProjectGit } from './remote-git.ts';
+
+export type ProposalState = { readonly proposal: Proposal } & (
+  | {
+      readonly kind: 'read';
+      readonly record: ChangeRecord & { readonly change: ProposedChange };
+      readonly digest: string;
+    }
+  /** Cannot be gated; the text says why. */
+  | { readonly kind: 'refused'; readonly reason: string }
+);
+
+export interface ReadContext {
+  readonly project: ProjectKey;
+  readonly git: ProjectGit;
+  /** Projects a `Depends-On` may name; undefined: not known, any. */
+  readonly projects: ReadonlySet<ProjectKey> | undefined;
+  readonly now: Nanoseconds;
+}
+
+/** Commits a proposal may have beyond its branch. More is a wrong branch or an unrelated history, and work without bound for us. */
+const MOST_COMMITS = 2_000;
+/** Commits all proposals for one branch may have before they are looked at one by one. */
+const MOST_TOGETHER = 20_000;
+/** Own commits of a proposal whose messages are read for `Depends-On`. */
+const MOST_MESSAGES = 100;
+
+/** What must be here before {@link readProposals} of these branches. */
+export function neededCommits(
+  view: RefView,
+  branches: ReadonlySet<BranchName>,
+): { readonly ref: RefName; readonly commit: ObjectId }[] {
+  const tips = [...branches].flatMap(branch => {
+    const commit = view.branches.get(branch);
+    return commit === undefined ? [] : [{ ref: branchRef(branch), commit }];
+  });
+  return [...tips, ...proposalsFor(view, branches).map(({ ref, commit }) => ({ ref, commit }))];
+}
+
+/** All proposals for the given branches, those others build on first. */
+export async function readProposals(
+  view: RefView,
+  branches: ReadonlySet<BranchName>,
+  context: ReadContext,
+): Promise<readonly ProposalState[]> {
+  const states: ProposalState[] = [];
+  for (const branch of branches) {
+    const proposals = proposalsFor(view, new Set([branch]));
+    const tip = view.branches.get(branch);
+    if (tip === undefined || proposals.length === 0) continue;
+    const graphs = await graphsOf(tip, proposals, context.git);
+    const heads = new Set(
+      proposals.filter(({ id }) => graphs.get(id) !== undefined).map(({ commit }) => commit),
+    );
+    for (const proposal of proposals) {
+      const graph = graphs.get(proposal.id);
+      if (graph === undefined) states.push({ kind: 'refused', proposal, reason: tooLarge(branch) });
+      else states.push(await readOne(proposal, stackOf(proposal.commit, heads, graph), view, context));
+    }
+  }
+  return dependenciesFirst(states);
+}
+
+function proposalsFor(view: RefView, branches: ReadonlySet<BranchName>): Proposal[] {
+  return [...view.proposals.values()].filter(({ branch }) => branches.has(branch));
+}
+
+function tooLarge(branch: BranchName): string {
+  return `it brings more than ${MOST_COMMITS} commits that ${branch} does not have; is it made for another branch?`;
+}
+
+/** By id; undefined for a proposal with too many commits, which shall not spoil it for the others. */
+async function graphsOf(
+  tip: ObjectId,
+  proposals: readonly Proposal[],
+  git: ProjectGit,
+): Promise<ReadonlyMap<string, CommitGraph | undefined>> {
+  const heads = proposals.map(({ commit }) => commit);
+  const together = await git.beyond(tip, heads, Math.min(MOST_TOGETHER, MOST_COMMITS * heads.length));
+  const graphs = new Map<string, CommitGraph | undefined>();
+  for (const { id, commit } of proposals) {
+    // A small whole has no part that is too large.
+    const small = together !== undefined && together.size <= MOST_COMMITS;
+    graphs.set(id, small ? together : await git.beyond(tip, [commit], MOST_COMMITS));
+  }
+  return graphs;
+}
+
+async function readOne(
+  proposal: Proposal,
+  stack: Stacked | undefined,
+  view: RefView,
+  context: ReadContext,
+): Promise<ProposalState> {
+  const { subject, author } = await context.git.text(proposal.commit);
+  const change = proposedChange(context.project, proposal, subject, author);
+  const told = {
+    change,
+    status: stack === undefined ? ('merged' as const) : ('open' as const),
+    ...(await dependenciesOf(change, proposal, stack ?? { own: [], on: [] }, view, context)),
+    facts: { approved: view.approvals.get(proposal.id) === proposal.commit, 'current-patchset': true },
+  };
+  const digest = sha256(JSON.stringify(told)).slice(0, 16);
+  return { kind: 'read', proposal, record: { ...told, fetchedAt: context.now }, digest };
+}
+
+export function proposedChange(
+  project: ProjectKey,
+  { id, branch, ref, commit }: Proposal,
+  subject: string,
+  owner: string,
+): ProposedChange {
+  return {
+    kind: 'change',
+    key: changeKey(project, id),
+    project,
+    branch,
+    id,
+    patchset: commit,
+    commit: parseCommitId(commit),
+    ref,
+    subject,
+    ...(owner === '' ? {} : { owner }),
+  };
+}
+
+async function dependenciesOf(
+  change: ProposedChange,
+  proposal: Proposal,
+  { own, on }: Stacked,
+  view: RefView,
+  { project, git, projects }: ReadContext,
+): Promise<Pick<ChangeRecord, 'dependsOn' | 'unresolvedDependencies'>> {
+  const siblings = proposalsFor(view, new Set([proposal.branch]));
+  const below = on.flatMap(head => siblings.filter(({ commit }) => commit === head));
+  const keys: ChangeKey[] = below.map(({ id }) => changeKey(project, id));
+  const unresolved: string[] = [];
+  for (const commit of own.slice(0, MOST_MESSAGES)) {
+    for (const line of dependsOnLines((await git.text(commit)).message)) {
+      const key = namedChange(line, projectIdOf(project).connection, projects);
+      if (key === undefined) unresolved.push(line);
+      else keys.push(key);
+    }
+  }
+  return {
+    dependsOn: [...new Set(keys)].filter(key => key !== change.key),
+    unresolvedDependencies: [...new Set(unresolved)],
+  };
+}
+
+/** Stable otherwise; a circle of `Depends-On` is cut where it is entered. */
+function dependenciesFirst(states: readonly ProposalState[]): readonly ProposalState[] {
+  const byKey = new Map<string, ProposalState>();
+  for (const state of states) if (state.kind === 'read') byKey.set(state.record.change.key, state);
+  const ordered = new Set<ProposalState>();
+  const entered = new Set<ProposalState>();
+  // Own stack: a chain of proposals may be longer than the call stack is deep.
+  for (const start of states) {
+    const open = [start];
+    for (let state = open.at(-1); state !== undefined; state = open.at(-1)) {
+      const below = entered.has(state) || state.kind !== 'read' ? [] : state.record.dependsOn;
+      entered.add(state);
+      const waiting = below.flatMap(key => byKey.get(key) ?? []).filter(each => !entered.has(each));
+      if (waiting.length > 0) open.push(...waiting.toReversed());
+      else {
+        open.pop();
+        ordered.add(state);
+      }
+    }
+  }
+  return [...ordered];
+}

@@ -1,0 +1,183 @@
+/**
+ * What happened between two looks at a project. Pure: what is remembered and what is there now in, news out, in an order
+ * that makes sense to a reader: the branches first (something merged), then what went away, what is proposed, what is approved.
+ *
+ * The first look ever tells of proposals and approvals (nothing pushed before the start is lost) and of no branch or tag.
+ */
+
+import type { ObjectId } from '../../src/git/object-id.ts';
+import type { RefName } from '../../src/git/ref-name.ts';
+import { assertNever } from '../../src/lib/assert-never.ts';
+import type { Nanoseconds } from '../../src/lib/clock.ts';
+import type { Change, ChangeRecord, ProposedChange } from '../../src/model/change.ts';
+import { type BranchName, type ProjectKey, shortCommit } from '../../src/model/project.ts';
+import type { KnownProposal, ProjectMemory } from './project-memory.ts';
+import { type ProposalState, proposedChange } from './proposal-states.ts';
+import { branchRef, type Proposal, parseChangeId, type RefView, type Templates } from './ref-view.ts';
+
+export interface RefMove {
+  readonly ref: RefName;
+  readonly branch?: BranchName;
+  readonly before: ObjectId | null;
+  readonly after: ObjectId | null;
+}
+
+export type News =
+  | { readonly kind: 'ref-updated'; readonly move: RefMove }
+  | { readonly kind: 'abandoned'; readonly record: ChangeRecord }
+  | { readonly kind: 'proposed'; readonly record: ChangeRecord; readonly again: boolean }
+  | { readonly kind: 'approved'; readonly record: ChangeRecord };
+
+export interface Refusal {
+  readonly change: Change;
+  readonly text: string;
+}
+
+/** Branches and tags that moved, branches first, by name. Proposals and approvals are not among them. */
+export function movedRefs(before: RefView, after: RefView): readonly RefMove[] {
+  const branches = moves(before.branches, after.branches).map(([branch, move]) => ({
+    ref: branchRef(branch),
+    branch,
+    ...move,
+  }));
+  const tags = moves(before.tags, after.tags).map(([ref, move]) => ({ ref, ...move }));
+  return [...branches, ...tags];
+}
+
+function moves<Name extends string>(
+  before: ReadonlyMap<Name, ObjectId>,
+  after: ReadonlyMap<Name, ObjectId>,
+): [Name, Pick<RefMove, 'before' | 'after'>][] {
+  const names = [...new Set([...before.keys(), ...after.keys()])].toSorted();
+  return names
+    .map((name): [Name, Pick<RefMove, 'before' | 'after'>] => [
+      name,
+      { before: before.get(name) ?? null, after: after.get(name) ?? null },
+    ])
+    .filter(([, move]) => move.before !== move.after);
+}
+
+/** Branches whose proposals have to be read again: the tip, a proposal or an approval is not what it was. */
+export function affectedBranches(before: RefView, after: RefView): ReadonlySet<BranchName> {
+  const affected = new Set(moves(before.branches, after.branches).map(([branch]) => branch));
+  const heads = (view: RefView) => new Map([...view.proposals].map(([id, { commit }]) => [id, commit]));
+  for (const [id] of [...moves(heads(before), heads(after)), ...moves(before.approvals, after.approvals)]) {
+    const branch = parseChangeId(id)?.branch;
+    if (branch !== undefined) affected.add(branch);
+  }
+  return affected;
+}
+
+/** A proposal that is there no more, and whether its branch holds its commit. */
+export interface Departure {
+  readonly id: string;
+  readonly known: KnownProposal;
+  readonly merged: boolean;
+}
+
+export function departureRecord(
+  project: ProjectKey,
+  { id, known, merged }: Departure,
+  templates: Templates,
+  now: Nanoseconds,
+): ChangeRecord | undefined {
+  const name = parseChangeId(id);
+  if (name === undefined) return undefined;
+  const ref = branchRef(templates.proposals.format(name));
+  return {
+    change: proposedChange(project, { ...name, id, ref, commit: known.commit }, known.subject, known.owner),
+    status: merged ? 'merged' : 'abandoned',
+    dependsOn: [],
+    unresolvedDependencies: [],
+    facts: { approved: known.approved, 'current-patchset': true },
+    fetchedAt: now,
+  };
+}
+
+/** News of the proposals that are there, in the order of `states`. */
+export function proposalNews(
+  states: readonly ProposalState[],
+  before: ProjectMemory | undefined,
+): readonly News[] {
+  const proposed: News[] = [];
+  const approved: News[] = [];
+  for (const state of states) {
+    if (state.kind !== 'read' || state.record.status !== 'open') continue;
+    const { record, proposal } = state;
+    const known = before?.proposals.get(proposal.id);
+    const same = known?.commit === proposal.commit && known.status === 'open';
+    if (!same) proposed.push({ kind: 'proposed', record, again: known !== undefined });
+    if (record.facts.approved === true && !(same && known.approved))
+      approved.push({ kind: 'approved', record });
+  }
+  return [...proposed, ...approved];
+}
+
+/** What people did since the last look that has no effect, and why. */
+export function refusals(
+  project: ProjectKey,
+  states: readonly ProposalState[],
+  view: RefView,
+  before: { readonly memory: ProjectMemory; readonly view: RefView } | undefined,
+  templates: Templates,
+): readonly Refusal[] {
+  return [
+    ...[...view.misdirected.values()]
+      .filter(({ id, commit }) => before?.view.misdirected.get(id)?.commit !== commit)
+      .map(proposal => ({ change: bare(project, proposal), text: `not taken up: ${proposal.reason}` })),
+    ...states.flatMap(state =>
+      uselessProposal(project, state, before?.memory.proposals.get(state.proposal.id), before?.view),
+    ),
+    ...[...view.approvals]
+      .filter(([id, commit]) => before?.view.approvals.get(id) !== commit && !view.misdirected.has(id))
+      .flatMap(([id, commit]) => uselessApproval(project, id, commit, view.proposals.get(id), templates)),
+  ];
+}
+
+function uselessProposal(
+  project: ProjectKey,
+  state: ProposalState,
+  known: KnownProposal | undefined,
+  before: RefView | undefined,
+): readonly Refusal[] {
+  const { proposal } = state;
+  switch (state.kind) {
+    case 'refused': {
+      const old = before?.proposals.get(proposal.id)?.commit === proposal.commit && known === undefined;
+      return old ? [] : [{ change: bare(project, proposal), text: `not taken up: ${state.reason}` }];
+    }
+    case 'read': {
+      const { status, change } = state.record;
+      if (status !== 'merged' || known?.commit === proposal.commit) return [];
+      return [
+        { change, text: `nothing to merge: ${proposal.branch} holds ${shortCommit(change.commit)} already` },
+      ];
+    }
+    default:
+      return assertNever(state);
+  }
+}
+
+function uselessApproval(
+  project: ProjectKey,
+  id: string,
+  commit: ObjectId,
+  proposal: Proposal | undefined,
+  templates: Templates,
+): readonly Refusal[] {
+  const name = parseChangeId(id);
+  if (name === undefined || proposal?.commit === commit) return [];
+  const ref = branchRef(templates.proposals.format(name));
+  const change = bare(project, proposal ?? { ...name, id, ref, commit });
+  const approval = `${templates.approvals.format(name)} approves ${commit.slice(0, 8)}`;
+  const text =
+    proposal === undefined
+      ? `${approval}, but there is no proposal ${templates.proposals.format(name)}`
+      : `${approval}, but the proposal is at ${proposal.commit.slice(0, 8)}: look at that and approve it`;
+  return [{ change, text }];
+}
+
+/** A change of which only the names are known. */
+function bare(project: ProjectKey, proposal: Proposal): ProposedChange {
+  return proposedChange(project, proposal, '', '');
+}

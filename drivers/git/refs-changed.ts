@@ -1,0 +1,22 @@
+/** The one kind of event a git connection knows: the refs of a project may be different. It says nothing about how: the remote is asked. */
+import type { NewConnectionEvent } from '../../src/driver/connection.ts';
+import type { ConnectionEvent } from '../../src/model/event.ts';
+import { type ConnectionName, type ProjectKey, projectKey } from '../../src/model/project.ts';
+
+export const REFS_CHANGED = 'refs-changed';
+
+/** @param name of the project on its connection, e.g. `acme/app`. */
+export function refsChanged(name: string, deliveryId: string): NewConnectionEvent {
+  return { type: REFS_CHANGED, deliveryId, payload: { project: name } };
+}
+
+/** Undefined: not an event of ours. */
+export function eventProject(
+  event: Pick<ConnectionEvent, 'type' | 'payload'> & { readonly connection: ConnectionName },
+): ProjectKey | undefined {
+  const { type, payload, connection } = event;
+  if (type !== REFS_CHANGED || typeof payload !== 'object' || payload === null || !('project' in payload))
+    return undefined;
+  const name = payload.project;
+  return typeof name === 'string' ? projectKey({ connection, name }) : undefined;
+}

@@ -1,0 +1,169 @@
+/**
+ * The conversations with one project's repository, in the driver's words. The only file of the driver that talks to
+ * `src/git`: what comes back as a failure there is thrown here, because every caller can only try again later.
+ */
+import type { Git } from '../../src/git/git.ts';
+import { isObjectId, type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
+import type { RefChange } from '../../src/git/push.ts';
+import type { RefName } from '../../src/git/ref-name.ts';
+import type { Remote } from '../../src/git/remote.ts';
+import type { RemoteFailure } from '../../src/git/remote-failure.ts';
+import type { Repository } from '../../src/git/repository.ts';
+import type { RepositoryCache } from '../../src/git/repository-cache.ts';
+import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
+import type { CommitGraph } from './commit-graph.ts';
+import { type CommitText, parseCommitText } from './commit-text.ts';
+import type { Refs } from './ref-view.ts';
+
+/** The remote did not do what was asked of it; nothing is known to have changed. */
+export class HostFailed extends Error {
+  override readonly name = 'HostFailed';
+  readonly fault = 'remote';
+  readonly retryable: boolean;
+  constructor(project: ProjectKey, failure: Pick<RemoteFailure, 'message' | 'retryable'>) {
+    super(`${project}: ${failure.message}`);
+    this.retryable = failure.retryable;
+  }
+}
+
+export type LandOutcome =
+  | { readonly kind: 'pushed' }
+  /** Nothing changed at the remote; `text` is one line, the remote's own words where it had any. */
+  | { readonly kind: 'rejected'; readonly text: string };
+
+export type NoteResult = { readonly kind: 'noted' } | { readonly kind: 'rejected'; readonly text: string };
+
+export interface ProjectGit {
+  /** Branches and tags as they are now. @throws HostFailed */
+  refs(): Promise<Refs>;
+  /** Brings commits here. @returns those that cannot be had, because their refs have moved on. @throws HostFailed */
+  bring(wants: readonly { readonly ref: RefName; readonly commit: ObjectId }[]): Promise<readonly ObjectId[]>;
+  /** Brings refs here, whatever they point at. @throws HostFailed */
+  bringRefs(refs: readonly RefName[]): Promise<void>;
+  has(commit: ObjectId): Promise<boolean>;
+  /** The commit must be here. */
+  text(commit: ObjectId): Promise<CommitText>;
+  /** Commits reachable from `heads` and not from `tip`, all of which are here; undefined: more than `limit`. */
+  beyond(tip: ObjectId, heads: readonly ObjectId[], limit: number): Promise<CommitGraph | undefined>;
+  /** False also when one of them is not here. */
+  isAncestor(ancestor: ObjectId, descendant: ObjectId): Promise<boolean>;
+  /** Commits that tags point at, by the ids given; ids of what is no commit, or not here, are absent. */
+  peel(ids: readonly ObjectId[]): Promise<ReadonlyMap<ObjectId, ObjectId>>;
+  /** Makes the merge again that a merger made of the same ingredients; undefined when it conflicts. */
+  merge(base: ObjectId, change: ObjectId, message: string): Promise<ObjectId | undefined>;
+  /** All or nothing. @throws HostFailed when the outcome is unknown. */
+  push(changes: readonly RefChange[]): Promise<LandOutcome>;
+  note(ref: RefName, commit: ObjectId, text: string): Promise<NoteResult>;
+}
+
+export interface ProjectGitDeps {
+  readonly repositories: RepositoryCache;
+  /** For reading the mirrors only. */
+  readonly git: Git;
+  readonly remoteOf: (project: ProjectKey) => Remote;
+}
+
+const LISTED = ['refs/heads/', 'refs/tags/'];
+
+export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps): Promise<ProjectGit> {
+  const { connection, name } = projectIdOf(project);
+  const repository = await deps.repositories.repository(connection, name);
+  const remote = deps.remoteOf(project);
+  const failed = (failure: RemoteFailure) => new HostFailed(project, failure);
+  return {
+    async refs() {
+      const listing = await repository.lsRemote(remote, LISTED);
+      if (listing.kind !== 'refs') throw failed(listing);
+      return listing.refs;
+    },
+    async bring(wants) {
+      const fetched = await repository.fetch(remote, wants);
+      if (fetched.kind !== 'fetched') throw failed(fetched);
+      return repository.reader.missing(wants.map(want => want.commit));
+    },
+    async bringRefs(refs) {
+      const fetched = await repository.fetch(
+        remote,
+        refs.map(ref => ({ ref })),
+      );
+      if (fetched.kind !== 'fetched') throw failed(fetched);
+    },
+    has: async commit => (await repository.reader.missing([commit])).length === 0,
+    text: commit => readText(repository, commit),
+    beyond: (tip, heads, limit) => commitsBeyond(deps.git, repository, tip, heads, limit),
+    isAncestor: (ancestor, descendant) => repository.isAncestor(ancestor, descendant),
+    peel: ids => peel(deps.git, repository, ids),
+    async merge(base, change, message) {
+      const outcome = await repository.chain.merge(base, [{ change, message }]);
+      return outcome.kind === 'merged' ? outcome.links[0]?.commit : undefined;
+    },
+    async push(changes) {
+      const outcome = await repository.push(remote, changes);
+      if (outcome.kind === 'remote-failed') throw failed(outcome);
+      if (outcome.kind === 'pushed') return outcome;
+      return { kind: 'rejected', text: outcome.rejections.map(({ message }) => message).join('; ') };
+    },
+    async note(ref, commit, text) {
+      const outcome = await repository.appendNote(remote, { ref, commit, text });
+      if (outcome.kind === 'remote-failed') throw failed(outcome);
+      return outcome.kind === 'rejected' ? { kind: 'rejected', text: outcome.message } : { kind: 'noted' };
+    },
+  };
+}
+
+/** Messages longer than this are a mistake or an attack; the whole commit counts. */
+const LONGEST_COMMIT = 1024 * 1024;
+
+async function readText(repository: Repository, commit: ObjectId): Promise<CommitText> {
+  const found = await repository.reader.read(commit, LONGEST_COMMIT);
+  switch (found.kind) {
+    case 'object':
+      return parseCommitText(found.data);
+    case 'too-large':
+      return { subject: '', message: '', author: '' };
+    case 'missing':
+      throw new Error(`commit ${commit} is not in ${repository.path}`);
+  }
+}
+
+async function commitsBeyond(
+  git: Git,
+  repository: Repository,
+  tip: ObjectId,
+  heads: readonly ObjectId[],
+  limit: number,
+): Promise<CommitGraph | undefined> {
+  const result = await git.run(
+    ['rev-list', '--parents', `--max-count=${limit + 1}`, '--stdin', '--end-of-options'],
+    { gitDir: repository.path, input: `${[...heads, `^${tip}`].join('\n')}\n` },
+  );
+  if (result.kind !== 'ok') throw new Error(`git rev-list in ${repository.path}: ${result.kind}`);
+  const lines = result.stdout.toString('latin1').split('\n').filter(Boolean);
+  if (lines.length > limit) return undefined;
+  return new Map(
+    lines.map(line => {
+      const [commit = '', ...parents] = line.split(' ');
+      return [parseObjectId(commit), parents.map(parseObjectId)];
+    }),
+  );
+}
+
+async function peel(
+  git: Git,
+  repository: Repository,
+  ids: readonly ObjectId[],
+): Promise<ReadonlyMap<ObjectId, ObjectId>> {
+  const peeled = new Map<ObjectId, ObjectId>();
+  if (ids.length === 0) return peeled;
+  const result = await git.run(['cat-file', '--batch-check=%(objectname) %(objecttype)'], {
+    gitDir: repository.path,
+    input: ids.map(id => `${id}^{commit}\n`).join(''),
+  });
+  if (result.kind !== 'ok') throw new Error(`git cat-file in ${repository.path}: ${result.kind}`);
+  const lines = result.stdout.toString('latin1').split('\n');
+  for (const [index, id] of ids.entries()) {
+    const [commit = '', type] = (lines[index] ?? '').split(' ');
+    if (type === 'commit' && isObjectId(commit)) peeled.set(id, commit);
+  }
+  return peeled;
+}

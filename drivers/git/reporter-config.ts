@@ -1,0 +1,29 @@
+/** `success: {local: {merge: true, note: true}}` */
+import type { ParseResult } from '../../src/driver/parse-result.ts';
+import type { Json } from '../../src/model/job.ts';
+import type { ReportAction } from '../../src/model/pipeline.ts';
+import { parsedBefore, readMapping } from './mapping.ts';
+
+type ReporterConfig = {
+  /** Lands the tested commit. Default false. */
+  readonly merge: boolean;
+  /** Adds the result to the change's commit as a git note; undefined: at the end, not at the start. */
+  readonly note?: boolean;
+};
+
+export function parseReporter(value: Json): ParseResult<ReporterConfig> {
+  const mapping = readMapping(value, ['merge', 'note'], 'a reporter of a git connection');
+  const note = mapping.boolean('note');
+  return mapping.result({
+    merge: mapping.boolean('merge') ?? false,
+    ...(note === undefined ? {} : { note }),
+  });
+}
+
+export function reporterMerges(config: Json): boolean {
+  return parsedBefore(parseReporter(config)).merge;
+}
+
+export function reporterNotes(config: Json, action: ReportAction): boolean {
+  return parsedBefore(parseReporter(config)).note ?? (action !== 'enqueue' && action !== 'start');
+}

@@ -1,0 +1,92 @@
+/**
+ * Says results as git notes and lands what passed.
+ *
+ * A note is a paragraph on the change's commit in `refs/notes/gatehouse` (`git fetch origin refs/notes/*:refs/notes/*`, `git
+ * log --notes=gatehouse`). It names the item, so that saying it again after a crash adds nothing.
+ */
+import type { DriverLog, Reporter, ReportRequest } from '../../src/driver/connection.ts';
+import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
+import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
+import { redact } from '../../src/lib/redact.ts';
+import type { Secret } from '../../src/lib/secret.ts';
+import { commitOf } from '../../src/model/change.ts';
+import type { ReportOutcome } from '../../src/model/event.ts';
+import type { ProjectKey } from '../../src/model/project.ts';
+import { land } from './land.ts';
+import { branchRef, type Templates } from './ref-view.ts';
+import type { NoteResult, ProjectGit } from './remote-git.ts';
+import { reporterMerges, reporterNotes } from './reporter-config.ts';
+
+export interface ReporterDeps {
+  readonly log: DriverLog;
+  readonly templates: Templates;
+  readonly openGit: (project: ProjectKey) => Promise<ProjectGit>;
+  /** Never in a text of ours, whatever a remote says. */
+  readonly secrets: readonly Secret[];
+}
+
+export const NOTES_REF = parseRefName('refs/notes/gatehouse');
+
+export function createReporter(deps: ReporterDeps): Reporter {
+  return {
+    async report(request, signal) {
+      signal.throwIfAborted();
+      const git = await deps.openGit(request.change.project);
+      const merges = request.action === 'success' && reporterMerges(request.config);
+      const outcome: ReportOutcome = merges
+        ? await landed(request, git, deps)
+        : { kind: 'done', merged: false };
+      if (outcome.kind !== 'done' || !reporterNotes(request.config, request.action))
+        return clean(outcome, deps);
+      const noted = await note(request, git);
+      if (noted.kind === 'noted') return outcome;
+      deps.log.warn({ change: request.change.key, reason: noted.text }, 'a result could not be noted');
+      // What has landed has landed; a missing note does not undo it.
+      return outcome.merged
+        ? outcome
+        : clean({ kind: 'failed', text: `the note was not taken: ${noted.text}` }, deps);
+    },
+  };
+}
+
+function clean(outcome: ReportOutcome, { secrets }: ReporterDeps): ReportOutcome {
+  return outcome.kind === 'done' ? outcome : { ...outcome, text: redact(outcome.text, secrets) };
+}
+
+async function landed(
+  { change, tested }: ReportRequest,
+  git: ProjectGit,
+  deps: ReporterDeps,
+): Promise<ReportOutcome> {
+  if (change.kind === 'ref')
+    return { kind: 'not-merged', text: `${change.ref} is where it should be; there is nothing to merge` };
+  if (tested === undefined) return { kind: 'not-merged', text: 'nothing was tested' };
+  return land(change, tested, deps.templates, git);
+}
+
+async function note(request: ReportRequest, git: ProjectGit): Promise<NoteResult> {
+  const commit = commitOf(request.change);
+  if (commit === null) return { kind: 'noted' };
+  const id = parseObjectId(commit);
+  if (!(await isHere(id, request, git)))
+    return { kind: 'rejected', text: `the remote does not have ${commit} any more` };
+  return git.note(NOTES_REF, id, noteText(request));
+}
+
+/** The proposal branch may be gone, and the commit then be found in the branch it was merged into. */
+async function isHere(commit: ObjectId, { change }: ReportRequest, git: ProjectGit): Promise<boolean> {
+  if (await git.has(commit)) return true;
+  const refs: readonly RefName[] =
+    change.branch === undefined
+      ? [parseRefName(change.ref)]
+      : [parseRefName(change.ref), branchRef(change.branch)];
+  for (const ref of refs) if ((await git.bring([{ ref, commit }])).length === 0) return true;
+  return false;
+}
+
+/** One paragraph: git ends a paragraph at a blank line, and whole paragraphs are compared to find one that is there already. */
+export function noteText({ message, tenant, pipeline, action, result, item }: ReportRequest): string {
+  const lines = message.split('\n').map(line => line.trimEnd());
+  const trailer = `Gatehouse: ${[tenant, pipeline, action, result].filter(part => part !== '').join(' ')}, item ${item}`;
+  return [...lines, trailer].filter(line => line !== '').join('\n');
+}

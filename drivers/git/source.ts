@@ -1,0 +1,89 @@
+/** The reading side of a connection: events, single changes, branches, merge messages. */
+import type { Source } from '../../src/driver/connection.ts';
+import type { ObjectId } from '../../src/git/object-id.ts';
+import type { RefName } from '../../src/git/ref-name.ts';
+import type { ChangeRecord } from '../../src/model/change.ts';
+import { type ConnectionName, type ProjectKey, parseCommitId } from '../../src/model/project.ts';
+import { readChangeKey } from './change-keys.ts';
+import { mergeMessage } from './merge-message.ts';
+import { type ProcessDeps, processEvent } from './process-event.ts';
+import { neededCommits, readProposals } from './proposal-states.ts';
+import { refUpdateRecord } from './ref-update.ts';
+import { type Refs, readRefs } from './ref-view.ts';
+import { HostFailed, type ProjectGit } from './remote-git.ts';
+
+export interface SourceDeps extends ProcessDeps {
+  readonly connection: ConnectionName;
+}
+
+export function createSource(deps: SourceDeps): Source {
+  // For `fetchChange`, which is not told; until the first event any project will do.
+  let projects: ReadonlySet<ProjectKey> | undefined;
+  return {
+    process(event, context) {
+      projects = context.projects;
+      return processEvent(event, context, deps);
+    },
+    async fetchChange(key, signal) {
+      const named = readChangeKey(key, deps.connection);
+      if (named === undefined) return undefined;
+      signal.throwIfAborted();
+      const git = await deps.openGit(named.project);
+      return named.kind === 'change'
+        ? fetchProposal(named.project, named.id, git, projects, deps)
+        : fetchRef(named.project, named.ref, named.commit, await git.refs(), git, deps);
+    },
+    dependentsOf(change, known) {
+      return known
+        .filter(({ status, dependsOn }) => status === 'open' && dependsOn.includes(change.key))
+        .map(record => record.change.key);
+    },
+    async branches(project, signal) {
+      signal.throwIfAborted();
+      const view = readRefs(await (await deps.openGit(project)).refs(), deps.templates);
+      return [...view.branches].map(([branch, commit]) => ({ branch, commit: parseCommitId(commit) }));
+    },
+    mergeMessage,
+  };
+}
+
+async function fetchProposal(
+  project: ProjectKey,
+  id: string,
+  git: ProjectGit,
+  projects: ReadonlySet<ProjectKey> | undefined,
+  deps: SourceDeps,
+): Promise<ChangeRecord | undefined> {
+  const view = readRefs(await git.refs(), deps.templates);
+  const proposal = view.proposals.get(id);
+  if (proposal === undefined) return undefined;
+  const branches = new Set([proposal.branch]);
+  const missing = await git.bring(neededCommits(view, branches));
+  if (missing.length > 0) {
+    throw new HostFailed(project, {
+      message: `proposals for ${proposal.branch} moved while they were fetched`,
+      retryable: true,
+    });
+  }
+  const states = await readProposals(view, branches, { project, git, projects, now: deps.clock.now() });
+  const state = states.find(each => each.proposal.id === id);
+  return state?.kind === 'read' ? state.record : undefined;
+}
+
+/** A ref update can be asked for as long as the ref still is where it went; where it came from nobody knows any more. */
+async function fetchRef(
+  project: ProjectKey,
+  ref: RefName,
+  commit: ObjectId | null,
+  refs: Refs,
+  git: ProjectGit,
+  deps: SourceDeps,
+): Promise<ChangeRecord | undefined> {
+  const isBranch = readRefs(refs, deps.templates).branches.has(ref.replace('refs/heads/', ''));
+  const present = refs.get(ref);
+  if (present !== undefined && !isBranch && commit !== null) await git.bringRefs([ref]);
+  const peeled = present === undefined || isBranch ? undefined : (await git.peel([present])).get(present);
+  if ((peeled ?? present ?? null) !== commit) return undefined;
+  const branch = isBranch ? { branch: ref.slice('refs/heads/'.length) } : {};
+  return refUpdateRecord({ ref, before: null, after: commit, ...branch }, project, deps.clock.now());
+}

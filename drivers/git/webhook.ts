@@ -1,0 +1,112 @@
+/**
+ * `POST /api/connection/<name>/payload`: somebody pushed. Sent by `post-receive.sh`, or by anything that can sign.
+ *
+ *     X-Gatehouse-Signature: sha256=<hex HMAC-SHA256 of the raw body under webhook_token>
+ *     X-Gatehouse-Delivery: <id of this delivery; the same id is processed once>
+ *
+ *     {"project": "acme/app"}
+ *
+ * The body says where to look, never what is there: refs in it are not read. Without a delivery id the body stands for
+ * itself, so two pushes then need two different bodies.
+ */
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { WebhookIntake, WebhookVerdict } from '../../src/driver/connection.ts';
+import { sha256 } from '../../src/lib/ids.ts';
+import type { Secret } from '../../src/lib/secret.ts';
+import { projectNameProblem } from './project-url.ts';
+import { refsChanged } from './refs-changed.ts';
+
+const MOST_BYTES = 1024 * 1024;
+
+type Headers = Parameters<WebhookIntake['verify']>[0];
+type Refused = Extract<WebhookVerdict, { kind: 'refused' }>;
+
+export function createWebhook(token: Secret): WebhookIntake {
+  return {
+    verify(headers, body) {
+      if (body.length > MOST_BYTES) return refused(413, `the body is larger than ${MOST_BYTES} bytes`);
+      const forged = signatureProblem(headerOf(headers, 'x-gatehouse-signature'), body, token);
+      if (forged !== undefined) return refused(401, forged);
+      const type = headerOf(headers, 'content-type');
+      if (type !== undefined && !/^application\/json *(;|$)/i.test(type))
+        return refused(415, 'the body must be application/json');
+      return readBody(body, headerOf(headers, 'x-gatehouse-delivery'));
+    },
+  };
+}
+
+function refused(status: Refused['status'], reason: string): Refused {
+  return { kind: 'refused', status, reason };
+}
+
+/** A header given twice is as good as none. */
+function headerOf(headers: Headers, name: string): string | undefined {
+  const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name);
+  const [, value] = found.length === 1 ? (found[0] ?? []) : [];
+  return typeof value === 'string' ? value : undefined;
+}
+
+function signatureProblem(header: string | undefined, body: Uint8Array, token: Secret): string | undefined {
+  if (header === undefined) return 'the header X-Gatehouse-Signature is missing';
+  const hex = header.startsWith('sha256=') ? header.slice('sha256='.length) : undefined;
+  // Looked at first: the comparison below takes two texts of one length only, and no length is secret.
+  if (hex === undefined || !/^[0-9a-f]{64}$/i.test(hex))
+    return 'X-Gatehouse-Signature is not sha256= and 64 hex digits';
+  const expected = createHmac('sha256', token.reveal()).update(body).digest();
+  return timingSafeEqual(expected, Buffer.from(hex, 'hex'))
+    ? undefined
+    : 'the signature does not match the body';
+}
+
+function readBody(body: Uint8Array, delivery: string | undefined): WebhookVerdict {
+  const parsed = parseJson(body);
+  if (parsed.kind === 'refused') return parsed;
+  const { value } = parsed;
+  const project =
+    typeof value === 'object' && value !== null && 'project' in value ? value.project : undefined;
+  if (typeof project !== 'string') return refused(400, 'the body must be an object with a text "project"');
+  if (projectNameProblem(project) !== undefined)
+    return {
+      kind: 'ignored',
+      reason: `there can be no project of the name ${JSON.stringify(project.slice(0, 100))}`,
+    };
+  if (delivery !== undefined && !/^[\w.:-]{1,100}$/.test(delivery)) {
+    return refused(400, 'X-Gatehouse-Delivery must be 1 to 100 letters, digits or one of . _ : -');
+  }
+  return {
+    kind: 'accepted',
+    event: refsChanged(
+      project,
+      delivery === undefined ? `body-${sha256(body).slice(0, 32)}` : `delivery-${delivery}`,
+    ),
+  };
+}
+
+/** Deeper nesting than any body of ours. */
+const DEEPEST = 64;
+
+function parseJson(body: Uint8Array): { readonly kind: 'parsed'; readonly value: unknown } | Refused {
+  let text: string;
+  try {
+    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+  } catch {
+    return refused(400, 'the body is not UTF-8');
+  }
+  if (depthOf(text) > DEEPEST) return refused(400, `the body is nested more than ${DEEPEST} deep`);
+  try {
+    return { kind: 'parsed', value: JSON.parse(text) };
+  } catch {
+    return refused(400, 'the body is not JSON');
+  }
+}
+
+/** Of brackets, wherever they stand: inside a text they only make it look deeper than it is. */
+function depthOf(text: string): number {
+  let depth = 0;
+  let deepest = 0;
+  for (const character of text) {
+    if (character === '[' || character === '{') deepest = Math.max(deepest, ++depth);
+    else if (character === ']' || character === '}') depth--;
+  }
+  return deepest;
+}

@@ -1,0 +1,5 @@
+/** All drivers there are. A new one is a folder here and a line in this list. */
+import type { Driver } from '../src/driver/driver.ts';
+import { gitDriver } from './git/index.ts';
+
+export const drivers: readonly Driver[] = [gitDriver];
