@@ -73,9 +73,22 @@ export interface TurnInput {
 export type Command =
   /** The request's inputs follow from the items (`behind` chain), see src/scheduler/requests.ts. */
   | { readonly kind: 'request-merge'; readonly request: Uuid; readonly item: Uuid; readonly buildset: Uuid }
-  | { readonly kind: 'request-repo-state'; readonly request: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly states: readonly ProjectState[] }
+  | {
+      readonly kind: 'request-repo-state';
+      readonly request: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly states: readonly ProjectState[];
+    }
   | { readonly kind: 'withdraw-merger-request'; readonly request: Uuid }
-  | { readonly kind: 'request-build'; readonly build: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly job: string; readonly attempt: number }
+  | {
+      readonly kind: 'request-build';
+      readonly build: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly job: string;
+      readonly attempt: number;
+    }
   | { readonly kind: 'cancel-build'; readonly build: Uuid }
   | {
       readonly kind: 'report';
@@ -94,7 +107,12 @@ export type Command =
   /** This change entered here: items of it in these pipelines are superseded. */
   | { readonly kind: 'supersede'; readonly pipelines: readonly string[]; readonly change: ChangeKey };
 
-export type Need = { readonly kind: 'freeze'; readonly item: Uuid; readonly buildset: Uuid; readonly project: ProjectKey };
+export type Need = {
+  readonly kind: 'freeze';
+  readonly item: Uuid;
+  readonly buildset: Uuid;
+  readonly project: ProjectKey;
+};
 
 export interface TurnOutput {
   readonly state: PipelineState;

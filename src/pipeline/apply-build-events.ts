@@ -1,0 +1,158 @@
+/**
+ * What executors tell of builds.
+ *
+ * Only an open build takes a result, and only builds of an item's current buildset can be open. A cancelled build keeps
+ * its verdict whatever the executor still sends: cancel wins. What the executor did until it stopped is attached, clamped
+ * into the build's own time, because the span of the build has ended with the cancellation.
+ */
+import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import { type Build, type BuildState, type Execution, isOpen } from '../model/build.ts';
+import { type BuildSet, graphOf } from '../model/build-set.ts';
+import type { PipelineEvent } from '../model/event.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { BuildResult } from '../model/results.ts';
+import { ignoreResult } from './ignore-result.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+type Started = Extract<PipelineEvent, { readonly kind: 'build-started' }>;
+type Failing = Extract<PipelineEvent, { readonly kind: 'build-failing' }>;
+type Result = Extract<PipelineEvent, { readonly kind: 'build-result' }>;
+
+export function applyBuildStarted(draft: TurnDraft, event: Started): void {
+  const found = find(draft, event);
+  if (found === undefined) return;
+  const { build } = found;
+  const at = within(event.at, build.requestedAt, draft.input.now);
+  if (build.state.state === 'requested') {
+    putBuild(draft, found, { state: 'started', at, worker: event.worker });
+    return;
+  }
+  if (build.state.state === 'cancelled' && build.state.startedAt === null) {
+    const startedAt = earlierOf(at, build.state.at);
+    putBuild(draft, found, { ...build.state, startedAt, worker: event.worker });
+    return;
+  }
+  ignoreResult(
+    draft,
+    found.item,
+    event.uuid,
+    `the start of ${build.job} (${build.uuid}) changes nothing: it is ${build.state.state}`,
+  );
+}
+
+export function applyBuildFailing(draft: TurnDraft, event: Failing): void {
+  const found = find(draft, event);
+  if (found === undefined) return;
+  const { build } = found;
+  if (build.state.state !== 'started' || build.state.failingSince !== undefined) {
+    ignoreResult(
+      draft,
+      found.item,
+      event.uuid,
+      `${build.job} (${build.uuid}) is ${build.state.state}: that it is failing changes nothing`,
+    );
+    return;
+  }
+  putBuild(draft, found, { ...build.state, failingSince: within(event.at, build.state.at, draft.input.now) });
+}
+
+export function applyBuildResult(draft: TurnDraft, event: Result): void {
+  const found = find(draft, event);
+  if (found === undefined) return;
+  const { build } = found;
+  if (!isOpen(build)) {
+    attachExecution(draft, found, event);
+    return;
+  }
+  const started = build.state.state === 'started' ? build.state : null;
+  const result = finalResult(draft, found, event);
+  putBuild(draft, found, {
+    state: 'completed',
+    startedAt: started?.at ?? null,
+    at: draft.input.now,
+    result,
+    worker: event.worker ?? started?.worker ?? null,
+    execution: event.execution,
+    ...(event.detail === undefined ? {} : { detail: event.detail }),
+  });
+}
+
+/** A RETRY of the last attempt is the end. */
+function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): BuildResult {
+  if (event.result !== 'RETRY') return event.result;
+  const attempts = graphOf(item.buildset)?.jobs.find(job => job.name === build.job)?.attempts ?? 1;
+  const why = event.detail === undefined ? '' : `: ${event.detail}`;
+  const about = { change: item.changes[0], item: item.uuid, event: event.uuid };
+  if (build.attempt >= attempts) return 'RETRY_LIMIT';
+  draft.decide(
+    'retry',
+    about,
+    `${build.job} is tried again after attempt ${build.attempt} of ${attempts}${why}`,
+  );
+  return 'RETRY';
+}
+
+function attachExecution(draft: TurnDraft, found: Found, event: Result): void {
+  const { build, item } = found;
+  const { state } = build;
+  ignoreResult(
+    draft,
+    item,
+    event.uuid,
+    `${event.result} of ${build.job} (${build.uuid}) does not count: it is ${state.state} already`,
+  );
+  if (state.state !== 'cancelled' || state.execution !== null || event.execution === null) return;
+  const worker = state.worker ?? event.worker;
+  putBuild(draft, found, {
+    ...state,
+    worker,
+    execution: clamped(event.execution, build.requestedAt, state.at),
+  });
+}
+
+function clamped(execution: Execution, from: Nanoseconds, to: Nanoseconds): Execution {
+  const clamp = <T extends { readonly startedAt: Nanoseconds; readonly endedAt: Nanoseconds }>(
+    timed: T,
+  ): T => ({
+    ...timed,
+    startedAt: within(timed.startedAt, from, to),
+    endedAt: within(timed.endedAt, from, to),
+  });
+  return { ...clamp(execution), steps: execution.steps.map(clamp) };
+}
+
+function within(time: Nanoseconds, from: Nanoseconds, to: Nanoseconds): Nanoseconds {
+  return laterOf(from, earlierOf(time, to));
+}
+
+interface Found {
+  readonly item: QueueItem;
+  readonly build: Build;
+}
+
+function find(
+  draft: TurnDraft,
+  event: { readonly uuid: Uuid; readonly item: Uuid; readonly build: Uuid },
+): Found | undefined {
+  const item = draft.item(event.item);
+  if (item === undefined) return undefined;
+  for (const buildset of [item.buildset, ...item.earlier.toReversed()]) {
+    const build = buildset.builds.find(entry => entry.uuid === event.build);
+    if (build !== undefined) return { item, build };
+  }
+  ignoreResult(draft, item, event.uuid, `build ${event.build} is not one of its builds`);
+  return undefined;
+}
+
+function putBuild(draft: TurnDraft, { item, build }: Found, state: BuildState): void {
+  const replace = (buildset: BuildSet): BuildSet => {
+    if (!buildset.builds.includes(build)) return buildset;
+    return {
+      ...buildset,
+      builds: buildset.builds.map(entry => (entry === build ? { ...entry, state } : entry)),
+    };
+  };
+  const earlier = item.buildset.builds.includes(build) ? item.earlier : item.earlier.map(replace);
+  draft.put({ ...item, buildset: replace(item.buildset), earlier });
+}

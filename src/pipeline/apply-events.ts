@@ -1,0 +1,84 @@
+/**
+ * One function per kind of event: what it says becomes part of the item's record. What follows from it (moves, resets,
+ * new jobs, reports) is the pass's business (`process-queue.ts`).
+ *
+ * Events may come twice, late or for things that are gone: then they change nothing, and as long as the item is still
+ * here a `result-ignored` decision says so.
+ */
+import { assertNever } from '../lib/assert-never.ts';
+import type { PipelineEvent } from '../model/event.ts';
+import { applyBuildFailing, applyBuildResult, applyBuildStarted } from './apply-build-events.ts';
+import { applyMergerResult } from './apply-merger-result.ts';
+import { applyReportResult } from './apply-report-result.ts';
+import { sweepDepartures } from './departures.ts';
+import { enqueueEvent } from './enqueue.ts';
+import { leaveEarly } from './leave-item.ts';
+import { withEvent } from './timeline.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+export function applyEvents(draft: TurnDraft): void {
+  sweepDepartures(draft);
+  for (const event of draft.input.events) applyEvent(draft, event);
+  sweepDepartures(draft);
+}
+
+function applyEvent(draft: TurnDraft, event: PipelineEvent): void {
+  switch (event.kind) {
+    case 'enqueue':
+      sweepDepartures(draft);
+      enqueueEvent(draft, event);
+      return;
+    case 'change-updated':
+      return; // the facts are looked at in every turn
+    case 'merger-result':
+      applyMergerResult(draft, event);
+      return;
+    case 'build-started':
+      applyBuildStarted(draft, event);
+      return;
+    case 'build-failing':
+      applyBuildFailing(draft, event);
+      return;
+    case 'build-result':
+      applyBuildResult(draft, event);
+      return;
+    case 'report-result':
+      applyReportResult(draft, event);
+      return;
+    case 'superseded':
+      applySuperseded(draft, event);
+      return;
+    case 'dequeue':
+      applyDequeue(draft, event);
+      return;
+    default:
+      assertNever(event, 'pipeline event');
+      return;
+  }
+}
+
+function applySuperseded(
+  draft: TurnDraft,
+  event: Extract<PipelineEvent, { readonly kind: 'superseded' }>,
+): void {
+  for (const item of draft.liveItems(event.change)) {
+    if (item.phase.phase === 'queued') leaveEarly(draft, item, 'superseded', event.by, event.uuid);
+  }
+}
+
+/** An item that is being reported cannot be called back: the host may have merged it by now. */
+function applyDequeue(draft: TurnDraft, event: Extract<PipelineEvent, { readonly kind: 'dequeue' }>): void {
+  for (const item of draft.liveItems(event.change)) {
+    if (item.phase.phase === 'queued') {
+      const asked = withEvent(item, {
+        at: draft.input.now,
+        name: 'dequeue-requested',
+        facts: { by: event.by },
+      });
+      leaveEarly(draft, asked, 'dequeued-by-hand', `by ${event.by}`, event.uuid);
+    } else {
+      const about = { change: item.changes[0], item: item.uuid, event: event.uuid };
+      draft.decide('event-refused', about, `${event.by} asked to dequeue it while it is being reported`);
+    }
+  }
+}

@@ -1,0 +1,69 @@
+/**
+ * What the reporters came to.
+ *
+ *   done, merged    leaves; those behind go on untouched: what they were tested with is what the branch holds now
+ *   done            leaves (in a dependent pipeline a success that did not merge is a MERGE_FAILURE)
+ *   base-moved      stays at the head and is tested again, and everything behind it with it
+ *   not-merged      leaves with MERGE_FAILURE; those behind are tested again without it
+ *   failed          a reporter failed for good; the result stands, and without word of a merge nothing has merged
+ */
+import { assertNever } from '../lib/assert-never.ts';
+import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
+import type { QueueItem, ReportRecord } from '../model/queue-item.ts';
+import { ignoreResult } from './ignore-result.ts';
+import { leaveReported, type Reported, withReportDone } from './report-item.ts';
+import { resetItem } from './reset-item.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+type ReportResult = Extract<PipelineEvent, { readonly kind: 'report-result' }>;
+
+export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
+  const item = draft.item(event.item);
+  if (item === undefined) return;
+  const { at, parts, outcome } = event;
+  const told = withReportDone(item, event.report, { at, parts, outcome: recorded(outcome) });
+  if (told === item) {
+    ignoreResult(draft, item, event.uuid, `nobody waits for the answer to report ${event.report}`);
+    return;
+  }
+  if (told.phase.phase !== 'reporting' || told.phase.report !== event.report) {
+    draft.put(told);
+    return;
+  }
+  if (outcome.kind === 'base-moved' && isSuccess(told)) {
+    retest(draft, told);
+    return;
+  }
+  const queue = draft.queue(told.queue);
+  if (queue !== undefined) leaveReported(draft, queue, told, reportedAs(told, outcome));
+}
+
+function retest(draft: TurnDraft, item: QueueItem): void {
+  const cause = { code: 'base-moved', at: draft.input.now, culprit: null } as const;
+  draft.put(resetItem(draft, item, cause));
+  draft.retested.set(item.uuid, cause);
+}
+
+function isSuccess(item: QueueItem): boolean {
+  const { stage } = item.buildset;
+  return stage.state === 'complete' && stage.result === 'SUCCESS';
+}
+
+function reportedAs(item: QueueItem, outcome: ReportOutcome): Reported {
+  const { stage } = item.buildset;
+  const result = stage.state === 'complete' ? stage.result : 'ERROR';
+  switch (outcome.kind) {
+    case 'done':
+      return { result, merged: outcome.merged, text: outcome.merged ? 'merged' : 'said' };
+    case 'base-moved':
+    case 'not-merged':
+    case 'failed':
+      return { result, merged: false, text: outcome.text };
+    default:
+      return assertNever(outcome, 'report outcome');
+  }
+}
+
+function recorded(outcome: ReportOutcome): NonNullable<ReportRecord['done']>['outcome'] {
+  return outcome.kind === 'done' || outcome.kind === 'failed' ? outcome.kind : 'refused';
+}

@@ -1,0 +1,21 @@
+/**
+ * The pure step of a pipeline: `src/pipeline/turn.ts` says what goes in and out, `gating.md` what it means.
+ *
+ *   1 departures  items that may not stay as the facts are now                departures.ts
+ *   2 events      what happened becomes part of the records                   apply-events.ts
+ *   3 passes      per queue, oldest first: moves, resets, jobs, reports       process-queue.ts, process-item.ts
+ *
+ * Called again without events and with nothing new, it changes nothing and asks for nothing: all it wants done is written
+ * on the items together with the wish.
+ */
+import { applyEvents } from './apply-events.ts';
+import { processQueue } from './process-queue.ts';
+import type { TurnInput, TurnOutput } from './turn.ts';
+import { TurnDraft } from './turn-draft.ts';
+
+export function decideTurn(input: TurnInput): TurnOutput {
+  const draft = new TurnDraft(input);
+  applyEvents(draft);
+  for (const queue of draft.queues) processQueue(draft, queue);
+  return draft.finish();
+}

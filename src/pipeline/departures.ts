@@ -1,0 +1,118 @@
+/**
+ * Items that may not stay, as the facts are now: abandoned, merged by somebody else, replaced by a new patchset, a
+ * requirement or a dependency lost.
+ *
+ * The facts are looked at afresh in every turn, so a lost or doubled `change-updated` event costs time, never truth. The
+ * sweep runs before events enqueue anything: a change whose old patchset leaves takes its dependents with it, and all of
+ * them can come back behind the new one in the same turn.
+ *
+ * An item that is being reported is left alone: the host is deciding already, and its answer settles the matter.
+ */
+
+import type { LeaveCode } from '../model/cause.ts';
+import { type ChangeKey, changeText, sameRevision } from '../model/change.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { leaveEarly } from './leave-item.ts';
+import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+
+export interface Departure {
+  readonly reason: LeaveCode;
+  readonly detail: string | null;
+}
+
+export function sweepDepartures(draft: TurnDraft): void {
+  if (!draft.departuresDue) return;
+  draft.departuresDue = false;
+  for (const queue of draft.queues) sweepQueue(draft, queue);
+  draft.departuresDue = false;
+}
+
+function sweepQueue(draft: TurnDraft, queue: QueueDraft): void {
+  const ahead = new Set<ChangeKey>();
+  for (const uuid of queue.items) {
+    const item = draft.item(uuid);
+    if (item === undefined || item.role === 'dependency') continue;
+    const departure = item.phase.phase === 'queued' ? departureOf(draft, item, ahead) : null;
+    if (departure !== null) {
+      leaveEarly(draft, item, departure.reason, departure.detail);
+      continue;
+    }
+    if (draft.dependent) draft.put(withNewDependencies(draft, item));
+    for (const change of item.changes) ahead.add(change.key);
+  }
+}
+
+/** @param ahead changes of the items ahead in its queue. */
+function departureOf(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet<ChangeKey>): Departure | null {
+  const own = ownDeparture(draft, item);
+  if (own !== null) return own;
+  const lost =
+    lostDependency(draft, item) ?? abandonedDependency(draft, item) ?? missingDependency(draft, item, ahead);
+  return lost === null ? null : { reason: 'dependency-lost', detail: lost };
+}
+
+function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
+  for (const change of item.changes) {
+    const facts = draft.facts(change.key);
+    if (facts === undefined) continue;
+    const { record, requirements } = facts;
+    if (record.change.kind === 'change') {
+      if (record.status === 'abandoned') return { reason: 'abandoned', detail: null };
+      if (draft.dependent && record.status === 'merged') return { reason: 'merged-elsewhere', detail: null };
+      if (replaces(draft) && !sameRevision(record.change, change))
+        return { reason: 'new-patchset', detail: changeText(record.change) };
+    }
+    if (!requirements.met) return { reason: 'requirement-lost', detail: requirements.text };
+  }
+  return null;
+}
+
+/** A dependent pipeline merges: an old patchset has no business there, whatever is configured. */
+export function replaces(draft: TurnDraft): boolean {
+  return draft.dependent || draft.input.pipeline.dequeueOnNewPatchset;
+}
+
+/** It left this pipeline in this turn and did not merge. */
+export function lostDependency(draft: TurnDraft, item: QueueItem): string | null {
+  if (draft.lostChanges.size === 0) return null;
+  const lost = item.dependsOn.find(key => draft.lostChanges.has(key));
+  return lost === undefined ? null : nameOf(draft, lost);
+}
+
+function abandonedDependency(draft: TurnDraft, item: QueueItem): string | null {
+  const lost = item.dependsOn.find(key => draft.facts(key)?.record.status === 'abandoned');
+  return lost === undefined ? null : `${nameOf(draft, lost)} was abandoned`;
+}
+
+/** A dependency was added meanwhile and is not ahead: the order would be wrong. */
+function missingDependency(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet<ChangeKey>): string | null {
+  if (!draft.dependent) return null;
+  const missing = addedDependencies(draft, item).find(key => !ahead.has(key));
+  return missing === undefined ? null : `${nameOf(draft, missing)} is needed now and is not ahead`;
+}
+
+/** Dependencies the host tells of that the item does not know yet and that are still open. */
+function addedDependencies(draft: TurnDraft, item: QueueItem): readonly ChangeKey[] {
+  const added: ChangeKey[] = [];
+  for (const change of item.changes) {
+    const record = draft.facts(change.key)?.record;
+    if (record === undefined || !sameRevision(record.change, change)) continue;
+    for (const key of record.dependsOn)
+      if (key !== change.key && !item.dependsOn.includes(key) && isOpen(draft, key)) added.push(key);
+  }
+  return added;
+}
+
+function isOpen(draft: TurnDraft, key: ChangeKey): boolean {
+  return draft.facts(key)?.record.status === 'open' && !draft.landedChanges.has(key);
+}
+
+function withNewDependencies(draft: TurnDraft, item: QueueItem): QueueItem {
+  const added = addedDependencies(draft, item);
+  return added.length === 0 ? item : { ...item, dependsOn: [...item.dependsOn, ...added] };
+}
+
+function nameOf(draft: TurnDraft, key: ChangeKey): string {
+  const facts = draft.facts(key);
+  return facts === undefined ? key : changeText(facts.record.change);
+}

@@ -1,0 +1,92 @@
+/**
+ * Leaving: whatever still runs is stopped, the buildset ends, the item gets its one final result and is out of the queue.
+ *
+ * Those behind are not touched here. What they need to know is noted in the draft: `landed` (what they were tested with is
+ * now what the branch holds, they go on), or `departed` with the blame (they are tested again without it) and
+ * `lostChanges` (what depends on it leaves as well).
+ */
+import { laterOf } from '../lib/clock.ts';
+import { type BuildSet, graphOf, testedMergeOf } from '../model/build-set.ts';
+import { type LeaveCode, leaveText } from '../model/cause.ts';
+import type { ReportAction } from '../model/pipeline.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { BuildSetResult } from '../model/results.ts';
+import { changesText } from './changes-text.ts';
+import { sayOnce } from './say.ts';
+import { stopWork } from './stop-work.ts';
+import type { Blame, TurnDraft } from './turn-draft.ts';
+
+export interface Leave {
+  readonly reason: LeaveCode;
+  readonly result: BuildSetResult;
+  /** One clause for the decision. */
+  readonly text: string;
+  /** For those tested with it; null when it landed. */
+  readonly blame: Blame | null;
+  /** Said on the way out, without waiting. */
+  readonly report?: { readonly action: ReportAction; readonly text: string };
+}
+
+export function leave(
+  draft: TurnDraft,
+  item: QueueItem,
+  how: Leave,
+  event: QueueItem['uuid'] | null = null,
+): void {
+  const said =
+    how.report === undefined || item.role === 'dependency'
+      ? item
+      : sayOnce(draft, item, how.report.action, how.result, how.report.text);
+  const buildset = endBuildset(draft, said, how);
+  const last = said.timeline[said.timeline.length - 1] ?? said.timeline[0];
+  const at = laterOf(draft.input.now, last.since);
+  draft.remove({ ...said, buildset, phase: { phase: 'left', at, reason: how.reason, result: how.result } });
+  draft.decide(
+    'left',
+    { change: item.changes[0], item: item.uuid, event },
+    `${changesText(item)} left with ${how.result}: ${how.text}`,
+  );
+  if (how.blame === null) {
+    draft.landed.add(item.uuid);
+    for (const change of item.changes) draft.landedChanges.add(change.key);
+    return;
+  }
+  draft.departuresDue = true;
+  draft.departed.set(item.uuid, how.blame);
+  if (item.role === 'live' && draft.dependent)
+    for (const change of item.changes) draft.lostChanges.add(change.key);
+}
+
+/** Leaving early, for a reason of the host's or an operator's; reported where the pipeline has dequeue reporters. */
+export function leaveEarly(
+  draft: TurnDraft,
+  item: QueueItem,
+  reason: LeaveCode,
+  detail: string | null,
+  event: QueueItem['uuid'] | null = null,
+): void {
+  const text = detail === null ? leaveText(reason) : `${leaveText(reason)}: ${detail}`;
+  const failed = reason === 'requirement-lost' || reason === 'dependency-lost';
+  const blame: Blame = {
+    code: 'item-ahead-left',
+    culprit: { item: item.uuid, change: changesText(item), left: reason },
+  };
+  const report = { action: failed ? 'failure' : 'dequeue', text: sentence(text) } as const;
+  leave(draft, item, { reason, result: failed ? 'FAILURE' : 'DEQUEUED', text, blame, report }, event);
+}
+
+function sentence(text: string): string {
+  return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
+}
+
+function endBuildset(draft: TurnDraft, item: QueueItem, how: Leave): BuildSet {
+  const { buildset } = item;
+  if (buildset.stage.state === 'complete' || buildset.stage.state === 'superseded') return buildset;
+  const culprit = { item: item.uuid, change: changesText(item), left: how.reason };
+  const stopped = stopWork(draft, buildset, { code: 'item-left', at: draft.input.now, culprit });
+  const tested = testedMergeOf(buildset);
+  return {
+    ...stopped,
+    stage: { state: 'complete', at: draft.input.now, result: how.result, tested, graph: graphOf(buildset) },
+  };
+}

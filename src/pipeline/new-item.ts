@@ -1,0 +1,48 @@
+/** A new queue item with its first buildset; where it stands among the others is the pass's to find out. */
+import type { Change, ChangeKey } from '../model/change.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { EnqueueEvent } from './enqueue.ts';
+import { newBuildset } from './reset-item.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+export interface NewItem {
+  readonly queue: string;
+  readonly change: Change;
+  readonly role: QueueItem['role'];
+  /** Open changes it depends on directly. */
+  readonly needs: readonly ChangeKey[];
+  /** Where it comes from, also for changes it brings along. */
+  readonly event: EnqueueEvent;
+}
+
+export function newItem(draft: TurnDraft, { queue, change, role, needs, event }: NewItem): QueueItem {
+  const { now, tenant, pipeline, ids } = draft.input;
+  const { trigger, tenantSpan } = event;
+  return {
+    uuid: ids.uuid(),
+    tenant,
+    pipeline: pipeline.name,
+    queue,
+    changes: [change],
+    role,
+    origin: {
+      event: trigger.uuid,
+      eventType: trigger.type,
+      eventSpan: trigger.span,
+      tenantSpan,
+      receivedAt: trigger.receivedAt,
+      connection: trigger.connection,
+    },
+    sampled: trigger.sampled,
+    enqueuedAt: now,
+    phase: { phase: 'queued' },
+    behind: null,
+    dependsOn: needs,
+    buildset: newBuildset(draft, 1, null),
+    earlier: [],
+    timeline: [{ state: role === 'dependency' ? 'dependency' : 'window', since: now }],
+    events: [],
+    reports: [],
+    startReported: false,
+  };
+}

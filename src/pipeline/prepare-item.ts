@@ -1,0 +1,134 @@
+/**
+ * From `new` to `running`: merge → freeze → heads of other projects. Each function moves the buildset one stage on; the
+ * diagram is in `src/model/build-set.ts`.
+ *
+ *     startMerge        new → merging            inside the window
+ *     askMergerAgain    merging, repo-state      the merger could not, at most MERGER_RETRIES times
+ *     applyFreeze       merged → running | repo-state | complete
+ *     begin             → running                start report, once per item
+ */
+import type { Uuid } from '../lib/ids.ts';
+import {
+  type BuildSetStage,
+  type FrozenGraph,
+  graphOf,
+  type MergerWork,
+  type TestedMerge,
+  testedMergeOf,
+} from '../model/build-set.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { BuildSetResult } from '../model/results.ts';
+import { sayOnce } from './say.ts';
+import { withEvent } from './timeline.ts';
+import type { FreezeFact } from './turn.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+/** A merger that failed for a passing reason is asked again this often, in the same buildset. */
+const MERGER_RETRIES = 3;
+
+export function withStage(item: QueueItem, stage: BuildSetStage): QueueItem {
+  return { ...item, buildset: { ...item.buildset, stage } };
+}
+
+export function complete(draft: TurnDraft, item: QueueItem, result: BuildSetResult): QueueItem {
+  const { buildset } = item;
+  return withStage(item, {
+    state: 'complete',
+    at: draft.input.now,
+    result,
+    tested: testedMergeOf(buildset),
+    graph: graphOf(buildset),
+  });
+}
+
+/** Whatever can be done for an item inside the window that has no jobs running yet. */
+export function prepareItem(draft: TurnDraft, item: QueueItem): QueueItem {
+  const { stage } = item.buildset;
+  if (stage.state === 'new') return startMerge(draft, item);
+  if (stage.state !== 'merged') return item;
+  const fact = draft.input.frozen.get(item.buildset.uuid);
+  if (fact !== undefined) return applyFreeze(draft, item, stage.tested, fact);
+  draft.need({
+    kind: 'freeze',
+    item: item.uuid,
+    buildset: item.buildset.uuid,
+    project: item.changes[0].project,
+  });
+  return item;
+}
+
+function startMerge(draft: TurnDraft, item: QueueItem): QueueItem {
+  const waited = draft.isKnown(item.uuid) && item.timeline.at(-1)?.state === 'window';
+  const entered = waited
+    ? withEvent(item, {
+        at: draft.input.now,
+        name: 'window-entered',
+        facts: { buildset: item.buildset.uuid },
+      })
+    : item;
+  return requestMerge(draft, entered);
+}
+
+function requestMerge(draft: TurnDraft, item: QueueItem): QueueItem {
+  const request = draft.input.ids.uuid();
+  draft.command({ kind: 'request-merge', request, item: item.uuid, buildset: item.buildset.uuid });
+  return withStage(withWork(draft, item, request, 'merge'), { state: 'merging', request });
+}
+
+function withWork(draft: TurnDraft, item: QueueItem, request: Uuid, kind: MergerWork['kind']): QueueItem {
+  const work: MergerWork = { request, kind, requestedAt: draft.input.now, done: null };
+  return { ...item, buildset: { ...item.buildset, mergerWork: [...item.buildset.mergerWork, work] } };
+}
+
+/**
+ * The merger could not do it for a passing reason.
+ *
+ * A repo-state goes back to `merged`: which heads are missing is not stored, the freeze that found out is repeated.
+ *
+ * @returns undefined when it was asked often enough.
+ */
+export function askMergerAgain(draft: TurnDraft, item: QueueItem): QueueItem | undefined {
+  const { stage, mergerWork } = item.buildset;
+  const kind = stage.state === 'repo-state' ? 'repo-state' : 'merge';
+  if (mergerWork.filter(entry => entry.kind === kind).length > MERGER_RETRIES) return undefined;
+  return stage.state === 'repo-state'
+    ? withStage(item, { state: 'merged', tested: stage.tested })
+    : requestMerge(draft, item);
+}
+
+function applyFreeze(draft: TurnDraft, item: QueueItem, tested: TestedMerge, fact: FreezeFact): QueueItem {
+  const frozen: QueueItem = {
+    ...item,
+    buildset: { ...item.buildset, turnWork: [...item.buildset.turnWork, ...fact.work] },
+  };
+  if (fact.kind === 'not-in-pipeline') return complete(draft, frozen, 'NO_JOBS');
+  if (fact.kind === 'misconfigured') {
+    const misconfigured = { ...frozen, buildset: { ...frozen.buildset, configErrors: fact.errors } };
+    return complete(draft, misconfigured, 'CONFIG_ERROR');
+  }
+  const graph = { blob: fact.blob, jobs: fact.jobs };
+  if (fact.jobs.length === 0) {
+    return withStage(frozen, { state: 'complete', at: draft.input.now, result: 'NO_JOBS', tested, graph });
+  }
+  if (fact.missingStates.length === 0) return begin(draft, frozen, tested, graph);
+  const request = draft.input.ids.uuid();
+  draft.command({
+    kind: 'request-repo-state',
+    request,
+    item: item.uuid,
+    buildset: item.buildset.uuid,
+    states: fact.missingStates,
+  });
+  return withStage(withWork(draft, frozen, request, 'repo-state'), {
+    state: 'repo-state',
+    tested,
+    graph,
+    request,
+  });
+}
+
+/** All facts are there: jobs may start. Says so once per item, however often it is tested again. */
+export function begin(draft: TurnDraft, item: QueueItem, tested: TestedMerge, graph: FrozenGraph): QueueItem {
+  const running = withStage(item, { state: 'running', tested, graph });
+  return item.startReported ? running : { ...sayOnce(draft, running, 'start', null), startReported: true };
+}

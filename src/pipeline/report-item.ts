@@ -1,0 +1,111 @@
+/**
+ * The final report of an item at the head: the intent is stored, the item waits in phase `reporting`, and what the
+ * reporters answered (`apply-report-result.ts`) decides how it leaves.
+ */
+import { laterOf } from '../lib/clock.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { BuildSetResult } from '../model/results.ts';
+import { changesText } from './changes-text.ts';
+import { leave } from './leave-item.ts';
+import { actionFor, hasReporters, intend } from './say.ts';
+import { failureOf } from './standing.ts';
+import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+import { adjustWindow } from './window.ts';
+
+/** @returns the item in phase `reporting`, or null: nobody has anything to say and it has left. */
+export function reportItem(
+  draft: TurnDraft,
+  queue: QueueDraft,
+  item: QueueItem,
+  result: BuildSetResult,
+): QueueItem | null {
+  const action = draft.disabled ? 'disabled' : actionFor(result);
+  countFailures(draft, item, result);
+  if (!hasReporters(draft, action)) {
+    leaveReported(draft, queue, item, {
+      result,
+      merged: false,
+      text: `the pipeline has no ${action} reporters`,
+    });
+    return null;
+  }
+  const report = draft.input.ids.uuid();
+  const text = troubleText(item);
+  const intended = intend(draft, item, { report, action, result, awaited: true }, text);
+  return { ...intended, phase: { phase: 'reporting', report, action } };
+}
+
+/** What the pipeline's own message would not tell. */
+function troubleText(item: QueueItem): string | undefined {
+  const { stage, mergerWork } = item.buildset;
+  return stage.state === 'complete' && stage.result === 'ERROR' ? mergerWork.at(-1)?.done?.text : undefined;
+}
+
+/** The failure that reaches the limit is still reported as usual; what follows is not. */
+function countFailures(draft: TurnDraft, item: QueueItem, result: BuildSetResult): void {
+  if (result === 'SUCCESS') draft.consecutiveFailures = 0;
+  if (result !== 'FAILURE') return;
+  draft.consecutiveFailures += 1;
+  const limit = draft.input.pipeline.disableAfterConsecutiveFailures;
+  if (limit === undefined || draft.disabled || draft.consecutiveFailures < limit) return;
+  draft.disabled = true;
+  draft.decide(
+    'pipeline-disabled',
+    { change: item.changes[0], item: item.uuid, event: null },
+    `${draft.consecutiveFailures} consecutive failures reach the limit of ${limit}: reports go to the disabled reporters from now on`,
+  );
+}
+
+/** What the reporters came to. */
+export interface Reported {
+  readonly result: BuildSetResult;
+  /** The tested commits are what the branches now hold. */
+  readonly merged: boolean;
+  readonly text: string;
+}
+
+/** The last step of every item that was reported. */
+export function leaveReported(
+  draft: TurnDraft,
+  queue: QueueDraft,
+  item: QueueItem,
+  reported: Reported,
+): void {
+  const refused = draft.dependent && reported.result === 'SUCCESS' && !reported.merged;
+  const result = refused ? 'MERGE_FAILURE' : reported.result;
+  draft.decide(
+    'reported',
+    { change: item.changes[0], item: item.uuid, event: null },
+    `${changesText(item)} was reported with ${result}: ${reported.text}`,
+  );
+  if (reported.merged) {
+    leave(draft, item, { reason: 'reported', result, text: 'merged', blame: null });
+    if (draft.dependent) adjustWindow(draft, queue, item, 'widen');
+    return;
+  }
+  const culprit = { item: item.uuid, change: changesText(item), buildset: item.buildset.uuid };
+  const blame = refused
+    ? ({ code: 'item-ahead-not-merged', culprit } as const)
+    : (failureOf(item) ?? { code: 'item-ahead-left', culprit: { ...culprit, left: 'reported' } });
+  const sorry = refused
+    ? { report: { action: 'failure', text: `The change was not merged: ${reported.text}` } as const }
+    : {};
+  leave(draft, item, { reason: 'reported', result, text: reported.text, blame, ...sorry });
+  if (draft.dependent && result === 'FAILURE') adjustWindow(draft, queue, item, 'narrow');
+}
+
+/** The answer, on the record it belongs to; the same item when that is unknown or answered already. */
+export function withReportDone(
+  item: QueueItem,
+  report: string,
+  done: NonNullable<QueueItem['reports'][number]['done']>,
+): QueueItem {
+  const open = item.reports.some(record => record.uuid === report && record.done === null);
+  if (!open) return item;
+  const reports = item.reports.map(record =>
+    record.uuid === report
+      ? { ...record, done: { ...done, at: laterOf(done.at, record.requestedAt) } }
+      : record,
+  );
+  return { ...item, reports };
+}

@@ -1,0 +1,79 @@
+/**
+ * The gate reset: what an item is tested as has changed, so the buildset ends as superseded and a new one begins. The
+ * cause, with its culprit, is stored on both.
+ *
+ * A buildset that was complete stays complete (its end is a fact that may have been exported); it only moves to `earlier`.
+ */
+
+import { type BuildSet, graphOf } from '../model/build-set.ts';
+import { type ResetCause, resetText } from '../model/cause.ts';
+import { changeText } from '../model/change.ts';
+import type { ItemEvent, QueueItem } from '../model/queue-item.ts';
+import { stopWork } from './stop-work.ts';
+import { withEvent } from './timeline.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+/** @param cause null for the item's first. */
+export function newBuildset(draft: TurnDraft, number: number, cause: ResetCause | null): BuildSet {
+  return {
+    uuid: draft.input.ids.uuid(),
+    number,
+    createdAt: draft.input.now,
+    cause,
+    stage: { state: 'new' },
+    mergerWork: [],
+    turnWork: [],
+    conflict: null,
+    configErrors: [],
+    filesChanged: [],
+    builds: [],
+  };
+}
+
+/** Ends the buildset without a successor: it waits for a change it needs. */
+export function supersede(draft: TurnDraft, item: QueueItem, cause: ResetCause): QueueItem {
+  return { ...item, buildset: superseded(draft, item.buildset, cause) };
+}
+
+/** A new buildset in place of the current one, and the record of why. */
+export function resetItem(draft: TurnDraft, item: QueueItem, cause: ResetCause): QueueItem {
+  const old = item.buildset;
+  const next: QueueItem = {
+    ...item,
+    phase: { phase: 'queued' },
+    earlier: [...item.earlier, superseded(draft, old, cause)],
+    buildset: newBuildset(draft, old.number + 1, cause),
+  };
+  const retest = cause.code === 'base-moved' && item.phase.phase === 'reporting';
+  const change = item.changes[0];
+  draft.decide(
+    retest ? 'retest' : 'reset',
+    { change, item: item.uuid, event: null },
+    `${changeText(change)} is tested again: ${resetText(cause)}`,
+  );
+  return withEvent(next, resetEvent(old, cause, retest ? 'retest' : 'reset'));
+}
+
+function superseded(draft: TurnDraft, buildset: BuildSet, cause: ResetCause): BuildSet {
+  if (buildset.stage.state === 'complete' || buildset.stage.state === 'superseded') return buildset;
+  const code = cause.code === 'needed-change-failing' ? 'needed-change-failing' : 'reset';
+  const stopped = stopWork(draft, buildset, { code, at: cause.at, culprit: cause.culprit });
+  return { ...stopped, stage: { state: 'superseded', at: cause.at, cause, graph: graphOf(buildset) } };
+}
+
+function resetEvent(old: BuildSet, cause: ResetCause, name: 'reset' | 'retest'): ItemEvent {
+  const { culprit } = cause;
+  return {
+    at: cause.at,
+    name,
+    facts: {
+      buildset: old.uuid,
+      number: old.number,
+      cause: cause.code,
+      ...(culprit === null ? {} : { culprit: culprit.change, item: culprit.item }),
+      ...(culprit?.build === undefined ? {} : { build: culprit.build }),
+      ...(culprit?.job === undefined ? {} : { job: culprit.job }),
+      ...(culprit?.result === undefined ? {} : { result: culprit.result }),
+    },
+  };
+}

@@ -1,0 +1,147 @@
+/**
+ * An item's standing, derived from the records and never stored: is it failing and why, does it hold back the items
+ * behind, and in which one of the timeline's states is it.
+ *
+ * Worked example: A's `unit` has failed, B and C were behind it. A is failing (`item-ahead-failed` for those behind, with
+ * A, its buildset, the build and its result as culprit); B and C extend the nearest non-failing item ahead, here none.
+ * A stays in place until it is at the head and all its jobs have ended: until then its state is `running`, after that
+ * `change-ahead` or `reporting`.
+ */
+import type { Uuid } from '../lib/ids.ts';
+import { isOpen, resultOf } from '../model/build.ts';
+import { type BuildSet, graphOf } from '../model/build-set.ts';
+import { changeText } from '../model/change.ts';
+import type { ItemStateName, QueueItem, TimelineEntry } from '../model/queue-item.ts';
+import { changesText } from './changes-text.ts';
+import { currentBuilds, isFailed } from './job-standing.ts';
+import type { Blame } from './turn-draft.ts';
+
+/** What an item's neighbours mean for it; found out once per pass (`process-queue.ts`). */
+export interface Surroundings {
+  readonly active: boolean;
+  /** The live item directly ahead in the queue; null at the head. */
+  readonly directlyAhead: QueueItem | null;
+  /** The item it waits for because of a hold-following job. */
+  readonly heldBy: QueueItem | null;
+  /** The failing item that holds a change it depends on. */
+  readonly failingNeed: QueueItem | null;
+}
+
+/** Why the item cannot merge as it is, or null. Does not look at the changes it needs. */
+export function failureOf(item: QueueItem): Blame | null {
+  const buildset = item.buildset;
+  const culprit = { item: item.uuid, change: changesText(item), buildset: buildset.uuid };
+  if (buildset.stage.state === 'complete') {
+    if (buildset.stage.result === 'SUCCESS') return null;
+    if (buildset.stage.result === 'MERGE_CONFLICT') return { code: 'item-ahead-conflict', culprit };
+    if (buildset.stage.result === 'CONFIG_ERROR') return { code: 'item-ahead-misconfigured', culprit };
+  }
+  const failed = failedVotingBuild(buildset);
+  if (failed !== undefined) return { code: 'item-ahead-failed', culprit: { ...culprit, ...failed } };
+  return buildset.stage.state === 'complete' ? { code: 'item-ahead-failed', culprit } : null;
+}
+
+function failedVotingBuild(buildset: BuildSet) {
+  if (buildset.builds.length === 0) return undefined;
+  const failed = buildset.builds.find(build => build.voting && isFailed(build));
+  if (failed === undefined) return undefined;
+  const result = resultOf(failed);
+  return { build: failed.uuid, job: failed.job, ...(result === undefined ? {} : { result }) };
+}
+
+/**
+ * A hold-following job of the item has not succeeded yet. Until its job graph is known every item may have one.
+ *
+ * A dependency item runs nothing and holds nothing.
+ */
+export function holdsFollowing(item: QueueItem): boolean {
+  if (item.role === 'dependency') return false;
+  const graph = graphOf(item.buildset);
+  if (graph === null) return item.buildset.stage.state !== 'complete';
+  const holding = graph.jobs.filter(job => job.holdFollowingChanges);
+  if (holding.length === 0) return false;
+  const builds = currentBuilds(item.buildset);
+  return holding.some(job => {
+    const build = builds.get(job.name);
+    return build === undefined || resultOf(build) !== 'SUCCESS';
+  });
+}
+
+/** The one state every nanosecond of the item belongs to. */
+export function stateOf(item: QueueItem, around: Surroundings): Pick<TimelineEntry, 'state' | 'subject'> {
+  if (item.phase.phase !== 'queued') return { state: 'reporting' };
+  if (item.role === 'dependency') return { state: 'dependency' };
+  if (around.failingNeed !== null) return about('needed-change', around.failingNeed);
+  switch (item.buildset.stage.state) {
+    case 'new':
+    case 'superseded':
+      return { state: around.active ? 'merge' : 'window' };
+    case 'merging':
+      return { state: 'merge' };
+    case 'merged':
+      return { state: 'configure' };
+    case 'repo-state':
+      return { state: 'repo-state' };
+    case 'running':
+      return runningState(item.buildset, around);
+    case 'complete':
+      return around.directlyAhead === null
+        ? { state: 'reporting' }
+        : about('change-ahead', around.directlyAhead);
+  }
+}
+
+function runningState(buildset: BuildSet, around: Surroundings): Pick<TimelineEntry, 'state' | 'subject'> {
+  if (buildset.builds.some(build => build.state.state === 'started')) return { state: 'running' };
+  if (buildset.builds.some(isOpen)) return { state: 'executor' };
+  if (!around.active) return { state: 'window' };
+  return around.heldBy === null ? { state: 'executor' } : about('hold-following', around.heldBy);
+}
+
+function about(state: ItemStateName, item: QueueItem): Pick<TimelineEntry, 'state' | 'subject'> {
+  return { state, subject: changesText(item) };
+}
+
+/** Where an item stands, for people who look at a queue; follows from the records alone. */
+export interface ItemStanding {
+  /** Among the live items of its queue, from 0. */
+  readonly position: number;
+  readonly active: boolean;
+  /** Empty: it is not failing. */
+  readonly failing: readonly string[];
+}
+
+/** @param items of one queue, in order. */
+export function standingsOf(items: readonly QueueItem[], window: number): ReadonlyMap<Uuid, ItemStanding> {
+  const standings = new Map<Uuid, ItemStanding>();
+  const failingChanges = new Map<string, string>();
+  let position = 0;
+  for (const item of items) {
+    const active = window === 0 || position < window;
+    const needs = item.dependsOn.flatMap(key => failingChanges.get(key) ?? []);
+    const failing =
+      item.role === 'dependency'
+        ? []
+        : [...ownFailures(item), ...needs.map(text => `a change it depends on is failing: ${text}`)];
+    standings.set(item.uuid, { position, active, failing });
+    if (failing.length > 0)
+      for (const change of item.changes) failingChanges.set(change.key, changeText(change));
+    if (item.role === 'live') position += 1;
+  }
+  return standings;
+}
+
+function ownFailures(item: QueueItem): readonly string[] {
+  const failure = failureOf(item);
+  if (failure === null) return [];
+  if (failure.code === 'item-ahead-conflict') return ['it cannot be merged'];
+  if (failure.code === 'item-ahead-misconfigured') return ['its configuration is invalid'];
+  const { job, result } = failure.culprit ?? {};
+  if (job !== undefined) return [`${job} ${result === undefined ? 'is failing' : `ended with ${result}`}`];
+  const stage = item.buildset.stage;
+  return [
+    stage.state === 'complete' && stage.result === 'NO_JOBS'
+      ? 'it has no jobs here'
+      : 'its merge could not be computed',
+  ];
+}

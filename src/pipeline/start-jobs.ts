@@ -1,0 +1,121 @@
+/**
+ * Starts what can start and skips what never will (`job-standing.ts` says which), then sees whether all jobs have ended.
+ *
+ * Jobs are considered in configuration order. A skip may settle jobs listed earlier, so the list is walked until a walk
+ * settles nothing; each walk but the last settles at least one job.
+ */
+import type { Build } from '../model/build.ts';
+import type { JobNode } from '../model/job.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { changesText } from './changes-text.ts';
+import {
+  currentBuilds,
+  failFastCulprit,
+  isFailed,
+  isFinal,
+  jobStanding,
+  type StartGate,
+} from './job-standing.ts';
+import { complete } from './prepare-item.ts';
+import { cancelOpenBuilds } from './stop-work.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+/** The same item when there is nothing to do. */
+export function startJobs(draft: TurnDraft, item: QueueItem, gate: StartGate): QueueItem {
+  const { stage } = item.buildset;
+  if (stage.state !== 'running') return item;
+  const stopped = stopAfterFailure(draft, item, stage.graph.jobs);
+  const started = withNewBuilds(stopped, newBuilds(draft, stopped, stage.graph.jobs, gate));
+  return completeWhenDone(draft, started, stage.graph.jobs);
+}
+
+function withNewBuilds(item: QueueItem, added: readonly Build[]): QueueItem {
+  if (added.length === 0) return item;
+  return { ...item, buildset: { ...item.buildset, builds: [...item.buildset.builds, ...added] } };
+}
+
+/** Fail-fast: the first voting failure cancels the other jobs. */
+function stopAfterFailure(draft: TurnDraft, item: QueueItem, jobs: readonly JobNode[]): QueueItem {
+  const failed = failFastCulprit(jobs, currentBuilds(item.buildset));
+  if (failed?.state.state !== 'completed') return item;
+  const culprit = {
+    item: item.uuid,
+    change: changesText(item),
+    buildset: item.buildset.uuid,
+    build: failed.uuid,
+    job: failed.job,
+    result: failed.state.result,
+  };
+  const builds = cancelOpenBuilds(draft, item.buildset.builds, {
+    code: 'fail-fast',
+    at: draft.input.now,
+    culprit,
+  });
+  return builds === item.buildset.builds ? item : { ...item, buildset: { ...item.buildset, builds } };
+}
+
+function newBuilds(
+  draft: TurnDraft,
+  item: QueueItem,
+  jobs: readonly JobNode[],
+  gate: StartGate,
+): readonly Build[] {
+  const builds = currentBuilds(item.buildset);
+  const stopped = failFastCulprit(jobs, builds);
+  const added: Build[] = [];
+  const settled = new Set<string>();
+  for (let before = -1; before !== settled.size; ) {
+    before = settled.size;
+    for (const job of jobs) {
+      if (settled.has(job.name)) continue;
+      const standing = jobStanding(job, builds, stopped, gate);
+      if (standing.kind !== 'startable' && standing.kind !== 'skip') continue;
+      const attempt = (builds.get(job.name)?.attempt ?? 0) + 1;
+      const build =
+        standing.kind === 'skip'
+          ? skip(draft, job, attempt, standing.because)
+          : request(draft, item, job, attempt);
+      builds.set(job.name, build);
+      settled.add(job.name);
+      added.push(build);
+    }
+  }
+  return added;
+}
+
+function skip(draft: TurnDraft, job: JobNode, attempt: number, because: string): Build {
+  const at = draft.input.now;
+  const state = { state: 'skipped', at, because } as const;
+  return { uuid: draft.input.ids.uuid(), job: job.name, attempt, voting: job.voting, requestedAt: at, state };
+}
+
+function request(draft: TurnDraft, item: QueueItem, job: JobNode, attempt: number): Build {
+  const uuid = draft.input.ids.uuid();
+  draft.command({
+    kind: 'request-build',
+    build: uuid,
+    item: item.uuid,
+    buildset: item.buildset.uuid,
+    job: job.name,
+    attempt,
+  });
+  return {
+    uuid,
+    job: job.name,
+    attempt,
+    voting: job.voting,
+    requestedAt: draft.input.now,
+    state: { state: 'requested' },
+  };
+}
+
+function completeWhenDone(draft: TurnDraft, item: QueueItem, jobs: readonly JobNode[]): QueueItem {
+  const builds = currentBuilds(item.buildset);
+  let failed = false;
+  for (const job of jobs) {
+    const build = builds.get(job.name);
+    if (build === undefined || !isFinal(build)) return item;
+    failed ||= job.voting && isFailed(build);
+  }
+  return complete(draft, item, failed ? 'FAILURE' : 'SUCCESS');
+}

@@ -1,0 +1,57 @@
+/**
+ * Ends what runs for a buildset: open builds become cancelled, pending merger requests withdrawn. Cancelling is a fact
+ * from here on: whatever a worker still answers is attached, never counted (`apply-build-events.ts`).
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import { type Build, isOpen } from '../model/build.ts';
+import type { BuildSet } from '../model/build-set.ts';
+import type { CancelCause } from '../model/cause.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+export function cancelBuild(build: Build, cause: CancelCause): Build {
+  const started = build.state.state === 'started' ? build.state : null;
+  return {
+    ...build,
+    state: {
+      state: 'cancelled',
+      startedAt: started?.at ?? null,
+      at: cause.at,
+      worker: started?.worker ?? null,
+      cause,
+      execution: null,
+    },
+  };
+}
+
+/** The same buildset with its work ended; its stage is the caller's to change. */
+export function stopWork(draft: TurnDraft, buildset: BuildSet, cause: CancelCause): BuildSet {
+  return {
+    ...buildset,
+    builds: cancelOpenBuilds(draft, buildset.builds, cause),
+    mergerWork: withdrawRequest(draft, buildset, cause.at),
+  };
+}
+
+/** @returns the same list when none is open. */
+export function cancelOpenBuilds(
+  draft: TurnDraft,
+  builds: readonly Build[],
+  cause: CancelCause,
+): readonly Build[] {
+  if (!builds.some(isOpen)) return builds;
+  return builds.map(build => {
+    if (!isOpen(build)) return build;
+    draft.command({ kind: 'cancel-build', build: build.uuid });
+    return cancelBuild(build, cause);
+  });
+}
+
+function withdrawRequest(draft: TurnDraft, buildset: BuildSet, at: Nanoseconds): BuildSet['mergerWork'] {
+  if (buildset.stage.state !== 'merging' && buildset.stage.state !== 'repo-state') return buildset.mergerWork;
+  const { request } = buildset.stage;
+  draft.command({ kind: 'withdraw-merger-request', request });
+  return buildset.mergerWork.map(work => {
+    if (work.request !== request || work.done !== null) return work;
+    return { ...work, done: { at, outcome: 'withdrawn', worker: null, steps: [] } };
+  });
+}

@@ -1,0 +1,199 @@
+/**
+ * The one mutable thing of this room: what a turn has decided so far. It begins as the input's state and ends as the
+ * {@link TurnOutput}; it never leaves `decideTurn`.
+ *
+ * Items are immutable records: a changed item is a new object put under the same uuid, an untouched one keeps its
+ * identity, so that others find out what to write by comparing references. An item that leaves is taken out of `items` at
+ * once; its place in the queue's list is swept when the turn ends, so that leaving costs the same at any position.
+ */
+import type { Uuid } from '../lib/ids.ts';
+import type { Culprit, ResetCause, ResetCode } from '../model/cause.ts';
+import { type Change, type ChangeKey, changeText } from '../model/change.ts';
+import type { Decision, DecisionCode } from '../model/decision.ts';
+import type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { ChangeFacts, Command, Need, TurnInput, TurnOutput } from './turn.ts';
+
+export interface QueueDraft {
+  readonly key: string;
+  readonly name: string;
+  window: number;
+  readonly items: Uuid[];
+}
+
+/** Why items that were tested with a departed or failing one must be tested again. */
+export interface Blame {
+  readonly code: ResetCode;
+  readonly culprit: Culprit | null;
+}
+
+export class TurnDraft {
+  readonly input: TurnInput;
+  readonly dependent: boolean;
+  readonly queues: QueueDraft[];
+  /** Left in this turn without being merged; what those tested with them are told. */
+  readonly departed = new Map<Uuid, Blame>();
+  /** Left in this turn because what was tested of them is now what the branch holds. */
+  readonly landed = new Set<Uuid>();
+  readonly landedChanges = new Set<ChangeKey>();
+  /** Changes of `departed`: what depends on them cannot stay. */
+  readonly lostChanges = new Set<ChangeKey>();
+  /** Got a new buildset by an event, before the pass. */
+  readonly retested = new Map<Uuid, ResetCause>();
+  /** The sweep of `departures.ts` has not seen what happened last. */
+  departuresDue = true;
+  consecutiveFailures: number;
+  disabled: boolean;
+  readonly #items: Map<Uuid, QueueItem>;
+  readonly #live = new Map<ChangeKey, Set<Uuid>>();
+  readonly #commands: Command[] = [];
+  readonly #decisions: Decision[] = [];
+  readonly #needs: Need[] = [];
+  readonly #left: QueueItem[] = [];
+  #itemsChanged = false;
+
+  constructor(input: TurnInput) {
+    this.input = input;
+    this.dependent = input.pipeline.manager === 'dependent';
+    this.queues = input.state.queues.map(queue => ({ ...queue, items: [...queue.items] }));
+    this.consecutiveFailures = input.state.consecutiveFailures;
+    this.disabled = input.state.disabled;
+    this.#items = new Map(input.state.items);
+    for (const item of this.#items.values()) this.#index(item);
+  }
+
+  item(uuid: Uuid): QueueItem | undefined {
+    return this.#items.get(uuid);
+  }
+
+  /** It was there before this turn. */
+  isKnown(uuid: Uuid): boolean {
+    return this.input.state.items.has(uuid);
+  }
+
+  get itemCount(): number {
+    return this.#items.size;
+  }
+
+  facts(key: ChangeKey): ChangeFacts | undefined {
+    return this.input.changes.get(key);
+  }
+
+  /** Live items of a change, at whatever revision; oldest first. */
+  liveItems(key: ChangeKey): readonly QueueItem[] {
+    const found: QueueItem[] = [];
+    for (const uuid of this.#live.get(key) ?? []) {
+      const item = this.#items.get(uuid);
+      if (item !== undefined) found.push(item);
+    }
+    return found;
+  }
+
+  queue(key: string): QueueDraft | undefined {
+    return this.queues.find(queue => queue.key === key);
+  }
+
+  addQueue(queue: QueueDraft): QueueDraft {
+    this.queues.push(queue);
+    return queue;
+  }
+
+  append(queue: QueueDraft, item: QueueItem): void {
+    queue.items.push(item.uuid);
+    this.put(item);
+    this.#index(item);
+    if (item.role === 'live') for (const change of item.changes) this.lostChanges.delete(change.key);
+  }
+
+  /** Replaces the item's record; nothing happens when it is the same object. */
+  put(item: QueueItem): void {
+    if (this.#items.get(item.uuid) === item) return;
+    this.#items.set(item.uuid, item);
+    this.#itemsChanged = true;
+  }
+
+  /** @param item in its final form, phase `left`. */
+  remove(item: QueueItem): void {
+    this.#items.delete(item.uuid);
+    this.#itemsChanged = true;
+    for (const change of item.changes) this.#live.get(change.key)?.delete(item.uuid);
+    this.#left.push(item);
+  }
+
+  command(command: Command): void {
+    this.#commands.push(command);
+  }
+
+  need(need: Need): void {
+    this.#needs.push(need);
+  }
+
+  decide(
+    code: DecisionCode,
+    about: { readonly change: Change; readonly item: Uuid | null; readonly event: Uuid | null },
+    text: string,
+  ): void {
+    this.#decisions.push({
+      at: this.input.now,
+      code,
+      tenant: this.input.tenant,
+      pipeline: this.input.pipeline.name,
+      project: about.change.project,
+      change: about.change.key,
+      changeText: changeText(about.change),
+      item: about.item,
+      event: about.event,
+      text,
+    });
+  }
+
+  finish(): TurnOutput {
+    return {
+      state: this.#state(),
+      commands: this.#commands,
+      decisions: this.#decisions,
+      needs: this.#needs,
+      left: this.#left,
+    };
+  }
+
+  #index(item: QueueItem): void {
+    if (item.role !== 'live') return;
+    for (const change of item.changes) {
+      const uuids = this.#live.get(change.key);
+      if (uuids === undefined) this.#live.set(change.key, new Set([item.uuid]));
+      else uuids.add(item.uuid);
+    }
+  }
+
+  #state(): PipelineState {
+    const before = this.input.state;
+    const queues = this.#finalQueues();
+    const { consecutiveFailures, disabled } = this;
+    const countersSame = consecutiveFailures === before.consecutiveFailures && disabled === before.disabled;
+    if (countersSame && queues === before.queues && !this.#itemsChanged) return before;
+    return { queues, consecutiveFailures, disabled, items: this.#itemsChanged ? this.#items : before.items };
+  }
+
+  #finalQueues(): readonly ChangeQueue[] {
+    const before = new Map(this.input.state.queues.map(queue => [queue.key, queue]));
+    const queues: ChangeQueue[] = [];
+    for (const draft of this.queues) {
+      const items = draft.items.filter(uuid => this.#items.has(uuid));
+      if (items.length === 0 && this.#forgettable(draft)) continue;
+      const old = before.get(draft.key);
+      const same = old !== undefined && old.window === draft.window && sameList(old.items, items);
+      queues.push(same ? old : { key: draft.key, name: draft.name, window: draft.window, items });
+    }
+    return sameList(this.input.state.queues, queues) ? this.input.state.queues : queues;
+  }
+
+  /** An empty queue is kept only for the window it has learnt. */
+  #forgettable(queue: QueueDraft): boolean {
+    return !this.dependent || queue.window === this.input.pipeline.window.initial;
+  }
+}
+
+function sameList<T>(a: readonly T[], b: readonly T[]): boolean {
+  return a.length === b.length && a.every((value, index) => value === b[index]);
+}

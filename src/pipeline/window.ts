@@ -1,0 +1,48 @@
+/**
+ * How many items of a queue run at once: additive increase, multiplicative decrease, as configured. A merged item widens
+ * the window; a *test* failure reported at the head narrows it. Conflicts, invalid configuration and refusals of the host
+ * say nothing about how far it is safe to speculate and leave it alone.
+ *
+ *     window 20, decrease exponential 2, floor 3:  20 → 10 → 5 → 3 → 3
+ */
+import type { WindowPolicy } from '../model/pipeline.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+
+/** Is the item at this position (from 0, live items only) inside? Window 0: always. */
+export function isInside(window: number, position: number): boolean {
+  return window === 0 || position < window;
+}
+
+export function widened(window: number, policy: WindowPolicy): number {
+  if (window === 0) return 0;
+  const { type, factor } = policy.increase;
+  const next = Math.floor(type === 'linear' ? window + factor : window * factor);
+  return Math.max(window, Math.min(next, policy.ceiling ?? next));
+}
+
+/** Never grows, even when the window has always been below the floor. */
+export function narrowed(window: number, policy: WindowPolicy): number {
+  if (window === 0) return 0;
+  const { type, factor } = policy.decrease;
+  const next = Math.floor(type === 'linear' ? window - factor : window / factor);
+  return Math.min(window, Math.max(next, policy.floor, 1));
+}
+
+export function adjustWindow(
+  draft: TurnDraft,
+  queue: QueueDraft,
+  item: QueueItem,
+  direction: 'widen' | 'narrow',
+): void {
+  const policy = draft.input.pipeline.window;
+  const next = direction === 'widen' ? widened(queue.window, policy) : narrowed(queue.window, policy);
+  if (next === queue.window) return;
+  const why = direction === 'widen' ? 'an item merged' : 'an item failed its tests';
+  draft.decide(
+    'window-changed',
+    { change: item.changes[0], item: item.uuid, event: null },
+    `window of queue ${queue.name} is ${next} after ${queue.window}: ${why}`,
+  );
+  queue.window = next;
+}
