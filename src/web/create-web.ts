@@ -1,0 +1,165 @@
+/**
+ * HTTP: webhooks in, everything else out. Shows what is, keeps nothing, decides nothing.
+ *
+ *     const web = createWeb(deps);
+ *     const { port } = await web.listen({ address: '127.0.0.1', port: 0 });
+ *     await web.close();
+ *
+ * Paths are Zuul's where Zuul has one (`/api`, see status-routes.ts for the list); the page is at `/`.
+ * Answers to bad input are 4xx with `{error, place}`; 500 means a defect of ours, and it is logged.
+ */
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import { badRequest, notFound, send } from './answer.ts';
+import type { WebDeps } from './deps.ts';
+import { dequeueRoute } from './dequeue-route.ts';
+import { type EventStreams, eventStreams } from './event-streams.ts';
+import { expectedDurations } from './expected-durations.ts';
+import { readableFromAnywhere, securityHeaders } from './headers.ts';
+import { addHealthRoutes } from './health-routes.ts';
+import { addHistoryRoutes } from './history-routes.ts';
+import { addItemRoutes } from './item-routes.ts';
+import { addPageRoutes } from './page-routes.ts';
+import { addGlobalRoutes, addStatusRoutes } from './status-routes.ts';
+import { webhookRoute } from './webhook-route.ts';
+
+export interface Web {
+  /** @throws when the address is taken or not ours. */
+  listen(where: { readonly address: string; readonly port: number }): Promise<{ readonly port: number }>;
+  /** Ends event streams, lets other requests finish, and frees the port. */
+  close(): Promise<void>;
+}
+
+export interface WebLimits {
+  /** Milliseconds in which a request must have arrived. Default 10 s. */
+  readonly requestTimeout?: number;
+  /** Milliseconds after which `close` cuts what still runs. Default 5 s. */
+  readonly closeTimeout?: number;
+}
+
+export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
+  const expected = expectedDurations(deps);
+  const streams = eventStreams({ ...deps, expected, run: deps.clock.now() });
+  const app = express();
+  app.disable('x-powered-by');
+  // Parameters are read by query.ts; Express' own parsing would make objects of them.
+  app.set('query parser', false);
+  app.use(securityHeaders);
+  addHealthRoutes(app, deps);
+  app.use('/api', readableFromAnywhere, apiRoutes(deps, streams, expected));
+  addPageRoutes(app, deps);
+  app.use(nothingHere);
+  app.use(answerErrors(deps));
+
+  const requestTimeout = limits.requestTimeout ?? 10_000;
+  const server = createServer(
+    {
+      requestTimeout,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(1000, requestTimeout),
+      maxHeaderSize: 16_384,
+    },
+    app,
+  );
+  server.on('request', (_request, response) => response.on('close', () => closeIdleWhenStopping(server)));
+  return {
+    listen: where => listen(server, where),
+    close: () => close(server, streams, limits.closeTimeout ?? 5000),
+  };
+}
+
+function apiRoutes(
+  deps: WebDeps,
+  streams: EventStreams,
+  expected: ReturnType<typeof expectedDurations>,
+): Router {
+  const api = Router();
+  api.route('/connection/:name/payload').post(webhookRoute(deps)).all(onlyBy('POST'));
+  const { dequeue } = deps;
+  if (dequeue !== undefined)
+    api
+      .route('/tenant/:tenant/project/*project/dequeue')
+      .post(dequeueRoute({ ...deps, dequeue }))
+      .all(onlyBy('POST'));
+  api.use(onlyReading);
+  addGlobalRoutes(api, deps);
+
+  const tenant = Router({ mergeParams: true });
+  addStatusRoutes(tenant, deps, expected);
+  addItemRoutes(tenant, deps, expected);
+  addHistoryRoutes(tenant, deps);
+  tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {
+    const name = request.params.tenant;
+    if (deps.snapshot(name) === undefined)
+      return send(response, notFound(`there is no tenant ${JSON.stringify(name)}`, 'path: tenant'));
+    await streams.serve(name, request, response);
+  });
+  api.use('/tenant/:tenant', tenant);
+  return api;
+}
+
+function onlyBy(method: string): RequestHandler {
+  return (request, response) =>
+    send(response, {
+      kind: 'refused',
+      status: 405,
+      error: `${request.method} is not possible here; use ${method}`,
+      place: 'method',
+      headers: { Allow: method },
+    });
+}
+
+const onlyReading: RequestHandler = (request, response, next) =>
+  request.method === 'GET' || request.method === 'HEAD' ? next() : onlyBy('GET')(request, response, next);
+
+const nothingHere: RequestHandler = (request, response) =>
+  send(
+    response,
+    notFound(`there is nothing at ${request.path.slice(0, 200)}; see /api for what is there`, 'path'),
+  );
+
+/** The edge of all routes: bad requests Express itself refuses (a malformed path), and our own defects. */
+function answerErrors({ log }: Pick<WebDeps, 'log'>): ErrorRequestHandler {
+  return (error: unknown, request, response, next) => {
+    if (response.headersSent) return next(error);
+    const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : 500;
+    if (typeof status === 'number' && status >= 400 && status < 500)
+      return send(response, badRequest('the request cannot be understood', 'path'));
+    log.warn({ error, method: request.method, path: request.path }, 'a request failed by a defect of ours');
+    send(response, {
+      kind: 'refused',
+      status: 500,
+      error: 'this is a defect of ours; the log has the details',
+      place: 'server',
+    });
+  };
+}
+
+/** A connection that became idle after `close` began would keep the server until its keep-alive time is over. */
+function closeIdleWhenStopping(server: Server): void {
+  if (!server.listening) setImmediate(() => server.closeIdleConnections());
+}
+
+async function listen(
+  server: Server,
+  where: { readonly address: string; readonly port: number },
+): Promise<{ readonly port: number }> {
+  const { promise, resolve, reject } = Promise.withResolvers<void>();
+  server.once('error', reject);
+  server.listen(where.port, where.address, resolve);
+  await promise;
+  server.off('error', reject);
+  const address: AddressInfo | string | null = server.address();
+  return { port: typeof address === 'object' && address !== null ? address.port : where.port };
+}
+
+async function close(server: Server, streams: EventStreams, timeout: number): Promise<void> {
+  const { promise, resolve } = Promise.withResolvers<void>();
+  server.close(() => resolve());
+  streams.close();
+  server.closeIdleConnections();
+  const cut = setTimeout(() => server.closeAllConnections(), timeout);
+  await promise;
+  clearTimeout(cut);
+}

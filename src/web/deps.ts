@@ -1,0 +1,124 @@
+/**
+ * What the web needs of the rest, as narrow as it can be. Nothing in this room decides: it shows, it stores what hosts
+ * send, and it hands an operator's wish on. `src/cmd` makes one of these and calls `createWeb`.
+ *
+ * The functions without a promise are answered from memory and are called often.
+ */
+
+import type { NewConnectionEvent, WebhookIntake } from '../driver/connection.ts';
+import type { History } from '../history/history.ts';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import type { ConfigError } from '../model/config-error.ts';
+import type { Pipeline } from '../model/pipeline.ts';
+import type { PipelineState } from '../model/pipeline-state.ts';
+import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { SpanRecord } from '../model/span.ts';
+import type { SseSettings } from '../settings/settings.ts';
+
+export interface LivePipeline {
+  readonly pipeline: Pipeline;
+  readonly state: PipelineState;
+  /** Waiting for the pipeline's next turn. */
+  readonly triggerEvents: number;
+  readonly resultEvents: number;
+  readonly managementEvents: number;
+}
+
+/** The delivery of spans, for the page's footer; null where tracing is off. */
+export interface TracingHealth {
+  /** Spans in the outbox. */
+  readonly waiting: number;
+  readonly oldestWaiting: Nanoseconds | null;
+  readonly delivered: number;
+  /** By reason, e.g. `too-old`. */
+  readonly lost: { readonly [reason: string]: number };
+  /** Of the last attempt; null after a success. */
+  readonly problem: string | null;
+}
+
+/** A tenant at one moment. */
+export interface TenantSnapshot {
+  /** In the layout's order. */
+  readonly pipelines: readonly LivePipeline[];
+  readonly reconfiguredAt: Nanoseconds;
+  readonly triggerEvents: number;
+  readonly managementEvents: number;
+  /** Waiting events by connection. */
+  readonly connectionEvents: { readonly [connection: ConnectionName]: number };
+  readonly configErrors: readonly ConfigError[];
+  readonly projects: readonly {
+    readonly project: ProjectKey;
+    readonly canonicalName: string;
+    readonly trusted: boolean;
+  }[];
+  readonly jobs: readonly { readonly name: string; readonly description?: string }[];
+  readonly tracing: TracingHealth | null;
+}
+
+export interface WebConnection {
+  readonly name: ConnectionName;
+  readonly driver: string;
+  readonly canonicalHostname: string;
+  /** Absent: it takes no webhooks. */
+  readonly webhook?: WebhookIntake;
+}
+
+/** A piece of a build's log. */
+export interface LogPiece {
+  readonly bytes: Uint8Array;
+  /** Nothing will be added behind `bytes`. */
+  readonly complete: boolean;
+}
+
+export interface DequeueRequest {
+  readonly tenant: TenantName;
+  readonly pipeline: string;
+  readonly item: QueueItem;
+}
+
+export interface ComponentHealth {
+  readonly component: string;
+  readonly ready: boolean;
+  /** Why not, for people. */
+  readonly reason?: string;
+}
+
+export interface WebLog {
+  info(facts: object, text: string): void;
+  warn(facts: object, text: string): void;
+}
+
+export interface WebDeps {
+  readonly clock: Clock;
+  readonly log: WebLog;
+  readonly version: string;
+  /** Public URL without trailing slash; asked after the port is known. */
+  readonly root: () => string;
+  readonly sse: SseSettings;
+  /** `[tracing] ui_url`; null: tracing is off. */
+  readonly traceUi: string | null;
+  readonly tenants: () => readonly TenantName[];
+  /** Undefined: there is no such tenant. */
+  readonly snapshot: (tenant: TenantName) => TenantSnapshot | undefined;
+  /** Calls back after anything of a tenant's snapshot changed. Returns how to stop. */
+  readonly onChange: (listener: (tenant: TenantName) => void) => () => void;
+  readonly history: History;
+  /** An item that left and is not in the history yet: its row waits in the outbox. */
+  readonly leavingItem?: (tenant: TenantName, uuid: string) => Promise<QueueItem | undefined>;
+  /** Spans of an item up to now, open ones included: `src/tracing/spans/`. */
+  readonly spansOf: (item: QueueItem, now: Nanoseconds) => readonly SpanRecord[];
+  /** Where an item's time went, for people: `src/tracing/explain.ts`. */
+  readonly explain: (item: QueueItem, now: Nanoseconds) => object;
+  readonly connections: () => readonly WebConnection[];
+  /** Resolves after the event is durable. */
+  readonly storeEvent: (
+    connection: ConnectionName,
+    event: NewConnectionEvent,
+  ) => Promise<'stored' | 'duplicate'>;
+  /** Undefined: nothing was ever written for that build. */
+  readonly readLog: (build: string, offset: number, limit: number) => Promise<LogPiece | undefined>;
+  /** Absent: the route does not exist. */
+  readonly dequeue?: (request: DequeueRequest) => Promise<void>;
+  readonly health: () => readonly ComponentHealth[];
+}

@@ -1,0 +1,101 @@
+/**
+ * `POST /api/tenant/<t>/project/<p>/dequeue` with `{"pipeline": ..., "change": ...}` or `{"pipeline": ..., "ref": ...}`, as Zuul's.
+ *
+ * There are no users here yet, so only this machine may ask: the connection must come from a loopback address, name one as
+ * its host (a web page on another name cannot), not have passed a proxy, and be JSON (a foreign page's form cannot be).
+ */
+import type { Request, RequestHandler } from 'express';
+import { projectIdOf } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { type Answer, badRequest, json, notFound, send } from './answer.ts';
+import type { DequeueRequest, WebDeps } from './deps.ts';
+import { readBody } from './read-body.ts';
+import { refId } from './status-json.ts';
+
+const LOOPBACK_ADDRESSES = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
+const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
+
+type DequeueDeps = Pick<WebDeps, 'snapshot' | 'log'> & {
+  readonly dequeue: (request: DequeueRequest) => Promise<void>;
+};
+
+export function dequeueRoute(deps: DequeueDeps): RequestHandler {
+  return async (request, response) => send(response, await handle(deps, request));
+}
+
+async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
+  const stranger = strangerIn(request);
+  if (stranger !== undefined)
+    return {
+      kind: 'refused',
+      status: 403,
+      error: `only this machine may dequeue: ${stranger}`,
+      place: 'request',
+      headers: { Connection: 'close' },
+    };
+  if (request.is('application/json') === false)
+    return { kind: 'refused', status: 415, error: 'send application/json', place: 'header content-type' };
+  const body = await readBody(request, 64 * 1024);
+  if (body.kind !== 'read') return badRequest('the body is not readable or larger than 64 KiB', 'body');
+  const tenant = String(request.params.tenant);
+  const snapshot = deps.snapshot(tenant);
+  if (snapshot === undefined) return notFound(`there is no tenant ${JSON.stringify(tenant)}`, 'path: tenant');
+  const wish = parseWish(body.bytes);
+  if (wish === undefined)
+    return badRequest(
+      'expected {"pipeline": text, "change": text} or {"pipeline": text, "ref": text}',
+      'body',
+    );
+  const live = snapshot.pipelines.find(({ pipeline }) => pipeline.name === wish.pipeline);
+  if (live === undefined)
+    return badRequest(`there is no pipeline ${JSON.stringify(wish.pipeline)}`, 'body: pipeline');
+  const project = [request.params.project].flat().join('/');
+  const item = findWished(live.state.items.values(), project, wish.what);
+  if (item === undefined)
+    return notFound(`${wish.what} of ${project} is not in pipeline ${wish.pipeline}`, 'body');
+  await deps.dequeue({ tenant, pipeline: wish.pipeline, item });
+  deps.log.info({ tenant, pipeline: wish.pipeline, item: item.uuid }, 'asked to dequeue');
+  return json(true);
+}
+
+function findWished(items: Iterable<QueueItem>, project: string, what: string): QueueItem | undefined {
+  return [...items].find(item =>
+    item.changes.some(change => {
+      const isProject = change.project === project || projectIdOf(change.project).name === project;
+      return (
+        isProject &&
+        (refId(change) === what || change.ref === what || (change.kind === 'change' && change.id === what))
+      );
+    }),
+  );
+}
+
+function strangerIn(request: Request): string | undefined {
+  if (!LOOPBACK_ADDRESSES.has(request.socket.remoteAddress ?? ''))
+    return 'the connection comes from elsewhere';
+  if (request.headers['x-forwarded-for'] !== undefined || request.headers.forwarded !== undefined)
+    return 'it passed a proxy';
+  if (!LOOPBACK_HOST.test(request.headers.host ?? '')) return 'its Host header is not a loopback name';
+  const { origin } = request.headers;
+  if (origin !== undefined && origin !== `http://${request.headers.host}`)
+    return 'it was sent by a page of another origin';
+  return undefined;
+}
+
+function parseWish(bytes: Buffer): { readonly pipeline: string; readonly what: string } | undefined {
+  let value: unknown;
+  try {
+    value = JSON.parse(bytes.toString('utf8'));
+  } catch {
+    return undefined;
+  }
+  if (
+    typeof value !== 'object' ||
+    value === null ||
+    !('pipeline' in value) ||
+    typeof value.pipeline !== 'string'
+  )
+    return undefined;
+  const what = 'change' in value ? value.change : 'ref' in value ? value.ref : undefined;
+  return typeof what === 'string' && what !== '' ? { pipeline: value.pipeline, what } : undefined;
+}

@@ -1,0 +1,115 @@
+/**
+ * Server-sent events: `/api/tenant/<t>/events`. A reader gets `event: snapshot`, then an `event: update` for each change;
+ * one that comes back with `Last-Event-ID` gets what it missed. Ids are `<start of this process>-<number>`: those of
+ * another process mean nothing here and are answered with a snapshot.
+ *
+ * No reader can hurt another: their number is bounded, also per address, and one that does not read is cut.
+ */
+import type { Request, Response } from 'express';
+import type { WebDeps } from './deps.ts';
+import type { ExpectedDurations } from './expected-durations.ts';
+import { type LiveFeed, liveFeed, type Update } from './live-feed.ts';
+
+export interface EventStreams {
+  /** Takes over the response. */
+  serve(tenant: string, request: Request, response: Response): Promise<void>;
+  /** Readers now. */
+  readonly size: number;
+  /** Ends every stream. */
+  close(): void;
+}
+
+type StreamDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log' | 'onChange' | 'sse'> & {
+  readonly expected: ExpectedDurations;
+  /** Tells this process from others. */
+  readonly run: string;
+};
+
+export function eventStreams(deps: StreamDeps): EventStreams {
+  const feeds = new Map<string, LiveFeed>();
+  const readers = new Map<Response, string>();
+  const stopListening = deps.onChange(tenant => feeds.get(tenant)?.touch());
+  const heartbeat = setInterval(() => {
+    for (const reader of readers.keys()) write(reader, ': still here\n\n');
+  }, deps.sse.heartbeat * 1000);
+  heartbeat.unref();
+
+  function feedOf(tenant: string): LiveFeed {
+    const known = feeds.get(tenant);
+    if (known !== undefined) return known;
+    const feed = liveFeed(deps, tenant);
+    feeds.set(tenant, feed);
+    return feed;
+  }
+
+  function isFull(address: string): boolean {
+    const { maxClients, maxClientsPerAddress } = deps.sse;
+    return (
+      readers.size >= maxClients ||
+      readers
+        .values()
+        .filter(other => other === address)
+        .toArray().length >= maxClientsPerAddress
+    );
+  }
+
+  function write(reader: Response, text: string): void {
+    if (reader.writableLength > deps.sse.maxBacklogBytes) reader.destroy();
+    else if (!reader.writableEnded) reader.write(text);
+  }
+
+  function writeUpdate(reader: Response, event: 'snapshot' | 'update', update: Update): void {
+    write(reader, `id: ${deps.run}-${update.number}\nevent: ${event}\ndata: ${update.data}\n\n`);
+  }
+
+  return {
+    async serve(tenant, request, response) {
+      const address = request.socket.remoteAddress ?? '';
+      if (isFull(address)) {
+        response.setHeader('Retry-After', '10');
+        response
+          .status(503)
+          .json({ error: 'too many readers of live events; try again later', place: 'events' });
+        return;
+      }
+      readers.set(response, address);
+      response.on('close', () => void readers.delete(response));
+      response.writeHead(200, {
+        'Content-Type': 'text/event-stream; charset=utf-8',
+        'Cache-Control': 'no-store',
+        'X-Accel-Buffering': 'no',
+        // Ends the connection with the stream, so that stopping does not wait for an idle one.
+        Connection: 'close',
+      });
+      response.write('retry: 2000\n\n');
+
+      const feed = feedOf(tenant);
+      const start = await feed.catchUp(lastNumber(request, deps.run));
+      if (response.destroyed) return;
+      // No await between the catch-up and following: nothing is missed in between.
+      if (start.kind === 'snapshot') writeUpdate(response, 'snapshot', start.update);
+      else for (const update of start.updates) writeUpdate(response, 'update', update);
+      response.on(
+        'close',
+        feed.follow(update => writeUpdate(response, 'update', update)),
+      );
+    },
+    get size() {
+      return readers.size;
+    },
+    close() {
+      stopListening();
+      clearInterval(heartbeat);
+      for (const feed of feeds.values()) feed.close();
+      for (const reader of readers.keys()) reader.end();
+      readers.clear();
+    },
+  };
+}
+
+function lastNumber(request: Request, run: string): number | null {
+  const id = request.headers['last-event-id'];
+  if (typeof id !== 'string' || !id.startsWith(`${run}-`)) return null;
+  const text = id.slice(run.length + 1);
+  return /^\d{1,15}$/.test(text) ? Number(text) : null;
+}

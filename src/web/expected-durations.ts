@@ -1,0 +1,42 @@
+/** How long jobs usually take, remembered for a while so that a busy page does not ask the database at every change. */
+
+import type { History } from '../history/history.ts';
+import type { Clock } from '../lib/clock.ts';
+import { graphOf } from '../model/build-set.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+
+const KEEP_MS = 60_000;
+
+export interface ExpectedDurations {
+  /** Milliseconds by job name; jobs that never succeeded are absent. */
+  of(item: QueueItem): Promise<ReadonlyMap<string, number>>;
+}
+
+export function expectedDurations(deps: {
+  readonly history: Pick<History, 'expectedDuration'>;
+  readonly clock: Clock;
+}): ExpectedDurations {
+  const known = new Map<string, { readonly until: number; readonly mean: Promise<number | undefined> }>();
+
+  function meanOf(tenant: string, project: string, job: string): Promise<number | undefined> {
+    const key = JSON.stringify([tenant, project, job]);
+    const now = deps.clock.monotonic();
+    const entry = known.get(key);
+    if (entry !== undefined && entry.until > now) return entry.mean;
+    if (known.size > 10_000) known.clear();
+    const mean = deps.history.expectedDuration({ tenant, project, job });
+    known.set(key, { until: now + KEEP_MS, mean });
+    return mean;
+  }
+
+  return {
+    async of(item) {
+      const found = new Map<string, number>();
+      for (const job of graphOf(item.buildset)?.jobs ?? []) {
+        const mean = await meanOf(item.tenant, item.changes[0].project, job.name);
+        if (mean !== undefined) found.set(job.name, mean);
+      }
+      return found;
+    },
+  };
+}

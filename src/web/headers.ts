@@ -1,0 +1,35 @@
+/** Headers every answer carries. */
+import type { RequestHandler } from 'express';
+
+const POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ');
+
+export const securityHeaders: RequestHandler = (_request, response, next) => {
+  response.setHeader('Content-Security-Policy', POLICY);
+  response.setHeader('X-Content-Type-Options', 'nosniff');
+  response.setHeader('X-Frame-Options', 'DENY');
+  response.setHeader('Referrer-Policy', 'no-referrer');
+  response.setHeader('Cross-Origin-Opener-Policy', 'same-origin');
+  next();
+};
+
+/** The API may be read from any page; only reading: there are no credentials a browser would add. */
+export const readableFromAnywhere: RequestHandler = (request, response, next) => {
+  if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS') {
+    response.setHeader('Access-Control-Allow-Origin', '*');
+    response.setHeader('Access-Control-Expose-Headers', 'X-Next-Offset, X-Complete');
+  }
+  response.setHeader('Cache-Control', 'no-cache');
+  if (request.method !== 'OPTIONS') return next();
+  response.setHeader('Access-Control-Allow-Methods', 'GET, HEAD');
+  response.setHeader('Access-Control-Allow-Headers', 'Last-Event-ID');
+  response.status(204).end();
+};

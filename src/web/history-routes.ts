@@ -1,0 +1,97 @@
+/** What has happened: builds, buildsets, finished items, decisions. Builds that still run are found by uuid, too. */
+import type { Router } from 'express';
+import { buildJson, buildsetJson, type LogUrl } from '../history/history-json.ts';
+import { rowsOfItem } from '../history/item-rows.ts';
+import { isUuid } from '../lib/ids.ts';
+import { json, notFound } from './answer.ts';
+import type { WebDeps } from './deps.ts';
+import { readFilter } from './history-filter.ts';
+import { logAddress } from './links.ts';
+import { finishedItem } from './live-item.ts';
+import { readQuery } from './query.ts';
+import { type FoundTenant, findBuild, inTenant, liveItemWith } from './tenant-access.ts';
+
+export function addHistoryRoutes(router: Router, deps: WebDeps): void {
+  const logUrl: LogUrl = (tenant, build) => logAddress(deps.root(), tenant, build);
+
+  router.get(
+    '/builds',
+    inTenant(deps, async (tenant, { query }) => {
+      const read = readFilter(tenant.name, query, 'builds');
+      if (read.kind === 'refused') return read;
+      return json((await deps.history.builds(read.filter)).map(build => buildJson(build, logUrl)));
+    }),
+  );
+  router.get(
+    '/build/:uuid',
+    inTenant(deps, async (tenant, { parameter }) => {
+      const build = await findBuild(deps, tenant, parameter('uuid'));
+      return build === undefined
+        ? notFound(
+            `there is no build ${parameter('uuid').slice(0, 64)} in tenant ${tenant.name}`,
+            'path: build',
+          )
+        : json(buildJson(build, logUrl));
+    }),
+  );
+  router.get(
+    '/buildsets',
+    inTenant(deps, async (tenant, { query }) => {
+      const read = readFilter(tenant.name, query, 'buildsets');
+      if (read.kind === 'refused') return read;
+      return json((await deps.history.buildsets(read.filter)).map(buildset => buildsetJson(buildset)));
+    }),
+  );
+  router.get(
+    '/buildset/:uuid',
+    inTenant(deps, async (tenant, { parameter }) => {
+      const found = await findBuildset(deps, tenant, parameter('uuid'));
+      return found === undefined
+        ? notFound(
+            `there is no buildset ${parameter('uuid').slice(0, 64)} in tenant ${tenant.name}`,
+            'path: buildset',
+          )
+        : json(buildsetJson(found.buildset, { builds: found.builds, logUrl }));
+    }),
+  );
+  router.get(
+    '/items',
+    inTenant(deps, async (tenant, request) => {
+      const query = readQuery(request.query, ['limit', 'skip']);
+      const limit = query.integer('limit', { min: 1, max: 100 }) ?? 20;
+      const skip = query.integer('skip', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
+      if (query.refusal !== undefined) return query.refusal;
+      const items = await deps.history.recentItems({ tenant: tenant.name, limit, skip });
+      return json(items.map(({ item }) => finishedItem(item)));
+    }),
+  );
+  router.get(
+    '/changes/*change/decisions',
+    inTenant(deps, async (tenant, request) => {
+      const query = readQuery(request.query, ['project', 'limit']);
+      const project = query.text('project');
+      const limit = query.integer('limit', { min: 1, max: 1000 }) ?? 500;
+      if (query.refusal !== undefined) return query.refusal;
+      const change = request.parameter('change');
+      const decisions = await deps.history.decisions({
+        tenant: tenant.name,
+        change,
+        limit,
+        ...(project === undefined ? {} : { project }),
+      });
+      return json({ change, decisions });
+    }),
+  );
+}
+
+async function findBuildset(deps: WebDeps, tenant: FoundTenant, uuid: string) {
+  if (!isUuid(uuid)) return undefined;
+  const item = liveItemWith(tenant.snapshot, uuid);
+  const rows =
+    item === undefined ? undefined : rowsOfItem(item).find(candidate => candidate.buildset.uuid === uuid);
+  if (rows === undefined) return deps.history.buildset(tenant.name, uuid);
+  return {
+    buildset: { ...rows.buildset, id: null, refs: rows.refs },
+    builds: rows.builds.map(build => ({ ...build, id: null })),
+  };
+}

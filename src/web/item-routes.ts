@@ -1,0 +1,63 @@
+/** One item, live or finished: as the page draws it, as a trace, explained; and the logs of its builds. */
+import type { Router } from 'express';
+import { json, notFound } from './answer.ts';
+import type { WebDeps } from './deps.ts';
+import type { ExpectedDurations } from './expected-durations.ts';
+import { traceAddress } from './links.ts';
+import { liveItem } from './live-item.ts';
+import { otlpJson } from './otlp-json.ts';
+import { readQuery } from './query.ts';
+import { findBuild, findItem, inTenant } from './tenant-access.ts';
+
+const LOG_PIECE = 256 * 1024;
+const MAX_LOG_PIECE = 4 * 1024 * 1024;
+
+export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedDurations): void {
+  router.get(
+    '/item/:uuid',
+    inTenant(deps, async (tenant, { parameter }) => {
+      const found = await findItem(deps, tenant, parameter('uuid'));
+      if (found.kind === 'refused') return found;
+      const { item } = found;
+      return json(
+        liveItem(item, { traceUrl: traceAddress(deps.traceUi, item), expected: await expected.of(item) }),
+      );
+    }),
+  );
+  router.get(
+    '/item/:uuid/trace',
+    inTenant(deps, async (tenant, { parameter }) => {
+      const found = await findItem(deps, tenant, parameter('uuid'));
+      return found.kind === 'refused'
+        ? found
+        : json(otlpJson(deps.spansOf(found.item, deps.clock.now()), deps.version));
+    }),
+  );
+  router.get(
+    '/item/:uuid/explain',
+    inTenant(deps, async (tenant, { parameter }) => {
+      const found = await findItem(deps, tenant, parameter('uuid'));
+      return found.kind === 'refused' ? found : json(deps.explain(found.item, deps.clock.now()));
+    }),
+  );
+  router.get(
+    '/build/:uuid/log',
+    inTenant(deps, async (tenant, request) => {
+      const query = readQuery(request.query, ['offset', 'limit']);
+      const offset = query.integer('offset', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
+      const limit = query.integer('limit', { min: 1, max: MAX_LOG_PIECE }) ?? LOG_PIECE;
+      if (query.refusal !== undefined) return query.refusal;
+      const build = await findBuild(deps, tenant, request.parameter('uuid'));
+      const piece = build === undefined ? undefined : await deps.readLog(build.uuid, offset, limit);
+      if (piece === undefined) return notFound('there is no log of this build (yet)', 'path: build');
+      return {
+        kind: 'text',
+        body: piece.bytes,
+        headers: {
+          'X-Next-Offset': String(offset + piece.bytes.length),
+          'X-Complete': String(piece.complete),
+        },
+      };
+    }),
+  );
+}

@@ -1,0 +1,176 @@
+/**
+ * One item as the page draws it: pure, and free of "now", so that it changes only when the item does. Times are
+ * milliseconds since the epoch; the page lets the clocks run itself.
+ */
+import { toMilliseconds } from '../lib/clock.ts';
+import { type Build, resultOf } from '../model/build.ts';
+import { currentBuild, graphOf } from '../model/build-set.ts';
+import { culpritText, leaveText, type ResetCause, resetText } from '../model/cause.ts';
+import { type Change, changeText } from '../model/change.ts';
+import type { JobNode } from '../model/job.ts';
+import { projectIdOf } from '../model/project.ts';
+import { buildsetsOf, endOfItem, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
+import { lostBuildTime } from '../tracing/lost-time.ts';
+import { failingReasons } from './failing-reasons.ts';
+import { waitingStatus } from './waiting-status.ts';
+
+export interface ItemContext {
+  /** Address of the trace in the configured viewer. */
+  readonly traceUrl: string | null;
+  /** Milliseconds a job usually takes. */
+  readonly expected: ReadonlyMap<string, number>;
+}
+
+export function liveItem(item: QueueItem, { traceUrl, expected }: ItemContext) {
+  const state: TimelineEntry = item.timeline.at(-1) ?? item.timeline[0];
+  const left = item.phase.phase === 'left' ? item.phase : null;
+  return {
+    uuid: item.uuid,
+    tenant: item.tenant,
+    pipeline: item.pipeline,
+    queue: item.queue,
+    role: item.role,
+    changes: item.changes.map(shownChange),
+    dependsOn: item.dependsOn.map(key => key.slice(key.indexOf('/') + 1)),
+    enqueuedAt: toMilliseconds(item.enqueuedAt),
+    behind: item.behind,
+    active: isActive(item),
+    state: { name: state.state, since: toMilliseconds(state.since), subject: state.subject ?? null },
+    failing: failingReasons(item),
+    buildset: { uuid: item.buildset.uuid, number: item.buildset.number, stage: item.buildset.stage.state },
+    jobs: jobsOf(item, expected),
+    resets: resetsOf(item),
+    left:
+      left === null
+        ? null
+        : {
+            at: toMilliseconds(left.at),
+            result: left.result,
+            reason: left.reason,
+            text: leaveText(left.reason),
+          },
+    traceUrl,
+  };
+}
+
+export type LiveItem = ReturnType<typeof liveItem>;
+
+export function isActive(item: QueueItem): boolean {
+  return item.timeline.at(-1)?.state !== 'window';
+}
+
+/** Why and when it was tested again, and what that cost. */
+export function resetsOf(item: QueueItem) {
+  const all = buildsetsOf(item);
+  return item.earlier.flatMap((buildset, index) => {
+    if (buildset.stage.state !== 'superseded') return [];
+    const { cause } = buildset.stage;
+    const lost = Number(BigInt(lostBuildTime(buildset, all.slice(index + 1))) / 1_000_000n);
+    return [
+      {
+        at: toMilliseconds(cause.at),
+        code: cause.code,
+        number: buildset.number,
+        text: resetText(cause),
+        brief: briefly(cause),
+        lostMs: lost,
+      },
+    ];
+  });
+}
+
+/** As short as a badge: the culprit where there is one. */
+function briefly(cause: ResetCause): string {
+  return cause.culprit === null ? resetText(cause) : culpritText(cause.culprit);
+}
+
+function jobsOf(item: QueueItem, expected: ReadonlyMap<string, number>) {
+  const jobs = graphOf(item.buildset)?.jobs ?? [];
+  return jobs.map(job => shownJob(item, job, expected.get(job.name) ?? null));
+}
+
+function shownJob(item: QueueItem, job: JobNode, expectedMs: number | null) {
+  const build = currentBuild(item.buildset, job.name);
+  return {
+    name: job.name,
+    voting: job.voting,
+    attempts: job.attempts,
+    dependencies: job.dependencies.map(dependency => dependency.name),
+    expectedMs,
+    waitingFor: waitingStatus(item, job),
+    ...(build === undefined
+      ? {
+          build: null,
+          state: 'waiting',
+          attempt: 1,
+          result: null,
+          startedAt: null,
+          endedAt: null,
+          requestedAt: null,
+          worker: null,
+          detail: null,
+        }
+      : shownBuild(build)),
+  };
+}
+
+function shownBuild(build: Build) {
+  const { state } = build;
+  const startedAt =
+    state.state === 'started'
+      ? state.at
+      : state.state === 'completed' || state.state === 'cancelled'
+        ? state.startedAt
+        : null;
+  const ended = state.state === 'completed' || state.state === 'cancelled' || state.state === 'skipped';
+  return {
+    build: build.uuid,
+    state: state.state,
+    attempt: build.attempt,
+    result:
+      resultOf(build) ?? (state.state === 'started' && state.failingSince !== undefined ? 'FAILING' : null),
+    requestedAt: toMilliseconds(build.requestedAt),
+    startedAt: startedAt === null ? null : toMilliseconds(startedAt),
+    endedAt: ended ? toMilliseconds(state.at) : null,
+    worker: 'worker' in state ? state.worker : null,
+    detail: detailOf(build),
+  };
+}
+
+function detailOf({ state }: Build): string | null {
+  switch (state.state) {
+    case 'completed':
+      return state.detail ?? null;
+    case 'skipped':
+      return `${state.because} did not succeed`;
+    case 'cancelled':
+      return state.cause.culprit === null ? null : culpritText(state.cause.culprit);
+    default:
+      return null;
+  }
+}
+
+function shownChange(change: Change) {
+  return {
+    text: changeText(change),
+    project: projectIdOf(change.project).name,
+    name: change.kind === 'change' ? change.id : change.ref,
+    subject: change.kind === 'change' ? change.subject : null,
+    owner: change.kind === 'change' ? (change.owner ?? null) : null,
+    url: change.url !== undefined && /^https?:\/\//.test(change.url) ? change.url : null,
+  };
+}
+
+/** A line of the list of finished items. */
+export function finishedItem(item: QueueItem) {
+  return {
+    uuid: item.uuid,
+    pipeline: item.pipeline,
+    changes: item.changes.map(shownChange),
+    enqueuedAt: toMilliseconds(item.enqueuedAt),
+    leftAt: toMilliseconds(endOfItem(item) ?? item.enqueuedAt),
+    result: item.phase.phase === 'left' ? item.phase.result : null,
+    reason: item.phase.phase === 'left' ? item.phase.reason : null,
+    resets: item.earlier.length,
+  };
+}

@@ -1,0 +1,26 @@
+import type { IncomingMessage } from 'node:http';
+
+export type ReadBody =
+  | { readonly kind: 'read'; readonly bytes: Buffer }
+  | { readonly kind: 'too-large' }
+  | { readonly kind: 'broken-off' };
+
+/** The raw body, as long as it stays within `limit` bytes. What is over the limit is never kept. */
+export async function readBody(request: IncomingMessage, limit: number): Promise<ReadBody> {
+  const announced = Number(request.headers['content-length'] ?? 0);
+  if (announced > limit) return { kind: 'too-large' };
+  const chunks: Buffer[] = [];
+  let size = 0;
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      const bytes: Buffer = chunk;
+      size += bytes.length;
+      if (size > limit) return { kind: 'too-large' };
+      chunks.push(bytes);
+    }
+  } catch {
+    // The host hung up or was too slow (the server's request timeout has answered 408 then): nobody reads an answer.
+    return { kind: 'broken-off' };
+  }
+  return { kind: 'read', bytes: Buffer.concat(chunks, size) };
+}

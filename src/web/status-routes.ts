@@ -1,0 +1,204 @@
+/** What is now: status, pipelines, projects, jobs, configuration errors, under Zuul's paths and names. */
+import type { Router } from 'express';
+import { toMilliseconds } from '../lib/clock.ts';
+import type { ConfigError } from '../model/config-error.ts';
+import { configErrorText } from '../model/config-error.ts';
+import { projectIdOf } from '../model/project.ts';
+import { answering, json } from './answer.ts';
+import type { TenantSnapshot, WebDeps } from './deps.ts';
+import type { ExpectedDurations } from './expected-durations.ts';
+import { itemJson, refId, type StatusContext, statusJson } from './status-json.ts';
+import { inTenant, liveItems } from './tenant-access.ts';
+
+/** Zuul's readers ask once a second, by the hundred. */
+const SHARED_SECOND = 'public, max-age=1';
+
+export function addStatusRoutes(router: Router, deps: WebDeps, expected: ExpectedDurations): void {
+  router.get(
+    '/status',
+    inTenant(deps, async tenant => {
+      const context = await statusContext(deps, expected, tenant.snapshot);
+      const headers = {
+        'Cache-Control': SHARED_SECOND,
+        'Last-Modified': new Date(toMilliseconds(context.now)).toUTCString(),
+      };
+      return json(statusJson(tenant.snapshot, context), headers);
+    }),
+  );
+  router.get(
+    '/status/change/*change',
+    inTenant(deps, async (tenant, { parameter }) => {
+      const wanted = parameter('change');
+      const context = await statusContext(deps, expected, tenant.snapshot);
+      return json(itemsOfChange(tenant.snapshot, wanted, context), { 'Cache-Control': SHARED_SECOND });
+    }),
+  );
+  router.get(
+    '/info',
+    inTenant(deps, async tenant => json(infoJson(deps, tenant.name))),
+  );
+  router.get(
+    '/config-errors',
+    inTenant(deps, async ({ snapshot }) => json(snapshot.configErrors.map(configErrorJson))),
+  );
+  router.get(
+    '/pipelines',
+    inTenant(deps, async ({ snapshot }) => json(pipelinesJson(deps, snapshot))),
+  );
+  router.get(
+    '/projects',
+    inTenant(deps, async ({ snapshot }) => json(projectsJson(snapshot))),
+  );
+  router.get(
+    '/jobs',
+    inTenant(deps, async ({ snapshot }) =>
+      json(snapshot.jobs.toSorted((a, b) => (a.name < b.name ? -1 : 1))),
+    ),
+  );
+}
+
+/** Routes above the tenants. */
+export function addGlobalRoutes(router: Router, deps: WebDeps): void {
+  router.get(
+    '/',
+    answering(async () => json(INDEX)),
+  );
+  router.get(
+    '/info',
+    answering(async () => json(infoJson(deps, null))),
+  );
+  router.get(
+    '/connections',
+    answering(async () => json(connectionsJson(deps))),
+  );
+  router.get(
+    '/tenants',
+    answering(async () => json(deps.tenants().flatMap(name => tenantJson(name, deps.snapshot(name))))),
+  );
+}
+
+const INDEX = {
+  info: '/api/info',
+  connections: '/api/connections',
+  tenants: '/api/tenants',
+  tenant_info: '/api/tenant/{tenant}/info',
+  status: '/api/tenant/{tenant}/status',
+  status_change: '/api/tenant/{tenant}/status/change/{change}',
+  jobs: '/api/tenant/{tenant}/jobs',
+  projects: '/api/tenant/{tenant}/projects',
+  pipelines: '/api/tenant/{tenant}/pipelines',
+  builds: '/api/tenant/{tenant}/builds',
+  build: '/api/tenant/{tenant}/build/{uuid}',
+  build_log: '/api/tenant/{tenant}/build/{uuid}/log',
+  buildsets: '/api/tenant/{tenant}/buildsets',
+  buildset: '/api/tenant/{tenant}/buildset/{uuid}',
+  config_errors: '/api/tenant/{tenant}/config-errors',
+  items: '/api/tenant/{tenant}/items',
+  item: '/api/tenant/{tenant}/item/{uuid}',
+  item_trace: '/api/tenant/{tenant}/item/{uuid}/trace',
+  item_explain: '/api/tenant/{tenant}/item/{uuid}/explain',
+  decisions: '/api/tenant/{tenant}/changes/{change}/decisions',
+  events: '/api/tenant/{tenant}/events',
+  payload: '/api/connection/{connection}/payload',
+};
+
+async function statusContext(
+  deps: WebDeps,
+  expected: ExpectedDurations,
+  snapshot: TenantSnapshot,
+): Promise<StatusContext> {
+  const durations = new Map<string, number>();
+  for (const item of liveItems(snapshot)) {
+    for (const [job, mean] of await expected.of(item))
+      durations.set(`${item.changes[0].project} ${job}`, mean);
+  }
+  return {
+    now: deps.clock.now(),
+    version: deps.version,
+    root: deps.root(),
+    traceUi: deps.traceUi,
+    canonicalNames: new Map(snapshot.projects.map(project => [project.project, project.canonicalName])),
+    expected: durations,
+  };
+}
+
+/** Items with that change: its `id,patchset`, its id alone, or a ref. */
+function itemsOfChange(snapshot: TenantSnapshot, wanted: string, context: StatusContext) {
+  return snapshot.pipelines.flatMap(({ state }) =>
+    state.queues.flatMap(queue =>
+      queue.items.flatMap(uuid => {
+        const item = state.items.get(uuid);
+        const fits = item?.changes.some(
+          change =>
+            refId(change) === wanted ||
+            change.ref === wanted ||
+            (change.kind === 'change' && change.id === wanted),
+        );
+        return item !== undefined && fits === true ? [itemJson(item, queue, state.items, context)] : [];
+      }),
+    ),
+  );
+}
+
+function infoJson(deps: WebDeps, tenant: string | null) {
+  return {
+    info: {
+      capabilities: { job_history: true, auth: { realms: {}, default_realm: null, read_protected: false } },
+      stats: { url: null, type: 'graphite', prefix: null },
+      websocket_url: null,
+      ...(tenant === null ? {} : { tenant }),
+    },
+    gatehouse: { version: deps.version, tracing: deps.traceUi !== null },
+  };
+}
+
+function connectionsJson(deps: WebDeps) {
+  return deps
+    .connections()
+    .map(({ name, driver, canonicalHostname }) => ({ name, driver, canonical_hostname: canonicalHostname }));
+}
+
+function tenantJson(name: string, snapshot: TenantSnapshot | undefined) {
+  if (snapshot === undefined) return [];
+  const queue = liveItems(snapshot)
+    .filter(item => item.role === 'live')
+    .toArray().length;
+  return [{ name, projects: snapshot.projects.filter(project => !project.trusted).length, queue }];
+}
+
+function configErrorJson(error: ConfigError) {
+  return {
+    source_context: {
+      project: error.project === undefined ? null : projectIdOf(error.project).name,
+      branch: error.branch ?? null,
+      path: error.file,
+    },
+    error: configErrorText(error),
+    short_error: error.code,
+    severity: error.severity,
+    gatehouse: { line: error.line, column: error.column, text: error.text },
+  };
+}
+
+function pipelinesJson(deps: WebDeps, snapshot: TenantSnapshot) {
+  const drivers = new Map(deps.connections().map(connection => [connection.name, connection.driver]));
+  return snapshot.pipelines.map(({ pipeline }) => ({
+    name: pipeline.name,
+    manager: pipeline.manager,
+    triggers: pipeline.triggers.map(trigger => ({
+      name: trigger.connection,
+      driver: drivers.get(trigger.connection) ?? null,
+    })),
+  }));
+}
+
+function projectsJson(snapshot: TenantSnapshot) {
+  return snapshot.projects
+    .map(({ project, canonicalName, trusted }) => ({
+      name: projectIdOf(project).name,
+      connection_name: projectIdOf(project).connection,
+      canonical_name: canonicalName,
+      type: trusted ? 'config' : 'untrusted',
+    }))
+    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
+}

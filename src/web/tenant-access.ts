@@ -1,0 +1,85 @@
+/** Finding the tenant, item or build a path names, or the 404 that says what is missing. */
+
+import type { RequestHandler } from 'express';
+import type { BuildFacts } from '../history/history-json.ts';
+import { rowsOfItem } from '../history/item-rows.ts';
+import { isUuid } from '../lib/ids.ts';
+import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
+import { type Answer, answering, notFound, type ReadRequest, type Refusal } from './answer.ts';
+import type { TenantSnapshot, WebDeps } from './deps.ts';
+
+export interface FoundTenant {
+  readonly kind: 'found';
+  readonly name: string;
+  readonly snapshot: TenantSnapshot;
+}
+
+export function tenantOf(
+  deps: Pick<WebDeps, 'snapshot' | 'tenants'>,
+  request: ReadRequest,
+): FoundTenant | Refusal {
+  const name = request.parameter('tenant');
+  const snapshot = deps.snapshot(name);
+  if (snapshot !== undefined) return { kind: 'found', name, snapshot };
+  return notFound(
+    `there is no tenant ${JSON.stringify(name)}; known: ${deps.tenants().join(', ') || 'none'}`,
+    'path: tenant',
+  );
+}
+
+/** All items in the queues of a tenant. */
+export function* liveItems(snapshot: TenantSnapshot): Generator<QueueItem> {
+  for (const { state } of snapshot.pipelines) yield* state.items.values();
+}
+
+/** Live, on its way into the history, or in the history. */
+export async function findItem(
+  deps: Pick<WebDeps, 'history' | 'leavingItem'>,
+  tenant: FoundTenant,
+  uuid: string,
+): Promise<{ readonly kind: 'item'; readonly item: QueueItem } | Refusal> {
+  const item = isUuid(uuid)
+    ? (liveItems(tenant.snapshot).find(live => live.uuid === uuid) ??
+      (await deps.leavingItem?.(tenant.name, uuid)) ??
+      (await deps.history.item(tenant.name, uuid)))
+    : undefined;
+  return item === undefined
+    ? notFound(`there is no item ${uuid.slice(0, 64)} in tenant ${tenant.name}`, 'path: item')
+    : { kind: 'item', item };
+}
+
+/** The item in whose buildsets a build or a buildset is, while it is live. */
+export function liveItemWith(snapshot: TenantSnapshot, uuid: string): QueueItem | undefined {
+  return liveItems(snapshot).find(item =>
+    buildsetsOf(item).some(
+      buildset => buildset.uuid === uuid || buildset.builds.some(build => build.uuid === uuid),
+    ),
+  );
+}
+
+/** A build of a live item, or of the history. */
+export async function findBuild(
+  deps: Pick<WebDeps, 'history'>,
+  tenant: FoundTenant,
+  uuid: string,
+): Promise<BuildFacts | undefined> {
+  if (!isUuid(uuid)) return undefined;
+  const item = liveItemWith(tenant.snapshot, uuid);
+  for (const rows of item === undefined ? [] : rowsOfItem(item)) {
+    const build = rows.builds.find(candidate => candidate.uuid === uuid);
+    const ref = rows.refs[0];
+    if (build !== undefined && ref !== undefined) return { ...build, id: null, buildset: rows.buildset, ref };
+  }
+  return deps.history.build(tenant.name, uuid);
+}
+
+/** A route below `/api/tenant/:tenant`. */
+export function inTenant(
+  deps: Pick<WebDeps, 'snapshot' | 'tenants'>,
+  route: (tenant: FoundTenant, request: ReadRequest) => Promise<Answer>,
+): RequestHandler {
+  return answering(async request => {
+    const tenant = tenantOf(deps, request);
+    return tenant.kind === 'refused' ? tenant : route(tenant, request);
+  });
+}

@@ -1,0 +1,65 @@
+import { toMilliseconds } from '../lib/clock.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { LivePipeline, TenantSnapshot, WebDeps } from './deps.ts';
+import type { ExpectedDurations } from './expected-durations.ts';
+import { traceAddress } from './links.ts';
+import { liveItem } from './live-item.ts';
+
+type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi'> & { readonly expected: ExpectedDurations };
+
+/** Everything the page shows of a tenant, as JSON texts by name; see {@link import('./live-feed.ts').liveFeed}. */
+export async function tenantDocuments(
+  deps: DocumentDeps,
+  tenant: string,
+): Promise<ReadonlyMap<string, string>> {
+  const documents = new Map<string, string>();
+  const snapshot = deps.snapshot(tenant);
+  if (snapshot === undefined) return documents;
+  documents.set('tenant', JSON.stringify(tenantDocument(tenant, snapshot)));
+  for (const [position, live] of snapshot.pipelines.entries()) {
+    documents.set(`pipeline/${live.pipeline.name}`, JSON.stringify(pipelineDocument(live, position)));
+    for (const item of live.state.items.values())
+      documents.set(`item/${item.uuid}`, await itemDocument(deps, item));
+  }
+  return documents;
+}
+
+function tenantDocument(name: string, snapshot: TenantSnapshot) {
+  const { tracing } = snapshot;
+  return {
+    name,
+    reconfiguredAt: toMilliseconds(snapshot.reconfiguredAt),
+    triggerEvents: snapshot.triggerEvents,
+    managementEvents: snapshot.managementEvents,
+    connectionEvents: snapshot.connectionEvents,
+    projects: snapshot.projects.length,
+    configErrors: snapshot.configErrors.length,
+    tracing:
+      tracing === null
+        ? null
+        : {
+            ...tracing,
+            oldestWaiting: tracing.oldestWaiting === null ? null : toMilliseconds(tracing.oldestWaiting),
+          },
+  };
+}
+
+function pipelineDocument({ pipeline, state, triggerEvents, resultEvents }: LivePipeline, position: number) {
+  return {
+    name: pipeline.name,
+    position,
+    description: pipeline.description ?? null,
+    manager: pipeline.manager,
+    disabled: state.disabled,
+    events: triggerEvents + resultEvents,
+    queues: state.queues
+      .filter(queue => queue.items.length > 0)
+      .map(queue => ({ key: queue.key, name: queue.name, window: queue.window, items: queue.items })),
+  };
+}
+
+async function itemDocument(deps: DocumentDeps, item: QueueItem): Promise<string> {
+  return JSON.stringify(
+    liveItem(item, { traceUrl: traceAddress(deps.traceUi, item), expected: await deps.expected.of(item) }),
+  );
+}

@@ -1,0 +1,144 @@
+import { connect } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { readEvents } from './event-reader.ts';
+import { type FakeOptions, type FakeWeb, fakeWeb, sampleSnapshot } from './fake-web.ts';
+import { checkItems, gateItems } from './sample-gate.ts';
+import { uuidOf } from './sample-item.ts';
+
+let web: FakeWeb;
+async function start(options: FakeOptions = {}) {
+  web = await fakeWeb(options);
+  return `${web.url}/api/tenant/main/events`;
+}
+afterEach(() => web.close());
+
+const withoutHead = () => sampleSnapshot({ gate: gateItems().slice(1), check: checkItems() });
+
+describe('the stream of events', () => {
+  test('begins with everything', async () => {
+    await using reader = await readEvents(await start());
+    const first = await reader.next();
+
+    expect(reader.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(first.event).toBe('snapshot');
+    expect(Object.keys(first.data.set).toSorted()).toEqual(
+      [
+        'tenant',
+        'pipeline/check',
+        'pipeline/gate',
+        'pipeline/post',
+        ...[...gateItems(), ...checkItems()].map(item => `item/${item.uuid}`),
+      ].toSorted(),
+    );
+    expect(first.data.set[`item/${uuidOf('api-v2')}`]).toMatchObject({
+      state: { name: 'merge' },
+      buildset: { number: 2 },
+      dependsOn: ['acme/lib#master/fix-typo'],
+    });
+    expect(first.data.set['tenant']).toMatchObject({ configErrors: 1, tracing: { waiting: 12 } });
+  });
+
+  test('goes on with what changed and what is gone, and nothing else', async () => {
+    await using reader = await readEvents(await start());
+    await reader.next();
+    web.change(withoutHead());
+
+    const update = await reader.next();
+    expect(update.event).toBe('update');
+    expect(Object.keys(update.data.set)).toEqual(['pipeline/gate']);
+    expect(update.data.gone).toEqual([`item/${uuidOf('retry-budget')}`]);
+  });
+
+  test('is silent when a change makes no difference', async () => {
+    await using reader = await readEvents(await start());
+    await reader.next();
+    web.change(sampleSnapshot());
+    web.change(sampleSnapshot());
+    web.change(withoutHead());
+
+    expect((await reader.next()).data.gone).toHaveLength(1);
+  });
+
+  test('tells a reader that comes back just what it missed', async () => {
+    const url = await start();
+    let last = '';
+    {
+      await using reader = await readEvents(url);
+      last = (await reader.next()).id;
+    }
+    web.change(withoutHead());
+    await using again = await readEvents(url, last);
+
+    const missed = await again.next();
+    expect(missed.event).toBe('update');
+    expect(missed.data.gone).toEqual([`item/${uuidOf('retry-budget')}`]);
+  });
+
+  test.each(['other-process-1', 'nonsense', '-', ''])(
+    'gives a reader with the unknown id %j everything',
+    async id => {
+      await using reader = await readEvents(await start(), id);
+      expect((await reader.next()).event).toBe('snapshot');
+    },
+  );
+
+  test('keeps idle proxies awake with comments', async () => {
+    await using reader = await readEvents(await start({ sse: { heartbeat: 0.05 } }));
+    await reader.next();
+    expect(await reader.comment()).toBe(': still here');
+  });
+
+  test('refuses readers over the limit of an address and takes new ones when others left', async () => {
+    const url = await start({ sse: { maxClientsPerAddress: 1 } });
+    {
+      await using first = await readEvents(url);
+      expect(first.status).toBe(200);
+      const second = await fetch(url);
+      expect(second.status).toBe(503);
+      expect(await second.json()).toEqual({
+        error: 'too many readers of live events; try again later',
+        place: 'events',
+      });
+    }
+    await expect.poll(async () => (await readEvents(url)).status).toBe(200);
+  });
+
+  test('cuts a reader that does not read and leaves the others alone', async () => {
+    const url = await start({ sse: { maxBacklogBytes: 10_000 } });
+    const slow = connect(Number(new URL(url).port), '127.0.0.1');
+    slow.write('GET /api/tenant/main/events HTTP/1.1\r\nHost: x\r\n\r\n');
+    slow.pause();
+    const cut = new Promise<void>(resolve => slow.on('close', () => resolve()));
+    slow.on('error', () => {});
+    await using reader = await readEvents(url);
+    await reader.next();
+
+    const big = 'x'.repeat(2_000_000);
+    const described = (text: string) => {
+      const snapshot = sampleSnapshot();
+      const pipelines = snapshot.pipelines.map(live => ({
+        ...live,
+        pipeline: { ...live.pipeline, description: text },
+      }));
+      return { ...snapshot, pipelines };
+    };
+    for (const round of [1, 2, 3, 4, 5, 6]) {
+      web.change(described(`${round} ${big}`));
+      await reader.next();
+    }
+    // Its end is seen only by one who reads.
+    slow.resume();
+    await cut;
+    web.change(withoutHead());
+    expect((await reader.next()).data.gone).toEqual([`item/${uuidOf('retry-budget')}`]);
+  });
+
+  test('ends when the service stops', async () => {
+    await using reader = await readEvents(await start());
+    await reader.next();
+    const closed = web.close();
+    await reader.ended();
+    await closed;
+    web = await fakeWeb();
+  });
+});

@@ -1,0 +1,241 @@
+/** A web over made-up facts, listening on a free port of this machine. */
+import { Buffer } from 'node:buffer';
+import type { WebhookVerdict } from '../../../src/driver/connection.ts';
+import { openHistory } from '../../../src/history/history.ts';
+import { addMilliseconds, type Clock, type Nanoseconds } from '../../../src/lib/clock.ts';
+import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
+import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
+import type { SpanRecord } from '../../../src/model/span.ts';
+import { createWeb, type WebLimits } from '../../../src/web/create-web.ts';
+import type { ComponentHealth, TenantSnapshot, WebDeps } from '../../../src/web/deps.ts';
+import {
+  checkItems,
+  finishedItems,
+  gateItems,
+  NOW,
+  sampleDecisions,
+  samplePipeline,
+  stateOf,
+} from './sample-gate.ts';
+import { at } from './sample-item.ts';
+
+export interface FakeWeb {
+  readonly url: string;
+  /** Replaces tenant `main` and tells the web. */
+  change(snapshot: TenantSnapshot): void;
+  setNow(now: Nanoseconds): void;
+  readonly stored: { connection: string; deliveryId: string }[];
+  readonly dequeued: string[];
+  readonly warnings: string[];
+  health: ComponentHealth[];
+  failStore: boolean;
+  logs: Map<string, { text: string; complete: boolean }>;
+  close(): Promise<void>;
+}
+
+export function sampleSnapshot(
+  items: { readonly gate: readonly QueueItem[]; readonly check: readonly QueueItem[] } = {
+    gate: gateItems(),
+    check: checkItems(),
+  },
+): TenantSnapshot {
+  const none = { triggerEvents: 0, resultEvents: 0, managementEvents: 0 };
+  return {
+    pipelines: [
+      {
+        pipeline: samplePipeline('check', { description: 'Tests a change as soon as it is proposed' }),
+        state: stateOf(items.check, 0),
+        ...none,
+      },
+      {
+        pipeline: samplePipeline('gate', { description: 'Tests what will be merged, and merges it' }),
+        state: stateOf(items.gate, 5, 'integrated'),
+        ...none,
+        resultEvents: 1,
+      },
+      { pipeline: samplePipeline('post'), state: stateOf([], 0), ...none },
+    ],
+    reconfiguredAt: at(-600),
+    triggerEvents: 2,
+    managementEvents: 0,
+    connectionEvents: { local: 1 },
+    configErrors: [
+      {
+        severity: 'error',
+        project: gateItems()[0]!.changes[0].project,
+        branch: 'master',
+        file: '.zuul.yaml',
+        line: 4,
+        column: 3,
+        code: 'unknown-key',
+        text: 'unknown key "tiemout", did you mean "timeout"?',
+      },
+    ],
+    projects: [
+      {
+        project: gateItems()[1]!.changes[0].project,
+        canonicalName: 'git.example.org/acme/app',
+        trusted: false,
+      },
+      {
+        project: gateItems()[0]!.changes[0].project,
+        canonicalName: 'git.example.org/acme/lib',
+        trusted: false,
+      },
+    ],
+    jobs: [{ name: 'unit-tests' }, { name: 'lint', description: 'Style' }],
+    tracing: { waiting: 12, oldestWaiting: at(299), delivered: 4031, lost: {}, problem: null },
+  };
+}
+
+export interface FakeOptions {
+  readonly limits?: WebLimits;
+  readonly sse?: Partial<WebDeps['sse']>;
+  readonly snapshot?: TenantSnapshot;
+  readonly clock?: Clock;
+  readonly overrides?: Partial<WebDeps>;
+  readonly port?: number;
+}
+
+export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
+  const history = await openHistory({ file: ':memory:' });
+  await history.record([
+    ...finishedItems().map(item => ({ kind: 'item', item }) as const),
+    { kind: 'decisions', decisions: sampleDecisions() },
+  ]);
+  const listeners = new Set<(tenant: string) => void>();
+  let snapshot = options.snapshot ?? sampleSnapshot();
+  let now = NOW;
+  let url = 'http://127.0.0.1:1';
+  const delivered = new Set<string>();
+
+  const deps: WebDeps = {
+    clock: options.clock ?? { now: () => now, monotonic: () => 0 },
+    log: { info: () => {}, warn: (_facts, text) => void fake.warnings.push(text) },
+    version: '0.1.0',
+    root: () => url,
+    sse: {
+      maxClients: 500,
+      maxClientsPerAddress: 50,
+      heartbeat: 15,
+      maxBacklogBytes: 1024 * 1024,
+      ...options.sse,
+    },
+    traceUi: 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}',
+    tenants: () => ['main'],
+    snapshot: tenant => (tenant === 'main' ? snapshot : undefined),
+    onChange(listener) {
+      listeners.add(listener);
+      return () => void listeners.delete(listener);
+    },
+    history,
+    spansOf: rootSpan,
+    explain: item => ({ item: item.uuid }),
+    connections: () => [
+      { name: 'local', driver: 'git', canonicalHostname: 'git.example.org' },
+      { name: 'hooks', driver: 'fake', canonicalHostname: 'hooks.example.org', webhook: { verify } },
+    ],
+    async storeEvent(connection, event) {
+      if (fake.failStore) throw new Error('the store is away');
+      if (delivered.has(event.deliveryId)) return 'duplicate';
+      delivered.add(event.deliveryId);
+      fake.stored.push({ connection, deliveryId: event.deliveryId });
+      return 'stored';
+    },
+    async readLog(build, offset, limit) {
+      const log = fake.logs.get(build);
+      if (log === undefined) return undefined;
+      const bytes = Buffer.from(log.text).subarray(offset, offset + limit);
+      return { bytes, complete: log.complete && offset + bytes.length >= Buffer.byteLength(log.text) };
+    },
+    async dequeue({ item }) {
+      fake.dequeued.push(item.uuid);
+    },
+    health: () => fake.health,
+    ...options.overrides,
+  };
+  const web = createWeb(deps, options.limits);
+  const fake: FakeWeb = {
+    get url() {
+      return url;
+    },
+    change(next) {
+      snapshot = next;
+      for (const listener of listeners) listener('main');
+    },
+    setNow(next) {
+      now = next;
+    },
+    stored: [],
+    dequeued: [],
+    warnings: [],
+    health: [{ component: 'scheduler', ready: true }],
+    failStore: false,
+    logs: new Map(),
+    async close() {
+      await web.close();
+      await history.close();
+    },
+  };
+  const { port } = await web.listen({ address: '127.0.0.1', port: options.port ?? 0 });
+  url = `http://127.0.0.1:${port}`;
+  return fake;
+}
+
+function rootSpan(item: QueueItem): readonly SpanRecord[] {
+  const traceId = traceIdOf(item.uuid);
+  return [
+    {
+      traceId,
+      spanId: spanIdOf(item.uuid),
+      parent: null,
+      name: `QueueItem ${item.pipeline}`,
+      kind: 'server',
+      start: item.enqueuedAt,
+      end: endOfItem(item),
+      attributes: {
+        'gatehouse.tenant': item.tenant,
+        resets: item.earlier.length,
+        share: 0.5,
+        done: false,
+        changes: ['a', 'b'],
+      },
+      events: [{ at: addMilliseconds(item.enqueuedAt, 5), name: 'moved', attributes: {} }],
+      links: [
+        {
+          traceId: traceIdOf(item.origin.event),
+          spanId: spanIdOf(item.origin.event),
+          attributes: { 'gatehouse.link.relation': 'follows' },
+        },
+      ],
+      status:
+        item.phase.phase === 'left' && item.phase.result === 'FAILURE'
+          ? { code: 'error', message: 'job-failed' }
+          : { code: 'unset' },
+    },
+  ];
+}
+
+/** Signed by a header that says `right`; of interest when its type is `push`. */
+function verify(
+  headers: { readonly [name: string]: string | readonly string[] | undefined },
+  body: Uint8Array,
+): WebhookVerdict {
+  if (headers['x-signature'] !== 'right')
+    return { kind: 'refused', status: 401, reason: 'the signature does not fit the body' };
+  if (headers['content-type'] !== 'application/json')
+    return { kind: 'refused', status: 415, reason: 'send application/json' };
+  let payload: unknown;
+  try {
+    payload = JSON.parse(Buffer.from(body).toString());
+  } catch {
+    return { kind: 'refused', status: 400, reason: 'the body is not JSON' };
+  }
+  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
+    return { kind: 'refused', status: 400, reason: 'the body is not an object' };
+  if (headers['x-type'] !== 'push') return { kind: 'ignored', reason: 'not of interest' };
+  return {
+    kind: 'accepted',
+    event: { deliveryId: String(headers['x-delivery']), type: 'push', payload: {} },
+  };
+}
