@@ -1,0 +1,54 @@
+/**
+ * The merger: git work asked for by schedulers, done in bare mirrors.
+ *
+ * What comes in is a {@link MergerRequest} (`src/model/merge.ts`), what goes out its {@link MergerOutcome}. The trip of one:
+ *
+ *     merger.ts           takes whatever waits, serves it all at once
+ *     serve-request.ts    which kind; failures become `failed` outcomes
+ *     fetch-state.ts      one git fetch per project: tips, changes, pinned commits
+ *     merge-changes.ts    the memoised chain per project and branch
+ *     config-files.ts     zuul.yaml and its kin at a commit, from the object database
+ *
+ * Requests that are served together share their fetches (`src/git/repository.ts`), and no request makes a merge that another
+ * has made. Nothing is kept here between requests: whatever is remembered, is in the mirrors.
+ */
+import type { Remote } from '../git/remote.ts';
+import type { RepositoryCache } from '../git/repository-cache.ts';
+import type { Clock } from '../lib/clock.ts';
+import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
+import type { ProjectKey } from '../model/project.ts';
+
+export interface MergerDeps extends ServeDeps {
+  readonly requests: MergerRequests;
+  readonly log: MergerLog;
+}
+
+/** What serving one request needs. */
+export interface ServeDeps {
+  readonly clock: Clock;
+  readonly repositories: RepositoryCache;
+  /** Where a project is; undefined: its connection is not configured here. */
+  readonly remote: (project: ProjectKey) => Remote | undefined;
+  /** Name of this merger, in outcomes and spans; usually the host's. */
+  readonly worker: string;
+}
+
+/** The merger's end of the request queue. */
+export interface MergerRequests {
+  /**
+   * Claims requests, oldest of the highest priority first: all that wait, at most `most`, at least one. Waits while there is
+   * none; gives an empty list when `signal` is aborted.
+   */
+  claim(most: number, signal: AbortSignal): Promise<readonly ClaimedRequest[]>;
+}
+
+export interface ClaimedRequest {
+  readonly request: MergerRequest;
+  /** Stores the outcome and releases the claim, in one multi. */
+  complete(outcome: MergerOutcome): Promise<void>;
+}
+
+export interface MergerLog {
+  info(facts: object, text: string): void;
+  warn(facts: object, text: string): void;
+}

@@ -1,0 +1,122 @@
+/**
+ * Brings all a request needs of one project here, in one fetch: the tips of branches, the commits of changes, commits as
+ * they are. Branch tips are always asked for, because only the remote knows them; commits only when they are not here.
+ */
+import type { Want } from '../git/fetch.ts';
+import { type ObjectId, parseObjectId } from '../git/object-id.ts';
+import { parseRefName, type RefName, refNameProblem } from '../git/ref-name.ts';
+import type { Remote } from '../git/remote.ts';
+import type { Repository } from '../git/repository.ts';
+import type { BranchName, ProjectKey } from '../model/project.ts';
+import { projectIdOf } from '../model/project.ts';
+import type { ServeDeps } from './deps.ts';
+import { type Failure, fetchFailure, updateFailure } from './failure.ts';
+import type { StepRecorder } from './step-recorder.ts';
+
+/** What is needed of one project. */
+export interface ProjectNeeds {
+  readonly project: ProjectKey;
+  /** Tips wanted; those that do not exist are left out of the answer. */
+  readonly branches: ReadonlySet<BranchName>;
+  /** The tips of all branches are wanted. */
+  readonly allBranches: boolean;
+  readonly commits: readonly NeededCommit[];
+}
+
+export interface NeededCommit {
+  readonly ref: string;
+  readonly commit: string;
+  /** Without it the request can be served all the same. */
+  readonly optional?: boolean;
+}
+
+/** A project with everything here that was needed. */
+export interface ProjectAtHand {
+  readonly kind: 'at-hand';
+  readonly project: ProjectKey;
+  readonly repository: Repository;
+  /** Tips of the branches asked for, as far as they exist; in order of names. */
+  readonly tips: ReadonlyMap<BranchName, ObjectId>;
+}
+
+const HEADS = 'refs/heads/';
+
+export async function fetchProject(
+  deps: ServeDeps,
+  steps: StepRecorder,
+  needs: ProjectNeeds,
+): Promise<ProjectAtHand | Failure> {
+  const { project } = needs;
+  const remote = deps.remote(project);
+  const { connection, name } = projectIdOf(project);
+  if (remote === undefined) return updateFailure(project, `there is no connection ${connection}`, false);
+  const bad = badName(needs);
+  if (bad !== undefined) return updateFailure(project, bad, false);
+  const repository = await deps.repositories.repository(connection, name);
+  return steps.run(
+    'FetchRefs',
+    project,
+    () => fetchInto(repository, remote, needs),
+    result =>
+      result.kind === 'failed'
+        ? { result: 'FAILURE' }
+        : { facts: { refs: needs.commits.length + result.tips.size } },
+  );
+}
+
+/** Names come from code hosts; what git would refuse is refused here, with the name. */
+function badName(needs: ProjectNeeds): string | undefined {
+  const refs = [
+    ...[...needs.branches].map(branch => `${HEADS}${branch}`),
+    ...needs.commits.map(({ ref }) => ref),
+  ];
+  const bad = refs.find(ref => refNameProblem(ref) !== undefined);
+  return bad === undefined ? undefined : `the ref name ${JSON.stringify(bad)} ${refNameProblem(bad)}`;
+}
+
+async function fetchInto(
+  repository: Repository,
+  remote: Remote,
+  needs: ProjectNeeds,
+): Promise<ProjectAtHand | Failure> {
+  const { project } = needs;
+  const wants: Want[] = needs.commits.map(({ ref, commit }) => ({
+    ref: parseRefName(ref),
+    commit: parseObjectId(commit),
+  }));
+  const heads = await headsWanted(repository, remote, needs);
+  if ('kind' in heads) return heads;
+  const outcome = await repository.fetch(remote, [...wants, ...heads]);
+  if (outcome.kind !== 'fetched') return fetchFailure(project, outcome);
+  const lost = needs.commits.find(
+    (needed, index) => needed.optional !== true && outcome.commits[index] === undefined,
+  );
+  // Replicas of a code host may lag behind its events: worth another try.
+  if (lost !== undefined)
+    return updateFailure(project, `${lost.ref} does not have commit ${lost.commit}`, true);
+  const tips = new Map<BranchName, ObjectId>();
+  heads.forEach(({ ref }, index) => {
+    const tip = outcome.commits[wants.length + index];
+    if (tip !== undefined) tips.set(ref.slice(HEADS.length), tip);
+  });
+  return { kind: 'at-hand', project, repository, tips };
+}
+
+/** For all branches the remote is asked for its list first; then only tips that are not here are fetched. */
+async function headsWanted(
+  repository: Repository,
+  remote: Remote,
+  needs: ProjectNeeds,
+): Promise<readonly Want[] | Failure> {
+  const named = [...needs.branches]
+    .sort()
+    .map((branch): Want => ({ ref: parseRefName(`${HEADS}${branch}`) }));
+  if (!needs.allBranches) return named;
+  const listing = await repository.lsRemote(remote, [HEADS]);
+  if (listing.kind !== 'refs') return fetchFailure(needs.project, listing);
+  return [...listing.refs].sort(byName).map(([ref, commit]) => ({ ref, commit }));
+}
+
+function byName([a]: readonly [RefName, ObjectId], [b]: readonly [RefName, ObjectId]): number {
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,37 @@
+import { parseObjectId } from '../git/object-id.ts';
+import type { ObjectReader } from '../git/object-reader.ts';
+import type { BranchConfig } from '../model/merge.ts';
+import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
+import { type ConfigEntry, findConfig, readConfig, sameConfig } from './config-files.ts';
+
+/** A tested commit and the branch tip whose configuration the scheduler knows already. */
+export interface Compared {
+  readonly project: ProjectKey;
+  readonly branch: BranchName;
+  readonly commit: CommitId;
+  /** null: there is no such branch (any more), everything counts as changed. */
+  readonly against: CommitId | null;
+}
+
+/** The configuration at each commit where it differs from the tip's. Only file ids are compared; equal ones are not read. */
+export async function changedConfig(
+  reader: ObjectReader,
+  compared: readonly Compared[],
+): Promise<readonly BranchConfig[]> {
+  const results = await Promise.all(
+    compared.map(async ({ project, branch, commit, against }) => {
+      const [fresh, known] = await Promise.all([
+        configAt(reader, commit),
+        against === null ? undefined : configAt(reader, against),
+      ]);
+      if (known !== undefined && sameConfig(fresh, known)) return [];
+      return [{ project, branch, commit, files: await readConfig(reader, fresh) }];
+    }),
+  );
+  return results.flat();
+}
+
+export async function configAt(reader: ObjectReader, commit: CommitId): Promise<readonly ConfigEntry[]> {
+  const { tree } = await reader.commit(parseObjectId(commit));
+  return findConfig(reader, tree);
+}

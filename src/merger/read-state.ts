@@ -1,0 +1,118 @@
+/** Serves the two requests that only read: heads of branches, and configuration at the tips of branches. */
+
+import { tipRef } from '../git/fetch.ts';
+import { type ObjectId, parseObjectId } from '../git/object-id.ts';
+import { isRefName } from '../git/ref-name.ts';
+import type { Repository } from '../git/repository.ts';
+import type { BranchConfig, BranchHead, ConfigFilesRequest, RepoStateRequest } from '../model/merge.ts';
+import { type BranchName, type ProjectKey, parseCommitId, projectIdOf } from '../model/project.ts';
+import { readConfig } from './config-files.ts';
+import type { ServeDeps } from './deps.ts';
+import type { Failure } from './failure.ts';
+import { fetchProject } from './fetch-state.ts';
+import { configAt } from './read-changed-config.ts';
+import type { StepRecorder } from './step-recorder.ts';
+
+export type RepoStateAnswer =
+  | { readonly kind: 'repo-state'; readonly heads: readonly BranchHead[] }
+  | Failure;
+export type ConfigFilesAnswer =
+  | { readonly kind: 'config-files'; readonly branches: readonly BranchConfig[] }
+  | Failure;
+
+export async function readRepoState(
+  deps: ServeDeps,
+  steps: StepRecorder,
+  request: RepoStateRequest,
+): Promise<RepoStateAnswer> {
+  const fetched = await Promise.all(
+    [...Map.groupBy(request.states, ({ project }) => project)].map(([project, states]) =>
+      fetchProject(deps, steps, {
+        project,
+        branches: new Set(states.flatMap(({ branches }) => branches)),
+        allBranches: states.some(({ branches }) => branches.length === 0),
+        commits: [],
+      }),
+    ),
+  );
+  const failure = fetched.find(project => project.kind === 'failed');
+  if (failure !== undefined) return failure;
+  const heads = fetched.flatMap(each =>
+    each.kind === 'at-hand'
+      ? [...each.tips].map(([branch, tip]) => ({ project: each.project, branch, commit: parseCommitId(tip) }))
+      : [],
+  );
+  return { kind: 'repo-state', heads };
+}
+
+export async function readConfigFiles(
+  deps: ServeDeps,
+  steps: StepRecorder,
+  request: ConfigFilesRequest,
+): Promise<ConfigFilesAnswer> {
+  const { project } = request;
+  const { connection, name } = projectIdOf(project);
+  const repository = await deps.repositories.repository(connection, name);
+  const known = await knownTips(repository, request);
+  const needs = {
+    project,
+    branches: new Set(request.branches),
+    allBranches: request.branches.length === 0,
+    commits: [],
+  };
+  const fetched = known === undefined ? await fetchProject(deps, steps, needs) : undefined;
+  if (fetched?.kind === 'failed') return fetched;
+  const tips = known ?? fetched?.tips ?? new Map<BranchName, ObjectId>();
+  const branches = await steps.run(
+    'ReadConfig',
+    project,
+    () => Promise.all([...tips].map(([branch, tip]) => readBranch(repository, project, branch, tip))),
+    configs => ({ facts: { branches: configs.length, files: configs.flatMap(({ files }) => files).length } }),
+  );
+  return { kind: 'config-files', branches };
+}
+
+async function readBranch(
+  repository: Repository,
+  project: ProjectKey,
+  branch: BranchName,
+  tip: ObjectId,
+): Promise<BranchConfig> {
+  const commit = parseCommitId(tip);
+  return {
+    project,
+    branch,
+    commit,
+    files: await readConfig(repository.reader, await configAt(repository.reader, commit)),
+  };
+}
+
+/**
+ * The tips as last fetched, if that is fresh enough: each wanted branch has a commit it must at least hold, and does.
+ * Undefined: the remote must be asked.
+ */
+async function knownTips(
+  repository: Repository,
+  request: ConfigFilesRequest,
+): Promise<ReadonlyMap<BranchName, ObjectId> | undefined> {
+  if (request.branches.length === 0) return undefined;
+  const tips = new Map<BranchName, ObjectId>();
+  for (const branch of request.branches) {
+    const ref = `refs/heads/${branch}`;
+    const atLeast = request.atLeast.find(each => each.branch === branch);
+    const tip =
+      atLeast === undefined || !isRefName(ref) ? undefined : await repository.reader.resolve(tipRef(ref));
+    if (
+      tip === undefined ||
+      atLeast === undefined ||
+      !(await holds(repository, tip, parseObjectId(atLeast.commit)))
+    )
+      return undefined;
+    tips.set(branch, tip);
+  }
+  return tips;
+}
+
+async function holds(repository: Repository, tip: ObjectId, commit: ObjectId): Promise<boolean> {
+  return tip === commit || repository.isAncestor(commit, tip);
+}

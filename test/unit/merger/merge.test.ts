@@ -1,0 +1,231 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { MergeInput } from '../../../src/model/merge.ts';
+import { parseCommitId } from '../../../src/model/project.ts';
+import { runGit } from '../../fake/git-repository.ts';
+import { expectKind, key, type MergerStage, mergeRequest, openStage } from './merger-stage.ts';
+
+let stage: MergerStage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage[Symbol.asyncDispose]());
+
+const lines = (changed: number, text: string) =>
+  Array.from({ length: 30 }, (_, index) => (index === changed ? text : `${index}`)).join('\n');
+
+describe('a merge request', () => {
+  it('merges the changes ahead and the own one, and tells what the own one changed', async () => {
+    const app = await stage.host('app');
+    const base = await app.commit({ files: { 'a.txt': lines(-1, ''), 'b.txt': 'b' } });
+    const ahead = await stage.propose('app', '1', { 'a.txt': lines(1, 'ahead') });
+    const own = await stage.propose('app', '2', {
+      'a.txt': lines(20, 'own'),
+      'new/c.txt': 'c',
+      'b.txt': null,
+    });
+    const outcome = expectKind(await stage.serve(mergeRequest([ahead, own])), 'merged');
+    const alone = expectKind(await stage.serve(mergeRequest([ahead])), 'merged');
+    expect(outcome.branches).toEqual([
+      {
+        project: key('app'),
+        branch: 'main',
+        base,
+        before: alone.branches[0]!.commit,
+        commit: expect.any(String),
+        tree: expect.any(String),
+      },
+    ]);
+    expect(outcome.filesChanged).toEqual([{ project: key('app'), files: ['a.txt', 'b.txt', 'new/c.txt'] }]);
+    const repository = await stage.cache.repository('local', 'app');
+    const shown = await runGit(repository.path, ['log', '--format=%s', outcome.branches[0]!.commit]);
+    expect(shown.toString().split('\n').slice(0, 4)).toEqual(['Merge 2', 'change 2', 'Merge 1', 'change 1']);
+  });
+
+  it('keeps projects and branches apart', async () => {
+    const app = await stage.host('app');
+    const lib = await stage.host('lib');
+    await app.commit({ files: { a: '1' } });
+    await app.commit({ ref: 'refs/heads/stable', parents: [], files: { a: 'stable' } });
+    await lib.commit({ files: { l: '1' } });
+    const inputs = [
+      await stage.propose('app', '1', { one: '1' }),
+      await stage.propose('lib', '2', { two: '2' }),
+      await stage.propose('app', '3', { three: '3' }, { branch: 'stable' }),
+    ];
+    const outcome = expectKind(await stage.serve(mergeRequest(inputs, { own: 2 })), 'merged');
+    expect(outcome.branches.map(({ project, branch }) => `${project} ${branch}`)).toEqual([
+      'local/app main',
+      'local/lib main',
+      'local/app stable',
+    ]);
+    expect(outcome.filesChanged).toEqual([
+      { project: key('app'), files: ['three'] },
+      { project: key('lib'), files: ['two'] },
+    ]);
+    expect(outcome.steps.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
+      'FetchRefs local/app',
+      'FetchRefs local/lib',
+      'MergeChanges acme',
+      'ReadConfig local/app',
+      'ReadConfig local/lib',
+    ]);
+    expect(outcome.worker).toBe('merger-1');
+  });
+
+  it('names the change, project and files of a conflict', async () => {
+    const app = await stage.host('app');
+    await app.commit({ files: { a: '1' } });
+    const inputs = [
+      await stage.propose('app', '1', { new: 'one' }),
+      await stage.propose('app', '2', { new: 'two' }),
+    ];
+    const outcome = expectKind(await stage.serve(mergeRequest(inputs)), 'conflict');
+    expect(outcome).toMatchObject({ change: 'local/app#2', project: key('app'), files: ['new'] });
+    expect(outcome.steps.at(-1)).toMatchObject({ kind: 'MergeChanges', result: 'FAILURE' });
+  });
+
+  it('tells of the earliest of several conflicts', async () => {
+    for (const name of ['app', 'lib']) await (await stage.host(name)).commit({ files: { a: '1' } });
+    const inputs = [
+      await stage.propose('app', '1', { x: '1' }),
+      await stage.propose('lib', '2', { x: '1' }),
+      await stage.propose('lib', '3', { x: '2' }),
+      await stage.propose('app', '4', { x: '2' }),
+    ];
+    expect(expectKind(await stage.serve(mergeRequest(inputs)), 'conflict').change).toBe('local/lib#3');
+  });
+
+  it('returns the configuration only where the changes touch it', async () => {
+    const app = await stage.host('app');
+    const lib = await stage.host('lib');
+    await app.commit({ files: { 'zuul.yaml': '- job: {name: a}\n', 'src/a': '1' } });
+    await lib.commit({ files: { 'zuul.d/jobs.yaml': '- job: {name: l}\n', 'src/l': '1' } });
+    const quiet = await stage.propose('app', '1', { 'src/a': '2' });
+    const touching = await stage.propose('lib', '2', {
+      'zuul.d/more/projects.yaml': '- project: {}\n',
+      'zuul.d/README.md': 'no',
+      '.zuul.yaml': '- job: {name: second}\n',
+    });
+    const outcome = expectKind(await stage.serve(mergeRequest([quiet, touching])), 'merged');
+    expect(outcome.config).toEqual([
+      {
+        project: key('lib'),
+        branch: 'main',
+        commit: outcome.branches[1]!.commit,
+        files: [
+          { path: '.zuul.yaml', text: '- job: {name: second}\n' },
+          { path: 'zuul.d/jobs.yaml', text: '- job: {name: l}\n' },
+          { path: 'zuul.d/more/projects.yaml', text: '- project: {}\n' },
+        ],
+      },
+    ]);
+  });
+
+  it('returns an empty configuration when the change removes it', async () => {
+    const app = await stage.host('app');
+    await app.commit({ files: { 'zuul.yaml': '- job: {name: a}\n', b: '1' } });
+    const outcome = expectKind(
+      await stage.serve(mergeRequest([await stage.propose('app', '1', { 'zuul.yaml': null })])),
+      'merged',
+    );
+    expect(outcome.config).toMatchObject([{ files: [] }]);
+  });
+
+  it('gives heads of wanted projects with the merged commits in place of the tips', async () => {
+    const app = await stage.host('app');
+    const roles = await stage.host('roles');
+    await app.commit({ files: { a: '1' } });
+    const stable = await app.commit({ ref: 'refs/heads/stable', parents: [], files: { a: 's' } });
+    const role = await roles.commit({ files: { r: '1' } });
+    await roles.commit({ ref: 'refs/heads/other', parents: [], files: { r: '2' } });
+    const states = [
+      { project: key('app'), branches: [] },
+      { project: key('roles'), branches: ['main', 'absent'] },
+    ];
+    const outcome = expectKind(
+      await stage.serve(mergeRequest([await stage.propose('app', '1', { b: '1' })], { states })),
+      'merged',
+    );
+    expect(outcome.heads).toEqual([
+      { project: key('app'), branch: 'main', commit: outcome.branches[0]!.commit },
+      { project: key('app'), branch: 'stable', commit: stable },
+      { project: key('roles'), branch: 'main', commit: role },
+    ]);
+  });
+
+  it('takes a pinned commit as it is, with its files and configuration', async () => {
+    const app = await stage.host('app');
+    const before = parseCommitId(await app.commit({ files: { a: '1' } }));
+    const commit = parseCommitId(await app.commit({ files: { a: '2', 'zuul.yaml': '- job: {name: n}\n' } }));
+    await app.commit({ files: { a: '3', 'zuul.yaml': null } });
+    const pinned = [{ project: key('app'), ref: 'refs/heads/main', branch: 'main', commit, before }];
+    const outcome = expectKind(await stage.serve(mergeRequest([], { own: 0, pinned })), 'merged');
+    expect(outcome.filesChanged).toEqual([{ project: key('app'), files: ['a', 'zuul.yaml'] }]);
+    expect(outcome.config).toMatchObject([{ commit, files: [{ path: 'zuul.yaml' }] }]);
+    expect(outcome.heads).toEqual([{ project: key('app'), branch: 'main', commit }]);
+  });
+
+  it('takes a pinned commit whose predecessor is gone after a forced push', async () => {
+    const app = await stage.host('app');
+    const commit = parseCommitId(await app.commit({ files: { a: '2' } }));
+    const before = parseCommitId('1234567890123456789012345678901234567890');
+    const outcome = await stage.serve(
+      mergeRequest([], {
+        own: 0,
+        pinned: [{ project: key('app'), ref: 'refs/heads/main', branch: 'main', commit, before }],
+      }),
+    );
+    expect(expectKind(outcome, 'merged').filesChanged).toEqual([{ project: key('app'), files: [] }]);
+  });
+
+  it('makes 20 merges and one fetch for a queue of 20', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const inputs: MergeInput[] = [];
+    for (let index = 0; index < 20; index += 1)
+      inputs.push(await stage.propose('app', `${index}`, { [`f${index}`]: 'x' }));
+    const outcomes = await Promise.all(
+      inputs.map((_, index) => stage.serve(mergeRequest(inputs.slice(0, index + 1)))),
+    );
+    expect(outcomes.map(({ kind }) => kind)).toEqual(Array(20).fill('merged'));
+    expect(stage.cache.counters()).toMatchObject({ merges: 20, fetches: 1 });
+  });
+
+  it('fails, to be tried again, when a project cannot be reached', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const input = await stage.propose('app', '1', { b: '1' });
+    const outcome = expectKind(
+      await stage.serve(mergeRequest([{ ...input, project: key('gone') }])),
+      'failed',
+    );
+    expect(outcome.text).toMatch(/^Unable to update local\/gone: .+nowhere/);
+    expect(outcome.retryable).toBe(true);
+    expect(outcome.steps).toMatchObject([{ kind: 'FetchRefs', subject: 'local/gone', result: 'FAILURE' }]);
+  });
+
+  it('fails for good where trying again cannot help', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const input = await stage.propose('app', '1', { b: '1' });
+    const cases = [
+      [{ branch: 'absent' }, 'Unable to update local/app: there is no branch absent'],
+      [{ ref: '--upload-pack=touch /tmp/x' }, 'does not begin with "refs/"'],
+      [{ branch: 'a..b' }, 'holds ".."'],
+      [{ project: 'elsewhere/app' as never }, 'there is no connection elsewhere'],
+    ] as const;
+    for (const [wrong, text] of cases) {
+      const outcome = expectKind(await stage.serve(mergeRequest([{ ...input, ...wrong }])), 'failed');
+      expect(outcome.text).toContain(text);
+      expect(outcome.retryable).toBe(false);
+    }
+  });
+
+  it('fails, to be tried again, when the host does not have the commit yet', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const input = await stage.propose('app', '1', { b: '1' });
+    const commit = parseCommitId('1234567890123456789012345678901234567890');
+    const outcome = expectKind(await stage.serve(mergeRequest([{ ...input, commit }])), 'failed');
+    expect(outcome).toMatchObject({
+      retryable: true,
+      text: `Unable to update local/app: refs/pull/1/head does not have commit ${commit}`,
+    });
+  });
+});

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import type { ClaimedRequest } from '../../../src/merger/deps.ts';
+import { createMerger } from '../../../src/merger/merger.ts';
+import type { MergerOutcome, MergerRequest } from '../../../src/model/merge.ts';
+import {
+  configFilesRequest,
+  key,
+  type MergerStage,
+  mergeRequest,
+  openStage,
+  repoStateRequest,
+} from './merger-stage.ts';
+
+let stage: MergerStage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage[Symbol.asyncDispose]());
+
+/** A queue in memory with the manners of the store's. */
+function queueOf(first: readonly MergerRequest[]) {
+  const waiting = [...first];
+  const outcomes = new Map<string, MergerOutcome>();
+  let wake: (() => void) | undefined;
+  let refuse = 0;
+  const claimedOf = (request: MergerRequest): ClaimedRequest => ({
+    request,
+    async complete(outcome) {
+      if (refuse > 0) {
+        refuse -= 1;
+        throw new Error('the claim is gone');
+      }
+      outcomes.set(request.uuid, outcome);
+    },
+  });
+  return {
+    outcomes,
+    put(request: MergerRequest) {
+      waiting.push(request);
+      wake?.();
+    },
+    refuseNext: () => {
+      refuse += 1;
+    },
+    async claim(most: number, signal: AbortSignal) {
+      while (waiting.length === 0 && !signal.aborted) {
+        await new Promise<void>(resolve => {
+          wake = resolve;
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+      }
+      return signal.aborted ? [] : waiting.splice(0, most).map(claimedOf);
+    },
+  };
+}
+
+const log = { info: vi.fn(), warn: vi.fn() };
+
+describe('the merger', () => {
+  it('serves all that wait together: one fetch per project', async () => {
+    for (const name of ['app', 'lib'])
+      await (await stage.host(name)).commit({ files: { 'zuul.yaml': name } });
+    const one = await stage.propose('app', '1', { b: '1' });
+    const two = await stage.propose('lib', '2', { b: '1' });
+    const requests = [
+      mergeRequest([one]),
+      mergeRequest([two]),
+      mergeRequest([one, two]),
+      repoStateRequest([{ project: key('app'), branches: ['main'] }]),
+      configFilesRequest('lib', { branches: ['main'] }),
+    ];
+    const queue = queueOf(requests);
+    const merger = createMerger({ ...stage.deps, requests: queue, log });
+    await vi.waitUntil(() => queue.outcomes.size === requests.length, { timeout: 20_000 });
+    await merger.close();
+    expect(requests.map(({ uuid }) => queue.outcomes.get(uuid)?.kind)).toEqual([
+      'merged',
+      'merged',
+      'merged',
+      'repo-state',
+      'config-files',
+    ]);
+    expect(stage.cache.counters()).toMatchObject({ fetches: 2, merges: 2 });
+  });
+
+  it('goes on after an answer could not be stored, and answers what comes later', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const state = () => repoStateRequest([{ project: key('app'), branches: [] }]);
+    const queue = queueOf([]);
+    const merger = createMerger({ ...stage.deps, requests: queue, log });
+    queue.refuseNext();
+    queue.put(state());
+    await vi.waitUntil(() => log.warn.mock.calls.some(([, text]) => /could not be stored/.test(text)), {
+      timeout: 20_000,
+    });
+    const later = state();
+    queue.put(later);
+    await vi.waitUntil(() => queue.outcomes.has(later.uuid), { timeout: 20_000 });
+    await merger.close();
+  });
+
+  it('finishes what it has claimed before it closes', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const request = repoStateRequest([{ project: key('app'), branches: [] }]);
+    const queue = queueOf([request]);
+    const merger = createMerger({ ...stage.deps, requests: queue, log });
+    await new Promise(resolve => setImmediate(resolve));
+    await merger.close();
+    expect(queue.outcomes.get(request.uuid)?.kind).toBe('repo-state');
+  });
+
+  it('answers even when something nobody foresaw happens', async () => {
+    const request = repoStateRequest([{ project: key('app'), branches: [] }]);
+    const queue = queueOf([request]);
+    const broken = {
+      ...stage.cache,
+      repository: () => Promise.reject(new Error('disk full at https://user:secret@host/x')),
+    };
+    const merger = createMerger({ ...stage.deps, repositories: broken, requests: queue, log });
+    await vi.waitUntil(() => queue.outcomes.size === 1, { timeout: 20_000 });
+    await merger.close();
+    expect(queue.outcomes.get(request.uuid)).toMatchObject({ kind: 'failed', retryable: true });
+    expect(JSON.stringify(queue.outcomes.get(request.uuid))).not.toContain('secret');
+  });
+});

@@ -1,0 +1,125 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { parseCommitId } from '../../../src/model/project.ts';
+import {
+  configFilesRequest,
+  expectKind,
+  key,
+  type MergerStage,
+  openStage,
+  repoStateRequest,
+} from './merger-stage.ts';
+
+let stage: MergerStage;
+beforeEach(async () => {
+  stage = await openStage();
+});
+afterEach(() => stage[Symbol.asyncDispose]());
+
+describe('a repo state request', () => {
+  it('answers the heads of all branches or of those named', async () => {
+    const app = await stage.host('app');
+    const main = await app.commit({ files: { a: '1' } });
+    const other = await app.commit({ ref: 'refs/heads/other', parents: [], files: { a: '2' } });
+    const all = expectKind(
+      await stage.serve(repoStateRequest([{ project: key('app'), branches: [] }])),
+      'repo-state',
+    );
+    expect(all.heads).toEqual([
+      { project: key('app'), branch: 'main', commit: main },
+      { project: key('app'), branch: 'other', commit: other },
+    ]);
+    const named = await stage.serve(
+      repoStateRequest([{ project: key('app'), branches: ['other', 'absent'] }]),
+    );
+    expect(expectKind(named, 'repo-state').heads).toEqual([
+      { project: key('app'), branch: 'other', commit: other },
+    ]);
+  });
+
+  it('has the commits in the mirror afterwards', async () => {
+    const app = await stage.host('app');
+    await app.commit({ files: { a: '1' } });
+    const { heads } = expectKind(
+      await stage.serve(repoStateRequest([{ project: key('app'), branches: [] }])),
+      'repo-state',
+    );
+    const repository = await stage.cache.repository('local', 'app');
+    expect(await repository.reader.missing(heads.map(({ commit }) => commit as never))).toEqual([]);
+  });
+});
+
+describe('a config files request', () => {
+  it('reads every branch at its tip', async () => {
+    const app = await stage.host('app');
+    await app.commit({ files: { 'zuul.yaml': 'main\n' } });
+    await app.commit({
+      ref: 'refs/heads/stable',
+      parents: [],
+      files: { '.zuul.d/a.yaml': 'a\n', '.zuul.d/sub/.zuul.ignore': '' },
+    });
+    await app.commit({ ref: 'refs/heads/plain', parents: [], files: { README: 'x' } });
+    const { branches } = expectKind(await stage.serve(configFilesRequest('app')), 'config-files');
+    expect(
+      branches.map(({ branch, files }) => [branch, files.map(({ path, text }) => [path, text])]),
+    ).toEqual([
+      ['main', [['zuul.yaml', 'main\n']]],
+      ['plain', []],
+      [
+        'stable',
+        [
+          ['.zuul.d/a.yaml', 'a\n'],
+          ['.zuul.d/sub/.zuul.ignore', ''],
+        ],
+      ],
+    ]);
+  });
+
+  it('does not ask the remote again for a commit it has seen', async () => {
+    const app = await stage.host('app');
+    const first = parseCommitId(await app.commit({ files: { 'zuul.yaml': '1' } }));
+    const second = parseCommitId(await app.commit({ files: { 'zuul.yaml': '2' } }));
+    const ask = async (commit?: typeof first) => {
+      const atLeast = commit === undefined ? [] : [{ branch: 'main', commit }];
+      const outcome = expectKind(
+        await stage.serve(configFilesRequest('app', { branches: ['main'], atLeast })),
+        'config-files',
+      );
+      return outcome.branches[0]!.files[0]!.text;
+    };
+    expect(await ask(first)).toBe('2');
+    expect(await ask(first)).toBe('2');
+    expect(await ask(second)).toBe('2');
+    expect(stage.cache.counters().fetches).toBe(1);
+    const third = parseCommitId(await app.commit({ files: { 'zuul.yaml': '3' } }));
+    expect(await ask(second)).toBe('2');
+    expect(await ask(third)).toBe('3');
+    expect(await ask()).toBe('3');
+    expect(stage.cache.counters().fetches).toBe(3);
+  });
+
+  it('names what it does not read: links, large and binary files', async () => {
+    const app = await stage.host('app');
+    await app.commit({
+      files: { 'zuul.d/large.yaml': 'x'.repeat(1_000_001) },
+      rawFiles: [[Buffer.from('zuul.d/latin-\xe9.yaml', 'latin1'), 'ok']],
+    });
+    const blob = (await app.raw(['hash-object', '-w', '--stdin'], Buffer.from([0xff, 0xfe])))
+      .toString()
+      .trim();
+    const link = (await app.raw(['hash-object', '-w', '--stdin'], '/etc/passwd')).toString().trim();
+    const stream = `commit refs/heads/main\ncommitter a <a@b> 1767300000 +0000\ndata 0\nfrom refs/heads/main^0\nM 100644 ${blob} zuul.d/bad.yaml\nM 120000 ${link} zuul.yaml\n`;
+    await app.raw(['fast-import', '--quiet'], stream);
+    const { branches } = expectKind(await stage.serve(configFilesRequest('app')), 'config-files');
+    expect(branches[0]!.files).toEqual([
+      { path: 'zuul.yaml', text: '', problem: 'is a symbolic link; links are not followed' },
+      { path: 'zuul.d/bad.yaml', text: '', problem: 'is not UTF-8' },
+      { path: 'zuul.d/large.yaml', text: '', problem: 'is larger than 1000000 bytes' },
+      { path: '"zuul.d/latin-\\351.yaml"', text: 'ok' },
+    ]);
+  });
+
+  it('fails when the project cannot be reached', async () => {
+    const outcome = expectKind(await stage.serve(configFilesRequest('gone')), 'failed');
+    expect(outcome.text).toMatch(/^Unable to update local\/gone: /);
+  });
+});
