@@ -1,0 +1,116 @@
+/**
+ * A tenant's projects and the configuration files of their branches → {@link Layout}. Pure; parsing is remembered.
+ *
+ *     const layout = buildLayout({ tenant, configs, languages, cache });
+ *     layout.errors.map(configErrorText);
+ *       // local/acme/app@master:.zuul.yaml:9:9: Job unit-test not defined, did you mean "unit-tests"?
+ *
+ * `configs` holds an entry for *every* branch of every project, also for branches without configuration files: whether
+ * an untrusted project has one branch or more decides whether its jobs are bound to their branch.
+ */
+import type { ConfigError } from '../model/config-error.ts';
+import type { Tenant, TenantProject } from '../model/layout.ts';
+import type { BranchConfig } from '../model/merge.ts';
+import type { ProjectKey } from '../model/project.ts';
+import type { Languages } from './build-pipeline.ts';
+import { checkJobs } from './check-jobs.ts';
+import { checkProjects } from './check-projects.ts';
+import { type Collected, collectFile, emptyCollection } from './collect-items.ts';
+import { chooseBranches, chooseConfigFiles } from './config-files.ts';
+import type { Layout, LayoutFile, ProjectConfig } from './layout.ts';
+import type { ParseCache } from './parse-cache.ts';
+import { projectResolver } from './resolve-project.ts';
+
+export interface LayoutInput {
+  readonly tenant: Tenant;
+  /** Every branch of every project of the tenant, in any order. */
+  readonly configs: readonly BranchConfig[];
+  readonly languages: Languages;
+  readonly cache: ParseCache;
+}
+
+export function buildLayout({ tenant, configs, languages, cache }: LayoutInput): Layout {
+  const resolve = projectResolver(tenant);
+  const collected = emptyCollection();
+  const byProject = Map.groupBy(configs, config => config.project);
+  for (const project of tenant.projects) {
+    const kinds = project.itemKinds === undefined ? undefined : new Set(project.itemKinds);
+    for (const file of filesOf(project, byProject.get(project.project) ?? [], cache, collected.errors)) {
+      collectFile(file, kinds, collected, { tenant, languages, resolve });
+    }
+  }
+  checkJobs(collected, resolve);
+  checkProjects(collected, tenant, resolve);
+  return {
+    tenant,
+    pipelines: collected.pipelines,
+    jobs: collected.jobs,
+    nodesets: itemsOf(collected.nodesets),
+    queues: itemsOf(collected.queues),
+    templates: collected.templates,
+    projects: new Map(tenant.projects.map(project => [project.project, projectConfig(project, collected)])),
+    resolveProject: resolve,
+    errors: collected.errors,
+  };
+}
+
+function filesOf(
+  project: TenantProject,
+  configs: readonly BranchConfig[],
+  cache: ParseCache,
+  errors: ConfigError[],
+): readonly LayoutFile[] {
+  const branches = chooseBranches(project, configs);
+  const bound = !project.trusted && branches.length > 1;
+  return branches.flatMap(({ branch, files }) => {
+    const chosen = chooseConfigFiles(files);
+    const place = { project: project.project, branch, line: 1, column: 1 };
+    for (const { path, because } of chosen.ignored) {
+      const text = `not read, because ${because} is there as well; merge the two or remove one`;
+      errors.push({ severity: 'error', ...place, file: path, code: 'ignored-file', text });
+    }
+    return chosen.files.flatMap(({ path, text, problem }): readonly LayoutFile[] => {
+      if (problem !== undefined) {
+        errors.push({ severity: 'error', ...place, file: path, code: 'unreadable-file', text: problem });
+        return [];
+      }
+      const impliedBranch = bound ? branch : undefined;
+      const { project: key, trusted } = project;
+      return [{ project: key, branch, trusted, path, impliedBranch, parsed: cache.parse(text) }];
+    });
+  });
+}
+
+function itemsOf<T>(map: ReadonlyMap<string, { readonly item: T }>): ReadonlyMap<string, T> {
+  return new Map([...map].map(([name, { item }]) => [name, item]));
+}
+
+function projectConfig({ project, trusted }: TenantProject, collected: Collected): ProjectConfig {
+  const stanzas = collected.stanzas.get(project) ?? [];
+  return {
+    project,
+    trusted,
+    queue: queueOf(project, collected),
+    defaultBranch:
+      firstOf(stanzas, ({ item }) => (item.kind === 'project' ? item.defaultBranch : undefined)) ?? 'master',
+    stanzas,
+    broken: collected.brokenStanzas.get(project) ?? [],
+  };
+}
+
+function queueOf(project: ProjectKey, { stanzas, templates }: Collected): string | undefined {
+  return firstOf(stanzas.get(project) ?? [], ({ item }) => {
+    if (item.queue !== undefined || item.kind !== 'project') return item.queue?.name;
+    return firstOf(item.templates, ({ name }) =>
+      firstOf(templates.get(name) ?? [], template => template.item.queue?.name),
+    );
+  });
+}
+
+function firstOf<T, Found>(values: readonly T[], find: (value: T) => Found | undefined): Found | undefined {
+  for (const value of values) {
+    const found = find(value);
+    if (found !== undefined) return found;
+  }
+  return undefined;
+}

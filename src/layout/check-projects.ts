@@ -1,0 +1,72 @@
+/** Second pass: what project stanzas and templates refer to. A stanza with a bad reference is broken as a whole. */
+import { didYouMean } from '../lib/nearest-name.ts';
+import type { ConfigError } from '../model/config-error.ts';
+import type { Tenant } from '../model/layout.ts';
+import { projectIdOf } from '../model/project.ts';
+import { referenceError } from './check-jobs.ts';
+import type { Collected } from './collect-items.ts';
+import { errorAt } from './config-place.ts';
+import type { JobItem } from './items.ts';
+import { attributeError } from './job-variant.ts';
+import type { LayoutFile, ProjectStanza } from './layout.ts';
+import { NOOP_JOB } from './noop-job.ts';
+import type { ProjectResolver } from './resolve-project.ts';
+
+const PROJECT_KEYS = ['name', 'queue', 'default-branch', 'merge-mode', 'vars', 'templates', 'description'];
+
+export function checkProjects(collected: Collected, tenant: Tenant, resolve: ProjectResolver): void {
+  const check = (stanza: ProjectStanza): ProjectStanza => {
+    const errors = stanzaErrors(stanza, collected, tenant, resolve);
+    collected.errors.push(...errors);
+    const [broken] = errors;
+    return broken === undefined ? stanza : { ...stanza, broken };
+  };
+  for (const [name, stanzas] of collected.templates) collected.templates.set(name, stanzas.map(check));
+  for (const [project, stanzas] of collected.stanzas) collected.stanzas.set(project, stanzas.map(check));
+}
+
+function stanzaErrors(
+  { item, file }: ProjectStanza,
+  collected: Collected,
+  tenant: Tenant,
+  resolve: ProjectResolver,
+): readonly ConfigError[] {
+  const errors: ConfigError[] = [];
+  const subject =
+    item.kind === 'project'
+      ? `project ${item.name ?? projectIdOf(file.project).name}`
+      : `${item.kind} ${item.name}`;
+  for (const { name, offset } of item.kind === 'project' ? item.templates : []) {
+    if (collected.templates.has(name) || collected.brokenNames.has(`project-template ${name}`)) continue;
+    const hint = didYouMean(name, collected.templates.keys());
+    errors.push(errorAt(file, offset, 'unknown-template', `project-template ${name} is not defined${hint}`));
+  }
+  for (const { pipeline, jobs } of item.pipelines) {
+    if (!collected.pipelineNames.has(pipeline.name)) {
+      const names = [...PROJECT_KEYS, ...collected.pipelineNames.keys()];
+      const pipelines = [...collected.pipelineNames.keys()].join(', ') || 'none';
+      const hint = didYouMean(pipeline.name, names) || `; pipelines: ${pipelines}`;
+      const text = `"${pipeline.name}" of ${subject} is neither an attribute nor a pipeline${hint}`;
+      errors.push(errorAt(file, pipeline.offset, 'unknown-pipeline', text));
+    }
+    for (const job of jobs) {
+      const error = listedJobError(job, file, collected, tenant, resolve);
+      if (error !== undefined) errors.push(error);
+    }
+  }
+  return errors;
+}
+
+function listedJobError(
+  job: JobItem,
+  file: LayoutFile,
+  collected: Collected,
+  tenant: Tenant,
+  resolve: ProjectResolver,
+): ConfigError | undefined {
+  if (!collected.jobs.has(job.name) && job.name !== NOOP_JOB) {
+    const text = `Job ${job.name} not defined${didYouMean(job.name, collected.jobs.keys())}`;
+    return errorAt(file, job.offset, 'job-not-defined', text);
+  }
+  return attributeError(job, file, tenant) ?? referenceError(job, file, collected, resolve);
+}

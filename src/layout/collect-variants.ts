@@ -1,0 +1,102 @@
+/**
+ * Which definitions make up a job for one change: the variants whose branches match, each behind those of its parents.
+ *
+ * Zuul's rules: an explicit `branches` decides; without one, a job of a multi-branch untrusted project counts for changes
+ * of its own branch only; a variant needs at least one matching variant of its parent.
+ */
+import type { ConfigError } from '../model/config-error.ts';
+import type { JobName } from '../model/project.ts';
+import { errorAt } from './config-place.ts';
+import type { FreezeChange } from './freeze-request.ts';
+import type { JobItem } from './items.ts';
+import type { JobVariant, Layout, LayoutFile } from './layout.ts';
+import { matcherText, matches } from './matcher.ts';
+
+export type CollectedVariants =
+  /** In the order in which they apply, the base job first. */
+  | { readonly kind: 'variants'; readonly variants: readonly JobVariant[]; readonly because: string }
+  | { readonly kind: 'none'; readonly because: string }
+  | { readonly kind: 'error'; readonly error: ConfigError };
+
+/** Deeper inheritance is a mistake, and the stack is not endless. */
+const MAX_GENERATIONS = 100;
+
+export function collectVariants(layout: Layout, name: JobName, change: FreezeChange): CollectedVariants {
+  const found = new Set<JobVariant>();
+  const result = collect(layout, name, change, found, 1);
+  return result.kind === 'variants' ? { ...result, variants: [...found] } : result;
+}
+
+function collect(
+  layout: Layout,
+  name: JobName,
+  change: FreezeChange,
+  found: Set<JobVariant>,
+  generation: number,
+): CollectedVariants {
+  const variants = layout.jobs.get(name) ?? [];
+  const matching = variants.filter(variant => branchMatches(variant.item, variant.file, change));
+  if (matching.length === 0) return { kind: 'none', because: noBranchText(name, variants, change) };
+  let orphan: string | undefined;
+  let matched = false;
+  for (const variant of matching) {
+    if (variant.broken !== undefined) return { kind: 'error', error: variant.broken };
+    if (variant.parent !== null) {
+      if (generation > MAX_GENERATIONS) return { kind: 'error', error: tooManyGenerations(variant) };
+      const parents = collect(layout, variant.parent, change, found, generation + 1);
+      if (parents.kind === 'error') return parents;
+      if (parents.kind === 'none') {
+        orphan = parents.because;
+        continue;
+      }
+    }
+    found.add(variant);
+    matched = true;
+  }
+  if (!matched) return { kind: 'none', because: orphan ?? '' };
+  return { kind: 'variants', variants: [], because: branchText(matching, change) };
+}
+
+/** Whether a definition or a project's override counts for the change's branch. */
+export function branchMatches(
+  { branches }: JobItem,
+  { impliedBranch }: LayoutFile,
+  change: FreezeChange,
+): boolean {
+  if (branches !== undefined) {
+    return branches.some(matcher => branchesOf(change).some(branch => matches(matcher, branch)));
+  }
+  if (impliedBranch === undefined) return true;
+  if (change.branch !== null) return change.branch === impliedBranch;
+  return (change.containingBranches ?? []).includes(impliedBranch);
+}
+
+function branchesOf({ branch, ref, containingBranches = [] }: FreezeChange): readonly string[] {
+  if (branch !== null) return [branch];
+  return ref === undefined ? containingBranches : [ref, ...containingBranches];
+}
+
+export function changedRefText({ branch, ref }: FreezeChange): string {
+  return branch === null ? `ref ${ref ?? 'without a branch'}` : `branch ${branch}`;
+}
+
+function noBranchText(name: JobName, variants: readonly JobVariant[], change: FreezeChange): string {
+  const wanted = new Set(
+    variants.map(({ branches, file }) =>
+      branches === undefined ? `branch ${file.impliedBranch} only` : `branches ${matcherText(branches)}`,
+    ),
+  );
+  return `no definition of job ${name} is for ${changedRefText(change)} (${[...wanted].join('; ')})`;
+}
+
+function branchText(variants: readonly JobVariant[], change: FreezeChange): string {
+  const bound = variants.some(
+    ({ branches, file }) => branches !== undefined || file.impliedBranch !== undefined,
+  );
+  return bound ? `${changedRefText(change)} matches` : '';
+}
+
+function tooManyGenerations({ name, file, item }: JobVariant): ConfigError {
+  const text = `job ${name} is the end of more than ${MAX_GENERATIONS} generations of parents; inherit from a nearer job`;
+  return errorAt(file, item.offset, 'too-deep', text);
+}

@@ -1,0 +1,68 @@
+/** Which files of a branch are configuration, and which branches of a project are read. Zuul's rules. */
+import { compileRegex } from '../lib/regex.ts';
+import type { TenantProject } from '../model/layout.ts';
+import type { BranchConfig, ConfigFile } from '../model/merge.ts';
+import type { BranchName } from '../model/project.ts';
+
+/** The first root that exists is read, the others are not. A root ending in `/` is a directory, read with all below it. */
+export const CONFIG_ROOTS = ['zuul.yaml', 'zuul.d/', '.zuul.yaml', '.zuul.d/'] as const;
+
+/** Whether a path of a repository may hold configuration: what mergers read and what makes a change speculative. */
+export function isConfigPath(path: string): boolean {
+  return CONFIG_ROOTS.some(root => belongsTo(path, root));
+}
+
+function belongsTo(path: string, root: string): boolean {
+  return root.endsWith('/') ? path.startsWith(root) && /\.ya?ml$/.test(path) : path === root;
+}
+
+export interface ChosenFiles {
+  /** In the order in which they count. */
+  readonly files: readonly ConfigFile[];
+  /** Files of further roots, which have no effect. */
+  readonly ignored: readonly { readonly path: string; readonly because: string }[];
+}
+
+export function chooseConfigFiles(files: readonly ConfigFile[]): ChosenFiles {
+  const sorted = files.toSorted((a, b) => compare(a.path, b.path));
+  const root = CONFIG_ROOTS.find(candidate => sorted.some(file => belongsTo(file.path, candidate)));
+  if (root === undefined) return { files: [], ignored: [] };
+  const chosen = sorted.filter(file => belongsTo(file.path, root));
+  const others = sorted.filter(file => !belongsTo(file.path, root) && isConfigPath(file.path));
+  return { files: chosen, ignored: others.map(({ path }) => ({ path, because: root })) };
+}
+
+/** Branches whose configuration counts, `master` and `main` first, then by name. */
+export function chooseBranches(
+  project: TenantProject,
+  configs: readonly BranchConfig[],
+): readonly BranchConfig[] {
+  if (project.trusted) {
+    const wanted = project.loadBranch === undefined ? ['master', 'main'] : [project.loadBranch];
+    const found = wanted.flatMap(branch => configs.find(config => config.branch === branch) ?? []);
+    return found.slice(0, 1);
+  }
+  return configs
+    .filter(({ branch }) => isBranchRead(project, branch))
+    .toSorted((a, b) => rank(a.branch) - rank(b.branch) || compare(a.branch, b.branch));
+}
+
+export function isBranchRead(project: TenantProject, branch: BranchName): boolean {
+  const any = (sources: readonly string[]) => sources.some(source => matchesWhole(source, branch));
+  if (project.includeBranches.length > 0) return any(project.includeBranches);
+  return !any(project.excludeBranches);
+}
+
+/** The tenant file's expressions were checked when it was read; as in Zuul they must match the whole name. */
+function matchesWhole(source: string, branch: BranchName): boolean {
+  const regex = compileRegex(source);
+  return regex.kind === 'regex' && regex.testAll(branch);
+}
+
+function rank(branch: BranchName): number {
+  return branch === 'master' ? 0 : branch === 'main' ? 1 : 2;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

@@ -1,0 +1,59 @@
+import { type Matcher, matcherText, matches } from './matcher.ts';
+
+export interface FileVerdict {
+  readonly matches: boolean;
+  /** English clause; empty when there is nothing to say. */
+  readonly because: string;
+}
+
+/** Gerrit lists the commit message as a file; it decides nothing. */
+const COMMIT_MESSAGE = '/COMMIT_MSG';
+
+/**
+ * Zuul's file rules: with `files`, some file must match; with `irrelevant-files`, some file must not match. A change
+ * without files (a merge commit, an empty commit) or with unknown files runs everything.
+ */
+export function fileVerdict(
+  wanted: readonly Matcher[],
+  irrelevant: readonly Matcher[],
+  changed: readonly string[] | null,
+): FileVerdict {
+  if (wanted.length === 0 && irrelevant.length === 0) return { matches: true, because: '' };
+  const files = (changed ?? []).filter(file => file !== COMMIT_MESSAGE);
+  if (changed === null)
+    return { matches: true, because: 'the changed files are not known, so file matchers do not count' };
+  if (files.length === 0)
+    return { matches: true, because: 'the change has no files, so file matchers do not count' };
+  const clauses: string[] = [];
+  if (wanted.length > 0) {
+    const hit = files.find(file => wanted.some(matcher => matches(matcher, file)));
+    if (hit === undefined) {
+      return { matches: false, because: `${noneOf(files)} matches files ${matcherText(wanted)}` };
+    }
+    clauses.push(`file ${hit} matches files ${matcherText(wanted)}`);
+  }
+  if (irrelevant.length > 0) {
+    const hit = files.find(file => !irrelevant.some(matcher => matches(matcher, file)));
+    if (hit === undefined) {
+      return { matches: false, because: `${allOf(files)} irrelevant-files ${matcherText(irrelevant)}` };
+    }
+    clauses.push(`file ${hit} matches none of irrelevant-files ${matcherText(irrelevant)}`);
+  }
+  return { matches: true, because: clauses.join('; ') };
+}
+
+function noneOf(files: readonly string[]): string {
+  return files.length === 1
+    ? `the only changed file (${files[0]}) is none that`
+    : `none of ${files.length} changed files (${some(files)})`;
+}
+
+function allOf(files: readonly string[]): string {
+  return files.length === 1
+    ? `the only changed file (${files[0]}) matches`
+    : `all ${files.length} changed files (${some(files)}) match`;
+}
+
+function some(files: readonly string[]): string {
+  return files.length > 3 ? `${files.slice(0, 3).join(', ')}, ...` : files.join(', ');
+}

@@ -1,0 +1,193 @@
+/** One listed job → whether it runs for this change, why, and what it comes to when all its definitions are applied. */
+import type { ConfigError } from '../model/config-error.ts';
+import type { FrozenJob, Json } from '../model/job.ts';
+import type { JobName } from '../model/project.ts';
+import { branchMatches, changedRefText, collectVariants } from './collect-variants.ts';
+import { errorAt } from './config-place.ts';
+import { fileVerdict } from './file-verdict.ts';
+import type { FreezeRequest } from './freeze-request.ts';
+import { applyItem, emptyDraft, type JobDraft } from './job-draft.ts';
+import type { Layout } from './layout.ts';
+import { matcherText } from './matcher.ts';
+import { mergeVars } from './merge-vars.ts';
+import { NOOP_JOB } from './noop-job.ts';
+import type { JobListing } from './project-jobs.ts';
+import { projectJobs } from './project-jobs.ts';
+
+export type JobOutcome =
+  | {
+      readonly kind: 'runs';
+      readonly draft: JobDraft;
+      readonly listing: JobListing;
+      readonly because: string;
+    }
+  | { readonly kind: 'does-not-run'; readonly because: string }
+  | { readonly kind: 'error'; readonly error: ConfigError };
+
+export function freezeJob(
+  request: FreezeRequest,
+  name: JobName,
+  listings: readonly JobListing[],
+): JobOutcome {
+  const { layout, change, pipeline } = request;
+  const drafted = draftJob(request, name, listings);
+  if (drafted.kind !== 'draft') return drafted;
+  const { draft, listing } = drafted;
+  const files = fileVerdict(draft.files, draft.irrelevantFiles, change.files);
+  let because = files.because;
+  if (!files.matches) {
+    const why =
+      draft.settings.matchOnConfigUpdates === false ? undefined : definitionChange(request, name, draft);
+    if (why === undefined) return { kind: 'does-not-run', because };
+    because = `${why}, although ${files.because}`;
+  }
+  const error = cannotRun(draft, listing, layout, pipeline);
+  if (error !== undefined) return { kind: 'error', error };
+  return {
+    kind: 'runs',
+    draft,
+    listing,
+    because: [drafted.because, because].filter(text => text !== '').join('; '),
+  };
+}
+
+type Drafted =
+  | {
+      readonly kind: 'draft';
+      readonly draft: JobDraft;
+      readonly listing: JobListing;
+      readonly because: string;
+    }
+  | Exclude<JobOutcome, { kind: 'runs' }>;
+
+/** All definitions and overrides that count, applied. */
+function draftJob(
+  { layout, change }: FreezeRequest,
+  name: JobName,
+  listings: readonly JobListing[],
+): Drafted {
+  const counting = listings.filter(
+    ({ item, file }) => item.branches === undefined || branchMatches(item, file, change),
+  );
+  const [listing] = counting;
+  if (listing === undefined) {
+    const wanted = listings.map(({ item }) => matcherText(item.branches ?? [])).join('; ');
+    return {
+      kind: 'does-not-run',
+      because: `the project lists it for branches ${wanted}, not for ${changedRefText(change)}`,
+    };
+  }
+  if (name === NOOP_JOB && !layout.jobs.has(name)) {
+    return { kind: 'draft', draft: emptyDraft(name), listing, because: 'built-in job without playbooks' };
+  }
+  const collected = collectVariants(layout, name, change);
+  if (collected.kind === 'none') return { kind: 'does-not-run', because: collected.because };
+  if (collected.kind === 'error') return collected;
+  let draft = emptyDraft(name);
+  for (const { item, file } of [...collected.variants, ...counting]) {
+    const applied = applyItem(draft, item, file, layout.resolveProject);
+    if (applied.kind === 'error') return applied;
+    draft = applied.draft;
+  }
+  return { kind: 'draft', draft, listing, because: collected.because };
+}
+
+/** Why the job counts as changed by the change under test, or undefined. */
+function definitionChange(
+  { before, ...request }: FreezeRequest,
+  name: JobName,
+  draft: JobDraft,
+): string | undefined {
+  if (before === undefined || before === request.layout) return undefined;
+  const previous = projectJobs(before, request.pipeline, request.change);
+  const listings = previous.kind === 'jobs' ? previous.jobs.get(name) : undefined;
+  if (listings === undefined) return 'the change adds the job';
+  const drafted = draftJob({ ...request, layout: before }, name, listings);
+  const same = drafted.kind === 'draft' && meaning(drafted.draft) === meaning(draft);
+  return same ? undefined : 'the change alters the definition of the job';
+}
+
+/** What a draft says, without where it is said. */
+function meaning(draft: JobDraft): string {
+  const {
+    definedAt: _,
+    dependenciesFile: __,
+    final,
+    dependencies,
+    nodeset,
+    files,
+    irrelevantFiles,
+    ...rest
+  } = draft;
+  return JSON.stringify({
+    ...rest,
+    final: final !== undefined,
+    dependencies: dependencies.map(({ name, soft }) => [name, soft]),
+    nodeset: nodeset?.kind === 'named' ? nodeset.name : nodeset?.nodes,
+    files: matcherText(files),
+    irrelevantFiles: matcherText(irrelevantFiles),
+  });
+}
+
+function cannotRun(
+  draft: JobDraft,
+  { item, file }: JobListing,
+  layout: Layout,
+  pipeline: string,
+): ConfigError | undefined {
+  const refuse = (code: string, text: string) => errorAt(file, item.offset, code, text);
+  if (draft.name === NOOP_JOB && draft.definedAt.length === 0) return undefined;
+  if (draft.abstract) {
+    return refuse(
+      'abstract-job',
+      `job ${draft.name} is abstract and cannot run itself; list a job that inherits from it`,
+    );
+  }
+  if (draft.postReview && layout.pipelines.get(pipeline)?.postReview !== true) {
+    const text = `job ${draft.name} is for reviewed code only (post-review), which pipeline ${pipeline} does not ask for; list it elsewhere`;
+    return refuse('post-review', text);
+  }
+  if (draft.run.length === 0) {
+    return refuse(
+      'no-run-playbook',
+      `job ${draft.name} has nothing to run: neither it nor a parent sets "run"`,
+    );
+  }
+  return undefined;
+}
+
+/** @param projectVars of the stanzas that list it; the job's own win. */
+export function frozenJob(
+  draft: JobDraft,
+  layout: Layout,
+  dependencies: FrozenJob['dependencies'],
+  projectVars: { readonly [name: string]: Json },
+  failFast: boolean,
+): FrozenJob {
+  const { settings, nodeset } = draft;
+  return {
+    name: draft.name,
+    ...(settings.description === undefined ? {} : { description: settings.description }),
+    preRun: draft.preRun,
+    run: draft.run,
+    postRun: draft.postRun,
+    ...(settings.timeout === undefined ? {} : { timeout: settings.timeout }),
+    ...(settings.postTimeout === undefined ? {} : { postTimeout: settings.postTimeout }),
+    attempts: settings.attempts ?? 3,
+    voting: settings.voting ?? true,
+    dependencies,
+    requiredProjects: draft.requiredProjects,
+    ...(settings.overrideCheckout === undefined ? {} : { overrideCheckout: settings.overrideCheckout }),
+    vars: mergeVars(projectVars, draft.vars),
+    nodes:
+      nodeset?.kind === 'named' ? (layout.nodesets.get(nodeset.name)?.nodes ?? []) : (nodeset?.nodes ?? []),
+    ...(nodeset?.kind === 'named' ? { nodesetName: nodeset.name } : {}),
+    holdFollowingChanges: settings.holdFollowingChanges ?? false,
+    failFast,
+    network: settings.network ?? false,
+    ...(settings.successMessage === undefined ? {} : { successMessage: settings.successMessage }),
+    ...(settings.failureMessage === undefined ? {} : { failureMessage: settings.failureMessage }),
+    tags: draft.tags,
+    definedAt: draft.definedAt,
+  };
+}

@@ -1,0 +1,26 @@
+import type { BranchName, PipelineName, ProjectKey } from '../model/project.ts';
+import type { Layout } from './layout.ts';
+
+/** What a job graph is frozen for: one project's change of an item. */
+export interface FreezeChange {
+  readonly project: ProjectKey;
+  /** Target branch, or the branch that was pushed; null for a tag. */
+  readonly branch: BranchName | null;
+  /** Full ref of a tag, which `branches` may match too. */
+  readonly ref?: string;
+  /** Branches that hold the tag's commit, as far as known. */
+  readonly containingBranches?: readonly BranchName[];
+  /** Paths changed; null: not known. Without any file, file matchers do not count (Zuul's rule). */
+  readonly files: readonly string[] | null;
+}
+
+export interface FreezeRequest {
+  readonly layout: Layout;
+  readonly pipeline: PipelineName;
+  readonly change: FreezeChange;
+  /**
+   * The layout without this change, when the change brings a layout of its own: jobs that come out different run whatever
+   * their file matchers say (`match-on-config-updates`).
+   */
+  readonly before?: Layout;
+}

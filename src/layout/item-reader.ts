@@ -1,0 +1,185 @@
+/**
+ * Typed reading of one mapping of a configuration file, the counterpart of `src/lib/option-reader.ts` for YAML.
+ *
+ * It never stops at the first mistake: a wrong value becomes a problem at its place and reads as absent, so that all
+ * mistakes of an item are shown together. `finish()` adds a problem for every key nobody asked for.
+ *
+ *     const read = itemReader(node, 'job unit-tests', report);
+ *     const timeout = read.integer('timeout', { min: 1 });
+ *     read.unsupported(['secrets']);
+ *     read.finish();
+ */
+import { didYouMean } from '../lib/nearest-name.ts';
+import type { Range } from '../lib/option-reader.ts';
+import { compileRegex } from '../lib/regex.ts';
+import type { Json } from '../model/job.ts';
+import type { Matcher } from './matcher.ts';
+import type { YamlProblem } from './yaml.ts';
+import { describeNode, jsonOf, type YamlMapping, type YamlNode } from './yaml-node.ts';
+
+export type ReportProblem = (problem: YamlProblem) => void;
+
+/** A name with the place where it is written, for errors found later. */
+export interface PlacedName {
+  readonly name: string;
+  readonly offset: number;
+}
+
+export interface ItemReader {
+  has(key: string): boolean;
+  /** The value as parsed; undefined when absent. Null (`key:`) is a value here. */
+  node(key: string): YamlNode | undefined;
+  string(key: string): string | undefined;
+  required(key: string): string | undefined;
+  boolean(key: string): boolean | undefined;
+  integer(key: string, range: Range): number | undefined;
+  oneOf<const Choice extends string>(key: string, choices: readonly Choice[]): Choice | undefined;
+  /** A value or a list of values; `key:` is an empty list; undefined when absent. */
+  list(key: string): readonly YamlNode[] | undefined;
+  /** One text or a list of texts. */
+  names(key: string): readonly PlacedName[] | undefined;
+  /** One matcher or a list: a regular expression, or `{regex, negate}`. */
+  matchers(key: string): readonly Matcher[] | undefined;
+  /** A mapping as plain JSON. */
+  object(key: string): { readonly [name: string]: Json } | undefined;
+  mapping(key: string): YamlMapping | undefined;
+  /** Keys that Zuul has and we do not (yet). */
+  unsupported(keys: readonly string[], advice?: string): void;
+  refuse(offset: number, code: string, text: string): void;
+  /** Where a key stands; the mapping itself when it is absent. */
+  offsetOf(key: string): number;
+  /** Keys nobody asked for so far. */
+  rest(): readonly string[];
+  /** @param others further names for the hint, where keys are also names of something. */
+  finish(others?: Iterable<string>): void;
+}
+
+/** @param subject what the mapping is, for people: `job unit-tests`. */
+export function itemReader(mapping: YamlMapping, subject: string, report: ReportProblem): ItemReader {
+  const known = new Set<string>();
+  const unsupportedKeys = new Set<string>();
+  const refuse = (offset: number, code: string, text: string) => report({ offset, code, text });
+  const wrong = (node: YamlNode, key: string, wanted: string) => {
+    refuse(node.offset, 'wrong-type', `${key} of ${subject} is ${describeNode(node)}; it must be ${wanted}`);
+    return undefined;
+  };
+
+  function node(key: string): YamlNode | undefined {
+    known.add(key);
+    return mapping.entries.get(key)?.value;
+  }
+
+  function string(key: string): string | undefined {
+    const value = node(key);
+    return value === undefined ? undefined : text(value, key);
+  }
+
+  function text(value: YamlNode, key: string): string | undefined {
+    if (value.kind === 'scalar' && typeof value.value === 'string' && value.value !== '') return value.value;
+    // A branch or project called 1.0 or 2024 needs no quotes in Zuul either.
+    if (value.kind === 'scalar' && typeof value.value === 'number') return value.text;
+    return wrong(value, key, 'a text');
+  }
+
+  function list(key: string): readonly YamlNode[] | undefined {
+    const value = node(key);
+    if (value === undefined) return undefined;
+    if (value.kind === 'sequence') return value.items;
+    return value.kind === 'scalar' && value.value === null ? [] : [value];
+  }
+
+  function matcher(value: YamlNode, key: string): Matcher | undefined {
+    if (value.kind === 'scalar') return compiled(text(value, key), false, value.offset);
+    if (value.kind === 'sequence') return wrong(value, key, 'a regular expression or {regex, negate}');
+    const read = itemReader(value, `${key} of ${subject}`, report);
+    const regex = read.required('regex');
+    const negate = read.boolean('negate') ?? false;
+    read.finish();
+    return compiled(regex, negate, value.offset);
+  }
+
+  function compiled(source: string | undefined, negate: boolean, offset: number): Matcher | undefined {
+    if (source === undefined) return undefined;
+    const regex = compileRegex(source);
+    if (regex.kind === 'regex') return { regex, negate };
+    refuse(offset, 'invalid-regex', regex.reason);
+    return undefined;
+  }
+
+  return {
+    node,
+    string,
+    list,
+    refuse,
+    has: key => mapping.entries.has(key),
+    offsetOf: key => mapping.entries.get(key)?.keyOffset ?? mapping.offset,
+    required(key) {
+      if (node(key) !== undefined) return string(key);
+      refuse(mapping.offset, 'missing-key', `${subject} lacks "${key}"`);
+      return undefined;
+    },
+    boolean(key) {
+      const value = node(key);
+      if (value === undefined) return undefined;
+      if (value.kind === 'scalar' && typeof value.value === 'boolean') return value.value;
+      return wrong(value, key, 'true or false');
+    },
+    integer(key, { min = Number.MIN_SAFE_INTEGER, max = Number.MAX_SAFE_INTEGER }) {
+      const value = node(key);
+      if (value === undefined) return undefined;
+      if (value.kind !== 'scalar' || !Number.isInteger(value.value))
+        return wrong(value, key, 'a whole number');
+      const number = Number(value.value);
+      if (number >= min && number <= max) return number;
+      const bound = number < min ? `at least ${min}` : `at most ${max}`;
+      refuse(value.offset, 'out-of-range', `${key} of ${subject} is ${number}; it must be ${bound}`);
+      return undefined;
+    },
+    oneOf(key, choices) {
+      const value = node(key);
+      if (value === undefined) return undefined;
+      const given = value.kind === 'scalar' ? value.text : undefined;
+      const found = choices.find(choice => choice === given);
+      if (found !== undefined) return found;
+      const hint = given === undefined ? '' : didYouMean(given, choices);
+      return wrong(value, key, `one of ${choices.join(', ')}${hint}`);
+    },
+    names(key) {
+      return list(key)?.flatMap(value => {
+        const name = text(value, key);
+        return name === undefined ? [] : [{ name, offset: value.offset }];
+      });
+    },
+    matchers(key) {
+      return list(key)?.flatMap(value => matcher(value, key) ?? []);
+    },
+    object(key) {
+      const value = node(key);
+      if (value === undefined) return undefined;
+      if (value.kind !== 'mapping') return wrong(value, key, 'a mapping');
+      return Object.fromEntries([...value.entries].map(([name, entry]) => [name, jsonOf(entry.value)]));
+    },
+    mapping(key) {
+      const value = node(key);
+      if (value === undefined || value.kind === 'mapping') return value;
+      return wrong(value, key, 'a mapping');
+    },
+    unsupported(keys, advice = 'remove it') {
+      for (const key of keys) {
+        unsupportedKeys.add(key);
+        const entry = mapping.entries.get(key);
+        if (entry === undefined) continue;
+        refuse(entry.keyOffset, 'not-supported', `"${key}" of ${subject} is not supported yet; ${advice}`);
+      }
+    },
+    rest: () => [...mapping.entries.keys()].filter(key => !known.has(key) && !unsupportedKeys.has(key)),
+    finish(others = []) {
+      for (const [key, { keyOffset }] of mapping.entries) {
+        if (known.has(key) || unsupportedKeys.has(key)) continue;
+        const names = [...known, ...others];
+        const hint = didYouMean(key, names) || `; known here: ${names.sort().join(', ')}`;
+        refuse(keyOffset, 'unknown-key', `unknown key "${key}" of ${subject}${hint}`);
+      }
+    },
+  };
+}

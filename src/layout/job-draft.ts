@@ -1,0 +1,193 @@
+/**
+ * A job while its definitions are applied to each other, the base job first.
+ *
+ *     pre-run   parent's, then child's
+ *     run       child's, where it has one
+ *     post-run  child's, then parent's
+ *     vars      merged, nested mappings too; required-projects and tags: union; everything else: the last one written
+ */
+import type { ConfigError } from '../model/config-error.ts';
+import type { Json, Playbook, RequiredProject } from '../model/job.ts';
+import { type JobName, type ProjectKey, projectIdOf } from '../model/project.ts';
+import { errorAt, placeText } from './config-place.ts';
+import type { DependencyEntry, JobAttributes, JobItem, NodesetReference } from './items.ts';
+import type { LayoutFile } from './layout.ts';
+import type { Matcher } from './matcher.ts';
+import { mergeVars } from './merge-vars.ts';
+import type { ProjectResolver } from './resolve-project.ts';
+
+/** Attributes where the last definition wins. */
+type Overridden = Pick<
+  JobAttributes,
+  | 'description'
+  | 'timeout'
+  | 'postTimeout'
+  | 'attempts'
+  | 'voting'
+  | 'holdFollowingChanges'
+  | 'nodeset'
+  | 'matchOnConfigUpdates'
+  | 'overrideCheckout'
+  | 'successMessage'
+  | 'failureMessage'
+  | 'network'
+>;
+
+export interface JobDraft {
+  readonly name: JobName;
+  readonly settings: Overridden;
+  readonly preRun: readonly Playbook[];
+  readonly run: readonly Playbook[];
+  readonly postRun: readonly Playbook[];
+  readonly dependencies: readonly DependencyEntry[];
+  /** Where `dependencies` was written. */
+  readonly dependenciesFile: LayoutFile | undefined;
+  readonly files: readonly Matcher[];
+  readonly irrelevantFiles: readonly Matcher[];
+  readonly vars: { readonly [name: string]: Json };
+  readonly requiredProjects: readonly RequiredProject[];
+  readonly tags: readonly string[];
+  readonly nodeset: NodesetReference | undefined;
+  readonly abstract: boolean;
+  readonly postReview: boolean;
+  /** Where it was made so. */
+  readonly final: string | undefined;
+  readonly protectedBy: ProjectKey | undefined;
+  readonly definedAt: readonly string[];
+}
+
+export type Applied =
+  | { readonly kind: 'draft'; readonly draft: JobDraft }
+  | { readonly kind: 'error'; readonly error: ConfigError };
+
+export function emptyDraft(name: JobName): JobDraft {
+  return {
+    name,
+    settings: {},
+    preRun: [],
+    run: [],
+    postRun: [],
+    dependencies: [],
+    dependenciesFile: undefined,
+    files: [],
+    irrelevantFiles: [],
+    vars: {},
+    requiredProjects: [],
+    tags: [],
+    nodeset: undefined,
+    abstract: false,
+    postReview: false,
+    final: undefined,
+    protectedBy: undefined,
+    definedAt: [],
+  };
+}
+
+/** @param item a definition of the job or of one of its parents, or a project's override of the job. */
+export function applyItem(
+  before: JobDraft,
+  item: JobItem,
+  file: LayoutFile,
+  resolve: ProjectResolver,
+): Applied {
+  const error = forbidden(before, item, file);
+  if (error !== undefined) return { kind: 'error', error };
+  const { attributes } = item;
+  const inherits = before.name !== item.name;
+  const playbooks = (paths: readonly string[] | undefined): readonly Playbook[] =>
+    (paths ?? []).map(path => ({ project: file.project, branch: file.branch, path, trusted: file.trusted }));
+  const draft: JobDraft = {
+    name: item.name,
+    settings: { ...before.settings, ...overridden(attributes) },
+    preRun: [...before.preRun, ...playbooks(attributes.preRun)],
+    run: attributes.run === undefined ? before.run : playbooks(attributes.run),
+    postRun: [...playbooks(attributes.postRun), ...before.postRun],
+    dependencies: attributes.dependencies ?? before.dependencies,
+    dependenciesFile: attributes.dependencies === undefined ? before.dependenciesFile : file,
+    files: attributes.files ?? before.files,
+    irrelevantFiles: attributes.irrelevantFiles ?? before.irrelevantFiles,
+    vars: mergeVars(before.vars, attributes.vars ?? {}),
+    requiredProjects: addProjects(before.requiredProjects, attributes, resolve),
+    tags: [...new Set([...before.tags, ...(attributes.tags ?? [])])],
+    nodeset: attributes.nodeset ?? before.nodeset,
+    // A child is not abstract because its parent is; a variant cannot undo what another variant said.
+    abstract: (inherits ? false : before.abstract) || attributes.abstract === true,
+    postReview: before.postReview || attributes.postReview === true,
+    final: before.final ?? (attributes.final === true ? placeText(file, item.offset) : undefined),
+    protectedBy: before.protectedBy ?? (attributes.protected === true ? file.project : undefined),
+    definedAt: [...before.definedAt, placeText(file, item.offset)],
+  };
+  return { kind: 'draft', draft };
+}
+
+/** Attributes that change what is executed, by their names in the file. Those of a final job are closed. */
+const EXECUTION_KEYS = [
+  'run',
+  'pre-run',
+  'post-run',
+  'timeout',
+  'post-timeout',
+  'attempts',
+  'vars',
+  'required-projects',
+  'nodeset',
+  'override-checkout',
+  'network',
+];
+
+function forbidden(before: JobDraft, item: JobItem, file: LayoutFile): ConfigError | undefined {
+  if (before.definedAt.length === 0) return undefined;
+  const inherits = before.name !== item.name;
+  const changed = EXECUTION_KEYS.find(key => item.offsets.has(key));
+  const at = (changed === undefined ? undefined : item.offsets.get(changed)) ?? item.offset;
+  if (before.final !== undefined && (inherits || changed !== undefined)) {
+    const text = inherits
+      ? `job ${before.name} is final (${before.final}), so job ${item.name} cannot inherit from it; choose another parent`
+      : `job ${item.name} is final (${before.final}), so "${changed}" cannot be set here; remove it`;
+    return errorAt(file, at, 'final-job', text);
+  }
+  const foreign = before.protectedBy !== undefined && before.protectedBy !== file.project;
+  if (foreign && (inherits || changed !== undefined)) {
+    const owner = projectIdOf(before.protectedBy).name;
+    const text = inherits
+      ? `job ${before.name} is protected, only jobs of project ${owner} can inherit from it; choose another parent for ${item.name}`
+      : `job ${item.name} is protected, only project ${owner} can set "${changed}"; remove it`;
+    return errorAt(file, at, 'protected-job', text);
+  }
+  return undefined;
+}
+
+function overridden(attributes: JobAttributes): Overridden {
+  const keys = [
+    'description',
+    'timeout',
+    'postTimeout',
+    'attempts',
+    'voting',
+    'holdFollowingChanges',
+    'matchOnConfigUpdates',
+    'overrideCheckout',
+    'successMessage',
+    'failureMessage',
+    'network',
+  ] as const satisfies readonly (keyof Overridden)[];
+  return Object.fromEntries(
+    keys.flatMap(key => (attributes[key] === undefined ? [] : [[key, attributes[key]]])),
+  );
+}
+
+function addProjects(
+  before: readonly RequiredProject[],
+  { requiredProjects = [] }: JobAttributes,
+  resolve: ProjectResolver,
+): readonly RequiredProject[] {
+  const projects = new Map(before.map(required => [required.project, required]));
+  for (const { name, overrideCheckout } of requiredProjects) {
+    const resolved = resolve(name);
+    // Unknown names broke the definition when the layout was built.
+    if (resolved.kind === 'unknown') continue;
+    const { project } = resolved;
+    projects.set(project, { project, ...(overrideCheckout === undefined ? {} : { overrideCheckout }) });
+  }
+  return [...projects.values()];
+}

@@ -1,0 +1,72 @@
+/** One `job:` item in the light of the file it stands in. */
+import type { ConfigError } from '../model/config-error.ts';
+import type { Tenant } from '../model/layout.ts';
+import type { JobName } from '../model/project.ts';
+import { errorAt } from './config-place.ts';
+import type { BrokenItem, JobItem } from './items.ts';
+import type { JobVariant, LayoutFile } from './layout.ts';
+
+/** The parent of jobs that name none. */
+export const DEFAULT_PARENT: JobName = 'base';
+
+export function jobVariant(item: JobItem, file: LayoutFile, tenant: Tenant): JobVariant {
+  const { name } = item;
+  const broken = parentError(item, file) ?? attributeError(item, file, tenant);
+  return { name, file, item, parent: parentOf(item), branches: item.branches, broken };
+}
+
+export function brokenVariant(
+  item: BrokenItem,
+  name: JobName,
+  file: LayoutFile,
+  broken: ConfigError,
+): JobVariant {
+  const { offset, branches } = item;
+  const attributes: JobItem = {
+    kind: 'job',
+    offset,
+    name,
+    parent: null,
+    branches,
+    attributes: {},
+    offsets: new Map(),
+  };
+  return { name, file, item: attributes, parent: null, branches, broken };
+}
+
+function parentOf({ name, parent }: JobItem): JobName | null {
+  if (parent === null) return null;
+  if (parent !== undefined) return parent.name;
+  return name === DEFAULT_PARENT ? null : DEFAULT_PARENT;
+}
+
+function parentError({ name, parent, offset, offsets }: JobItem, file: LayoutFile): ConfigError | undefined {
+  const at = offsets.get('parent') ?? offset;
+  if (parent === null && !file.trusted) {
+    const text = `base jobs (parent: null) may be defined in config-projects only; name a parent for job ${name}`;
+    return errorAt(file, at, 'not-permitted', text);
+  }
+  if (parent?.name === name)
+    return errorAt(file, at, 'parent-cycle', `job ${name} names itself as parent; name another job`);
+  return undefined;
+}
+
+/** What an item alone, or a project's override, may get wrong about its attributes. */
+export function attributeError(item: JobItem, file: LayoutFile, tenant: Tenant): ConfigError | undefined {
+  const { attributes, name, offset, offsets } = item;
+  const refuse = (key: string, code: string, text: string) =>
+    errorAt(file, offsets.get(key) ?? offset, code, text);
+  for (const [key, seconds] of [
+    ['timeout', attributes.timeout],
+    ['post-timeout', attributes.postTimeout],
+  ] as const) {
+    if (seconds === undefined || seconds <= tenant.maxJobTimeout) continue;
+    const text = `${key} of job ${name} is ${seconds} s; tenant ${tenant.name} allows ${tenant.maxJobTimeout} s (max-job-timeout)`;
+    return refuse(key, 'out-of-range', text);
+  }
+  if (attributes.network === true && !file.trusted) {
+    const text = `job ${name} may not ask for the network in an untrusted project; a job of a config-project can, inherit from it`;
+    return refuse('network', 'not-permitted', text);
+  }
+  return undefined;
+}

@@ -1,0 +1,120 @@
+/** The text of one configuration file → its items, each whole or broken. */
+import { didYouMean } from '../lib/nearest-name.ts';
+import { type BrokenItem, ITEM_KINDS, type ItemKind, type ParsedFile, type ParsedItem } from './items.ts';
+import { parseJob } from './parse-job.ts';
+import { parsePipeline } from './parse-pipeline.ts';
+import { parseProject, parseTemplate } from './parse-project.ts';
+import { parseNodeset, parseQueue } from './parse-small-items.ts';
+import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
+import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
+
+/** Kinds Zuul has and we do not. */
+const UNSUPPORTED = ['secret', 'semaphore', 'pragma', 'image', 'flavor', 'label', 'section', 'provider'];
+
+export function parseFile(text: string): ParsedFile {
+  const yaml = parseYaml(text);
+  if (yaml.kind === 'invalid') {
+    const { line, column, code } = yaml;
+    return {
+      items: [],
+      problems: [{ offset: 0, code, text: yaml.text }],
+      positionOf: () => ({ line, column }),
+    };
+  }
+  const { root, positionOf } = yaml;
+  if (root === undefined) return { items: [], problems: yaml.problems, positionOf };
+  if (root.kind !== 'sequence') {
+    const text = `the file is ${describeNode(root)}; it must be a list of items such as "- job:"`;
+    return { items: [], problems: [{ offset: root.offset, code: 'wrong-type', text }], positionOf };
+  }
+  const items = root.items.map((item, index) => parseItem(item, problemsOf(yaml, root.items, index)));
+  return { items, problems: problemsBefore(yaml, root.items[0]), positionOf };
+}
+
+/** The YAML parser's problems between the start of one item and the start of the next. */
+function problemsOf(yaml: YamlDocument, items: readonly YamlNode[], index: number): readonly YamlProblem[] {
+  if (yaml.problems.length === 0) return yaml.problems;
+  const from = items[index]?.offset ?? 0;
+  const to = items[index + 1]?.offset ?? Number.POSITIVE_INFINITY;
+  return yaml.problems.filter(({ offset }) => offset >= from && offset < to);
+}
+
+function problemsBefore(yaml: YamlDocument, first: YamlNode | undefined): readonly YamlProblem[] {
+  const end = first?.offset ?? Number.POSITIVE_INFINITY;
+  return yaml.problems.filter(({ offset }) => offset < end);
+}
+
+function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[]): ParsedItem {
+  const broken = (problem: YamlProblem, of: BrokenItem['of'] = 'unknown'): BrokenItem => {
+    return { kind: 'broken', of, offset: item.offset, name: undefined, problems: [problem] };
+  };
+  const [entry, second] = item.kind === 'mapping' ? [...item.entries] : [];
+  if (entry === undefined || item.kind !== 'mapping') {
+    const text = `an item is ${describeNode(item)}; it must be a mapping with one key such as "job:"`;
+    return broken({ offset: item.offset, code: 'wrong-type', text });
+  }
+  const [key, { keyOffset, value }] = entry;
+  const kind = ITEM_KINDS.find(known => known === key);
+  if (second !== undefined) {
+    const text = `an item has one key, but "${second[0]}" stands beside "${key}"; indent it below "${key}" or start it with "- "`;
+    return broken({ offset: second[1].keyOffset, code: 'wrong-type', text }, kind);
+  }
+  if (kind === undefined) {
+    const of = UNSUPPORTED.includes(key) ? 'unsupported' : 'unknown';
+    return broken({ offset: keyOffset, ...unknownKind(key) }, of);
+  }
+  if (value.kind !== 'mapping') {
+    const text = `${kind} is ${describeNode(value)}; it must be a mapping`;
+    return broken({ offset: value.offset, code: 'wrong-type', text }, kind);
+  }
+  return whole(kind, value, keyOffset, yamlProblems);
+}
+
+function unknownKind(key: string): { readonly code: string; readonly text: string } {
+  if (UNSUPPORTED.includes(key))
+    return { code: 'not-supported', text: `"${key}" is not supported yet; remove it` };
+  const hint = didYouMean(key, ITEM_KINDS) || `; known here: ${ITEM_KINDS.join(', ')}`;
+  return { code: 'unknown-key', text: `unknown item "${key}"${hint}` };
+}
+
+/** Parses one item; any problem makes it broken as a whole. */
+function whole(
+  kind: ItemKind,
+  value: YamlMapping,
+  offset: number,
+  yamlProblems: readonly YamlProblem[],
+): ParsedItem {
+  const problems: YamlProblem[] = [...yamlProblems];
+  const item = parserOf(kind)(value, offset, problem => problems.push(problem));
+  const [first, ...rest] = problems.toSorted((a, b) => a.offset - b.offset);
+  if (item !== undefined && first === undefined) return item;
+  const nameNode = value.entries.get('name')?.value;
+  const name = nameNode?.kind === 'scalar' && nameNode.text !== '' ? nameNode.text : undefined;
+  const branches = item?.kind === 'job' ? item.branches : undefined;
+  return {
+    kind: 'broken',
+    of: kind,
+    offset,
+    name,
+    ...(branches === undefined ? {} : { branches }),
+    problems: [first ?? { offset, code: 'missing-key', text: `${kind} lacks "name"` }, ...rest],
+  };
+}
+
+type Parser = (
+  value: YamlMapping,
+  offset: number,
+  report: (problem: YamlProblem) => void,
+) => ParsedItem | undefined;
+
+function parserOf(kind: ItemKind): Parser {
+  const parsers: { readonly [kind in ItemKind]: Parser } = {
+    pipeline: parsePipeline,
+    job: (value, offset, report) => parseJob(value, offset, report),
+    project: parseProject,
+    'project-template': parseTemplate,
+    queue: parseQueue,
+    nodeset: parseNodeset,
+  };
+  return parsers[kind];
+}

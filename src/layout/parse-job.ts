@@ -1,0 +1,238 @@
+/** `job:` items, and the same attributes where a project lists a job with overrides. */
+import { type ItemReader, itemReader, type PlacedName, type ReportProblem } from './item-reader.ts';
+import type {
+  DependencyEntry,
+  JobAttributes,
+  JobItem,
+  NodesetReference,
+  RequiredProjectEntry,
+} from './items.ts';
+import { parseNodes } from './parse-small-items.ts';
+import type { YamlMapping, YamlNode } from './yaml-node.ts';
+
+/** Attributes of Zuul's jobs that we refuse, so that nobody believes in them. */
+const UNSUPPORTED = [
+  'allowed-projects',
+  'ansible-split-streams',
+  'ansible-version',
+  'attribute-control',
+  'cleanup-run',
+  'deduplicate',
+  'extra-vars',
+  'failure-output',
+  'group-vars',
+  'host-vars',
+  'image-build-name',
+  'include-vars',
+  'intermediate',
+  'override-branch',
+  'provides',
+  'requires',
+  'roles',
+  'secrets',
+  'semaphore',
+  'semaphores',
+  'variant-description',
+  'workspace-checkout',
+  'workspace-scheme',
+];
+
+/** @param override the name, where a project's job list gives it outside the mapping. */
+export function parseJob(
+  value: YamlMapping,
+  offset: number,
+  report: ReportProblem,
+  override?: string,
+): JobItem | undefined {
+  const nameNode = value.entries.get('name')?.value;
+  const name = override ?? (nameNode?.kind === 'scalar' ? nameNode.text : '');
+  const read = itemReader(value, `job ${name}`.trim(), report);
+  if (override === undefined) read.required('name');
+  const parent = override === undefined ? parseParent(read) : undefined;
+  const branches = read.matchers('branches');
+  const attributes = parseAttributes(read, `job ${name}`, report);
+  read.unsupported(UNSUPPORTED);
+  read.finish();
+  if (name === '') return undefined;
+  const offsets = new Map([...value.entries].map(([key, { keyOffset }]) => [key, keyOffset]));
+  return { kind: 'job', offset, name, parent, branches, attributes, offsets };
+}
+
+/** A job named in a project's list without overrides. */
+export function plainJob({ name, offset }: PlacedName): JobItem {
+  return {
+    kind: 'job',
+    offset,
+    name,
+    parent: undefined,
+    branches: undefined,
+    attributes: {},
+    offsets: new Map(),
+  };
+}
+
+function parseParent(read: ItemReader): PlacedName | null | undefined {
+  const node = read.node('parent');
+  if (node === undefined) return undefined;
+  if (node.kind === 'scalar' && node.value === null) return null;
+  const name = read.string('parent');
+  return name === undefined ? undefined : { name, offset: node.offset };
+}
+
+function parseAttributes(read: ItemReader, subject: string, report: ReportProblem): JobAttributes {
+  return {
+    description: read.string('description'),
+    run: parsePlaybooks(read, 'run', subject, report),
+    preRun: parsePlaybooks(read, 'pre-run', subject, report),
+    postRun: parsePlaybooks(read, 'post-run', subject, report),
+    timeout: read.integer('timeout', { min: 1 }),
+    postTimeout: read.integer('post-timeout', { min: 1 }),
+    attempts: read.integer('attempts', { min: 1, max: 100 }),
+    voting: read.boolean('voting'),
+    dependencies: parseDependencies(read, subject, report),
+    files: read.matchers('files'),
+    irrelevantFiles: read.matchers('irrelevant-files'),
+    vars: parseVars(read),
+    requiredProjects: parseRequiredProjects(read, subject, report),
+    final: read.boolean('final'),
+    abstract: read.boolean('abstract'),
+    protected: read.boolean('protected'),
+    postReview: read.boolean('post-review'),
+    holdFollowingChanges: read.boolean('hold-following-changes'),
+    nodeset: parseNodesetReference(read, subject, report),
+    matchOnConfigUpdates: read.boolean('match-on-config-updates'),
+    overrideCheckout: read.string('override-checkout'),
+    successMessage: read.string('success-message'),
+    failureMessage: read.string('failure-message'),
+    tags: read.names('tags')?.map(({ name }) => name),
+    network: read.boolean('network'),
+  };
+}
+
+function parsePlaybooks(
+  read: ItemReader,
+  key: string,
+  subject: string,
+  report: ReportProblem,
+): readonly string[] | undefined {
+  return read.list(key)?.flatMap(node => {
+    const path = playbookPath(node, `${key} of ${subject}`, report);
+    return path === undefined ? [] : [path];
+  });
+}
+
+function playbookPath(node: YamlNode, subject: string, report: ReportProblem): string | undefined {
+  let path: string | undefined;
+  if (node.kind === 'mapping') {
+    const read = itemReader(node, subject, report);
+    path = read.required('name');
+    read.unsupported(['semaphores', 'cleanup', 'nesting-level']);
+    read.finish();
+  } else if (node.kind === 'scalar' && typeof node.value === 'string') {
+    path = node.value;
+  }
+  if (path !== undefined && isPathBelowRoot(path)) return path;
+  const text = `${subject} must be a path below the root of the repository, such as playbooks/test.sh`;
+  if (node.kind !== 'mapping' || path !== undefined)
+    report({ offset: node.offset, code: 'invalid-path', text });
+  return undefined;
+}
+
+function isPathBelowRoot(path: string): boolean {
+  if (path.includes('\0') || path.startsWith('/') || path.includes('\\')) return false;
+  return path.split('/').every(part => part !== '' && part !== '.' && part !== '..');
+}
+
+function parseDependencies(
+  read: ItemReader,
+  subject: string,
+  report: ReportProblem,
+): readonly DependencyEntry[] | undefined {
+  return read.list('dependencies')?.flatMap(node => {
+    if (node.kind !== 'mapping')
+      return nameOf(node, `dependencies of ${subject}`, report).map(name => ({ ...name, soft: false }));
+    const entry = itemReader(node, `a dependency of ${subject}`, report);
+    const name = entry.required('name');
+    const soft = entry.boolean('soft') ?? false;
+    entry.finish();
+    return name === undefined ? [] : [{ name, soft, offset: node.offset }];
+  });
+}
+
+function parseRequiredProjects(
+  read: ItemReader,
+  subject: string,
+  report: ReportProblem,
+): readonly RequiredProjectEntry[] | undefined {
+  return read.list('required-projects')?.flatMap((node): readonly RequiredProjectEntry[] => {
+    if (node.kind !== 'mapping') return nameOf(node, `required-projects of ${subject}`, report);
+    const entry = itemReader(node, `a required project of ${subject}`, report);
+    const name = entry.required('name');
+    const overrideCheckout = entry.string('override-checkout');
+    entry.unsupported(['override-branch'], 'it is called override-checkout');
+    entry.finish();
+    if (name === undefined) return [];
+    return [{ name, offset: node.offset, ...(overrideCheckout === undefined ? {} : { overrideCheckout }) }];
+  });
+}
+
+function nameOf(node: YamlNode, subject: string, report: ReportProblem): readonly PlacedName[] {
+  if (node.kind === 'scalar' && node.value !== null && node.text !== '')
+    return [{ name: node.text, offset: node.offset }];
+  report({
+    offset: node.offset,
+    code: 'wrong-type',
+    text: `${subject} must be names or mappings with a name`,
+  });
+  return [];
+}
+
+/** `nodeset: name`, `nodeset: {nodes: [...]}` or, for one node, `nodeset: {label: name}`. */
+function parseNodesetReference(
+  read: ItemReader,
+  subject: string,
+  report: ReportProblem,
+): NodesetReference | undefined {
+  const node = read.node('nodeset');
+  if (node?.kind !== 'mapping') {
+    const name = read.string('nodeset');
+    return node === undefined || name === undefined
+      ? undefined
+      : { kind: 'named', name, offset: node.offset };
+  }
+  const inline = itemReader(node, `nodeset of ${subject}`, report);
+  inline.unsupported(['groups', 'alternatives']);
+  inline.unsupported(['name'], 'an inline nodeset has no name; remove it');
+  const label = inline.string('label');
+  const nodes = parseNodes(node, `nodeset of ${subject}`, report);
+  if (inline.list('nodes') !== undefined && label !== undefined) {
+    inline.refuse(
+      inline.offsetOf('label'),
+      'wrong-type',
+      `nodeset of ${subject} has both nodes and label; keep one`,
+    );
+  }
+  inline.finish();
+  return { kind: 'inline', nodes: label === undefined ? nodes : [{ name: label, label }] };
+}
+
+/** Names that would hide what Gatehouse tells the job, or are no names for a variable. */
+function parseVars(read: ItemReader): JobAttributes['vars'] | undefined {
+  const vars = read.mapping('vars');
+  for (const [name, { keyOffset }] of vars?.entries ?? []) {
+    if (name === 'zuul' || name === 'nodepool') {
+      read.refuse(
+        keyOffset,
+        'reserved-name',
+        `variable "${name}" is set by the service; choose another name`,
+      );
+    } else if (!/^[A-Za-z_]\w*$/.test(name)) {
+      read.refuse(
+        keyOffset,
+        'invalid-name',
+        `"${name}" is no name for a variable; use letters, digits and _`,
+      );
+    }
+  }
+  return read.object('vars');
+}

@@ -1,0 +1,143 @@
+/** `pipeline:` items. What triggers, requirements and reporters mean is the drivers' business, see `build-pipeline.ts`. */
+import type { Pipeline, ReportAction, WindowPolicy } from '../model/pipeline.ts';
+import { type ItemReader, itemReader, type ReportProblem } from './item-reader.ts';
+import type { DriverEntry, PipelineItem } from './items.ts';
+import { describeNode, type YamlMapping } from './yaml-node.ts';
+
+export const REPORT_ACTIONS = [
+  'enqueue',
+  'start',
+  'success',
+  'failure',
+  'merge-conflict',
+  'config-error',
+  'no-jobs',
+  'dequeue',
+  'disabled',
+] as const satisfies readonly ReportAction[];
+
+export function parsePipeline(
+  value: YamlMapping,
+  offset: number,
+  report: ReportProblem,
+): PipelineItem | undefined {
+  const nameNode = value.entries.get('name')?.value;
+  const read = itemReader(
+    value,
+    nameNode?.kind === 'scalar' ? `pipeline ${nameNode.text}` : 'pipeline',
+    report,
+  );
+  const name = read.required('name');
+  const manager = parseManager(read);
+  const description = read.string('description');
+  const triggers = parseEntries(read, 'trigger', report, 'each');
+  const window = parseWindow(read, manager ?? 'independent');
+  const disableAfter = read.integer('disable-after-consecutive-failures', { min: 1 });
+  const item = {
+    kind: 'pipeline' as const,
+    offset,
+    precedence: read.oneOf('precedence', ['high', 'normal', 'low']) ?? 'normal',
+    postReview: read.boolean('post-review') ?? false,
+    triggers: triggers ?? [],
+    require: parseEntries(read, 'require', report, 'whole') ?? [],
+    reject: parseEntries(read, 'reject', report, 'whole') ?? [],
+    reporters: parseReporters(read, report),
+    messages: parseMessages(read),
+    window,
+    supercedes: read.names('supercedes') ?? [],
+    dequeueOnNewPatchset: read.boolean('dequeue-on-new-patchset') ?? true,
+    allowOtherConnections: read.boolean('allow-other-connections') ?? true,
+    ...(description === undefined ? {} : { description }),
+    ...(disableAfter === undefined ? {} : { disableAfterConsecutiveFailures: disableAfter }),
+  };
+  read.unsupported(['merge-failure'], 'it is called merge-conflict');
+  read.unsupported(['merge-failure-message'], 'it is called merge-conflict-message');
+  read.unsupported(['ignore-dependencies', 'variant-description', 'source']);
+  read.finish();
+  return name === undefined || manager === undefined ? undefined : { ...item, name, manager };
+}
+
+function parseManager(read: ItemReader): Pipeline['manager'] | undefined {
+  const node = read.node('manager');
+  const given = read.required('manager');
+  if (given === 'serial' || given === 'supercedent') {
+    const text = `manager ${given} is not supported yet; use independent or dependent`;
+    read.refuse(node?.offset ?? 0, 'not-supported', text);
+    return undefined;
+  }
+  return given === undefined ? undefined : read.oneOf('manager', ['independent', 'dependent']);
+}
+
+/**
+ * `<connection>: <value>` pairs.
+ *
+ * @param style `each`: a list below a connection is one entry per element; `whole`: the value is one entry.
+ */
+function parseEntries(
+  read: ItemReader,
+  key: string,
+  report: ReportProblem,
+  style: 'each' | 'whole',
+): readonly DriverEntry[] | undefined {
+  if (!read.has(key)) {
+    read.node(key);
+    return undefined;
+  }
+  const node = read.node(key);
+  if (node?.kind === 'scalar' && node.value === null) return [];
+  if (node?.kind !== 'mapping') {
+    const what = node === undefined ? 'nothing' : describeNode(node);
+    const text = `"${key}" is ${what}; it must be a mapping from a connection's name to what that connection's driver understands`;
+    report({ offset: node?.offset ?? 0, code: 'wrong-type', text });
+    return [];
+  }
+  return [...node.entries].flatMap(([name, { keyOffset, value }]) => {
+    const connection = { name, offset: keyOffset };
+    if (style === 'whole' || value.kind !== 'sequence') return [{ connection, value }];
+    return value.items.map(item => ({ connection, value: item }));
+  });
+}
+
+function parseReporters(read: ItemReader, report: ReportProblem): PipelineItem['reporters'] {
+  const reporters: { [action in ReportAction]?: readonly DriverEntry[] } = {};
+  for (const action of REPORT_ACTIONS) {
+    const entries = parseEntries(read, action, report, 'each');
+    if (entries !== undefined) reporters[action] = entries;
+  }
+  return reporters;
+}
+
+function parseMessages(read: ItemReader): Pipeline['messages'] {
+  const messages: { [action in ReportAction | 'footer']?: string } = {};
+  for (const action of [...REPORT_ACTIONS, 'footer'] as const) {
+    const message = read.string(`${action}-message`);
+    if (message !== undefined) messages[action] = message;
+  }
+  return messages;
+}
+
+/** Zuul's window: only dependent pipelines have one. */
+function parseWindow(read: ItemReader, manager: Pipeline['manager']): WindowPolicy {
+  const initial = read.integer('window', { min: 0 });
+  const floor = read.integer('window-floor', { min: 1 });
+  const ceilingNode = read.node('window-ceiling');
+  const unlimited = ceilingNode?.kind === 'scalar' && ceilingNode.value === null;
+  const ceiling = unlimited ? undefined : read.integer('window-ceiling', { min: 1 });
+  const step = (direction: 'increase' | 'decrease') => ({
+    type: read.oneOf(`window-${direction}-type`, ['linear', 'exponential']),
+    factor: read.integer(`window-${direction}-factor`, { min: 1 }),
+  });
+  const increase = step('increase');
+  const decrease = step('decrease');
+  if (manager === 'dependent' && ceiling !== undefined && ceiling < (floor ?? 3)) {
+    const text = `window-ceiling ${ceiling} is below window-floor ${floor ?? 3}; raise it or lower the floor`;
+    read.refuse(ceilingNode?.offset ?? 0, 'out-of-range', text);
+  }
+  return {
+    initial: manager === 'dependent' ? (initial ?? 20) : 0,
+    floor: floor ?? 3,
+    ...(ceiling === undefined ? {} : { ceiling }),
+    increase: { type: increase.type ?? 'linear', factor: increase.factor ?? 1 },
+    decrease: { type: decrease.type ?? 'exponential', factor: decrease.factor ?? 2 },
+  };
+}

@@ -1,0 +1,131 @@
+/** `project:` and `project-template:` items. */
+import { type ItemReader, itemReader, type ReportProblem } from './item-reader.ts';
+import type { JobItem, ProjectItem, ProjectPipelineEntry, TemplateItem } from './items.ts';
+import { parseJob, plainJob } from './parse-job.ts';
+import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
+
+export function parseProject(
+  value: YamlMapping,
+  offset: number,
+  report: ReportProblem,
+): ProjectItem | undefined {
+  const nameNode = value.entries.get('name')?.value;
+  const subject = nameNode?.kind === 'scalar' ? `project ${nameNode.text}` : 'project';
+  const read = itemReader(value, subject, report);
+  const name = read.string('name');
+  if (name?.startsWith('^')) {
+    read.refuse(
+      nameNode?.offset ?? offset,
+      'not-supported',
+      'a regular expression as project name is not supported yet; name each project',
+    );
+  }
+  const templates = read.names('templates') ?? [];
+  const defaultBranch = read.string('default-branch');
+  const mode = read.string('merge-mode');
+  if (mode !== undefined && mode !== 'merge') {
+    const at = value.entries.get('merge-mode')?.value.offset ?? offset;
+    read.refuse(at, 'not-supported', `merge-mode ${mode} is not supported yet; only merge is`);
+  }
+  read.string('description');
+  return {
+    kind: 'project',
+    offset,
+    name,
+    nameOffset: nameNode?.offset ?? offset,
+    defaultBranch,
+    templates,
+    ...parseCommon(read, value, subject, report),
+  };
+}
+
+export function parseTemplate(
+  value: YamlMapping,
+  offset: number,
+  report: ReportProblem,
+): TemplateItem | undefined {
+  const nameNode = value.entries.get('name')?.value;
+  const subject = nameNode?.kind === 'scalar' ? `project-template ${nameNode.text}` : 'project-template';
+  const read = itemReader(value, subject, report);
+  const name = read.required('name');
+  read.string('description');
+  for (const key of ['default-branch', 'merge-mode', 'templates']) {
+    const entry = value.entries.get(key);
+    read.node(key);
+    if (entry === undefined) continue;
+    read.refuse(
+      entry.keyOffset,
+      'not-permitted',
+      `"${key}" belongs into a project, not into a project-template`,
+    );
+  }
+  const common = parseCommon(read, value, subject, report);
+  return name === undefined ? undefined : { kind: 'project-template', offset, name, ...common };
+}
+
+function parseCommon(read: ItemReader, value: YamlMapping, subject: string, report: ReportProblem) {
+  const queueNode = read.node('queue');
+  const queue = read.string('queue');
+  const vars = read.object('vars') ?? {};
+  const pipelines: ProjectPipelineEntry[] = [];
+  // Every other key names a pipeline; whether there is one is known when the layout is built.
+  for (const key of read.rest()) {
+    const node = read.node(key);
+    if (node?.kind !== 'mapping') {
+      const what = node === undefined ? 'nothing' : describeNode(node);
+      read.refuse(
+        read.offsetOf(key),
+        'wrong-type',
+        `"${key}" of ${subject} is ${what}; it is no attribute, and what a pipeline does for a project is a mapping with "jobs"`,
+      );
+    } else {
+      pipelines.push(parsePipelineEntry(key, read.offsetOf(key), node, subject, report));
+    }
+  }
+  return {
+    queue: queue === undefined ? undefined : { name: queue, offset: queueNode?.offset ?? value.offset },
+    vars,
+    pipelines,
+  };
+}
+
+function parsePipelineEntry(
+  pipeline: string,
+  offset: number,
+  value: YamlMapping,
+  subject: string,
+  report: ReportProblem,
+): ProjectPipelineEntry {
+  const read = itemReader(value, `${pipeline} of ${subject}`, report);
+  const jobs = (read.list('jobs') ?? []).flatMap(
+    node => parseListedJob(node, `${pipeline} of ${subject}`, report) ?? [],
+  );
+  const failFast = read.boolean('fail-fast');
+  read.boolean('debug');
+  read.unsupported(['queue'], 'write it into the project itself');
+  read.finish();
+  return { pipeline: { name: pipeline, offset }, jobs, ...(failFast === undefined ? {} : { failFast }) };
+}
+
+/** `- name` or `- name: {overrides}`. */
+function parseListedJob(node: YamlNode, subject: string, report: ReportProblem): JobItem | undefined {
+  if (node.kind === 'scalar' && node.value !== null && node.text !== '') {
+    return plainJob({ name: node.text, offset: node.offset });
+  }
+  const [entry, second] = node.kind === 'mapping' ? [...node.entries] : [];
+  if (entry === undefined || second !== undefined) {
+    const hint =
+      second === undefined ? '' : `; indent "${second[0]}" further if it belongs to "${entry?.[0]}"`;
+    report({
+      offset: second?.[1].keyOffset ?? node.offset,
+      code: 'wrong-type',
+      text: `a job of ${subject} must be a name or a name with overrides below it${hint}`,
+    });
+    return undefined;
+  }
+  const [name, { keyOffset, value }] = entry;
+  if (value.kind === 'mapping') return parseJob(value, keyOffset, report, name);
+  if (value.kind === 'scalar' && value.value === null) return plainJob({ name, offset: keyOffset });
+  report({ offset: value.offset, code: 'wrong-type', text: `overrides of job ${name} must be a mapping` });
+  return undefined;
+}

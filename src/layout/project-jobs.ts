@@ -1,0 +1,77 @@
+/** Which jobs a project runs in a pipeline for one change, before the jobs' own matchers are asked. */
+import type { ConfigError } from '../model/config-error.ts';
+import type { Json } from '../model/job.ts';
+import type { JobName, PipelineName } from '../model/project.ts';
+import type { FreezeChange } from './freeze-request.ts';
+import type { JobItem, ProjectPipelineEntry } from './items.ts';
+import type { Layout, LayoutFile, ProjectStanza } from './layout.ts';
+import { mergeVars } from './merge-vars.ts';
+
+export interface JobListing {
+  readonly item: JobItem;
+  readonly file: LayoutFile;
+}
+
+export type ProjectJobs =
+  | {
+      readonly kind: 'jobs';
+      /** In the order of the configuration; each with every place that lists it. */
+      readonly jobs: ReadonlyMap<JobName, readonly JobListing[]>;
+      readonly vars: { readonly [name: string]: Json };
+      readonly failFast: boolean;
+    }
+  | { readonly kind: 'not-in-pipeline' }
+  | { readonly kind: 'broken'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
+
+export function projectJobs(layout: Layout, pipeline: PipelineName, change: FreezeChange): ProjectJobs {
+  const project = layout.projects.get(change.project);
+  if (project === undefined) return { kind: 'not-in-pipeline' };
+  const stanzas = project.stanzas
+    .filter(stanza => counts(stanza.branch, change))
+    .flatMap(stanza => [...templatesOf(stanza, layout, change), stanza]);
+  const errors = [
+    ...project.broken.filter(({ branch }) => counts(branch, change)).map(({ error }) => error),
+    ...stanzas.flatMap(({ broken }) => broken ?? []),
+  ];
+  const [first, ...rest] = errors;
+  if (first !== undefined) return { kind: 'broken', errors: [first, ...rest] };
+
+  const entries = stanzas.flatMap(({ item, file }) => {
+    const inPipeline = item.pipelines.filter(entry => entry.pipeline.name === pipeline);
+    return inPipeline.map(entry => ({ entry, file }));
+  });
+  if (entries.length === 0) return { kind: 'not-in-pipeline' };
+  return {
+    kind: 'jobs',
+    jobs: listings(entries),
+    vars: stanzas.reduce((vars, { item }) => mergeVars(vars, item.vars), {}),
+    // Once defined it stays: a config-project can force it.
+    failFast: entries.find(({ entry }) => entry.failFast !== undefined)?.entry.failFast ?? false,
+  };
+}
+
+/** A stanza of a branch counts for changes of that branch, and for refs that have none. */
+function counts(branch: string | undefined, change: FreezeChange): boolean {
+  return branch === undefined || change.branch === null || change.branch === branch;
+}
+
+function templatesOf(
+  { item }: ProjectStanza,
+  layout: Layout,
+  change: FreezeChange,
+): readonly ProjectStanza[] {
+  if (item.kind !== 'project') return [];
+  return item.templates.flatMap(({ name }) =>
+    (layout.templates.get(name) ?? []).filter(template => counts(template.branch, change)),
+  );
+}
+
+function listings(
+  entries: readonly { readonly entry: ProjectPipelineEntry; readonly file: LayoutFile }[],
+): ReadonlyMap<JobName, readonly JobListing[]> {
+  const jobs = new Map<JobName, JobListing[]>();
+  for (const { entry, file } of entries) {
+    for (const item of entry.jobs) jobs.set(item.name, [...(jobs.get(item.name) ?? []), { item, file }]);
+  }
+  return jobs;
+}

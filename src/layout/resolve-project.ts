@@ -1,0 +1,36 @@
+import { didYouMean } from '../lib/nearest-name.ts';
+import type { Tenant } from '../model/layout.ts';
+import { type ProjectKey, projectIdOf } from '../model/project.ts';
+
+export type ResolvedProject =
+  | { readonly kind: 'project'; readonly project: ProjectKey }
+  | { readonly kind: 'unknown'; readonly code: string; readonly text: string };
+
+export type ProjectResolver = (name: string) => ResolvedProject;
+
+/** Finds a tenant's project by its name, or by `<connection>/<name>` where two connections have one of that name. */
+export function projectResolver(tenant: Tenant): ProjectResolver {
+  const byName = new Map<string, ProjectKey[]>();
+  const add = (name: string, project: ProjectKey) => {
+    const projects = byName.get(name) ?? [];
+    if (!projects.includes(project)) byName.set(name, [...projects, project]);
+  };
+  for (const { project } of tenant.projects) {
+    add(projectIdOf(project).name, project);
+    add(project, project);
+  }
+  return name => {
+    const [first, second] = byName.get(name) ?? [];
+    if (first === undefined) {
+      const hint = didYouMean(name, byName.keys()) || '; add it to the tenant file';
+      return {
+        kind: 'unknown',
+        code: 'unknown-project',
+        text: `project "${name}" is not in tenant ${tenant.name}${hint}`,
+      };
+    }
+    if (second === undefined) return { kind: 'project', project: first };
+    const text = `project "${name}" is on several connections; write ${first} or ${second}`;
+    return { kind: 'unknown', code: 'ambiguous-project', text };
+  };
+}

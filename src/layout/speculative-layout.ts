@@ -1,0 +1,63 @@
+/**
+ * The layout a change is tested with when it, or an item ahead of it, edits configuration.
+ *
+ * Untrusted projects' proposed files take effect; a config-project's do not (they take effect only after they merge) but
+ * are validated. Mistakes that the tenant's configuration has anyway are not held against the change.
+ */
+import { type ConfigError, configErrorText } from '../model/config-error.ts';
+import type { BranchConfig } from '../model/merge.ts';
+import { buildLayout, type LayoutInput } from './build-layout.ts';
+import type { Layout } from './layout.ts';
+
+export interface SpeculativeLayout {
+  /** To freeze jobs with. */
+  readonly layout: Layout;
+  /** What the proposed files break; the item must not run with any of severity `error`. */
+  readonly errors: readonly ConfigError[];
+}
+
+/**
+ * @param current what the tenant's layout was built from.
+ * @param before the layout without the change: the tenant's, or the one of the item ahead.
+ * @param proposed configuration of project-branches as merged with this item and those ahead; replaces theirs.
+ */
+export function speculativeLayout(
+  current: LayoutInput,
+  before: Layout,
+  proposed: readonly BranchConfig[],
+): SpeculativeLayout {
+  const trusted = new Set(
+    current.tenant.projects.filter(project => project.trusted).map(({ project }) => project),
+  );
+  const effective = proposed.filter(({ project }) => !trusted.has(project));
+  const layout = buildLayout({ ...current, configs: replaced(current.configs, effective) });
+  const known = new Set(before.errors.map(identity));
+  const isNew = (error: ConfigError) => !known.has(identity(error));
+  if (effective.length === proposed.length) return { layout, errors: layout.errors.filter(isNew) };
+
+  const validated = buildLayout({ ...current, configs: replaced(current.configs, proposed) });
+  const wrongWithAll = new Set(validated.errors.map(identity));
+  // An error that vanishes once the config-project's change is merged: say so, it is a matter of order.
+  const early = layout.errors
+    .filter(error => isNew(error) && !wrongWithAll.has(identity(error)))
+    .map(error => ({
+      ...error,
+      text: `${error.text} (a proposed change of a config-project mends this, but it must merge first)`,
+    }));
+  return { layout, errors: [...validated.errors.filter(isNew), ...early] };
+}
+
+function replaced(
+  current: readonly BranchConfig[],
+  proposed: readonly BranchConfig[],
+): readonly BranchConfig[] {
+  const key = ({ project, branch }: BranchConfig) => `${project} ${branch}`;
+  const byKey = new Map(current.map(config => [key(config), config]));
+  for (const config of proposed) byKey.set(key(config), config);
+  return [...byKey.values()];
+}
+
+/** The error without its line, which moves when other parts of the file change. */
+function identity(error: ConfigError): string {
+  return configErrorText({ ...error, line: 0, column: 0 });
+}

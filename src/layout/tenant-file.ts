@@ -1,0 +1,211 @@
+/**
+ * The tenant file, Zuul's main.yaml: which projects there are and which of them hold trusted configuration.
+ *
+ *     - tenant:
+ *         name: acme
+ *         source:
+ *           local:
+ *             config-projects: [acme/config]
+ *             untrusted-projects: [acme/app, acme/lib: {exclude-branches: [^wip/]}]
+ *
+ * Nobody can mend it through the gate, so any mistake refuses the file as a whole; the caller keeps the last good one.
+ */
+import { didYouMean } from '../lib/nearest-name.ts';
+import type { ConfigError } from '../model/config-error.ts';
+import type { Tenant } from '../model/layout.ts';
+import type { ConnectionName } from '../model/project.ts';
+import { itemReader, type ReportProblem } from './item-reader.ts';
+import { parseTenantProjects, type TenantProjectEntry } from './parse-tenant-projects.ts';
+import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
+import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
+
+export type ParsedTenantFile =
+  | { readonly kind: 'tenants'; readonly tenants: readonly Tenant[] }
+  | { readonly kind: 'invalid'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
+
+const DEFAULT_MAX_JOB_TIMEOUT = 10_800;
+
+/** Things Zuul's tenant file may hold and ours may not. */
+const UNSUPPORTED_ITEMS = ['global-semaphore', 'authorization-rule', 'admin-rule', 'api-root'];
+const UNSUPPORTED_KEYS = [
+  'access-rules',
+  'admin-rules',
+  'allowed-labels',
+  'allowed-reporters',
+  'allowed-triggers',
+  'authentication-realm',
+  'default-ansible-version',
+  'default-parent',
+  'disallowed-labels',
+  'exclude-locked-branches',
+  'exclude-unprotected-branches',
+  'max-nodes-per-job',
+  'report-build-page',
+  'semaphores',
+  'web-root',
+];
+
+/**
+ * @param file the name shown in errors.
+ * @param connections names of the configured connections.
+ */
+export function parseTenantFile(
+  text: string,
+  file: string,
+  connections: ReadonlySet<ConnectionName>,
+): ParsedTenantFile {
+  const place = (
+    at: { line: number; column: number },
+    { code, text: reason }: Omit<YamlProblem, 'offset'>,
+  ): ConfigError => {
+    return { severity: 'error', file, line: at.line, column: at.column, code, text: reason };
+  };
+  const yaml = parseYaml(text);
+  if (yaml.kind === 'invalid') return { kind: 'invalid', errors: [place(yaml, yaml)] };
+  const problems: YamlProblem[] = [...yaml.problems];
+  const tenants = parseTenants(yaml, connections, problem => problems.push(problem));
+  // A group of projects is read once per project in it: say its mistakes once.
+  const unique = new Map(problems.map(problem => [`${problem.offset} ${problem.text}`, problem]));
+  const [first, ...rest] = [...unique.values()]
+    .toSorted((a, b) => a.offset - b.offset)
+    .map(problem => place(yaml.positionOf(problem.offset), problem));
+  return first === undefined ? { kind: 'tenants', tenants } : { kind: 'invalid', errors: [first, ...rest] };
+}
+
+function parseTenants(
+  { root, positionOf }: YamlDocument,
+  connections: ReadonlySet<ConnectionName>,
+  report: ReportProblem,
+): readonly Tenant[] {
+  if (root?.kind !== 'sequence') {
+    const what = root === undefined ? 'empty' : describeNode(root);
+    report({
+      offset: root?.offset ?? 0,
+      code: 'wrong-type',
+      text: `the tenant file is ${what}; it must be a list of "- tenant:" items`,
+    });
+    return [];
+  }
+  const tenants = new Map<string, { readonly tenant: Tenant; readonly offset: number }>();
+  for (const item of root.items) {
+    const value = tenantOf(item, report);
+    const tenant = value === undefined ? undefined : parseTenant(value, connections, report);
+    if (tenant === undefined) continue;
+    const first = tenants.get(tenant.name);
+    if (first === undefined) {
+      tenants.set(tenant.name, { tenant, offset: item.offset });
+    } else {
+      const text = `tenant ${tenant.name} is there twice, first at line ${positionOf(first.offset).line}; rename one`;
+      report({ offset: item.offset, code: 'duplicate-definition', text });
+    }
+  }
+  return [...tenants.values()].map(({ tenant }) => tenant);
+}
+
+function tenantOf(item: YamlNode, report: ReportProblem): YamlMapping | undefined {
+  const [entry, second] = item.kind === 'mapping' ? [...item.entries] : [];
+  if (entry === undefined) {
+    report({
+      offset: item.offset,
+      code: 'wrong-type',
+      text: `an item is ${describeNode(item)}; it must be "tenant:" with a mapping below`,
+    });
+    return undefined;
+  }
+  const [key, { keyOffset, value }] = entry;
+  if (UNSUPPORTED_ITEMS.includes(key)) {
+    report({ offset: keyOffset, code: 'not-supported', text: `"${key}" is not supported yet; remove it` });
+    return undefined;
+  }
+  if (key !== 'tenant') {
+    report({
+      offset: keyOffset,
+      code: 'unknown-key',
+      text: `unknown item "${key}"${didYouMean(key, ['tenant']) || '; known here: tenant'}`,
+    });
+    return undefined;
+  }
+  if (second !== undefined) {
+    const text = `"${second[0]}" stands beside "tenant"; indent it below "tenant" or start it with "- "`;
+    report({ offset: second[1].keyOffset, code: 'wrong-type', text });
+  }
+  if (value.kind === 'mapping') return value;
+  report({
+    offset: value.offset,
+    code: 'wrong-type',
+    text: `tenant is ${describeNode(value)}; it must be a mapping`,
+  });
+  return undefined;
+}
+
+function parseTenant(
+  value: YamlMapping,
+  connections: ReadonlySet<ConnectionName>,
+  report: ReportProblem,
+): Tenant | undefined {
+  const nameNode = value.entries.get('name')?.value;
+  const subject = nameNode?.kind === 'scalar' ? `tenant ${nameNode.text}` : 'tenant';
+  const read = itemReader(value, subject, report);
+  const name = read.required('name');
+  if (name !== undefined && !/^[\w.-]+$/.test(name)) {
+    const text = `"${name}" is no name for a tenant (it stands in URLs); use letters, digits, ".", "_" and "-"`;
+    read.refuse(nameNode?.offset ?? value.offset, 'invalid-name', text);
+  }
+  const limit = (key: string) => {
+    const number = read.integer(key, { min: -1 });
+    return number === -1 ? undefined : number;
+  };
+  const maxDependencies = limit('max-dependencies');
+  const maxChangesPerPipeline = limit('max-changes-per-pipeline');
+  const maxJobTimeout = read.integer('max-job-timeout', { min: -1 }) ?? DEFAULT_MAX_JOB_TIMEOUT;
+  const source = read.mapping('source');
+  if (source === undefined && !read.has('source')) {
+    read.refuse(
+      value.offset,
+      'missing-key',
+      `${subject} lacks "source": the connections and projects it consists of`,
+    );
+  }
+  read.unsupported(UNSUPPORTED_KEYS);
+  read.finish();
+  if (name === undefined) return undefined;
+  const entries = [...(source?.entries ?? [])].flatMap(([connection, { keyOffset, value: projects }]) => {
+    if (connections.has(connection)) return parseTenantProjects(connection, projects, subject, report);
+    const hint =
+      didYouMean(connection, connections) || `; configured: ${[...connections].join(', ') || 'none'}`;
+    report({
+      offset: keyOffset,
+      code: 'unknown-connection',
+      text: `no connection is called "${connection}"${hint}`,
+    });
+    return [];
+  });
+  return {
+    name,
+    projects: inOrder(entries, subject, report),
+    ...(maxDependencies === undefined ? {} : { maxDependencies }),
+    ...(maxChangesPerPipeline === undefined ? {} : { maxChangesPerPipeline }),
+    maxJobTimeout: maxJobTimeout === -1 ? Number.MAX_SAFE_INTEGER : maxJobTimeout,
+  };
+}
+
+/** Config-projects first; a project twice is a mistake. */
+function inOrder(
+  entries: readonly TenantProjectEntry[],
+  subject: string,
+  report: ReportProblem,
+): Tenant['projects'] {
+  const projects = entries.toSorted((a, b) => Number(b.project.trusted) - Number(a.project.trusted));
+  const seen = new Set<string>();
+  for (const { project, offset } of entries) {
+    if (seen.has(project.project)) {
+      report({
+        offset,
+        code: 'duplicate-name',
+        text: `${subject} lists ${project.project} twice; remove one`,
+      });
+    }
+    seen.add(project.project);
+  }
+  return projects.map(({ project }) => project);
+}

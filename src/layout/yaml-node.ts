@@ -1,0 +1,83 @@
+/** A parsed YAML value that remembers where every part of it stands. */
+import type { Json } from '../model/job.ts';
+
+export type YamlNode = YamlScalar | YamlSequence | YamlMapping;
+
+interface CommonNode {
+  /** Where it starts in the text, counted in UTF-16 units; turned into line and column only for errors. */
+  readonly offset: number;
+  /** Nodes in it, itself included, aliases counted as often as they are used. */
+  readonly size: number;
+  /** Levels of nesting in it, aliases included; 1 for a scalar. */
+  readonly depth: number;
+}
+
+export interface YamlScalar extends CommonNode {
+  readonly kind: 'scalar';
+  readonly value: null | boolean | number | string;
+  /** As written, without quotes. */
+  readonly text: string;
+}
+
+export interface YamlSequence extends CommonNode {
+  readonly kind: 'sequence';
+  readonly items: readonly YamlNode[];
+}
+
+export interface YamlEntry {
+  readonly keyOffset: number;
+  readonly value: YamlNode;
+}
+
+export interface YamlMapping extends CommonNode {
+  readonly kind: 'mapping';
+  /** In the order of the text. */
+  readonly entries: ReadonlyMap<string, YamlEntry>;
+}
+
+/** The plain value. Bounded: the parser refuses deep and (by aliases) large documents. */
+export function jsonOf(node: YamlNode): Json {
+  switch (node.kind) {
+    case 'scalar':
+      return node.value;
+    case 'sequence':
+      return node.items.map(jsonOf);
+    case 'mapping':
+      return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, jsonOf(value)]));
+  }
+}
+
+/** The node at `path`, or the deepest one on the way there: where to point when a part is wrong. */
+export function nodeAt(node: YamlNode, path: readonly (string | number)[]): { readonly offset: number } {
+  const [step, ...rest] = path;
+  if (step === undefined) return node;
+  if (node.kind === 'sequence' && typeof step === 'number') {
+    const item = node.items[step];
+    return item === undefined ? node : nodeAt(item, rest);
+  }
+  if (node.kind === 'mapping') {
+    const entry = node.entries.get(String(step));
+    if (entry === undefined) return node;
+    return rest.length === 0 ? { offset: entry.keyOffset } : nodeAt(entry.value, rest);
+  }
+  return node;
+}
+
+/** What people call it in an error: `a list`, `"no"`, `nothing`. */
+export function describeNode(node: YamlNode): string {
+  switch (node.kind) {
+    case 'sequence':
+      return 'a list';
+    case 'mapping':
+      return 'a mapping';
+    case 'scalar':
+      if (node.value === null) return 'nothing';
+      if (typeof node.value === 'string') return `the text "${shorten(node.value)}"`;
+      return typeof node.value === 'number' ? `the number ${node.text}` : `${node.value}`;
+  }
+}
+
+function shorten(text: string): string {
+  const line = text.split('\n', 1)[0] ?? '';
+  return line.length > 40 || line.length < text.length ? `${line.slice(0, 40)}…` : line;
+}

@@ -1,0 +1,46 @@
+/**
+ * YAML 1.2 core schema: what a plain scalar means. `yes`, `no`, `on`, `off`, `12:30` and dates are text, whatever YAML 1.1
+ * (and Zuul) made of them; where something else is wanted, the error says so.
+ */
+export type ScalarValue =
+  | { readonly kind: 'value'; readonly value: null | boolean | number | string }
+  | { readonly kind: 'invalid'; readonly text: string };
+
+const WORDS: ReadonlyMap<string, null | boolean> = new Map([
+  ['', null],
+  ['~', null],
+  ['null', null],
+  ['Null', null],
+  ['NULL', null],
+  ['true', true],
+  ['True', true],
+  ['TRUE', true],
+  ['false', false],
+  ['False', false],
+  ['FALSE', false],
+]);
+
+const DECIMAL = /^[-+]?(\.\d+|\d+(\.\d*)?)([eE][-+]?\d+)?$/;
+const OCTAL_OR_HEX = /^0(o[0-7]+|x[0-9a-fA-F]+)$/;
+const NO_NUMBER = /^([-+]?\.(inf|Inf|INF)|\.(nan|NaN|NAN))$/;
+
+export function plainScalar(text: string): ScalarValue {
+  const word = WORDS.get(text);
+  if (word !== undefined) return { kind: 'value', value: word };
+  if (NO_NUMBER.test(text))
+    return { kind: 'invalid', text: `${text} is no number here; quote it if it is a text` };
+  if (!DECIMAL.test(text) && !OCTAL_OR_HEX.test(text)) return { kind: 'value', value: text };
+  if (/^[-+]?0\d/.test(text)) {
+    return {
+      kind: 'invalid',
+      text: `${text} starts with 0, which YAML versions read differently; quote it or drop the 0`,
+    };
+  }
+  const value = Number(text);
+  if (!Number.isFinite(value))
+    return { kind: 'invalid', text: `${text} is too large a number; quote it if it is a text` };
+  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+    return { kind: 'invalid', text: `${text} has more digits than can be kept; quote it` };
+  }
+  return { kind: 'value', value };
+}
