@@ -82,7 +82,7 @@ export function oneLine(stderr: string): string {
   const lines = stderr
     .split(/[\r\n]+/)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is dropped
-    .map(line => line.replaceAll(/[\u0000-\u001f\u007f-\u009f]+/g, ' ').trim())
+    .map(line => line.replaceAll(/[\u0000-\u0020\u007f-\u009f]+/g, ' ').trim())
     .filter(Boolean);
   const telling =
     lines.find(line => /^(fatal|error): /.test(line)) ??

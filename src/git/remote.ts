@@ -48,5 +48,5 @@ function protocolOf(url: string): string | undefined {
   const helper = /^([a-z0-9]+)::/i.exec(url)?.[1];
   if (helper !== undefined) return helper.toLowerCase();
   if (url.startsWith('/')) return 'file';
-  return /^[a-z0-9_][^/:]*:(?!:)./i.test(url) ? 'ssh' : undefined;
+  return /^[a-z0-9_][^/:]*:(?!:|\/\/)./i.test(url) ? 'ssh' : undefined;
 }

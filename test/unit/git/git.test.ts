@@ -1,0 +1,184 @@
+import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { createGit, type Git } from '../../../src/git/git.ts';
+import { remoteUrlProblem } from '../../../src/git/remote.ts';
+import { oneLine, remoteFailure } from '../../../src/git/remote-failure.ts';
+import { IDENTITY } from './open-repository.ts';
+
+let folder: string;
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'gatehouse-run-'));
+});
+afterEach(() => rm(folder, { recursive: true, force: true }));
+
+/** A stand-in for git that is a shell script. */
+async function script(text: string): Promise<Git> {
+  const program = join(folder, 'git');
+  await writeFile(program, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  return createGit({ identity: IDENTITY, program, timeoutMs: 400 });
+}
+
+async function isGone(pid: number): Promise<void> {
+  await vi.waitUntil(
+    () => {
+      try {
+        process.kill(pid, 0);
+        return false;
+      } catch {
+        return true;
+      }
+    },
+    { timeout: 10_000 },
+  );
+}
+
+describe('running git', () => {
+  it('returns output, or exit code and stderr', async () => {
+    const git = createGit({ identity: IDENTITY });
+    const good = await git.run(['version']);
+    expect(good.kind === 'ok' && good.stdout.toString()).toMatch(/^git version 2\./);
+    const bad = await git.run(['no-such-command']);
+    expect(bad).toMatchObject({
+      kind: 'failed',
+      exitCode: 1,
+      stderr: expect.stringContaining('no-such-command'),
+    });
+    expect(git.spawns()).toBe(2);
+  });
+
+  it('kills the whole process group at the deadline', async () => {
+    const git = await script(`sleep 100 & echo $! > ${folder}/child; wait`);
+    expect(await git.run([])).toEqual({ kind: 'timeout', seconds: 0.4 });
+    await isGone(Number(await readFile(join(folder, 'child'), 'utf8')));
+  });
+
+  it('kills a process that ignores SIGTERM', async () => {
+    const git = await script(`trap '' TERM; echo $$ > ${folder}/pid; while :; do sleep 0.1; done`);
+    expect((await git.run([])).kind).toBe('timeout');
+    await isGone(Number(await readFile(join(folder, 'pid'), 'utf8')));
+  });
+
+  it('stops output without end', async () => {
+    const git = await script('exec yes');
+    expect(await git.run([], { maxOutput: 10_000, timeoutMs: 20_000 })).toEqual({
+      kind: 'too-much-output',
+      limit: 10_000,
+    });
+  });
+
+  it('gives up when its caller does', async () => {
+    const git = await script('exec sleep 100');
+    const controller = new AbortController();
+    const running = git.run([], { signal: controller.signal, timeoutMs: 20_000 });
+    controller.abort();
+    expect(await running).toEqual({ kind: 'aborted' });
+    expect(await git.run([], { signal: controller.signal })).toEqual({ kind: 'aborted' });
+  });
+
+  it('survives a git that does not read its input', async () => {
+    const git = await script('exit 5');
+    expect(await git.run([], { input: 'x'.repeat(1_000_000) })).toMatchObject({
+      kind: 'failed',
+      exitCode: 5,
+    });
+  });
+
+  it('passes nothing of our environment on that is not allowed', async () => {
+    vi.stubEnv('GATEHOUSE_SECRET', 'hunter2');
+    vi.stubEnv('GIT_CONFIG_PARAMETERS', "'core.sshCommand=touch /tmp/x'");
+    vi.stubEnv('GIT_DIR', '/somewhere');
+    vi.stubEnv('LD_PRELOAD', '');
+    const git = await script('exec env');
+    const result = await git.run([]);
+    vi.unstubAllEnvs();
+    const names =
+      result.kind === 'ok'
+        ? result.stdout
+            .toString()
+            .split('\n')
+            .map(line => line.split('=')[0])
+        : [];
+    expect(names).toContain('GIT_TERMINAL_PROMPT');
+    for (const name of ['GATEHOUSE_SECRET', 'GIT_CONFIG_PARAMETERS', 'GIT_DIR', 'LD_PRELOAD'])
+      expect(names).not.toContain(name);
+  });
+
+  it('hands credentials over in the environment, never in arguments', async () => {
+    const git = await script(`env; echo "ARGS $*"; tr '\\0' ' ' < /proc/$$/cmdline`);
+    const remote = {
+      url: 'https://host/x',
+      headers: ['Authorization: Basic c2VjcmV0'],
+      ssh: { keyFile: "/keys/o'brien", knownHostsFile: '/keys/known hosts' },
+      environment: { GIT_TRACE: '0' },
+    };
+    const result = await git.run(['fetch'], { remote });
+    const output = result.kind === 'ok' ? result.stdout.toString() : '';
+    expect(output).toMatch(/GIT_CONFIG_KEY_\d+=http.extraHeader/);
+    expect(output).toMatch(/GIT_CONFIG_VALUE_\d+=Authorization: Basic c2VjcmV0/);
+    expect(output).toContain(`-i '/keys/o'\\''brien' -o UserKnownHostsFile='/keys/known hosts'`);
+    expect(output.slice(output.indexOf('ARGS'))).not.toContain('c2VjcmV0');
+    expect(() => git.run(['fetch'], { remote: { url: 'x', headers: ['A: b\nC: d'] } })).toThrow('line break');
+  });
+});
+
+describe('a message for people', () => {
+  it('is the telling line, without control characters and passwords', () => {
+    const stderr =
+      "hint: do this\nremote: \u001b[31mNo\u001b[0m\nfatal: unable to access 'https://me:pw@host/x/': Failed\u0007 to connect\nmore";
+    expect(oneLine(stderr)).toBe("unable to access 'https://***@host/x/': Failed to connect");
+    expect(oneLine('x'.repeat(5000))).toHaveLength(300);
+    expect(oneLine('')).toBe('');
+  });
+
+  it.each([
+    ["fatal: unable to access 'https://h/': Could not resolve host: h", 'unreachable', true],
+    ['git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.', 'denied', false],
+    ['Host key verification failed.\nfatal: Could not read from remote repository.', 'denied', false],
+    ["fatal: could not read Username for 'https://h': terminal prompts disabled", 'denied', false],
+    ["fatal: couldn't find remote ref refs/heads/x", 'missing-ref', false],
+    ["fatal: transport 'ext' not allowed", 'bad-url', false],
+    ['ssh: connect to host h port 22: Connection timed out', 'timeout', true],
+    ["fatal: unable to access 'https://h/': The requested URL returned error: 503", 'unreachable', true],
+    ['fatal: No space left on device', 'other', true],
+  ])('is classified: %s', (stderr, reason, retryable) => {
+    expect(remoteFailure({ kind: 'failed', exitCode: 128, stdout: Buffer.alloc(0), stderr })).toMatchObject({
+      reason,
+      retryable,
+    });
+  });
+});
+
+describe('a remote URL', () => {
+  it.each([
+    'https://host/a',
+    'http://host/a',
+    'ssh://u@host:29418/a',
+    'git://host/a',
+    'git@host:a/b',
+    'host:a',
+    '/srv/git/a.git',
+    'file:///srv/a',
+  ])('is accepted: %s', url => {
+    expect(remoteUrlProblem(url)).toBeUndefined();
+  });
+  it.each([
+    'ext::sh -c x',
+    'fd::3',
+    '-oProxyCommand=x',
+    'ssh://-oProxyCommand=x/a',
+    '--upload-pack=x',
+    'a/b',
+    '',
+    'foo://x/y',
+    'https://h/\u0000',
+  ])('is refused: %j', url => {
+    expect(remoteUrlProblem(url)).toBeDefined();
+  });
+  it('is refused when its protocol is switched off', () => {
+    expect(remoteUrlProblem('file:///srv/a', ['https', 'ssh'])).toBe(
+      'the protocol file is not allowed (allowed: https, ssh)',
+    );
+  });
+});
