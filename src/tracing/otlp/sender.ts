@@ -55,13 +55,14 @@ export interface SenderDeps {
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
 /** Longest wait we grant a collector that asks for one. */
 const LONGEST_WAIT_MS = 300_000;
+const MOST_SETTLED = 200_000;
 
 export function spanSender(deps: SenderDeps): SpanSender {
   const { clock, log, exporter } = deps;
   const counters = senderCounters();
   const limited = createLimiter(MOST_REQUESTS_AT_ONCE);
-  /** Spans of unfinished batches that did arrive. */
-  const arrived = new Set<string>();
+  /** Spans of unfinished batches that need no further try: they arrived, or are lost for this reason. */
+  const settled = new Map<string, 'arrived' | LossReason>();
   const underWay = new Set<Promise<unknown>>();
   let failures = 0;
   let notBefore = 0;
@@ -72,22 +73,27 @@ export function spanSender(deps: SenderDeps): SpanSender {
 
   async function deliver(rows: readonly Uint8Array[]): Promise<Delivery> {
     if (closed || waitMs() > 0) return { retryAfterMs: waitMs() };
-    const batch: Batch = { spans: readRows(rows), lost: undefined };
-    for (const problem of batch.spans.problems) lose(batch, 'unreadable', problem.spans, problem.text);
-    const packed = packSpans(batch.spans.ended.filter(span => !arrived.has(keyOf(span))));
+    const { ended, unreadable } = readRows(rows);
+    const packed = packSpans(ended.filter(span => !settled.has(keyOf(span))));
     if (packed.tooLarge.length > 0) {
-      lose(batch, 'too-large', packed.tooLarge.length, 'a span alone is larger than a request may be');
+      lose(packed.tooLarge, 'too-large', 'a span alone is larger than a request may be');
     }
-    const outcomes = await Promise.all(
-      packed.requests.map(request => limited(() => sendRequest(batch, request))),
-    );
+    const outcomes = await Promise.all(packed.requests.map(request => limited(() => sendRequest(request))));
     if (outcomes.includes('again')) return { retryAfterMs: waitMs() };
-    for (const span of batch.spans.ended) arrived.delete(keyOf(span));
-    return batch.lost === undefined ? 'delivered' : { lost: batch.lost };
+    for (const text of unreadable) countLost('unreadable', 1, text);
+    const reasons = ended.map(span => takeReason(keyOf(span)));
+    const lost = unreadable.length > 0 ? 'unreadable' : reasons.find(reason => reason !== undefined);
+    return lost === undefined ? 'delivered' : { lost };
+  }
+
+  function takeReason(key: string): LossReason | undefined {
+    const reason = settled.get(key);
+    settled.delete(key);
+    return reason === 'arrived' ? undefined : reason;
   }
 
   /** One request; in halves when the collector finds it too large. */
-  async function sendRequest(batch: Batch, spans: readonly SpanRecord[]): Promise<'done' | 'again'> {
+  async function sendRequest(spans: readonly SpanRecord[]): Promise<'done' | 'again'> {
     if (closed || waitMs() > 0) return 'again';
     const outcome = await exporter.send(spans);
     switch (outcome.kind) {
@@ -98,16 +104,16 @@ export function spanSender(deps: SenderDeps): SpanSender {
         onFailed(outcome.afterMs, outcome.text);
         return 'again';
       case 'lost':
-        lose(batch, outcome.reason, spans.length, outcome.text);
+        lose(spans, outcome.reason, outcome.text);
         return 'done';
       case 'too-large': {
         if (spans.length === 1) {
-          lose(batch, 'too-large', 1, outcome.text);
+          lose(spans, 'too-large', outcome.text);
           return 'done';
         }
         const middle = Math.ceil(spans.length / 2);
-        const first = await sendRequest(batch, spans.slice(0, middle));
-        const second = await sendRequest(batch, spans.slice(middle));
+        const first = await sendRequest(spans.slice(0, middle));
+        const second = await sendRequest(spans.slice(middle));
         return first === 'again' || second === 'again' ? 'again' : 'done';
       }
     }
@@ -117,7 +123,7 @@ export function spanSender(deps: SenderDeps): SpanSender {
     if (failures > 0) log.info({ after: failures }, 'the collector takes spans again');
     failures = 0;
     counters.delivered(spans.length, clock.now());
-    for (const span of spans) arrived.add(keyOf(span));
+    settle(spans, 'arrived');
     if (refused === undefined) return;
     counters.refused(clock.now(), stripUserinfo(refused));
     if (!toldOfRefusal)
@@ -139,11 +145,21 @@ export function spanSender(deps: SenderDeps): SpanSender {
       log.warn({ error: stripUserinfo(text) }, 'the collector does not take spans; they wait in the outbox');
   }
 
-  function lose(batch: Batch, reason: LossReason, spans: number, text: string): void {
+  function lose(spans: readonly SpanRecord[], reason: LossReason, text: string): void {
+    settle(spans, reason);
+    countLost(reason, spans.length, text);
+  }
+
+  function countLost(reason: LossReason, spans: number, text: string): void {
     const clean = stripUserinfo(text);
-    batch.lost ??= reason;
     counters.lost(reason, spans, clock.now(), clean);
     log.warn({ reason, spans, error: clean }, 'spans are lost');
+  }
+
+  function settle(spans: readonly SpanRecord[], as: 'arrived' | LossReason): void {
+    // An outbox that drops a batch between two tries leaves its marks behind; they are only worth keeping a while.
+    if (settled.size > MOST_SETTLED) settled.clear();
+    for (const span of spans) settled.set(keyOf(span), as);
   }
 
   return {
@@ -166,30 +182,25 @@ export function spanSender(deps: SenderDeps): SpanSender {
   };
 }
 
-interface Batch {
-  readonly spans: ReadRows;
-  /** First reason for which something of it was lost. */
-  lost: LossReason | undefined;
-}
-
 interface ReadRows {
   readonly ended: readonly SpanRecord[];
-  readonly problems: readonly { readonly spans: number; readonly text: string }[];
+  /** One text per row that cannot be read; it counts as one span. */
+  readonly unreadable: readonly string[];
 }
 
-/** Open spans never leave; a row nobody can read counts as one span. */
+/** Open spans never leave. */
 function readRows(rows: readonly Uint8Array[]): ReadRows {
   const ended: SpanRecord[] = [];
-  const problems: { spans: number; text: string }[] = [];
+  const unreadable: string[] = [];
   for (const row of rows) {
     try {
       for (const span of spansCodec.decode(row)) if (span.end !== null) ended.push(span);
     } catch (error) {
       if (!(error instanceof RecordError)) throw error;
-      problems.push({ spans: 1, text: error.message });
+      unreadable.push(error.message);
     }
   }
-  return { ended, problems };
+  return { ended, unreadable };
 }
 
 function keyOf(span: SpanRecord): string {
