@@ -35,10 +35,10 @@ send_with_node() {
 }
 
 sha256() {
-  if command -v sha256sum; then sha256sum
-  elif command -v shasum; then shasum -a 256
+  if command -v sha256sum >/dev/null; then sha256sum
+  elif command -v shasum >/dev/null; then shasum -a 256
   else openssl dgst -sha256 -r
-  fi | tail -n 1 | cut -c1-64
+  fi | cut -c1-64
 }
 
 # Writes bytes given as hex digits.
@@ -82,8 +82,8 @@ send_with_curl() {
 # Without a single descriptor of the push, which would otherwise wait for us.
 {
   trap '' HUP
-  if command -v node; then send_with_node
-  elif command -v curl; then send_with_curl
+  if command -v node >/dev/null; then send_with_node
+  elif command -v curl >/dev/null; then send_with_curl
   fi
 } </dev/null >/dev/null 2>&1 &
 

@@ -1,0 +1,157 @@
+/** The caller's side of a driver, as small as it can be: queue of events, memory, change cache, and a merger. */
+import type {
+  DriverMemory,
+  NewConnectionEvent,
+  ProcessedEvent,
+  ReportRequest,
+} from '../../../src/driver/connection.ts';
+import { parseObjectId } from '../../../src/git/object-id.ts';
+import { parseRefName } from '../../../src/git/ref-name.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { randomIds } from '../../../src/lib/ids.ts';
+import type { ChangeKey, ChangeRecord, ProposedChange } from '../../../src/model/change.ts';
+import type { ConnectionEvent, ReportOutcome, TriggerEvent } from '../../../src/model/event.ts';
+import type { Json } from '../../../src/model/job.ts';
+import type { ReportAction } from '../../../src/model/pipeline.ts';
+import { parseCommitId, projectIdOf } from '../../../src/model/project.ts';
+import type { CodeHost } from './code-host.ts';
+
+export interface Gate {
+  /** Takes all news in, as the scheduler does. */
+  settle(): Promise<Settled>;
+  /** The event that news become. */
+  eventOf(news: NewConnectionEvent): ConnectionEvent;
+  /** Processes without committing anything. */
+  peek(event: ConnectionEvent): Promise<ProcessedEvent>;
+  readonly memory: DriverMemory;
+  records(): readonly ChangeRecord[];
+  record(key: ChangeKey): ChangeRecord;
+  proposal(key: ChangeKey): ProposedChange;
+  /** What a merger makes of the changes, in order, on the present tip. */
+  merge(...keys: readonly ChangeKey[]): Promise<Tested>;
+  report(key: ChangeKey, config: Json, about?: Partial<ReportRequest>): Promise<ReportOutcome>;
+}
+
+export type Tested = NonNullable<ReportRequest['tested']>;
+
+export interface Settled {
+  readonly events: readonly TriggerEvent[];
+  readonly updated: readonly ChangeKey[];
+  readonly refusals: ProcessedEvent['refusals'];
+  readonly discarded: readonly string[];
+}
+
+export function createGate(host: CodeHost): Gate {
+  const clock = systemClock();
+  const ids = randomIds();
+  const { signal } = new AbortController();
+  const remembered = new Map<string, Json>();
+  const cache = new Map<ChangeKey, ChangeRecord>();
+  const seen = new Set<string>();
+  const memory: DriverMemory = { get: async key => remembered.get(key) };
+
+  function eventOf(news: NewConnectionEvent): ConnectionEvent {
+    const now = clock.now();
+    return {
+      ...news,
+      uuid: ids.uuid(),
+      connection: host.connection.name,
+      receivedAt: now,
+      storedAt: now,
+      sampled: true,
+    };
+  }
+
+  async function take(news: NewConnectionEvent): Promise<ProcessedEvent | undefined> {
+    if (seen.has(news.deliveryId)) return undefined;
+    seen.add(news.deliveryId);
+    const processed = await host.connection.source.process(eventOf(news), {
+      projects: new Set(host.projects),
+      memory,
+      signal,
+    });
+    // As the store does: what is kept is plain JSON.
+    for (const { key, value } of processed.memory) remembered.set(key, JSON.parse(JSON.stringify(value)));
+    for (const record of processed.changes) cache.set(record.change.key, record);
+    return processed;
+  }
+
+  function record(key: ChangeKey): ChangeRecord {
+    const found = cache.get(key);
+    if (found === undefined)
+      throw new Error(`nothing is known of ${key}; known are ${[...cache.keys()].join(', ')}`);
+    return found;
+  }
+
+  function proposal(key: ChangeKey): ProposedChange {
+    const { change } = record(key);
+    if (change.kind !== 'change') throw new Error(`${key} is no proposal`);
+    return change;
+  }
+
+  return {
+    memory,
+    record,
+    proposal,
+    records: () => [...cache.values()],
+    eventOf,
+    peek: event =>
+      host.connection.source.process(event, { projects: new Set(host.projects), memory, signal }),
+    async settle() {
+      const all: ProcessedEvent[] = [];
+      for (const news of await host.news()) {
+        const processed = await take(news);
+        if (processed !== undefined) all.push(processed);
+      }
+      return {
+        events: all.flatMap(({ events }) => events),
+        updated: all.flatMap(({ updated }) => updated),
+        refusals: all.flatMap(processed => processed.refusals),
+        discarded: all.flatMap(({ discarded }) => discarded ?? []),
+      };
+    },
+    async merge(...keys) {
+      const changes = keys.map(proposal);
+      const [first] = changes;
+      if (first === undefined) throw new Error('nothing to merge');
+      const { connection, name } = projectIdOf(first.project);
+      const repository = await host.repositories.repository(connection, name);
+      const remote = host.connection.remote(first.project);
+      const branch = parseRefName(`refs/heads/${first.branch}`);
+      const wants = changes.map(({ ref, commit }) => ({
+        ref: parseRefName(ref),
+        commit: parseObjectId(commit),
+      }));
+      const fetched = await repository.fetch(remote, [{ ref: branch }, ...wants]);
+      const base = fetched.kind === 'fetched' ? fetched.commits[0] : undefined;
+      if (base === undefined) throw new Error(`cannot fetch ${first.branch}: ${JSON.stringify(fetched)}`);
+      const steps = changes.map(change => ({
+        change: parseObjectId(change.commit),
+        message: host.connection.source.mergeMessage(change),
+      }));
+      const outcome = await repository.chain.merge(base, steps);
+      if (outcome.kind !== 'merged') throw new Error(`cannot merge: ${JSON.stringify(outcome)}`);
+      const before = parseCommitId(base);
+      return { base: before, before, commit: parseCommitId(outcome.links.at(-1)?.commit ?? base) };
+    },
+    async report(key, config, about = {}) {
+      const action: ReportAction = 'success';
+      const request: ReportRequest = {
+        action,
+        config,
+        change: record(key).change,
+        tenant: 'acme',
+        pipeline: 'gate',
+        item: '4f0c0000000000000000000000000001',
+        message:
+          'Build succeeded (gate).\nhttp://gate.example.org/t/acme/item/4f0c\n\n- unit : SUCCESS in 4s',
+        result: 'SUCCESS',
+        url: 'http://gate.example.org/t/acme/item/4f0c',
+        ...about,
+      };
+      const { reporter } = host.connection;
+      if (reporter === undefined) throw new Error('the connection has no reporter');
+      return reporter.report(request, signal);
+    },
+  };
+}

@@ -1,0 +1,385 @@
+/**
+ * What every driver does, told as what people do at the code host and what the gate then knows. A driver runs it with
+ * `describeDriver('github', openGithub)` and adds tests of its own for what only its host has.
+ */
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { ParseResult } from '../../../src/driver/parse-result.ts';
+import type { TriggerEvent } from '../../../src/model/event.ts';
+import type { Json } from '../../../src/model/job.ts';
+import type { CodeHost } from './code-host.ts';
+import { createGate, type Gate } from './gate.ts';
+
+export function describeDriver(name: string, open: () => Promise<CodeHost>): void {
+  describe(`driver ${name}`, () => {
+    let host: CodeHost;
+    let gate: Gate;
+    beforeEach(async () => {
+      host = await open();
+      gate = createGate(host);
+      // The first look: nothing is there but the branches.
+      await gate.settle();
+    });
+    afterEach(async () => {
+      await host.connection.close();
+      await host[Symbol.asyncDispose]();
+    });
+
+    const parsed = (result: ParseResult<Json>): Json => {
+      if (result.kind === 'invalid') throw new Error(JSON.stringify(result.problems));
+      return result.value;
+    };
+    const trigger = (kind: keyof CodeHost['language']['triggers']) =>
+      parsed(host.config.parseTrigger(host.language.triggers[kind]));
+    const requirement = (kind: keyof CodeHost['language']['requirements']) =>
+      parsed(host.config.parseRequirement(host.language.requirements[kind]));
+    const reporter = (kind: keyof CodeHost['language']['reporters']) =>
+      parsed(host.config.parseReporter(host.language.reporters[kind]));
+    const those = (events: readonly TriggerEvent[], kind: keyof CodeHost['language']['triggers']) =>
+      events.filter(event => host.config.matches(trigger(kind), event).met).map(({ change }) => change.key);
+    const meets = (key: Parameters<Gate['record']>[0], kind: keyof CodeHost['language']['requirements']) =>
+      host.config.meets(requirement(kind), gate.record(key)).met;
+
+    describe('tells', () => {
+      test('of a proposal, with all a pipeline needs to know', async () => {
+        const login = await host.propose({ topic: 'login', message: 'Let people log in\n\nAt last.\n' });
+        const { events } = await gate.settle();
+        expect(those(events, 'proposed')).toEqual([login.key]);
+        expect(those(events, 'approved')).toEqual([]);
+        expect(gate.record(login.key)).toMatchObject({
+          status: 'open',
+          dependsOn: [],
+          unresolvedDependencies: [],
+        });
+        expect(gate.proposal(login.key)).toMatchObject({
+          kind: 'change',
+          project: host.projects[0],
+          branch: host.branch,
+          commit: login.commit,
+          subject: 'Let people log in',
+        });
+        expect(meets(login.key, 'open')).toBe(true);
+        expect(meets(login.key, 'approved')).toBe(false);
+      });
+
+      test('of a new revision, which the old approval does not cover', async () => {
+        await host.propose({ topic: 'login' });
+        await host.approve('login');
+        await gate.settle();
+        const second = await host.amend('login', { 'login.txt': 'second try\n' });
+        const { events } = await gate.settle();
+        expect(those(events, 'proposed')).toEqual([second.key]);
+        expect(those(events, 'approved')).toEqual([]);
+        expect(gate.proposal(second.key).commit).toBe(second.commit);
+        expect(meets(second.key, 'approved')).toBe(false);
+      });
+
+      test('of an approval', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        await host.approve('login');
+        const { events, refusals } = await gate.settle();
+        expect(those(events, 'approved')).toEqual([login.key]);
+        expect(those(events, 'proposed')).toEqual([]);
+        expect(refusals).toEqual([]);
+        expect(meets(login.key, 'approved')).toBe(true);
+      });
+
+      test('of a proposal before its approval when both are new', async () => {
+        await host.propose({ topic: 'login' });
+        await host.approve('login');
+        const { events } = await gate.settle();
+        const order = events.flatMap(event =>
+          (['proposed', 'approved'] as const).filter(kind => those([event], kind).length > 0),
+        );
+        expect(order).toEqual(['proposed', 'approved']);
+      });
+
+      test('of a withdrawn approval without an event', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await host.approve('login');
+        await gate.settle();
+        await host.withdrawApproval('login');
+        const { events, updated } = await gate.settle();
+        expect(those(events, 'approved')).toEqual([]);
+        expect([...updated, ...events.map(({ change }) => change.key)]).toContain(login.key);
+        expect(meets(login.key, 'approved')).toBe(false);
+        expect(meets(login.key, 'open')).toBe(true);
+      });
+
+      test('of an abandoned proposal', async () => {
+        const login = await host.propose({ topic: 'login', message: 'Let people log in\n' });
+        await gate.settle();
+        await host.abandon('login');
+        const { events } = await gate.settle();
+        expect(those(events, 'abandoned')).toEqual([login.key]);
+        expect(gate.record(login.key).status).toBe('abandoned');
+        expect(gate.proposal(login.key)).toMatchObject({
+          commit: login.commit,
+          subject: 'Let people log in',
+        });
+        expect(meets(login.key, 'open')).toBe(false);
+      });
+
+      test('of a branch somebody pushed to, and that its configuration may be different', async () => {
+        const commit = await host.push({ 'README.md': 'new\n' });
+        const { events } = await gate.settle();
+        const [moved, ...more] = events.filter(
+          event => host.config.matches(trigger('branchMoved'), event).met,
+        );
+        expect(more).toEqual([]);
+        expect(moved).toMatchObject({
+          project: host.projects[0],
+          branch: host.branch,
+          configMayHaveChanged: [host.branch],
+        });
+        expect(moved?.change).toMatchObject({ kind: 'ref', newCommit: commit });
+        expect(those(events, 'proposed')).toEqual([]);
+      });
+
+      test('nothing twice', async () => {
+        await host.propose({ topic: 'login' });
+        await gate.settle();
+        expect((await gate.settle()).events).toEqual([]);
+      });
+    });
+
+    describe('is repeatable:', () => {
+      test('the same event processed again gives the same events, ids included', async () => {
+        const login = await host.propose({ topic: 'login' });
+        const [news] = await host.news();
+        if (news === undefined) throw new Error('no news of a proposal');
+        const event = gate.eventOf(news);
+        const [first, second] = [await gate.peek(event), await gate.peek(event)];
+        expect(second.events).toEqual(first.events);
+        expect(new Set(first.events.map(({ uuid }) => uuid)).size).toBe(first.events.length);
+        expect(first.events.map(({ change }) => change.key)).toContain(login.key);
+        expect(second.memory).toEqual(first.memory);
+      });
+
+      test('a change can be asked for at any time', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await host.approve('login');
+        await gate.settle();
+        const { signal } = new AbortController();
+        const { fetchedAt, ...asked } =
+          (await host.connection.source.fetchChange(login.key, signal)) ?? expect.unreachable();
+        const { fetchedAt: before, ...known } = gate.record(login.key);
+        expect(asked).toEqual(known);
+        expect([typeof fetchedAt, typeof before]).toEqual(['string', 'string']);
+      });
+
+      test('the merge message is a function of the change', async () => {
+        const login = await host.propose({ topic: 'login', message: 'Let people log in\n' });
+        await gate.settle();
+        const { mergeMessage } = host.connection.source;
+        const text = mergeMessage(gate.proposal(login.key));
+        expect(text).toContain('Let people log in');
+        expect(mergeMessage(structuredClone(gate.proposal(login.key)))).toBe(text);
+      });
+    });
+
+    describe('knows dependencies:', () => {
+      test('a proposal built on another one needs it, and only the nearest', async () => {
+        const a = await host.propose({ topic: 'a' });
+        const b = await host.propose({ topic: 'b', on: 'a' });
+        const c = await host.propose({ topic: 'c', on: 'b' });
+        await gate.settle();
+        expect(gate.record(a.key).dependsOn).toEqual([]);
+        expect(gate.record(b.key).dependsOn).toEqual([a.key]);
+        expect(gate.record(c.key).dependsOn).toEqual([b.key]);
+        expect(host.connection.source.dependentsOf(gate.proposal(a.key), gate.records())).toEqual([b.key]);
+      });
+
+      test('a line of the message names a proposal of another project', async () => {
+        const lib = await host.propose({ topic: 'lib', project: host.projects[1] });
+        const line = host.dependsOn('lib', host.projects[1]);
+        const app = await host.propose({ topic: 'app', message: `Use it\n\n${line}\n` });
+        await gate.settle();
+        expect(gate.record(app.key)).toMatchObject({ dependsOn: [lib.key], unresolvedDependencies: [] });
+        expect(host.connection.source.dependentsOf(gate.proposal(lib.key), gate.records())).toEqual([
+          app.key,
+        ]);
+      });
+
+      test('a line that names nothing is kept as written', async () => {
+        const app = await host.propose({
+          topic: 'app',
+          message: 'Use it\n\nDepends-On: the thing Bob does\n',
+        });
+        await gate.settle();
+        expect(gate.record(app.key)).toMatchObject({
+          dependsOn: [],
+          unresolvedDependencies: ['the thing Bob does'],
+        });
+      });
+    });
+
+    describe('merges:', () => {
+      test('exactly the tested commit, and the proposal is gone', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await host.approve('login');
+        await gate.settle();
+        const tested = await gate.merge(login.key);
+        expect(await gate.report(login.key, reporter('merge'), { tested })).toEqual({
+          kind: 'done',
+          merged: true,
+        });
+        expect(await host.tip(host.projects[0])).toBe(tested.commit);
+        expect(await host.isOpen('login')).toBe(false);
+        const { events } = await gate.settle();
+        expect(those(events, 'branchMoved')).toHaveLength(1);
+        expect(those(events, 'abandoned')).toEqual([]);
+        expect(gate.record(login.key).status).toBe('merged');
+      });
+
+      test('once, however often it is asked', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        const tested = await gate.merge(login.key);
+        await gate.report(login.key, reporter('merge'), { tested });
+        await host.push({ 'later.txt': 'somebody went on\n' });
+        const tip = await host.tip(host.projects[0]);
+        expect(await gate.report(login.key, reporter('merge'), { tested })).toEqual({
+          kind: 'done',
+          merged: true,
+        });
+        expect(await host.tip(host.projects[0])).toBe(tip);
+      });
+
+      test('not when the branch has moved', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        const tested = await gate.merge(login.key);
+        const tip = await host.push({ 'README.md': 'somebody was faster\n' });
+        expect(await gate.report(login.key, reporter('merge'), { tested })).toMatchObject({
+          kind: 'base-moved',
+        });
+        expect(await host.tip(host.projects[0])).toBe(tip);
+        expect(await host.isOpen('login')).toBe(true);
+      });
+
+      test('not when the proposal is not what was tested', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        const tested = await gate.merge(login.key);
+        await host.amend('login', { 'login.txt': 'second try\n' });
+        const outcome = await gate.report(login.key, reporter('merge'), { tested });
+        expect(outcome).toMatchObject({ kind: 'not-merged' });
+        expect(await host.tip(host.projects[0])).toBe(tested.before);
+        expect(await host.isOpen('login')).toBe(true);
+      });
+
+      test('not what was abandoned meanwhile', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        const tested = await gate.merge(login.key);
+        await host.abandon('login');
+        expect(await gate.report(login.key, reporter('merge'), { tested })).toMatchObject({
+          kind: 'not-merged',
+        });
+        expect(await host.tip(host.projects[0])).toBe(tested.before);
+      });
+
+      test('not against the rules of the host, whose words it passes on', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        const tested = await gate.merge(login.key);
+        await host.refuseMerges('the branch is frozen until Monday');
+        const outcome = await gate.report(login.key, reporter('merge'), { tested });
+        expect(outcome).toMatchObject({
+          kind: 'not-merged',
+          text: expect.stringContaining('frozen until Monday'),
+        });
+        expect(await host.tip(host.projects[0])).toBe(tested.before);
+        expect(await host.isOpen('login')).toBe(true);
+      });
+
+      test('two that were made together, one after the other', async () => {
+        const a = await host.propose({ topic: 'a' });
+        const b = await host.propose({ topic: 'b', on: 'a' });
+        await gate.settle();
+        const first = await gate.merge(a.key);
+        const both = await gate.merge(a.key, b.key);
+        expect(await gate.report(a.key, reporter('merge'), { tested: first })).toMatchObject({
+          kind: 'done',
+        });
+        const second = { ...both, before: first.commit };
+        expect(await gate.report(b.key, reporter('merge'), { tested: second })).toMatchObject({
+          kind: 'done',
+        });
+        expect(await host.tip(host.projects[0])).toBe(both.commit);
+        await gate.settle();
+        expect([gate.record(a.key).status, gate.record(b.key).status]).toEqual(['merged', 'merged']);
+      });
+    });
+
+    describe('remarks:', () => {
+      test('a result where people find it, once', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        const about = {
+          action: 'failure',
+          result: 'FAILURE',
+          message: 'Build failed (check).\n\n- unit : FAILURE in 4s',
+        } as const;
+        expect(await gate.report(login.key, reporter('remark'), about)).toEqual({
+          kind: 'done',
+          merged: false,
+        });
+        await gate.report(login.key, reporter('remark'), about);
+        expect((await host.remarks(login)).match(/- unit : FAILURE in 4s/g)).toHaveLength(1);
+      });
+    });
+
+    describe('reads its configuration:', () => {
+      test('what its parsers return they take back', () => {
+        for (const kind of ['proposed', 'approved', 'abandoned', 'branchMoved'] as const) {
+          expect(parsed(host.config.parseTrigger(trigger(kind)))).toEqual(trigger(kind));
+        }
+        expect(host.config.merges(reporter('merge'))).toBe(true);
+        expect(host.config.merges(reporter('remark'))).toBe(false);
+      });
+
+      test('and says where a mistake is', () => {
+        const { trigger, requirement, reporter } = host.language.mistakes;
+        for (const [result, path] of [
+          [host.config.parseTrigger(trigger[0]), trigger[1]],
+          [host.config.parseRequirement(requirement[0]), requirement[1]],
+          [host.config.parseReporter(reporter[0]), reporter[1]],
+        ] as const) {
+          expect(result.kind === 'invalid' && result.problems.map(problem => problem.path)).toContainEqual(
+            path,
+          );
+        }
+      });
+    });
+
+    describe('takes names as bytes without meaning:', () => {
+      test.each([
+        '$(touch pwned)',
+        "it's;rm -rf",
+        '"quoted"',
+        '-option',
+        '--upload-pack=touch',
+        'ünïcode-é',
+        '%2e%2e',
+        'a&b|c',
+        '#1',
+        'x@y',
+      ])('a proposal called %s', async written => {
+        const topic = written.replaceAll(' ', '-');
+        const odd = await host.propose({ topic });
+        await host.approve(topic);
+        const { events } = await gate.settle();
+        expect(those(events, 'approved')).toEqual([odd.key]);
+        const tested = await gate.merge(odd.key);
+        expect(await gate.report(odd.key, reporter('merge'), { tested })).toEqual({
+          kind: 'done',
+          merged: true,
+        });
+        await gate.settle();
+        expect(gate.record(odd.key).status).toBe('merged');
+      });
+    });
+  });
+}
