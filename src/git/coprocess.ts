@@ -10,6 +10,7 @@
  */
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import { type ByteFeed, type ByteReader, createByteFeed } from './byte-reader.ts';
+import type { BudgetMember, CoprocessBudget } from './coprocess-budget.ts';
 import { killGroup } from './git.ts';
 
 export class CoprocessDied extends Error {
@@ -29,6 +30,10 @@ export interface CoprocessOptions {
   readonly timeoutMs?: number;
   /** Milliseconds without questions after which the process ends; default 60 000. */
   readonly idleMs?: number;
+  /** Shared bound on living processes; default none. */
+  readonly budget?: CoprocessBudget;
+  /** Called whenever the process is gone: what was kept in memory for speed may go, too. */
+  readonly onEnd?: () => void;
 }
 
 /** One life of the process. */
@@ -64,7 +69,7 @@ export function createCoprocess(
         feed.fail(
           new CoprocessDied(`git process ended (${how})${stderr === '' ? '' : `: ${stderr.trim()}`}`),
         );
-        if (life?.child === child) life = undefined;
+        if (life?.child === child) gone();
         resolve();
       };
       child.on('error', error => end(error.message));
@@ -75,7 +80,7 @@ export function createCoprocess(
 
   /** The process is of no more use: whoever waits on it learns so, the next question starts another. */
   function abandon(current: Life, why: string): void {
-    if (life === current) life = undefined;
+    if (life === current) gone();
     current.feed.fail(new CoprocessDied(why));
     // Once it has been reaped its number may belong to somebody else.
     if (current.child.exitCode === null && current.child.signalCode === null)
@@ -113,14 +118,29 @@ export function createCoprocess(
   }
 
   function retire(current: Life): void {
-    life = undefined;
+    gone();
     current.child.stdin.end();
   }
+
+  function gone(): void {
+    life = undefined;
+    options.budget?.ended(member);
+    options.onEnd?.();
+  }
+
+  const member: BudgetMember = {
+    endIfIdle() {
+      if (life === undefined || life.open > 0) return false;
+      retire(life);
+      return true;
+    },
+  };
 
   return {
     pid: () => life?.child.pid,
     exchange(question, read) {
       if (closed) return Promise.reject(new CoprocessDied('closed'));
+      options.budget?.used(member);
       life ??= begin();
       const current = life;
       current.open += 1;

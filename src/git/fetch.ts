@@ -9,7 +9,8 @@
  * asked for its refs, and the rest is fetched. A commit that its ref does not lead to any more (somebody pushed
  * again) is asked for by id.
  */
-import type { Git } from './git.ts';
+import type { Git, GitResult } from './git.ts';
+import { removeLeftovers } from './mirror-directory.ts';
 import type { ObjectId } from './object-id.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { pathName } from './path-name.ts';
@@ -153,13 +154,21 @@ async function fetchRefs(
   remote: Remote,
   refspecs: readonly string[],
 ): Promise<RemoteFailure | undefined> {
+  const result = await runFetch(deps, remote, refspecs);
+  if (result.kind === 'ok') return undefined;
+  if (result.kind !== 'failed' || !/\.lock': File exists/.test(result.stderr)) return remoteFailure(result);
+  await removeLeftovers(deps.gitDir);
+  const again = await runFetch(deps, remote, refspecs);
+  return again.kind === 'ok' ? undefined : remoteFailure(again);
+}
+
+function runFetch(deps: FetchDeps, remote: Remote, refspecs: readonly string[]): Promise<GitResult> {
   deps.onFetch();
-  const result = await deps.git.run([...FETCH, '--stdin', '--end-of-options', remote.url], {
+  return deps.git.run([...FETCH, '--stdin', '--end-of-options', remote.url], {
     gitDir: deps.gitDir,
     remote,
     input: `${refspecs.join('\n')}\n`,
   });
-  return result.kind === 'ok' ? undefined : remoteFailure(result);
 }
 
 const FETCH = [

@@ -77,9 +77,17 @@ const MAX_STRUCTURE = 32 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
 export function createObjectReader(git: Git, gitDir: string, options: CoprocessOptions = {}): ObjectReader {
-  const process = createCoprocess(() => git.start(['cat-file', '--batch-command'], { gitDir }), options);
   const trees = createLru<ObjectId, Tree>(KEPT_TREES);
   const commits = createLru<ObjectId, Commit>(KEPT_COMMITS);
+
+  function forget(): void {
+    trees.clear();
+    commits.clear();
+  }
+
+  // Projects nobody asks about take no memory.
+  const start = () => git.start(['cat-file', '--batch-command'], { gitDir });
+  const process = createCoprocess(start, { ...options, onEnd: forget });
 
   async function structure(id: ObjectId, type: ObjectType): Promise<Buffer> {
     const result = await read(id, MAX_STRUCTURE);
@@ -156,10 +164,7 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
       return result.kind === 'object' ? { kind: 'file', data: result.data } : result;
     },
     pid: () => process.pid(),
-    forget() {
-      trees.clear();
-      commits.clear();
-    },
+    forget,
     close: () => process.close(),
   };
 }

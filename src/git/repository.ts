@@ -12,6 +12,7 @@ import { isAncestor } from './ancestry.ts';
 import { createBatcher } from './batcher.ts';
 import { changedPaths } from './changed-paths.ts';
 import { consolidate, FETCHES_PER_CONSOLIDATION } from './consolidate.ts';
+import type { CoprocessBudget } from './coprocess-budget.ts';
 import { type FetchOutcome, type FetchRequest, fetchTogether, type Want } from './fetch.ts';
 import type { Git } from './git.ts';
 import { createMergeChain, type MergeChain } from './merge-chain.ts';
@@ -55,11 +56,20 @@ export interface RepositoryCounters {
   readonly merges: number;
 }
 
-export function openRepository(git: Git, path: string, mode: MergeTreeMode): Repository {
+export interface RepositoryOptions {
+  readonly git: Git;
+  readonly path: string;
+  readonly mergeTreeMode: MergeTreeMode;
+  readonly budget: CoprocessBudget;
+  /** Told of trouble that fails nobody's call. */
+  readonly warn: (facts: object, text: string) => void;
+}
+
+export function openRepository({ git, path, mergeTreeMode, budget, warn }: RepositoryOptions): Repository {
   const counts = { fetches: 0, listings: 0, pushes: 0 };
-  const reader = createObjectReader(git, path);
+  const reader = createObjectReader(git, path, { budget });
   const writer = createObjectWriter(path);
-  const mergeTree = createMergeTree(git, path, mode);
+  const mergeTree = createMergeTree(git, path, mergeTreeMode, { budget });
   const serial = createSerial();
   let consolidatedAt = 0;
   const reaches = (ancestor: ObjectId, descendant: ObjectId) => isAncestor(git, path, ancestor, descendant);
@@ -79,13 +89,20 @@ export function openRepository(git: Git, path: string, mode: MergeTreeMode): Rep
   const fetchBatched = createBatcher((requests: readonly FetchRequest[]) =>
     serial(async () => {
       const outcomes = await fetchNow(requests);
-      if (counts.fetches - consolidatedAt >= FETCHES_PER_CONSOLIDATION) {
-        consolidatedAt = counts.fetches;
-        await consolidate(git, path);
-      }
+      if (counts.fetches - consolidatedAt >= FETCHES_PER_CONSOLIDATION) void serial(tidyUp);
       return outcomes;
     }),
   );
+
+  /** In the queue, because it rewrites refs, but nobody's fetch fails for it. */
+  async function tidyUp(): Promise<void> {
+    consolidatedAt = counts.fetches;
+    try {
+      await consolidate(git, path);
+    } catch (error) {
+      warn({ repository: path, error: String(error) }, 'the mirror could not be consolidated');
+    }
+  }
 
   async function fetch(remote: Remote, wants: readonly Want[]): Promise<FetchOutcome> {
     if (wants.every(want => want.commit !== undefined)) {

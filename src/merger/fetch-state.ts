@@ -52,11 +52,10 @@ export async function fetchProject(
   if (remote === undefined) return updateFailure(project, `there is no connection ${connection}`, false);
   const bad = badName(needs);
   if (bad !== undefined) return updateFailure(project, bad, false);
-  const repository = await deps.repositories.repository(connection, name);
   return steps.run(
     'FetchRefs',
     project,
-    () => fetchInto(repository, remote, needs),
+    async () => fetchInto(await deps.repositories.repository(connection, name), remote, needs),
     result =>
       result.kind === 'failed'
         ? { result: 'FAILURE' }

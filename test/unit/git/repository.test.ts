@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -245,16 +245,76 @@ describe('fetching', () => {
     expect(await readdir(root)).not.toContain('ran');
   });
 
-  it('is not stopped by the lock files of a killed git', async () => {
+  it('is not stopped by the lock files of a git killed a minute ago, at a start or between', async () => {
     await commit({ files: { a: '1' } });
     await fetchOne(MAIN);
-    await writeFile(join(repository.path, 'packed-refs.lock'), '');
-    for (const name of await readdir(join(repository.path, 'refs/tips')))
-      await writeFile(join(repository.path, 'refs/tips', `${name}.lock`), '');
+    const leave = async () => {
+      const tips = (await readdir(join(repository.path, 'refs/tips'))).map(name =>
+        join(repository.path, 'refs/tips', `${name}.lock`),
+      );
+      for (const lock of [join(repository.path, 'packed-refs.lock'), ...tips]) {
+        await writeFile(lock, '');
+        await utimes(lock, 1_700_000_000, 1_700_000_000);
+      }
+    };
+    await leave();
+    const second = await commit({ files: { a: '2' } });
+    expect(await fetchOne(MAIN)).toBe(second);
+    await leave();
     await using restarted = await openRepositoryCache({ root, git, mergeTreeMode: 'process-per-merge' });
-    const tip = await commit({ files: { a: '2' } });
-    const outcome = await (await restarted.repository('local', 'acme/app')).fetch(host, [{ ref: MAIN }]);
-    expect(outcome).toEqual({ kind: 'fetched', commits: [tip] });
+    const third = await commit({ files: { a: '3' } });
+    const again = await restarted.repository('local', 'acme/app');
+    expect(await again.fetch(host, [{ ref: MAIN }])).toEqual({ kind: 'fetched', commits: [third] });
+    expect(again.counters().fetches).toBe(1);
+  });
+
+  it('respects the fresh lock of another process', async () => {
+    await commit({ files: { a: '1' } });
+    await fetchOne(MAIN);
+    const [name] = await readdir(join(repository.path, 'refs/tips'));
+    await writeFile(join(repository.path, 'refs/tips', `${name}.lock`), '');
+    await commit({ files: { a: '2' } });
+    expect(await repository.fetch(host, [{ ref: MAIN }])).toMatchObject({
+      kind: 'remote-failed',
+      retryable: true,
+    });
+  });
+
+  it('can be opened by two processes at once', async () => {
+    const tip = await commit({ files: { a: '1' } });
+    const caches = await Promise.all(
+      [1, 2, 3].map(() =>
+        openRepositoryCache({
+          root,
+          git: createGit({ identity: IDENTITY }),
+          mergeTreeMode: 'process-per-merge',
+        }),
+      ),
+    );
+    const opened = await Promise.all(caches.map(each => each.repository('local', 'fresh')));
+    const outcomes = await Promise.all(opened.map(each => each.fetch(host, [{ ref: MAIN, commit: tip }])));
+    for (const each of caches) await each.close();
+    expect(outcomes.map(outcome => outcome.kind)).toEqual(['fetched', 'fetched', 'fetched']);
+    expect((await readdir(join(root, 'local'))).toSorted()).toEqual(['acme%2Fapp.git', 'fresh.git']);
+  });
+
+  it('keeps few coprocesses for many repositories', async () => {
+    const tip = await commit({ files: { a: '1' } });
+    await using small = await openRepositoryCache({
+      root: join(root, 'small'),
+      git,
+      mergeTreeMode: 'unbuffered-coprocess',
+      coprocesses: 2,
+    });
+    const all: Repository[] = [];
+    for (let index = 0; index < 6; index += 1) {
+      const each = await small.repository('local', `project-${index}`);
+      await each.fetch(host, [{ ref: MAIN }]);
+      all.push(each);
+    }
+    expect(all.filter(each => each.reader.pid() !== undefined).length).toBeLessThanOrEqual(2);
+    const read = await Promise.all(all.map(each => each.reader.readPath(tip, 'a', 10)));
+    expect(read.map(file => file.kind)).toEqual(Array(6).fill('file'));
   });
 });
 
