@@ -47,13 +47,18 @@ export interface CommandContext {
   merges(reporter: DriverConfig): boolean;
 }
 
+/** The operations fail together when a worker took or finished a withdrawn request meanwhile: then the turn is taken again. */
 export async function commandOperations(draft: Draft, context: CommandContext): Promise<readonly Operation[]> {
-  const operations: Operation[] = [];
-  for (const command of draft.commands) operations.push(...(await operationsOf(command, draft, context)));
-  return operations;
+  const merges = draft.commands.flatMap(command => (command.kind === 'withdraw-merger-request' ? [command.request] : []));
+  const builds = draft.commands.flatMap(command => (command.kind === 'cancel-build' ? [command.build] : []));
+  return [
+    ...(merges.length === 0 ? [] : await context.mergeRequests.withdrawAll(merges)),
+    ...(builds.length === 0 ? [] : await context.buildRequests.withdrawAll(builds)),
+    ...draft.commands.flatMap(command => operationsOf(command, draft, context)),
+  ];
 }
 
-async function operationsOf(command: Command, draft: Draft, context: CommandContext): Promise<readonly Operation[]> {
+function operationsOf(command: Command, draft: Draft, context: CommandContext): readonly Operation[] {
   switch (command.kind) {
     case 'request-merge': {
       const item = itemOf(command.item, draft);
@@ -64,12 +69,11 @@ async function operationsOf(command: Command, draft: Draft, context: CommandCont
         repoStateRequestFor(command.request, itemOf(command.item, draft), command.states, mergerContext(draft.state, context)),
         context,
       );
-    case 'withdraw-merger-request':
-      return context.mergeRequests.withdraw(command.request);
     case 'request-build':
       return buildOperations(command, draft, context);
+    case 'withdraw-merger-request':
     case 'cancel-build':
-      return context.buildRequests.withdraw(command.build);
+      return []; // all of a turn in one look, above
     case 'report':
       return reportOperations(command, draft, context);
     case 'supersede':
@@ -102,19 +106,15 @@ function buildOperations(command: Extract<Command, { kind: 'request-build' }>, d
     places: context.places,
     tracing: context.tracing,
   });
-  if (outcome.kind === 'request') return context.buildRequests.submit(outcome.request);
-  return context.events.put({
-    kind: 'build-result',
-    uuid: context.ids.uuid(),
-    item: item.uuid,
-    buildset: item.buildset.uuid,
-    build: command.build,
-    at: now,
-    result: 'ERROR',
-    worker: null,
-    execution: null,
-    detail: outcome.text,
-  });
+  const ended = { kind: 'build-result', uuid: context.ids.uuid(), item: item.uuid, buildset: item.buildset.uuid, build: command.build, at: now, worker: null, execution: null } as const;
+  if (outcome.kind === 'impossible') return context.events.put({ ...ended, result: 'ERROR', detail: outcome.text });
+  if (isNoop(outcome.request)) return context.events.put({ ...ended, result: 'SUCCESS' });
+  return context.buildRequests.submit(outcome.request);
+}
+
+/** Zuul's `noop`: a job without any playbook succeeds without an executor. */
+function isNoop(request: BuildRequest): boolean {
+  return Object.values(request.playbooks).every(phase => phase.length === 0);
 }
 
 function reportOperations(command: Extract<Command, { kind: 'report' }>, draft: Draft, context: CommandContext): readonly Operation[] {

@@ -4,7 +4,7 @@ import type { Driver } from '../driver/driver.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import type { TenantSource } from './layout-source.ts';
+import type { Tenant } from '../model/layout.ts';
 import type { ConnectionName } from '../model/project.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
@@ -20,7 +20,7 @@ export interface SchedulerDeps {
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
   /** By name. */
   readonly drivers: ReadonlyMap<string, Driver>;
-  readonly tenants: readonly TenantSource[];
+  readonly tenants: readonly Tenant[];
   readonly places: ProjectPlaces;
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;

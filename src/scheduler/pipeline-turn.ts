@@ -27,7 +27,7 @@ import { freezeBuildset } from './freeze-buildset.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 
 /** Events taken by one turn at most; the rest waits for the next, so that a commit stays small. */
-const MAX_EVENTS = 200;
+export const MAX_EVENTS = 200;
 
 export type TurnEnd =
   | { readonly kind: 'committed'; readonly state: PipelineState; readonly more: boolean }
@@ -35,10 +35,11 @@ export type TurnEnd =
   /** Somebody was quicker: take the turn again. */
   | { readonly kind: 'again' };
 
-export async function pipelineTurn(context: PipelineContext, state: PipelineState, fence: Fence): Promise<TurnEnd> {
-  const entries = await context.events.list(MAX_EVENTS);
+export async function pipelineTurn(context: PipelineContext, state: PipelineState, fence: Fence, limit: number): Promise<TurnEnd> {
+  const entries = limit === 0 ? [] : await context.events.list(limit);
   const draft = decide(context, state, entries);
   if (entries.length === 0 && draft.state === state && draft.commands.length === 0) return { kind: 'nothing-to-do' };
+  await context.graphs.flush();
   const operations = await compose(context, state, draft, entries);
   try {
     const parts = splitOperations(operations);
@@ -51,7 +52,7 @@ export async function pipelineTurn(context: PipelineContext, state: PipelineStat
     throw error;
   }
   explain(context, draft);
-  return { kind: 'committed', state: draft.state, more: entries.length === MAX_EVENTS };
+  return { kind: 'committed', state: draft.state, more: entries.length === limit };
 }
 
 function decide(context: PipelineContext, state: PipelineState, entries: readonly QueueEntry<PipelineEvent>[]): Draft {

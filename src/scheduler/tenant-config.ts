@@ -4,7 +4,7 @@
  */
 import type { Driver } from '../driver/driver.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
-import { buildLayout } from '../layout/build-layout.ts';
+import { buildLayout, type LayoutInput } from '../layout/build-layout.ts';
 import type { Layout } from '../layout/layout.ts';
 import type { ParseCache } from '../layout/parse-cache.ts';
 import { branchConfigCodec, layoutSummaryCodec } from '../model/codec/records.ts';
@@ -32,12 +32,16 @@ export interface ConfigDeps {
 const MAX_STORED_ERRORS = 300;
 
 export function layoutFrom(branches: TenantConfig['branches'], deps: ConfigDeps): Layout {
-  return buildLayout({
+  return buildLayout(layoutInput(branches, deps));
+}
+
+export function layoutInput(branches: TenantConfig['branches'], deps: ConfigDeps): LayoutInput {
+  return {
     tenant: deps.tenant,
     configs: [...branches.values()].flatMap(each => [...each.values()]),
     languages: languagesOf(deps.driversOfConnections),
     cache: deps.cache,
-  });
+  };
 }
 
 export function languagesOf(drivers: ReadonlyMap<ConnectionName, Driver>): ReadonlyMap<ConnectionName, Driver['config']> {

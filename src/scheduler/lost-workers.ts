@@ -1,0 +1,59 @@
+/**
+ * Requests whose worker vanished: its claim was ephemeral and went with its session. A merge goes back into the queue; a
+ * build ends as RETRY, so that a new attempt starts elsewhere.
+ */
+import type { Clock } from '../lib/clock.ts';
+import { derivedUuid, type Uuid } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import type { BuildRequest } from '../model/build-request.ts';
+import type { PipelineEvent } from '../model/event.ts';
+import type { MergerRequest } from '../model/merge.ts';
+import type { EventQueue } from '../store/event-queue.ts';
+import { type Operation, type Store, StoreError } from '../store/port.ts';
+import type { RequestQueue } from '../store/request-queue.ts';
+
+export interface LostWorkersDeps {
+  readonly store: Store;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly mergeRequests: RequestQueue<MergerRequest>;
+  readonly buildRequests: RequestQueue<BuildRequest>;
+  pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
+}
+
+/** Harmless when done by several schedulers at once: each request is settled by exactly one multi. */
+export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
+  for (const abandoned of await deps.mergeRequests.abandoned()) {
+    const operations = abandoned.kind === 'lost-worker' && !abandoned.cancelled ? deps.mergeRequests.requeue(abandoned.request) : deps.mergeRequests.discard(abandoned);
+    await settle(operations, `merge request ${abandoned.request.uuid}`, deps);
+  }
+  for (const abandoned of await deps.buildRequests.abandoned()) {
+    const result = abandoned.kind === 'lost-worker' ? lostResult(abandoned.request.value, deps) : [];
+    await settle([...deps.buildRequests.discard(abandoned), ...result], `build ${abandoned.request.uuid}`, deps);
+  }
+}
+
+function lostResult(request: BuildRequest, deps: LostWorkersDeps): readonly Operation[] {
+  return deps.pipelineQueue(request.tenant, request.pipeline).put({
+    kind: 'build-result',
+    uuid: derivedUuid(request.uuid, 'lost-worker') satisfies Uuid,
+    item: request.item,
+    buildset: request.buildset,
+    build: request.uuid,
+    at: deps.clock.now(),
+    result: 'RETRY',
+    worker: null,
+    execution: null,
+    detail: 'its executor is gone',
+  });
+}
+
+async function settle(operations: readonly Operation[], what: string, deps: LostWorkersDeps): Promise<void> {
+  try {
+    await deps.store.multi(operations);
+    deps.log.warn({}, `the worker of ${what} is gone; it is done again`);
+  } catch (error) {
+    // Settled by another scheduler, or its worker is back: nothing of ours was applied.
+    if (!(error instanceof StoreError && ['NoNode', 'NodeExists', 'BadVersion'].includes(error.code))) throw error;
+  }
+}

@@ -1,0 +1,27 @@
+/** What the loops of one scheduler have in common. */
+import type { Driver } from '../driver/driver.ts';
+import type { BuildRequest } from '../model/build-request.ts';
+import type { PipelineEvent, TenantEvent } from '../model/event.ts';
+import type { MergerRequest } from '../model/merge.ts';
+import type { PipelineState } from '../model/pipeline-state.ts';
+import type { ConnectionName, PipelineName, TenantName } from '../model/project.ts';
+import type { EventQueue } from '../store/event-queue.ts';
+import type { RequestQueue } from '../store/request-queue.ts';
+import type { ChangeCache } from './change-cache.ts';
+import type { SchedulerDeps } from './deps.ts';
+import type { JobGraphs } from './job-graphs.ts';
+
+export interface SchedulerShared {
+  readonly deps: SchedulerDeps;
+  readonly changes: ChangeCache;
+  readonly graphs: JobGraphs;
+  readonly mergeRequests: RequestQueue<MergerRequest>;
+  readonly buildRequests: RequestQueue<BuildRequest>;
+  readonly driversOfConnections: ReadonlyMap<ConnectionName, Driver>;
+  tenantQueue(tenant: TenantName): EventQueue<TenantEvent>;
+  pipelineQueue(tenant: TenantName, pipeline: PipelineName): EventQueue<PipelineEvent>;
+  /** A pipeline's contents after its last turn: decides which job graphs stay in memory. */
+  onState(tenant: TenantName, pipeline: PipelineName, state: PipelineState): void;
+  /** A loop that ends with an error ends the scheduler. */
+  track(loop: Promise<void>, name: string): void;
+}

@@ -1,0 +1,129 @@
+/** Puts together what the turns of one pipeline need, from the tenant's current configuration. */
+import { changeQueueOf } from '../layout/change-queue.ts';
+import { type SpeculativeLayout, speculativeLayout } from '../layout/speculative-layout.ts';
+import { sha256 } from '../lib/ids.ts';
+import type { Change, ProposedChange } from '../model/change.ts';
+import type { Tenant } from '../model/layout.ts';
+import type { BranchConfig, ProjectState } from '../model/merge.ts';
+import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
+import { type PipelineName, type ProjectKey, projectIdOf } from '../model/project.ts';
+import type { PipelineContext } from './pipeline-context.ts';
+import type { PipelineRunnerDeps } from './pipeline-runner.ts';
+import type { SchedulerShared } from './shared.ts';
+import { type ConfigDeps, layoutInput, type TenantConfig } from './tenant-config.ts';
+
+/** Speculative layouts remembered per tenant layout: one per distinct set of proposed files. */
+const MAX_SPECULATIVE = 50;
+
+export interface ContextMaker {
+  context(config: TenantConfig, pipeline: Pipeline): PipelineContext;
+  readonly runnerDeps: Omit<PipelineRunnerDeps, 'context'>;
+}
+
+export function contextMaker(shared: SchedulerShared, tenant: Tenant, name: PipelineName, configDeps: ConfigDeps): ContextMaker {
+  const { deps } = shared;
+  const log = deps.log.child({ tenant: tenant.name, pipeline: name });
+  const events = shared.pipelineQueue(tenant.name, name);
+  const places = deps.paths.pipeline(tenant.name, name);
+  /** Heads that jobs of a project and branch needed last time. */
+  const learned = new Map<string, readonly ProjectState[]>();
+  let remembered: { readonly config: TenantConfig; readonly pipeline: Pipeline; readonly context: PipelineContext } | undefined;
+
+  function make(config: TenantConfig, pipeline: Pipeline): PipelineContext {
+    return {
+      clock: deps.clock,
+      ids: deps.ids,
+      log,
+      tenant,
+      pipeline,
+      events,
+      graphs: shared.graphs,
+      facts: {
+        pipeline,
+        driverOf: connection => shared.driversOfConnections.get(connection),
+        record: key => shared.changes.record(key),
+        dependentsOf: change => {
+          const source = deps.connections.get(projectIdOf(change.project).connection)?.source;
+          return source?.dependentsOf(change, [...shared.changes.all()]) ?? [];
+        },
+        queueOf: change => changeQueueOf(config.layout, name, change.project, change.branch ?? null),
+      },
+      freezing: {
+        clock: deps.clock,
+        graphs: shared.graphs,
+        pipeline: name,
+        layout: config.layout,
+        speculative: speculativeMemo(config, configDeps),
+        learn: (change, states) => learned.set(placeOf(change), states),
+      },
+      commanding: {
+        clock: deps.clock,
+        ids: deps.ids,
+        tenant: tenant.name,
+        pipeline,
+        webRoot: deps.webRoot,
+        tracing: deps.spans !== undefined,
+        places: deps.places,
+        mergeRequests: shared.mergeRequests,
+        buildRequests: shared.buildRequests,
+        reportOutbox: deps.paths.reportOutbox(tenant.name, name),
+        events,
+        eventsOf: other => (config.layout.pipelines.has(other) ? shared.pipelineQueue(tenant.name, other) : undefined),
+        graph: blob => shared.graphs.get(blob),
+        record: key => shared.changes.record(key),
+        mergeMessage: change => messageOf(change),
+        likelyStates: item => learned.get(placeOf(item.changes[0])) ?? [],
+        merges: reporter => merges(reporter),
+      },
+      committing: {
+        spans: deps.spans,
+        places: { counters: places.state, item: places.item, spanOutbox: deps.paths.spanOutbox, historyOutbox: deps.paths.historyOutbox },
+      },
+    };
+  }
+
+  function messageOf(change: ProposedChange): string {
+    const source = deps.connections.get(projectIdOf(change.project).connection)?.source;
+    return source?.mergeMessage(change) ?? `Merge ${change.id}`;
+  }
+
+  function merges(reporter: DriverConfig): boolean {
+    return shared.driversOfConnections.get(reporter.connection)?.config.merges(reporter.config) ?? false;
+  }
+
+  return {
+    context(config, pipeline) {
+      if (remembered?.config !== config || remembered.pipeline !== pipeline) remembered = { config, pipeline, context: make(config, pipeline) };
+      return remembered.context;
+    },
+    runnerDeps: {
+      tenant: tenant.name,
+      pipeline: name,
+      store: deps.store,
+      paths: deps.paths,
+      clock: deps.clock,
+      ids: deps.ids,
+      log,
+      events,
+      takeOver: { clock: deps.clock, ids: deps.ids, log, mergeRequests: shared.mergeRequests, buildRequests: shared.buildRequests },
+      onState: state => shared.onState(tenant.name, name, state),
+    },
+  };
+}
+
+function speculativeMemo(config: TenantConfig, deps: ConfigDeps): (files: readonly BranchConfig[]) => SpeculativeLayout & { cached: boolean } {
+  const known = new Map<string, SpeculativeLayout>();
+  return files => {
+    const key = sha256(JSON.stringify(files.map(({ project, branch, files: texts }) => [project, branch, texts])));
+    const found = known.get(key);
+    if (found !== undefined) return { ...found, cached: true };
+    const made = speculativeLayout(layoutInput(config.branches, deps), config.layout, files);
+    if (known.size >= MAX_SPECULATIVE) known.clear();
+    known.set(key, made);
+    return { ...made, cached: false };
+  };
+}
+
+function placeOf(change: Change): `${ProjectKey} ${string}` {
+  return `${change.project} ${change.branch ?? ''}`;
+}

@@ -1,0 +1,134 @@
+/**
+ * Station 3: takes the events of one tenant in order. An event that may have changed configuration renews the layout before
+ * anything behind it is looked at; then every pipeline that wants the event gets it, and the others leave their reason.
+ */
+import type { Connection } from '../driver/connection.ts';
+import type { Driver } from '../driver/driver.ts';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import { derivedUuid, type IdMaker } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import type { Change, ChangeRecord } from '../model/change.ts';
+import { historyRowsCodec, spansCodec } from '../model/codec/records.ts';
+import type { PipelineEvent, TenantEvent } from '../model/event.ts';
+import type { Pipeline } from '../model/pipeline.ts';
+import type { ConnectionName, PipelineName, TenantName } from '../model/project.ts';
+import type { EventQueue } from '../store/event-queue.ts';
+import type { Fence } from '../store/fence.ts';
+import { outboxOperation } from '../store/outbox.ts';
+import type { StorePaths } from '../store/paths.ts';
+import type { Operation } from '../store/port.ts';
+import type { SpanOptions } from '../tracing/spans/span-options.ts';
+import { rootSpanOf } from '../tracing/span-ids.ts';
+import { type TenantEventFacts, tenantEventSpans } from '../tracing/spans/tenant-event-spans.ts';
+import type { ChangeCache } from './change-cache.ts';
+import { missingRecords } from './missing-records.ts';
+import { matchDecision, matchPipelines, type PipelineMatch } from './tenant-matching.ts';
+
+type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
+
+export interface Reconfigured {
+  readonly startedAt: Nanoseconds;
+  readonly endedAt: Nanoseconds;
+  readonly version: number;
+}
+
+export interface TenantEventsDeps {
+  readonly tenant: TenantName;
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  readonly log: Log;
+  readonly paths: StorePaths;
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  driverOf(connection: ConnectionName): Driver | undefined;
+  readonly changes: ChangeCache;
+  readonly spans: SpanOptions | undefined;
+  readonly queue: EventQueue<TenantEvent>;
+  pipelines(): Iterable<Pipeline>;
+  eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent>;
+  /** Reads configuration again where the event says so; null: nothing was different. Commits by itself. */
+  reconfigure(event: Trigger, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null>;
+}
+
+/** Returns when aborted; throws when the fence is lost. */
+export async function processTenantEvents(deps: TenantEventsDeps, fence: Fence, signal: AbortSignal): Promise<void> {
+  for await (const batch of deps.queue.batches(signal)) {
+    for (const entry of batch) {
+      const { value } = entry;
+      const forward = value.kind === 'updated' ? updateOperations(value.change, value.uuid, deps) : await triggerOperations(value, deps, fence, signal);
+      await fence.commit([deps.queue.ack(entry), ...forward.operations], deps.ids.uuid());
+      deps.changes.remember(forward.records);
+    }
+  }
+}
+
+interface Forward {
+  readonly operations: readonly Operation[];
+  readonly records: readonly ChangeRecord[];
+}
+
+/** Every pipeline looks again; those without an item of the change find nothing to do. */
+function updateOperations(change: Change['key'], uuid: TenantEvent['uuid'], deps: TenantEventsDeps): Forward {
+  const operations = [...deps.pipelines()].flatMap(({ name }) =>
+    deps.eventsOf(name).put({ kind: 'change-updated', uuid: derivedUuid(uuid, name, 'updated'), change }),
+  );
+  return { operations, records: [] };
+}
+
+async function triggerOperations(event: Trigger, deps: TenantEventsDeps, fence: Fence, signal: AbortSignal): Promise<Forward> {
+  const takenAt = deps.clock.now();
+  const { trigger } = event;
+  const mayReconfigure = trigger.configMayHaveChanged.length > 0 || trigger.branchesChanged;
+  const reconfigured = mayReconfigure ? await deps.reconfigure(event, fence, signal) : null;
+  const driver = deps.driverOf(trigger.connection);
+  const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver);
+  const wanted = matches.filter(match => match.matched);
+  const records = wanted.length > 0 ? await missingRecords(trigger.change, deps.changes, deps.connections, signal) : [];
+  const updates = trigger.change.kind === 'change' ? updateOperations(trigger.change.key, event.uuid, deps).operations : [];
+  const enqueues = wanted.flatMap(match => enqueueOperations(match, event, deps));
+  return {
+    operations: [...deps.changes.operations(records), ...updates, ...enqueues, ...traceOperations(event, matches, takenAt, reconfigured, deps)],
+    records,
+  };
+}
+
+function enqueueOperations(match: PipelineMatch, event: Trigger, deps: TenantEventsDeps): readonly Operation[] {
+  return deps.eventsOf(match.pipeline.name).put({
+    kind: 'enqueue',
+    uuid: derivedUuid(event.uuid, match.pipeline.name, 'enqueue'),
+    trigger: event.trigger,
+    tenantSpan: rootSpanOf(event.uuid),
+    matched: match.text,
+  });
+}
+
+function traceOperations(
+  event: Trigger,
+  matches: readonly PipelineMatch[],
+  takenAt: Nanoseconds,
+  reconfigured: Reconfigured | null,
+  deps: TenantEventsDeps,
+): readonly Operation[] {
+  const at = deps.clock.now();
+  const decisions = matches.map(match => matchDecision(match, event.trigger, deps.tenant, at));
+  const operations = decisions.length === 0 ? [] : [outboxOperation(deps.paths.historyOutbox, historyRowsCodec.encode([{ kind: 'decisions', decisions }]))];
+  if (deps.spans === undefined) return operations;
+  const facts: TenantEventFacts = {
+    event: event.uuid,
+    tenant: deps.tenant,
+    trigger: event.trigger,
+    queuedAt: event.queuedAt,
+    takenAt,
+    reconfigured,
+    pipelines: decisions.map((decision, index) => ({
+      pipeline: decision.pipeline ?? '',
+      at,
+      outcome: matches[index]?.matched === true ? ('matched' as const) : ('refused' as const),
+      code: decision.code,
+      text: decision.text,
+    })),
+    endedAt: deps.clock.now(),
+  };
+  const spans = tenantEventSpans(facts, deps.spans);
+  return spans.length === 0 ? operations : [...operations, outboxOperation(deps.paths.spanOutbox, spansCodec.encode(spans))];
+}
+

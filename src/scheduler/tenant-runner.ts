@@ -1,0 +1,144 @@
+/**
+ * A tenant's life in one scheduler: read its configuration, then process its events and run its pipelines.
+ *
+ * A pipeline that vanishes from the configuration finishes what it holds under its last definition and takes nothing new.
+ */
+import { parseCache } from '../layout/parse-cache.ts';
+import type { TenantEvent } from '../model/event.ts';
+import type { Tenant } from '../model/layout.ts';
+import type { Pipeline } from '../model/pipeline.ts';
+import type { PipelineName, ProjectKey } from '../model/project.ts';
+import { ensureNode } from '../store/ensure-node.ts';
+import type { EventQueue } from '../store/event-queue.ts';
+import type { Fence } from '../store/fence.ts';
+import { layoutSummaryCodec } from '../model/codec/records.ts';
+import { set } from '../store/port.ts';
+import { fencedLoop } from './loop.ts';
+import { createPipelineRunner, type PipelineRunner } from './pipeline-runner.ts';
+import { type ProjectNews, reconfigure, type ReconfigureDeps } from './reconfigure.ts';
+import type { SchedulerShared } from './shared.ts';
+import { contextMaker } from './tenant-context.ts';
+import { encodeSummary, layoutFrom, readCachedConfig, type TenantConfig } from './tenant-config.ts';
+import { processTenantEvents, type Reconfigured } from './tenant-events.ts';
+
+export interface TenantRunner {
+  readonly queue: EventQueue<TenantEvent>;
+  holds(project: ProjectKey): boolean;
+  run(signal: AbortSignal): Promise<void>;
+  /** The layout is there: events can be taken. */
+  readonly ready: Promise<void>;
+}
+
+export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): TenantRunner {
+  const { deps } = shared;
+  const places = deps.paths.tenant(tenant.name);
+  const queue = shared.tenantQueue(tenant.name);
+  const projects = new Set(tenant.projects.map(each => each.project));
+  const runners = new Map<PipelineName, { readonly runner: PipelineRunner; pipeline: Pipeline }>();
+  const ready = Promise.withResolvers<void>();
+  ready.promise.catch(() => {}); // nobody may be waiting; `run` rejects with the same reason
+  const config: ReconfigureDeps = {
+    clock: deps.clock,
+    ids: deps.ids,
+    log: deps.log,
+    store: deps.store,
+    paths: deps.paths,
+    mergeRequests: shared.mergeRequests,
+    connections: deps.connections,
+    tenant,
+    driversOfConnections: shared.driversOfConnections,
+    cache: parseCache(),
+  };
+  let current: TenantConfig | undefined;
+
+  async function adopt(next: TenantConfig, signal: AbortSignal): Promise<void> {
+    const changed = next.layout !== current?.layout;
+    current = next;
+    if (!changed) return;
+    for (const pipeline of next.layout.pipelines.values()) {
+      const known = runners.get(pipeline.name);
+      if (known !== undefined) known.pipeline = pipeline;
+      else start(pipeline, signal);
+    }
+    for (const { runner } of runners.values()) runner.poke();
+  }
+
+  function start(pipeline: Pipeline, signal: AbortSignal): void {
+    const maker = contextMaker(shared, tenant, pipeline.name, config);
+    const entry = {
+      pipeline,
+      runner: createPipelineRunner({
+        ...maker.runnerDeps,
+        context: () => {
+          if (current === undefined) throw new Error(`tenant ${tenant.name} has no layout yet`);
+          return maker.context(current, entry.pipeline);
+        },
+      }),
+    };
+    runners.set(pipeline.name, entry);
+    shared.track(entry.runner.run(signal), `pipeline ${tenant.name}/${pipeline.name}`);
+  }
+
+  async function initial(fence: Fence, signal: AbortSignal): Promise<TenantConfig> {
+    const branches = await readCachedConfig(tenant, deps.store, deps.paths);
+    const stored = await deps.store.get(places.layout);
+    const version = stored === undefined || stored.data.length === 0 ? 0 : layoutSummaryCodec.decode(stored.data).version;
+    const cached: TenantConfig = { branches, layout: layoutFrom(branches, config), version: version + 1, reconfiguredAt: deps.clock.now() };
+    const unread = tenant.projects.filter(each => !branches.has(each.project));
+    const news = unread.map((each): ProjectNews => ({ project: each.project, branches: null, atLeast: [] }));
+    const read = news.length === 0 ? cached : await reconfigure(cached, news, config, fence, signal);
+    if (read.version === cached.version) await fence.commit([set(places.layout, encodeSummary(read, tenant))], deps.ids.uuid());
+    return read;
+  }
+
+  async function reconfigureFor(event: Extract<TenantEvent, { kind: 'trigger' }>, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null> {
+    if (current === undefined) return null;
+    const { trigger } = event;
+    const startedAt = deps.clock.now();
+    const { change } = trigger;
+    const atLeast = change.kind === 'ref' && change.branch !== undefined && change.newCommit !== null ? [{ branch: change.branch, commit: change.newCommit }] : [];
+    const news: ProjectNews = { project: trigger.project, branches: trigger.branchesChanged ? null : trigger.configMayHaveChanged, atLeast };
+    const before = current;
+    const after = await reconfigure(before, [news], config, fence, signal);
+    await adopt(after, signal);
+    return after.version === before.version ? null : { startedAt, endedAt: deps.clock.now(), version: after.version };
+  }
+
+  async function tenure(fence: Fence, signal: AbortSignal): Promise<void> {
+    await adopt(await initial(fence, signal), signal);
+    ready.resolve();
+    await processTenantEvents(
+      {
+        tenant: tenant.name,
+        clock: deps.clock,
+        ids: deps.ids,
+        log: deps.log,
+        paths: deps.paths,
+        connections: deps.connections,
+        driverOf: connection => shared.driversOfConnections.get(connection),
+        changes: shared.changes,
+        spans: deps.spans,
+        queue,
+        pipelines: () => current?.layout.pipelines.values() ?? [],
+        eventsOf: pipeline => shared.pipelineQueue(tenant.name, pipeline),
+        reconfigure: reconfigureFor,
+      },
+      fence,
+      AbortSignal.any([signal, fence.lost]),
+    );
+  }
+
+  return {
+    queue,
+    holds: project => projects.has(project),
+    ready: ready.promise,
+    async run(signal) {
+      for (const path of [places.pipelines, places.layout, ...tenant.projects.map(each => deps.paths.cachedConfigs(tenant.name, each.project))]) {
+        await ensureNode(deps.store, path, signal);
+      }
+      await queue.prepare(signal);
+      const request = { lockPath: places.lock, epochPath: places.epoch, lastOperationPath: places.lastOperation, guid: deps.ids.uuid() };
+      await fencedLoop(`tenant ${tenant.name}`, request, deps, signal, tenure);
+    },
+  };
+}
