@@ -16,7 +16,7 @@ import type { Languages } from './build-pipeline.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkProjects } from './check-projects.ts';
 import { type Collected, collectFile, emptyCollection } from './collect-items.ts';
-import { chooseBranches, chooseConfigFiles } from './config-files.ts';
+import { chooseBranches, chooseConfigFiles, compareText } from './config-files.ts';
 import type { Layout, LayoutFile, ProjectConfig } from './layout.ts';
 import type { ParseCache } from './parse-cache.ts';
 import { projectResolver } from './resolve-project.ts';
@@ -50,7 +50,7 @@ export function buildLayout({ tenant, configs, languages, cache }: LayoutInput):
     templates: collected.templates,
     projects: new Map(tenant.projects.map(project => [project.project, projectConfig(project, collected)])),
     resolveProject: resolve,
-    errors: collected.errors,
+    errors: inOrder(collected.errors, tenant),
   };
 }
 
@@ -79,6 +79,20 @@ function filesOf(
       return [{ project: key, branch, trusted, path, impliedBranch, parsed: cache.parse(text) }];
     });
   });
+}
+
+/** As somebody reads them: project by project in the tenant's order, file by file, downwards. */
+function inOrder(errors: readonly ConfigError[], { projects }: Tenant): readonly ConfigError[] {
+  const ranks = new Map(projects.map(({ project }, rank) => [project, rank]));
+  const rank = ({ project }: ConfigError) => (project === undefined ? -1 : (ranks.get(project) ?? -1));
+  return errors.toSorted(
+    (a, b) =>
+      rank(a) - rank(b) ||
+      compareText(a.branch ?? '', b.branch ?? '') ||
+      compareText(a.file, b.file) ||
+      a.line - b.line ||
+      a.column - b.column,
+  );
 }
 
 function itemsOf<T>(map: ReadonlyMap<string, { readonly item: T }>): ReadonlyMap<string, T> {

@@ -37,7 +37,8 @@ function collect(
   const variants = layout.jobs.get(name) ?? [];
   const matching = variants.filter(variant => branchMatches(variant.item, variant.file, change));
   if (matching.length === 0) return { kind: 'none', because: noBranchText(name, variants, change) };
-  let orphan: string | undefined;
+  let orphan = '';
+  let inherited = '';
   let matched = false;
   for (const variant of matching) {
     if (variant.broken !== undefined) return { kind: 'error', error: variant.broken };
@@ -49,12 +50,13 @@ function collect(
         orphan = parents.because;
         continue;
       }
+      inherited = parents.because;
     }
     found.add(variant);
     matched = true;
   }
-  if (!matched) return { kind: 'none', because: orphan ?? '' };
-  return { kind: 'variants', variants: [], because: branchText(matching, change) };
+  if (!matched) return { kind: 'none', because: orphan };
+  return { kind: 'variants', variants: [], because: branchText(matching, change) || inherited };
 }
 
 /** Whether a definition or a project's override counts for the change's branch. */

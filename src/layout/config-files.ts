@@ -24,7 +24,7 @@ export interface ChosenFiles {
 }
 
 export function chooseConfigFiles(files: readonly ConfigFile[]): ChosenFiles {
-  const sorted = files.toSorted((a, b) => compare(a.path, b.path));
+  const sorted = files.toSorted((a, b) => compareText(a.path, b.path));
   const root = CONFIG_ROOTS.find(candidate => sorted.some(file => belongsTo(file.path, candidate)));
   if (root === undefined) return { files: [], ignored: [] };
   const chosen = sorted.filter(file => belongsTo(file.path, root));
@@ -44,7 +44,7 @@ export function chooseBranches(
   }
   return configs
     .filter(({ branch }) => isBranchRead(project, branch))
-    .toSorted((a, b) => rank(a.branch) - rank(b.branch) || compare(a.branch, b.branch));
+    .toSorted((a, b) => rank(a.branch) - rank(b.branch) || compareText(a.branch, b.branch));
 }
 
 export function isBranchRead(project: TenantProject, branch: BranchName): boolean {
@@ -63,6 +63,7 @@ function rank(branch: BranchName): number {
   return branch === 'master' ? 0 : branch === 'main' ? 1 : 2;
 }
 
-function compare(a: string, b: string): number {
+/** Order by UTF-16 units: the same on every machine. */
+export function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -28,7 +28,7 @@ export function fileVerdict(
   if (wanted.length > 0) {
     const hit = files.find(file => wanted.some(matcher => matches(matcher, file)));
     if (hit === undefined) {
-      return { matches: false, because: `${noneOf(files)} matches files ${matcherText(wanted)}` };
+      return { matches: false, because: `${noneOf(files)} files ${matcherText(wanted)}` };
     }
     clauses.push(`file ${hit} matches files ${matcherText(wanted)}`);
   }
@@ -44,8 +44,8 @@ export function fileVerdict(
 
 function noneOf(files: readonly string[]): string {
   return files.length === 1
-    ? `the only changed file (${files[0]}) is none that`
-    : `none of ${files.length} changed files (${some(files)})`;
+    ? `the only changed file (${files[0]}) matches none of`
+    : `none of ${files.length} changed files (${some(files)}) matches`;
 }
 
 function allOf(files: readonly string[]): string {

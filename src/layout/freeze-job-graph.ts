@@ -101,7 +101,11 @@ function dependencyCycles(
     const outcome = outcomes.get(members[0] ?? first);
     if (outcome?.kind !== 'runs') return [];
     const { draft, listing } = outcome;
-    const text = `jobs depend on each other in a circle: ${members.join(', ')}; remove one of the dependencies`;
+    const who =
+      members.length === 1
+        ? `job ${members[0]} depends on itself`
+        : `jobs ${members.join(', ')} depend on each other in a circle`;
+    const text = `${who}; remove a dependency`;
     const offset =
       draft.dependencies.find(({ name }) => circle.includes(name))?.offset ?? listing.item.offset;
     return [errorAt(draft.dependenciesFile ?? listing.file, offset, 'dependency-cycle', text)];

@@ -8,7 +8,7 @@ import type {
   RequiredProjectEntry,
 } from './items.ts';
 import { parseNodes } from './parse-small-items.ts';
-import type { YamlMapping, YamlNode } from './yaml-node.ts';
+import { jsonOf, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** Attributes of Zuul's jobs that we refuse, so that nobody believes in them. */
 const UNSUPPORTED = [
@@ -234,5 +234,7 @@ function parseVars(read: ItemReader): JobAttributes['vars'] | undefined {
       );
     }
   }
-  return read.object('vars');
+  return vars === undefined
+    ? undefined
+    : Object.fromEntries([...vars.entries].map(([name, { value }]) => [name, jsonOf(value)]));
 }

@@ -39,7 +39,7 @@ export function plainScalar(text: string): ScalarValue {
   const value = Number(text);
   if (!Number.isFinite(value))
     return { kind: 'invalid', text: `${text} is too large a number; quote it if it is a text` };
-  if (Number.isInteger(value) && !Number.isSafeInteger(value)) {
+  if (/^[-+]?\d+$/.test(text) && !Number.isSafeInteger(value)) {
     return { kind: 'invalid', text: `${text} has more digits than can be kept; quote it` };
   }
   return { kind: 'value', value };

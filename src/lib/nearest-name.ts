@@ -2,7 +2,7 @@
  * "Did you mean": the known name nearest to one that was mistyped.
  *
  * Distance counts insertions, deletions, replacements and swaps of neighbours (so `prot` is one step from `port`). A name
- * further away than a third of its length is no suggestion: a wrong hint is worse than none.
+ * further away than a quarter of its length is no suggestion: a wrong hint is worse than none.
  */
 export function nearestName(given: string, known: Iterable<string>): string | undefined {
   const wanted = given.toLowerCase();
@@ -11,7 +11,7 @@ export function nearestName(given: string, known: Iterable<string>): string | un
     const distance = editDistance(wanted, name.toLowerCase());
     if (best === undefined || distance < best.distance) best = { name, distance };
   }
-  const limit = Math.max(1, Math.floor(given.length / 3));
+  const limit = Math.max(1, Math.floor(given.length / 4));
   return best !== undefined && best.distance <= limit ? best.name : undefined;
 }
 

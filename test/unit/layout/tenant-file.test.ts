@@ -1,0 +1,219 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parseTenantFile } from '../../../src/layout/tenant-file.ts';
+import { configErrorText } from '../../../src/model/config-error.ts';
+import type { Tenant } from '../../../src/model/layout.ts';
+
+const CONNECTIONS = new Set(['local', 'github']);
+
+function parse(text: string) {
+  return parseTenantFile(text, 'tenants.yaml', CONNECTIONS);
+}
+
+function tenantsOf(text: string): readonly Tenant[] {
+  const parsed = parse(text);
+  if (parsed.kind === 'invalid') throw new Error(parsed.errors.map(configErrorText).join('\n'));
+  return parsed.tenants;
+}
+
+function errorsOf(text: string): readonly string[] {
+  const parsed = parse(text);
+  return parsed.kind === 'invalid' ? parsed.errors.map(configErrorText) : [];
+}
+
+const HEAD = '- tenant:\n    name: acme\n    source:\n      local:\n';
+
+describe('a tenant file', () => {
+  it('lists config-projects first, across connections', () => {
+    const [tenant] = tenantsOf(
+      `${HEAD}        untrusted-projects: [acme/app]\n        config-projects:\n          - acme/config: {load-branch: production}\n      github:\n        config-projects: [jobs]\n`,
+    );
+    expect(tenant).toEqual({
+      name: 'acme',
+      maxJobTimeout: 10_800,
+      projects: [
+        {
+          project: 'local/acme/config',
+          trusted: true,
+          includeBranches: [],
+          excludeBranches: [],
+          loadBranch: 'production',
+        },
+        { project: 'github/jobs', trusted: true, includeBranches: [], excludeBranches: [] },
+        { project: 'local/acme/app', trusted: false, includeBranches: [], excludeBranches: [] },
+      ],
+    });
+  });
+
+  it('limits; -1 is none', () => {
+    const [tenant] = tenantsOf(
+      '- tenant:\n    name: a\n    source: {}\n    max-dependencies: 5\n    max-changes-per-pipeline: -1\n    max-job-timeout: 60\n',
+    );
+    expect(tenant).toEqual({ name: 'a', projects: [], maxDependencies: 5, maxJobTimeout: 60 });
+    expect(
+      tenantsOf('- tenant:\n    name: a\n    source: {}\n    max-job-timeout: -1\n')[0]?.maxJobTimeout,
+    ).toBe(Number.MAX_SAFE_INTEGER);
+  });
+
+  it('branches and kinds of items per project, groups give defaults', () => {
+    const [tenant] = tenantsOf(`${HEAD}        untrusted-projects:
+          - a: {include-branches: [master, stable/.*]}
+          - b: {exclude-branches: wip/.*, exclude: [secret, nodeset]}
+          - include: job
+            projects:
+              - c
+              - d: {include: [project, queue]}
+              - e:
+`);
+    expect(tenant?.projects).toMatchObject([
+      { project: 'local/a', includeBranches: ['master', 'stable/.*'] },
+      {
+        project: 'local/b',
+        excludeBranches: ['wip/.*'],
+        itemKinds: ['pipeline', 'job', 'project', 'project-template', 'queue'],
+      },
+      { project: 'local/c', itemKinds: ['job'] },
+      { project: 'local/d', itemKinds: ['project', 'queue'] },
+      { project: 'local/e', itemKinds: ['job'] },
+    ]);
+  });
+
+  it('the sample is valid', () => {
+    const sample = readFileSync(new URL('../../../etc/tenants.yaml', import.meta.url), 'utf8');
+    expect(tenantsOf(sample)[0]?.projects.length).toBe(4);
+  });
+});
+
+describe('mistakes refuse the file', () => {
+  it.each<[string, string, string[]]>([
+    [
+      'an empty file',
+      '',
+      ['tenants.yaml:1:1: the tenant file is empty; it must be a list of "- tenant:" items'],
+    ],
+    [
+      'a mapping',
+      'tenant:\n  name: a\n',
+      ['tenants.yaml:1:1: the tenant file is a mapping; it must be a list of "- tenant:" items'],
+    ],
+    [
+      'another item',
+      '- tenat:\n    name: a\n',
+      ['tenants.yaml:1:3: unknown item "tenat", did you mean "tenant"?'],
+    ],
+    [
+      'an item Zuul has',
+      '- global-semaphore:\n    name: a\n',
+      ['tenants.yaml:1:3: "global-semaphore" is not supported yet; remove it'],
+    ],
+    [
+      'a key beside tenant',
+      '- tenant:\n  name: a\n',
+      [
+        'tenants.yaml:1:3: tenant is nothing; it must be a mapping',
+        'tenants.yaml:2:3: "name" stands beside "tenant"; indent it below "tenant" or start it with "- "',
+      ],
+    ],
+    ['no name', '- tenant:\n    source: {}\n', ['tenants.yaml:2:5: tenant lacks "name"']],
+    [
+      'a name unfit for a URL',
+      '- tenant:\n    name: a/b\n    source: {}\n',
+      [
+        'tenants.yaml:2:11: "a/b" is no name for a tenant (it stands in URLs); use letters, digits, ".", "_" and "-"',
+      ],
+    ],
+    [
+      'no source',
+      '- tenant:\n    name: a\n',
+      ['tenants.yaml:2:5: tenant a lacks "source": the connections and projects it consists of'],
+    ],
+    [
+      'an unknown key',
+      '- tenant:\n    name: a\n    source: {}\n    max-dependancies: 3\n',
+      ['tenants.yaml:4:5: unknown key "max-dependancies" of tenant a, did you mean "max-dependencies"?'],
+    ],
+    [
+      'a key Zuul has',
+      '- tenant:\n    name: a\n    source: {}\n    max-nodes-per-job: 3\n',
+      ['tenants.yaml:4:5: "max-nodes-per-job" of tenant a is not supported yet; remove it'],
+    ],
+    [
+      'a limit that is none',
+      '- tenant:\n    name: a\n    source: {}\n    max-dependencies: many\n',
+      ['tenants.yaml:4:23: max-dependencies of tenant a is the text "many"; it must be a whole number'],
+    ],
+    [
+      'two tenants of one name',
+      '- tenant: {name: a, source: {}}\n- tenant: {name: a, source: {}}\n',
+      ['tenants.yaml:2:3: tenant a is there twice, first at line 1; rename one'],
+    ],
+    [
+      'an unknown connection',
+      '- tenant:\n    name: a\n    source:\n      locale:\n        config-projects: [x]\n',
+      ['tenants.yaml:4:7: no connection is called "locale", did you mean "local"?'],
+    ],
+    [
+      'an unknown key of a source',
+      `${HEAD}        config-project: [x]\n`,
+      [
+        'tenants.yaml:5:9: unknown key "config-project" of source local of tenant acme, did you mean "config-projects"?',
+      ],
+    ],
+    [
+      'a project twice',
+      `${HEAD}        config-projects: [x]\n        untrusted-projects: [x]\n`,
+      ['tenants.yaml:6:30: tenant acme lists local/x twice; remove one'],
+    ],
+    [
+      'an unknown option',
+      `${HEAD}        untrusted-projects:\n          - x: {shadw: y}\n`,
+      [
+        'tenants.yaml:6:17: unknown key "shadw" of project x; known here: exclude, exclude-branches, include, include-branches, load-branch',
+      ],
+    ],
+    [
+      'an option Zuul has',
+      `${HEAD}        untrusted-projects:\n          - x: {shadow: y}\n`,
+      ['tenants.yaml:6:17: "shadow" of project x is not supported yet; remove it'],
+    ],
+    [
+      'options at the wrong depth',
+      `${HEAD}        untrusted-projects:\n          - x:\n            include: job\n`,
+      [
+        'tenants.yaml:7:13: a project must be a name or a name with options below it; indent "include" further if it is an option of "x"',
+      ],
+    ],
+    [
+      'a kind that is none',
+      `${HEAD}        untrusted-projects:\n          - include: jobs\n            projects: [x, y]\n`,
+      ['tenants.yaml:6:22: "jobs" is no kind of configuration item, did you mean "job"?'],
+    ],
+    [
+      'a branch pattern RE2 cannot do',
+      `${HEAD}        untrusted-projects:\n          - x: {include-branches: '(?!wip)'}\n`,
+      [
+        'tenants.yaml:6:36: invalid regular expression "(?!wip)": lookaround is not supported by RE2; match the opposite and use negate: true',
+      ],
+    ],
+    [
+      'load-branch of an untrusted project',
+      `${HEAD}        untrusted-projects:\n          - x: {load-branch: main}\n`,
+      [
+        'tenants.yaml:6:17: load-branch of project x is for config-projects; use include-branches to read some branches only',
+      ],
+    ],
+    [
+      'a name that leads out',
+      `${HEAD}        untrusted-projects: [../x]\n`,
+      ['tenants.yaml:5:30: "../x" is no name of a project'],
+    ],
+    ['no YAML', '- tenant: [\n', ['tenants.yaml:2:1: not valid YAML: deficient indentation']],
+    [
+      'a duplicate key',
+      '- tenant:\n    name: a\n    name: b\n    source: {}\n',
+      ['tenants.yaml:3:5: key "name" is there twice, first at line 2; remove one'],
+    ],
+  ])('%s', (_, text, expected) => {
+    expect(errorsOf(text)).toEqual(expected);
+  });
+});

@@ -1,0 +1,155 @@
+/**
+ * Layout transcripts: configuration, commands, and what people see, in one text.
+ *
+ *     # a sentence that names the case
+ *     @ acme/app zuul.yaml              a file follows: project[@branch] path
+ *     - job: …
+ *     > errors                          a command; its output follows
+ *     local/acme/app@master:zuul.yaml:…
+ *     > freeze gate acme/app master docs/a.md
+ *     tests runs: …
+ *
+ * Commands: `errors`; `freeze <pipeline> <project> <branch> <file>...` (a tag as `tag:v1`, files unknown as `?`);
+ * `show <pipeline> <project> <branch> <job>`; `queue <pipeline> <project> <branch>`. Every case has the projects and the
+ * configuration of `fixture.ts`. `UPDATE_TRANSCRIPTS=1` rewrites the outputs: review the diff.
+ */
+import { buildLayout } from '../../../src/layout/build-layout.ts';
+import { changeQueueOf } from '../../../src/layout/change-queue.ts';
+import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
+import type { FreezeChange } from '../../../src/layout/freeze-request.ts';
+import type { Layout } from '../../../src/layout/layout.ts';
+import { configErrorText } from '../../../src/model/config-error.ts';
+import type { FrozenJob, Playbook } from '../../../src/model/job.ts';
+import { projectIdOf, projectKey } from '../../../src/model/project.ts';
+import { APP, BASE, branchConfig, CONFIG, LIB, layoutInput } from './fixture.ts';
+
+export interface TranscriptCase {
+  readonly title: string;
+  readonly files: readonly { readonly header: string; readonly text: string }[];
+  readonly commands: readonly { readonly command: string; readonly output: string }[];
+}
+
+export function parseTranscript(text: string): readonly TranscriptCase[] {
+  return text
+    .split(/^# /m)
+    .slice(1)
+    .map(part => {
+      const [head = '', ...commands] = part.split(/^> /m);
+      const [title = '', ...files] = head.split(/^@ /m);
+      const halves = (block: string) => {
+        const end = block.indexOf('\n');
+        return [block.slice(0, end), block.slice(end + 1)] as const;
+      };
+      return {
+        title: title.trim(),
+        files: files.map(halves).map(([header, body]) => ({ header, text: body })),
+        commands: commands.map(halves).map(([command, output]) => ({ command, output: output.trimEnd() })),
+      };
+    });
+}
+
+export function printTranscript(cases: readonly TranscriptCase[]): string {
+  return cases
+    .map(({ title, files, commands }) => {
+      const texts = files.map(({ header, text }) => `@ ${header}\n${text.trimEnd()}\n`);
+      const outputs = commands.map(
+        ({ command, output }) => `> ${command}\n${output === '' ? '' : `${output}\n`}`,
+      );
+      return `# ${title}\n${texts.join('')}${outputs.join('')}`;
+    })
+    .join('\n');
+}
+
+/** The case with the outputs that the code gives now. */
+export function replay(given: TranscriptCase): TranscriptCase {
+  const layout = layoutFrom(given);
+  return {
+    ...given,
+    commands: given.commands.map(({ command }) => ({ command, output: run(command, layout) })),
+  };
+}
+
+function layoutFrom({ files }: TranscriptCase): Layout {
+  const branches = new Map<string, { [path: string]: string }>([
+    [`${projectIdOf(CONFIG).name}@master`, { 'zuul.d/00-base.yaml': BASE }],
+    [`${projectIdOf(APP).name}@master`, {}],
+    [`${projectIdOf(LIB).name}@master`, {}],
+  ]);
+  for (const { header, text } of files) {
+    const [place = '', path = ''] = header.split(' ');
+    const key = place.includes('@') ? place : `${place}@master`;
+    branches.set(key, { ...branches.get(key), [path]: text });
+  }
+  const configs = [...branches].map(([key, texts]) => {
+    const [name = '', branch = ''] = key.split('@');
+    return branchConfig(projectKey({ connection: 'local', name }), texts, branch);
+  });
+  return buildLayout(layoutInput(configs));
+}
+
+function run(command: string, layout: Layout): string {
+  const [verb, pipeline = '', project = '', branch = '', ...rest] = command.split(' ');
+  const change = changeOf(project, branch, rest);
+  switch (verb) {
+    case 'errors':
+      return layout.errors.map(configErrorText).join('\n');
+    case 'freeze':
+      return freeze(layout, pipeline, change);
+    case 'show':
+      return show(layout, pipeline, changeOf(project, branch, ['?']), rest[0] ?? '');
+    case 'queue':
+      return JSON.stringify(changeQueueOf(layout, pipeline, change.project, change.branch));
+    default:
+      throw new Error(`unknown command ${command}`);
+  }
+}
+
+function changeOf(name: string, branch: string, files: readonly string[]): FreezeChange {
+  const tag = branch.startsWith('tag:') ? branch.slice(4) : undefined;
+  return {
+    project: projectKey({ connection: 'local', name }),
+    branch: tag === undefined ? branch : null,
+    ...(tag === undefined ? {} : { ref: `refs/tags/${tag}` }),
+    files: files.includes('?') ? null : files,
+  };
+}
+
+function freeze(layout: Layout, pipeline: string, change: FreezeChange): string {
+  const outcome = freezeJobGraph({ layout, pipeline, change });
+  switch (outcome.kind) {
+    case 'not-in-pipeline':
+      return 'not in pipeline';
+    case 'misconfigured':
+      return outcome.errors.map(error => `misconfigured: ${configErrorText(error)}`).join('\n');
+    case 'frozen':
+      return outcome.verdicts
+        .map(verdict => {
+          if (verdict.kind === 'does-not-run') return `${verdict.name} does not run: ${verdict.because}`;
+          const needs = verdict.job.dependencies
+            .map(({ name, soft }) => (soft ? `${name}?` : name))
+            .join(', ');
+          return `${verdict.job.name} runs${needs === '' ? '' : ` after ${needs}`}: ${verdict.because}`;
+        })
+        .join('\n');
+  }
+}
+
+function show(layout: Layout, pipeline: string, change: FreezeChange, name: string): string {
+  const outcome = freezeJobGraph({ layout, pipeline, change });
+  if (outcome.kind !== 'frozen') return freeze(layout, pipeline, change);
+  const job = outcome.jobs.find(candidate => candidate.name === name);
+  return job === undefined ? 'does not run' : jobLines(job).join('\n');
+}
+
+function jobLines(job: FrozenJob): readonly string[] {
+  const plain = Object.entries(job).map(([key, value]) => {
+    const playbooks = key === 'preRun' || key === 'run' || key === 'postRun';
+    return `  ${key}: ${playbooks ? (value as readonly Playbook[]).map(playbook).join(' ') : JSON.stringify(value)}`;
+  });
+  const defaults = /: (\[\]|\{\}|false|)$|attempts: 3$|voting: true$/;
+  return plain.filter(line => !defaults.test(line));
+}
+
+function playbook({ project, branch, path, trusted }: Playbook): string {
+  return `${projectIdOf(project).name}@${branch}:${path}${trusted ? '!' : ''}`;
+}
