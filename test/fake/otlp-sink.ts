@@ -228,18 +228,23 @@ function varint(value: number): Buffer {
 /** `ExportTraceServiceRequest`, gzipped or plain. */
 export function decodeExportRequest(data: Uint8Array): readonly SinkSpan[] {
   const bytes = data[0] === 0x1f && data[1] === 0x8b ? gunzipSync(data) : data;
-  return children(bytes, 1).flatMap(resourceSpans => {
-    const resource = attributesIn(children(resourceSpans, 1)[0], 1);
-    return children(resourceSpans, 2).flatMap(scopeSpans => {
-      const scope = text(children(scopeSpans, 1)[0], 1);
-      return children(scopeSpans, 2).map(span => decodeSpan(span, resource, scope));
+  return children(message(bytes), 1)
+    .map(message)
+    .flatMap(resourceSpans => {
+      const resource = attributesIn(message(children(resourceSpans, 1)[0]), 1);
+      return children(resourceSpans, 2)
+        .map(message)
+        .flatMap(scopeSpans => {
+          const scope = text(message(children(scopeSpans, 1)[0]), 1);
+          return children(scopeSpans, 2).map(span => decodeSpan(span, resource, scope));
+        });
     });
-  });
 }
 
-function decodeSpan(span: Uint8Array, resource: SinkSpan['resource'], scope: string): SinkSpan {
+function decodeSpan(bytes: Uint8Array, resource: SinkSpan['resource'], scope: string): SinkSpan {
+  const span = message(bytes);
   const parent = hex(children(span, 4)[0]);
-  const state = children(span, 15)[0];
+  const state = message(children(span, 15)[0]);
   return {
     traceId: hex(children(span, 1)[0]),
     spanId: hex(children(span, 2)[0]),
@@ -249,16 +254,20 @@ function decodeSpan(span: Uint8Array, resource: SinkSpan['resource'], scope: str
     start: number(span, 7),
     end: number(span, 8),
     attributes: attributesIn(span, 9),
-    events: children(span, 11).map(event => ({
-      at: number(event, 1),
-      name: text(event, 2),
-      attributes: attributesIn(event, 3),
-    })),
-    links: children(span, 13).map(link => ({
-      traceId: hex(children(link, 1)[0]),
-      spanId: hex(children(link, 2)[0]),
-      attributes: attributesIn(link, 4),
-    })),
+    events: children(span, 11)
+      .map(message)
+      .map(event => ({
+        at: number(event, 1),
+        name: text(event, 2),
+        attributes: attributesIn(event, 3),
+      })),
+    links: children(span, 13)
+      .map(message)
+      .map(link => ({
+        traceId: hex(children(link, 1)[0]),
+        spanId: hex(children(link, 2)[0]),
+        attributes: attributesIn(link, 4),
+      })),
     status: { code: Number(number(state, 3)), message: text(state, 2) },
     flags: Number(number(span, 16)),
     resource,
@@ -266,20 +275,28 @@ function decodeSpan(span: Uint8Array, resource: SinkSpan['resource'], scope: str
   };
 }
 
-function fields(message: Uint8Array | undefined, wanted: number): readonly WireField[] {
-  return message === undefined ? [] : [...wireFields(message)].filter(field => field.number === wanted);
+type Message = ReadonlyMap<number, readonly WireField[]>;
+
+function message(bytes: Uint8Array | undefined): Message {
+  const fields = new Map<number, WireField[]>();
+  for (const field of wireFields(bytes ?? new Uint8Array())) {
+    const same = fields.get(field.number);
+    if (same === undefined) fields.set(field.number, [field]);
+    else same.push(field);
+  }
+  return fields;
 }
 
-function children(message: Uint8Array | undefined, wanted: number): readonly Uint8Array[] {
-  return fields(message, wanted).flatMap(field => (field.bytes === undefined ? [] : [field.bytes]));
+function children(parent: Message, wanted: number): readonly Uint8Array[] {
+  return (parent.get(wanted) ?? []).flatMap(field => (field.bytes === undefined ? [] : [field.bytes]));
 }
 
-function number(message: Uint8Array | undefined, wanted: number): bigint {
-  return fields(message, wanted)[0]?.value ?? 0n;
+function number(parent: Message, wanted: number): bigint {
+  return parent.get(wanted)?.[0]?.value ?? 0n;
 }
 
-function text(message: Uint8Array | undefined, wanted: number): string {
-  const bytes = children(message, wanted)[0];
+function text(parent: Message, wanted: number): string {
+  const bytes = children(parent, wanted)[0];
   return bytes === undefined ? '' : utf8(bytes);
 }
 
@@ -287,12 +304,11 @@ function hex(bytes: Uint8Array | undefined): string {
   return bytes === undefined ? '' : Buffer.from(bytes).toString('hex');
 }
 
-function attributesIn(
-  message: Uint8Array | undefined,
-  wanted: number,
-): { readonly [name: string]: SinkValue } {
+function attributesIn(parent: Message, wanted: number): { readonly [name: string]: SinkValue } {
   return Object.fromEntries(
-    children(message, wanted).map(pair => [text(pair, 1), anyValue(children(pair, 2)[0])]),
+    children(parent, wanted)
+      .map(message)
+      .map(pair => [text(pair, 1), anyValue(children(pair, 2)[0])]),
   );
 }
 
@@ -309,7 +325,7 @@ function anyValue(any: Uint8Array | undefined): SinkValue {
     case 4:
       return new Float64Array(BigUint64Array.of(field.value).buffer)[0] ?? Number.NaN;
     case 5:
-      return field.bytes === undefined ? [] : children(field.bytes, 1).map(anyValue);
+      return field.bytes === undefined ? [] : children(message(field.bytes), 1).map(anyValue);
     default:
       throw new Error(`an attribute has no plain value (AnyValue field ${field?.number ?? 'missing'})`);
   }

@@ -24,8 +24,15 @@ export function* wireFields(data: Uint8Array): Generator<WireField> {
     }
     throw new RangeError('varint longer than ten bytes');
   };
+  /** Tags and lengths: nearly always one or two bytes. */
+  const small = () => {
+    const first = view.getUint8(at);
+    if (first >= 0x80) return Number(varint());
+    at += 1;
+    return first;
+  };
   while (at < data.length) {
-    const tag = Number(varint());
+    const tag = small();
     const number = tag >>> 3;
     switch (tag & 7) {
       case 0:
@@ -36,7 +43,7 @@ export function* wireFields(data: Uint8Array): Generator<WireField> {
         at += 8;
         break;
       case 2: {
-        const length = Number(varint());
+        const length = small();
         if (at + length > data.length) throw new RangeError('field reaches beyond the end');
         yield { number, value: 0n, bytes: data.subarray(at, at + length) };
         at += length;
