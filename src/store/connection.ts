@@ -52,3 +52,24 @@ export async function settle<T>(store: Store, ask: () => Promise<T>, signal?: Ab
 }
 
 const RETRY = { firstMs: 10, maxMs: 1000 };
+
+/**
+ * Does a write until it is known to be done: after each lost reply `isDone` tells, and only if it is not, it is sent again.
+ *
+ * @throws StoreError every other failure of the write.
+ */
+export async function withRetry(
+  store: Store,
+  write: () => Promise<unknown>,
+  isDone: () => Promise<boolean>,
+): Promise<void> {
+  for (;;) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error;
+    }
+    if (await settle(store, isDone)) return;
+  }
+}

@@ -1,0 +1,244 @@
+/**
+ * Delivers an outbox: waits for rows, hands them on in order and in batches, removes them when they arrived. One reader per
+ * outbox at a time (a lock decides who); a second one for a moment costs doubled deliveries, never lost ones.
+ *
+ *     const drain = createOutboxDrain({ store, path: paths.spanOutbox, deliver: rows => sender.deliver(rows), … });
+ *     await drain.run(signal);
+ *
+ * While the other side is down rows wait, bounded by age and bytes: beyond that the oldest are dropped, unread, and counted
+ * by reason. The gate never waits for any of this.
+ */
+import { type Backoff, backoffDelay } from '../lib/backoff.ts';
+import { type Clock, toMilliseconds } from '../lib/clock.ts';
+import { type Sleep, sleep } from '../lib/sleep.ts';
+import { isConnectionLoss, settle } from './connection.ts';
+import { ensureNode } from './ensure-node.ts';
+import { listOutbox, type OutboxEntry, readOutbox } from './outbox.ts';
+import { type Operation, remove, type Store, StoreError } from './port.ts';
+import { splitOperations } from './split-operations.ts';
+import { wakeUps } from './wake-ups.ts';
+
+/** What became of a batch. A rejection counts as `{ retryAfterMs }` with our own back-off. */
+export type Delivery =
+  | 'delivered'
+  /** Will never arrive: done with it, counted under that reason. */
+  | { readonly lost: string }
+  /** The same rows again, not earlier; undefined: our own back-off. */
+  | { readonly retryAfterMs: number | undefined };
+
+export interface OutboxBounds {
+  /** Older rows are dropped, reason `too-old`. */
+  readonly maxAgeMs: number;
+  /** When more bytes wait, the oldest rows are dropped, reason `outbox-full`. */
+  readonly maxBytes: number;
+}
+
+export interface OutboxDrainDeps {
+  readonly store: Store;
+  readonly path: string;
+  /** @param rows oldest first, at least one. */
+  readonly deliver: (rows: readonly Uint8Array[], signal: AbortSignal) => Promise<Delivery>;
+  readonly clock: Clock;
+  readonly bounds: OutboxBounds;
+  /** Largest batch; default 200 rows, 1 MB. A single larger row is a batch of its own. */
+  readonly batch?: { readonly rows: number; readonly bytes: number };
+  readonly backoff?: Backoff;
+  /** Uniform in [0, 1), for jitter. */
+  readonly random: () => number;
+  readonly sleep?: Sleep;
+  /** Told of a delivery that failed and will be tried again. */
+  readonly onRetry?: (attempt: number, reason: unknown) => void;
+  /** Told of rows that will never arrive. */
+  readonly onLost?: (reason: string, rows: number) => void;
+}
+
+export interface OutboxCounters {
+  /** Rows waiting, as of the last look. */
+  readonly depth: number;
+  readonly bytes: number;
+  /** Of the oldest row that waits; 0 when none does. */
+  readonly oldestAgeMs: number;
+  readonly delivered: number;
+  /** Rows by reason. */
+  readonly lost: ReadonlyMap<string, number>;
+}
+
+export interface OutboxDrain {
+  /** Delivers until the signal aborts. @throws StoreError `SessionExpired` when the session is over. */
+  run(signal: AbortSignal): Promise<void>;
+  counters(): OutboxCounters;
+}
+
+const BATCH = { rows: 200, bytes: 1_000_000 };
+const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
+
+export function createOutboxDrain(deps: OutboxDrainDeps): OutboxDrain {
+  return new Drain(deps);
+}
+
+class Drain implements OutboxDrain {
+  readonly #deps: OutboxDrainDeps;
+  readonly #lost = new Map<string, number>();
+  /** When we first saw rows that do not say when they were written, by path. */
+  #firstSeen = new Map<string, number>();
+  #waiting: readonly OutboxEntry[] = [];
+  #delivered = 0;
+  #failures = 0;
+
+  constructor(deps: OutboxDrainDeps) {
+    this.#deps = deps;
+  }
+
+  counters(): OutboxCounters {
+    return {
+      depth: this.#waiting.length,
+      bytes: bytesOf(this.#waiting),
+      oldestAgeMs: this.#waiting.reduce((oldest, entry) => Math.max(oldest, this.#ageOf(entry)), 0),
+      delivered: this.#delivered,
+      lost: new Map(this.#lost),
+    };
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const { store, path } = this.#deps;
+    await ensureNode(store, path, signal);
+    for await (const _ of wakeUps(store, path, signal, event => event.kind === 'created')) {
+      try {
+        await this.#empty(signal);
+      } catch (error) {
+        if (!signal.aborted) throw error;
+      }
+    }
+  }
+
+  /** Delivers until nothing waits. */
+  async #empty(signal: AbortSignal): Promise<void> {
+    for (;;) {
+      await this.#look(signal);
+      if (this.#waiting.length === 0) return;
+      // One listing serves many batches, until something goes wrong.
+      while (this.#waiting.length > 0) {
+        signal.throwIfAborted();
+        if (!(await this.#deliverBatch(signal))) break;
+      }
+    }
+  }
+
+  async #look(signal: AbortSignal): Promise<void> {
+    const { store, path } = this.#deps;
+    this.#waiting = await settle(store, () => listOutbox(store, path), signal);
+    const now = this.#now();
+    this.#firstSeen = new Map(
+      this.#waiting.map(entry => [entry.path, this.#firstSeen.get(entry.path) ?? now]),
+    );
+    await this.#enforceBounds(signal);
+  }
+
+  async #enforceBounds(signal: AbortSignal): Promise<void> {
+    const { maxAgeMs, maxBytes } = this.#deps.bounds;
+    const old = this.#waiting.filter(entry => this.#ageOf(entry) > maxAgeMs);
+    await this.#drop(old, 'too-old', signal);
+    let excess = bytesOf(this.#waiting) - maxBytes;
+    const surplus: OutboxEntry[] = [];
+    for (const entry of this.#waiting) {
+      if (excess <= 0) break;
+      surplus.push(entry);
+      excess -= entry.bytes;
+    }
+    await this.#drop(surplus, 'outbox-full', signal);
+  }
+
+  async #drop(entries: readonly OutboxEntry[], reason: string, signal: AbortSignal): Promise<void> {
+    if (entries.length === 0) return;
+    await this.#remove(entries, signal);
+    this.#countLost(reason, entries.length);
+  }
+
+  /** @returns false when it has to look again: something failed, or time has passed. */
+  async #deliverBatch(signal: AbortSignal): Promise<boolean> {
+    const { store, onRetry } = this.#deps;
+    const entries = this.#nextBatch();
+    const rows = await settle(store, () => readOutbox(store, entries), signal);
+    const data = rows.map(row => row.data);
+    const outcome = data.length === 0 ? 'delivered' : await this.#deliver(data, signal);
+    if (typeof outcome === 'object' && 'retryAfterMs' in outcome) {
+      this.#failures += 1;
+      onRetry?.(this.#failures, outcome.reason);
+      await (this.#deps.sleep ?? sleep)(outcome.retryAfterMs ?? this.#delay(), signal);
+      return false;
+    }
+    this.#failures = 0;
+    // Not abortable: what arrived must not be sent again only because we are being stopped.
+    await this.#remove(entries);
+    if (outcome === 'delivered') this.#delivered += data.length;
+    else this.#countLost(outcome.lost, data.length);
+    return true;
+  }
+
+  async #deliver(
+    rows: readonly Uint8Array[],
+    signal: AbortSignal,
+  ): Promise<Delivery & { readonly reason?: unknown }> {
+    try {
+      return await this.#deps.deliver(rows, signal);
+    } catch (reason) {
+      signal.throwIfAborted();
+      return { retryAfterMs: undefined, reason };
+    }
+  }
+
+  #nextBatch(): readonly OutboxEntry[] {
+    const limit = this.#deps.batch ?? BATCH;
+    let bytes = 0;
+    const end = this.#waiting.findIndex((entry, index) => {
+      bytes += entry.bytes;
+      return index > 0 && (index === limit.rows || bytes > limit.bytes);
+    });
+    return end === -1 ? this.#waiting : this.#waiting.slice(0, end);
+  }
+
+  async #remove(entries: readonly OutboxEntry[], signal?: AbortSignal): Promise<void> {
+    for (const chunk of splitOperations(entries.map(entry => remove(entry.path))))
+      await this.#removeChunk(chunk, signal);
+    const gone = new Set(entries);
+    this.#waiting = this.#waiting.filter(entry => !gone.has(entry));
+  }
+
+  async #removeChunk(chunk: readonly Operation[], signal?: AbortSignal): Promise<void> {
+    const { store } = this.#deps;
+    for (let left = chunk; left.length > 0; ) {
+      try {
+        await store.multi(left);
+        return;
+      } catch (error) {
+        // A lost reply, or another reader took some: go on with those that are still there.
+        if (!isConnectionLoss(error) && !(error instanceof StoreError && error.code === 'NoNode'))
+          throw error;
+      }
+      const nodes = await settle(store, () => store.getMany(left.map(operation => operation.path)), signal);
+      left = left.filter((_, index) => nodes[index] !== undefined);
+    }
+  }
+
+  #countLost(reason: string, rows: number): void {
+    this.#lost.set(reason, (this.#lost.get(reason) ?? 0) + rows);
+    this.#deps.onLost?.(reason, rows);
+  }
+
+  #delay(): number {
+    return backoffDelay(this.#deps.backoff ?? BACKOFF, this.#failures, this.#deps.random());
+  }
+
+  #now(): number {
+    return toMilliseconds(this.#deps.clock.now());
+  }
+
+  #ageOf(entry: OutboxEntry): number {
+    const now = this.#now();
+    return Math.max(0, now - (entry.at ?? this.#firstSeen.get(entry.path) ?? now));
+  }
+}
+
+function bytesOf(entries: readonly OutboxEntry[]): number {
+  return entries.reduce((sum, entry) => sum + entry.bytes, 0);
+}

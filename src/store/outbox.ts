@@ -1,0 +1,57 @@
+/**
+ * Outboxes: what must leave this system (spans, history rows, reports), written in the same multi as the fact it tells,
+ * delivered later, in order, removed only after delivery. Nothing is said before it is durable; nothing durable is forgotten.
+ *
+ *     await fence.commit([set(item, ended), outboxOperation(paths.spanOutbox, spansCodec.encode(spans), now)], id);
+ *
+ * A row's name is `<bytes>-<milliseconds>-<seq>`: how many rows wait, how large and how old they are is known from one
+ * listing of names, also while the other side has been down for hours. outbox-drain.ts delivers.
+ */
+import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
+import { create, type Operation, type Store } from './port.ts';
+
+/** What the name of a row tells. */
+export interface OutboxEntry {
+  readonly path: string;
+  readonly bytes: number;
+  /** Wall time in milliseconds since the epoch; undefined when the writer did not say. */
+  readonly at: number | undefined;
+}
+
+export interface OutboxRow extends OutboxEntry {
+  readonly data: Uint8Array;
+}
+
+/**
+ * One row.
+ *
+ * @param path the outbox, which must exist and never be deleted.
+ * @param at when the fact happened; without it a row's age counts from when a reader first saw it.
+ */
+export function outboxOperation(path: string, data: Uint8Array, at?: Nanoseconds): Operation {
+  const written = at === undefined ? 0 : Math.trunc(toMilliseconds(at));
+  return create(`${path}/${data.byteLength}-${written}-`, data, { sequential: true });
+}
+
+/** What waits, oldest first. */
+export async function listOutbox(store: Store, path: string): Promise<readonly OutboxEntry[]> {
+  const names = (await store.children(path)) ?? [];
+  const ordered = names.map(name => ({ name, sequence: name.slice(-10) }));
+  ordered.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
+  return ordered.map(({ name }) => {
+    const [bytes, at] = name.split('-');
+    return { path: `${path}/${name}`, bytes: Number(bytes), at: at === '0' ? undefined : Number(at) };
+  });
+}
+
+/** The rows of these entries that are still there, in order. */
+export async function readOutbox(
+  store: Store,
+  entries: readonly OutboxEntry[],
+): Promise<readonly OutboxRow[]> {
+  const nodes = await store.getMany(entries.map(entry => entry.path));
+  return entries.flatMap((entry, index) => {
+    const node = nodes[index];
+    return node === undefined ? [] : [{ ...entry, data: node.data }];
+  });
+}

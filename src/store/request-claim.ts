@@ -1,0 +1,171 @@
+/** A request a worker holds: proof of it, and the only way to report on it and to finish it. */
+import { isConnectionLoss, settle } from './connection.ts';
+import { check, type Operation, remove, StoreError, set } from './port.ts';
+import type { Requestable, RequestQueue, StoredRequest } from './request-queue.ts';
+
+export type ClaimOutcome =
+  | 'done'
+  /** The claim is not ours any more: nothing was written, and nothing will be. Somebody else decides about the request. */
+  | 'lost';
+
+export interface ClaimDeps<T extends Requestable> {
+  readonly queue: RequestQueue<T>;
+  readonly request: StoredRequest<T>;
+  readonly claimPath: string;
+}
+
+export class Claim<T extends Requestable> {
+  readonly request: StoredRequest<T>;
+  readonly #deps: ClaimDeps<T>;
+  readonly #cancelled = new AbortController();
+  readonly #lost = new AbortController();
+  readonly #watches: readonly Disposable[];
+  #previous: Promise<unknown> = Promise.resolve();
+  #finished = false;
+
+  constructor(deps: ClaimDeps<T>) {
+    this.#deps = deps;
+    this.request = deps.request;
+    const { store } = deps.queue;
+    const cancelPath = deps.queue.cancelPath(deps.request.uuid);
+    const look = (): void => {
+      this.#look().catch(error => this.#loseUnlessFinished(error));
+    };
+    this.#watches = [
+      store.watch(cancelPath, look),
+      store.watch(deps.claimPath, event => {
+        if (event.kind !== 'changed') look();
+      }),
+      store.onSessionState(state => {
+        if (state === 'lost') this.#lose(new StoreError('SessionExpired', deps.claimPath));
+        if (state === 'connected') look();
+      }),
+    ];
+    look(); // it may have been cancelled before we took it
+  }
+
+  /** Aborts when somebody wants the work to stop. The request still has to be completed, with what was done. */
+  get cancelled(): AbortSignal {
+    return this.#cancelled.signal;
+  }
+
+  /** Aborts when the claim is not ours any more: stop working, the result would be refused. */
+  get lost(): AbortSignal {
+    return this.#lost.signal;
+  }
+
+  /**
+   * Writes while the claim is held, e.g. that the build has started. Each call is applied once, whatever replies get lost.
+   *
+   * @param operationId unique per call.
+   * @throws StoreError when one of `operations` fails.
+   */
+  report(operations: readonly Operation[], operationId: string): Promise<ClaimOutcome> {
+    const { claimPath } = this.#deps;
+    const mark = new TextEncoder().encode(operationId);
+    const all = [check(claimPath), ...operations, set(claimPath, mark)];
+    return this.#inTurn(all, 1, async () => {
+      const node = await this.#deps.queue.store.get(claimPath);
+      if (node === undefined) return 'lost';
+      return Buffer.from(node.data).equals(mark) ? 'done' : undefined;
+    });
+  }
+
+  /**
+   * Removes the request and the claim and applies `operations` (the result), in one instant.
+   *
+   * @throws StoreError when one of `operations` fails; the request is then still ours.
+   */
+  async complete(operations: readonly Operation[] = []): Promise<ClaimOutcome> {
+    const { claimPath, queue, request } = this.#deps;
+    const all = [remove(claimPath), remove(request.path), ...operations];
+    const outcome = await this.#inTurn(all, 2, async () =>
+      // Our session lives, so the claim went with the rest of that multi.
+      (await queue.store.get(claimPath)) === undefined ? 'done' : undefined,
+    );
+    this.#finish();
+    if (outcome === 'done' && this.cancelled.aborted) await this.#dropCancel();
+    return outcome;
+  }
+
+  #inTurn(
+    operations: readonly Operation[],
+    own: number,
+    outcomeInDoubt: () => Promise<ClaimOutcome | undefined>,
+  ): Promise<ClaimOutcome> {
+    const turn = this.#previous.then(() => this.#write(operations, own, outcomeInDoubt));
+    this.#previous = turn.catch(() => {}); // the caller has the failure; the next call must run all the same
+    return turn;
+  }
+
+  /** @param own how many operations at the start are about the claim, not the caller's. */
+  async #write(
+    operations: readonly Operation[],
+    own: number,
+    outcomeInDoubt: () => Promise<ClaimOutcome | undefined>,
+  ): Promise<ClaimOutcome> {
+    const { store } = this.#deps.queue;
+    for (;;) {
+      if (this.#finished || this.#lost.signal.aborted) return 'lost';
+      try {
+        await store.multi(operations);
+        return 'done';
+      } catch (error) {
+        if (!(error instanceof StoreError)) throw error;
+        if (isLost(error, own)) return this.#lose(error);
+        if (!isConnectionLoss(error)) throw callersError(error, own);
+      }
+      const outcome = await settle(store, outcomeInDoubt).catch(error => this.#lose(error));
+      if (outcome !== undefined) return outcome;
+    }
+  }
+
+  async #look(): Promise<void> {
+    if (this.#finished || this.#lost.signal.aborted) return;
+    const { queue, request, claimPath } = this.#deps;
+    const paths = [queue.cancelPath(request.uuid), claimPath];
+    const [mark, claim] = await settle(queue.store, () => queue.store.getMany(paths));
+    if (this.#finished) return;
+    if (claim?.stat.ephemeralOwner !== queue.store.sessionId)
+      await this.#previous.then(() => this.#loseUnlessFinished(new StoreError('NoNode', claimPath)));
+    else if (mark !== undefined) this.#cancelled.abort();
+  }
+
+  /** The claim may be gone because we completed it. */
+  #loseUnlessFinished(reason: unknown): void {
+    if (!this.#finished) this.#lose(reason);
+  }
+
+  #lose(reason: unknown): 'lost' {
+    this.#finish();
+    this.#lost.abort(reason);
+    return 'lost';
+  }
+
+  #finish(): void {
+    this.#finished = true;
+    for (const watch of this.#watches) watch[Symbol.dispose]();
+  }
+
+  async #dropCancel(): Promise<void> {
+    try {
+      const { queue, request } = this.#deps;
+      await queue.store.multi([remove(queue.cancelPath(request.uuid))]);
+    } catch (error) {
+      // Left to whoever sweeps stale cancels: the result is in, nothing else may fail now.
+      if (!(error instanceof StoreError)) throw error;
+    }
+  }
+}
+
+function isLost({ code, failedOperation }: StoreError, own: number): boolean {
+  if (code === 'SessionExpired' || code === 'Closed') return true;
+  return code !== 'TooLarge' && failedOperation !== undefined && failedOperation < own;
+}
+
+function callersError(error: StoreError, own: number): StoreError {
+  const { code, path, failedOperation } = error;
+  return failedOperation === undefined
+    ? error
+    : new StoreError(code, path, failedOperation - own, { cause: error });
+}

@@ -1,0 +1,258 @@
+/**
+ * Requests for workers (merges, builds), as those see them who ask.
+ *
+ *     <path>/queue/<priority>-<uuid>-<seq>   the request, persistent until done
+ *     <path>/claimed/<uuid>                  ephemeral: the worker that has it is alive
+ *     <path>/cancelled/<uuid>                somebody wants a taken request to stop
+ *
+ * A request is taken when its record says so *and* its claim exists; taken without a claim means its worker vanished.
+ * What changes it is an `Operation` that rides in the asker's own multi and fails when a worker was quicker:
+ *
+ *     await fence.commit([...requests.submit(build), set(item, waiting)], id);
+ *     await fence.commit([...(await requests.withdraw(uuid)), set(item, gone)], id);     // NoNode, BadVersion: look again
+ *
+ * The worker's side is request-worker.ts.
+ */
+import { settle, withRetry } from './connection.ts';
+import { ensureNode } from './ensure-node.ts';
+import type { BytesCodec } from './event-queue.ts';
+import { create, type Operation, remove, type Store, type StoredNode, set } from './port.ts';
+import {
+  decodeRequestRecord,
+  encodeRequestRecord,
+  inServiceOrder,
+  parseRequestName,
+  type RequestState,
+  requestNamePrefix,
+} from './request-record.ts';
+
+/** What every request tells about itself. */
+export interface Requestable {
+  readonly uuid: string;
+  /** 0–999, lower is sooner: 100 high, 200 normal, 300 low. */
+  readonly priority: number;
+}
+
+export interface RequestQueueDeps<T extends Requestable> {
+  readonly store: Store;
+  /** Never deleted, like every queue's path. */
+  readonly path: string;
+  readonly codec: BytesCodec<T>;
+}
+
+/** A request as it was when read; `version` makes operations on it fail when it moved since. */
+export interface StoredRequest<T> {
+  readonly path: string;
+  readonly uuid: string;
+  readonly version: number;
+  readonly state: RequestState;
+  /** 1, plus one for each worker that vanished with it. */
+  readonly attempt: number;
+  readonly value: T;
+  /** The request's own bytes. */
+  readonly bytes: Uint8Array;
+}
+
+/** A request no process of this version can read; its uuid is known from its name. */
+export interface UnreadableRequest {
+  readonly path: string;
+  readonly uuid: string;
+  readonly version: number;
+  readonly error: unknown;
+}
+
+export type Abandoned<T> =
+  /** Its worker vanished: requeue it, or give it up with a result. `cancelled`: somebody wanted it to stop anyway. */
+  | { readonly kind: 'lost-worker'; readonly request: StoredRequest<T>; readonly cancelled: boolean }
+  /** Nobody will ever take it: give it up with a result. */
+  | { readonly kind: 'unreadable'; readonly request: UnreadableRequest; readonly cancelled: boolean };
+
+const READ_AT_ONCE = 100;
+
+export class RequestQueue<T extends Requestable> {
+  readonly #deps: RequestQueueDeps<T>;
+
+  constructor(deps: RequestQueueDeps<T>) {
+    this.#deps = deps;
+  }
+
+  get store(): Store {
+    return this.#deps.store;
+  }
+
+  /** Parent of the requests: what a worker watches. */
+  get queuePath(): string {
+    return `${this.#deps.path}/queue`;
+  }
+
+  claimPath(uuid: string): string {
+    return `${this.#deps.path}/claimed/${uuid}`;
+  }
+
+  cancelPath(uuid: string): string {
+    return `${this.#deps.path}/cancelled/${uuid}`;
+  }
+
+  /** Makes the parents; once, before anything else. */
+  async prepare(signal?: AbortSignal): Promise<void> {
+    for (const name of ['queue', 'claimed', 'cancelled']) {
+      await ensureNode(this.store, `${this.#deps.path}/${name}`, signal);
+    }
+  }
+
+  submit(request: T): readonly Operation[] {
+    const record = {
+      state: { kind: 'requested' },
+      attempt: 1,
+      bytes: this.#deps.codec.encode(request),
+    } as const;
+    const prefix = requestNamePrefix(request.priority, request.uuid);
+    return [create(`${this.queuePath}/${prefix}`, encodeRequestRecord(record), { sequential: true })];
+  }
+
+  /**
+   * Submits in a multi of its own; after a lost reply the request's name tells whether it is there. Returns when durable.
+   */
+  async submitNow(request: T): Promise<void> {
+    await withRetry(
+      this.store,
+      () => this.store.multi(this.submit(request)),
+      async () => (await this.#pathsOf([request.uuid])).size > 0,
+    );
+  }
+
+  /** See {@link withdrawAll}. */
+  async withdraw(uuid: string): Promise<readonly Operation[]> {
+    return await this.withdrawAll([uuid]);
+  }
+
+  /**
+   * What ends these requests: one nobody has is removed, one that is taken is cancelled, one that is gone needs nothing.
+   *
+   * The multi fails with `NoNode`, `BadVersion` or `NodeExists` when a worker took or finished one meanwhile: ask again.
+   */
+  async withdrawAll(uuids: readonly string[]): Promise<readonly Operation[]> {
+    const paths = await this.#pathsOf(uuids);
+    const wanted = [...paths.keys()];
+    const nodes = await this.store.getMany([...paths.values()]);
+    const marks = await this.store.getMany(wanted.map(uuid => this.cancelPath(uuid)));
+    return wanted.flatMap((uuid, index) => {
+      const node = nodes[index];
+      const path = paths.get(uuid);
+      if (node === undefined || path === undefined) return [];
+      const taken = stateOf(node) === 'taken';
+      if (!taken) return [remove(path, node.stat.version)];
+      return marks[index] === undefined ? [create(this.cancelPath(uuid))] : [];
+    });
+  }
+
+  /** Asks the worker that has it to stop. Needs no look at the store; `NodeExists`: it was asked before. */
+  cancel(uuid: string, reason: Uint8Array = new Uint8Array(0)): Operation {
+    return create(this.cancelPath(uuid), reason);
+  }
+
+  /** Puts a request back whose worker vanished. Fails with `NodeExists` when it has a claim after all. */
+  requeue(request: StoredRequest<T>): readonly Operation[] {
+    const { bytes, attempt, version } = request;
+    const record = encodeRequestRecord({ state: { kind: 'requested' }, attempt: attempt + 1, bytes });
+    return this.#unclaimed(request.uuid, set(request.path, record, version));
+  }
+
+  /** Removes an abandoned request; its result event rides in the same multi. Fails with `NodeExists` when it has a claim. */
+  discard({ request, cancelled }: Abandoned<T>): readonly Operation[] {
+    const operations = this.#unclaimed(request.uuid, remove(request.path, request.version));
+    return cancelled ? [...operations, remove(this.cancelPath(request.uuid))] : operations;
+  }
+
+  /** Requests whose workers vanished, and unreadable ones, in order: for the sweeper that runs after workers were lost. */
+  async abandoned(): Promise<readonly Abandoned<T>[]> {
+    // Claims after requests: one that is claimed between the two reads then shows as claimed, not as abandoned.
+    const requests = await this.#readAll();
+    const claimed = new Set(await this.store.children(`${this.#deps.path}/claimed`));
+    const marked = new Set(await this.store.children(`${this.#deps.path}/cancelled`));
+    return requests.flatMap((request): Abandoned<T>[] => {
+      if (claimed.has(request.uuid)) return [];
+      const cancelled = marked.has(request.uuid);
+      if (!isReadable(request)) return [{ kind: 'unreadable', request, cancelled }];
+      return request.state.kind === 'taken' ? [{ kind: 'lost-worker', request, cancelled }] : [];
+    });
+  }
+
+  /** Marks to stop whose requests are gone: they came too late. Each is its own operation, any of them may fail. */
+  async staleCancels(): Promise<readonly Operation[]> {
+    const marked = (await this.store.children(`${this.#deps.path}/cancelled`)) ?? [];
+    if (marked.length === 0) return [];
+    const present = await this.#pathsOf(marked);
+    return marked.filter(uuid => !present.has(uuid)).map(uuid => remove(this.cancelPath(uuid)));
+  }
+
+  /** All readable requests in order of service. */
+  async list(): Promise<readonly StoredRequest<T>[]> {
+    return (await this.#readAll()).filter(isReadable);
+  }
+
+  /** @returns names in order of service and the uuids that are claimed: all a worker needs to find its next one. */
+  async overview(): Promise<{ readonly names: readonly string[]; readonly claimed: ReadonlySet<string> }> {
+    const names = inServiceOrder((await this.store.children(this.queuePath)) ?? []);
+    return { names, claimed: new Set(await this.store.children(`${this.#deps.path}/claimed`)) };
+  }
+
+  async read(names: readonly string[]): Promise<readonly (StoredRequest<T> | UnreadableRequest)[]> {
+    const paths = names.map(name => `${this.queuePath}/${name}`);
+    const nodes = await this.store.getMany(paths);
+    return paths.flatMap((path, index) => {
+      const node = nodes[index];
+      const name = parseRequestName(names[index] ?? '');
+      return node === undefined || name === undefined ? [] : [this.#decode(path, name.uuid, node)];
+    });
+  }
+
+  async #readAll(): Promise<readonly (StoredRequest<T> | UnreadableRequest)[]> {
+    const names = inServiceOrder((await settle(this.store, () => this.store.children(this.queuePath))) ?? []);
+    const requests: (StoredRequest<T> | UnreadableRequest)[] = [];
+    for (let at = 0; at < names.length; at += READ_AT_ONCE) {
+      requests.push(...(await this.read(names.slice(at, at + READ_AT_ONCE))));
+    }
+    return requests;
+  }
+
+  #decode(path: string, uuid: string, node: StoredNode): StoredRequest<T> | UnreadableRequest {
+    const { version } = node.stat;
+    try {
+      const record = decodeRequestRecord(node.data);
+      return { path, uuid, version, ...record, value: this.#deps.codec.decode(record.bytes) };
+    } catch (error) {
+      return { path, uuid, version, error };
+    }
+  }
+
+  async #pathsOf(uuids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    const wanted = new Set(uuids);
+    const names = (await this.store.children(this.queuePath)) ?? [];
+    const paths = new Map<string, string>();
+    for (const name of names) {
+      const uuid = parseRequestName(name)?.uuid;
+      if (uuid !== undefined && wanted.has(uuid)) paths.set(uuid, `${this.queuePath}/${name}`);
+    }
+    return paths;
+  }
+
+  /** Making and removing the claim in one multi says: there is none. */
+  #unclaimed(uuid: string, operation: Operation): readonly Operation[] {
+    const path = this.claimPath(uuid);
+    return [create(path, undefined, { ephemeral: true }), operation, remove(path)];
+  }
+}
+
+export function isReadable<T>(request: StoredRequest<T> | UnreadableRequest): request is StoredRequest<T> {
+  return !('error' in request);
+}
+
+/** Of a record nobody can read: `requested`, so that withdrawing removes it. */
+function stateOf(node: StoredNode): RequestState['kind'] {
+  try {
+    return decodeRequestRecord(node.data).state.kind;
+  } catch {
+    return 'requested';
+  }
+}

@@ -1,0 +1,96 @@
+/**
+ * Requests for workers, as the workers see them: wait for one, claim it, report, complete.
+ *
+ *     for (;;) {
+ *       const claim = await nextRequest(requests, { worker: 'executor1', clock, accepts: request => fits(request) }, signal);
+ *       const result = await run(claim.request.value, AbortSignal.any([claim.cancelled, claim.lost]));
+ *       await claim.complete(events.put(result));            // the request is gone and its result is there, in one instant
+ *     }
+ */
+import type { Clock } from '../lib/clock.ts';
+import { settle, withRetry } from './connection.ts';
+import { create, type Store, StoreError, set } from './port.ts';
+import { Claim } from './request-claim.ts';
+import { isReadable, type Requestable, type RequestQueue, type StoredRequest } from './request-queue.ts';
+import { encodeRequestRecord, parseRequestName } from './request-record.ts';
+import { wakeUps } from './wake-ups.ts';
+
+export interface WorkerOptions<T> {
+  /** Who takes it, for people to read. */
+  readonly worker: string;
+  readonly clock: Pick<Clock, 'now'>;
+  /** Which requests this worker can serve; default all. */
+  readonly accepts?: (request: T) => boolean;
+}
+
+/** Heads of the queue read at once: the first usually is the one. */
+const READ_AT_ONCE = 8;
+
+/**
+ * Waits for a request this worker accepts and claims it, the most urgent first.
+ *
+ * @throws the signal's reason when aborted; StoreError `SessionExpired` when the session is over.
+ */
+export async function nextRequest<T extends Requestable>(
+  queue: RequestQueue<T>,
+  options: WorkerOptions<T>,
+  signal: AbortSignal,
+): Promise<Claim<T>> {
+  const concerns = (event: { readonly kind: string }): boolean => event.kind !== 'deleted';
+  for await (const _ of wakeUps(queue.store, queue.queuePath, signal, concerns)) {
+    const claim = await claimFirst(queue, options, signal);
+    if (claim !== undefined) return claim;
+  }
+  throw signal.reason;
+}
+
+async function claimFirst<T extends Requestable>(
+  queue: RequestQueue<T>,
+  options: WorkerOptions<T>,
+  signal: AbortSignal,
+): Promise<Claim<T> | undefined> {
+  const { names, claimed } = await settle(queue.store, () => queue.overview(), signal);
+  const free = names.filter(name => !claimed.has(parseRequestName(name)?.uuid ?? ''));
+  for (let at = 0; at < free.length; at += READ_AT_ONCE) {
+    const requests = await settle(queue.store, () => queue.read(free.slice(at, at + READ_AT_ONCE)), signal);
+    for (const request of requests) {
+      if (!isReadable(request) || request.state.kind !== 'requested') continue;
+      if (options.accepts?.(request.value) === false) continue;
+      signal.throwIfAborted();
+      const claim = await claimRequest(queue, request, options);
+      if (claim !== undefined) return claim;
+    }
+  }
+  return undefined;
+}
+
+/** @returns undefined when somebody else was quicker. */
+export async function claimRequest<T extends Requestable>(
+  queue: RequestQueue<T>,
+  request: StoredRequest<T>,
+  { worker, clock }: WorkerOptions<T>,
+): Promise<Claim<T> | undefined> {
+  const { store } = queue;
+  const claimPath = queue.claimPath(request.uuid);
+  const at = clock.now();
+  const taken = encodeRequestRecord({ ...request, state: { kind: 'taken', worker, at } });
+  const token = `${worker} ${at}`;
+  const claim = create(claimPath, new TextEncoder().encode(token), { ephemeral: true });
+  try {
+    await withRetry(
+      store,
+      () => store.multi([claim, set(request.path, taken, request.version)]),
+      () => isOurs(store, claimPath, token),
+    );
+    return new Claim({ queue, request, claimPath });
+  } catch (error) {
+    if (error instanceof StoreError && ['NodeExists', 'BadVersion', 'NoNode'].includes(error.code))
+      return undefined;
+    throw error;
+  }
+}
+
+async function isOurs(store: Store, claimPath: string, token: string): Promise<boolean> {
+  const node = await store.get(claimPath);
+  return node?.stat.ephemeralOwner === store.sessionId && new TextDecoder().decode(node.data) === token;
+}
