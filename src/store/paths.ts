@@ -92,6 +92,7 @@ function connectionPaths(base: string) {
     /** Who listens and processes; see lock.ts. */
     election: `${base}/election`,
     epoch: `${base}/epoch`,
+    lastOperation: `${base}/lastOp`,
     /** What the driver wants to remember (its view of the host's refs). */
     memory: `${base}/memory`,
     memoryOf: (key: string) => `${base}/memory/${nodeName(key)}`,
