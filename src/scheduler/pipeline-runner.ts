@@ -11,6 +11,7 @@ import type { IdMaker } from '../lib/ids.ts';
 import { graphOf } from '../model/build-set.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
+import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import { Fenced, type Fence } from '../store/fence.ts';
 import { loadPipeline, preparePipeline } from '../store/load-pipeline.ts';
@@ -19,6 +20,7 @@ import type { StorePaths } from '../store/paths.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { MAX_EVENTS, pipelineTurn } from './pipeline-turn.ts';
 import { fencedLoop, type LoopDeps } from './loop.ts';
+import { processReports, type ReportLoopDeps } from './report-loop.ts';
 import { takeOver, type TakeOverDeps } from './take-over.ts';
 
 /** A turn with the same first event fails this often before that event is laid aside. */
@@ -35,6 +37,7 @@ export interface PipelineRunnerDeps extends LoopDeps {
   /** With the current layout; called once per turn. */
   context(): PipelineContext;
   readonly takeOver: Omit<TakeOverDeps, 'events'>;
+  readonly reports: ReportLoopDeps;
   /** The pipeline holds this now: for others of this process (blobs in use). */
   onState(state: PipelineState): void;
 }
@@ -53,6 +56,7 @@ export function createPipelineRunner(deps: PipelineRunnerDeps): PipelineRunner {
     async run(signal) {
       await preparePipeline(deps.store, places, signal);
       await deps.events.prepare(signal);
+      await ensureNode(deps.store, deps.reports.outbox, signal);
       using watch = deps.store.watch(places.eventQueue, event => {
         if (event.kind !== 'deleted') dirty.set();
       });
@@ -71,11 +75,22 @@ async function tenure(deps: PipelineRunnerDeps, dirty: Dirty, fence: Fence, sign
   await takeOver(state, { ...deps.takeOver, events: deps.events }, fence, signal);
   deps.onState(state);
   dirty.set();
-  const either = AbortSignal.any([signal, fence.lost]);
-  for (;;) {
-    await dirty.wait(either);
-    state = await turns(deps, state, fence, dirty);
-    deps.onState(state);
+  const stop = new AbortController();
+  const either = AbortSignal.any([signal, fence.lost, stop.signal]);
+  const turning = async () => {
+    for (;;) {
+      await dirty.wait(either);
+      state = await turns(deps, state, fence, dirty);
+      deps.onState(state);
+    }
+  };
+  const loops = [turning(), processReports(deps.reports, fence, either)];
+  try {
+    await Promise.race(loops);
+    either.throwIfAborted();
+  } finally {
+    stop.abort();
+    await Promise.allSettled(loops);
   }
 }
 

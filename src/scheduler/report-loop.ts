@@ -14,6 +14,12 @@ import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
 import type { ConnectionName } from '../model/project.ts';
 import type { ReportRecord } from '../model/queue-item.ts';
 import type { ReportIntent } from '../model/report-intent.ts';
+import { reportIntentCodec } from '../model/codec/records.ts';
+import type { EventQueue } from '../store/event-queue.ts';
+import type { Fence } from '../store/fence.ts';
+import { listOutbox, readOutbox } from '../store/outbox.ts';
+import { remove, type Store } from '../store/port.ts';
+import { wakeUps } from '../store/wake-ups.ts';
 
 export interface ReportDeps {
   readonly clock: Clock;
@@ -109,4 +115,26 @@ function recordOf(part: ReportIntent['parts'][number], outcome: ReportOutcome, s
     outcome: outcome.kind === 'done' ? 'done' : outcome.kind === 'failed' ? 'failed' : 'refused',
     ...(outcome.kind === 'done' ? {} : { text: outcome.text }),
   };
+}
+
+export interface ReportLoopDeps extends ReportDeps {
+  readonly store: Store;
+  /** Outbox of intents of one pipeline. */
+  readonly outbox: string;
+  readonly events: EventQueue<PipelineEvent>;
+}
+
+/** Carries out the intents of one pipeline in order, under its fence. Returns when aborted; throws when the fence is lost. */
+export async function processReports(deps: ReportLoopDeps, fence: Fence, signal: AbortSignal): Promise<void> {
+  const mayAct = () => deps.mayAct() && fence.held;
+  for await (const _ of wakeUps(deps.store, deps.outbox, signal, event => event.kind === 'created')) {
+    for (const entry of await listOutbox(deps.store, deps.outbox)) {
+      const [row] = await readOutbox(deps.store, [entry]);
+      if (row === undefined) continue;
+      // The fence is checked by a write directly before the deed: whoever is paused here for long finds it gone.
+      await fence.commit([], deps.ids.uuid());
+      const result = await carryOut(reportIntentCodec.decode(row.data), { ...deps, mayAct }, signal);
+      await fence.commit([remove(row.path), ...(result === undefined ? [] : deps.events.put(result))], deps.ids.uuid());
+    }
+  }
 }

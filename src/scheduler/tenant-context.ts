@@ -106,6 +106,16 @@ export function contextMaker(shared: SchedulerShared, tenant: Tenant, name: Pipe
       log,
       events,
       takeOver: { clock: deps.clock, ids: deps.ids, log, mergeRequests: shared.mergeRequests, buildRequests: shared.buildRequests },
+      reports: {
+        clock: deps.clock,
+        ids: deps.ids,
+        log,
+        connections: deps.connections,
+        mayAct: () => deps.store.sessionState === 'connected',
+        store: deps.store,
+        outbox: deps.paths.reportOutbox(tenant.name, name),
+        events,
+      },
       onState: state => shared.onState(tenant.name, name, state),
     },
   };

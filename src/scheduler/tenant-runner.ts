@@ -65,7 +65,7 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
 
   function start(pipeline: Pipeline, signal: AbortSignal): void {
     const maker = contextMaker(shared, tenant, pipeline.name, config);
-    const entry = {
+    const entry: { readonly runner: PipelineRunner; pipeline: Pipeline } = {
       pipeline,
       runner: createPipelineRunner({
         ...maker.runnerDeps,
