@@ -1,0 +1,125 @@
+/** An {@link Explanation} for people at a terminal: where the time went, what was lost, what it waited for. */
+import type { Nanoseconds } from '../lib/clock.ts';
+import { durationText } from '../lib/duration-text.ts';
+import { type Paint, painter } from './ansi.ts';
+import type { PathLink } from './critical-path.ts';
+import type { BuildTimes, Explanation, Reset, StateTotal } from './explain.ts';
+import { isFailure } from './status.ts';
+import { printable, toWidth, widthOf } from './text-width.ts';
+import { between } from './time-window.ts';
+
+export interface ExplainTextOptions {
+  /** Columns, at least 60. */
+  readonly width: number;
+  readonly colour: boolean;
+}
+
+/** The text, without a last line break. */
+export function explainText(explanation: Explanation, options: ExplainTextOptions): string {
+  const paint = painter(options.colour);
+  const width = Math.max(60, options.width);
+  const sections = [
+    headLines(explanation, paint),
+    section(
+      'Where the time went',
+      explanation.totals.map(total => totalLine(total, width, paint)),
+      paint,
+    ),
+    section(
+      'Tested again',
+      explanation.resets.flatMap(reset => resetLines(reset, explanation, paint)),
+      paint,
+    ),
+    section('Builds', buildLines(explanation.builds, paint), paint),
+    section(
+      'What it waited for, one after the other',
+      explanation.criticalPath.map(link => linkLine(link, explanation, paint)),
+      paint,
+    ),
+  ];
+  return sections
+    .filter(lines => lines.length > 0)
+    .map(lines => lines.map(line => cut(line, width, options.colour)).join('\n'))
+    .join('\n\n');
+}
+
+function section(title: string, lines: readonly string[], paint: Paint): readonly string[] {
+  return lines.length === 0 ? [] : [paint(title, 'bold'), ...lines];
+}
+
+function headLines(explanation: Explanation, paint: Paint): readonly string[] {
+  const { ended } = explanation;
+  const place = `in ${explanation.pipeline} of ${explanation.tenant}`;
+  const long = text(explanation.duration);
+  const fate =
+    ended === null
+      ? paint(`still there after ${long}`, 'cyan')
+      : `${paint(ended.result, ...colourOf(ended.result))} after ${long}${ended.reason === 'reported' ? '' : `: ${ended.text}`}`;
+  return [
+    `${paint(printable(explanation.changes.join(', ')), 'bold')} ${place}: ${fate}`,
+    paint(`item ${explanation.item}`, 'dim'),
+  ];
+}
+
+function totalLine({ state, kind, duration, share }: StateTotal, width: number, paint: Paint): string {
+  const room = Math.min(48, width - 40);
+  const cells = Math.max(1, Math.round(share * room));
+  const bar = kind === 'wait' ? paint('░'.repeat(cells), 'yellow') : paint('█'.repeat(cells), 'blue');
+  const percent = share > 0 && share < 0.01 ? '<1%' : `${Math.round(share * 100)}%`;
+  return `  ${toWidth(state, 15)} ${toWidth(text(duration), 7, 'right')} ${toWidth(percent, 5, 'right')}  ${bar}`;
+}
+
+function resetLines(reset: Reset, explanation: Explanation, paint: Paint): readonly string[] {
+  const at = text(between(explanation.enqueuedAt, reset.at));
+  const lost = `${text(reset.elapsed)} after it began; ${text(reset.lostBuildTime)} of build time lost`;
+  return [
+    `  ${paint('↺', 'yellow')} ${toWidth(`at ${at}`, 11)} ${paint(printable(reset.text), 'yellow')}`,
+    paint(`    ${' '.repeat(11)} buildset ${reset.buildset}, ${lost}`, 'dim'),
+  ];
+}
+
+function buildLines(builds: readonly BuildTimes[], paint: Paint): readonly string[] {
+  if (builds.length === 0) return [];
+  const jobWidth = Math.min(40, Math.max(3, ...builds.map(build => widthOf(printable(build.job)))));
+  const workerWidth = Math.max(6, ...builds.map(build => widthOf(build.worker ?? '')));
+  const columns = (job: string, set: string, attempt: string, waited: string, ran: string, worker: string) =>
+    `  ${toWidth(job, jobWidth)}  ${toWidth(set, 8, 'right')}  ${toWidth(attempt, 7, 'right')}  ${toWidth(waited, 7, 'right')}  ${toWidth(ran, 7, 'right')}  ${toWidth(worker, workerWidth)}  `;
+  const head = paint(`${columns('job', 'buildset', 'attempt', 'waited', 'ran', 'worker')}result`, 'dim');
+  const rows = builds.map(build => {
+    const result = build.result ?? 'open';
+    const row = columns(
+      printable(build.job),
+      String(build.buildset),
+      String(build.attempt),
+      text(build.waited),
+      text(build.ran),
+      build.worker ?? '–',
+    );
+    return `${row}${paint(result, ...colourOf(result))}${build.voting ? '' : paint(' (non-voting)', 'dim')}`;
+  });
+  return [head, ...rows];
+}
+
+function linkLine(link: PathLink, explanation: Explanation, paint: Paint): string {
+  const at = text(between(explanation.enqueuedAt, link.from));
+  const mark = link.kind === 'wait' ? paint('░', 'yellow') : paint('█', 'blue');
+  const words = link.repeated
+    ? `${printable(link.text)} ${paint(`(lost to a reset)`, 'yellow')}`
+    : printable(link.text);
+  return `  ${toWidth(at, 7, 'right')}  ${mark} ${toWidth(text(link.duration), 7, 'right')}  ${words}`;
+}
+
+function colourOf(result: string) {
+  if (isFailure(result)) return ['red'] as const;
+  if (result === 'SUCCESS') return ['green'] as const;
+  return result === 'open' ? (['cyan'] as const) : (['yellow'] as const);
+}
+
+function text(duration: Nanoseconds): string {
+  return durationText(Number(duration) / 1e6);
+}
+
+/** Painted lines are left to the terminal to wrap: cutting inside a colour would leak it. */
+function cut(line: string, width: number, colour: boolean): string {
+  return colour ? line : toWidth(line, width).trimEnd();
+}
