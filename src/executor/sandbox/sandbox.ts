@@ -109,7 +109,9 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
     jobDir: facts.jobDir,
     async reaches(path) {
       // Above the cache the stage opens the way; the job's user must still get through the cache itself.
-      return !facts.isRoot || (await closedDirectory(path, stage === null ? '/' : facts.gitDir)) === undefined;
+      return (
+        !facts.isRoot || (await closedDirectory(path, stage === null ? '/' : facts.gitDir)) === undefined
+      );
     },
     ownerOf: slot => (facts.isRoot ? { uid: FIRST_UID + slot, gid: FIRST_UID + slot } : null),
     view: places => (isolation.kind === 'none' ? hostView(places, facts.path) : INSIDE_VIEW),

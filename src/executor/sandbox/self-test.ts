@@ -2,7 +2,7 @@
  * Proves at start that the sandbox holds: a job of our own tries what a hostile one would, in a real build directory, and
  * every attempt must fail. Also proves that what jobs need does work (writing the workspace, changing an overlay).
  */
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomIds } from '../../lib/ids.ts';
 import { makeDirectory, makePlaces, placesOf } from '../build-places.ts';
@@ -103,8 +103,10 @@ async function makeOverlay(
 ): Promise<Overlay> {
   const overlay = { lower: join(folder, 'lower'), layer: join(layers, '0'), at: join(src, 'overlay') };
   await makeDirectory(overlay.lower, 0o755, owner);
-  for (const name of ['file', 'gone'])
-    await writeFile(join(overlay.lower, name), 'before\n', { mode: 0o666 });
+  for (const path of [join(overlay.lower, 'file'), join(overlay.lower, 'gone')]) {
+    await writeFile(path, 'before\n');
+    if (owner !== null) await chown(path, owner.uid, owner.gid);
+  }
   await mkdir(overlay.layer);
   for (const path of [join(overlay.layer, 'upper'), join(overlay.layer, 'work'), overlay.at]) {
     await makeDirectory(path, 0o755, owner);

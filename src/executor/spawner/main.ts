@@ -2,8 +2,13 @@
  * The spawner process: see `protocol.ts`. It holds nothing but running jobs and ends when its channel closes, killing them
  * first; so nothing a job started outlives a `kill -9` of the service.
  */
+import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { type JobProcess, startJobProcess } from './job-process.ts';
 import type { FromSpawner, ProcessEnd, ToSpawner } from './protocol.ts';
+
+closeInheritedDescriptors();
+// What jobs and their checkouts write can be read by all, as people expect of a build.
+process.umask(0o022);
 
 const jobs = new Map<number, JobProcess>();
 /** Stops that arrived while their process was still being started. */

@@ -11,7 +11,7 @@ import { MARK, type ProcessSpec } from './protocol.ts';
 const MAX_ROUNDS = 20;
 
 /** What {@link ProcessSpec.reach} says is reached; nothing for a namespace, which the kernel empties, and for a group. */
-export function killStrays({ reach, user }: ProcessSpec): void {
+export function killStrays({ reach, user }: Pick<ProcessSpec, 'reach' | 'user'>): void {
   if (!('mark' in reach)) return;
   killStrayProcesses(reach.mark, reach.kind === 'user' && user !== null ? user.uid : null);
 }

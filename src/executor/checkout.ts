@@ -1,0 +1,91 @@
+/**
+ * A repository with a work tree at exactly one commit, whose objects are those of the repository cache: nothing is copied,
+ * nothing is merged, nothing can be fetched or pushed from it (`origin` is a dead URL, as Zuul has it).
+ *
+ * Its `.git` is written here rather than by `git clone`: it takes a dozen small files, no process, and holds no hook.
+ */
+import { chown, mkdir, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { refNameProblem } from '../git/ref-name.ts';
+import type { BranchName, CommitId } from '../model/project.ts';
+import { type GitPlace, type OwnProcesses, WorkspaceFailure } from './git-process.ts';
+import type { Owner } from './sandbox/stage.ts';
+
+export interface Checkout extends GitPlace {
+  readonly commit: CommitId;
+  /** Checked out under this name; null: detached. */
+  readonly branch: BranchName | null;
+  /** The cached objects by the path the job sees; null: the checkout gets copies. */
+  readonly alternates: string | null;
+}
+
+/** @param checkout `tree` is an existing empty directory of the owner. @throws WorkspaceFailure */
+export async function makeCheckout(
+  own: OwnProcesses,
+  checkout: Checkout,
+  owner: Owner | null,
+): Promise<void> {
+  const git = join(checkout.tree, '.git');
+  await writeSkeleton(git, checkout.alternates, owner);
+  await pointAt(checkout, owner);
+  if (checkout.alternates === null) {
+    await own.system(['cp', '-R', '--', `${checkout.gitDir}/objects/.`, `${git}/objects/`]);
+    if (owner !== null) await own.system(['chown', '-R', '-h', `${owner.uid}:${owner.gid}`, '--', git]);
+  }
+  await own.git(checkout, ['read-tree', '--reset', '-u', checkout.commit], owner);
+}
+
+/** Makes HEAD (and the branch) name the commit; the work tree is somebody else's business. */
+export async function pointAt({ tree, commit, branch }: Checkout, owner: Owner | null): Promise<void> {
+  const ref = branch === null ? null : branchRef(branch);
+  const packed = ref === null ? '' : `# pack-refs with: peeled fully-peeled sorted \n${commit} ${ref}\n`;
+  await writeOwned(join(tree, '.git', 'packed-refs'), packed, owner);
+  await writeOwned(join(tree, '.git', 'HEAD'), ref === null ? `${commit}\n` : `ref: ${ref}\n`, owner);
+}
+
+function branchRef(branch: BranchName): string {
+  const ref = `refs/heads/${branch}`;
+  const problem = refNameProblem(ref);
+  if (problem !== undefined)
+    throw new WorkspaceFailure(`branch ${JSON.stringify(branch)} cannot be checked out: its name ${problem}`);
+  return ref;
+}
+
+const CONFIG = `[core]
+\trepositoryformatversion = 0
+\tfilemode = true
+\tbare = false
+\tlogallrefupdates = true
+[remote "origin"]
+\turl = file:///dev/null
+\tfetch = +refs/heads/*:refs/remotes/origin/*
+[gc]
+\tauto = 0
+`;
+
+async function writeSkeleton(git: string, alternates: string | null, owner: Owner | null): Promise<void> {
+  for (const folder of [
+    '',
+    'objects',
+    'objects/info',
+    'objects/pack',
+    'refs',
+    'refs/heads',
+    'refs/tags',
+    'info',
+  ]) {
+    await makeOwned(join(git, folder), owner);
+  }
+  await writeOwned(join(git, 'config'), CONFIG, owner);
+  if (alternates !== null) await writeOwned(join(git, 'objects/info/alternates'), `${alternates}\n`, owner);
+}
+
+async function makeOwned(path: string, owner: Owner | null): Promise<void> {
+  await mkdir(path);
+  if (owner !== null) await chown(path, owner.uid, owner.gid);
+}
+
+async function writeOwned(path: string, text: string, owner: Owner | null): Promise<void> {
+  await writeFile(path, text);
+  if (owner !== null) await chown(path, owner.uid, owner.gid);
+}

@@ -1,0 +1,103 @@
+/**
+ * What the executor needs of the rest of the service, as narrow as it can be. `src/cmd` hands in the real things; tests hand
+ * in small ones.
+ */
+import type { Clock } from '../lib/clock.ts';
+import type { BuildRequest } from '../model/build-request.ts';
+import type { PipelineEvent } from '../model/event.ts';
+import type { CommitId, ProjectKey } from '../model/project.ts';
+
+/** `build-started`, `build-failing` and `build-result`, as the scheduler's turn consumes them. */
+export type BuildEvent = Extract<
+  PipelineEvent,
+  { readonly kind: 'build-started' | 'build-failing' | 'build-result' }
+>;
+export type BuildResultEvent = Extract<PipelineEvent, { readonly kind: 'build-result' }>;
+
+/** Build requests of this executor's zone. */
+export interface BuildQueue {
+  /**
+   * Claims the next request this executor takes, highest priority first; waits until there is one. The claim is durable
+   * when this returns.
+   *
+   * @returns undefined when `signal` aborted first.
+   */
+  take(accepts: (request: BuildRequest) => boolean, signal: AbortSignal): Promise<TakenBuild | undefined>;
+}
+
+export interface TakenBuild {
+  readonly request: BuildRequest;
+  /** Aborts when the scheduler wants it stopped: it then ends with CANCELED. */
+  readonly cancelled: AbortSignal;
+  /** Aborts when the claim is gone (session lost): somebody else may be at it, so it is killed and nothing is reported. */
+  readonly lost: AbortSignal;
+  /** Puts `build-started` or `build-failing` into the pipeline's queue; durable when it resolves. */
+  report(event: BuildEvent): Promise<void>;
+  /** Puts the result into the pipeline's queue and removes the request, in one write. */
+  complete(event: BuildResultEvent): Promise<void>;
+}
+
+export interface RepositoryRequest {
+  readonly project: ProjectKey;
+  /** See `BuildProject.remote`. */
+  readonly remote: string;
+  readonly commit: CommitId;
+}
+
+export type ProvidedRepository =
+  | {
+      readonly kind: 'ready';
+      /** The bare repository, absolute, with `objects` in it; it keeps the commit while the executor runs. */
+      readonly gitDir: string;
+      /** Something had to be fetched. */
+      readonly fetched: boolean;
+    }
+  | { readonly kind: 'unavailable'; readonly reason: string };
+
+/** The executor's repository cache; in the all-in-one service the merger's. */
+export interface Repositories {
+  provide(request: RepositoryRequest): Promise<ProvidedRepository>;
+}
+
+export interface ExecutorLog {
+  info(message: string): void;
+  warn(message: string): void;
+}
+
+export interface ExecutorDeps {
+  readonly clock: Clock;
+  readonly queue: BuildQueue;
+  readonly repositories: Repositories;
+  readonly log: ExecutorLog;
+}
+
+export interface ExecutorOptions {
+  /** Name of this executor, shown as the worker of its builds. */
+  readonly hostname: string;
+  readonly jobDir: string;
+  readonly logDir: string;
+  /** Root of the repository cache: everything {@link Repositories} provides lies below it. */
+  readonly gitDir: string;
+  readonly sandbox: 'auto' | 'bubblewrap' | 'none';
+  /** Node labels it offers; a job that names none runs anywhere. */
+  readonly labels: readonly string[];
+  readonly maxBuilds: number;
+  /** Bytes of output per build; a job that writes more fails. */
+  readonly outputMaxBytes: number;
+  /** Bytes a build may write; null: no limit. */
+  readonly diskLimitBytes: number | null;
+  /** Seconds, for jobs without a timeout, for pre-run and run together and again for post-run. */
+  readonly defaultTimeout: number;
+  /** Seconds between SIGTERM and SIGKILL. Default 10. */
+  readonly graceSeconds?: number;
+  /** Seconds between two looks at how much a build has written. Default 5. */
+  readonly diskCheckSeconds?: number;
+  /** Processes and threads a job may have. Default 1024. */
+  readonly maxProcesses?: number;
+  /** `PATH` of the service. */
+  readonly path: string;
+  /** More host directories that sandboxed jobs may read, e.g. `/opt/toolchain`. Default none. */
+  readonly readOnlyPaths?: readonly string[];
+  /** Whether builds of untrusted playbooks run where nothing isolates them. Default true (the report says so plainly). */
+  readonly untrustedWithoutSandbox?: boolean;
+}

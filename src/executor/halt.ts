@@ -1,0 +1,31 @@
+/** Why a build must end before it is done. The first reason stays. */
+export type HaltReason =
+  /** The scheduler wants it stopped: result CANCELED. */
+  | 'cancelled'
+  /** The claim is gone, nothing may be reported. */
+  | 'lost'
+  /** The executor stops at once: the build is tried again elsewhere. */
+  | 'executor-stopped';
+
+export interface Halt {
+  readonly signal: AbortSignal;
+  reason(): HaltReason | undefined;
+}
+
+export function createHalt(sources: Readonly<Record<HaltReason, AbortSignal>>): Halt & Disposable {
+  const controller = new AbortController();
+  const undo = new AbortController();
+  let reason: HaltReason | undefined;
+  function listen(why: HaltReason, source: AbortSignal): void {
+    const halt = () => {
+      reason ??= why;
+      controller.abort();
+    };
+    if (source.aborted) halt();
+    else source.addEventListener('abort', halt, { once: true, signal: undo.signal });
+  }
+  listen('lost', sources.lost);
+  listen('cancelled', sources.cancelled);
+  listen('executor-stopped', sources['executor-stopped']);
+  return { signal: controller.signal, reason: () => reason, [Symbol.dispose]: () => undo.abort() };
+}

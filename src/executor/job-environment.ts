@@ -1,0 +1,144 @@
+/**
+ * What a playbook's process is told: a cleared environment with these variables, and the whole truth in one JSON file.
+ *
+ *     ZUUL_CHANGE=12,3  ZUUL_PHASE=run  ZUUL_SRC_DIR=/build/src  ...
+ *     GATEHOUSE_VARIABLES=/gatehouse/variables.json              {"zuul": {...}, "vars": {...}}
+ */
+import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
+import type { Json } from '../model/job.ts';
+import { jobEnvironment as traceEnvironment } from '../tracing/carrier.ts';
+import { playbookSpanId } from '../tracing/span-ids.ts';
+import type { JobView } from './sandbox/sandbox.ts';
+
+export type Phase = 'pre-run' | 'run' | 'post-run';
+
+export const VARIABLES_FILE = 'variables.json';
+
+export interface PlaybookFacts {
+  readonly playbook: BuildPlaybook;
+  readonly phase: Phase;
+  /** How many playbooks of the same path ran before in this build. */
+  readonly ordinal: number;
+  /** In post-run: whether pre-run and run succeeded. */
+  readonly success: boolean | null;
+}
+
+/** `zuul` as the request has it, completed by what only the executor knows, and the job's own variables. */
+export function jobVariables(
+  request: BuildRequest,
+  view: JobView,
+  hostname: string,
+): { readonly [name: string]: Json } {
+  return {
+    zuul: {
+      ...request.zuul,
+      executor: {
+        hostname,
+        src_root: `${view.work}/src`,
+        log_root: `${view.work}/logs`,
+        work_root: view.work,
+      },
+    },
+    vars: request.job.vars,
+  };
+}
+
+export function playbookEnvironment(
+  request: BuildRequest,
+  view: JobView,
+  facts: PlaybookFacts,
+): { readonly [name: string]: string } {
+  return {
+    PATH: view.path,
+    HOME: view.home,
+    TMPDIR: view.tmp,
+    USER: 'job',
+    LOGNAME: 'job',
+    LANG: 'C.UTF-8',
+    CI: 'true',
+    ...zuulEnvironment(request, view),
+    ZUUL_PHASE: facts.phase,
+    ...(facts.success === null ? {} : { ZUUL_SUCCESS: String(facts.success) }),
+    ...traceOf(request, facts),
+  };
+}
+
+function zuulEnvironment(request: BuildRequest, view: JobView): { readonly [name: string]: string } {
+  const variables = `${view.info}/${VARIABLES_FILE}`;
+  return {
+    ZUUL_BUILD: request.uuid,
+    ZUUL_BUILDSET: request.buildset,
+    ZUUL_JOB: request.jobName,
+    ZUUL_TENANT: request.tenant,
+    ZUUL_PIPELINE: request.pipeline,
+    ZUUL_ATTEMPT: String(request.attempt),
+    ZUUL_VOTING: String(request.job.voting),
+    ...fromRequest(request.zuul),
+    ZUUL_WORK_DIR: view.work,
+    ZUUL_SRC_DIR: `${view.work}/src`,
+    ZUUL_LOG_DIR: `${view.work}/logs`,
+    ZUUL_ARTIFACTS_DIR: `${view.work}/artifacts`,
+    ZUUL_VARIABLES_FILE: variables,
+    GATEHOUSE_VARIABLES: variables,
+  };
+}
+
+/** The facts of the change that scripts ask for most; those the request lacks (a ref update has no change) are absent. */
+function fromRequest(zuul: BuildRequest['zuul']): { readonly [name: string]: string } {
+  const named: readonly (readonly [string, Json | undefined])[] = [
+    ['ZUUL_PROJECT', fieldOf(zuul['project'], 'canonical_name') ?? fieldOf(zuul['project'], 'name')],
+    ['ZUUL_BRANCH', zuul['branch']],
+    ['ZUUL_CHANGE', zuul['change']],
+    ['ZUUL_PATCHSET', zuul['patchset']],
+    ['ZUUL_CHANGE_URL', zuul['change_url']],
+    ['ZUUL_REF', zuul['ref']],
+    ['ZUUL_TAG', zuul['tag']],
+    ['ZUUL_COMMIT', zuul['commit_id']],
+    ['ZUUL_OLDREV', zuul['oldrev']],
+    ['ZUUL_NEWREV', zuul['newrev']],
+    ['ZUUL_EVENT', zuul['event_id']],
+  ];
+  const found: Record<string, string> = {};
+  for (const [name, value] of named) {
+    // No process can be given a NUL byte.
+    if ((typeof value === 'string' && !value.includes('\0')) || typeof value === 'number')
+      found[name] = String(value);
+  }
+  return found;
+}
+
+function fieldOf(value: Json | undefined, name: string): Json | undefined {
+  return isObject(value) ? value[name] : undefined;
+}
+
+function isObject(value: Json | undefined): value is { readonly [key: string]: Json } {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Absolute path, in the job's view, of the change's own project; the sources' root when the request does not say. */
+export function workingDirectory(request: BuildRequest, view: Pick<JobView, 'work'>): string {
+  const canonical = fieldOf(request.zuul['project'], 'canonical_name');
+  const own =
+    request.projects.find(({ canonicalName }) => canonicalName === canonical) ?? request.projects[0];
+  return own === undefined ? `${view.work}/src` : `${view.work}/src/${own.canonicalName}`;
+}
+
+function traceOf(
+  request: BuildRequest,
+  { playbook, ordinal }: PlaybookFacts,
+): { readonly [name: string]: string } {
+  if (request.trace === null) return {};
+  return traceEnvironment({
+    traceId: request.trace.traceId,
+    spanId: playbookSpanId(request.trace.buildSpan, playbook.path, ordinal),
+    sampled: request.trace.sampled,
+    baggage: {
+      tenant: request.tenant,
+      pipeline: request.pipeline,
+      item: request.item,
+      buildset: request.buildset,
+      build: request.uuid,
+      job: request.jobName,
+    },
+  });
+}

@@ -1,0 +1,121 @@
+/**
+ * Checkouts that stay from build to build, so that a workspace costs what changed since the last one, not what there is.
+ *
+ *     <job_dir>/.kept/<slot>/<key>/tree     the work tree, with `.git`
+ *     <job_dir>/.kept/<slot>/<key>/state    what `tree` is known to hold; absent while it is being changed
+ *
+ * A kept checkout belongs to one slot, and a slot runs one build at a time, so nobody looks while it is moved on. Jobs never
+ * write it: they get an overlay above it (`sandbox/stage.ts`), or see it read-only. What cannot be trusted (no state: we
+ * were killed in between; git refuses) is thrown away and made again.
+ */
+import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { sha256 } from '../lib/ids.ts';
+import type { ProjectKey } from '../model/project.ts';
+import { makeDirectory } from './build-places.ts';
+import { type Checkout, makeCheckout, pointAt } from './checkout.ts';
+import { type OwnProcesses, WorkspaceFailure } from './git-process.ts';
+import type { Owner } from './sandbox/stage.ts';
+
+export interface KeptRequest extends Omit<Checkout, 'tree'> {
+  readonly project: ProjectKey;
+  readonly canonicalName: string;
+  /** Workspaces and playbooks are at different commits of one project. */
+  readonly use: 'workspace' | `playbooks-${number}`;
+}
+
+export interface KeptCheckouts {
+  /** The tree at the wanted commit, and whether nothing had to be done for it. @throws WorkspaceFailure */
+  provide(
+    slot: number,
+    owner: Owner | null,
+    request: KeptRequest,
+  ): Promise<{ readonly tree: string; readonly cached: boolean }>;
+}
+
+/** Per slot; the least recently used goes. */
+const MAX_KEPT = 24;
+
+export function createKeptCheckouts(root: string, own: OwnProcesses): KeptCheckouts {
+  async function make(folder: string, checkout: Checkout, owner: Owner | null): Promise<void> {
+    await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { mode: 0o711, recursive: true });
+    await makeDirectory(checkout.tree, 0o755, owner);
+    await makeCheckout(own, checkout, owner);
+  }
+
+  /** Moves a clean checkout on. @returns false when git does not find it clean. */
+  async function advance(checkout: Checkout, from: string, owner: Owner | null): Promise<boolean> {
+    try {
+      if (from !== checkout.commit)
+        await own.git(checkout, ['read-tree', '-m', '-u', from, checkout.commit], owner);
+    } catch (error) {
+      if (error instanceof WorkspaceFailure) return false;
+      throw error;
+    }
+    await pointAt(checkout, owner);
+    return true;
+  }
+
+  return {
+    async provide(slot, owner, request) {
+      const shelf = join(root, String(slot));
+      const key = sha256(
+        [request.project, request.canonicalName, request.use, request.branch ?? ''].join('\0'),
+      ).slice(0, 24);
+      const folder = join(shelf, key);
+      const checkout: Checkout = { ...request, tree: join(folder, 'tree') };
+      const stateFile = join(folder, 'state');
+      const wanted = { commit: request.commit, fixed: fixedFacts(request, owner) };
+      const found = parseState(await readOrEmpty(stateFile));
+      if (found?.commit === wanted.commit && found.fixed === wanted.fixed) {
+        const now = new Date();
+        await utimes(stateFile, now, now);
+        return { tree: checkout.tree, cached: true };
+      }
+      await rm(stateFile, { force: true });
+      const usable = found !== undefined && found.fixed === wanted.fixed;
+      if (!usable || !(await advance(checkout, found.commit, owner))) await make(folder, checkout, owner);
+      await writeFile(stateFile, `${wanted.commit} ${wanted.fixed}`);
+      await dropOldest(shelf, key);
+      return { tree: checkout.tree, cached: false };
+    },
+  };
+}
+
+/** What may not change while a checkout is kept. */
+function fixedFacts(request: KeptRequest, owner: Owner | null): string {
+  return sha256([request.gitDir, request.alternates ?? '', String(owner?.uid ?? '')].join('\0'));
+}
+
+function parseState(text: string): { readonly commit: string; readonly fixed: string } | undefined {
+  const [, commit, fixed] = /^([0-9a-f]{40,64}) ([0-9a-f]{64})$/.exec(text) ?? [];
+  return commit === undefined || fixed === undefined ? undefined : { commit, fixed };
+}
+
+async function dropOldest(shelf: string, justUsed: string): Promise<void> {
+  const keys = (await readdir(shelf)).filter(key => key !== justUsed);
+  if (keys.length < MAX_KEPT) return;
+  const used = await Promise.all(
+    keys.map(async key => ({ key, at: await lastUse(join(shelf, key, 'state')) })),
+  );
+  const [oldest] = used.toSorted((a, b) => a.at - b.at);
+  if (oldest !== undefined) await rm(join(shelf, oldest.key), { recursive: true, force: true });
+}
+
+async function lastUse(path: string): Promise<number> {
+  return await absentAs(0, async () => (await stat(path)).mtimeMs);
+}
+
+function readOrEmpty(path: string): Promise<string> {
+  return absentAs('', () => readFile(path, 'utf8'));
+}
+
+async function absentAs<T>(fallback: T, read: () => Promise<T>): Promise<T> {
+  try {
+    return await read();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return fallback;
+    throw error;
+  }
+}

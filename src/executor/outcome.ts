@@ -1,0 +1,51 @@
+/**
+ * From how the phases ended to the result of the build. Pure.
+ *
+ *     stopped by a cancel            CANCELED, whatever else
+ *     over the disk limit            DISK_FULL
+ *     our own failure, or stopped with the executor    RETRY
+ *     pre-run failed or timed out    RETRY (it prepares; it is not what is tested)
+ *     run failed / timed out         FAILURE / TIMED_OUT, also when post-run fails as well
+ *     post-run failed or timed out   POST_FAILURE, never tried again
+ */
+import type { BuildResult } from '../model/results.ts';
+import type { Phase } from './job-environment.ts';
+
+/** How one playbook ended. */
+export type PlaybookEnd =
+  | { readonly kind: 'passed' }
+  | { readonly kind: 'failed' | 'timed-out'; readonly detail: string; readonly exitCode: number | null }
+  /** Ends the build at once: no further playbook, also not of post-run. */
+  | { readonly kind: 'cancelled' | 'disk-full' | 'broken'; readonly detail: string };
+
+/** The first playbook that did not pass, per phase; absent: the phase passed or had nothing to do. */
+export type PhaseEnds = { readonly [phase in Phase]?: Exclude<PlaybookEnd, { kind: 'passed' }> };
+
+export interface BuildOutcome {
+  readonly result: BuildResult;
+  readonly detail?: string;
+}
+
+export function outcomeOf(ends: PhaseEnds): BuildOutcome {
+  const { 'pre-run': pre, run, 'post-run': post } = ends;
+  const final = [pre, run, post].find(end => end !== undefined && isFinal(end));
+  if (final !== undefined) return { result: FINAL[final.kind], detail: final.detail };
+  if (pre !== undefined) return { result: 'RETRY', detail: pre.detail };
+  if (run !== undefined)
+    return { result: run.kind === 'timed-out' ? 'TIMED_OUT' : 'FAILURE', detail: run.detail };
+  if (post !== undefined) return { result: 'POST_FAILURE', detail: post.detail };
+  return { result: 'SUCCESS' };
+}
+
+const FINAL: { readonly [kind in Exclude<PlaybookEnd, { kind: 'passed' }>['kind']]: BuildResult } = {
+  cancelled: 'CANCELED',
+  'disk-full': 'DISK_FULL',
+  broken: 'RETRY',
+  failed: 'FAILURE',
+  'timed-out': 'TIMED_OUT',
+};
+
+/** Whether nothing more may run after this. */
+export function isFinal(end: PlaybookEnd): boolean {
+  return end.kind === 'cancelled' || end.kind === 'disk-full' || end.kind === 'broken';
+}

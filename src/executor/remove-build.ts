@@ -1,0 +1,31 @@
+/**
+ * Takes a build's directory away: renamed first, so that the path is free at once and whoever still holds it works on
+ * nothing that counts; then deleted by `rm`, which opens directory by directory and follows no symbolic link a job made.
+ */
+import { mkdir, rename } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { randomIds } from '../lib/ids.ts';
+import type { OwnProcesses } from './git-process.ts';
+
+/** Name below `job_dir` of what waits to be deleted. */
+export const TRASH = '.trash';
+
+/** @returns where it is now. */
+export async function renameAway(jobDir: string, path: string): Promise<string> {
+  const trash = join(jobDir, TRASH);
+  await mkdir(trash, { recursive: true, mode: 0o700 });
+  const place = join(trash, `${basename(path)}-${randomIds().uuid().slice(0, 8)}`);
+  await rename(path, place);
+  return place;
+}
+
+/** @throws WorkspaceFailure when something is left. */
+export async function deleteTree(own: OwnProcesses, path: string): Promise<void> {
+  try {
+    await own.system(['rm', '-rf', '--', path]);
+  } catch {
+    // Directories the job has made unwritable (some package managers do): only root may delete in those as they are.
+    await own.system(['chmod', '-R', 'u+rwX', '--', path]);
+    await own.system(['rm', '-rf', '--', path]);
+  }
+}

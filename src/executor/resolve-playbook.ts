@@ -1,0 +1,58 @@
+/**
+ * From a playbook's path to the program that runs. Whoever wrote the path may be a stranger: it has to name an executable
+ * file below its project's tree, also after every symbolic link is followed.
+ */
+import { realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import type { BuildPlaybook } from '../model/build-request.ts';
+
+export type ResolvedPlaybook =
+  | {
+      readonly kind: 'program';
+      /** As the job sees it. */
+      readonly path: string;
+    }
+  /** One line for the author of the job. */
+  | { readonly kind: 'unusable'; readonly reason: string };
+
+/** @param tree the project's checkout, on the host and in the job's view. */
+export async function resolvePlaybook(
+  playbook: BuildPlaybook,
+  tree: { readonly host: string; readonly job: string },
+): Promise<ResolvedPlaybook> {
+  const name = `${playbook.canonicalName}/${playbook.path}`;
+  const unusable = (reason: string): ResolvedPlaybook => ({
+    kind: 'unusable',
+    reason: `playbook ${name} ${reason}`,
+  });
+  if (/\.ya?ml$/i.test(playbook.path)) {
+    return {
+      kind: 'unusable',
+      reason: `Ansible playbooks are not supported yet: ${name}; use an executable script`,
+    };
+  }
+  if (!isPlainPath(playbook.path)) return unusable('is not a path below the root of its project');
+  const found = await realPathOrNone(join(tree.host, playbook.path));
+  if (found === undefined) return unusable(`does not exist at commit ${playbook.commit}`);
+  const root = await realpath(tree.host);
+  if (!found.startsWith(root + sep)) return unusable('leads out of its project by a symbolic link');
+  if (found.startsWith(join(root, '.git') + sep)) return unusable('lies in .git');
+  const { mode } = await stat(found);
+  if ((mode & 0o170_000) !== 0o100_000) return unusable('is not a file');
+  if ((mode & 0o111) === 0) return unusable('is not executable; run `git update-index --chmod=+x` on it');
+  return { kind: 'program', path: join(tree.job, playbook.path) };
+}
+
+function isPlainPath(path: string): boolean {
+  return !path.includes('\0') && path.split('/').every(part => part !== '' && part !== '.' && part !== '..');
+}
+
+async function realPathOrNone(path: string): Promise<string | undefined> {
+  try {
+    return await realpath(path);
+  } catch (error) {
+    const gone = ['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'];
+    if (error instanceof Error && 'code' in error && gone.includes(String(error.code))) return undefined;
+    throw error;
+  }
+}

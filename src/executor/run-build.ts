@@ -1,0 +1,157 @@
+/**
+ * One build from its directory to its result:
+ *
+ *     places → workspace → variables → playbooks resolved → pre-run → run → post-run → outcome → directory renamed away
+ *
+ * Nothing a job does makes this throw; a failure of our own ends the build with RETRY and its reason.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Execution } from '../model/build.ts';
+import type { BuildPlaybook } from '../model/build-request.ts';
+import type { Step } from '../model/step.ts';
+import { makePlaces } from './build-places.ts';
+import { jobVariables, type Phase, VARIABLES_FILE } from './job-environment.ts';
+import { type BuildOutcome, isFinal, outcomeOf, type PhaseEnds, type PlaybookEnd } from './outcome.ts';
+import { resolvePlaybook } from './resolve-playbook.ts';
+import { type BuildContext, runPlaybook } from './run-playbook.ts';
+import { prepareWorkspace, type Workspace, type WorkspaceDeps } from './workspace.ts';
+
+export interface RunBuildDeps {
+  readonly workspace: WorkspaceDeps;
+  /** The run phase failed and post-run is still to come. */
+  readonly onFailing: (at: Nanoseconds) => void;
+}
+
+export interface FinishedBuild extends BuildOutcome {
+  readonly execution: Execution;
+}
+
+export async function runBuild(deps: RunBuildDeps, context: BuildContext): Promise<FinishedBuild> {
+  const { clock } = context.deps;
+  const startedAt = clock.now();
+  const steps: Step[] = [];
+  const outcome = await guarded(context, () => work(deps, context, steps));
+  const text = outcome.detail === undefined ? '' : `: ${outcome.detail}`;
+  await context.log.line(`RESULT: ${outcome.result}${text}`);
+  return { ...outcome, execution: { startedAt, endedAt: clock.now(), steps } };
+}
+
+/** The edge: whatever goes wrong in here is the executor's fault, not the change's. */
+async function guarded(context: BuildContext, work: () => Promise<BuildOutcome>): Promise<BuildOutcome> {
+  try {
+    return await work();
+  } catch (error) {
+    if (context.halt.reason() === 'cancelled') return { result: 'CANCELED', detail: 'cancelled' };
+    return { result: 'RETRY', detail: oneLine(error instanceof Error ? error.message : String(error)) };
+  }
+}
+
+async function work(deps: RunBuildDeps, context: BuildContext, steps: Step[]): Promise<BuildOutcome> {
+  const { request, places, sandbox, options, slot, log } = context;
+  await log.line(
+    `Job ${request.jobName}, build ${request.uuid}, attempt ${request.attempt}, on ${options.hostname}`,
+  );
+  await log.line(sandbox.report);
+  const refused = refusal(context);
+  if (refused !== undefined) return { result: 'ERROR', detail: refused };
+
+  await makePlaces(places, sandbox.ownerOf(slot));
+  const workspace = await prepareWorkspace(deps.workspace, request, places, slot);
+  steps.push(...workspace.steps);
+  const setUpAt = context.deps.clock.now();
+  const variables = jobVariables(request, sandbox.view(places), options.hostname);
+  await writeFile(join(places.info, VARIABLES_FILE), `${JSON.stringify(variables, null, 2)}\n`);
+  const plan = await planPlaybooks(context, workspace);
+  steps.push({
+    kind: 'JobSetup',
+    subject: request.jobName,
+    startedAt: setUpAt,
+    endedAt: context.deps.clock.now(),
+  });
+  if (typeof plan === 'string') return { result: 'ERROR', detail: plan };
+  return outcomeOf(await runPhases(deps, context, workspace, plan, steps));
+}
+
+function refusal({ request, sandbox, options }: BuildContext): string | undefined {
+  const { preRun, run, postRun } = request.playbooks;
+  if (run.length === 0) return `job ${request.jobName} has no run playbook`;
+  if (sandbox.isolated || (options.untrustedWithoutSandbox ?? true)) return undefined;
+  const untrusted = [...preRun, ...run, ...postRun].find(({ trusted }) => !trusted);
+  if (untrusted === undefined) return undefined;
+  return `playbook ${untrusted.canonicalName}/${untrusted.path} is not trusted and this executor has no sandbox to run it in`;
+}
+
+interface PlannedPlaybook {
+  readonly playbook: BuildPlaybook;
+  readonly program: string;
+  readonly index: number;
+}
+
+type Plan = { readonly [phase in Phase]: readonly PlannedPlaybook[] };
+
+/** Every playbook is looked at before the first one runs. @returns the plan, or the first problem. */
+async function planPlaybooks({ request }: BuildContext, workspace: Workspace): Promise<Plan | string> {
+  const { preRun, run, postRun } = request.playbooks;
+  const plan: { [phase in Phase]: PlannedPlaybook[] } = { 'pre-run': [], run: [], 'post-run': [] };
+  for (const [phase, playbooks] of [
+    ['pre-run', preRun],
+    ['run', run],
+    ['post-run', postRun],
+  ] as const) {
+    for (const [index, playbook] of playbooks.entries()) {
+      const resolved = await resolvePlaybook(playbook, workspace.treeOf(playbook));
+      if (resolved.kind === 'unusable') return resolved.reason;
+      plan[phase].push({ playbook, program: resolved.path, index });
+    }
+  }
+  return plan;
+}
+
+async function runPhases(
+  deps: RunBuildDeps,
+  context: BuildContext,
+  workspace: Workspace,
+  plan: Plan,
+  steps: Step[],
+): Promise<PhaseEnds> {
+  const { options, request } = context;
+  const { clock } = context.deps;
+  const started = new Map<string, number>();
+  const ends: { [phase in Phase]?: Exclude<PlaybookEnd, { kind: 'passed' }> } = {};
+
+  /** @param deadline in milliseconds of the monotonic clock; all playbooks of the phase share it. */
+  async function runPhase(phase: Phase, deadline: number, success: boolean | null): Promise<void> {
+    for (const planned of plan[phase]) {
+      const ordinal = started.get(planned.playbook.path) ?? 0;
+      started.set(planned.playbook.path, ordinal + 1);
+      const timeoutMs = deadline - clock.monotonic();
+      const { end, step } = await runPlaybook(context, workspace, {
+        ...planned,
+        phase,
+        ordinal,
+        success,
+        timeoutMs,
+      });
+      steps.push(step);
+      if (end.kind !== 'passed') ends[phase] ??= end;
+      // In post-run the others still get their turn: they fetch logs and clean up.
+      if (isFinal(end) || (end.kind !== 'passed' && phase !== 'post-run')) return;
+    }
+  }
+
+  const deadline = clock.monotonic() + (request.job.timeout ?? options.defaultTimeout) * 1000;
+  await runPhase('pre-run', deadline, null);
+  if (ends['pre-run'] === undefined) await runPhase('run', deadline, null);
+  const failed = ends['pre-run'] ?? ends.run;
+  if (failed !== undefined && isFinal(failed)) return ends;
+  if (ends.run !== undefined && plan['post-run'].length > 0) deps.onFailing(clock.now());
+  const postDeadline = clock.monotonic() + (request.job.postTimeout ?? options.defaultTimeout) * 1000;
+  await runPhase('post-run', postDeadline, failed === undefined);
+  return ends;
+}
+
+function oneLine(text: string): string {
+  return text.replace(/\s*\n\s*/g, '; ').trim();
+}

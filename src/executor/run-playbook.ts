@@ -1,0 +1,230 @@
+/**
+ * One playbook: its process in the sandbox, bounded in time, output and disk, ended as a whole. What happened is returned; the
+ * build decides what it means (`outcome.ts`).
+ */
+import { join } from 'node:path';
+import { assertNever } from '../lib/assert-never.ts';
+import type { BuildRequest } from '../model/build-request.ts';
+import type { Step } from '../model/step.ts';
+import type { BuildPlaces } from './build-places.ts';
+import type { ExecutorDeps, ExecutorOptions } from './deps.ts';
+import { type DiskUsage, watchDisk } from './disk-usage.ts';
+import type { Halt } from './halt.ts';
+import { type PlaybookFacts, playbookEnvironment, workingDirectory } from './job-environment.ts';
+import type { JobLog } from './job-log.ts';
+import type { PlaybookEnd } from './outcome.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+import type { ProcessEnd } from './spawner/protocol.ts';
+import type { RunningProcess, Spawner } from './spawner/spawner.ts';
+import { tamperedPlace, type Workspace } from './workspace.ts';
+
+export interface BuildContext {
+  readonly deps: Pick<ExecutorDeps, 'clock'>;
+  readonly options: ExecutorOptions;
+  readonly spawner: Spawner;
+  readonly sandbox: Sandbox;
+  readonly diskUsage: DiskUsage;
+  readonly request: BuildRequest;
+  readonly places: BuildPlaces;
+  readonly slot: number;
+  readonly log: JobLog;
+  readonly halt: Halt;
+}
+
+export interface PlaybookRun extends PlaybookFacts {
+  /** The program, in the job's view. */
+  readonly program: string;
+  /** Position in its phase, from 0. */
+  readonly index: number;
+  /** Milliseconds left to it. */
+  readonly timeoutMs: number;
+}
+
+const DEFAULT_GRACE_SECONDS = 10;
+const DEFAULT_DISK_CHECK_SECONDS = 5;
+const DEFAULT_MAX_PROCESSES = 1024;
+const OPEN_FILES = 4096;
+
+export async function runPlaybook(
+  context: BuildContext,
+  workspace: Workspace,
+  run: PlaybookRun,
+): Promise<{ readonly end: PlaybookEnd; readonly step: Step }> {
+  const { clock } = context.deps;
+  const startedAt = clock.now();
+  const name = `${run.playbook.canonicalName}/${run.playbook.path}`;
+  const title = `[${run.playbook.trusted ? 'trusted' : 'untrusted'} : ${name}@${run.playbook.branch}]`;
+  await context.log.line(`${run.phase.toUpperCase()} START: ${title}`);
+  const end = await attempt(context, workspace, run);
+  const words = end.kind === 'passed' ? 'passed' : end.detail;
+  await context.log.line(`${run.phase.toUpperCase()} END: ${title}: ${words}`);
+  const exitCode = 'exitCode' in end ? end.exitCode : end.kind === 'passed' ? 0 : null;
+  return {
+    end,
+    step: {
+      kind: 'Playbook',
+      subject: run.playbook.path,
+      startedAt,
+      endedAt: clock.now(),
+      result: STEP_RESULTS[end.kind],
+      facts: {
+        project: run.playbook.canonicalName,
+        phase: run.phase,
+        index: run.index,
+        trusted: run.playbook.trusted,
+        ...(exitCode === null ? {} : { exitCode }),
+      },
+    },
+  };
+}
+
+const STEP_RESULTS: { readonly [kind in PlaybookEnd['kind']]: NonNullable<Step['result']> } = {
+  passed: 'SUCCESS',
+  failed: 'FAILURE',
+  'timed-out': 'TIMED_OUT',
+  cancelled: 'ABORTED',
+  'disk-full': 'FAILURE',
+  broken: 'ABORTED',
+};
+
+async function attempt(context: BuildContext, workspace: Workspace, run: PlaybookRun): Promise<PlaybookEnd> {
+  const { places, halt } = context;
+  if (halt.signal.aborted) return halted(halt);
+  const own = join(places.work, workingDirectory(context.request, { work: '.' }));
+  const tampered = await tamperedPlace(places, [own, ...workspace.overlays.map(({ at }) => at)]);
+  if (tampered !== undefined) {
+    return { kind: 'failed', detail: `an earlier playbook removed or replaced ${tampered}`, exitCode: null };
+  }
+  if (run.timeoutMs <= 0) return timedOut(run);
+
+  const process = context.spawner.start(specOf(context, workspace, run));
+  const watching = new AbortController();
+  const disk = watchDiskDuring(context, process, watching.signal);
+  const stop = () => process.stop(halt.reason() === 'cancelled' ? 'graceful' : 'immediate');
+  halt.signal.addEventListener('abort', stop, { once: true });
+  const ended = await process.ended;
+  halt.signal.removeEventListener('abort', stop);
+  watching.abort();
+  if (ended.kind === 'ended') context.log.count(ended.written);
+  if (halt.signal.aborted) return halted(halt);
+  return (await disk) ? diskFull(context) : judge(context, run, ended);
+}
+
+function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {
+  const { request, sandbox, places, options, slot, log } = context;
+  const view = sandbox.view(places);
+  const launch = sandbox.job(
+    {
+      places,
+      overlays: workspace.overlays,
+      readOnly: workspace.readOnly,
+      argv: [run.program],
+      environment: playbookEnvironment(request, view, run),
+      cwd: workingDirectory(request, view),
+      network: request.job.network,
+      limits: {
+        processes: options.maxProcesses ?? DEFAULT_MAX_PROCESSES,
+        openFiles: OPEN_FILES,
+        fileBytes: options.diskLimitBytes,
+      },
+      mark: request.uuid,
+    },
+    sandbox.ownerOf(slot),
+  );
+  return {
+    ...launch,
+    output: { kind: 'log', path: log.path, limit: log.remaining() },
+    timeoutMs: run.timeoutMs,
+    graceMs: (options.graceSeconds ?? DEFAULT_GRACE_SECONDS) * 1000,
+  } as const;
+}
+
+/** @returns whether the build was over its limit, during the playbook or at its end. */
+async function watchDiskDuring(
+  context: BuildContext,
+  process: RunningProcess,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const bytes = context.options.diskLimitBytes;
+  if (bytes === null) return false;
+  const seconds = context.options.diskCheckSeconds ?? DEFAULT_DISK_CHECK_SECONDS;
+  let full = false;
+  await watchDisk(context.diskUsage, context.places, { bytes, seconds }, signal, () => {
+    full = true;
+    process.stop('immediate');
+  });
+  if (full) return true;
+  await process.ended;
+  const used = await context.diskUsage.measure(context.places);
+  return used !== undefined && used >= bytes;
+}
+
+function judge(context: BuildContext, run: PlaybookRun, ended: ProcessEnd): PlaybookEnd {
+  const name = `${run.phase} playbook ${run.playbook.path}`;
+  switch (ended.kind) {
+    case 'lost':
+      return { kind: 'broken', detail: `${name} was lost: ${ended.reason}` };
+    case 'not-started':
+      return notStarted(context, name, ended.reason);
+    case 'ended':
+      break;
+    default:
+      return assertNever(ended, 'end of a process');
+  }
+  const exitCode = ended.code;
+  switch (ended.because) {
+    case 'timeout':
+      return timedOut(run);
+    case 'output-limit':
+      return {
+        kind: 'failed',
+        detail: `${name} wrote more than the ${context.options.outputMaxBytes} bytes of output a build may write`,
+        exitCode,
+      };
+    case 'stopped':
+      return { kind: 'broken', detail: `${name} was stopped` };
+    case 'itself':
+      if (exitCode === 0) return { kind: 'passed' };
+      return {
+        kind: 'failed',
+        detail: `${name} ended with ${ended.signal ?? `status ${exitCode}`}`,
+        exitCode,
+      };
+    default:
+      return assertNever(ended.because, 'end of a process');
+  }
+}
+
+/** Without a sandbox a missing interpreter shows only when the program is started: that is the playbook's fault. */
+function notStarted({ sandbox }: BuildContext, name: string, reason: string): PlaybookEnd {
+  if (!sandbox.isolated && /ENOENT|EACCES|ENOEXEC/.test(reason)) {
+    return {
+      kind: 'failed',
+      detail: `${name} could not be started (${reason}); does the interpreter of its first line exist?`,
+      exitCode: null,
+    };
+  }
+  return { kind: 'broken', detail: `${name} could not be started: ${reason}` };
+}
+
+function timedOut(run: PlaybookRun): PlaybookEnd {
+  return {
+    kind: 'timed-out',
+    detail: `${run.phase} playbook ${run.playbook.path} ran into the timeout of the job`,
+    exitCode: null,
+  };
+}
+
+function diskFull({ options }: BuildContext): PlaybookEnd {
+  return {
+    kind: 'disk-full',
+    detail: `the build holds more than the ${options.diskLimitBytes} bytes it may write`,
+  };
+}
+
+function halted(halt: Halt): PlaybookEnd {
+  const stopped = halt.reason() === 'executor-stopped';
+  return stopped
+    ? { kind: 'broken', detail: 'the executor was stopped' }
+    : { kind: 'cancelled', detail: 'cancelled' };
+}

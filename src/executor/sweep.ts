@@ -1,0 +1,49 @@
+/**
+ * At start: what a killed predecessor left behind. A build directory names the process that worked there, by pid and start
+ * time; if that process is gone, so is the build (the scheduler has noticed by its lost claim), and what still runs of it is
+ * killed by its mark.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isUuid } from '../lib/ids.ts';
+import { PROCESS_FILE } from './build-places.ts';
+import type { OwnProcesses } from './git-process.ts';
+import { isRunning, parseProcessIdentity } from './process-identity.ts';
+import { deleteTree, renameAway, TRASH } from './remove-build.ts';
+import { killStrays } from './spawner/stray-processes.ts';
+
+export interface Swept {
+  /** Build directories removed. */
+  readonly removed: readonly string[];
+  /** Left alone: another executor that runs now works there. */
+  readonly inUse: readonly string[];
+}
+
+export async function sweepLeftovers(jobDir: string, own: OwnProcesses): Promise<Swept> {
+  const names = await readdir(jobDir);
+  const removed: string[] = [];
+  const inUse: string[] = [];
+  for (const name of names.filter(isUuid)) {
+    if (await isWorkedOn(join(jobDir, name))) {
+      inUse.push(name);
+      continue;
+    }
+    killStrays({ reach: { kind: 'marked', mark: name }, user: null });
+    await renameAway(jobDir, join(jobDir, name));
+    removed.push(name);
+  }
+  const trash = names.includes(TRASH) || removed.length > 0 ? await readdir(join(jobDir, TRASH)) : [];
+  const rest = names.filter(name => name.startsWith('.self-test-')).map(name => join(jobDir, name));
+  for (const path of [...trash.map(name => join(jobDir, TRASH, name)), ...rest]) await deleteTree(own, path);
+  return { removed, inUse };
+}
+
+async function isWorkedOn(root: string): Promise<boolean> {
+  try {
+    const identity = parseProcessIdentity(await readFile(join(root, PROCESS_FILE), 'utf8'));
+    return identity !== undefined && isRunning(identity);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return false;
+    throw error;
+  }
+}

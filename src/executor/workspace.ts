@@ -1,0 +1,256 @@
+/**
+ * Everything a build finds when its first playbook starts: each project at its commit below `work/src`, and the projects of
+ * its playbooks where the job cannot change them.
+ *
+ *     projects   ──► cache ──► kept checkout + overlay   (sandbox with overlays)
+ *                         └──► fresh checkout             (otherwise)
+ *     playbooks  ──► cache ──► kept checkout, read-only   or fresh checkout, read-only
+ */
+import { lstat, mkdir } from 'node:fs/promises';
+import { join, relative } from 'node:path';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import type { BuildPlaybook, BuildProject, BuildRequest } from '../model/build-request.ts';
+import type { Step, StepKind } from '../model/step.ts';
+import { type BuildPlaces, makeDirectory } from './build-places.ts';
+import { makeCheckout } from './checkout.ts';
+import type { Repositories } from './deps.ts';
+import { type OwnProcesses, WorkspaceFailure } from './git-process.ts';
+import type { KeptCheckouts } from './kept-checkout.ts';
+import { inParallel } from './parallel.ts';
+import type { JobView, Sandbox } from './sandbox/sandbox.ts';
+import type { Overlay, Owner } from './sandbox/stage.ts';
+
+export interface Workspace {
+  readonly overlays: readonly Overlay[];
+  readonly readOnly: readonly { readonly from: string; readonly to: string }[];
+  /** Where a playbook's project is: on the host, to look at it, and as the job sees it. */
+  treeOf(playbook: BuildPlaybook): { readonly host: string; readonly job: string };
+  readonly steps: readonly Step[];
+}
+
+export interface WorkspaceDeps {
+  readonly clock: Clock;
+  readonly repositories: Repositories;
+  readonly sandbox: Sandbox;
+  readonly own: OwnProcesses;
+  readonly kept: KeptCheckouts;
+}
+
+/** Checkouts made at the same time. */
+const PARALLEL = 4;
+
+type Source = Pick<BuildProject, 'project' | 'canonicalName' | 'remote' | 'branch' | 'commit'>;
+
+interface PlacedTree {
+  /** Host path of the checkout. */
+  readonly host: string;
+  readonly job: string;
+  readonly overlay: Overlay | null;
+  readonly binds: Workspace['readOnly'];
+  readonly steps: readonly Step[];
+}
+
+/** @throws WorkspaceFailure when a commit cannot be had or checked out. */
+export async function prepareWorkspace(
+  deps: WorkspaceDeps,
+  request: BuildRequest,
+  places: BuildPlaces,
+  slot: number,
+): Promise<Workspace> {
+  const names = request.projects.map(({ canonicalName }) => canonicalName);
+  const context: Context = {
+    // A project within another (`plugins/hello` in `plugins`) would be mounted inside what a job has written.
+    holdsAnother: name => names.some(other => other.startsWith(`${name}/`)),
+    deps,
+    places,
+    slot,
+    owner: deps.sandbox.ownerOf(slot),
+    view: deps.sandbox.view(places),
+  };
+  const projects = await inParallel(request.projects, PARALLEL, (project, index) =>
+    placeProject(context, project, index),
+  );
+  const sources = playbookSources(request);
+  const trees = await inParallel([...sources.values()], PARALLEL, (source, index) =>
+    placePlaybooks(context, source, index),
+  );
+  const placed = new Map([...sources.keys()].map((key, index) => [key, trees[index]]));
+  return {
+    overlays: projects.flatMap(({ overlay }) => overlay ?? []),
+    readOnly: [...projects, ...trees].flatMap(({ binds }) => binds),
+    steps: [...projects, ...trees].flatMap(({ steps }) => steps),
+    treeOf(playbook) {
+      const tree = placed.get(sourceKey(playbook));
+      if (tree === undefined) throw new Error(`playbook ${playbook.path} is not one of the build's`);
+      return tree;
+    },
+  };
+}
+
+interface Context {
+  /** Whether another project's place is below that of this one. */
+  readonly holdsAnother: (canonicalName: string) => boolean;
+  readonly deps: WorkspaceDeps;
+  readonly places: BuildPlaces;
+  readonly slot: number;
+  readonly owner: Owner | null;
+  readonly view: JobView;
+}
+
+function sourceKey(playbook: BuildPlaybook): string {
+  return `${playbook.canonicalName} ${playbook.commit}`;
+}
+
+/** One checkout per project and commit, however many playbooks it has. */
+function playbookSources({ playbooks }: BuildRequest): ReadonlyMap<string, Source> {
+  const all = [...playbooks.preRun, ...playbooks.run, ...playbooks.postRun];
+  return new Map(all.map(playbook => [sourceKey(playbook), playbook]));
+}
+
+async function placeProject(context: Context, source: Source, index: number): Promise<PlacedTree> {
+  const { deps, places, owner, slot, view } = context;
+  const steps: Step[] = [];
+  const { gitDir, reached } = await provide(context, source, steps);
+  const at = await makePath(places.src, source.canonicalName, owner);
+  const job = `${view.work}/src/${source.canonicalName}`;
+  const alternates = reached ? view.objects(source.canonicalName, gitDir) : null;
+  const wanted = { ...source, gitDir, alternates };
+  const binds =
+    alternates === null || !deps.sandbox.isolated ? [] : [{ from: `${gitDir}/objects`, to: alternates }];
+  const startedAt = deps.clock.now();
+  if (!deps.sandbox.overlays || !reached || context.holdsAnother(source.canonicalName)) {
+    await makeCheckout(deps.own, { ...wanted, tree: at }, owner);
+    steps.push(checkoutStep(context, source, startedAt, false));
+    return { host: at, job, overlay: null, binds, steps };
+  }
+  const { tree, cached } = await deps.kept.provide(slot, owner, { ...wanted, use: 'workspace' });
+  const layer = join(places.layers, String(index));
+  await mkdir(layer);
+  for (const name of ['upper', 'work']) await makeDirectory(join(layer, name), 0o755, owner);
+  steps.push(checkoutStep(context, source, startedAt, cached));
+  return { host: at, job, overlay: { lower: tree, layer, at }, binds, steps };
+}
+
+async function placePlaybooks(context: Context, source: Source, index: number): Promise<PlacedTree> {
+  const { deps, places, owner, slot, view } = context;
+  const steps: Step[] = [];
+  const { gitDir, reached } = await provide(context, source, steps);
+  const job = `${view.playbooks}/${index}/${source.canonicalName}`;
+  const startedAt = deps.clock.now();
+  if (deps.sandbox.overlays && reached) {
+    const request = { ...source, gitDir, alternates: view.objects(source.canonicalName, gitDir) };
+    const { tree, cached } = await deps.kept.provide(slot, owner, { ...request, use: `playbooks-${index}` });
+    steps.push(checkoutStep(context, source, startedAt, cached));
+    return { host: tree, job, overlay: null, binds: [{ from: tree, to: job }], steps };
+  }
+  const top = join(places.playbooks, String(index));
+  await makeDirectory(top, 0o755, null);
+  const host = await makePath(top, source.canonicalName, owner);
+  await makeCheckout(
+    deps.own,
+    { ...source, gitDir, tree: host, alternates: reached ? `${gitDir}/objects` : null },
+    owner,
+  );
+  // From here on it belongs to the service, and a job of another user can only read it.
+  if (owner !== null) await deps.own.system(['chown', '-R', '-h', '0:0', '--', top]);
+  steps.push(checkoutStep(context, source, startedAt, false));
+  return { host, job, overlay: null, binds: deps.sandbox.isolated ? [{ from: host, to: job }] : [], steps };
+}
+
+async function provide(
+  { deps }: Context,
+  source: Source,
+  steps: Step[],
+): Promise<{ readonly gitDir: string; readonly reached: boolean }> {
+  const startedAt = deps.clock.now();
+  const found = await deps.repositories.provide(source);
+  if (found.kind === 'unavailable') {
+    throw new WorkspaceFailure(
+      `commit ${source.commit} of ${source.canonicalName} cannot be had: ${found.reason}`,
+    );
+  }
+  if (found.fetched) steps.push(stepOf(deps.clock, 'BuildRepoUpdate', source, startedAt, {}));
+  return { gitDir: found.gitDir, reached: await deps.sandbox.reaches(`${found.gitDir}/objects`) };
+}
+
+function checkoutStep({ deps }: Context, source: Source, startedAt: Nanoseconds, cached: boolean): Step {
+  return stepOf(deps.clock, 'BuildCheckout', source, startedAt, {
+    commit: source.commit,
+    cached,
+    ...(source.branch === null ? {} : { branch: source.branch }),
+  });
+}
+
+function stepOf(
+  clock: Clock,
+  kind: StepKind,
+  source: Source,
+  startedAt: Nanoseconds,
+  facts: NonNullable<Step['facts']>,
+): Step {
+  return {
+    kind,
+    subject: source.canonicalName,
+    startedAt,
+    endedAt: clock.now(),
+    facts: { project: source.canonicalName, ...facts },
+  };
+}
+
+/** Makes `<root>/<name>`, every level the owner's. @throws WorkspaceFailure for a name that is no path below the root. */
+async function makePath(root: string, name: string, owner: Owner | null): Promise<string> {
+  const parts = name.split('/');
+  if (!parts.every(isPlaceName)) {
+    throw new WorkspaceFailure(`${JSON.stringify(name)} is not usable as a place below src`);
+  }
+  let path = root;
+  for (const part of parts) {
+    path = join(path, part);
+    await makeUnlessThere(path, owner);
+  }
+  return path;
+}
+
+function isPlaceName(part: string): boolean {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+  return part !== '' && part !== '.' && part !== '..' && part !== '.git' && !/[\u0000-\u001f]/.test(part);
+}
+
+async function makeUnlessThere(path: string, owner: Owner | null): Promise<void> {
+  try {
+    await makeDirectory(path, 0o755, owner);
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
+  }
+}
+
+/**
+ * The part of the workspace a job has removed or replaced by something else than a directory, or undefined. Later playbooks are
+ * mounted and started there by a more privileged process, which must never follow a symbolic link of the job's. Nothing of
+ * the job runs meanwhile.
+ *
+ * @param wanted paths below `work`.
+ */
+export async function tamperedPlace(
+  { work }: BuildPlaces,
+  wanted: readonly string[],
+): Promise<string | undefined> {
+  for (const place of wanted) {
+    let path = work;
+    for (const part of relative(work, place).split('/')) {
+      path = join(path, part);
+      if (!(await isPlainDirectory(path))) return relative(work, path);
+    }
+  }
+  return undefined;
+}
+
+async function isPlainDirectory(path: string): Promise<boolean> {
+  try {
+    return (await lstat(path)).isDirectory();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ENOTDIR'))
+      return false;
+    throw error;
+  }
+}
