@@ -156,7 +156,8 @@ async function fetchRefs(
 ): Promise<RemoteFailure | undefined> {
   const result = await runFetch(deps, remote, refspecs);
   if (result.kind === 'ok') return undefined;
-  if (result.kind !== 'failed' || !/\.lock': File exists/.test(result.stderr)) return remoteFailure(result);
+  if (result.kind !== 'failed' || !/\.lock': File exists|cannot lock ref/.test(result.stderr))
+    return remoteFailure(result);
   await removeLeftovers(deps.gitDir);
   const again = await runFetch(deps, remote, refspecs);
   return again.kind === 'ok' ? undefined : remoteFailure(again);

@@ -34,7 +34,7 @@ type Unsuccessful = Exclude<GitResult, { kind: 'ok' }>;
 const PATTERNS: readonly (readonly [RegExp, RemoteFailureReason])[] = [
   [/couldn't find remote ref|not our ref|no such remote ref|unadvertised object/i, 'missing-ref'],
   [
-    /authentication failed|permission denied|could not read (username|password)|host key verification|requested URL returned error: 40[13]/i,
+    /authentication failed|permission denied|could not read (username|password)|host key verification|dubious ownership|requested URL returned error: 40[13]/i,
     'denied',
   ],
   [/transport '.*' not allowed|not a valid (repository|remote)/i, 'bad-url'],

@@ -3,6 +3,7 @@
  *
  * What comes in is a {@link MergerRequest} (`src/model/merge.ts`), what goes out its {@link MergerOutcome}. The trip of one:
  *
+ *     store-requests.ts   the queue in the store, and where answers go
  *     merger.ts           takes whatever waits, serves it all at once
  *     serve-request.ts    which kind; failures become `failed` outcomes
  *     fetch-state.ts      one git fetch per project: tips, changes, pinned commits
@@ -46,6 +47,8 @@ export interface ClaimedRequest {
   readonly request: MergerRequest;
   /** Stores the outcome and releases the claim, in one multi. */
   complete(outcome: MergerOutcome): Promise<void>;
+  /** Releases the claim and the request without an answer: whoever asked is gone. */
+  drop(): Promise<void>;
 }
 
 export interface MergerLog {

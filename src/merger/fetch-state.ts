@@ -3,7 +3,7 @@
  * they are. Branch tips are always asked for, because only the remote knows them; commits only when they are not here.
  */
 import type { Want } from '../git/fetch.ts';
-import { type ObjectId, parseObjectId } from '../git/object-id.ts';
+import { isObjectId, type ObjectId, parseObjectId } from '../git/object-id.ts';
 import { parseRefName, type RefName, refNameProblem } from '../git/ref-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
@@ -63,14 +63,18 @@ export async function fetchProject(
   );
 }
 
-/** Names come from code hosts; what git would refuse is refused here, with the name. */
+/** Names come from code hosts; what git would refuse is refused here, by name. */
 function badName(needs: ProjectNeeds): string | undefined {
   const refs = [
     ...[...needs.branches].map(branch => `${HEADS}${branch}`),
     ...needs.commits.map(({ ref }) => ref),
   ];
   const bad = refs.find(ref => refNameProblem(ref) !== undefined);
-  return bad === undefined ? undefined : `the ref name ${JSON.stringify(bad)} ${refNameProblem(bad)}`;
+  if (bad !== undefined) return `the ref name ${JSON.stringify(bad)} ${refNameProblem(bad)}`;
+  const long = needs.commits.find(({ commit }) => !isObjectId(commit));
+  return long === undefined
+    ? undefined
+    : `${long.commit} is not a SHA-1 commit id; git's SHA-256 repositories are not supported`;
 }
 
 async function fetchInto(

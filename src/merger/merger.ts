@@ -1,8 +1,9 @@
+import type { MergerOutcome } from '../model/merge.ts';
 import type { ClaimedRequest, MergerDeps } from './deps.ts';
 import { serveRequest } from './serve-request.ts';
 
 export interface Merger {
-  /** Ends when everything claimed is answered, after `close`. */
+  /** Ends when everything claimed is answered, after `close`; rejects when no more requests can be claimed (the session is over). */
   readonly ended: Promise<void>;
   /** Claims no more requests and waits for those at work. */
   close(): Promise<void>;
@@ -22,23 +23,40 @@ export function createMerger(deps: MergerDeps): Merger {
   async function serve(claimed: ClaimedRequest): Promise<void> {
     const { request } = claimed;
     const outcome = await serveRequest(deps, request);
-    if (outcome.kind === 'failed')
-      deps.log.warn({ request: request.uuid, tenant: request.tenant }, outcome.text);
+    const facts = { request: request.uuid, tenant: request.tenant, kind: request.kind };
+    if (outcome.kind === 'failed') deps.log.warn(facts, outcome.text);
     try {
       await claimed.complete(outcome);
     } catch (error) {
-      // The claim is gone or the store is away: the queue gives the request to another merger, or to us again.
-      deps.log.warn(
-        { request: request.uuid, error: String(error) },
-        'the answer to a merger request could not be stored',
-      );
+      deps.log.warn({ ...facts, error: String(error) }, 'the answer to a merger request could not be stored');
+      await giveUp(claimed, outcome, error);
+    }
+  }
+
+  /** A request must not stay claimed for ever: a short answer instead, and where even that has no place, none. */
+  async function giveUp(claimed: ClaimedRequest, outcome: MergerOutcome, cause: unknown): Promise<void> {
+    const { steps, worker } = outcome;
+    const text = `Unable to store the answer of the merger: ${cause instanceof Error ? cause.message : String(cause)}`;
+    try {
+      await claimed.complete({ kind: 'failed', text, retryable: false, steps, worker });
+    } catch (error) {
+      deps.log.warn({ request: claimed.request.uuid, error: String(error) }, 'a merger request is dropped');
+      await claimed.drop();
     }
   }
 
   async function loop(): Promise<void> {
     while (!stop.signal.aborted) {
       for (const claimed of await deps.requests.claim(AT_ONCE - working.size, stop.signal)) {
-        const work = serve(claimed).finally(() => working.delete(work));
+        const work = serve(claimed)
+          // Only dropping can fail here, for want of a store; the claim ends with the session.
+          .catch(error =>
+            deps.log.warn(
+              { request: claimed.request.uuid, error: String(error) },
+              'a merger request was let go',
+            ),
+          )
+          .finally(() => working.delete(work));
         working.add(work);
       }
       if (working.size >= AT_ONCE) await Promise.race(working);

@@ -209,6 +209,7 @@ describe('a merge request', () => {
       [{ branch: 'absent' }, 'Unable to update local/app: there is no branch absent'],
       [{ ref: '--upload-pack=touch /tmp/x' }, 'does not begin with "refs/"'],
       [{ branch: 'a..b' }, 'holds ".."'],
+      [{ commit: parseCommitId('a'.repeat(64)) }, 'SHA-256 repositories are not supported'],
       [{ project: 'elsewhere/app' as never }, 'there is no connection elsewhere'],
     ] as const;
     for (const [wrong, text] of cases) {

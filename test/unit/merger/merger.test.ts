@@ -21,6 +21,7 @@ afterEach(() => stage[Symbol.asyncDispose]());
 function queueOf(first: readonly MergerRequest[]) {
   const waiting = [...first];
   const outcomes = new Map<string, MergerOutcome>();
+  const dropped: string[] = [];
   let wake: (() => void) | undefined;
   let refuse = 0;
   const claimedOf = (request: MergerRequest): ClaimedRequest => ({
@@ -32,15 +33,19 @@ function queueOf(first: readonly MergerRequest[]) {
       }
       outcomes.set(request.uuid, outcome);
     },
+    async drop() {
+      dropped.push(request.uuid);
+    },
   });
   return {
     outcomes,
+    dropped,
     put(request: MergerRequest) {
       waiting.push(request);
       wake?.();
     },
-    refuseNext: () => {
-      refuse += 1;
+    refuseNext: (times: number) => {
+      refuse += times;
     },
     async claim(most: number, signal: AbortSignal) {
       while (waiting.length === 0 && !signal.aborted) {
@@ -83,17 +88,30 @@ describe('the merger', () => {
     expect(stage.cache.counters()).toMatchObject({ fetches: 2, merges: 2 });
   });
 
-  it('goes on after an answer could not be stored, and answers what comes later', async () => {
+  it('says in a short answer that the answer cannot be stored', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const request = repoStateRequest([{ project: key('app'), branches: [] }]);
+    const queue = queueOf([request]);
+    queue.refuseNext(1);
+    const merger = createMerger({ ...stage.deps, requests: queue, log });
+    await vi.waitUntil(() => queue.outcomes.size === 1, { timeout: 20_000 });
+    await merger.close();
+    expect(queue.outcomes.get(request.uuid)).toMatchObject({
+      kind: 'failed',
+      retryable: false,
+      text: 'Unable to store the answer of the merger: the claim is gone',
+      steps: [{ kind: 'FetchRefs' }],
+    });
+  });
+
+  it('drops a request nobody can be answered for, and goes on', async () => {
     await (await stage.host('app')).commit({ files: { a: '1' } });
     const state = () => repoStateRequest([{ project: key('app'), branches: [] }]);
-    const queue = queueOf([]);
+    const [hopeless, later] = [state(), state()];
+    const queue = queueOf([hopeless]);
+    queue.refuseNext(2);
     const merger = createMerger({ ...stage.deps, requests: queue, log });
-    queue.refuseNext();
-    queue.put(state());
-    await vi.waitUntil(() => log.warn.mock.calls.some(([, text]) => /could not be stored/.test(text)), {
-      timeout: 20_000,
-    });
-    const later = state();
+    await vi.waitUntil(() => queue.dropped.includes(hopeless.uuid), { timeout: 20_000 });
     queue.put(later);
     await vi.waitUntil(() => queue.outcomes.has(later.uuid), { timeout: 20_000 });
     await merger.close();

@@ -1,0 +1,90 @@
+/**
+ * The merger's end of the store: requests of the queue `requests/merge/default`, answers to whoever asked.
+ *
+ * A question about an item is answered by a `merger-result` event in its pipeline's queue, any other in a node of the
+ * tenant (`answers/<request>`). Answer and end of the request are one multi: there is never one without the other.
+ */
+import type { Clock } from '../lib/clock.ts';
+import { derivedUuid } from '../lib/ids.ts';
+import { mergerOutcomeCodec, pipelineEventCodec } from '../model/codec/records.ts';
+import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
+import { EventQueue } from '../store/event-queue.ts';
+import type { StorePaths } from '../store/paths.ts';
+import { create, type Operation, type Store } from '../store/port.ts';
+import type { Claim } from '../store/request-claim.ts';
+import { isReadable, type RequestQueue } from '../store/request-queue.ts';
+import { parseRequestName } from '../store/request-record.ts';
+import { claimRequest, nextRequest } from '../store/request-worker.ts';
+import type { ClaimedRequest, MergerRequests } from './deps.ts';
+
+export interface StoreRequestsDeps {
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly queue: RequestQueue<MergerRequest>;
+  readonly clock: Clock;
+  /** Who takes the requests, for people to read. */
+  readonly worker: string;
+}
+
+export function createStoreRequests(deps: StoreRequestsDeps): MergerRequests {
+  const { queue } = deps;
+
+  /** What waits besides the first: taken along, so that all share one fetch. */
+  async function others(most: number): Promise<readonly Claim<MergerRequest>[]> {
+    if (most <= 0) return [];
+    const { names, claimed } = await queue.overview();
+    const free = names.filter(name => !claimed.has(parseRequestName(name)?.uuid ?? ''));
+    const requests = (await queue.read(free.slice(0, most))).filter(isReadable);
+    const waiting = requests.filter(({ state }) => state.kind === 'requested');
+    const claims = await Promise.all(waiting.map(request => claimRequest(queue, request, deps)));
+    return claims.flatMap(claim => claim ?? []);
+  }
+
+  return {
+    async claim(most, signal) {
+      try {
+        const first = await nextRequest(queue, deps, signal);
+        const claims = [first, ...(await others(most - 1))];
+        return claims.map(claim => claimedRequest(deps, claim));
+      } catch (error) {
+        if (signal.aborted && error === signal.reason) return [];
+        throw error;
+      }
+    },
+  };
+}
+
+function claimedRequest(deps: StoreRequestsDeps, claim: Claim<MergerRequest>): ClaimedRequest {
+  const request = claim.request.value;
+  return {
+    request,
+    async complete(outcome) {
+      // A lost claim writes nothing: another merger answers.
+      await claim.complete(answerTo(deps, request, outcome));
+    },
+    async drop() {
+      await claim.complete();
+    },
+  };
+}
+
+function answerTo(
+  { store, paths, clock }: StoreRequestsDeps,
+  request: MergerRequest,
+  outcome: MergerOutcome,
+): readonly Operation[] {
+  const { item, tenant, uuid } = request;
+  if (item === undefined)
+    return [create(paths.tenant(tenant).answer(uuid), mergerOutcomeCodec.encode(outcome))];
+  const path = paths.pipeline(tenant, item.pipeline).eventQueue;
+  const events = new EventQueue({ store, path, codec: pipelineEventCodec, clock });
+  return events.put({
+    kind: 'merger-result',
+    uuid: derivedUuid(uuid, 'result'),
+    item: item.item,
+    buildset: item.buildset,
+    request: uuid,
+    at: clock.now(),
+    outcome,
+  });
+}

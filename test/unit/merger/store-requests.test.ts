@@ -1,0 +1,130 @@
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { derivedUuid } from '../../../src/lib/ids.ts';
+import { createMerger, type Merger } from '../../../src/merger/merger.ts';
+import { createStoreRequests } from '../../../src/merger/store-requests.ts';
+import {
+  mergerOutcomeCodec,
+  mergerRequestCodec,
+  pipelineEventCodec,
+} from '../../../src/model/codec/records.ts';
+import type { MergerRequest } from '../../../src/model/merge.ts';
+import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
+import { ensureNode } from '../../../src/store/ensure-node.ts';
+import { EventQueue } from '../../../src/store/event-queue.ts';
+import { storePaths } from '../../../src/store/paths.ts';
+import type { Store } from '../../../src/store/port.ts';
+import { RequestQueue } from '../../../src/store/request-queue.ts';
+import { configFilesRequest, key, type MergerStage, mergeRequest, openStage } from './merger-stage.ts';
+
+const paths = storePaths();
+const ITEM = {
+  pipeline: 'gate',
+  item: derivedUuid('item'),
+  buildset: derivedUuid('buildset'),
+  sampled: true,
+};
+const log = { info: vi.fn(), warn: vi.fn() };
+
+let stage: MergerStage;
+let server: EmbeddedStore;
+let store: Store;
+let queue: RequestQueue<MergerRequest>;
+let merger: Merger | undefined;
+
+beforeEach(async () => {
+  stage = await openStage();
+  server = openEmbeddedStore({ file: ':memory:' });
+  store = server.connect();
+  queue = new RequestQueue({ store, path: paths.requests('merge'), codec: mergerRequestCodec });
+  await queue.prepare();
+});
+
+afterEach(async () => {
+  await merger?.close();
+  merger = undefined;
+  await server.close();
+  await stage[Symbol.asyncDispose]();
+});
+
+function start(): void {
+  const requests = createStoreRequests({ store, paths, queue, clock: stage.deps.clock, worker: 'merger-1' });
+  merger = createMerger({ ...stage.deps, requests, log });
+}
+
+const isEmpty = async () => (await queue.overview()).names.length === 0;
+
+describe('the merger on a store', () => {
+  it('answers questions about items in the queue of their pipeline', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const events = new EventQueue({
+      store,
+      path: paths.pipeline('acme', 'gate').eventQueue,
+      codec: pipelineEventCodec,
+      clock: stage.deps.clock,
+    });
+    await events.prepare();
+    const request = { ...mergeRequest([await stage.propose('app', '1', { b: '1' })]), item: ITEM };
+    await queue.submitNow(request);
+    start();
+    await vi.waitUntil(isEmpty, { timeout: 20_000 });
+    const [entry] = await events.list();
+    expect(entry?.value).toMatchObject({
+      kind: 'merger-result',
+      item: ITEM.item,
+      buildset: ITEM.buildset,
+      request: request.uuid,
+      outcome: { kind: 'merged', worker: 'merger-1', branches: [{ project: key('app') }] },
+    });
+    expect((await queue.overview()).claimed.size).toBe(0);
+  });
+
+  it('answers other questions in a node of the tenant', async () => {
+    await (await stage.host('app')).commit({ files: { 'zuul.yaml': '[]' } });
+    await ensureNode(store, paths.tenant('acme').answers);
+    const request = configFilesRequest('app');
+    await queue.submitNow(request);
+    start();
+    await vi.waitUntil(isEmpty, { timeout: 20_000 });
+    const node = await store.get(paths.tenant('acme').answer(request.uuid));
+    expect(node && mergerOutcomeCodec.decode(node.data)).toMatchObject({
+      kind: 'config-files',
+      branches: [{ files: [{ path: 'zuul.yaml' }] }],
+    });
+  });
+
+  it('takes all that wait and makes one fetch for them', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    await ensureNode(store, paths.tenant('acme').answers);
+    const inputs = [await stage.propose('app', '1', { b: '1' }), await stage.propose('app', '2', { c: '1' })];
+    for (let count = 0; count < 10; count += 1) await queue.submitNow(mergeRequest(inputs));
+    start();
+    await vi.waitUntil(isEmpty, { timeout: 20_000 });
+    expect(stage.cache.counters()).toMatchObject({ fetches: 1, merges: 2 });
+    expect(await store.children(paths.tenant('acme').answers)).toHaveLength(10);
+  });
+
+  it('answers shortly when the answer is too large for the store', async () => {
+    const files = Object.fromEntries(
+      Array.from({ length: 3 }, (_, index) => [`zuul.d/${index}.yaml`, 'x'.repeat(500_000)]),
+    );
+    await (await stage.host('app')).commit({ files });
+    await ensureNode(store, paths.tenant('acme').answers);
+    const request = configFilesRequest('app');
+    await queue.submitNow(request);
+    start();
+    await vi.waitUntil(isEmpty, { timeout: 20_000 });
+    const node = await store.get(paths.tenant('acme').answer(request.uuid));
+    expect(node && mergerOutcomeCodec.decode(node.data)).toMatchObject({
+      kind: 'failed',
+      text: expect.stringContaining('TooLarge'),
+    });
+  });
+
+  it('drops a request whose pipeline is gone', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    await queue.submitNow({ ...mergeRequest([]), own: 0, item: ITEM });
+    start();
+    await vi.waitUntil(isEmpty, { timeout: 20_000 });
+    expect((await queue.overview()).claimed.size).toBe(0);
+  });
+});
