@@ -35,10 +35,7 @@ export async function benchStore(): Promise<readonly StoreBenchRow[]> {
   try {
     const { type } = await statfs(folder);
     const fileSystem = FILE_SYSTEMS.get(type) ?? `type 0x${type.toString(16)}`;
-    return [
-      { name: 'store file system', value: fileSystem, unit: '' },
-      ...(await measure(join(folder, 'store.db'))),
-    ];
+    return await measure(join(folder, 'store.db'), fileSystem);
   } finally {
     await rm(folder, { recursive: true });
   }
