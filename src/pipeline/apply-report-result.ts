@@ -54,7 +54,7 @@ function reportedAs(item: QueueItem, outcome: ReportOutcome): Reported {
   const result = stage.state === 'complete' ? stage.result : 'ERROR';
   switch (outcome.kind) {
     case 'done':
-      return { result, merged: outcome.merged, text: outcome.merged ? 'merged' : 'said' };
+      return { result, merged: outcome.merged, text: outcome.merged ? 'merged' : 'said so' };
     case 'base-moved':
     case 'not-merged':
     case 'failed':

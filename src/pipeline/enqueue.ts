@@ -15,16 +15,13 @@
 
 import { type Change, changeText, sameRevision } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
-import type { PipelineEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { replaces } from './departures.ts';
 import { type DependencyGraph, dependencyGraph, openDependencies } from './dependency-graph.ts';
-import { newItem } from './new-item.ts';
+import { type EnqueueEvent, newItem } from './new-item.ts';
 import { sayOnce, spokenAs } from './say.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
-
-export type EnqueueEvent = Extract<PipelineEvent, { readonly kind: 'enqueue' }>;
 
 interface Refusal {
   readonly code: DecisionCode;

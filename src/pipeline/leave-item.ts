@@ -54,7 +54,7 @@ export function leave(
   draft.departuresDue = true;
   draft.departed.set(item.uuid, how.blame);
   if (item.role === 'live' && draft.dependent)
-    for (const change of item.changes) draft.lostChanges.add(change.key);
+    for (const change of item.changes) draft.lostChanges.set(change.key, how.blame);
 }
 
 /** Leaving early, for a reason of the host's or an operator's; reported where the pipeline has dequeue reporters. */
@@ -67,15 +67,30 @@ export function leaveEarly(
 ): void {
   const text = detail === null ? leaveText(reason) : `${leaveText(reason)}: ${detail}`;
   const failed = reason === 'requirement-lost' || reason === 'dependency-lost';
-  const blame: Blame = {
+  const own: Blame = {
     code: 'item-ahead-left',
     culprit: { item: item.uuid, change: changesText(item), left: reason },
   };
-  const report = { action: failed ? 'failure' : 'dequeue', text: sentence(text) } as const;
+  const blame = reason === 'dependency-lost' ? (blameOfLost(draft, item) ?? own) : own;
+  const report = { action: failed ? 'failure' : 'dequeue', text: farewell(reason, text, detail) } as const;
   leave(draft, item, { reason, result: failed ? 'FAILURE' : 'DEQUEUED', text, blame, report }, event);
 }
 
-function sentence(text: string): string {
+/** An item that leaves because another did passes the blame on to the one that began it. */
+function blameOfLost(draft: TurnDraft, item: QueueItem): Blame | undefined {
+  for (const key of item.dependsOn) {
+    const blame = draft.lostChanges.get(key);
+    if (blame !== undefined) return blame;
+  }
+  return undefined;
+}
+
+/** What the change is told; for the two failures in the words people know from Zuul. */
+function farewell(reason: LeaveCode, text: string, detail: string | null): string {
+  const more = detail === null ? '' : `: ${detail}`;
+  if (reason === 'requirement-lost')
+    return `This change is unable to merge due to a missing merge requirement${more}.`;
+  if (reason === 'dependency-lost') return `This change depends on a change that failed to merge${more}.`;
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 

@@ -1,9 +1,11 @@
 /** A new queue item with its first buildset; where it stands among the others is the pass's to find out. */
 import type { Change, ChangeKey } from '../model/change.ts';
+import type { PipelineEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import type { EnqueueEvent } from './enqueue.ts';
 import { newBuildset } from './reset-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
+
+export type EnqueueEvent = Extract<PipelineEvent, { readonly kind: 'enqueue' }>;
 
 export interface NewItem {
   readonly queue: string;

@@ -22,7 +22,7 @@ import { changesText } from './changes-text.ts';
 import { lostDependency } from './departures.ts';
 import { leaveEarly } from './leave-item.ts';
 import { prepareItem } from './prepare-item.ts';
-import type { QueuePass } from './process-queue.ts';
+import type { QueuePass } from './queue-pass.ts';
 import { reportItem } from './report-item.ts';
 import { resetItem, supersede } from './reset-item.ts';
 import { failureOf, holdsFollowing, stateOf } from './standing.ts';

@@ -5,32 +5,10 @@
  * been looked at yet. The single thing that works forward, a dependency item nobody waits behind, is settled at the end.
  * Cost is linear in the queue's length: what was found out about items ahead is in maps, nobody walks up the chain.
  */
-import type { Uuid } from '../lib/ids.ts';
-import type { ResetCause } from '../model/cause.ts';
-import type { ChangeKey } from '../model/change.ts';
-import type { QueueItem } from '../model/queue-item.ts';
 import { leaveEarly } from './leave-item.ts';
 import { processItem } from './process-item.ts';
-import type { Blame, QueueDraft, TurnDraft } from './turn-draft.ts';
-
-/** What a pass has found out about the items ahead. */
-export interface QueuePass {
-  readonly queue: QueueDraft;
-  /** Nearest non-failing item ahead: what the next one is tested on top of. */
-  nearest: QueueItem | null;
-  /** Live item directly ahead, failing or not. */
-  directlyAhead: QueueItem | null;
-  /** Live items ahead. */
-  position: number;
-  /** Why each failing item ahead fails. */
-  readonly failing: Map<Uuid, Blame>;
-  /** Changes of failing items ahead. */
-  readonly failingChanges: Map<ChangeKey, QueueItem>;
-  /** What these are tested as is different from before this turn; why. */
-  readonly changed: Map<Uuid, ResetCause>;
-  /** Per item ahead: the item whose hold-following job holds those behind it. */
-  readonly heldBehind: Map<Uuid, QueueItem>;
-}
+import type { QueuePass } from './queue-pass.ts';
+import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
 export function processQueue(draft: TurnDraft, queue: QueueDraft): void {
   const pass: QueuePass = {

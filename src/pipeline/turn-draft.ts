@@ -36,8 +36,8 @@ export class TurnDraft {
   /** Left in this turn because what was tested of them is now what the branch holds. */
   readonly landed = new Set<Uuid>();
   readonly landedChanges = new Set<ChangeKey>();
-  /** Changes of `departed`: what depends on them cannot stay. */
-  readonly lostChanges = new Set<ChangeKey>();
+  /** Changes of `departed`, with the first cause: what depends on them cannot stay. */
+  readonly lostChanges = new Map<ChangeKey, Blame>();
   /** Got a new buildset by an event, before the pass. */
   readonly retested = new Map<Uuid, ResetCause>();
   /** The sweep of `departures.ts` has not seen what happened last. */

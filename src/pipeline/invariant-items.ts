@@ -1,0 +1,99 @@
+/** Invariant 6, and that the records agree with one another: queues with items, timelines with lives. */
+import type { Uuid } from '../lib/ids.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { Complain } from './complain.ts';
+import type { TurnInput, TurnOutput } from './turn.ts';
+
+export class ItemChecks {
+  readonly #complain: Complain;
+  readonly #present = new Set<Uuid>();
+  readonly #left = new Set<Uuid>();
+
+  constructor(complain: Complain) {
+    this.#complain = complain;
+  }
+
+  turn(input: TurnInput, output: TurnOutput): void {
+    this.#checkQueues(output);
+    for (const item of output.state.items.values()) {
+      const before = input.state.items.get(item.uuid);
+      if (before === item) continue;
+      if (this.#left.has(item.uuid)) this.#complain('6', `item ${item.uuid} came back after it had left`);
+      if (item.phase.phase === 'left') this.#complain('6', `item ${item.uuid} has left and is still there`);
+      this.#present.add(item.uuid);
+      this.#checkTimeline(item, before);
+    }
+    for (const item of output.left) this.#checkLeft(item, input, output);
+    for (const uuid of input.state.items.keys()) {
+      if (!output.state.items.has(uuid) && !this.#left.has(uuid))
+        this.#complain('6', `item ${uuid} vanished without leaving`);
+    }
+  }
+
+  drained(): void {
+    for (const uuid of this.#present) this.#complain('6', `item ${uuid} never left`);
+  }
+
+  #checkLeft(item: QueueItem, input: TurnInput, output: TurnOutput): void {
+    if (this.#left.has(item.uuid)) this.#complain('6', `item ${item.uuid} left twice`);
+    this.#left.add(item.uuid);
+    this.#present.delete(item.uuid);
+    if (output.state.items.has(item.uuid)) this.#complain('6', `item ${item.uuid} left and is still there`);
+    if (item.phase.phase !== 'left') {
+      this.#complain('6', `item ${item.uuid} left in phase ${item.phase.phase}`);
+      return;
+    }
+    const { state } = item.buildset.stage;
+    if (state !== 'complete' && state !== 'superseded')
+      this.#complain('6', `item ${item.uuid} left with a buildset that is ${state}`);
+    const last = item.timeline.at(-1);
+    if (last !== undefined && BigInt(item.phase.at) < BigInt(last.since))
+      this.#complain('timeline', `item ${item.uuid} left before its last state began`);
+    this.#checkTimeline(item, input.state.items.get(item.uuid));
+  }
+
+  #checkQueues({ state }: TurnOutput): void {
+    const queued = new Set<Uuid>();
+    for (const queue of state.queues) {
+      for (const uuid of queue.items) {
+        if (queued.has(uuid)) this.#complain('queue', `item ${uuid} is queued twice`);
+        queued.add(uuid);
+        if (state.items.get(uuid)?.queue !== queue.key)
+          this.#complain('queue', `item ${uuid} is in queue ${queue.key} and does not know`);
+      }
+    }
+    if (queued.size !== state.items.size)
+      this.#complain('queue', `${state.items.size} items, ${queued.size} of them queued`);
+  }
+
+  /** Entries end where the next begins; what was once written stays, but for a state that lasted no time. */
+  #checkTimeline(item: QueueItem, before: QueueItem | undefined): void {
+    const { timeline } = item;
+    if (timeline[0].since !== item.enqueuedAt)
+      this.#complain('timeline', `item ${item.uuid}: its first state does not begin with it`);
+    for (const [index, entry] of timeline.entries()) {
+      const previous = timeline[index - 1];
+      if (previous === undefined) continue;
+      if (BigInt(entry.since) <= BigInt(previous.since))
+        this.#complain(
+          'timeline',
+          `item ${item.uuid}: ${entry.state} begins before ${previous.state} has lasted`,
+        );
+      if (entry.state === previous.state && entry.subject === previous.subject)
+        this.#complain('timeline', `item ${item.uuid}: ${entry.state} twice in a row`);
+    }
+    for (const [index, entry] of (before?.timeline ?? []).entries()) {
+      const now = timeline[index];
+      const replaced = now !== undefined && now.since === entry.since;
+      const sinceVanished = BigInt(entry.since) >= BigInt(timeline.at(-1)?.since ?? '0');
+      if (now !== entry && !replaced && !sinceVanished)
+        this.#complain('timeline', `item ${item.uuid}: the past was rewritten at ${entry.state}`);
+    }
+    const reporting = timeline.at(-1)?.state === 'reporting';
+    if (item.phase.phase === 'reporting' && !reporting)
+      this.#complain(
+        'timeline',
+        `item ${item.uuid} is being reported and its state is ${timeline.at(-1)?.state ?? 'none'}`,
+      );
+  }
+}

@@ -1,0 +1,137 @@
+/**
+ * Invariant 1. A change is merged by us at most once, only from the head, in queue order, and only if every voting job of
+ * its current buildset is good and what was tested is what lands.
+ *
+ * "What was tested" is remembered when the merge is asked for: the buildsets of the items it was stacked on. At the
+ * landing, exactly these must have landed before it, in that order, with nothing of the queue in between; and its commit
+ * must sit on the last commit they brought to its branch.
+ */
+import type { Uuid } from '../lib/ids.ts';
+import { resultOf } from '../model/build.ts';
+import { currentBuild, type TestedMerge } from '../model/build-set.ts';
+import type { ChangeKey } from '../model/change.ts';
+import type { PipelineState } from '../model/pipeline-state.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { isGood } from '../model/results.ts';
+import type { Complain } from './complain.ts';
+import type { TurnInput, TurnOutput } from './turn.ts';
+
+interface Landing {
+  readonly buildset: Uuid;
+  readonly tested: TestedMerge | null;
+}
+
+export class MergeChecks {
+  readonly #complain: Complain;
+  /** Per buildset: those of the live items its merge was stacked on, oldest first. */
+  readonly #stackedOn = new Map<Uuid, readonly Uuid[]>();
+  readonly #landed = new Map<string, Landing[]>();
+  readonly #merged = new Set<ChangeKey>();
+
+  constructor(complain: Complain) {
+    this.#complain = complain;
+  }
+
+  turn(input: TurnInput, output: TurnOutput): void {
+    this.#noteLandings(input);
+    for (const command of output.commands) {
+      if (command.kind === 'request-merge') this.#noteRequest(output, command.item, command.buildset);
+      if (
+        command.kind !== 'report' ||
+        !command.awaited ||
+        command.result !== 'SUCCESS' ||
+        command.item === null
+      )
+        continue;
+      const item = output.state.items.get(command.item);
+      if (item !== undefined) this.#checkVerdict(item, output.state);
+    }
+  }
+
+  /** @param output may have taken the item out of the queue again; then nothing follows from the request. */
+  #noteRequest(output: TurnOutput, uuid: Uuid, buildset: Uuid): void {
+    const stack: Uuid[] = [];
+    const own = output.state.items.get(uuid);
+    for (let at = own?.behind ?? null; at !== null; ) {
+      const item = output.state.items.get(at);
+      if (item === undefined) {
+        this.#complain('1', `the merge of ${buildset} is stacked on an item that is gone`);
+        return;
+      }
+      if (item.role === 'live') stack.unshift(item.buildset.uuid);
+      at = item.behind;
+    }
+    this.#stackedOn.set(buildset, stack);
+  }
+
+  #noteLandings(input: TurnInput): void {
+    for (const event of input.events) {
+      if (event.kind !== 'report-result' || event.outcome.kind !== 'done' || !event.outcome.merged) continue;
+      const item = input.state.items.get(event.item);
+      if (item?.phase.phase !== 'reporting' || item.phase.report !== event.report) continue;
+      for (const change of item.changes) {
+        if (this.#merged.has(change.key)) this.#complain('1', `${change.key} was merged twice`);
+        this.#merged.add(change.key);
+      }
+      this.#checkVerdict(item, input.state);
+      this.#checkStack(item);
+    }
+  }
+
+  #checkVerdict(item: QueueItem, state: PipelineState): void {
+    const who = item.changes[0].key;
+    const { stage } = item.buildset;
+    const queue = state.queues.find(entry => entry.key === item.queue);
+    const head = queue?.items.find(uuid => state.items.get(uuid)?.role === 'live');
+    if (head !== item.uuid) this.#complain('1', `${who} is reported as good although it is not the head`);
+    if (
+      stage.state !== 'complete' ||
+      stage.result !== 'SUCCESS' ||
+      stage.graph === null ||
+      stage.tested === null
+    ) {
+      this.#complain('1', `${who} is reported as good although its buildset is ${stage.state}`);
+      return;
+    }
+    if (stage.graph.jobs.length === 0) this.#complain('1', `${who} is reported as good without any job`);
+    for (const job of stage.graph.jobs) {
+      const build = currentBuild(item.buildset, job.name);
+      const result = build === undefined ? undefined : resultOf(build);
+      if (job.voting && (result === undefined || !isGood(result))) {
+        this.#complain('1', `${who} is reported as good although ${job.name} is ${result ?? 'open'}`);
+      }
+    }
+  }
+
+  #checkStack(item: QueueItem): void {
+    const who = item.changes[0].key;
+    const landed = this.#landed.get(item.queue) ?? [];
+    const stack = this.#stackedOn.get(item.buildset.uuid);
+    const { stage } = item.buildset;
+    const tested = stage.state === 'complete' ? stage.tested : null;
+    if (stack === undefined) this.#complain('1', `${who} landed and its merge was never asked for`);
+    else {
+      const tail = stack.length === 0 ? [] : landed.slice(-stack.length);
+      const same =
+        tail.length === stack.length && tail.every((landing, index) => landing.buildset === stack[index]);
+      if (!same)
+        this.#complain('1', `${who} landed, tested on top of other items than those that landed before it`);
+      this.#checkBase(item, tested, tail);
+    }
+    this.#landed.set(item.queue, [...landed, { buildset: item.buildset.uuid, tested }]);
+  }
+
+  #checkBase(item: QueueItem, tested: TestedMerge | null, below: readonly Landing[]): void {
+    for (const change of item.changes) {
+      const isOwn = (branch: TestedMerge['branches'][number]) =>
+        branch.project === change.project && branch.branch === change.branch;
+      const own = tested?.branches.find(isOwn);
+      const last = below
+        .findLast(landing => landing.tested?.branches.some(isOwn))
+        ?.tested?.branches.find(isOwn);
+      if (own === undefined) this.#complain('1', `${change.key} landed and nothing was tested of its branch`);
+      else if (last !== undefined && own.before !== last.commit)
+        this.#complain('1', `${change.key} landed on another commit than was tested below it`);
+    }
+  }
+}

@@ -1,0 +1,63 @@
+/**
+ * Checks a recorded history of turns against what must always hold, whatever happened: the invariants of `gating.md` that
+ * concern a pipeline's decisions. It shares no code with the decisions: it knows only records, events and commands.
+ *
+ *   1  merged at most once, from the head, in order, only what was tested    invariant-merges.ts
+ *   2  results of a buildset that was replaced are never used                invariant-builds.ts
+ *   6  every item leaves exactly once, with one result                       invariant-items.ts
+ *   7  a build is asked for once, ends once; cancel wins                     invariant-builds.ts
+ *   9  retries within the attempts, only after RETRY                         invariant-builds.ts
+ *   -  the timeline tiles the item's life; queues and items agree            invariant-items.ts
+ *
+ * Feed it every call of `decideTurn` that was committed, in order: `checker.turn(input, output)`; `finish` at the end of a
+ * history that should have drained.
+ */
+import type { Complain } from './complain.ts';
+import { BuildChecks } from './invariant-builds.ts';
+import { ItemChecks } from './invariant-items.ts';
+import { MergeChecks } from './invariant-merges.ts';
+import type { TurnInput, TurnOutput } from './turn.ts';
+
+export interface Violation {
+  /** Number in `gating.md`, or a word. */
+  readonly invariant: string;
+  /** Which call, from 0. */
+  readonly turn: number;
+  readonly text: string;
+}
+
+export class HistoryChecker {
+  readonly violations: Violation[] = [];
+  readonly #merges: MergeChecks;
+  readonly #builds: BuildChecks;
+  readonly #items: ItemChecks;
+  #turn = -1;
+
+  constructor() {
+    const complain: Complain = (invariant, text) =>
+      this.violations.push({ invariant, turn: this.#turn, text });
+    this.#merges = new MergeChecks(complain);
+    this.#builds = new BuildChecks(complain);
+    this.#items = new ItemChecks(complain);
+  }
+
+  turn(input: TurnInput, output: TurnOutput): void {
+    this.#turn += 1;
+    this.#merges.turn(input, output);
+    this.#builds.turn(input, output);
+    this.#items.turn(input, output);
+  }
+
+  /** Everything asked for has been answered: nothing may be left in the pipeline. */
+  finish(): void {
+    this.#items.drained();
+  }
+}
+
+export function violationsOf(
+  history: readonly { readonly input: TurnInput; readonly output: TurnOutput }[],
+): readonly Violation[] {
+  const checker = new HistoryChecker();
+  for (const { input, output } of history) checker.turn(input, output);
+  return checker.violations;
+}

@@ -1,0 +1,564 @@
+/**
+ * A small world around `decideTurn`: changes, a host that merges, a merger, executors. It keeps what the turns ask for and
+ * answers only when told to, in any order, so that a test decides who is slow and who fails.
+ *
+ *     const world = new World();
+ *     const gate = world.pipeline('gate', { manager: 'dependent' });
+ *     world.jobs('app', [job('unit')]);
+ *     world.change('A', { project: 'app' });
+ *     gate.enqueue('A');            // a turn; gate.merges now holds the merge request
+ *     gate.answerMerge(gate.merges[0]);
+ *
+ * The world is the oracle for what may land: a merge request's inputs are fixed when it is asked for, a branch moves only
+ * when a report merges, and a merge is accepted only if the branch is exactly where the tested state began.
+ */
+import { createHash } from 'node:crypto';
+import { addMilliseconds, type Nanoseconds, parseNanoseconds } from '../../../src/lib/clock.ts';
+import { derivedUuid, type IdMaker, spanIdOf, traceIdOf, type Uuid } from '../../../src/lib/ids.ts';
+import {
+  type ChangeKey,
+  type ChangeStatus,
+  changeKey,
+  type ProposedChange,
+} from '../../../src/model/change.ts';
+import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
+import type { JobNode } from '../../../src/model/job.ts';
+import type { BranchHead, MergedBranch, MergerOutcome } from '../../../src/model/merge.ts';
+import type { DriverConfig, Pipeline, ReportAction, WindowPolicy } from '../../../src/model/pipeline.ts';
+import { EMPTY_PIPELINE } from '../../../src/model/pipeline-state.ts';
+import { type CommitId, parseCommitId, projectKey } from '../../../src/model/project.ts';
+import type { QueueItem } from '../../../src/model/queue-item.ts';
+import type { BuildResult } from '../../../src/model/results.ts';
+import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
+import type {
+  ChangeFacts,
+  Command,
+  FreezeFact,
+  PipelineState,
+  TurnInput,
+  TurnOutput,
+} from '../../../src/pipeline/turn.ts';
+
+export interface ChangeSetup {
+  readonly project: string;
+  readonly dependsOn?: readonly string[];
+}
+
+export interface WorldChange {
+  readonly name: string;
+  readonly project: string;
+  dependsOn: readonly string[];
+  unresolved: readonly string[];
+  patchset: number;
+  status: ChangeStatus;
+  approved: boolean;
+}
+
+export interface PendingMerge {
+  readonly request: Uuid;
+  readonly kind: 'merge' | 'repo-state';
+  readonly item: QueueItem;
+  readonly buildset: Uuid;
+  /** Items ahead, then the item itself. */
+  readonly chain: readonly QueueItem[];
+}
+
+export interface PendingBuild {
+  readonly build: Uuid;
+  readonly item: QueueItem;
+  readonly buildset: Uuid;
+  readonly job: string;
+  readonly attempt: number;
+}
+
+export interface PendingReport {
+  readonly report: Uuid;
+  readonly item: QueueItem;
+  readonly action: ReportAction;
+}
+
+export interface RecordedTurn {
+  readonly input: TurnInput;
+  readonly output: TurnOutput;
+}
+
+export function job(name: string, extra: Partial<JobNode> = {}): JobNode {
+  return {
+    name,
+    voting: true,
+    attempts: 3,
+    dependencies: [],
+    holdFollowingChanges: false,
+    failFast: false,
+    labels: [],
+    ...extra,
+  };
+}
+
+const SPEAKER: DriverConfig = { connection: 'local', config: {}, definedAt: 'config@master:zuul.yaml:1' };
+const USUAL_ACTIONS: readonly ReportAction[] = ['success', 'failure', 'merge-conflict', 'config-error'];
+
+export const USUAL_WINDOW: WindowPolicy = {
+  initial: 20,
+  floor: 3,
+  increase: { type: 'linear', factor: 1 },
+  decrease: { type: 'exponential', factor: 2 },
+};
+
+export interface PipelineSetup extends Partial<Omit<Pipeline, 'name' | 'reporters' | 'window'>> {
+  readonly speaks?: readonly ReportAction[];
+  readonly window?: Partial<WindowPolicy>;
+  readonly maxChanges?: number;
+  readonly maxDependencies?: number;
+}
+
+function pipelineOf(name: string, setup: PipelineSetup): Pipeline {
+  const { speaks, window, maxChanges: _c, maxDependencies: _d, ...rest } = setup;
+  const spoken = new Set(speaks ?? USUAL_ACTIONS);
+  const speakers = (action: ReportAction) => (spoken.has(action) ? [SPEAKER] : []);
+  const manager = setup.manager ?? 'independent';
+  return {
+    name,
+    manager,
+    precedence: 'normal',
+    postReview: manager === 'dependent',
+    triggers: [],
+    require: [],
+    reject: [],
+    reporters: {
+      enqueue: speakers('enqueue'),
+      start: speakers('start'),
+      success: speakers('success'),
+      failure: speakers('failure'),
+      'merge-conflict': speakers('merge-conflict'),
+      'config-error': speakers('config-error'),
+      'no-jobs': speakers('no-jobs'),
+      dequeue: speakers('dequeue'),
+      disabled: speakers('disabled'),
+    },
+    messages: {},
+    supercedes: [],
+    dequeueOnNewPatchset: true,
+    allowOtherConnections: false,
+    ...rest,
+    window: { ...USUAL_WINDOW, initial: manager === 'dependent' ? 20 : 0, ...window },
+  };
+}
+
+export class World {
+  readonly changes = new Map<string, WorldChange>();
+  /** Head of `master` per project. */
+  readonly tips = new Map<string, CommitId>();
+  /** Names of merged changes, in order. */
+  readonly landed: string[] = [];
+  readonly pipelines = new Map<string, PipelineWorld>();
+  readonly #jobs = new Map<string, readonly JobNode[]>();
+  readonly #queues = new Map<string, string>();
+  readonly #freeze = new Map<string, FreezeFact>();
+  #now = parseNanoseconds('1700000000000000000');
+  #ids = 0;
+
+  readonly ids: IdMaker = { uuid: () => this.uuid() };
+
+  uuid(): Uuid {
+    this.#ids += 1;
+    return derivedUuid('world', String(this.#ids));
+  }
+
+  get now(): Nanoseconds {
+    return this.#now;
+  }
+
+  tick(): Nanoseconds {
+    this.#now = addMilliseconds(this.#now, 1000);
+    return this.#now;
+  }
+
+  pipeline(name: string, setup: PipelineSetup = {}): PipelineWorld {
+    const pipeline = new PipelineWorld(this, pipelineOf(name, setup), setup);
+    this.pipelines.set(name, pipeline);
+    return pipeline;
+  }
+
+  jobs(project: string, jobs: readonly JobNode[]): void {
+    this.#jobs.set(project, jobs);
+  }
+
+  queue(project: string, name: string): void {
+    this.#queues.set(project, name);
+  }
+
+  change(name: string, setup: ChangeSetup): WorldChange {
+    const change: WorldChange = {
+      name,
+      project: setup.project,
+      dependsOn: setup.dependsOn ?? [],
+      unresolved: [],
+      patchset: 1,
+      status: 'open',
+      approved: true,
+    };
+    this.changes.set(name, change);
+    if (!this.tips.has(setup.project)) this.tips.set(setup.project, commitId('tip', setup.project));
+    return change;
+  }
+
+  get(name: string): WorldChange {
+    const change = this.changes.get(name);
+    if (change === undefined) throw new Error(`no change ${name}`);
+    return change;
+  }
+
+  /** What freezing says of this change instead of the project's jobs. */
+  freezeAs(name: string, fact: FreezeFact): void {
+    this.#freeze.set(name, fact);
+  }
+
+  freeze(item: QueueItem): FreezeFact {
+    const change = this.get(nameOf(item));
+    const jobs = this.#jobs.get(change.project);
+    const special = this.#freeze.get(change.name);
+    if (special !== undefined) return special;
+    return jobs === undefined
+      ? { kind: 'not-in-pipeline', work: [] }
+      : { kind: 'frozen', blob: 'b10b', jobs, missingStates: [], work: [] };
+  }
+
+  proposed(name: string): ProposedChange {
+    const { project, patchset } = this.get(name);
+    const key = projectKey({ connection: 'local', name: project });
+    return {
+      kind: 'change',
+      key: changeKey(key, name),
+      project: key,
+      branch: 'master',
+      id: name,
+      patchset: String(patchset),
+      commit: commitId(name, String(patchset)),
+      ref: `refs/changes/${name}/${patchset}`,
+      subject: `Change ${name}`,
+    };
+  }
+
+  facts(gated: boolean): ReadonlyMap<ChangeKey, ChangeFacts> {
+    const all = [...this.changes.values()];
+    return new Map(all.map(change => [this.proposed(change.name).key, this.#factsOf(change, all, gated)]));
+  }
+
+  #factsOf(change: WorldChange, all: readonly WorldChange[], gated: boolean): ChangeFacts {
+    const proposed = this.proposed(change.name);
+    const keys = (names: readonly string[]) => names.map(name => this.proposed(name).key);
+    const queue = this.#queues.get(change.project) ?? change.project;
+    const ready = !gated || change.approved;
+    return {
+      record: {
+        change: proposed,
+        status: change.status,
+        dependsOn: keys(change.dependsOn),
+        unresolvedDependencies: change.unresolved,
+        facts: {},
+        fetchedAt: this.#now,
+      },
+      requirements: { met: ready, text: ready ? 'approved' : 'it is not approved' },
+      dependents: keys(
+        all
+          .filter(other => other.status === 'open' && other.dependsOn.includes(change.name))
+          .map(other => other.name),
+      ),
+      queue: { key: queue, name: queue },
+      connectionAllowed: true,
+    };
+  }
+
+  /** Somebody else pushes to the branch. */
+  moveTip(project: string): void {
+    this.tips.set(project, commitId('foreign', this.tips.get(project) ?? '', this.#now));
+  }
+
+  /** Lands exactly the tested commit, or says where the branch has gone. */
+  land(item: QueueItem): ReportOutcome {
+    const { stage } = item.buildset;
+    const change = this.get(nameOf(item));
+    const branches = stage.state === 'complete' ? (stage.tested?.branches ?? []) : [];
+    const own = branches.find(branch => branch.project === item.changes[0].project);
+    if (own === undefined) throw new Error(`nothing was tested of ${change.name}`);
+    if (change.status !== 'open') return { kind: 'not-merged', text: `it is ${change.status}` };
+    if (this.tips.get(change.project) !== own.before)
+      return { kind: 'base-moved', text: 'the branch has moved' };
+    this.tips.set(change.project, own.commit);
+    change.status = 'merged';
+    this.landed.push(change.name);
+    return { kind: 'done', merged: true };
+  }
+}
+
+export class PipelineWorld {
+  readonly world: World;
+  readonly pipeline: Pipeline;
+  state: PipelineState = EMPTY_PIPELINE;
+  readonly history: RecordedTurn[] = [];
+  readonly left: QueueItem[] = [];
+  merges: PendingMerge[] = [];
+  builds: PendingBuild[] = [];
+  /** Cancelled; their executors may still answer. */
+  readonly zombies: PendingBuild[] = [];
+  reports: PendingReport[] = [];
+  readonly #setup: PipelineSetup;
+
+  constructor(world: World, pipeline: Pipeline, setup: PipelineSetup) {
+    this.world = world;
+    this.pipeline = pipeline;
+    this.#setup = setup;
+  }
+
+  items(): readonly QueueItem[] {
+    return this.state.queues.flatMap(queue => queue.items.flatMap(uuid => this.state.items.get(uuid) ?? []));
+  }
+
+  /** The newest live item of a change. */
+  item(name: string): QueueItem {
+    const item = this.items().findLast(entry => entry.role === 'live' && nameOf(entry) === name);
+    if (item === undefined) throw new Error(`${name} is not in ${this.pipeline.name}`);
+    return item;
+  }
+
+  /** One turn, with as many calls as it takes to supply what it needs. */
+  turn(events: readonly PipelineEvent[]): TurnOutput {
+    const now = this.world.tick();
+    const total = {
+      commands: [] as Command[],
+      decisions: [] as TurnOutput['decisions'][number][],
+      left: [] as QueueItem[],
+    };
+    let frozen = new Map<Uuid, FreezeFact>();
+    for (let due: readonly PipelineEvent[] = events; ; due = []) {
+      const output = this.#call(now, due, frozen);
+      total.commands.push(...output.commands);
+      total.decisions.push(...output.decisions);
+      total.left.push(...output.left);
+      if (output.needs.length === 0) break;
+      if (output.needs.every(need => frozen.has(need.buildset)))
+        throw new Error('asked again for what was supplied');
+      frozen = new Map(output.needs.map(need => [need.buildset, this.world.freeze(this.#itemOf(need.item))]));
+    }
+    this.left.push(...total.left);
+    return { state: this.state, needs: [], ...total };
+  }
+
+  #call(
+    now: Nanoseconds,
+    events: readonly PipelineEvent[],
+    frozen: ReadonlyMap<Uuid, FreezeFact>,
+  ): TurnOutput {
+    const { maxChanges, maxDependencies } = this.#setup;
+    const input: TurnInput = {
+      now,
+      tenant: 'main',
+      pipeline: this.pipeline,
+      state: this.state,
+      events,
+      changes: this.world.facts(this.pipeline.manager === 'dependent'),
+      frozen,
+      ids: this.world.ids,
+      ...(maxChanges === undefined ? {} : { maxChanges }),
+      ...(maxDependencies === undefined ? {} : { maxDependencies }),
+    };
+    const output = decideTurn(input);
+    this.history.push({ input, output });
+    this.state = output.state;
+    for (const command of output.commands) this.#note(command, output);
+    return output;
+  }
+
+  #note(command: Command, output: TurnOutput): void {
+    const item = 'item' in command && command.item !== null ? this.#itemOf(command.item, output) : undefined;
+    switch (command.kind) {
+      case 'request-merge':
+      case 'request-repo-state':
+        if (item !== undefined)
+          this.merges.push({
+            ...command,
+            kind: command.kind === 'request-merge' ? 'merge' : 'repo-state',
+            item,
+            chain: this.chainOf(item),
+          });
+        return;
+      case 'withdraw-merger-request':
+        this.merges = this.merges.filter(merge => merge.request !== command.request);
+        return;
+      case 'request-build':
+        if (item !== undefined) this.builds.push({ ...command, item });
+        return;
+      case 'cancel-build':
+        this.zombies.push(...this.builds.filter(build => build.build === command.build));
+        this.builds = this.builds.filter(build => build.build !== command.build);
+        return;
+      case 'report':
+        if (command.awaited && item !== undefined)
+          this.reports.push({ report: command.report, item, action: command.action });
+        return;
+      case 'supersede':
+        return;
+    }
+  }
+
+  #itemOf(uuid: Uuid, output?: TurnOutput): QueueItem {
+    const item = this.state.items.get(uuid) ?? output?.left.find(entry => entry.uuid === uuid);
+    if (item === undefined) throw new Error(`no item ${uuid}`);
+    return item;
+  }
+
+  chainOf(item: QueueItem): readonly QueueItem[] {
+    const chain: QueueItem[] = [];
+    for (
+      let at: QueueItem | undefined = item;
+      at !== undefined;
+      at = at.behind === null ? undefined : this.state.items.get(at.behind)
+    )
+      chain.unshift(at);
+    return chain;
+  }
+
+  enqueueEvent(name: string, type = 'approved'): PipelineEvent {
+    const change = this.world.proposed(name);
+    const uuid = this.world.uuid();
+    const span = { traceId: traceIdOf(uuid), spanId: spanIdOf(uuid) };
+    const trigger = {
+      uuid,
+      connection: 'local',
+      driver: 'git',
+      type,
+      project: change.project,
+      branch: 'master',
+      ref: null,
+      change,
+      facts: {},
+      configMayHaveChanged: [],
+      branchesChanged: false,
+      receivedAt: this.world.now,
+      sampled: true,
+      span,
+    };
+    return { kind: 'enqueue', uuid: this.world.uuid(), trigger, tenantSpan: span, matched: `event ${type}` };
+  }
+
+  enqueue(...names: readonly string[]): TurnOutput {
+    return this.turn(names.map(name => this.enqueueEvent(name)));
+  }
+
+  updated(name: string): TurnOutput {
+    return this.turn([
+      { kind: 'change-updated', uuid: this.world.uuid(), change: this.world.proposed(name).key },
+    ]);
+  }
+
+  mergeEvent(merge: PendingMerge, outcome: MergerOutcome = this.mergeOutcome(merge)): PipelineEvent {
+    this.merges = this.merges.filter(entry => entry !== merge);
+    return {
+      kind: 'merger-result',
+      uuid: this.world.uuid(),
+      item: merge.item.uuid,
+      buildset: merge.buildset,
+      request: merge.request,
+      at: this.world.now,
+      outcome,
+    };
+  }
+
+  /** The chain on top of the tips as they are now. */
+  mergeOutcome(merge: PendingMerge): MergerOutcome {
+    const common = { steps: [], worker: 'merger-1' };
+    if (merge.kind === 'repo-state') return { kind: 'repo-state', heads: this.#heads(), ...common };
+    const branches = new Map<string, MergedBranch>();
+    for (const { changes } of merge.chain) {
+      if (changes[0].kind === 'change' && this.world.landed.includes(changes[0].id)) continue; // already in the tip
+      const [{ project, key }] = changes;
+      const name = project.slice('local/'.length);
+      const base = branches.get(project)?.base ?? this.world.tips.get(name) ?? commitId('tip', name);
+      const before = branches.get(project)?.commit ?? base;
+      const commit = commitId(before, key, String(changes[0].kind === 'change' ? changes[0].patchset : ''));
+      branches.set(project, { project, branch: 'master', base, before, commit, tree: commit });
+    }
+    return {
+      kind: 'merged',
+      branches: [...branches.values()],
+      filesChanged: [],
+      config: [],
+      heads: [],
+      ...common,
+    };
+  }
+
+  #heads(): readonly BranchHead[] {
+    return [...this.world.tips].map(([name, commit]) => ({
+      project: projectKey({ connection: 'local', name }),
+      branch: 'master',
+      commit,
+    }));
+  }
+
+  startEvent(build: PendingBuild): PipelineEvent {
+    return {
+      kind: 'build-started',
+      uuid: this.world.uuid(),
+      item: build.item.uuid,
+      buildset: build.buildset,
+      build: build.build,
+      at: this.world.now,
+      worker: 'executor-1',
+    };
+  }
+
+  failingEvent(build: PendingBuild): PipelineEvent {
+    return {
+      kind: 'build-failing',
+      uuid: this.world.uuid(),
+      item: build.item.uuid,
+      buildset: build.buildset,
+      build: build.build,
+      at: this.world.now,
+    };
+  }
+
+  resultEvent(build: PendingBuild, result: BuildResult): PipelineEvent {
+    this.builds = this.builds.filter(entry => entry !== build);
+    const execution = { startedAt: this.world.now, endedAt: this.world.now, steps: [] };
+    return {
+      kind: 'build-result',
+      uuid: this.world.uuid(),
+      item: build.item.uuid,
+      buildset: build.buildset,
+      build: build.build,
+      at: this.world.now,
+      result,
+      worker: 'executor-1',
+      execution,
+    };
+  }
+
+  /** The host's honest answer unless told otherwise. */
+  reportEvent(report: PendingReport, outcome?: ReportOutcome): PipelineEvent {
+    this.reports = this.reports.filter(entry => entry !== report);
+    const item = this.state.items.get(report.item.uuid) ?? report.item;
+    const merges = this.pipeline.manager === 'dependent' && report.action === 'success';
+    const answer = outcome ?? (merges ? this.world.land(item) : { kind: 'done', merged: false });
+    return {
+      kind: 'report-result',
+      uuid: this.world.uuid(),
+      item: report.item.uuid,
+      report: report.report,
+      at: this.world.now,
+      outcome: answer,
+      parts: [],
+    };
+  }
+}
+
+export function nameOf(item: QueueItem): string {
+  const [change] = item.changes;
+  return change.kind === 'change' ? change.id : change.ref;
+}
+
+export function commitId(...parts: readonly string[]): CommitId {
+  return parseCommitId(createHash('sha1').update(parts.join('\0')).digest('hex'));
+}
