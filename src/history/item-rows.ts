@@ -21,11 +21,13 @@ export interface BuildsetRows {
   readonly builds: readonly BuildRow[];
 }
 
-/** Oldest buildset first. */
+/** Oldest buildset first. A build that was kept after a reset is shown with the last buildset that has it. */
 export function rowsOfItem(item: QueueItem): readonly BuildsetRows[] {
   const refs = item.changes.map(refRow);
-  return buildsetsOf(item).map(buildset => {
-    const builds = buildset.builds.map(build => buildRow(build));
+  const all = buildsetsOf(item);
+  return all.map((buildset, index) => {
+    const kept = new Set(all.slice(index + 1).flatMap(later => later.builds.map(build => build.uuid)));
+    const builds = buildset.builds.filter(build => !kept.has(build.uuid)).map(buildRow);
     return { buildset: buildsetRow(item, buildset, builds), refs, builds };
   });
 }

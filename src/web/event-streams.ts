@@ -19,7 +19,7 @@ export interface EventStreams {
   close(): void;
 }
 
-type StreamDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log' | 'onChange' | 'sse'> & {
+type StreamDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log' | 'clock' | 'onChange' | 'sse'> & {
   readonly expected: ExpectedDurations;
   /** Tells this process from others. */
   readonly run: string;

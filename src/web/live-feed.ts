@@ -9,6 +9,7 @@
  * documents that differ from those sent last are one update. Every update has a number, and the last ones are kept, so
  * that a reader who was away for a moment gets just what it missed.
  */
+import { toMilliseconds } from '../lib/clock.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import { tenantDocuments } from './tenant-documents.ts';
@@ -20,7 +21,7 @@ const KEPT_UPDATES = 200;
 
 export interface Update {
   readonly number: number;
-  /** `{"set": {<name>: <document>}, "gone": [<name>]}` */
+  /** `{"set": {<name>: <document>}, "gone": [<name>], "now": <milliseconds>}`: `now` lets a page run its clocks by ours. */
   readonly data: string;
 }
 
@@ -39,7 +40,9 @@ export interface LiveFeed {
   close(): void;
 }
 
-type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log'> & { readonly expected: ExpectedDurations };
+type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log' | 'clock'> & {
+  readonly expected: ExpectedDurations;
+};
 
 export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   const listeners = new Set<(update: Update) => void>();
@@ -59,9 +62,14 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
     documents = fresh;
     if (set.length === 0 && gone.length === 0) return;
     number += 1;
-    const update = { number, data: `{"set":${objectText(set)},"gone":${JSON.stringify(gone)}}` };
+    const update = { number, data: eventText(set, gone) };
     updates = [...updates, update].slice(-KEPT_UPDATES);
     for (const listener of listeners) listener(update);
+  }
+
+  function eventText(set: readonly (readonly [string, string])[], gone: readonly string[]): string {
+    const now = Math.round(toMilliseconds(deps.clock.now()));
+    return `{"set":${objectText(set)},"gone":${JSON.stringify(gone)},"now":${now}}`;
   }
 
   /** One refresh after the other; a failed one leaves the feed dirty for the next. */
@@ -82,7 +90,7 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
       }
       return {
         kind: 'snapshot',
-        update: { number, data: `{"set":${objectText([...documents])},"gone":[]}` },
+        update: { number, data: eventText([...documents], []) },
       };
     },
     follow(listener) {

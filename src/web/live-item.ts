@@ -35,7 +35,8 @@ export function liveItem(item: QueueItem, { traceUrl, expected }: ItemContext) {
     enqueuedAt: toMilliseconds(item.enqueuedAt),
     behind: item.behind,
     active: isActive(item),
-    state: { name: state.state, since: toMilliseconds(state.since), subject: state.subject ?? null },
+    state: shownState(state),
+    timeline: item.timeline.map(shownState),
     failing: failingReasons(item),
     buildset: { uuid: item.buildset.uuid, number: item.buildset.number, stage: item.buildset.stage.state },
     jobs: jobsOf(item, expected),
@@ -51,6 +52,10 @@ export function liveItem(item: QueueItem, { traceUrl, expected }: ItemContext) {
           },
     traceUrl,
   };
+}
+
+function shownState({ state, since, subject }: TimelineEntry) {
+  return { name: state, since: toMilliseconds(since), subject: subject ?? null };
 }
 
 export type LiveItem = ReturnType<typeof liveItem>;

@@ -94,6 +94,20 @@ describe('history', () => {
     expect(json.last_build_end_time).toBe('2026-11-20T11:59:16');
   });
 
+  test('a build that was kept after a reset is recorded once, with the buildset it counts for', async () => {
+    const item = finishedItems()[1]!;
+    const [lint] = item.earlier[0]!.builds;
+    const kept = { ...item.buildset, uuid: uuidOf('kept', 'buildset', '2'), builds: [lint!] };
+    const first = { ...item.earlier[0]!, uuid: uuidOf('kept', 'buildset', '1'), builds: [lint!] };
+    await history.close();
+    history = await openHistory({ file: ':memory:' });
+    await history.record([
+      { kind: 'item', item: { ...item, uuid: uuidOf('kept'), buildset: kept, earlier: [first] } },
+    ]);
+
+    expect((await history.builds({ tenant: 'main' })).map(build => build.buildset.number)).toEqual([2]);
+  });
+
   test('rows handed over twice are kept once', async () => {
     await history.record(rows());
     await history.record(rows());

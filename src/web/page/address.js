@@ -1,0 +1,32 @@
+/** Where things are: pages of ours and the API, below whatever path the service is published at. */
+const base = new URL('..', import.meta.url).pathname.replace(/\/$/, '');
+
+export const pages = {
+  tenant: tenant => `${base}/t/${encodeURIComponent(tenant)}`,
+  item: (tenant, uuid) => `${base}/t/${encodeURIComponent(tenant)}/item/${uuid}`,
+  build: (tenant, uuid) => `${base}/t/${encodeURIComponent(tenant)}/build/${uuid}`,
+};
+
+export function api(tenant, path) {
+  return `${base}/api/tenant/${encodeURIComponent(tenant)}/${path}`;
+}
+
+/** Undefined when there is no such thing; throws when the answer cannot be had. */
+export async function fetchJson(address) {
+  const response = await fetch(address, { headers: { Accept: 'application/json' } });
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Error(`${address} answered ${response.status}`);
+  return response.json();
+}
+
+export function fetchTenants() {
+  return fetchJson(`${base}/api/tenants`);
+}
+
+/** `{page: 'board' | 'item' | 'build' | 'buildset' | 'none', tenant, uuid}` of the address bar. */
+export function currentPlace() {
+  const path = location.pathname.slice(base.length);
+  const found = /^\/t\/([^/]+)(?:\/(item|build|buildset)\/([0-9a-f]{32}))?/.exec(path);
+  if (found === null) return { page: 'none', tenant: null, uuid: null };
+  return { page: found[2] ?? 'board', tenant: decodeURIComponent(found[1]), uuid: found[3] ?? null };
+}

@@ -1,0 +1,196 @@
+/** All pipelines and their queues, and what has left them lately. */
+import { api, fetchJson, pages } from './address.js';
+import { element, show } from './dom.js';
+import { clock, count, duration, resultKind, resultMark, resultWord } from './format.js';
+import { itemCard } from './item-card.js';
+import { tick } from './ticking.js';
+
+const RECENT = 12;
+
+export class Board {
+  #live;
+  #tenant;
+  #queues = element('div', { class: 'pipelines' });
+  #recent = element('section', { class: 'recent', 'aria-labelledby': 'recent-title' });
+  #timer;
+
+  constructor(root, tenant, live) {
+    this.#live = live;
+    this.#tenant = tenant;
+    show(
+      root,
+      element('h1', { class: 'visually-hidden' }, `Pipelines of ${tenant}`),
+      this.#queues,
+      this.#recent,
+    );
+    this.update(null);
+    void this.#loadRecent();
+  }
+
+  /** @param changed names of documents, or null: everything. */
+  update(changed) {
+    if (this.#live.get('tenant') === undefined) return;
+    const structure =
+      changed === null ||
+      [...changed].some(name => name.startsWith('pipeline/') || !this.#live.documents.has(name));
+    if (structure) this.#drawAll();
+    else for (const name of changed) this.#redrawItem(name);
+    this.tick();
+    if (
+      changed !== null &&
+      [...changed].some(name => name.startsWith('item/') && !this.#live.documents.has(name))
+    )
+      this.#recentSoon();
+  }
+
+  tick() {
+    tick(this.#queues, this.#live.now());
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+  }
+
+  #drawAll() {
+    const pipelines = this.#live.pipelines();
+    const busy = pipelines.filter(pipeline => pipeline.queues.length > 0);
+    const idle = pipelines.filter(pipeline => pipeline.queues.length === 0);
+    show(
+      this.#queues,
+      busy.map(pipeline => this.#pipeline(pipeline)),
+      busy.length === 0 && this.#emptyState(pipelines),
+      idle.length > 0 &&
+        busy.length > 0 &&
+        element(
+          'p',
+          { class: 'idle' },
+          'Nothing in ',
+          idle.flatMap((pipeline, index) => [
+            index > 0 && ', ',
+            element('span', { title: pipeline.description }, pipeline.name),
+          ]),
+          '.',
+        ),
+    );
+  }
+
+  #redrawItem(name) {
+    const item = this.#live.get(name);
+    const card = this.#queues.querySelector(`[data-item="${name.slice('item/'.length)}"]`);
+    if (card === null || item?.uuid === undefined) return;
+    const focused = card.contains(document.activeElement) ? document.activeElement.id : '';
+    card.replaceWith(itemCard(item));
+    if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
+  }
+
+  #pipeline(pipeline) {
+    const size = pipeline.queues.reduce((sum, queue) => sum + queue.items.length, 0);
+    return element(
+      'section',
+      { class: `pipeline is-${pipeline.manager}`, 'aria-label': `Pipeline ${pipeline.name}` },
+      element(
+        'header',
+        {},
+        element('h2', {}, pipeline.name),
+        element('span', { class: 'count' }, count(size, 'item')),
+        pipeline.disabled && element('span', { class: 'chip is-bad' }, 'disabled after failures'),
+        pipeline.description !== null && element('p', { class: 'description' }, pipeline.description),
+      ),
+      pipeline.queues.map(queue => this.#queue(pipeline, queue)),
+    );
+  }
+
+  #queue(pipeline, queue) {
+    const items = queue.items.map(uuid => this.#live.item(uuid)).filter(item => item !== undefined);
+    const window = queue.window === 0 ? null : `window ${queue.window}`;
+    return element(
+      'div',
+      { class: 'queue' },
+      element(
+        'h3',
+        {},
+        queue.name,
+        window !== null &&
+          element('span', { class: 'window', title: 'how many items are tested at once' }, window),
+      ),
+      element(
+        'ol',
+        { class: `train ${pipeline.manager === 'dependent' ? '' : 'is-single'}` },
+        items.map(itemCard),
+      ),
+    );
+  }
+
+  #emptyState(pipelines) {
+    const { projects } = this.#live.get('tenant');
+    if (pipelines.length === 0) {
+      return emptyBox(
+        'No pipelines yet',
+        'This tenant has no pipelines. Define one in a config-project of the tenant file and push it; see also ',
+        element('a', { href: api(this.#tenant, 'config-errors') }, 'its configuration errors'),
+        '.',
+      );
+    }
+    return emptyBox(
+      'All quiet',
+      `The queues of ${count(projects, 'project')} are empty. Propose a change and it appears here within a second:`,
+      element('pre', {}, 'git push origin HEAD:refs/heads/for/master/my-change'),
+      element(
+        'span',
+        { class: 'quiet' },
+        `Pipelines: ${pipelines.map(pipeline => pipeline.name).join(', ')}.`,
+      ),
+    );
+  }
+
+  /** An item reaches the history a moment after it left its queue. */
+  #recentSoon() {
+    clearTimeout(this.#timer);
+    this.#timer = setTimeout(() => void this.#loadRecent(), 800);
+  }
+
+  async #loadRecent() {
+    const items = await fetchJson(api(this.#tenant, `items?limit=${RECENT}`)).catch(() => undefined);
+    if (items === undefined) return;
+    show(
+      this.#recent,
+      element('h2', { id: 'recent-title' }, 'Recently finished'),
+      items.length === 0
+        ? element('p', { class: 'quiet' }, 'Nothing yet.')
+        : element(
+            'ol',
+            { class: 'finished' },
+            items.map(item => this.#finished(item)),
+          ),
+    );
+  }
+
+  #finished(item) {
+    const kind = resultKind(item.result);
+    const [change] = item.changes;
+    return element(
+      'li',
+      { class: `is-${kind}` },
+      element('span', { class: 'mark', 'aria-hidden': 'true' }, resultMark(kind)),
+      element(
+        'a',
+        { class: 'title', 'data-route': true, href: pages.item(this.#tenant, item.uuid) },
+        change.subject ?? change.name,
+      ),
+      element('span', { class: 'change' }, change.text),
+      element(
+        'span',
+        { class: 'outcome' },
+        resultWord(item.result),
+        item.resets > 0 && ` · ${count(item.resets, 'reset')}`,
+      ),
+      element('span', { class: 'pipeline-name' }, item.pipeline),
+      element('span', { class: 'took' }, duration(item.leftAt - item.enqueuedAt)),
+      element('time', { datetime: new Date(item.leftAt).toISOString() }, clock(item.leftAt)),
+    );
+  }
+}
+
+function emptyBox(title, ...children) {
+  return element('div', { class: 'empty' }, element('h2', {}, title), element('p', {}, ...children));
+}

@@ -1,0 +1,167 @@
+/** One item of a queue. */
+import { pages } from './address.js';
+import { element } from './dom.js';
+import { clock, duration, resultKind, resultMark, resultWord, stateKind, stateWord } from './format.js';
+
+export function itemCard(item) {
+  const [change] = item.changes;
+  const failing = item.failing.length > 0;
+  return element(
+    'li',
+    { class: `item ${failing ? 'is-failing' : ''} ${item.active ? '' : 'is-idle'}`, 'data-item': item.uuid },
+    element('span', {
+      class: `stop is-${failing ? 'bad' : stateKind(item.state.name)}`,
+      'aria-hidden': 'true',
+    }),
+    element(
+      'article',
+      { class: 'card' },
+      element(
+        'header',
+        {},
+        element(
+          'h4',
+          {},
+          element(
+            'a',
+            {
+              id: `link-${item.uuid}`,
+              class: 'title',
+              'data-route': true,
+              href: pages.item(item.tenant, item.uuid),
+            },
+            change.subject ?? change.name,
+          ),
+        ),
+        element('span', {
+          class: 'age',
+          title: `in the pipeline since ${clock(item.enqueuedAt)}`,
+          'data-since': item.enqueuedAt,
+        }),
+      ),
+      element(
+        'p',
+        { class: 'change' },
+        item.changes.map(shown => element('span', {}, shown.text)),
+        change.owner !== null && element('span', { class: 'owner' }, `by ${change.owner}`),
+      ),
+      stateLine(item),
+      item.resets.length > 0 && resetBadge(item),
+      item.jobs.length > 0 &&
+        element(
+          'ul',
+          { class: 'jobs', 'aria-label': 'Jobs' },
+          item.jobs.map(job => jobRow(item, job)),
+        ),
+    ),
+  );
+}
+
+function stateLine(item) {
+  const { name, since, subject } = item.state;
+  return element(
+    'p',
+    { class: 'state' },
+    element(
+      'span',
+      { class: `chip is-${stateKind(name)}` },
+      element('i', { class: 'dot', 'aria-hidden': 'true' }),
+      stateWord(name),
+      ' ',
+      element('b', { 'data-since': since }),
+    ),
+    subject !== null && element('span', { class: 'subject' }, subject),
+    item.failing.map(reason => element('span', { class: 'chip is-bad' }, `failing: ${reason}`)),
+  );
+}
+
+function resetBadge(item) {
+  const last = item.resets.at(-1);
+  const lost = item.resets.reduce((sum, reset) => sum + reset.lostMs, 0);
+  const again = item.resets.length === 1 ? 'tested again' : `tested again ${item.resets.length}×, last`;
+  return element(
+    'p',
+    { class: 'reset', title: `${clock(last.at)}: ${last.text}` },
+    element('span', { 'aria-hidden': 'true' }, '↻'),
+    element(
+      'span',
+      {},
+      `${again}: ${last.brief}`,
+      element('span', { class: 'lost' }, ` · ${duration(lost)} of machine time lost`),
+    ),
+  );
+}
+
+function jobRow(item, job) {
+  const kind =
+    job.state === 'started'
+      ? job.result === 'FAILING'
+        ? 'bad'
+        : 'run'
+      : job.state === 'waiting' || job.state === 'requested'
+        ? 'wait'
+        : resultKind(job.result);
+  const mark = { run: '▸', wait: '·' }[kind] ?? resultMark(kind);
+  const content = [
+    element('span', { class: 'mark', 'aria-hidden': 'true' }, mark),
+    element(
+      'span',
+      { class: 'name' },
+      job.name,
+      !job.voting && element('em', { title: 'its result does not count' }, ' non-voting'),
+    ),
+    element(
+      'span',
+      { class: 'when' },
+      job.attempt > 1 &&
+        element(
+          'span',
+          { class: 'attempt', title: `attempt ${job.attempt} of ${job.attempts}` },
+          `↻${job.attempt} `,
+        ),
+      when(job),
+    ),
+    element('span', { class: 'track', 'aria-hidden': 'true' }, bar(job)),
+  ];
+  const title = [`${job.name}: ${wordFor(job)}`, job.detail, job.voting ? null : 'non-voting']
+    .filter(Boolean)
+    .join(' · ');
+  return element(
+    'li',
+    { class: `job is-${kind}` },
+    job.build !== null && job.startedAt !== null
+      ? element(
+          'a',
+          { id: `link-${job.build}`, 'data-route': true, href: pages.build(item.tenant, job.build), title },
+          content,
+        )
+      : element('span', { title }, content),
+  );
+}
+
+function when(job) {
+  if (job.state === 'started') return element('span', { 'data-since': job.startedAt });
+  if (job.startedAt !== null && job.endedAt !== null) return duration(job.endedAt - job.startedAt);
+  return job.waitingFor === null
+    ? job.result === null
+      ? ''
+      : resultWord(job.result)
+    : job.waitingFor === 'executor'
+      ? 'queued'
+      : 'waits';
+}
+
+function wordFor(job) {
+  if (job.state === 'started') return job.result === 'FAILING' ? 'has failed, still cleaning up' : 'running';
+  if (job.result !== null) return resultWord(job.result);
+  return job.waitingFor === null ? 'not started' : `waits for ${job.waitingFor}`;
+}
+
+function bar(job) {
+  if (job.state !== 'started') return element('span', { class: 'bar' });
+  return element('span', {
+    class: `bar ${job.expectedMs === null ? 'is-unknown' : ''}`,
+    'data-from': job.startedAt,
+    'data-expected': job.expectedMs,
+  });
+}

@@ -1,0 +1,159 @@
+/** The log of one build, followed while it grows. */
+
+import { api, fetchJson, pages } from './address.js';
+import { pieces } from './ansi.js';
+import { element, show } from './dom.js';
+import { clock, duration, resultKind, resultMark, resultWord } from './format.js';
+import { tick } from './ticking.js';
+
+const EVERY_MS = 1000;
+/** Characters kept on the page; the whole log is one click away. */
+const KEPT = 2_000_000;
+
+export class LogView {
+  #root;
+  #tenant;
+  #uuid;
+  #live;
+  #head = element('div', { class: 'item-head' });
+  #output = element('pre', { class: 'log-output', tabindex: 0, 'aria-label': 'Log' });
+  #status = element('p', { class: 'quiet', role: 'status' });
+  #follow = element('input', { type: 'checkbox', id: 'follow', checked: true });
+  #decoder = new TextDecoder();
+  #colours = { classes: '', rest: '' };
+  #offset = 0;
+  #shown = 0;
+  #timer;
+  #headTimer;
+  #closed = false;
+
+  constructor(root, tenant, uuid, live) {
+    this.#root = root;
+    this.#tenant = tenant;
+    this.#uuid = uuid;
+    this.#live = live;
+    const raw = element(
+      'a',
+      { href: `${api(tenant, `build/${uuid}/log`)}?limit=4194304`, class: 'external' },
+      'raw',
+    );
+    show(
+      root,
+      element(
+        'nav',
+        { class: 'crumbs', 'aria-label': 'Breadcrumb' },
+        element('a', { 'data-route': true, href: pages.tenant(tenant) }, '← All queues'),
+      ),
+      this.#head,
+      element(
+        'section',
+        { class: 'panel' },
+        element(
+          'div',
+          { class: 'log-tools' },
+          element('label', {}, this.#follow, ' follow'),
+          raw,
+          this.#status,
+        ),
+        this.#output,
+      ),
+    );
+    void this.#loadHead();
+    void this.#read();
+  }
+
+  update() {
+    clearTimeout(this.#headTimer);
+    this.#headTimer = setTimeout(() => void this.#loadHead(), 500);
+  }
+
+  tick() {
+    tick(this.#root, this.#live.now());
+  }
+
+  close() {
+    this.#closed = true;
+    clearTimeout(this.#timer);
+    clearTimeout(this.#headTimer);
+  }
+
+  async #loadHead() {
+    const build = await fetchJson(api(this.#tenant, `build/${this.#uuid}`)).catch(() => undefined);
+    if (build === undefined || this.#closed) return;
+    const kind = resultKind(build.result);
+    const { requested_at, started_at, ended_at, item, attempt, worker } = build.gatehouse;
+    const started = started_at === null ? null : Number(started_at.slice(0, -6));
+    show(
+      this.#head,
+      element('h1', {}, build.job_name, attempt > 1 && ` (attempt ${attempt})`),
+      element(
+        'p',
+        { class: 'meta' },
+        build.result === null
+          ? element(
+              'span',
+              { class: 'chip is-run' },
+              element('i', { class: 'dot', 'aria-hidden': 'true' }),
+              started === null ? 'queued ' : 'running ',
+              element('b', { 'data-since': started ?? Number(requested_at.slice(0, -6)) }),
+            )
+          : element('span', { class: `chip is-${kind}` }, `${resultMark(kind)} ${resultWord(build.result)}`),
+        build.error_detail !== null && element('span', {}, build.error_detail),
+        started !== null &&
+          ended_at !== null &&
+          element('span', {}, `${duration(Number(ended_at.slice(0, -6)) - started)} from ${clock(started)}`),
+        worker !== null && element('span', {}, `on ${worker}`),
+        !build.voting && element('span', {}, 'non-voting'),
+        element('span', {}, `${build.ref.project} ${build.ref.change ?? build.ref.ref}`),
+        element(
+          'a',
+          { 'data-route': true, href: pages.item(this.#tenant, item) },
+          `its item in ${build.pipeline}`,
+        ),
+      ),
+    );
+    this.tick();
+  }
+
+  async #read() {
+    const more = await this.#readPiece().catch(error => {
+      this.#status.textContent = `Could not be read (${error.message}); trying again …`;
+      return 'later';
+    });
+    if (this.#closed || more === 'end') return;
+    this.#timer = setTimeout(() => void this.#read(), more === 'more' ? 0 : EVERY_MS);
+  }
+
+  /** @returns `more` there is more already, `later` perhaps later, `end` that was all. */
+  async #readPiece() {
+    const response = await fetch(`${api(this.#tenant, `build/${this.#uuid}/log`)}?offset=${this.#offset}`);
+    if (response.status === 404) {
+      this.#status.textContent = 'No output yet.';
+      return 'later';
+    }
+    if (!response.ok) throw new Error(String(response.status));
+    const bytes = await response.arrayBuffer();
+    const complete = response.headers.get('X-Complete') === 'true';
+    this.#offset = Number(response.headers.get('X-Next-Offset'));
+    this.#add(this.#decoder.decode(bytes, { stream: !complete }));
+    this.#status.textContent = complete ? 'Complete.' : 'Live.';
+    if (complete) return 'end';
+    return bytes.byteLength > 0 ? 'more' : 'later';
+  }
+
+  #add(text) {
+    for (const piece of pieces(text, this.#colours)) {
+      this.#output.append(
+        piece.classes === ''
+          ? document.createTextNode(piece.text)
+          : element('span', { class: piece.classes }, piece.text),
+      );
+      this.#shown += piece.text.length;
+    }
+    while (this.#shown > KEPT && this.#output.firstChild !== null) {
+      this.#shown -= this.#output.firstChild.textContent.length;
+      this.#output.firstChild.remove();
+    }
+    if (this.#follow.checked && text !== '') this.#output.scrollTop = this.#output.scrollHeight;
+  }
+}

@@ -1,0 +1,25 @@
+/**
+ * Clocks and bars that run between two pieces of news: an element says what it shows in `data-` attributes, and once a
+ * second all of them are brought up to date.
+ *
+ *     data-since="<ms>"                     text: time since then
+ *     data-from="<ms>" data-expected="<ms>" width: share of the expected time that is over
+ */
+import { elapsed } from './format.js';
+
+export function tick(root, now) {
+  for (const clock of root.querySelectorAll('[data-since]')) {
+    const text = elapsed(now - Number(clock.dataset.since));
+    if (clock.textContent !== text) clock.textContent = text;
+  }
+  for (const bar of root.querySelectorAll('[data-from]'))
+    bar.style.width = `${share(bar.dataset, now) * 100}%`;
+}
+
+/** Approaches, but never reaches, the end: an estimate is no promise. */
+function share({ from, expected }, now) {
+  const over = Math.max(0, now - Number(from));
+  if (expected === undefined) return 1;
+  const part = over / Number(expected);
+  return part <= 0.9 ? part : 1 - 0.1 * Math.exp(-(part - 0.9) * 3);
+}

@@ -1,0 +1,248 @@
+/**
+ * A trace as a waterfall: one row per span, time to the right. Open spans grow with the clock; resets are lines through
+ * all rows. Arrow keys move between rows, left and right fold.
+ */
+import { pages } from './address.js';
+import { element, show } from './dom.js';
+import { clock, duration } from './format.js';
+import { ticksFor } from './ticks.js';
+import { readTrace } from './trace.js';
+
+const LEGEND = [
+  ['wait', 'waiting'],
+  ['prepare', 'merging, choosing jobs'],
+  ['run', 'running'],
+  ['good', 'passed'],
+  ['bad', 'failed'],
+  ['retry', 'tried again'],
+  ['off', 'cancelled'],
+  ['report', 'reporting'],
+];
+/** Deeper rows begin folded. */
+const OPEN_DEPTH = 2;
+
+export class Waterfall {
+  root = element('section', { class: 'panel waterfall', 'aria-labelledby': 'trace-title' });
+  #tenant;
+  #now;
+  #trace = { start: 0, rows: [] };
+  #item;
+  #folded = new Map();
+  #placed = [];
+  #axis = element('div', { class: 'axis', 'aria-hidden': 'true' });
+  #list = element('ol', { class: 'spans', role: 'tree', 'aria-label': 'Spans' });
+  #tip = element('div', { class: 'tip', role: 'tooltip', id: 'span-tip', hidden: true });
+
+  constructor(tenant, now) {
+    this.#tenant = tenant;
+    this.#now = now;
+    show(
+      this.root,
+      element('h2', { id: 'trace-title' }, 'Trace'),
+      element(
+        'ul',
+        { class: 'legend' },
+        LEGEND.map(([look, word]) =>
+          element('li', {}, element('i', { class: `span-bar ${look}`, 'aria-hidden': 'true' }), word),
+        ),
+      ),
+      element('div', { class: 'chart' }, this.#axis, this.#list),
+      this.#tip,
+    );
+    this.#list.addEventListener('keydown', event => this.#key(event));
+    this.#list.addEventListener('pointerleave', () => this.#hideTip());
+    this.#list.addEventListener('focusout', () => this.#hideTip());
+  }
+
+  draw(otlp, item) {
+    this.#trace = readTrace(otlp);
+    this.#item = item;
+    for (const row of this.#trace.rows)
+      if (!this.#folded.has(row.id)) this.#folded.set(row.id, row.depth >= OPEN_DEPTH);
+    this.#drawRows();
+  }
+
+  /** Moves everything to where it belongs now. */
+  grow() {
+    const end = this.#end();
+    for (const { row, bar, time, inner } of this.#placed) {
+      place(bar, row, 0, end);
+      for (const [part, child] of inner) place(part, child, row.start, row.end ?? end, row.end ?? end);
+      const text = duration((row.end ?? end) - row.start);
+      if (time.textContent !== text) time.textContent = text;
+    }
+    this.#drawAxis(end);
+  }
+
+  #end() {
+    const open = this.#trace.rows.some(row => row.end === null);
+    const last = this.#trace.rows.reduce((end, row) => Math.max(end, row.end ?? row.start), 1);
+    return open ? Math.max(last, this.#now() - this.#trace.start) : last;
+  }
+
+  #drawRows() {
+    const visible = this.#trace.rows.filter(row => row.ancestors.every(id => !this.#folded.get(id)));
+    this.#placed = visible.map((row, index) => this.#row(row, index));
+    show(
+      this.#list,
+      this.#placed.map(placed => placed.line),
+    );
+    this.grow();
+  }
+
+  #row(row, index) {
+    const folded = this.#folded.get(row.id);
+    const bar = element('span', { class: `span-bar ${row.look} ${row.end === null ? 'is-open' : ''}` });
+    // A folded build shows its time in the executors' queue as the pale part of its bar.
+    const inner = folded
+      ? row.children
+          .filter(child => child.look === 'wait')
+          .map(child => [element('span', { class: 'span-inner' }), child])
+      : [];
+    bar.append(...inner.map(([part]) => part));
+    const time = element('span', { class: 'time' });
+    const build = row.attributes['gatehouse.build.id'];
+    const isBuild = row.attributes['gatehouse.span'] === 'Build';
+    const name = element('span', { class: 'name' }, row.name);
+    name.style.paddingInlineStart = `${row.depth * 0.85}rem`;
+    name.prepend(
+      row.children.length > 0
+        ? element('span', {
+            class: `fold ${folded ? '' : 'is-open'}`,
+            'aria-hidden': 'true',
+            onclick: event => this.#toggle(event, row.id),
+          })
+        : element('span', { class: 'fold is-leaf', 'aria-hidden': 'true' }),
+    );
+    const line = element(
+      'li',
+      {
+        id: `span-${row.id}`,
+        class: 'span-row',
+        role: 'treeitem',
+        tabindex: index === 0 ? 0 : -1,
+        'aria-level': row.depth + 1,
+        'aria-expanded': row.children.length > 0 ? String(!folded) : null,
+        'aria-describedby': 'span-tip',
+        'data-span': row.id,
+        onpointermove: event => this.#showTip(row, event.clientX, event.clientY),
+        onfocus: event => this.#tipAtRow(row, event.currentTarget),
+      },
+      name,
+      element('span', { class: 'lane' }, bar),
+      time,
+      isBuild && build !== undefined
+        ? element(
+            'a',
+            { class: 'log', 'data-route': true, tabindex: -1, href: pages.build(this.#tenant, build) },
+            'log',
+          )
+        : element('span', { class: 'log' }),
+    );
+    return { row, bar, time, inner, line };
+  }
+
+  #drawAxis(end) {
+    const marks = ticksFor(end).map(tick => {
+      const mark = element('span', { class: 'tick' }, element('span', {}, duration(tick)));
+      mark.style.left = `${(tick / end) * 100}%`;
+      return mark;
+    });
+    const resets = (this.#item?.resets ?? []).map(reset => {
+      const mark = element('span', { class: 'reset-mark', title: reset.text }, '↻');
+      mark.style.left = `${((reset.at - this.#trace.start) / end) * 100}%`;
+      return mark;
+    });
+    show(this.#axis, element('div', { class: 'axis-lane' }, marks, resets));
+  }
+
+  #toggle(event, id) {
+    event.stopPropagation();
+    this.#folded.set(id, !this.#folded.get(id));
+    this.#drawRows();
+    document.getElementById(`span-${id}`)?.focus({ preventScroll: true });
+  }
+
+  #key(event) {
+    const line = event.target instanceof Element ? event.target.closest('.span-row') : null;
+    if (line === null) return;
+    const lines = this.#placed.map(placed => placed.line);
+    const index = lines.indexOf(line);
+    const steps = { ArrowDown: 1, ArrowUp: -1, Home: -index, End: lines.length - 1 - index };
+    const { row } = this.#placed[index];
+    if (event.key in steps)
+      focusRow(lines, Math.min(lines.length - 1, Math.max(0, index + steps[event.key])));
+    else if (event.key === 'Enter') line.querySelector('a.log')?.click();
+    else if (event.key === 'Escape') this.#hideTip();
+    else if (
+      (event.key === 'ArrowRight' && this.#folded.get(row.id)) ||
+      (event.key === 'ArrowLeft' && !this.#folded.get(row.id) && row.children.length > 0)
+    )
+      this.#toggle(event, row.id);
+    else return;
+    event.preventDefault();
+  }
+
+  #tipAtRow(row, line) {
+    if (!line.matches(':focus-visible')) return;
+    const box = line.getBoundingClientRect();
+    this.#showTip(row, box.left + box.width / 2, box.bottom);
+  }
+
+  #showTip(row, x, y) {
+    const end = row.end ?? this.#end();
+    const facts = Object.entries(row.attributes).filter(([key]) => SHOWN[key] !== undefined);
+    show(
+      this.#tip,
+      element('b', {}, row.name),
+      element(
+        'p',
+        {},
+        `${duration(end - row.start)}${row.end === null ? ' so far' : ''}, from ${clock(this.#trace.start + row.start)}`,
+      ),
+      facts.length > 0 &&
+        element(
+          'dl',
+          {},
+          facts.map(([key, value]) => [element('dt', {}, SHOWN[key]), element('dd', {}, String(value))]),
+        ),
+    );
+    this.#tip.hidden = false;
+    const width = this.#tip.offsetWidth;
+    this.#tip.style.left = `${Math.max(8, Math.min(x + 14, window.innerWidth - width - 12))}px`;
+    const below = y + 18;
+    this.#tip.style.top = `${below + this.#tip.offsetHeight > window.innerHeight ? Math.max(8, y - this.#tip.offsetHeight - 14) : below}px`;
+  }
+
+  #hideTip() {
+    this.#tip.hidden = true;
+  }
+}
+
+/** Attributes worth a line in the tooltip, with their words. */
+const SHOWN = {
+  'gatehouse.result': 'result',
+  'gatehouse.cause.text': 'because',
+  'gatehouse.superseded.text': 'replaced because',
+  'gatehouse.wait.subject': 'for',
+  'gatehouse.worker': 'on',
+  'gatehouse.attempt': 'attempt',
+  'gatehouse.voting': 'voting',
+  'gatehouse.skipped_because': 'skipped because of',
+  'gatehouse.project': 'project',
+  'gatehouse.conflict.files': 'conflict in',
+  'gatehouse.outcome': 'outcome',
+  'gatehouse.left.text': 'left',
+};
+
+function focusRow(lines, index) {
+  for (const [position, line] of lines.entries()) line.tabIndex = position === index ? 0 : -1;
+  lines[index]?.focus();
+}
+
+/** Places a bar within `from`…`to`; a span is never thinner than a hair. */
+function place(bar, span, from, to, openEnd = to) {
+  const total = Math.max(1, to - from);
+  bar.style.left = `${(Math.max(0, span.start - from) / total) * 100}%`;
+  bar.style.width = `max(2px, ${(((span.end ?? openEnd) - span.start) / total) * 100}%)`;
+}
