@@ -36,8 +36,12 @@ export function createListener(deps: ListenerDeps): Listener {
     async listen(watch) {
       const { signal } = watch;
       const looked = new Set<ProjectKey>();
+      const ended = new Promise<void>(resolve =>
+        signal.addEventListener('abort', () => resolve(), { once: true }),
+      );
       while (!signal.aborted) {
-        await lookAtAll(watch, looked, deps);
+        // A remote that does not answer must not hold up the end.
+        await Promise.race([lookAtAll(watch, looked, deps), ended]);
         await deps.wait(pauseOf(deps), signal);
       }
     },
@@ -71,7 +75,7 @@ async function lookAt(
     const refs = await (await deps.openGit(project)).refs();
     const before = await recall(watch.memory, project);
     const same = before !== undefined && refsDigest(before.refs) === refsDigest(refs);
-    if (same && looked.has(project)) return;
+    if (watch.signal.aborted || (same && looked.has(project))) return;
     await watch.emit(refsChanged(projectIdOf(project).name, refsDeliveryId(project, before, refs)));
     looked.add(project);
   } catch (error) {
