@@ -70,12 +70,12 @@ function parentReferenceError(
 export function referenceError(
   item: JobItem,
   file: LayoutFile,
-  { nodesets, brokenNames }: Collected,
+  { nodesets, brokenNodesets }: Collected,
   resolve: ProjectResolver,
 ): ConfigError | undefined {
   const { nodeset, requiredProjects } = item.attributes;
   if (nodeset?.kind === 'named' && !nodesets.has(nodeset.name)) {
-    const broken = brokenNames.has(`nodeset ${nodeset.name}`);
+    const broken = brokenNodesets.has(nodeset.name);
     const hint = broken
       ? ' because of the error in its definition'
       : didYouMean(nodeset.name, nodesets.keys());

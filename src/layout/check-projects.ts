@@ -10,12 +10,12 @@ import type { JobItem } from './items.ts';
 import { attributeError } from './job-variant.ts';
 import type { LayoutFile, ProjectStanza } from './layout.ts';
 import { NOOP_JOB } from './noop-job.ts';
+import { PROJECT_KEYS } from './parse-project.ts';
 import type { ProjectResolver } from './resolve-project.ts';
-
-const PROJECT_KEYS = ['name', 'queue', 'default-branch', 'merge-mode', 'vars', 'templates', 'description'];
 
 export function checkProjects(collected: Collected, tenant: Tenant, resolve: ProjectResolver): void {
   const check = (stanza: ProjectStanza): ProjectStanza => {
+    if (stanza.broken !== undefined) return stanza;
     const errors = stanzaErrors(stanza, collected, tenant, resolve);
     collected.errors.push(...errors);
     const [broken] = errors;
@@ -37,7 +37,7 @@ function stanzaErrors(
       ? `project ${item.name ?? projectIdOf(file.project).name}`
       : `${item.kind} ${item.name}`;
   for (const { name, offset } of item.kind === 'project' ? item.templates : []) {
-    if (collected.templates.has(name) || collected.brokenNames.has(`project-template ${name}`)) continue;
+    if (collected.templates.has(name)) continue;
     const hint = didYouMean(name, collected.templates.keys());
     errors.push(errorAt(file, offset, 'unknown-template', `project-template ${name} is not defined${hint}`));
   }

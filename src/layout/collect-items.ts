@@ -36,8 +36,8 @@ export interface Collected {
   readonly templates: Map<string, ProjectStanza[]>;
   readonly stanzas: Map<ProjectKey, ProjectStanza[]>;
   readonly brokenStanzas: Map<ProjectKey, BrokenStanza[]>;
-  /** Names of broken items, by kind: a reference to one is no second error. */
-  readonly brokenNames: Set<string>;
+  /** For the error of a job that names one. */
+  readonly brokenNodesets: Set<string>;
   readonly errors: ConfigError[];
 }
 
@@ -57,7 +57,7 @@ export function emptyCollection(): Collected {
     templates: new Map(),
     stanzas: new Map(),
     brokenStanzas: new Map(),
-    brokenNames: new Set(),
+    brokenNodesets: new Set(),
     errors: [],
   };
 }
@@ -112,8 +112,7 @@ function collectPipeline(
   context: CollectContext,
 ): void {
   if (!file.trusted) {
-    const text = 'pipelines may be defined in config-projects only; remove it here';
-    into.errors.push(errorAt(file, item.offset, 'not-permitted', text));
+    into.errors.push(untrustedPipeline(item, file));
     return;
   }
   const first = into.pipelineNames.get(item.name);
@@ -126,6 +125,10 @@ function collectPipeline(
   const built = buildPipeline(item, file, context.languages);
   if (built.kind === 'pipeline') into.pipelines.set(item.name, built.pipeline);
   else into.errors.push(...built.errors);
+}
+
+function untrustedPipeline({ offset }: PipelineItem | BrokenItem, file: LayoutFile): ConfigError {
+  return errorAt(file, offset, 'not-permitted', 'pipelines may be defined in config-projects only; remove it here');
 }
 
 function collectJob(item: JobItem, file: LayoutFile, into: Collected, { tenant }: CollectContext): void {
@@ -203,20 +206,39 @@ function nodesText(item: NodesetItem): string {
   return JSON.stringify(item.nodes);
 }
 
+/** What is broken stays where it would have counted, unless it would not have been allowed there. */
 function collectBroken(item: BrokenItem, file: LayoutFile, into: Collected, context: CollectContext): void {
+  const { name } = item;
+  if (item.of === 'pipeline' && !file.trusted) {
+    into.errors.push(untrustedPipeline(item, file));
+    return;
+  }
   const errors = item.problems.map(({ offset, code, text }) => errorAt(file, offset, code, text));
   into.errors.push(...errors);
   const [error] = errors;
   if (error === undefined) return;
-  if (item.name !== undefined) into.brokenNames.add(`${item.of} ${item.name}`);
-  if (item.of === 'pipeline' && item.name !== undefined && !into.pipelineNames.has(item.name)) {
-    into.pipelineNames.set(item.name, { place: placeText(file, item.offset) });
-  }
-  if (item.of === 'job' && item.name !== undefined) {
-    const variants = into.jobs.get(item.name) ?? [];
-    into.jobs.set(item.name, [...variants, brokenVariant(item, item.name, file, error)]);
-  }
   if (item.of === 'project') markBrokenStanza(item, file, error, into, context);
+  if (name === undefined) return;
+  if (item.of === 'pipeline' && !into.pipelineNames.has(name)) {
+    into.pipelineNames.set(name, { place: placeText(file, item.offset) });
+  }
+  if (item.of === 'nodeset') into.brokenNodesets.add(name);
+  if (item.of === 'job') addToOwner(into.jobs, name, brokenVariant(item, name, file, error));
+  if (item.of === 'project-template') {
+    const template = { kind: item.of, offset: item.offset, name, queue: undefined, vars: {}, pipelines: [] };
+    addToOwner(into.templates, name, { file, item: template, branch: file.impliedBranch, broken: error });
+  }
+}
+
+/** Only the project that defines a name first may add to it: nobody can break another project's jobs. */
+function addToOwner<T extends { readonly file: LayoutFile }>(
+  map: Map<string, T[]>,
+  name: string,
+  value: T,
+): void {
+  const values = map.get(name) ?? [];
+  const [first] = values;
+  if (first === undefined || first.file.project === value.file.project) map.set(name, [...values, value]);
 }
 
 function markBrokenStanza(

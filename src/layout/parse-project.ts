@@ -1,8 +1,20 @@
 /** `project:` and `project-template:` items. */
+import { didYouMean } from '../lib/nearest-name.ts';
 import { type ItemReader, itemReader, type ReportProblem } from './item-reader.ts';
 import type { JobItem, ProjectItem, ProjectPipelineEntry, TemplateItem } from './items.ts';
 import { parseJob, plainJob } from './parse-job.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
+
+/** Attributes of a project; every other key names a pipeline. */
+export const PROJECT_KEYS = [
+  'name',
+  'queue',
+  'default-branch',
+  'merge-mode',
+  'vars',
+  'templates',
+  'description',
+];
 
 export function parseProject(
   value: YamlMapping,
@@ -73,10 +85,12 @@ function parseCommon(read: ItemReader, value: YamlMapping, subject: string, repo
     const node = read.node(key);
     if (node?.kind !== 'mapping') {
       const what = node === undefined ? 'nothing' : describeNode(node);
+      const hint =
+        didYouMean(key, PROJECT_KEYS) || '; what a pipeline does for a project is a mapping with "jobs"';
       read.refuse(
         read.offsetOf(key),
-        'wrong-type',
-        `"${key}" of ${subject} is ${what}; it is no attribute, and what a pipeline does for a project is a mapping with "jobs"`,
+        'unknown-key',
+        `"${key}" of ${subject} is ${what} and no attribute${hint}`,
       );
     } else {
       pipelines.push(parsePipelineEntry(key, read.offsetOf(key), node, subject, report));

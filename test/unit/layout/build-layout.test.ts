@@ -1,0 +1,344 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { buildLayout, type LayoutInput } from '../../../src/layout/build-layout.ts';
+import { isConfigPath } from '../../../src/layout/config-files.ts';
+import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
+import type { Tenant } from '../../../src/model/layout.ts';
+import type { BranchConfig } from '../../../src/model/merge.ts';
+import { projectKey } from '../../../src/model/project.ts';
+import { APP, BASE, branchConfig, CONFIG, errorsOf, LIB, layoutInput, layoutOf, TENANT } from './fixture.ts';
+
+describe('pipelines', () => {
+  it('have Zuul’s defaults', () => {
+    const { pipelines } = layoutOf({});
+    expect([...pipelines.keys()]).toEqual(['check', 'gate']);
+    expect(pipelines.get('gate')).toEqual({
+      name: 'gate',
+      manager: 'dependent',
+      precedence: 'normal',
+      postReview: false,
+      triggers: [
+        { connection: 'local', config: { event: 'approved' }, definedAt: 'acme/config@master:zuul.yaml:10' },
+      ],
+      require: [],
+      reject: [],
+      reporters: {
+        enqueue: [],
+        start: [],
+        success: [
+          { connection: 'local', config: { merge: true }, definedAt: 'acme/config@master:zuul.yaml:11' },
+        ],
+        failure: [{ connection: 'local', config: {}, definedAt: 'acme/config@master:zuul.yaml:12' }],
+        'merge-conflict': [{ connection: 'local', config: {}, definedAt: 'acme/config@master:zuul.yaml:12' }],
+        'config-error': [{ connection: 'local', config: {}, definedAt: 'acme/config@master:zuul.yaml:12' }],
+        'no-jobs': [],
+        dequeue: [],
+        disabled: [],
+      },
+      messages: {},
+      window: {
+        initial: 20,
+        floor: 3,
+        increase: { type: 'linear', factor: 1 },
+        decrease: { type: 'exponential', factor: 2 },
+      },
+      supercedes: [],
+      dequeueOnNewPatchset: true,
+      allowOtherConnections: true,
+    });
+    expect(pipelines.get('check')?.window.initial).toBe(0);
+  });
+
+  it('take every attribute', () => {
+    const layout = layoutOf({
+      config: `
+- pipeline:
+    name: full
+    manager: dependent
+    description: Everything
+    precedence: high
+    post-review: true
+    trigger: {local: [{a: 1}, {b: 2}]}
+    require: {local: {c: [3]}}
+    reject: {local: {d: 4}}
+    enqueue: {local: {e: 1}}
+    start: {local:}
+    success: {local: [{s: 1}, {s: 2}]}
+    failure: {local: {f: 1}}
+    merge-conflict: {local: {m: 1}}
+    config-error: {}
+    no-jobs: {local: {n: 1}}
+    dequeue: {local: {q: 1}}
+    disabled: {local: {x: 1}}
+    success-message: Well done
+    footer-message: Bye
+    window: 2
+    window-floor: 1
+    window-ceiling: 4
+    window-increase-type: exponential
+    window-increase-factor: 3
+    window-decrease-type: linear
+    window-decrease-factor: 5
+    supercedes: [check]
+    dequeue-on-new-patchset: false
+    disable-after-consecutive-failures: 3
+    allow-other-connections: false
+`,
+    });
+    expect(errorsOf(layout)).toEqual([]);
+    const full = layout.pipelines.get('full');
+    expect(full).toMatchObject({
+      description: 'Everything',
+      precedence: 'high',
+      postReview: true,
+      messages: { success: 'Well done', footer: 'Bye' },
+      window: {
+        initial: 2,
+        floor: 1,
+        ceiling: 4,
+        increase: { type: 'exponential', factor: 3 },
+        decrease: { type: 'linear', factor: 5 },
+      },
+      supercedes: ['check'],
+      dequeueOnNewPatchset: false,
+      disableAfterConsecutiveFailures: 3,
+      allowOtherConnections: false,
+    });
+    expect(full?.triggers.map(({ config }) => config)).toEqual([{ a: 1 }, { b: 2 }]);
+    expect(full?.require.map(({ config }) => config)).toEqual([{ c: [3] }]);
+    expect(full?.reporters.start.map(({ config }) => config)).toEqual([null]);
+    expect(full?.reporters.success.length).toBe(2);
+    expect(full?.reporters['merge-conflict'].map(({ config }) => config)).toEqual([{ m: 1 }]);
+    expect(full?.reporters['config-error']).toEqual([]);
+  });
+});
+
+describe('which files and branches count', () => {
+  it('a config-project is read from one branch: load-branch, else master, else main', () => {
+    const text = (name: string) => `- job: {name: ${name}, parent: null, run: x}\n`;
+    const jobsOf = (tenant: Tenant, ...branches: string[]) => {
+      const configs = branches.map(branch => branchConfig(CONFIG, text(branch), branch));
+      return [...buildLayout(layoutInput(configs, tenant)).jobs.keys()];
+    };
+    expect(jobsOf(TENANT, 'a', 'main', 'master')).toEqual(['master']);
+    expect(jobsOf(TENANT, 'a', 'main')).toEqual(['main']);
+    const [first, ...rest] = TENANT.projects;
+    expect(jobsOf({ ...TENANT, projects: [{ ...first!, loadBranch: 'a' }, ...rest] }, 'a', 'main')).toEqual([
+      'a',
+    ]);
+  });
+
+  it('branches that are not read do not make a project a multi-branch one', () => {
+    const tenant = {
+      ...TENANT,
+      projects: TENANT.projects.map(project => ({
+        ...project,
+        excludeBranches: project.trusted ? [] : ['wip/.*'],
+      })),
+    };
+    const jobs = '- job: {name: unit, run: x.sh}\n';
+    const configs = [branchConfig(CONFIG, BASE), branchConfig(APP, jobs), branchConfig(APP, jobs, 'wip/a')];
+    const variants = buildLayout(layoutInput(configs, tenant)).jobs.get('unit');
+    expect(variants?.map(({ file }) => [file.branch, file.impliedBranch])).toEqual([['master', undefined]]);
+  });
+
+  it('only the kinds of items the tenant file allows', () => {
+    const tenant = {
+      ...TENANT,
+      projects: TENANT.projects.map(p => (p.project === APP ? { ...p, itemKinds: ['project'] } : p)),
+    };
+    const text =
+      '- job: {name: unit, run: x.sh, typo: 1}\n- secret: {name: a}\n- project: {check: {jobs: [tests]}}\n';
+    const layout = buildLayout(layoutInput([branchConfig(CONFIG, BASE), branchConfig(APP, text)], tenant));
+    expect(errorsOf(layout)).toEqual([]);
+    expect(layout.jobs.has('unit')).toBe(false);
+    expect(layout.projects.get(APP)?.stanzas.length).toBe(1);
+  });
+
+  it('a file the merger could not read is an error with its reason', () => {
+    const config = {
+      ...branchConfig(APP, ''),
+      files: [{ path: '.zuul.yaml', text: '', problem: 'not UTF-8' }],
+    };
+    expect(errorsOf(buildLayout(layoutInput([config])))).toEqual([
+      'local/acme/app@master:.zuul.yaml:1:1: not UTF-8',
+    ]);
+  });
+
+  it.each([
+    ['zuul.yaml', true],
+    ['.zuul.yaml', true],
+    ['zuul.d/a.yaml', true],
+    ['zuul.d/deep/a.yml', true],
+    ['.zuul.d/a.yaml', true],
+    ['zuul.d/README', false],
+    ['src/zuul.yaml', false],
+    ['zuul.yaml.orig', false],
+    ['zuul.d', false],
+  ])('%s is configuration: %s', (path, expected) => {
+    expect(isConfigPath(path)).toBe(expected);
+  });
+});
+
+describe('a large tenant', () => {
+  const projects = Array.from({ length: 500 }, (_, i) =>
+    projectKey({ connection: 'local', name: `acme/p${i}` }),
+  );
+  const tenant: Tenant = {
+    ...TENANT,
+    projects: [
+      TENANT.projects[0]!,
+      ...projects.map(project => ({ project, trusted: false, includeBranches: [], excludeBranches: [] })),
+    ],
+  };
+  const configs: readonly BranchConfig[] = [
+    branchConfig(CONFIG, BASE),
+    ...projects.map((project, i) =>
+      branchConfig(
+        project,
+        `- job: {name: unit-${i}, run: unit.sh, irrelevant-files: [^docs/, .*\\.md$]}
+- job: {name: lint-${i}, parent: tests, timeout: 60, vars: {a: ${i}}}
+- project:
+    queue: integrated
+    check: {jobs: [unit-${i}, lint-${i}, tests]}
+    gate: {jobs: [unit-${i}, {lint-${i}: {voting: false}}]}
+`,
+      ),
+    ),
+  ];
+  const input: LayoutInput = layoutInput(configs, tenant);
+
+  it('builds again in well under a second once its files are parsed', () => {
+    const first = buildLayout(input);
+    expect(first.errors).toEqual([]);
+    const times = Array.from({ length: 5 }, () => {
+      const started = performance.now();
+      buildLayout(input);
+      return performance.now() - started;
+    });
+    // The target is 200 ms on an idle machine; the bound leaves room for a busy one.
+    expect(Math.min(...times)).toBeLessThan(600);
+  });
+
+  it('is the same in whatever order the branches are given', () => {
+    const graphs = (layout: ReturnType<typeof buildLayout>) =>
+      projects
+        .slice(0, 5)
+        .map(project =>
+          freezeJobGraph({ layout, pipeline: 'gate', change: { project, branch: 'master', files: ['a'] } }),
+        );
+    const reversed = buildLayout({ ...input, configs: configs.toReversed() });
+    expect(graphs(reversed)).toEqual(graphs(buildLayout(input)));
+  });
+});
+
+describe('whatever is written', () => {
+  it('becomes a layout with errors that have places, and broken parts leave the others alone', () => {
+    const scalar = fc.constantFrom(
+      '1',
+      'true',
+      'null',
+      'x',
+      '[x]',
+      '{a: b}',
+      '"["',
+      '-1',
+      '../x',
+      'tests',
+      '&a b',
+      '*a',
+    );
+    const key = fc.constantFrom(
+      'name',
+      'run',
+      'parent',
+      'files',
+      'vars',
+      'jobs',
+      'check',
+      'gate',
+      'nodes',
+      'manager',
+      'trigger',
+      'timeout',
+      'dependencies',
+      'templates',
+      'queue',
+    );
+    const kind = fc.constantFrom(
+      'job',
+      'project',
+      'pipeline',
+      'queue',
+      'nodeset',
+      'project-template',
+      'secret',
+      'what',
+    );
+    const item = fc
+      .tuple(kind, fc.array(fc.tuple(key, scalar), { maxLength: 5 }))
+      .map(([of, pairs]) => `- ${of}:\n${pairs.map(([name, value]) => `    ${name}: ${value}\n`).join('')}`);
+    fc.assert(
+      fc.property(fc.array(item, { maxLength: 6 }), items => {
+        const layout = layoutOf({ app: items.join(''), lib: '- project: {check: {jobs: [tests]}}\n' });
+        for (const error of layout.errors) {
+          expect(error).toMatchObject({ project: APP, branch: 'master', file: 'zuul.yaml' });
+          expect(error.line).toBeGreaterThan(0);
+          expect(error.text).not.toBe('');
+        }
+        for (const pipeline of layout.pipelines.keys()) {
+          freezeJobGraph({ layout, pipeline, change: { project: APP, branch: 'master', files: ['a'] } });
+        }
+        const lib = freezeJobGraph({
+          layout,
+          pipeline: 'check',
+          change: { project: LIB, branch: 'master', files: ['a'] },
+        });
+        expect(lib.kind).toBe('frozen');
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('pre-run grows inwards and post-run outwards, however long the line of parents', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 1, max: 20 }), length => {
+        const jobs = Array.from(
+          { length },
+          (_, i) =>
+            `- job: {name: j${i}, parent: ${i === 0 ? 'base' : `j${i - 1}`}, pre-run: pre${i}, post-run: post${i}, run: run${i}}\n`,
+        );
+        const layout = layoutOf({ app: `${jobs.join('')}- project: {check: {jobs: [j${length - 1}]}}\n` });
+        const outcome = freezeJobGraph({
+          layout,
+          pipeline: 'check',
+          change: { project: APP, branch: 'master', files: null },
+        });
+        if (outcome.kind !== 'frozen') throw new Error('not frozen');
+        const [job] = outcome.jobs;
+        const names = Array.from({ length }, (_, i) => i);
+        expect(job?.preRun.map(({ path }) => path)).toEqual(['setup.sh', ...names.map(i => `pre${i}`)]);
+        expect(job?.run.map(({ path }) => path)).toEqual([`run${length - 1}`]);
+        expect(job?.postRun.map(({ path }) => path)).toEqual([
+          ...names.map(i => `post${i}`).toReversed(),
+          'collect.sh',
+        ]);
+      }),
+    );
+  });
+
+  it('inheritance has an end', () => {
+    const jobs = Array.from(
+      { length: 3000 },
+      (_, i) => `- job: {name: j${i}, parent: ${i === 0 ? 'base' : `j${i - 1}`}, run: x}\n`,
+    );
+    const layout = layoutOf({ app: `${jobs.join('')}- project: {check: {jobs: [j2999]}}\n` });
+    expect(errorsOf(layout)).toEqual([]);
+    expect(
+      freezeJobGraph({ layout, pipeline: 'check', change: { project: APP, branch: 'master', files: null } }),
+    ).toMatchObject({
+      kind: 'misconfigured',
+      errors: [{ code: 'too-deep', line: 2900 }],
+    });
+  });
+});
