@@ -1,7 +1,7 @@
 /**
  * Delivers what the outbox holds, as the outbox's reader asks for it, and says of each batch what became of it.
  *
- *     for (;;) {                                            // src/store/outbox.ts, in words
+ *     for (;;) {                                            // src/store/outbox-drain.ts, in words
  *       const outcome = await sender.deliver(rows);
  *       if (outcome === 'delivered' || 'lost' in outcome) delete the rows
  *       else wait outcome.retryAfterMs, then the same rows again
@@ -35,7 +35,7 @@ export interface SpanSender {
   /** @param rows encoded `spans` records, as the outbox holds them. Never rejects. */
   deliver(rows: readonly Uint8Array[]): Promise<Delivery>;
   health(): SenderHealth;
-  /** Counts spans somebody else had to drop, e.g. the outbox `too-old` or `outbox-full` ones. */
+  /** Counts what the outbox dropped before we saw it (`too-old`, `outbox-full`); losses told by {@link deliver} are counted already. */
   noteLost(reason: string, spans: number): void;
   /** Takes nothing more, waits for requests under way, at most `graceMs`; the rest stays in the outbox. */
   close(graceMs: number): Promise<void>;
@@ -55,6 +55,9 @@ export interface SenderDeps {
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
 /** Longest wait we grant a collector that asks for one. */
 const LONGEST_WAIT_MS = 300_000;
+/** A reader that has not heard yet that we are closing should not ask in a tight loop. */
+const CLOSED_WAIT_MS = 1000;
+/** Marks kept for batches under way. */
 const MOST_SETTLED = 200_000;
 
 export function spanSender(deps: SenderDeps): SpanSender {
@@ -70,16 +73,17 @@ export function spanSender(deps: SenderDeps): SpanSender {
   let toldOfRefusal = false;
 
   const waitMs = () => Math.max(0, notBefore - clock.monotonic());
+  const later = (): Delivery => ({ retryAfterMs: Math.max(waitMs(), closed ? CLOSED_WAIT_MS : 1) });
 
   async function deliver(rows: readonly Uint8Array[]): Promise<Delivery> {
-    if (closed || waitMs() > 0) return { retryAfterMs: waitMs() };
+    if (closed || waitMs() > 0) return later();
     const { ended, unreadable } = readRows(rows);
     const packed = packSpans(ended.filter(span => !settled.has(keyOf(span))));
     if (packed.tooLarge.length > 0) {
       lose(packed.tooLarge, 'too-large', 'a span alone is larger than a request may be');
     }
     const outcomes = await Promise.all(packed.requests.map(request => limited(() => sendRequest(request))));
-    if (outcomes.includes('again')) return { retryAfterMs: waitMs() };
+    if (outcomes.includes('again')) return later();
     for (const text of unreadable) countLost('unreadable', 1, text);
     const reasons = ended.map(span => takeReason(keyOf(span)));
     const lost = unreadable.length > 0 ? 'unreadable' : reasons.find(reason => reason !== undefined);

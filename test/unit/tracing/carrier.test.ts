@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { derivedUuid, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
+import { jobEnvironment, parseTraceparent } from '../../../src/tracing/carrier.ts';
+import { playbookSpanId } from '../../../src/tracing/span-ids.ts';
+import { uiUrl } from '../../../src/tracing/ui-url.ts';
+import { at } from '../../fake/queue-item.ts';
+
+const item = derivedUuid('item');
+const build = derivedUuid('build');
+const facts = {
+  traceId: traceIdOf(item),
+  spanId: playbookSpanId(spanIdOf(build), 'run/test.sh', 0),
+  sampled: true,
+  baggage: {
+    tenant: 'acme',
+    pipeline: 'gate',
+    item,
+    buildset: derivedUuid('set'),
+    build,
+    job: 'unit tests, all=1',
+  },
+};
+
+describe('what a job is told', () => {
+  it('names the span of its playbook', () => {
+    const environment = jobEnvironment(facts);
+    expect(environment.TRACEPARENT).toBe(`00-${item}-${facts.spanId}-01`);
+    expect(environment.TRACEPARENT).toMatch(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/);
+    expect(environment.OTEL_SERVICE_NAME).toBe('unit tests, all=1');
+  });
+
+  it('says when nobody records', () => {
+    expect(jobEnvironment({ ...facts, sampled: false }).TRACEPARENT).toMatch(/-00$/);
+  });
+
+  it('carries six names as baggage, escaped, and nothing else', () => {
+    const baggage = jobEnvironment(facts).BAGGAGE ?? '';
+    const pairs = baggage.split(',').map(pair => pair.split('='));
+    expect(pairs.map(([name]) => name)).toEqual(
+      ['tenant', 'pipeline', 'item', 'buildset', 'build', 'job'].map(name => `gatehouse.${name}`),
+    );
+    expect(decodeURIComponent(pairs.at(-1)?.[1] ?? '')).toBe('unit tests, all=1');
+    expect(Object.keys(jobEnvironment(facts)).sort()).toEqual([
+      'BAGGAGE',
+      'OTEL_RESOURCE_ATTRIBUTES',
+      'OTEL_SERVICE_NAME',
+      'TRACEPARENT',
+      'TRACESTATE',
+    ]);
+  });
+
+  it('differs between playbooks, repetitions and attempts', () => {
+    const other = spanIdOf(derivedUuid('build', '2'));
+    const span = spanIdOf(build);
+    const ids = [
+      playbookSpanId(span, 'run/test.sh', 0),
+      playbookSpanId(span, 'run/test.sh', 1),
+      playbookSpanId(span, 'run/other.sh', 0),
+      playbookSpanId(other, 'run/test.sh', 0),
+    ];
+    expect(new Set(ids).size).toBe(4);
+  });
+});
+
+describe('a traceparent', () => {
+  it('is read back as it was written', () => {
+    const text = jobEnvironment(facts).TRACEPARENT ?? '';
+    expect(parseTraceparent(text)).toEqual({ traceId: facts.traceId, spanId: facts.spanId, sampled: true });
+    expect(parseTraceparent(text.replace(/01$/, '02'))?.sampled).toBe(false);
+  });
+
+  it.each([
+    '',
+    'x',
+    `00-${item}-0000000000000000-01`,
+    `00-${'0'.repeat(32)}-${facts.spanId}-01`,
+    `ff-${item}-${facts.spanId}-01`,
+    `00-${item}-${facts.spanId}-01-more`,
+    `00-${item.toUpperCase()}-${facts.spanId}-01`,
+  ])('is refused: %s', text => {
+    expect(parseTraceparent(text)).toBeUndefined();
+  });
+
+  it('of a later version is read as far as we know it', () => {
+    expect(parseTraceparent(`01-${item}-${facts.spanId}-01-more`)).toMatchObject({ sampled: true });
+  });
+});
+
+describe('a link into the tracing backend', () => {
+  const target = { traceId: traceIdOf(item), spanId: spanIdOf(build) };
+
+  it('fills the default template of Jaeger', () => {
+    expect(uiUrl('http://localhost:16686/trace/{trace_id}?uiFind={span_id}', target)).toBe(
+      `http://localhost:16686/trace/${item}?uiFind=${spanIdOf(build)}`,
+    );
+  });
+
+  it('fills times in milliseconds and nanoseconds, an hour on for an open span', () => {
+    expect(uiUrl('{start} {end} {start_ns} {end_ns}', { ...target, start: at(0), end: at(1000) })).toBe(
+      '1795000000123 1795000001123 1795000000123456789 1795000001123456789',
+    );
+    expect(uiUrl('{start}-{end}', { ...target, start: at(0), end: null })).toBe(
+      '1795000000123-1795003600123',
+    );
+  });
+
+  it('leaves what it does not know', () => {
+    expect(uiUrl('{nonsense}/{trace_id}/{end}', target)).toBe(`{nonsense}/${item}/`);
+  });
+});

@@ -1,0 +1,159 @@
+import { describe, expect, it } from 'vitest';
+import { derivedUuid } from '../../../../src/lib/ids.ts';
+import type { TriggerEvent } from '../../../../src/model/event.ts';
+import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
+import { type IngestionFacts, ingestionSpans } from '../../../../src/tracing/spans/ingestion-spans.ts';
+import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
+import { type TenantEventFacts, tenantEventSpans } from '../../../../src/tracing/spans/tenant-event-spans.ts';
+import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
+import { APP, at, itemStory, proposedChange } from '../../../fake/queue-item.ts';
+
+const STYLE = { names: 'gatehouse' } as const;
+const event = derivedUuid('event');
+
+const ingestion: IngestionFacts = {
+  event,
+  connection: 'local',
+  driver: 'git',
+  type: 'proposed',
+  deliveryId: 'd-1',
+  project: APP,
+  change: proposedChange('master/login'),
+  receivedAt: at(0),
+  storedAt: at(1),
+  takenAt: at(3),
+  processedAt: at(20),
+  endedAt: at(22),
+  outcome: { kind: 'forwarded', tenants: ['acme', 'other'] },
+  causedBy: null,
+  sampled: true,
+};
+
+const trigger: TriggerEvent = {
+  uuid: event,
+  connection: 'local',
+  driver: 'git',
+  type: 'proposed',
+  project: APP,
+  branch: 'master',
+  ref: null,
+  change: proposedChange('master/login'),
+  facts: { comment: 'MUST-NOT-LEAVE' },
+  configMayHaveChanged: [],
+  branchesChanged: false,
+  receivedAt: at(0),
+  sampled: true,
+  span: rootSpanOf(event),
+};
+
+const tenant: TenantEventFacts = {
+  event: derivedUuid('tenant-event'),
+  tenant: 'acme',
+  trigger,
+  queuedAt: at(22),
+  takenAt: at(25),
+  reconfigured: { startedAt: at(26), endedAt: at(40), version: 7 },
+  pipelines: [
+    {
+      pipeline: 'check',
+      at: at(41),
+      outcome: 'matched',
+      code: 'trigger-matched',
+      text: 'matched event proposed',
+    },
+    {
+      pipeline: 'gate',
+      at: at(41),
+      outcome: 'refused',
+      code: 'requirement-not-met',
+      text: 'no approval by maintainer',
+    },
+  ],
+  endedAt: at(42),
+};
+
+describe('the trace of an event', () => {
+  it('shows each station and where it went', () => {
+    const spans = ingestionSpans(ingestion, STYLE);
+    expect(spans.map(span => span.name)).toEqual([
+      'GitEvent proposed',
+      'EventReceive',
+      'EventQueued',
+      'EventProcess',
+      'EventForward',
+    ]);
+    expect(spans[0]!.attributes).toMatchObject({
+      'gatehouse.outcome': 'forwarded',
+      'gatehouse.tenants': ['acme', 'other'],
+      'gatehouse.delivery.id': 'd-1',
+      'gatehouse.event.id': event,
+    });
+    expect(checkTraces(spans.map(asArrived))).toEqual([]);
+  });
+
+  it('says why it was discarded', () => {
+    const outcome = { kind: 'discarded', reason: 'no tenant holds the project' } as const;
+    const spans = ingestionSpans({ ...ingestion, outcome, processedAt: null }, STYLE);
+    expect(spans.map(span => span.name)).not.toContain('EventForward');
+    expect(spans[0]!.attributes['gatehouse.reason']).toBe('no tenant holds the project');
+    expect(spans[0]!.status.code).toBe('unset');
+    expect(checkTraces(spans.map(asArrived))).toEqual([]);
+  });
+
+  it('links to the deed of ours that led to it', () => {
+    const item = itemStory().item;
+    const [root] = ingestionSpans(
+      { ...ingestion, driver: 'internal', causedBy: rootSpanOf(item.uuid) },
+      STYLE,
+    );
+    expect(root!.attributes).toMatchObject({
+      'gatehouse.span': 'InternalEvent',
+      'gatehouse.link.caused_by': item.uuid,
+    });
+    expect(root!.links[0]).toMatchObject(rootSpanOf(item.uuid));
+  });
+
+  it('is nothing when not sampled', () => {
+    expect(ingestionSpans({ ...ingestion, sampled: false }, STYLE)).toEqual([]);
+    expect(tenantEventSpans({ ...tenant, trigger: { ...trigger, sampled: false } }, STYLE)).toEqual([]);
+  });
+});
+
+describe('the trace of an event in a tenant', () => {
+  const spans = tenantEventSpans(tenant, STYLE);
+
+  it('tells what each pipeline made of it', () => {
+    expect(spans.map(span => span.name)).toEqual(['TenantEvent proposed', 'EventQueued', 'Reconfigure']);
+    expect(spans[0]!.events).toEqual([
+      {
+        at: at(41),
+        name: 'matched',
+        attributes: {
+          'gatehouse.pipeline': 'check',
+          'gatehouse.code': 'trigger-matched',
+          'gatehouse.text': 'matched event proposed',
+        },
+      },
+      {
+        at: at(41),
+        name: 'refused',
+        attributes: {
+          'gatehouse.pipeline': 'gate',
+          'gatehouse.code': 'requirement-not-met',
+          'gatehouse.text': 'no approval by maintainer',
+        },
+      },
+    ]);
+    expect(checkTraces(spans.map(asArrived))).toEqual([]);
+    expect(JSON.stringify(spans)).not.toContain('MUST-NOT-LEAVE');
+  });
+
+  it('connects event, tenant and item by links in two hops', () => {
+    const item = { ...itemStory().item };
+    const follows = { ...item, origin: { ...item.origin, tenantSpan: rootSpanOf(tenant.event) } };
+    const root = itemSpans(follows)[0]!;
+    expect(root.links[0]!.traceId).toBe(spans[0]!.traceId);
+    expect(spans[0]!.links[0]!.traceId).toBe(ingestionSpans(ingestion, STYLE)[0]!.traceId);
+    expect(spans[0]!.links[0]!.spanId).toBe(ingestionSpans(ingestion, STYLE)[0]!.spanId);
+  });
+});
