@@ -1,6 +1,6 @@
 /** Waiting out a lost connection: the first step of every answer to `ConnectionLoss`. */
 import { backoffDelay } from '../lib/backoff.ts';
-import { sleep } from '../lib/sleep.ts';
+import { pause } from '../lib/pause.ts';
 import { type Store, StoreError } from './port.ts';
 
 /** True for the one error that leaves open whether the operation was applied. */
@@ -47,11 +47,12 @@ export async function settle<T>(store: Store, ask: () => Promise<T>, signal?: Ab
       if (!isConnectionLoss(error)) throw error;
     }
     // Without jitter: each session waits for itself alone. A store that fails while connected (full disk) has no event.
-    await sleep(backoffDelay(RETRY, attempt, 0), signal);
+    await pause(backoffDelay(RETRY, attempt, 0), signal ?? NEVER);
   }
 }
 
 const RETRY = { firstMs: 10, maxMs: 1000 };
+const NEVER = new AbortController().signal;
 
 /**
  * Does a write until it is known to be done: after each lost reply `isDone` tells, and only if it is not, it is sent again.

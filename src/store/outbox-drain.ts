@@ -10,7 +10,7 @@
  */
 import { type Backoff, backoffDelay } from '../lib/backoff.ts';
 import { type Clock, toMilliseconds } from '../lib/clock.ts';
-import { type Sleep, sleep } from '../lib/sleep.ts';
+import { pause } from '../lib/pause.ts';
 import { isConnectionLoss, settle } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import { listOutbox, type OutboxEntry, readOutbox } from './outbox.ts';
@@ -45,7 +45,8 @@ export interface OutboxDrainDeps {
   readonly backoff?: Backoff;
   /** Uniform in [0, 1), for jitter. */
   readonly random: () => number;
-  readonly sleep?: Sleep;
+  /** Waits before a retry, ends early when aborted; default by the real clock. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Told of a delivery that failed and will be tried again. */
   readonly onRetry?: (attempt: number, reason: unknown) => void;
   /** Told of rows that will never arrive. */
@@ -164,7 +165,7 @@ class Drain implements OutboxDrain {
     if (typeof outcome === 'object' && 'retryAfterMs' in outcome) {
       this.#failures += 1;
       onRetry?.(this.#failures, outcome.reason);
-      await (this.#deps.sleep ?? sleep)(outcome.retryAfterMs ?? this.#delay(), signal);
+      await (this.#deps.pause ?? pause)(outcome.retryAfterMs ?? this.#delay(), signal);
       return false;
     }
     this.#failures = 0;

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { pause } from '../../../src/lib/pause.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { listOutbox, outboxOperation, readOutbox } from '../../../src/store/outbox.ts';
 import { createOutboxDrain, type Delivery, type OutboxDrainDeps } from '../../../src/store/outbox-drain.ts';
@@ -60,7 +61,7 @@ function start(deliver: OutboxDrainDeps['deliver'], more: Partial<OutboxDrainDep
     clock,
     bounds: { maxAgeMs: 3_600_000, maxBytes: 10_000 },
     random: () => 0.5,
-    sleep: async ms => {
+    pause: async ms => {
       waits.push(ms);
       await new Promise(resolve => setImmediate(resolve));
     },
@@ -250,11 +251,9 @@ describe('an outbox drain', () => {
     const { deliver } = receiver({ retryAfterMs: 3_600_000 });
     let waiting = false;
     const { drain } = start(deliver, {
-      sleep: async (_, signal) => {
+      pause: async (ms, signal) => {
         waiting = true;
-        await new Promise((_resolve, reject) =>
-          signal?.addEventListener('abort', () => reject(signal.reason)),
-        );
+        await pause(ms, signal);
       },
     });
     await eventually(() => expect(waiting).toBe(true));
