@@ -3,6 +3,7 @@
  * in small ones.
  */
 import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { CommitId, ProjectKey } from '../model/project.ts';
@@ -59,16 +60,11 @@ export interface Repositories {
   provide(request: RepositoryRequest): Promise<ProvidedRepository>;
 }
 
-export interface ExecutorLog {
-  info(message: string): void;
-  warn(message: string): void;
-}
-
 export interface ExecutorDeps {
   readonly clock: Clock;
   readonly queue: BuildQueue;
   readonly repositories: Repositories;
-  readonly log: ExecutorLog;
+  readonly log: Pick<Log, 'info' | 'warn'>;
 }
 
 export interface ExecutorOptions {

@@ -1,5 +1,5 @@
 /** How much a build has written, measured with `du`: the second line behind the limit on single files (`--fsize`). */
-import { setTimeout as delay } from 'node:timers/promises';
+import { pause } from '../lib/pause.ts';
 import type { BuildPlaces } from './build-places.ts';
 import type { Spawner } from './spawner/spawner.ts';
 
@@ -47,22 +47,14 @@ export async function watchDisk(
   signal: AbortSignal,
   onFull: () => void,
 ): Promise<void> {
-  while (await waited(limit.seconds * 1000, signal)) {
+  for (;;) {
+    await pause(limit.seconds * 1000, signal);
+    if (signal.aborted) return;
     const used = await usage.measure(places);
     if (signal.aborted) return;
     if (used !== undefined && used >= limit.bytes) {
       onFull();
       return;
     }
-  }
-}
-
-async function waited(ms: number, signal: AbortSignal): Promise<boolean> {
-  try {
-    await delay(ms, undefined, { signal });
-    return true;
-  } catch (error) {
-    if (signal.aborted) return false;
-    throw error;
   }
 }

@@ -9,9 +9,9 @@
  * A build occupies a slot; slots have Unix users and kept checkouts of their own (`sandbox/`, `kept-checkout.ts`).
  */
 import { join } from 'node:path';
-import { setTimeout as delay } from 'node:timers/promises';
 import type { Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid, type Uuid } from '../lib/ids.ts';
+import { pause } from '../lib/pause.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { JobName } from '../model/project.ts';
 import { placesOf } from './build-places.ts';
@@ -53,7 +53,8 @@ const QUEUE_PAUSE_MS = 1_000;
 /** @throws SandboxUnavailable see `openSandbox`. */
 export async function createExecutor(deps: ExecutorDeps, options: ExecutorOptions): Promise<Executor> {
   const spawner = createSpawner({
-    onCrash: reason => deps.log.warn(`${reason}; its builds are tried again`),
+    onCrash: reason =>
+      deps.log.warn({ reason }, 'the process that starts jobs died; its builds are tried again'),
   });
   try {
     await spawner.ready();
@@ -65,14 +66,18 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
       readOnlyPaths: options.readOnlyPaths ?? [],
       spawner,
     });
-    deps.log[sandbox.isolated ? 'info' : 'warn'](sandbox.report);
+    deps.log[sandbox.isolated ? 'info' : 'warn']({ isolated: sandbox.isolated }, sandbox.report);
     const own = createOwnProcesses(spawner, sandbox);
     const { removed, inUse } = await sweepLeftovers(sandbox.jobDir, own);
     if (removed.length > 0)
-      deps.log.info(`removed what ${removed.length} builds of an earlier run left in ${sandbox.jobDir}`);
+      deps.log.info(
+        { builds: removed, jobDir: sandbox.jobDir },
+        'removed what builds of an earlier run left',
+      );
     if (inUse.length > 0)
       deps.log.warn(
-        `another executor runs builds in ${sandbox.jobDir}; give each its own [executor] job_dir`,
+        { builds: inUse, jobDir: sandbox.jobDir },
+        'another executor runs builds in the same directory; give each its own [executor] job_dir',
       );
     return startExecutor(deps, options, { spawner, sandbox, own });
   } catch (error) {
@@ -131,8 +136,8 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, machinery: 
       return await deps.queue.take(accepts, noMore.signal);
     } catch (error) {
       if (noMore.signal.aborted) return undefined;
-      deps.log.warn(`cannot take builds from the queue: ${messageOf(error)}`);
-      await delay(QUEUE_PAUSE_MS, undefined, { signal: noMore.signal }).catch(() => undefined);
+      deps.log.warn({ error: messageOf(error) }, 'cannot take builds from the queue');
+      await pause(QUEUE_PAUSE_MS, noMore.signal);
       return undefined;
     }
   }
@@ -150,7 +155,11 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, machinery: 
       if (halt.reason() === 'lost') return;
       await taken.complete(resultEvent(taken.request, finished, options.hostname));
     } catch (error) {
-      deps.log.warn(`build ${taken.request.uuid} of ${taken.request.jobName}: ${messageOf(error)}`);
+      const { uuid, jobName } = taken.request;
+      deps.log.warn(
+        { build: uuid, job: jobName, error: messageOf(error) },
+        'the result of a build could not be handed over',
+      );
     }
   }
 
@@ -189,7 +198,10 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, machinery: 
       const place = await renameAway(sandbox.jobDir, root);
       const removal = deleteTree(own, place)
         .catch(error =>
-          deps.log.warn(`${place} could not be deleted, the next start tries again: ${messageOf(error)}`),
+          deps.log.warn(
+            { place, error: messageOf(error) },
+            'a build directory could not be deleted; the next start tries again',
+          ),
         )
         .finally(() => removals.delete(removal));
       removals.add(removal);

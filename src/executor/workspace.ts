@@ -71,8 +71,15 @@ export async function prepareWorkspace(
     placeProject(context, project, index),
   );
   const sources = playbookSources(request);
+  // Below an overlay lies a checkout nobody changes: playbooks of the same commit may as well run from there.
+  const below = new Map(
+    request.projects.flatMap((project, index) => {
+      const lower = projects[index]?.overlay?.lower;
+      return lower === undefined ? [] : [[sourceKey(project), lower] as const];
+    }),
+  );
   const trees = await inParallel([...sources.values()], PARALLEL, (source, index) =>
-    placePlaybooks(context, source, index),
+    placePlaybooks(context, source, index, below.get(sourceKey(source))),
   );
   const placed = new Map([...sources.keys()].map((key, index) => [key, trees[index]]));
   return {
@@ -97,8 +104,8 @@ interface Context {
   readonly view: JobView;
 }
 
-function sourceKey(playbook: BuildPlaybook): string {
-  return `${playbook.canonicalName} ${playbook.commit}`;
+function sourceKey({ canonicalName, commit }: Source): string {
+  return `${canonicalName} ${commit}`;
 }
 
 /** One checkout per project and commit, however many playbooks it has. */
@@ -131,11 +138,18 @@ async function placeProject(context: Context, source: Source, index: number): Pr
   return { host: at, job, overlay: { lower: tree, layer, at }, binds, steps };
 }
 
-async function placePlaybooks(context: Context, source: Source, index: number): Promise<PlacedTree> {
+async function placePlaybooks(
+  context: Context,
+  source: Source,
+  index: number,
+  there: string | undefined,
+): Promise<PlacedTree> {
   const { deps, places, owner, slot, view } = context;
   const steps: Step[] = [];
-  const { gitDir, reached } = await provide(context, source, steps);
   const job = `${view.playbooks}/${index}/${source.canonicalName}`;
+  if (there !== undefined)
+    return { host: there, job, overlay: null, binds: [{ from: there, to: job }], steps };
+  const { gitDir, reached } = await provide(context, source, steps);
   const startedAt = deps.clock.now();
   if (deps.sandbox.overlays && reached) {
     const request = { ...source, gitDir, alternates: view.objects(source.canonicalName, gitDir) };

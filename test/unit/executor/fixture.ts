@@ -1,0 +1,286 @@
+/** A real executor on real repositories and processes; only its queue and the service around it are small. */
+import { chmod, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import type {
+  BuildEvent,
+  BuildResultEvent,
+  ExecutorOptions,
+  TakenBuild,
+} from '../../../src/executor/deps.ts';
+import { createExecutor, type Executor } from '../../../src/executor/executor.ts';
+import { logPathOf } from '../../../src/executor/log-file.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { randomIds, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
+import type { BuildPlaybook, BuildProject, BuildRequest } from '../../../src/model/build-request.ts';
+import type { FrozenJob } from '../../../src/model/job.ts';
+import { parseCommitId, projectKey } from '../../../src/model/project.ts';
+import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
+
+const ids = randomIds();
+export const PROJECT = projectKey({ connection: 'local', name: 'acme/app' });
+export const CANONICAL = 'git.example.org/acme/app';
+
+export interface Ended {
+  readonly result: BuildResultEvent;
+  readonly events: readonly BuildEvent[];
+  readonly log: string;
+}
+
+export interface Submitted {
+  readonly request: BuildRequest;
+  readonly ended: Promise<Ended>;
+  cancel(): void;
+  /** The claim is gone. */
+  lose(): void;
+  /** Resolves with the log once it holds `text`. */
+  logHolds(text: string): Promise<string>;
+}
+
+export interface Bench extends AsyncDisposable {
+  readonly executor: Executor;
+  readonly folder: string;
+  readonly repository: GitRepository;
+  readonly warnings: string[];
+  /** Commits executable scripts (and other files) on `main`. @returns the commit. */
+  commit(scripts: Readonly<Record<string, string>>): Promise<string>;
+  submit(request: BuildRequest): Submitted;
+}
+
+export type Scripts = {
+  readonly preRun?: readonly string[];
+  readonly run?: readonly string[];
+  readonly postRun?: readonly string[];
+};
+
+/** A request for the scripts of one commit of the fixture's project. */
+export function buildRequest(
+  commit: string,
+  scripts: Scripts,
+  changes: Partial<BuildRequest> & { readonly jobFacts?: Partial<FrozenJob> } = {},
+): BuildRequest {
+  const { jobFacts, ...rest } = changes;
+  const uuid = ids.uuid();
+  const item = ids.uuid();
+  const playbook = (path: string): BuildPlaybook => ({
+    project: PROJECT,
+    branch: 'main',
+    path,
+    trusted: false,
+    commit: parseCommitId(commit),
+    canonicalName: CANONICAL,
+    remote: 'unused',
+  });
+  const phases = {
+    preRun: (scripts.preRun ?? []).map(playbook),
+    run: (scripts.run ?? []).map(playbook),
+    postRun: (scripts.postRun ?? []).map(playbook),
+  };
+  const job: FrozenJob = {
+    name: 'unit',
+    ...phases,
+    attempts: 3,
+    voting: true,
+    dependencies: [],
+    requiredProjects: [],
+    vars: { greeting: 'hello' },
+    nodes: [],
+    holdFollowingChanges: false,
+    failFast: false,
+    network: false,
+    tags: [],
+    definedAt: [],
+    ...jobFacts,
+  };
+  return {
+    uuid,
+    tenant: 'acme',
+    pipeline: 'gate',
+    item,
+    buildset: ids.uuid(),
+    job,
+    jobName: job.name,
+    attempt: 1,
+    requestedAt: systemClock().now(),
+    priority: 200,
+    projects: [projectAt(commit)],
+    playbooks: phases,
+    zuul: {
+      project: { name: 'acme/app', canonical_name: CANONICAL },
+      branch: 'main',
+      change: '12',
+      build: uuid,
+    },
+    trace: { traceId: traceIdOf(item), buildSpan: spanIdOf(uuid), sampled: true },
+    ...rest,
+  };
+}
+
+export function projectAt(commit: string, facts: Partial<BuildProject> = {}): BuildProject {
+  return {
+    project: PROJECT,
+    canonicalName: CANONICAL,
+    remote: 'unused',
+    branch: 'main',
+    commit: parseCommitId(commit),
+    required: true,
+    ...facts,
+  };
+}
+
+export async function openBench(
+  options: Partial<ExecutorOptions> = {},
+  places: { readonly folder?: string } = {},
+): Promise<Bench> {
+  const folder = places.folder ?? (await mkdtemp(join(tmpdir(), 'gatehouse-executor-')));
+  const gitDir = join(folder, 'git');
+  await mkdir(gitDir, { recursive: true });
+  const repository = await createGitRepository(gitDir);
+  // The fake makes its repository in a private directory; a cache's are as open as the umask says.
+  await chmod(dirname(repository.path), 0o755);
+  const queue = createTestQueue(folder);
+  const warnings: string[] = [];
+  const executor = await createExecutor(
+    {
+      clock: systemClock(),
+      queue,
+      repositories: {
+        provide: async ({ remote }) => ({
+          kind: 'ready',
+          gitDir: remote === 'unused' ? repository.path : remote,
+          fetched: false,
+        }),
+      },
+      log: { info: () => undefined, warn: (_facts, text) => void warnings.push(text) },
+    },
+    {
+      hostname: 'executor1',
+      jobDir: join(folder, 'jobs'),
+      logDir: join(folder, 'logs'),
+      gitDir,
+      sandbox: 'none',
+      labels: [],
+      maxBuilds: 2,
+      outputMaxBytes: 1_000_000,
+      diskLimitBytes: null,
+      defaultTimeout: 60,
+      graceSeconds: 1,
+      path: process.env['PATH'] ?? '/usr/bin:/bin',
+      ...options,
+    },
+  );
+  return {
+    executor,
+    folder,
+    repository,
+    warnings,
+    async commit(scripts) {
+      const commit = await repository.commit({ files: scripts });
+      return makeExecutable(repository, commit, Object.keys(scripts));
+    },
+    submit: request => queue.submit(request),
+    async [Symbol.asyncDispose]() {
+      await executor.stop('immediate');
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** fast-import of the fake writes plain files; scripts need their mode. */
+async function makeExecutable(
+  repository: GitRepository,
+  commit: string,
+  names: readonly string[],
+): Promise<string> {
+  const listed = await repository.git('ls-tree', '-r', commit);
+  const entries = listed.split('\n').flatMap(line => {
+    const [, id, path] = /^\d+ blob ([0-9a-f]+)\t(.*\.sh)$/.exec(line) ?? [];
+    return path !== undefined && names.includes(path) ? [`100755 ${id}\t${path}`] : [];
+  });
+  const index = { GIT_INDEX_FILE: join(repository.path, 'test-index') };
+  await repository.raw(['read-tree', commit], '', index);
+  await repository.raw(['update-index', '--add', '--index-info'], `${entries.join('\n')}\n`, index);
+  const tree = (await repository.raw(['write-tree'], '', index)).toString().trim();
+  const made = (
+    await repository.raw(['commit-tree', tree, '-p', commit, '-m', 'modes'], '', {
+      GIT_COMMITTER_DATE: '1767225600 +0000',
+      GIT_AUTHOR_DATE: '1767225600 +0000',
+    })
+  )
+    .toString()
+    .trim();
+  await repository.git('update-ref', 'refs/heads/main', made);
+  return made;
+}
+
+interface Waiting {
+  readonly taken: TakenBuild;
+}
+
+function createTestQueue(folder: string) {
+  const waiting: Waiting[] = [];
+  let wake: (() => void) | undefined;
+
+  return {
+    async take(
+      accepts: (request: BuildRequest) => boolean,
+      signal: AbortSignal,
+    ): Promise<TakenBuild | undefined> {
+      for (;;) {
+        if (signal.aborted) return undefined;
+        const index = waiting.findIndex(({ taken }) => accepts(taken.request));
+        const [found] = index < 0 ? [] : waiting.splice(index, 1);
+        if (found !== undefined) return found.taken;
+        await new Promise<void>(resolve => {
+          wake = resolve;
+          signal.addEventListener('abort', () => resolve(), { once: true });
+        });
+      }
+    },
+    submit(request: BuildRequest): Submitted {
+      const cancelled = new AbortController();
+      const lost = new AbortController();
+      const events: BuildEvent[] = [];
+      const { promise, resolve } = Promise.withResolvers<Ended>();
+      const path = logPathOf(join(folder, 'logs'), request.uuid);
+      waiting.push({
+        taken: {
+          request,
+          cancelled: cancelled.signal,
+          lost: lost.signal,
+          report: async event => void events.push(event),
+          complete: async result => resolve({ result, events, log: await readFile(path, 'utf8') }),
+        },
+      });
+      wake?.();
+      return {
+        request,
+        ended: promise,
+        cancel: () => cancelled.abort(),
+        lose: () => lost.abort(),
+        logHolds: text =>
+          until(async () => {
+            const log = await readFile(path, 'utf8').catch(() => '');
+            return log.includes(text) ? log : undefined;
+          }, `the log to hold ${text}`),
+      };
+    },
+  };
+}
+
+/** Awaits a condition with a deadline. */
+export async function until<T>(
+  look: () => Promise<T | undefined> | T | undefined,
+  what: string,
+  deadlineMs = 15_000,
+): Promise<T> {
+  const end = performance.now() + deadlineMs;
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    if (performance.now() > end) throw new Error(`waited ${deadlineMs} ms for ${what}`);
+    await new Promise(resolve => setTimeout(resolve, 10));
+  }
+}
+
+export const script = (body: string): string => `#!/bin/sh\n${body}\n`;
