@@ -65,7 +65,10 @@ export type Operation =
   | { readonly kind: 'delete'; readonly path: string; readonly version: number }
   | { readonly kind: 'check'; readonly path: string; readonly version: number };
 
-/** What one operation of a multi did; `create` returns the path it really made (with the sequence suffix). */
+/**
+ * What one operation of a multi did. `path`: the one really made (with the sequence suffix) for `create`, else the one
+ * given. `version`: the node's new one for `create` (0) and `set`; for `delete` and `check` the one asked for.
+ */
 export type OperationResult = { readonly path: string; readonly version: number };
 
 export interface Stat {
@@ -87,7 +90,7 @@ export type SessionState =
   | 'connected'
   /** No contact with the store: what this process holds (locks) counts as lost for outside effects. */
   | 'suspended'
-  /** The session is over: ephemerals are gone, this object is of no further use. */
+  /** The session is over, by itself or by `close`: ephemerals are gone, this object is of no further use. */
   | 'lost';
 
 /** Something below a watched path changed. Watches carry no data: read again. Doubled and late events must be harmless. */
@@ -102,10 +105,12 @@ export interface Store {
   onSessionState(listener: (state: SessionState) => void): Disposable;
 
   /**
-   * Applies all operations or none.
+   * Applies all operations or none. Calls of one session, reads included, take effect in the order they were made. The
+   * data is copied before the call returns, and what `get` hands out is the caller's own.
    *
    * @param operationId written nowhere by the port itself; implementations use it in errors and logs.
    * @throws StoreError
+   * @throws RangeError when a path is malformed (see node-path.ts), here and in all other calls.
    */
   multi(operations: readonly Operation[], operationId?: string): Promise<readonly OperationResult[]>;
   /** @returns undefined when there is no such node. */
@@ -118,7 +123,8 @@ export interface Store {
   sync(): Promise<void>;
   /**
    * Calls `listener` after each change of `path` or anything below it (persistent, recursive), in commit order.
-   * `resync` at `path` means events may have been missed: read the subtree again.
+   * `resync` at `path` means events may have been missed: read the subtree again. This session hears of a change before
+   * it can read it, and of every change after a read that was made after this call: watch first, then read.
    */
   watch(path: string, listener: (event: WatchEvent) => void): Disposable;
   /** Ends the session: its ephemeral nodes vanish. Idempotent. */
