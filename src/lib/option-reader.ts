@@ -12,6 +12,7 @@
  * caller reads on and all mistakes are shown at once. Use the values only when `finish()` returned nothing.
  */
 
+import { resolve } from 'node:path';
 import { parseDuration } from './duration.ts';
 import { didYouMean } from './nearest-name.ts';
 import { Secret } from './secret.ts';
@@ -29,6 +30,8 @@ export interface OptionSection {
   /** The header line, where missing options are reported. */
   readonly at: TextPosition;
   readonly options: ReadonlyMap<string, OptionValue>;
+  /** Absolute: relative paths count from here. Default the working directory. */
+  readonly directory?: string;
 }
 
 export interface OptionProblem {
@@ -66,6 +69,9 @@ export interface OptionReader {
   duration(option: string, range: Range, fallback: number): number;
   /** An absolute URL of one of the given schemes (`['http', 'https']`), without userinfo and without trailing slash. */
   url(option: string, schemes: readonly string[]): string | undefined;
+  /** An absolute path; a relative one counts from the section's `directory`. */
+  path(option: string): string | undefined;
+  path(option: string, fallback: string): string;
   secret(option: string): Secret | undefined;
   /** Words separated by commas or white space; none when the option is missing. */
   words(option: string): readonly string[];
@@ -114,8 +120,17 @@ export function optionReader(section: OptionSection): OptionReader {
     return text(option) ?? fallback;
   }
 
+  function path(option: string): string | undefined;
+  function path(option: string, fallback: string): string;
+  function path(option: string, fallback?: string): string | undefined {
+    const given = text(option) ?? fallback;
+    if (given === '') refuse(option, 'is empty');
+    return given === undefined ? undefined : resolve(section.directory ?? '', given);
+  }
+
   return {
     string,
+    path,
     required(option) {
       const given = text(option);
       if (given === undefined) refuse(option, 'is required and missing');

@@ -31,6 +31,6 @@ export function parseConnection(
   const options = new Map([...section.options].filter(([option]) => option !== 'driver'));
   return {
     kind: 'connection',
-    connection: { name: section.name, at: section.at, connection: name, driver: driver.value, options },
+    connection: { ...section, connection: name, driver: driver.value, options },
   };
 }

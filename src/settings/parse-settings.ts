@@ -56,31 +56,37 @@ export function parseSettings({ content, file, directory, environment }: Setting
   const problems: OptionProblem[] = [...ini.problems];
   const sections = new Map<string, OptionSection>();
   for (const section of ini.sections.values()) {
-    sections.set(section.name, substituted(section, file, environment, problems));
+    sections.set(section.name, {
+      ...substituted(section, file, environment, problems),
+      directory,
+    });
   }
 
+  const absentSection = (name: string): OptionSection => {
+    return { name, at: { file, line: 0 }, options: new Map(), directory };
+  };
+
   function read<T>(name: string, body: (reader: OptionReader) => T): T {
-    const reader = optionReader(sections.get(name) ?? absentSection(name, file));
+    const reader = optionReader(sections.get(name) ?? absentSection(name));
     const value = body(reader);
     problems.push(...reader.finish());
     return value;
   }
 
-  const scheduler = read('scheduler', reader => readScheduler(reader, directory));
+  const scheduler = read('scheduler', readScheduler);
   const { stateDir } = scheduler;
   const { tracing, problems: tracingProblems } = readTracing(
-    sections.get('tracing') ?? absentSection('tracing', file),
+    sections.get('tracing') ?? absentSection('tracing'),
     environment,
-    directory,
   );
   problems.push(...tracingProblems);
   const settings: Settings = {
     scheduler,
-    store: read('store', reader => readStore(reader, directory, stateDir)),
+    store: read('store', reader => readStore(reader, stateDir)),
     database: read('database', reader => readDatabase(reader, directory, stateDir)),
     web: read('web', readWeb),
-    merger: read('merger', reader => readMerger(reader, directory, stateDir)),
-    executor: read('executor', reader => readExecutor(reader, directory, stateDir)),
+    merger: read('merger', reader => readMerger(reader, stateDir)),
+    executor: read('executor', reader => readExecutor(reader, stateDir)),
     tracing,
     log: read('log', readLog),
     connections: readConnections(sections.values(), problems),
@@ -147,10 +153,6 @@ function substituted(
     options.set(option, new RawOption(option, text, at, value.kind === 'text' && value.fromEnvironment));
   }
   return { name: section.name, at: { file, line: section.line }, options };
-}
-
-function absentSection(name: string, file: string): OptionSection {
-  return { name, at: { file, line: 0 }, options: new Map() };
 }
 
 function secretsIn(sections: Iterable<OptionSection>): readonly OptionProblem[] {

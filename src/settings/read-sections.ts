@@ -1,5 +1,5 @@
 /** The sections of `gatehouse.conf`, each with its option names, bounds and defaults. Zuul's names where Zuul has one. */
-import { isAbsolute, join, resolve } from 'node:path';
+import { join, resolve } from 'node:path';
 import type { OptionReader } from '../lib/option-reader.ts';
 import type {
   DatabaseSettings,
@@ -13,14 +13,7 @@ import type {
 
 const MEBIBYTE = 1_048_576;
 
-/** Relative paths count from the directory of `gatehouse.conf`. */
-function path(read: OptionReader, option: string, directory: string, fallback: string): string {
-  const given = read.string(option, fallback);
-  if (given === '') read.refuse(option, 'is empty');
-  return isAbsolute(given) ? given : resolve(directory, given);
-}
-
-export function readScheduler(read: OptionReader, directory: string): SchedulerSettings {
+export function readScheduler(read: OptionReader): SchedulerSettings {
   read.unsupported('tenant_config_script', 'write its output to a file and name it in tenant_config');
   for (const option of ['relative_priority', 'default_hold_expiration', 'max_hold_expiration']) {
     read.unsupported(option, 'remove it');
@@ -29,17 +22,16 @@ export function readScheduler(read: OptionReader, directory: string): SchedulerS
     read.unsupported(option, 'metrics are served by [web] at /metrics; remove it');
   }
   for (const option of ['command_socket', 'log_config']) read.unsupported(option, 'remove it, see [log]');
-  const tenantConfig = read.required('tenant_config');
   return {
-    tenantConfig: resolve(directory, tenantConfig),
-    stateDir: path(read, 'state_dir', directory, '/var/lib/gatehouse'),
+    tenantConfig: read.required('tenant_config') === '' ? '' : read.path('tenant_config', ''),
+    stateDir: read.path('state_dir', '/var/lib/gatehouse'),
   };
 }
 
-export function readStore(read: OptionReader, directory: string, stateDir: string): StoreSettings {
+export function readStore(read: OptionReader, stateDir: string): StoreSettings {
   const root = read.string('root', '/gatehouse');
   if (!/^(\/[\w.-]+)+$/.test(root)) read.refuse('root', `"${root}" is not a path such as /gatehouse`);
-  return { kind: 'embedded', path: path(read, 'path', directory, join(stateDir, 'store.sqlite')), root };
+  return { kind: 'embedded', path: read.path('path', join(stateDir, 'store.sqlite')), root };
 }
 
 export function readDatabase(read: OptionReader, directory: string, stateDir: string): DatabaseSettings {
@@ -85,7 +77,7 @@ export function readWeb(read: OptionReader): WebSettings {
   };
 }
 
-export function readMerger(read: OptionReader, directory: string, stateDir: string): MergerSettings {
+export function readMerger(read: OptionReader, stateDir: string): MergerSettings {
   for (const option of ['git_http_low_speed_limit', 'git_http_low_speed_time']) {
     read.unsupported(option, 'git_timeout bounds every git command; remove it');
   }
@@ -93,7 +85,7 @@ export function readMerger(read: OptionReader, directory: string, stateDir: stri
     read.unsupported(option, 'remove it');
   }
   return {
-    gitDir: path(read, 'git_dir', directory, join(stateDir, 'git')),
+    gitDir: read.path('git_dir', join(stateDir, 'git')),
     gitUserName: identity(read, 'git_user_name', 'Gatehouse'),
     gitUserEmail: identity(read, 'git_user_email', 'gatehouse@localhost'),
     gitTimeout: read.duration('git_timeout', { min: 1, max: 86_400 }, 300),
@@ -107,15 +99,15 @@ function identity(read: OptionReader, option: string, fallback: string): string 
   return given;
 }
 
-export function readExecutor(read: OptionReader, directory: string, stateDir: string): ExecutorSettings {
+export function readExecutor(read: OptionReader, stateDir: string): ExecutorSettings {
   for (const option of EXECUTOR_OF_ZUUL) read.unsupported(option, 'remove it');
   read.unsupported('git_dir', 'executors use the cache of [merger] git_dir; remove it');
   read.unsupported('otlp_relay', 'jobs get TRACEPARENT all the same; remove it');
   const limit = read.integer('disk_limit_per_job', { min: -1 }, 250);
   if (limit === 0) read.refuse('disk_limit_per_job', '0 leaves no room for any job; -1 means no limit');
   return {
-    jobDir: path(read, 'job_dir', directory, join(stateDir, 'jobs')),
-    logDir: path(read, 'log_dir', directory, join(stateDir, 'logs')),
+    jobDir: read.path('job_dir', join(stateDir, 'jobs')),
+    logDir: read.path('log_dir', join(stateDir, 'logs')),
     sandbox: read.oneOf('sandbox', ['auto', 'bubblewrap', 'none'], 'auto'),
     maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),
     outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),

@@ -4,7 +4,6 @@
  * Tracing is on when `enabled = true`, or when it is `auto` (the default) and an endpoint is known. The standard
  * `OTEL_*` variables apply where the file says nothing; a problem with one is reported as `$NAME: [tracing] option: …`.
  */
-import { isAbsolute, resolve } from 'node:path';
 import {
   type OptionProblem,
   type OptionReader,
@@ -66,15 +65,10 @@ const DEFAULT_UI_URL = 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}
 export function readTracing(
   section: OptionSection,
   environment: Environment,
-  directory: string,
 ): { readonly tracing: TracingSettings; readonly problems: readonly OptionProblem[] } {
   const fromEnvironment = tracingFromEnvironment(environment);
   const options = new Map([...fromEnvironment, ...section.options]);
   const read = optionReader({ ...section, options });
-  const path = (option: string) => {
-    const given = read.string(option);
-    return given === undefined || isAbsolute(given) ? given : resolve(directory, given);
-  };
 
   const enabled = read.oneOf('enabled', ['auto', 'true', 'false'], 'auto');
   const protocol = read.oneOf('protocol', ['grpc', 'http/protobuf'], 'grpc');
@@ -82,7 +76,7 @@ export function readTracing(
     read.refuse('protocol', 'http/protobuf is not supported yet; use grpc (port 4317)');
   const endpoint = readEndpoint(read);
   const insecure = read.boolean('insecure', false);
-  const tls = { ca: path('tls_ca'), cert: path('tls_cert'), key: path('tls_key') };
+  const tls = { ca: read.path('tls_ca'), cert: read.path('tls_cert'), key: read.path('tls_key') };
   checkTls(endpoint ?? DEFAULT_ENDPOINT, insecure, read);
   const { headers, resourceAttributes, problems: pairProblems } = pairsFromEnvironment(environment);
   const on: TracingOn = {

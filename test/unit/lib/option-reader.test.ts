@@ -33,6 +33,18 @@ describe('an option reader', () => {
     expect(read.finish()).toEqual([]);
   });
 
+  it('paths count from the directory of the section', () => {
+    const read = optionReader({ ...section({ a: 'x/../y', b: '/z', c: '' }), directory: '/srv' });
+    expect([read.path('a'), read.path('b'), read.path('none'), read.path('none', 'd')]).toEqual([
+      '/srv/y',
+      '/z',
+      undefined,
+      '/srv/d',
+    ]);
+    read.path('c');
+    expect(read.finish().map(showOptionProblem)).toEqual(['g.conf:4: [connection a] c: is empty']);
+  });
+
   it('reads on after a mistake and tells all of them by line', () => {
     const read = optionReader(section({ bool: 'maybe', int: '1.5', unknwon: 'x', secret: '', old: 'y' }));
     expect(read.secret('secret')).toBeUndefined();
