@@ -109,6 +109,8 @@ export function readExecutor(read: OptionReader, stateDir: string): ExecutorSett
     jobDir: read.path('job_dir', join(stateDir, 'jobs')),
     logDir: read.path('log_dir', join(stateDir, 'logs')),
     sandbox: read.oneOf('sandbox', ['auto', 'bubblewrap', 'none'], 'auto'),
+    allowUnsandboxed: read.boolean('allow_unsandboxed', false),
+    labels: read.words('labels'),
     maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),
     outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),
     diskLimitPerJob: limit === -1 ? undefined : limit,

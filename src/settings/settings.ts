@@ -85,6 +85,10 @@ export interface ExecutorSettings {
   readonly logDir: string;
   /** `auto` uses bubblewrap where it works and refuses untrusted jobs where it does not; `none` isolates nothing. */
   readonly sandbox: SandboxMode;
+  /** With `auto`, where bubblewrap does not work: run jobs of untrusted projects all the same, isolated by nothing. Default false. */
+  readonly allowUnsandboxed: boolean;
+  /** Node labels offered here: a job whose nodeset names labels runs only where all of them are. Default none. */
+  readonly labels: readonly string[];
   /** Builds running at a time. Default 4. */
   readonly maxBuilds: number;
   /** Bytes of output kept per build; a job that writes more fails. Default 1 GiB. */

@@ -1,0 +1,37 @@
+/** `[connection NAME]` sections → open connections, each by its driver; every mistake as one line with its place. */
+import { drivers } from '../../../drivers/index.ts';
+import type { Connection, ConnectionDeps } from '../../driver/connection.ts';
+import type { Driver } from '../../driver/driver.ts';
+import { didYouMean } from '../../lib/nearest-name.ts';
+import { optionReader, showOptionProblem } from '../../lib/option-reader.ts';
+import type { ConnectionName } from '../../model/project.ts';
+import type { ConnectionSection } from '../../settings/settings.ts';
+
+export interface OpenConnections {
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  readonly errors: readonly string[];
+}
+
+export function driversByName(): ReadonlyMap<string, Driver> {
+  return new Map(drivers.map(driver => [driver.name, driver]));
+}
+
+export function openConnections(sections: readonly ConnectionSection[], deps: ConnectionDeps): OpenConnections {
+  const known = driversByName();
+  const connections = new Map<ConnectionName, Connection>();
+  const errors: string[] = [];
+  for (const section of sections) {
+    const driver = known.get(section.driver);
+    if (driver === undefined) {
+      const reason = `there is no driver "${section.driver}"${didYouMean(section.driver, known.keys())}; there are: ${[...known.keys()].join(', ')}`;
+      errors.push(showOptionProblem({ at: section.at, section: section.name, option: 'driver', reason }));
+      continue;
+    }
+    const options = optionReader(section);
+    const connection = driver.connect(section.connection, options, deps);
+    const problems = options.finish();
+    errors.push(...problems.map(showOptionProblem));
+    if (connection !== undefined && problems.length === 0) connections.set(section.connection, connection);
+  }
+  return { connections, errors };
+}

@@ -1,0 +1,23 @@
+/** The tenant file, read and checked; every mistake as one line with file and line. */
+import { readFile } from 'node:fs/promises';
+import { parseTenantFile } from '../../layout/tenant-file.ts';
+import { configErrorText } from '../../model/config-error.ts';
+import type { Tenant } from '../../model/layout.ts';
+import type { ConnectionName } from '../../model/project.ts';
+
+export type ReadTenants =
+  | { readonly kind: 'tenants'; readonly tenants: readonly Tenant[] }
+  | { readonly kind: 'invalid'; readonly errors: readonly string[] };
+
+export async function readTenants(file: string, connections: ReadonlySet<ConnectionName>): Promise<ReadTenants> {
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return { kind: 'invalid', errors: [`${file}: cannot be read (${reason}); see [scheduler] tenant_config`] };
+  }
+  const parsed = parseTenantFile(text, file, connections);
+  if (parsed.kind === 'tenants') return parsed;
+  return { kind: 'invalid', errors: parsed.errors.map(configErrorText) };
+}

@@ -1,0 +1,55 @@
+/** What the web shows, taken from the live copy of the store. */
+import type { Connection } from '../../driver/connection.ts';
+import type { Clock } from '../../lib/clock.ts';
+import { fromMilliseconds, toMilliseconds } from '../../lib/clock.ts';
+import { type ConnectionName, projectIdOf, type TenantName } from '../../model/project.ts';
+import type { LiveTenants } from '../../store/live-tenants.ts';
+import type { TenantSnapshot, TracingHealth } from '../../web/deps.ts';
+import type { SpanDelivery } from './span-delivery.ts';
+
+export interface WebViewDeps {
+  readonly live: LiveTenants;
+  readonly clock: Clock;
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  readonly delivery: SpanDelivery | undefined;
+}
+
+export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapshot | undefined {
+  const layout = deps.live.layout(tenant);
+  if (layout === undefined) return undefined;
+  return {
+    pipelines: layout.pipelines.map(pipeline => ({
+      pipeline,
+      state: deps.live.pipeline(tenant, pipeline.name),
+      triggerEvents: deps.live.waitingEvents(tenant, pipeline.name),
+      resultEvents: 0,
+      managementEvents: 0,
+    })),
+    reconfiguredAt: layout.reconfiguredAt,
+    triggerEvents: 0,
+    managementEvents: 0,
+    connectionEvents: Object.fromEntries([...deps.connections.keys()].map(name => [name, 0])),
+    configErrors: layout.errors,
+    projects: layout.projects.map(({ project, trusted }) => ({ project, trusted, canonicalName: canonicalName(project, deps) })),
+    jobs: layout.jobs.map(name => ({ name })),
+    tracing: deps.delivery === undefined ? null : tracingHealth(deps.delivery, deps.clock),
+  };
+}
+
+function canonicalName(project: Parameters<typeof projectIdOf>[0], deps: WebViewDeps): string {
+  const { connection, name } = projectIdOf(project);
+  return `${deps.connections.get(connection)?.canonicalHostname ?? connection}/${name}`;
+}
+
+function tracingHealth({ drain, sender }: SpanDelivery, clock: Clock): TracingHealth {
+  const outbox = drain.counters();
+  const health = sender.health();
+  const oldest = toMilliseconds(clock.now()) - outbox.oldestAgeMs;
+  return {
+    waiting: outbox.depth,
+    oldestWaiting: outbox.depth === 0 ? null : fromMilliseconds(oldest),
+    delivered: health.sent,
+    lost: health.lost,
+    problem: health.state === 'failing' ? (health.lastError?.text ?? 'the collector does not answer') : null,
+  };
+}
