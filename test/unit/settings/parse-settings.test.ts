@@ -44,6 +44,8 @@ describe('defaults', () => {
         jobDir: '/var/lib/gatehouse/jobs',
         logDir: '/var/lib/gatehouse/logs',
         sandbox: 'auto',
+        allowUnsandboxed: false,
+        labels: [],
         maxBuilds: 4,
         outputMaxBytes: 1_073_741_824,
         diskLimitPerJob: 250,
