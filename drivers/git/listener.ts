@@ -7,6 +7,7 @@
  */
 import type { DriverLog, Listener } from '../../src/driver/connection.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
+import { watchedRefs } from './next-refs.ts';
 import { recall, refsDeliveryId, refsDigest } from './project-memory.ts';
 import { refsChanged } from './refs-changed.ts';
 import type { ProjectGit } from './remote-git.ts';
@@ -24,6 +25,12 @@ export interface ListenerDeps {
   readonly random: () => number;
 }
 
+/**
+ * What was told last of each project, and how often. News that nobody has looked at a poll later, because the remote was
+ * away just then and the event was laid aside, is told again under a new id.
+ */
+type Told = Map<ProjectKey, { readonly id: string; readonly times: number }>;
+
 type Watch = Parameters<Listener['listen']>[0];
 
 /** Remotes asked at the same time. */
@@ -35,13 +42,13 @@ export function createListener(deps: ListenerDeps): Listener {
   return {
     async listen(watch) {
       const { signal } = watch;
-      const looked = new Set<ProjectKey>();
+      const told: Told = new Map();
       const ended = new Promise<void>(resolve =>
         signal.addEventListener('abort', () => resolve(), { once: true }),
       );
       while (!signal.aborted) {
         // A remote that does not answer must not hold up the end.
-        await Promise.race([lookAtAll(watch, looked, deps), ended]);
+        await Promise.race([lookAtAll(watch, told, deps), ended]);
         await deps.wait(pauseOf(deps), signal);
       }
     },
@@ -53,31 +60,30 @@ function pauseOf({ pollInterval, random }: ListenerDeps): number {
   return pollInterval * 1000 * (1 - JITTER + 2 * JITTER * random());
 }
 
-async function lookAtAll(watch: Watch, looked: Set<ProjectKey>, deps: ListenerDeps): Promise<void> {
+async function lookAtAll(watch: Watch, told: Told, deps: ListenerDeps): Promise<void> {
   // Shared by the workers: each project is taken once.
   const queue = [...watch.projects()].values();
   const work = async () => {
     for (const project of queue) {
       if (watch.signal.aborted) return;
-      await lookAt(project, watch, looked, deps);
+      await lookAt(project, watch, told, deps);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, work));
 }
 
-async function lookAt(
-  project: ProjectKey,
-  watch: Watch,
-  looked: Set<ProjectKey>,
-  deps: ListenerDeps,
-): Promise<void> {
+async function lookAt(project: ProjectKey, watch: Watch, told: Told, deps: ListenerDeps): Promise<void> {
   try {
-    const refs = await (await deps.openGit(project)).refs();
+    const refs = watchedRefs(await (await deps.openGit(project)).refs());
+    if (refs === undefined) throw new Error('it has more branches than can be watched');
     const before = await recall(watch.memory, project);
     const same = before !== undefined && refsDigest(before.refs) === refsDigest(refs);
-    if (watch.signal.aborted || (same && looked.has(project))) return;
-    await watch.emit(refsChanged(projectIdOf(project).name, refsDeliveryId(project, before, refs)));
-    looked.add(project);
+    const last = told.get(project);
+    if (watch.signal.aborted || (same && last !== undefined)) return;
+    const id = refsDeliveryId(project, before, refs);
+    const times = last?.id === id ? last.times + 1 : 1;
+    await watch.emit(refsChanged(projectIdOf(project).name, times === 1 ? id : `${id}-${times}`));
+    told.set(project, { id, times });
   } catch (error) {
     // The edge of the loop: one project's trouble is not the others'.
     if (watch.signal.aborted) return;

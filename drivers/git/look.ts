@@ -5,6 +5,7 @@
 import type { ObjectId } from '../../src/git/object-id.ts';
 import type { Clock, Nanoseconds } from '../../src/lib/clock.ts';
 import type { BranchName, ProjectKey } from '../../src/model/project.ts';
+import { nextRefs, watchedRefs } from './next-refs.ts';
 import { type ProjectMemory, refsDigest } from './project-memory.ts';
 import { neededCommits, type ProposalState, readProposals } from './proposal-states.ts';
 import { affectedBranches, type Departure, movedRefs, type RefMove } from './ref-news.ts';
@@ -21,6 +22,7 @@ export interface LookContext {
 /** One consistent look: refs, and everything read that they point at. */
 export interface Look {
   readonly now: Nanoseconds;
+  /** What is remembered of the refs after this look; not all of them when there is much news. */
   readonly refs: Refs;
   readonly view: RefView;
   /** The refs of the last look; undefined: this is the first. */
@@ -44,8 +46,14 @@ export async function lookAt(
 ): Promise<Look | undefined> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     context.signal.throwIfAborted();
-    const refs = await git.refs();
-    if (before !== undefined && refsDigest(before.refs) === refsDigest(refs)) return undefined;
+    const listed = watchedRefs(await git.refs());
+    if (listed === undefined)
+      throw new HostFailed(project, {
+        message: 'it has more branches than can be watched',
+        retryable: false,
+      });
+    if (before !== undefined && refsDigest(before.refs) === refsDigest(listed)) return undefined;
+    const refs = nextRefs(before?.refs, listed, context.templates);
     const view = readRefs(refs, context.templates);
     const old = before === undefined ? undefined : readRefs(before.refs, context.templates);
     const affected = affectedBranches(old ?? readRefs(EMPTY, context.templates), view);

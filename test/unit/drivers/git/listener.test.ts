@@ -132,11 +132,19 @@ describe('the listener', () => {
     expect(it.emitted).toHaveLength(2);
   });
 
-  test('gives the same state the same id, until somebody has looked at it', async () => {
+  test('gives the same state the same id in every process', async () => {
+    await it.settled();
+    const other = stage();
+    await other.settled();
+    await other.end();
+    expect(other.emitted).toEqual(it.emitted);
+  });
+
+  test('tells again, as something new, what nobody has looked at', async () => {
     await it.settled();
     await it.poll();
-    const [first, second] = it.emitted;
-    expect(second?.deliveryId).toBe(first?.deliveryId);
+    await it.poll();
+    expect(new Set(it.emitted.map(({ deliveryId }) => deliveryId)).size).toBe(3);
   });
 
   test('gives a state that comes back another id', async () => {

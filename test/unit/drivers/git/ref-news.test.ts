@@ -301,3 +301,18 @@ describe('what is fetched', () => {
     expect(host.repositories.counters().fetches).toBe(2);
   });
 });
+
+describe('very much at once', () => {
+  test('is told in parts, all of it, each thing once', async () => {
+    await gate.settle();
+    const tip = await app.tip('main');
+    const names = Array.from({ length: 230 }, (_, n) => `b${String(n).padStart(3, '0')}`);
+    await app.raw(
+      ['update-ref', '--stdin'],
+      names.map(name => `create refs/heads/${name} ${tip}\n`).join(''),
+    );
+    const parts = [await told(), await told(), await told(), await told()];
+    expect(parts.map(part => part.length)).toEqual([100, 100, 30, 0]);
+    expect(parts.flat()).toEqual(names.map(name => `ref-updated refs/heads/${name}`));
+  });
+});
