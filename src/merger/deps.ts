@@ -7,7 +7,8 @@
  *     merger.ts           takes whatever waits, serves it all at once
  *     serve-request.ts    which kind; failures become `failed` outcomes
  *     fetch-state.ts      one git fetch per project: tips, changes, pinned commits
- *     merge-changes.ts    the memoised chain per project and branch
+ *     merge-changes.ts    what a merge request comes to
+ *     merge-lanes.ts      the memoised chain per project and branch
  *     config-files.ts     zuul.yaml and its kin at a commit, from the object database
  *
  * Requests that are served together share their fetches (`src/git/repository.ts`), and no request makes a merge that another

@@ -1,0 +1,100 @@
+/** The changes of one request, merged in their order on each branch they belong to, by the mirrors' memoised chains. */
+
+import { parseObjectId } from '../git/object-id.ts';
+import { assertNever } from '../lib/assert-never.ts';
+import type { ChangeKey } from '../model/change.ts';
+import type { MergedBranch, MergeInput, MergeRequest } from '../model/merge.ts';
+import { type BranchName, type ProjectKey, parseCommitId } from '../model/project.ts';
+import { type Failure, updateFailure } from './failure.ts';
+import type { ProjectAtHand } from './fetch-state.ts';
+
+/** Changes of one branch of one project, in order, with their places among all inputs. */
+export interface Lane {
+  readonly project: ProjectKey;
+  readonly branch: BranchName;
+  readonly inputs: readonly { readonly input: MergeInput; readonly index: number; readonly own: boolean }[];
+}
+
+export interface LaneConflict {
+  readonly kind: 'conflict';
+  /** Place among all inputs. */
+  readonly index: number;
+  readonly change: ChangeKey;
+  readonly project: ProjectKey;
+  readonly files: readonly string[];
+}
+
+/** The changes of a request by project and branch. */
+export function lanesOf(request: MergeRequest): readonly Lane[] {
+  const firstOwn = request.inputs.length - request.own;
+  const all = request.inputs.map((input, index) => ({ input, index, own: index >= firstOwn }));
+  const grouped = Map.groupBy(all, ({ input }) => JSON.stringify([input.project, input.branch]));
+  return [...grouped.values()].flatMap(inputs => {
+    const first = inputs[0];
+    return first === undefined ? [] : [{ project: first.input.project, branch: first.input.branch, inputs }];
+  });
+}
+
+export type Projects = ReadonlyMap<ProjectKey, ProjectAtHand>;
+
+/** All lanes at once; of several conflicts the one of the earliest change is told. */
+export async function mergeLanes(projects: Projects, lanes: readonly Lane[]) {
+  const results = await Promise.all(lanes.map(lane => mergeLane(projects, lane)));
+  const failure = results.find(result => result.kind === 'failed');
+  if (failure !== undefined) return failure;
+  const [conflict] = results
+    .flatMap(result => (result.kind === 'conflict' ? [result] : []))
+    .sort((a, b) => a.index - b.index);
+  if (conflict !== undefined) {
+    const { kind, change, project, files } = conflict;
+    return { kind, change, project, files } as const;
+  }
+  return {
+    kind: 'merged',
+    branches: results.flatMap(result => (result.kind === 'branch' ? [result.branch] : [])),
+  } as const;
+}
+
+async function mergeLane(
+  projects: Projects,
+  { project, branch, inputs }: Lane,
+): Promise<{ readonly kind: 'branch'; readonly branch: MergedBranch } | LaneConflict | Failure> {
+  const atHand = projects.get(project);
+  const base = atHand?.tips.get(branch);
+  if (atHand === undefined || base === undefined)
+    return updateFailure(project, `there is no branch ${branch}`, false);
+  const steps = inputs.map(({ input }) => ({ change: parseObjectId(input.commit), message: input.message }));
+  const outcome = await atHand.repository.chain.merge(base, steps);
+  switch (outcome.kind) {
+    case 'merged': {
+      const states = [{ commit: base }, ...outcome.links];
+      const ahead = inputs.filter(({ own }) => !own).length;
+      const last = outcome.links.at(-1);
+      const before = states[ahead]?.commit;
+      if (last === undefined || before === undefined)
+        throw new Error('a chain gave fewer links than it had steps');
+      return {
+        kind: 'branch',
+        branch: {
+          project,
+          branch,
+          base: parseCommitId(base),
+          commit: parseCommitId(last.commit),
+          tree: last.tree,
+          before: parseCommitId(before),
+        },
+      };
+    }
+    case 'conflict':
+    case 'unrelated': {
+      const culprit = inputs[outcome.at];
+      if (culprit === undefined) throw new Error('a chain failed at a step it was not given');
+      const files = outcome.kind === 'conflict' ? outcome.files : [];
+      return { kind: 'conflict', index: culprit.index, change: culprit.input.change, project, files };
+    }
+    case 'unsupported-mode':
+      return updateFailure(project, `the merge mode ${outcome.mode} is not supported; use "merge"`, false);
+    default:
+      return assertNever(outcome);
+  }
+}
