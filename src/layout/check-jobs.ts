@@ -3,7 +3,7 @@ import { didYouMean } from '../lib/nearest-name.ts';
 import { stronglyConnected } from '../lib/tarjan.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import { projectIdOf } from '../model/project.ts';
-import type { Collected } from './collect-items.ts';
+import type { Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import type { JobItem } from './items.ts';
 import { DEFAULT_PARENT } from './job-variant.ts';

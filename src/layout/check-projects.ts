@@ -4,7 +4,7 @@ import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import { projectIdOf } from '../model/project.ts';
 import { referenceError } from './check-jobs.ts';
-import type { Collected } from './collect-items.ts';
+import type { Collected } from './collected.ts';
 import { errorAt } from './config-place.ts';
 import type { JobItem } from './items.ts';
 import { attributeError } from './job-variant.ts';

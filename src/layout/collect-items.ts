@@ -5,62 +5,14 @@
  * is meant. References to other items are checked when all are known (`check-jobs.ts`, `check-projects.ts`).
  */
 import { assertNever } from '../lib/assert-never.ts';
-import type { ConfigError } from '../model/config-error.ts';
-import type { Tenant } from '../model/layout.ts';
-import type { Pipeline } from '../model/pipeline.ts';
-import { type BranchName, type ProjectKey, projectIdOf } from '../model/project.ts';
-import { buildPipeline, type Languages } from './build-pipeline.ts';
+import { projectIdOf } from '../model/project.ts';
+import { buildPipeline } from './build-pipeline.ts';
+import { collectBroken, untrustedPipeline } from './collect-broken.ts';
+import type { CollectContext, Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
-import type {
-  BrokenItem,
-  JobItem,
-  NodesetItem,
-  ParsedItem,
-  PipelineItem,
-  ProjectItem,
-  QueueItemConfig,
-  TemplateItem,
-} from './items.ts';
-import { brokenVariant, jobVariant } from './job-variant.ts';
-import type { BrokenStanza, JobVariant, LayoutFile, ProjectStanza } from './layout.ts';
-import type { ProjectResolver } from './resolve-project.ts';
-
-/** What a layout is made from while it is made. */
-export interface Collected {
-  readonly pipelines: Map<string, Pipeline>;
-  /** Also the broken ones, which other items may name without being wrong. */
-  readonly pipelineNames: Map<string, { readonly place: string }>;
-  readonly jobs: Map<string, JobVariant[]>;
-  readonly nodesets: Map<string, { readonly item: NodesetItem; readonly file: LayoutFile }>;
-  readonly queues: Map<string, { readonly item: QueueItemConfig; readonly file: LayoutFile }>;
-  readonly templates: Map<string, ProjectStanza[]>;
-  readonly stanzas: Map<ProjectKey, ProjectStanza[]>;
-  readonly brokenStanzas: Map<ProjectKey, BrokenStanza[]>;
-  /** For the error of a job that names one. */
-  readonly brokenNodesets: Set<string>;
-  readonly errors: ConfigError[];
-}
-
-export interface CollectContext {
-  readonly tenant: Tenant;
-  readonly languages: Languages;
-  readonly resolve: ProjectResolver;
-}
-
-export function emptyCollection(): Collected {
-  return {
-    pipelines: new Map(),
-    pipelineNames: new Map(),
-    jobs: new Map(),
-    nodesets: new Map(),
-    queues: new Map(),
-    templates: new Map(),
-    stanzas: new Map(),
-    brokenStanzas: new Map(),
-    brokenNodesets: new Set(),
-    errors: [],
-  };
-}
+import type { JobItem, NodesetItem, ParsedItem, PipelineItem, ProjectItem, TemplateItem } from './items.ts';
+import { jobVariant } from './job-variant.ts';
+import type { LayoutFile } from './layout.ts';
 
 /** @param kinds kinds of items loaded from this project; undefined: all. */
 export function collectFile(
@@ -69,8 +21,9 @@ export function collectFile(
   into: Collected,
   context: CollectContext,
 ): void {
-  for (const { offset, code, text } of file.parsed.problems)
-    into.errors.push(errorAt(file, offset, code, text));
+  for (const { offset, code, text, severity } of file.parsed.problems) {
+    into.errors.push(errorAt(file, offset, code, text, severity));
+  }
   for (const item of file.parsed.items) {
     const kind = item.kind === 'broken' ? item.of : item.kind;
     if (kinds === undefined || kind === 'unknown' || kinds.has(kind)) collectItem(item, file, into, context);
@@ -125,10 +78,6 @@ function collectPipeline(
   const built = buildPipeline(item, file, context.languages);
   if (built.kind === 'pipeline') into.pipelines.set(item.name, built.pipeline);
   else into.errors.push(...built.errors);
-}
-
-function untrustedPipeline({ offset }: PipelineItem | BrokenItem, file: LayoutFile): ConfigError {
-  return errorAt(file, offset, 'not-permitted', 'pipelines may be defined in config-projects only; remove it here');
 }
 
 function collectJob(item: JobItem, file: LayoutFile, into: Collected, { tenant }: CollectContext): void {
@@ -204,54 +153,4 @@ function collectUnique<T extends { readonly name: string; readonly offset: numbe
 
 function nodesText(item: NodesetItem): string {
   return JSON.stringify(item.nodes);
-}
-
-/** What is broken stays where it would have counted, unless it would not have been allowed there. */
-function collectBroken(item: BrokenItem, file: LayoutFile, into: Collected, context: CollectContext): void {
-  const { name } = item;
-  if (item.of === 'pipeline' && !file.trusted) {
-    into.errors.push(untrustedPipeline(item, file));
-    return;
-  }
-  const errors = item.problems.map(({ offset, code, text }) => errorAt(file, offset, code, text));
-  into.errors.push(...errors);
-  const [error] = errors;
-  if (error === undefined) return;
-  if (item.of === 'project') markBrokenStanza(item, file, error, into, context);
-  if (name === undefined) return;
-  if (item.of === 'pipeline' && !into.pipelineNames.has(name)) {
-    into.pipelineNames.set(name, { place: placeText(file, item.offset) });
-  }
-  if (item.of === 'nodeset') into.brokenNodesets.add(name);
-  if (item.of === 'job') addToOwner(into.jobs, name, brokenVariant(item, name, file, error));
-  if (item.of === 'project-template') {
-    const template = { kind: item.of, offset: item.offset, name, queue: undefined, vars: {}, pipelines: [] };
-    addToOwner(into.templates, name, { file, item: template, branch: file.impliedBranch, broken: error });
-  }
-}
-
-/** Only the project that defines a name first may add to it: nobody can break another project's jobs. */
-function addToOwner<T extends { readonly file: LayoutFile }>(
-  map: Map<string, T[]>,
-  name: string,
-  value: T,
-): void {
-  const values = map.get(name) ?? [];
-  const [first] = values;
-  if (first === undefined || first.file.project === value.file.project) map.set(name, [...values, value]);
-}
-
-function markBrokenStanza(
-  item: BrokenItem,
-  file: LayoutFile,
-  error: ConfigError,
-  into: Collected,
-  { resolve }: CollectContext,
-): void {
-  const named = item.name === undefined ? undefined : resolve(item.name);
-  if (named?.kind === 'unknown') return;
-  const project = named?.project ?? file.project;
-  if (!file.trusted && project !== file.project) return;
-  const branch: BranchName | undefined = file.trusted ? undefined : file.branch;
-  into.brokenStanzas.set(project, [...(into.brokenStanzas.get(project) ?? []), { branch, error }]);
 }

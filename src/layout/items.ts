@@ -18,7 +18,7 @@ export type ItemKind = (typeof ITEM_KINDS)[number];
 
 export interface ParsedFile {
   readonly items: readonly ParsedItem[];
-  /** Problems outside any item; those of an item are on the item. */
+  /** Problems outside any item, and warnings; what breaks an item is on the item. */
   readonly problems: readonly YamlProblem[];
   positionOf(offset: number): LineColumn;
 }

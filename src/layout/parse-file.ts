@@ -1,5 +1,6 @@
 /** The text of one configuration file → its items, each whole or broken. */
 import { didYouMean } from '../lib/nearest-name.ts';
+import type { ReportProblem } from './item-reader.ts';
 import { type BrokenItem, ITEM_KINDS, type ItemKind, type ParsedFile, type ParsedItem } from './items.ts';
 import { parseJob } from './parse-job.ts';
 import { parsePipeline } from './parse-pipeline.ts';
@@ -27,8 +28,10 @@ export function parseFile(text: string): ParsedFile {
     const text = `the file is ${describeNode(root)}; it must be a list of items such as "- job:"`;
     return { items: [], problems: [{ offset: root.offset, code: 'wrong-type', text }], positionOf };
   }
-  const items = root.items.map((item, index) => parseItem(item, problemsOf(yaml, root.items, index)));
-  return { items, problems: problemsBefore(yaml, root.items[0]), positionOf };
+  const problems: YamlProblem[] = [...problemsBefore(yaml, root.items[0])];
+  const warn = (warning: YamlProblem) => problems.push(warning);
+  const items = root.items.map((item, index) => parseItem(item, problemsOf(yaml, root.items, index), warn));
+  return { items, problems, positionOf };
 }
 
 /** The YAML parser's problems between the start of one item and the start of the next. */
@@ -44,7 +47,7 @@ function problemsBefore(yaml: YamlDocument, first: YamlNode | undefined): readon
   return yaml.problems.filter(({ offset }) => offset < end);
 }
 
-function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[]): ParsedItem {
+function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[], warn: ReportProblem): ParsedItem {
   const broken = (problem: YamlProblem, of: BrokenItem['of'] = 'unknown'): BrokenItem => {
     return { kind: 'broken', of, offset: item.offset, name: undefined, problems: [problem] };
   };
@@ -67,7 +70,7 @@ function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[]): Parsed
     const text = `${kind} is ${describeNode(value)}; it must be a mapping`;
     return broken({ offset: value.offset, code: 'wrong-type', text }, kind);
   }
-  return whole(kind, value, keyOffset, yamlProblems);
+  return whole(kind, value, keyOffset, yamlProblems, warn);
 }
 
 function unknownKind(key: string): { readonly code: string; readonly text: string } {
@@ -77,15 +80,18 @@ function unknownKind(key: string): { readonly code: string; readonly text: strin
   return { code: 'unknown-key', text: `unknown item "${key}"${hint}` };
 }
 
-/** Parses one item; any problem makes it broken as a whole. */
+/** Parses one item; any problem that is no warning makes it broken as a whole. */
 function whole(
   kind: ItemKind,
   value: YamlMapping,
   offset: number,
   yamlProblems: readonly YamlProblem[],
+  warn: ReportProblem,
 ): ParsedItem {
   const problems: YamlProblem[] = [...yamlProblems];
-  const item = parserOf(kind)(value, offset, problem => problems.push(problem));
+  const item = parserOf(kind)(value, offset, problem =>
+    problem.severity === 'warning' ? warn(problem) : problems.push(problem),
+  );
   const [first, ...rest] = problems.toSorted((a, b) => a.offset - b.offset);
   if (item !== undefined && first === undefined) return item;
   const nameNode = value.entries.get('name')?.value;
@@ -101,11 +107,7 @@ function whole(
   };
 }
 
-type Parser = (
-  value: YamlMapping,
-  offset: number,
-  report: (problem: YamlProblem) => void,
-) => ParsedItem | undefined;
+type Parser = (value: YamlMapping, offset: number, report: ReportProblem) => ParsedItem | undefined;
 
 function parserOf(kind: ItemKind): Parser {
   const parsers: { readonly [kind in ItemKind]: Parser } = {

@@ -92,7 +92,7 @@ function parseAttributes(read: ItemReader, subject: string, report: ReportProble
     dependencies: parseDependencies(read, subject, report),
     files: read.matchers('files'),
     irrelevantFiles: read.matchers('irrelevant-files'),
-    vars: parseVars(read),
+    vars: parseVars(read, report),
     requiredProjects: parseRequiredProjects(read, subject, report),
     final: read.boolean('final'),
     abstract: read.boolean('abstract'),
@@ -217,7 +217,7 @@ function parseNodesetReference(
 }
 
 /** Names that would hide what Gatehouse tells the job, or are no names for a variable. */
-function parseVars(read: ItemReader): JobAttributes['vars'] | undefined {
+function parseVars(read: ItemReader, report: ReportProblem): JobAttributes['vars'] | undefined {
   const vars = read.mapping('vars');
   for (const [name, { keyOffset }] of vars?.entries ?? []) {
     if (name === 'zuul' || name === 'nodepool') {
@@ -234,7 +234,28 @@ function parseVars(read: ItemReader): JobAttributes['vars'] | undefined {
       );
     }
   }
+  if (vars !== undefined) warnOfOldWords(vars, report);
   return vars === undefined
     ? undefined
     : Object.fromEntries([...vars.entries].map(([name, { value }]) => [name, jsonOf(value)]));
+}
+
+/** Truth values of YAML 1.1, which Zuul reads, and texts in YAML 1.2. */
+const OLD_WORDS = /^(yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/;
+
+/** In variables nothing else would tell the difference. */
+function warnOfOldWords(node: YamlNode, report: ReportProblem): void {
+  switch (node.kind) {
+    case 'sequence':
+      for (const item of node.items) warnOfOldWords(item, report);
+      break;
+    case 'mapping':
+      for (const { value } of node.entries.values()) warnOfOldWords(value, report);
+      break;
+    case 'scalar': {
+      if (!node.plain || !OLD_WORDS.test(node.text)) return;
+      const text = `${node.text} is a text here (YAML 1.2), not true or false; write true or false, or quote it`;
+      report({ offset: node.offset, code: 'old-boolean', text, severity: 'warning' });
+    }
+  }
 }

@@ -17,6 +17,8 @@ export interface YamlScalar extends CommonNode {
   readonly value: null | boolean | number | string;
   /** As written, without quotes. */
   readonly text: string;
+  /** Written without quotes. */
+  readonly plain: boolean;
 }
 
 export interface YamlSequence extends CommonNode {

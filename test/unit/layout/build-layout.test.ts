@@ -113,6 +113,14 @@ describe('pipelines', () => {
   });
 });
 
+describe('warnings', () => {
+  it('do not break the item they are about', () => {
+    const layout = layoutOf({ app: '- job: {name: unit, run: x.sh, vars: {a: yes}}\n' });
+    expect(layout.errors).toMatchObject([{ severity: 'warning', code: 'old-boolean', line: 1 }]);
+    expect(layout.jobs.get('unit')?.[0]?.broken).toBeUndefined();
+  });
+});
+
 describe('which files and branches count', () => {
   it('a config-project is read from one branch: load-branch, else master, else main', () => {
     const text = (name: string) => `- job: {name: ${name}, parent: null, run: x}\n`;

@@ -121,7 +121,7 @@ describe('what is refused, with its place', () => {
     );
     const started = performance.now();
     expect(wrongOf(`${levels.join('\n')}\n`)).toEqual([
-      '6:9: more than 100000 values once aliases are followed',
+      '6:9: more than 250000 values once aliases are followed',
     ]);
     expect(performance.now() - started).toBeLessThan(1000);
   });

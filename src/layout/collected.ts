@@ -1,0 +1,45 @@
+import type { ConfigError } from '../model/config-error.ts';
+import type { Tenant } from '../model/layout.ts';
+import type { Pipeline } from '../model/pipeline.ts';
+import type { ProjectKey } from '../model/project.ts';
+import type { Languages } from './build-pipeline.ts';
+import type { NodesetItem, QueueItemConfig } from './items.ts';
+import type { BrokenStanza, JobVariant, LayoutFile, ProjectStanza } from './layout.ts';
+import type { ProjectResolver } from './resolve-project.ts';
+
+/** What a layout is made from while it is made. */
+export interface Collected {
+  readonly pipelines: Map<string, Pipeline>;
+  /** Also the broken ones, which other items may name without being wrong. */
+  readonly pipelineNames: Map<string, { readonly place: string }>;
+  readonly jobs: Map<string, JobVariant[]>;
+  readonly nodesets: Map<string, { readonly item: NodesetItem; readonly file: LayoutFile }>;
+  readonly queues: Map<string, { readonly item: QueueItemConfig; readonly file: LayoutFile }>;
+  readonly templates: Map<string, ProjectStanza[]>;
+  readonly stanzas: Map<ProjectKey, ProjectStanza[]>;
+  readonly brokenStanzas: Map<ProjectKey, BrokenStanza[]>;
+  /** For the error of a job that names one. */
+  readonly brokenNodesets: Set<string>;
+  readonly errors: ConfigError[];
+}
+
+export interface CollectContext {
+  readonly tenant: Tenant;
+  readonly languages: Languages;
+  readonly resolve: ProjectResolver;
+}
+
+export function emptyCollection(): Collected {
+  return {
+    pipelines: new Map(),
+    pipelineNames: new Map(),
+    jobs: new Map(),
+    nodesets: new Map(),
+    queues: new Map(),
+    templates: new Map(),
+    stanzas: new Map(),
+    brokenStanzas: new Map(),
+    brokenNodesets: new Set(),
+    errors: [],
+  };
+}
