@@ -1,0 +1,107 @@
+/** `kill -9` of the service: nothing of its jobs goes on, and the next start clears up. */
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, test } from 'vitest';
+import { thisProcess } from '../../../src/executor/process-identity.ts';
+import { randomIds } from '../../../src/lib/ids.ts';
+import { openBench, until } from './fixture.ts';
+import { processesWith } from './processes.ts';
+
+const folders: string[] = [];
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) child.kill('SIGKILL');
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+async function newFolder(): Promise<string> {
+  const folder = await mkdtemp(join(tmpdir(), 'gatehouse-crash-'));
+  folders.push(folder);
+  return folder;
+}
+
+async function startService(folder: string, mode: string, body: string) {
+  const program = fileURLToPath(new URL('service-to-kill.ts', import.meta.url));
+  const child = spawn(process.execPath, [program, folder, mode, body], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  children.push(child);
+  let said = '';
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
+    said += text;
+  });
+  const line = await until(
+    () => (said.includes('\n') ? said : undefined),
+    'the service to run its job',
+    25_000,
+  );
+  return { child, build: /"build":"([0-9a-f]{32})"/.exec(line)?.[1] ?? '' };
+}
+
+describe('after kill -9 of the service', () => {
+  test.each(['none', 'auto'])(
+    'no process of a job goes on, daemons included (sandbox = %s), and the next start removes its directory',
+    async mode => {
+      const folder = await newFolder();
+      const number = mode === 'none' ? '4721' : '4722';
+      const body = `(setsid sh -c "exec >/dev/null 2>&1; sleep ${number}" &); sleep 0.2; echo begun; sleep ${number}`;
+      const { child, build } = await startService(folder, mode, body);
+      expect((await processesWith(number)).length).toBeGreaterThan(0);
+      child.kill('SIGKILL');
+      await until(
+        async () => ((await processesWith(number)).length === 0 ? true : undefined),
+        'the job to be gone',
+      );
+      const jobs = await jobDirOf(folder, build);
+      expect(await readdir(jobs)).toContain(build);
+      {
+        await using bench = await openBench({ sandbox: mode === 'none' ? 'none' : 'auto' }, { folder });
+        expect(bench.warnings.filter(text => text.includes('another executor'))).toEqual([]);
+        expect(await readdir(jobs)).not.toContain(build);
+      }
+    },
+  );
+});
+
+describe('the sweep at start', () => {
+  test('leaves alone what another executor that still runs works on, and says so', async () => {
+    const folder = await newFolder();
+    const busy = randomIds().uuid();
+    await mkdir(join(folder, 'jobs', busy), { recursive: true });
+    await writeFile(join(folder, 'jobs', busy, 'process.json'), JSON.stringify(thisProcess()));
+    await using bench = await openBench({ sandbox: 'auto' }, { folder });
+    const places = bench.executor.isolated ? [busy] : [];
+    expect(
+      (await readdir(join(folder, 'jobs'))).filter(name => name === busy && bench.executor.isolated),
+    ).toEqual(places);
+    if (bench.executor.isolated)
+      expect(bench.warnings.join()).toContain('another executor runs builds in the same directory');
+  });
+
+  test('does not take a process with the same pid, started at another time, for the one that worked there', async () => {
+    const folder = await newFolder();
+    const old = randomIds().uuid();
+    await mkdir(join(folder, 'jobs', old), { recursive: true });
+    await writeFile(
+      join(folder, 'jobs', old, 'process.json'),
+      JSON.stringify({ pid: process.pid, started: 'another boot/1' }),
+    );
+    await using bench = await openBench({ sandbox: 'auto' }, { folder });
+    if (bench.executor.isolated) expect(await readdir(join(folder, 'jobs'))).not.toContain(old);
+    expect(bench.warnings.join()).not.toContain('another executor');
+  });
+});
+
+/** Where the builds really are: without a sandbox, as root, not below a private directory. */
+async function jobDirOf(folder: string, build: string): Promise<string> {
+  const own = join(folder, 'jobs');
+  if ((await readdir(own)).includes(build)) return own;
+  const others = (await readdir(tmpdir()))
+    .filter(name => name.startsWith('gatehouse-jobs-'))
+    .map(name => join(tmpdir(), name));
+  for (const other of others) if ((await readdir(other)).includes(build)) return other;
+  throw new Error(`build ${build} has no directory`);
+}

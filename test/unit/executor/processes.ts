@@ -1,0 +1,12 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Processes of this machine with `word` as an argument, as `<pid> <command line>`. */
+export async function processesWith(word: string): Promise<string[]> {
+  const found: string[] = [];
+  for (const pid of (await readdir('/proc')).filter(name => /^\d+$/.test(name))) {
+    const line = await readFile(join('/proc', pid, 'cmdline'), 'latin1').catch(() => '');
+    if (line.split('\0').includes(word)) found.push(`${pid} ${line.replaceAll('\0', ' ')}`);
+  }
+  return found;
+}
