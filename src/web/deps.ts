@@ -15,6 +15,7 @@ import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
+import type { Explanation } from '../tracing/explain.ts';
 
 export interface LivePipeline {
   readonly pipeline: Pipeline;
@@ -106,10 +107,10 @@ export interface WebDeps {
   readonly history: History;
   /** An item that left and is not in the history yet: its row waits in the outbox. */
   readonly leavingItem?: (tenant: TenantName, uuid: string) => Promise<QueueItem | undefined>;
-  /** Spans of an item up to now, open ones included: `src/tracing/spans/`. */
-  readonly spansOf: (item: QueueItem, now: Nanoseconds) => readonly SpanRecord[];
-  /** Where an item's time went, for people: `src/tracing/explain.ts`. */
-  readonly explain: (item: QueueItem, now: Nanoseconds) => object;
+  /** All spans of an item, open ones included: `itemSpans` of `src/tracing/`. */
+  readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
+  /** Where an item's time went: `explainItem` of `src/tracing/`. */
+  readonly explain: (item: QueueItem, now: Nanoseconds) => Explanation;
   readonly connections: () => readonly WebConnection[];
   /** Resolves after the event is durable. */
   readonly storeEvent: (

@@ -28,9 +28,7 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
     '/item/:uuid/trace',
     inTenant(deps, async (tenant, { parameter }) => {
       const found = await findItem(deps, tenant, parameter('uuid'));
-      return found.kind === 'refused'
-        ? found
-        : json(otlpJson(deps.spansOf(found.item, deps.clock.now()), deps.version));
+      return found.kind === 'refused' ? found : json(otlpJson(deps.spansOf(found.item), deps.version));
     }),
   );
   router.get(

@@ -22,11 +22,16 @@ export function clock(ms) {
     hour: '2-digit',
     minute: '2-digit',
     second: '2-digit',
+    hourCycle: 'h23',
   });
 }
 
 export function dateAndClock(ms) {
-  return new Date(ms).toLocaleString(undefined, { dateStyle: 'medium', timeStyle: 'medium' });
+  return new Date(ms).toLocaleString(undefined, {
+    dateStyle: 'medium',
+    timeStyle: 'medium',
+    hourCycle: 'h23',
+  });
 }
 
 export function count(number, one, many = `${one}s`) {
@@ -58,6 +63,11 @@ export function stateWord(name) {
 /** `wait`, `prepare`, `run` or `report`. */
 export function stateKind(name) {
   return STATES[name]?.kind ?? 'wait';
+}
+
+/** Of a decimal text of nanoseconds. */
+export function milliseconds(nanoseconds) {
+  return Number(BigInt(nanoseconds) / 1000n) / 1000;
 }
 
 const BAD = new Set([

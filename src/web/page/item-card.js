@@ -1,4 +1,4 @@
-/** One item of a queue. */
+/** One item of a queue, and what of it the item's own page repeats. */
 import { pages } from './address.js';
 import { element } from './dom.js';
 import { clock, duration, resultKind, resultMark, resultWord, stateKind, stateWord } from './format.js';
@@ -47,13 +47,27 @@ export function itemCard(item) {
       ),
       stateLine(item),
       item.resets.length > 0 && resetBadge(item),
-      item.jobs.length > 0 &&
-        element(
-          'ul',
-          { class: 'jobs', 'aria-label': 'Jobs' },
-          item.jobs.map(job => jobRow(item, job)),
-        ),
+      jobList(item),
     ),
+  );
+}
+
+/** State and jobs alone: the rest is on the page already. */
+export function itemSummary(item) {
+  return element(
+    'article',
+    { class: `card ${item.failing.length > 0 ? 'is-failing' : ''}` },
+    item.left === null && stateLine(item),
+    jobList(item),
+  );
+}
+
+function jobList(item) {
+  if (item.jobs.length === 0) return null;
+  return element(
+    'ul',
+    { class: 'jobs', 'aria-label': 'Jobs' },
+    item.jobs.map(job => jobRow(item, job)),
   );
 }
 
@@ -128,7 +142,7 @@ function jobRow(item, job) {
     .join(' · ');
   return element(
     'li',
-    { class: `job is-${kind}` },
+    { class: `job is-${kind} ${job.voting ? '' : 'is-advisory'}` },
     job.build !== null && job.startedAt !== null
       ? element(
           'a',

@@ -3,9 +3,9 @@ const STEPS = [
   1800e3, 3600e3, 7200e3, 14400e3, 43200e3, 86400e3,
 ];
 
-/** Round times between 0 and `end` milliseconds, four to seven of them. */
-export function ticksFor(end) {
-  const step = STEPS.find(candidate => end / candidate <= 6) ?? Math.ceil(end / 6);
+/** Round times between 0 and `end` milliseconds, about as many as have room. */
+export function ticksFor(end, most = 6) {
+  const step = STEPS.find(candidate => end / candidate <= most) ?? Math.ceil(end / most);
   const ticks = [];
   for (let tick = step; tick < end * 0.98; tick += step) ticks.push(tick);
   return ticks;

@@ -143,11 +143,13 @@ export class Waterfall {
   }
 
   #drawAxis(end) {
-    const marks = ticksFor(end).map(tick => {
-      const mark = element('span', { class: 'tick' }, element('span', {}, duration(tick)));
-      mark.style.left = `${(tick / end) * 100}%`;
-      return mark;
-    });
+    const marks = ticksFor(end, Math.max(3, Math.min(8, Math.floor(this.#axis.clientWidth / 95)))).map(
+      tick => {
+        const mark = element('span', { class: 'tick' }, element('span', {}, duration(tick)));
+        mark.style.left = `${(tick / end) * 100}%`;
+        return mark;
+      },
+    );
     const resets = (this.#item?.resets ?? []).map(reset => {
       const mark = element('span', { class: 'reset-mark', title: reset.text }, '↻');
       mark.style.left = `${((reset.at - this.#trace.start) / end) * 100}%`;

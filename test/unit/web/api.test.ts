@@ -336,10 +336,16 @@ describe('an item', () => {
     expect(JSON.stringify(finished)).not.toContain('gatehouse.open');
   });
 
-  test('is explained', async () => {
-    expect((await get(`/api/tenant/main/item/${uuidOf('docs')}/explain`)).json).toEqual({
-      item: uuidOf('docs'),
+  test('is explained: where its time went and what its resets cost', async () => {
+    const { json } = await get(`/api/tenant/main/item/${uuidOf('dark-mode')}/explain`);
+    expect(json).toMatchObject({
+      item: uuidOf('dark-mode'),
+      duration: '150000000000',
+      ended: null,
+      lostBuildTime: '237000000000',
+      resets: [{ code: 'item-ahead-failed', culprit: { job: 'unit-tests' } }],
     });
+    expect(json.criticalPath.length).toBeGreaterThan(3);
   });
 });
 

@@ -1,11 +1,12 @@
 /** A web over made-up facts, listening on a free port of this machine. */
 import { Buffer } from 'node:buffer';
 import type { WebhookVerdict } from '../../../src/driver/connection.ts';
-import { openHistory } from '../../../src/history/history.ts';
+import { type History, openHistory } from '../../../src/history/history.ts';
 import { addMilliseconds, type Clock, type Nanoseconds } from '../../../src/lib/clock.ts';
 import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
+import { explainItem } from '../../../src/tracing/explain.ts';
 import { createWeb, type WebLimits } from '../../../src/web/create-web.ts';
 import type { ComponentHealth, TenantSnapshot, WebDeps } from '../../../src/web/deps.ts';
 import {
@@ -24,6 +25,7 @@ export interface FakeWeb {
   /** Replaces tenant `main` and tells the web. */
   change(snapshot: TenantSnapshot): void;
   setNow(now: Nanoseconds): void;
+  readonly history: History;
   readonly stored: { connection: string; deliveryId: string }[];
   readonly dequeued: string[];
   readonly warnings: string[];
@@ -130,7 +132,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     },
     history,
     spansOf: rootSpan,
-    explain: item => ({ item: item.uuid }),
+    explain: explainItem,
     connections: () => [
       { name: 'local', driver: 'git', canonicalHostname: 'git.example.org' },
       { name: 'hooks', driver: 'fake', canonicalHostname: 'hooks.example.org', webhook: { verify } },
@@ -166,6 +168,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     setNow(next) {
       now = next;
     },
+    history,
     stored: [],
     dequeued: [],
     warnings: [],

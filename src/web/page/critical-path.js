@@ -1,0 +1,55 @@
+/** What held the item up, one thing after the other: each link of the chain with its place in the item's life. */
+import { pages } from './address.js';
+import { element } from './dom.js';
+import { duration, milliseconds } from './format.js';
+
+/** Shorter links are told together: hiccups between two lines of the same turn. */
+const SHORT_MS = 1000;
+
+/** @param end milliseconds: when the item left, or now; the last link of a live item reaches that far. */
+export function criticalPath(explanation, end) {
+  const start = milliseconds(explanation.enqueuedAt);
+  const links = explanation.criticalPath.map(link => ({
+    ...link,
+    from: milliseconds(link.from),
+    to: milliseconds(link.to),
+  }));
+  const last = links.at(-1);
+  if (last !== undefined && explanation.ended === null) last.to = Math.max(last.to, end);
+  const shown = links.filter(link => link.to - link.from >= SHORT_MS);
+  const short = links
+    .filter(link => link.to - link.from < SHORT_MS)
+    .reduce((sum, link) => sum + link.to - link.from, 0);
+  return [
+    element('h2', { id: 'path-title' }, 'What held it up, one after the other'),
+    element(
+      'ol',
+      { class: 'path' },
+      shown.map(link => row(explanation.tenant, link, start, end)),
+    ),
+    short >= 1 && element('p', { class: 'quiet' }, `and ${duration(short)} in steps shorter than a second`),
+  ];
+}
+
+function row(tenant, link, start, end) {
+  const bar = element('span', { class: `path-bar is-${link.repeated ? 'repeated' : link.kind}` });
+  const total = Math.max(1, end - start);
+  bar.style.left = `${((link.from - start) / total) * 100}%`;
+  bar.style.width = `max(2px, ${((link.to - link.from) / total) * 100}%)`;
+  const text =
+    link.build === undefined
+      ? link.text
+      : element('a', { 'data-route': true, href: pages.build(tenant, link.build) }, link.text);
+  return element(
+    'li',
+    {},
+    element('b', {}, duration(link.to - link.from)),
+    element(
+      'span',
+      { class: 'what' },
+      text,
+      link.repeated && element('span', { class: 'again' }, ' thrown away by a reset'),
+    ),
+    element('span', { class: 'lane', 'aria-hidden': 'true' }, bar),
+  );
+}

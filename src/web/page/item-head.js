@@ -1,0 +1,36 @@
+import { element, externalLink } from './dom.js';
+import { resultKind, resultMark, resultWord } from './format.js';
+import { itemSummary } from './item-card.js';
+
+/** Title, where it came from and, while it is live, its state and jobs. */
+export function itemHead(item) {
+  const [change] = item.changes;
+  return [
+    element('h1', {}, change.subject ?? change.name),
+    element(
+      'p',
+      { class: 'meta' },
+      item.left !== null && outcome(item.left),
+      element(
+        'span',
+        {},
+        `${item.pipeline} · `,
+        item.changes.map(shown => externalLink(shown.url, shown.text) ?? shown.text),
+      ),
+      change.owner !== null && element('span', {}, `by ${change.owner}`),
+      item.dependsOn.length > 0 && element('span', {}, `needs ${item.dependsOn.join(', ')}`),
+      externalLink(item.traceUrl, 'open in the trace viewer'),
+    ),
+    (item.left === null || item.jobs.length > 0) && itemSummary(item),
+  ];
+}
+
+function outcome(left) {
+  const kind = resultKind(left.result);
+  const why = left.reason === 'reported' ? '' : `: ${left.text}`;
+  return element(
+    'span',
+    { class: `chip is-${kind}` },
+    `${resultMark(kind)} ${resultWord(left.result)}${why}`,
+  );
+}

@@ -1,0 +1,76 @@
+/** Where the time of an item went: one bar, the states added up, and what its resets cost. */
+import { element } from './dom.js';
+import { clock, count, duration, stateKind, stateWord } from './format.js';
+import { timeBar } from './time-bar.js';
+
+/** @param end when the item left, or now. */
+export function timePanel(item, end) {
+  const stretches = item.timeline.map((entry, index) => ({
+    ...entry,
+    until: item.timeline[index + 1]?.since ?? end,
+  }));
+  const total = end - item.enqueuedAt;
+  return [
+    element(
+      'h2',
+      { id: 'time-title' },
+      'Where the time went',
+      element('span', { class: 'total' }, duration(total)),
+    ),
+    timeBar(stretches, item.enqueuedAt, end),
+    stateTable(stretches, total),
+    item.resets.length > 0 && resetList(item.resets),
+  ];
+}
+
+/** Each state with all its stretches added up, longest first. */
+function stateTable(stretches, total) {
+  const sums = new Map();
+  for (const { name, since, until, subject } of stretches) {
+    const known = sums.get(name) ?? { time: 0, subjects: new Set() };
+    known.time += until - since;
+    if (subject !== null) known.subjects.add(subject);
+    sums.set(name, known);
+  }
+  const rows = [...sums].sort((a, b) => b[1].time - a[1].time);
+  return element(
+    'ul',
+    { class: 'states' },
+    rows.map(([name, sum]) => stateRow(name, sum, total)),
+  );
+}
+
+function stateRow(name, { time, subjects }, total) {
+  return element(
+    'li',
+    { class: `is-${stateKind(name)}` },
+    element('i', { class: 'swatch', 'aria-hidden': 'true' }),
+    element(
+      'span',
+      { class: 'word' },
+      stateWord(name),
+      subjects.size > 0 && element('small', {}, ` ${[...subjects].join(', ')}`),
+    ),
+    element('b', {}, duration(time)),
+    element('span', { class: 'percent' }, `${Math.round((time / Math.max(1, total)) * 100)} %`),
+  );
+}
+
+function resetList(resets) {
+  const lost = resets.reduce((sum, reset) => sum + reset.lostMs, 0);
+  const times = resets.length === 1 ? 'once' : count(resets.length, 'time');
+  return [
+    element('h3', {}, `Tested again ${times}, ${duration(lost)} of machine time lost`),
+    element('ol', { class: 'resets' }, resets.map(resetRow)),
+  ];
+}
+
+function resetRow(reset) {
+  return element(
+    'li',
+    {},
+    element('time', {}, clock(reset.at)),
+    element('span', {}, reset.text),
+    element('b', {}, `${duration(reset.lostMs)} lost`),
+  );
+}

@@ -1,0 +1,329 @@
+/** The status page in a real browser. Needs chromium; where there is none these tests are named as not run. */
+import { existsSync } from 'node:fs';
+import { type Browser, chromium, type Page } from 'playwright-core';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { addMilliseconds, type Clock } from '../../src/lib/clock.ts';
+import type { QueueItem } from '../../src/model/queue-item.ts';
+import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
+import { type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
+import { checkItems, gateItems, NOW } from '../unit/web/sample-gate.ts';
+import { at, sampleChange, sampleItem, uuidOf } from '../unit/web/sample-item.ts';
+
+const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const ARGUMENTS = [
+  '--no-sandbox',
+  '--disable-dev-shm-usage',
+  '--disable-gpu',
+  '--disable-background-networking',
+];
+
+/** Runs from {@link NOW}. */
+function runningClock(): Clock {
+  const start = performance.now();
+  return { now: () => addMilliseconds(NOW, performance.now() - start), monotonic: () => performance.now() };
+}
+
+describe.runIf(existsSync(CHROMIUM))('the page', () => {
+  let browser: Browser;
+  let web: FakeWeb;
+  let page: Page;
+  /** Errors of scripts and refusals of the content security policy. */
+  let problems: string[];
+
+  beforeAll(async () => {
+    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+  });
+  afterAll(() => browser.close());
+
+  beforeEach(async () => {
+    web = await startWeb();
+    problems = [];
+    page = await newPage();
+  });
+  afterEach(async () => {
+    await page.close();
+    await web.close();
+    expect(problems).toEqual([]);
+    expect(web.warnings).toEqual([]);
+  });
+
+  function startWeb(port = 0): Promise<FakeWeb> {
+    return fakeWeb({
+      port,
+      clock: runningClock(),
+      limits: { closeTimeout: 200 },
+      overrides: { spansOf: item => itemSpans(item) },
+    });
+  }
+
+  async function newPage(
+    options: { readonly width?: number; readonly colorScheme?: 'light' | 'dark' } = {},
+  ): Promise<Page> {
+    const made = await browser.newPage({
+      viewport: { width: options.width ?? 1280, height: 900 },
+      colorScheme: options.colorScheme ?? 'light',
+    });
+    made.setDefaultTimeout(5000);
+    made.on('pageerror', error => problems.push(String(error)));
+    made.on('console', message => {
+      const isAbsence = message.text().includes('ERR_') || message.text().includes('404');
+      if (message.type() === 'error' && !isAbsence) problems.push(message.text());
+    });
+    return made;
+  }
+
+  const card = (name: string) => page.locator(`[data-item="${uuidOf(name)}"]`);
+  const leave = (item: QueueItem): QueueItem => ({
+    ...item,
+    phase: { phase: 'left', at: at(310), reason: 'reported', result: 'SUCCESS' },
+  });
+
+  test('shows every queue with its items in order, their states and jobs', async () => {
+    await page.goto(web.url);
+    const gate = page.getByRole('region', { name: 'Pipeline gate' });
+    await gate.getByText('integrated').waitFor();
+
+    expect(await gate.locator('.item h4').allInnerTexts()).toEqual([
+      'Give retries a budget',
+      'Remember the session for a week',
+      'Dark colours for the settings page',
+      'Fix a typo in the error text',
+      'Second version of the public API',
+      'Explain the settings page',
+    ]);
+    expect(await card('retry-budget').locator('.chip').innerText()).toMatch(/^testing\s+4m \d\ds$/);
+    expect(await card('fast-login').innerText()).toContain('failing: at least one job failed');
+    expect(await card('fast-login').locator('.subject').innerText()).toBe('acme/lib master/retry-budget');
+    expect(await card('docs').locator('.chip').innerText()).toMatch(/^outside the window/);
+    expect(await card('retry-budget').locator('.job').allInnerTexts()).toEqual([
+      expect.stringContaining('lint'),
+      expect.stringContaining('unit-tests'),
+      expect.stringMatching(/integration[\s\S]*↻2/),
+      expect.stringMatching(/coverage non-voting/),
+    ]);
+    expect(await page.getByText('Nothing in post.').isVisible()).toBe(true);
+  });
+
+  test('says which build had an item tested again and what that cost', async () => {
+    await page.goto(web.url);
+    expect(await card('dark-mode').locator('.reset').innerText()).toMatch(
+      /tested again: unit-tests of acme\/app master\/fast-login,[0-9a-f]{8} ended with FAILURE · 3m 57s of machine time lost/,
+    );
+  });
+
+  test('follows what happens without being loaded again', async () => {
+    await page.goto(web.url);
+    await card('retry-budget').waitFor();
+    const [head, ...rest] = gateItems();
+    web.change(sampleSnapshot({ gate: rest, check: checkItems() }));
+    await card('retry-budget').waitFor({ state: 'detached' });
+    await web.history.record([{ kind: 'item', item: leave(head!) }]);
+
+    await page.locator('.finished a', { hasText: 'Give retries a budget' }).waitFor();
+    const [failing, ...behind] = rest;
+    const reported = {
+      ...failing!,
+      timeline: [...failing!.timeline, { state: 'reporting', since: at(305) }],
+    } as unknown as QueueItem;
+    web.change(sampleSnapshot({ gate: [reported, ...behind], check: checkItems() }));
+    await card('fast-login').getByText('reporting').waitFor();
+  });
+
+  test('lets its clocks run between two pieces of news', async () => {
+    await page.goto(web.url);
+    const age = card('retry-budget').locator('.age');
+    const before = await age.innerText();
+    await expect.poll(() => age.innerText(), { timeout: 5000 }).not.toBe(before);
+  });
+
+  test('opens an item by keyboard and draws its trace with the reset and the spans still open', async () => {
+    await page.goto(web.url);
+    await card('dark-mode').waitFor();
+    await page.locator(`#link-${uuidOf('dark-mode')}`).focus();
+    await page.keyboard.press('Enter');
+    await page.getByRole('tree').waitFor();
+
+    expect(new URL(page.url()).pathname).toBe(`/t/main/item/${uuidOf('dark-mode')}`);
+    const names = await page.locator('.span-row .name').allInnerTexts();
+    expect(names.map(name => name.trim())).toEqual(
+      expect.arrayContaining(['BuildSet 1', 'BuildSet 2', 'Build unit-tests', 'Wait executor']),
+    );
+    expect(await page.locator('.reset-mark').count()).toBe(1);
+    expect(await page.locator('.span-bar.is-open').count()).toBeGreaterThanOrEqual(3);
+    expect(await page.locator('.legend').innerText()).toContain('waiting');
+    const link = page.getByRole('link', { name: /open in the trace viewer/ });
+    expect(await link.getAttribute('href')).toContain(`/trace/${uuidOf('dark-mode')}`);
+
+    const row = page.locator('.span-row', { hasText: 'QueueItem' });
+    const before = await row.locator('.time').innerText();
+    await expect.poll(() => row.locator('.time').innerText(), { timeout: 5000 }).not.toBe(before);
+    await page.goBack();
+    await card('dark-mode').waitFor();
+  });
+
+  test('moves through the trace with the arrow keys and unfolds a build', async () => {
+    await page.goto(`${web.url}/t/main/item/${uuidOf('dark-mode')}`);
+    await page.locator('.span-row').first().focus();
+    expect(await page.locator('.span-row', { hasText: 'ExecutorQueue' }).count()).toBe(0);
+    for (let step = 0; step < 3; step++) await page.keyboard.press('ArrowDown');
+    expect(await page.locator('.span-row:focus .name').innerText()).toContain('Build lint');
+    await page.keyboard.press('ArrowRight');
+
+    await page.locator('.span-row', { hasText: 'ExecutorQueue' }).waitFor();
+    expect(await page.locator('.span-row:focus').getAttribute('aria-expanded')).toBe('true');
+    await page.keyboard.press('ArrowDown');
+    expect(await page.getByRole('tooltip').innerText()).toContain('ExecutorQueue');
+  });
+
+  test('explains where the time went, state by state and link by link', async () => {
+    await page.goto(`${web.url}/t/main/item/${uuidOf('metrics')}`);
+    await page.locator('.path li').first().waitFor();
+
+    expect(await page.locator('.total').innerText()).toBe('3m 58s');
+    expect(await page.locator('.states li').first().innerText()).toMatch(/testing\s+3m 45s\s+95 %/);
+    expect(await page.locator('.resets li').innerText()).toMatch(
+      /an item ahead failed: unit-tests of acme\/app master\/schema,.* 1m 49s lost|1m 49s lost/s,
+    );
+    expect(await page.locator('.path').innerText()).toContain('thrown away by a reset');
+    expect(await page.locator('.item-head .chip').innerText()).toBe('✓ passed');
+  });
+
+  test('tells the decisions about a change', async () => {
+    await page.goto(`${web.url}/t/main/item/${uuidOf('fast-login')}`);
+    await page.locator('.decisions li').first().waitFor();
+    expect(await page.locator('.decisions').innerText()).toContain(
+      'enqueued in queue integrated at position 2 of 2',
+    );
+  });
+
+  test('goes on showing an item that leaves while it is looked at', async () => {
+    await page.goto(`${web.url}/t/main/item/${uuidOf('retry-budget')}`);
+    await page.getByRole('tree').waitFor();
+    const [head, ...rest] = gateItems();
+    web.change(sampleSnapshot({ gate: rest, check: checkItems() }));
+    await web.history.record([{ kind: 'item', item: leave(head!) }]);
+    await page.locator('.item-head .chip', { hasText: 'passed' }).waitFor();
+  });
+
+  test('leads from the buildset a report names to its item', async () => {
+    await page.goto(`${web.url}/t/main/buildset/${uuidOf('metrics', 'buildset', '1')}`);
+    await page.getByRole('heading', { name: 'Count cache misses' }).waitFor();
+    expect(new URL(page.url()).pathname).toBe(`/t/main/item/${uuidOf('metrics')}`);
+  });
+
+  test('follows a log while it grows, in colour and without obeying it', async () => {
+    const build = uuidOf('retry-budget', 'build', '1', 'integration', '2');
+    web.logs.set(build, {
+      text: '\x1b[31mred\x1b[0m <b>not bold</b>\n\x1b]0;title\x07plain\n',
+      complete: false,
+    });
+    await page.goto(`${web.url}/t/main/build/${build}`);
+    await page.getByText('plain').waitFor();
+    expect(await page.locator('.log-output').innerText()).toBe('red <b>not bold</b>\nplain\n');
+    expect(await page.locator('.log-output .c1').innerText()).toBe('red');
+
+    web.logs.set(build, { text: `${web.logs.get(build)!.text}and more\n`, complete: true });
+    await page.getByText('and more').waitFor();
+    await page.getByText('Complete.').waitFor();
+  });
+
+  test('shows hostile names as the text they are', async () => {
+    const subject = '<img src=x onerror="document.title=\'owned\'"><script>alert(1)</script>';
+    const change = {
+      ...sampleChange('evil', 'acme/app', subject),
+      owner: '<b>eve</b>',
+      url: 'javascript:alert(1)',
+    };
+    const item = sampleItem('evil', {
+      change,
+      at: 290,
+      buildsets: [{ at: 290 }],
+      timeline: [['running', 290, '<i>x</i>']],
+    });
+    web.change(sampleSnapshot({ gate: [item], check: [] }));
+    await page.goto(web.url);
+    await card('evil').waitFor();
+    expect(await card('evil').locator('h4').innerText()).toBe(subject);
+    expect(await page.locator('main img, main script, main b >> text=eve').count()).toBe(0);
+
+    await card('evil').locator('a.title').click();
+    await page.getByRole('tree').waitFor();
+    expect(await page.locator('a[href^="javascript"]').count()).toBe(0);
+    expect(await page.title()).not.toBe('owned');
+  });
+
+  test('says what to do when nothing is there', async () => {
+    web.change(sampleSnapshot({ gate: [], check: [] }));
+    await page.goto(web.url);
+    await page.getByRole('heading', { name: 'All quiet' }).waitFor();
+    expect(await page.locator('.empty').innerText()).toContain(
+      'git push origin HEAD:refs/heads/for/master/my-change',
+    );
+  });
+
+  test('says so when the connection is lost and when it is back', async () => {
+    await page.goto(web.url);
+    await card('docs').waitFor();
+    const port = Number(new URL(web.url).port);
+    await web.close();
+    await page
+      .locator('#banner', { hasText: 'Connection lost; this is how it was at' })
+      .waitFor({ timeout: 10_000 });
+    expect(await card('docs').isVisible()).toBe(true);
+
+    web = await startWeb(port);
+    await page.locator('#banner').waitFor({ state: 'hidden', timeout: 15_000 });
+    await page.locator('.live.is-on').waitFor();
+  });
+
+  test.each([
+    '/',
+    `/t/main/item/${uuidOf('dark-mode')}`,
+    `/t/main/build/${uuidOf('retry-budget', 'build', '1', 'integration', '2')}`,
+  ])('%s fits 390 pixels', async path => {
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.goto(web.url + path);
+    await page.locator('.live.is-on').waitFor();
+    await page.locator('.item, .span-row, .log-output').first().waitFor();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
+  });
+
+  test.each(['light', 'dark'] as const)('all text can be read in the %s colours', async colorScheme => {
+    await page.close();
+    page = await newPage({ colorScheme });
+    for (const path of ['/', `/t/main/item/${uuidOf('dark-mode')}`]) {
+      await page.goto(web.url + path);
+      await page.locator('.item, .span-row').first().waitFor();
+      expect(await page.evaluate(POOR_CONTRAST)).toEqual([]);
+    }
+  });
+});
+
+/** Texts whose colour is too near to what is behind them (WCAG AA: 4.5). Runs in the browser. */
+const POOR_CONTRAST = `(() => {
+  const canvas = document.createElement('canvas').getContext('2d', { willReadFrequently: true });
+  const rgba = colour => {
+    canvas.clearRect(0, 0, 1, 1);
+    canvas.fillStyle = colour;
+    canvas.fillRect(0, 0, 1, 1);
+    return [...canvas.getImageData(0, 0, 1, 1).data];
+  };
+  const light = ([r, g, b]) => [r, g, b].map(v => v / 255).map(v => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4))
+    .reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+  const behind = node => {
+    for (let at = node; at !== null; at = at.parentElement) {
+      const colour = rgba(getComputedStyle(at).backgroundColor);
+      if (colour[3] === 255) return colour;
+    }
+    return [255, 255, 255];
+  };
+  const poor = new Set();
+  for (const node of document.querySelectorAll('body *')) {
+    const own = [...node.childNodes].some(child => child.nodeType === 3 && child.textContent.trim() !== '');
+    if (!own || node.checkVisibility() === false || node.closest('noscript, .skip, .fold') !== null) continue;
+    const [a, b] = [light(rgba(getComputedStyle(node).color)), light(behind(node))];
+    const contrast = (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
+    if (contrast < 4.5) poor.add((node.className || node.tagName) + ' ' + contrast.toFixed(2));
+  }
+  return [...poor];
+})()`;
