@@ -42,6 +42,7 @@ function retest(draft: TurnDraft, item: QueueItem): void {
   const cause = { code: 'base-moved', at: draft.input.now, culprit: null } as const;
   draft.put(resetItem(draft, item, cause));
   draft.retested.set(item.uuid, cause);
+  draft.departuresDue = true; // while it was being reported nobody asked whether it may stay
 }
 
 function isSuccess(item: QueueItem): boolean {

@@ -1,0 +1,166 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { MergerOutcome } from '../../src/model/merge.ts';
+import type { BuildResult } from '../../src/model/results.ts';
+import { Chaos, honestNature, type Nature, type Step, stepArbitrary } from '../unit/pipeline/chaos.ts';
+import { job, type PipelineSetup, type PipelineWorld, World } from '../unit/pipeline/world.ts';
+
+interface Setting {
+  readonly shared: boolean;
+  readonly window: number;
+  readonly holding: boolean;
+  /** Per change: its project and the earlier changes it needs. */
+  readonly changes: readonly {
+    readonly lib: boolean;
+    readonly needs: readonly number[];
+    readonly bad: boolean;
+  }[];
+}
+
+const settingArbitrary: fc.Arbitrary<Setting> = fc.record({
+  shared: fc.boolean(),
+  window: fc.constantFrom(0, 1, 2, 3, 20),
+  holding: fc.boolean(),
+  changes: fc.array(
+    fc.record({
+      lib: fc.boolean(),
+      needs: fc.uniqueArray(fc.nat({ max: 6 }), { maxLength: 2 }),
+      bad: fc.nat({ max: 3 }).map(n => n === 0),
+    }),
+    { minLength: 2, maxLength: 7 },
+  ),
+});
+
+function name(index: number): string {
+  return String.fromCharCode(65 + index);
+}
+
+/** Needs name earlier changes only, of the same queue. */
+function build(
+  setting: Setting,
+  setup: PipelineSetup,
+): { readonly world: World; readonly pipeline: PipelineWorld } {
+  const world = new World();
+  const jobs = setting.holding
+    ? [
+        job('merge', { holdFollowingChanges: true }),
+        job('unit', { dependencies: [{ name: 'merge', soft: false }], attempts: 2 }),
+      ]
+    : [job('unit', { attempts: 2 }), job('lint', { voting: false, failFast: true })];
+  for (const project of ['app', 'lib']) {
+    world.jobs(project, jobs);
+    if (setting.shared) world.queue(project, 'integrated');
+  }
+  const pipeline = world.pipeline('pipeline', {
+    ...setup,
+    speaks: ['start', 'success', 'failure', 'merge-conflict', 'config-error', 'dequeue'],
+    window: { initial: setting.window, floor: 1 },
+  });
+  setting.changes.forEach(({ lib, needs }, index) => {
+    const fits = (other: number) => other < index && (setting.shared || setting.changes[other]?.lib === lib);
+    world.change(name(index), { project: lib ? 'lib' : 'app', dependsOn: needs.filter(fits).map(name) });
+  });
+  return { world, pipeline };
+}
+
+/** What may merge, worked out from the changes alone: good ones that need only such. */
+function mayMerge(setting: Setting, world: World): string[] {
+  const good = new Set<string>();
+  setting.changes.forEach(({ bad }, index) => {
+    const fine = !bad && world.get(name(index)).dependsOn.every(other => good.has(other));
+    if (fine) good.add(name(index));
+  });
+  return [...good].sort();
+}
+
+const RESULTS: readonly BuildResult[] = [
+  'SUCCESS',
+  'SUCCESS',
+  'SUCCESS',
+  'FAILURE',
+  'RETRY',
+  'RETRY',
+  'TIMED_OUT',
+  'POST_FAILURE',
+  'ABORTED',
+];
+
+function wildNature(pipeline: PipelineWorld): Nature {
+  const common = { steps: [], worker: 'merger-1' };
+  return {
+    meddling: true,
+    result: (_build, luck) => (luck > 100 ? 'SUCCESS' : (RESULTS[luck % RESULTS.length] ?? 'SUCCESS')),
+    merge: (merge, luck): MergerOutcome => {
+      const [change] = merge.item.changes;
+      if (luck < 8)
+        return { kind: 'conflict', change: change.key, project: change.project, files: ['x'], ...common };
+      if (luck < 16)
+        return { kind: 'failed', text: 'no route to host', retryable: luck % 2 === 0, ...common };
+      return pipeline.mergeOutcome(merge);
+    },
+    report: luck => {
+      if (luck < 8) return { kind: 'not-merged', text: 'refused' };
+      if (luck < 14) return { kind: 'base-moved', text: 'raced' };
+      return luck < 18 ? { kind: 'failed', text: 'host is down' } : undefined;
+    },
+  };
+}
+
+const steps = (length: number): fc.Arbitrary<Step[]> =>
+  fc.array(stepArbitrary, { maxLength: length, size: 'max' });
+
+describe('a dependent pipeline', () => {
+  it('merges exactly the good changes that need only good ones, in whatever order answers come', () => {
+    fc.assert(
+      fc.property(settingArbitrary, steps(60), (setting, played) => {
+        const { world, pipeline } = build(setting, { manager: 'dependent' });
+        const bad = new Set(setting.changes.flatMap((change, index) => (change.bad ? [name(index)] : [])));
+        const chaos = new Chaos(pipeline, honestNature(pipeline, bad));
+        chaos.play(played);
+        chaos.drain();
+        // what a refusal kept out before its time gets another chance
+        for (const entry of world.changes.keys())
+          if (world.get(entry).status === 'open') pipeline.enqueue(entry);
+        chaos.drain();
+        expect(chaos.check()).toEqual([]);
+        expect([...world.landed].sort()).toEqual(mayMerge(setting, world));
+        for (const [index, landed] of world.landed.entries()) {
+          for (const needed of world.get(landed).dependsOn)
+            expect(world.landed.indexOf(needed)).toBeLessThan(index);
+        }
+      }),
+      { numRuns: 400 },
+    );
+  });
+
+  it('keeps every invariant and drains whatever happens', () => {
+    fc.assert(
+      fc.property(settingArbitrary, steps(120), (setting, played) => {
+        const { world, pipeline } = build(setting, { manager: 'dependent' });
+        const chaos = new Chaos(pipeline, wildNature(pipeline));
+        chaos.play(played);
+        chaos.drain();
+        expect(chaos.check()).toEqual([]);
+        expect(new Set(world.landed).size).toBe(world.landed.length);
+      }),
+      { numRuns: 600 },
+    );
+  });
+});
+
+describe('an independent pipeline', () => {
+  it('keeps every invariant and drains whatever happens', () => {
+    fc.assert(
+      fc.property(settingArbitrary, steps(120), (setting, played) => {
+        const { world, pipeline } = build(setting, { manager: 'independent' });
+        const chaos = new Chaos(pipeline, wildNature(pipeline));
+        chaos.play(played);
+        chaos.drain();
+        expect(chaos.check()).toEqual([]);
+        expect(world.landed).toEqual([]);
+        expect(pipeline.state.queues).toEqual([]);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});

@@ -1,0 +1,207 @@
+/**
+ * Plays random histories in a {@link World}: anything that is pending may be answered next, in any way, twice or late, and
+ * people interfere. After each turn the turn is repeated without events: nothing may come of it. At the end everything
+ * open is answered until nothing is asked for any more.
+ */
+import fc from 'fast-check';
+import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
+import type { MergerOutcome } from '../../../src/model/merge.ts';
+import type { BuildResult } from '../../../src/model/results.ts';
+import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
+import { HistoryChecker } from '../../../src/pipeline/invariants.ts';
+import { nameOf, type PendingBuild, type PendingMerge, type PipelineWorld } from './world.ts';
+
+export interface Step {
+  readonly act: number;
+  readonly pick: number;
+  /** Keep the event back and deliver it together with the next ones. */
+  readonly later: boolean;
+}
+
+export const stepArbitrary: fc.Arbitrary<Step> = fc.record({
+  act: fc.nat({ max: 99 }),
+  pick: fc.nat({ max: 1000 }),
+  later: fc.boolean(),
+});
+
+/** How the world answers; the defaults are honest and lucky. */
+export interface Nature {
+  readonly result: (build: PendingBuild, luck: number) => BuildResult;
+  readonly merge: (merge: PendingMerge, luck: number) => MergerOutcome;
+  readonly report: (luck: number) => ReportOutcome | undefined;
+  /** People interfere: abandon, withdraw, new patchsets, pushes past the gate. */
+  readonly meddling: boolean;
+}
+
+export class Chaos {
+  readonly #pipeline: PipelineWorld;
+  readonly #nature: Nature;
+  readonly #names: readonly string[];
+  #kept: PipelineEvent[] = [];
+  readonly #sent: PipelineEvent[] = [];
+
+  constructor(pipeline: PipelineWorld, nature: Nature) {
+    this.#pipeline = pipeline;
+    this.#nature = nature;
+    this.#names = [...pipeline.world.changes.keys()];
+  }
+
+  play(steps: readonly Step[]): void {
+    for (const step of steps) this.#step(step);
+  }
+
+  /** @returns how many rounds it took. @throws when it does not come to rest. */
+  drain(): number {
+    this.#flush();
+    const pipeline = this.#pipeline;
+    for (let round = 0; round < 500; round += 1) {
+      const events = [
+        ...pipeline.merges.map(merge => pipeline.mergeEvent(merge, this.#nature.merge(merge, 999))),
+        ...pipeline.builds.map(build => pipeline.resultEvent(build, this.#nature.result(build, 999))),
+        ...pipeline.reports.map(report => pipeline.reportEvent(report, this.#nature.report(999))),
+      ];
+      if (events.length === 0) return round;
+      this.#turn(events);
+    }
+    throw new Error('still asking after 500 rounds of answers');
+  }
+
+  check(): readonly string[] {
+    const checker = new HistoryChecker();
+    for (const { input, output } of this.#pipeline.history) checker.turn(input, output);
+    checker.finish();
+    return checker.violations.map(
+      violation => `${violation.invariant} at ${violation.turn}: ${violation.text}`,
+    );
+  }
+
+  #step({ act, pick, later }: Step): void {
+    const event = this.#event(act, pick);
+    if (event === undefined) return;
+    this.#kept.push(event);
+    if (!later) this.#flush();
+  }
+
+  #flush(): void {
+    if (this.#kept.length === 0) return;
+    const events = this.#kept;
+    this.#kept = [];
+    this.#turn(events);
+  }
+
+  #turn(events: readonly PipelineEvent[]): void {
+    this.#sent.push(...events);
+    const pipeline = this.#pipeline;
+    pipeline.turn(events.map(deepFreeze));
+    for (const item of pipeline.state.items.values()) deepFreeze(item);
+    for (const queue of pipeline.state.queues) deepFreeze(queue);
+    const last = pipeline.history.at(-1);
+    if (last === undefined) return;
+    const again = decideTurn({ ...last.input, state: last.output.state, events: [], frozen: new Map() });
+    const quiet =
+      again.state === last.output.state &&
+      again.commands.length + again.decisions.length + again.needs.length + again.left.length === 0;
+    if (!quiet)
+      throw new Error(
+        `a repeated turn does something: ${JSON.stringify({ commands: again.commands, decisions: again.decisions })}`,
+      );
+  }
+
+  #event(act: number, pick: number): PipelineEvent | undefined {
+    const pipeline = this.#pipeline;
+    const luck = pick % 100;
+    if (act < 22) return this.#enqueue(pick);
+    if (act < 40)
+      return choose(pipeline.merges, pick, merge =>
+        pipeline.mergeEvent(merge, this.#nature.merge(merge, luck)),
+      );
+    if (act < 45) return choose(pipeline.builds, pick, build => pipeline.startEvent(build));
+    if (act < 65)
+      return choose(pipeline.builds, pick, build =>
+        pipeline.resultEvent(build, this.#nature.result(build, luck)),
+      );
+    if (act < 77)
+      return choose(pipeline.reports, pick, report =>
+        pipeline.reportEvent(report, this.#nature.report(luck)),
+      );
+    if (act < 82) return choose(pipeline.zombies, pick, build => pipeline.resultEvent(build, 'SUCCESS'));
+    if (act < 88) return choose(this.#sent, pick, event => event);
+    return this.#nature.meddling ? this.#meddle(act, pick) : undefined;
+  }
+
+  #enqueue(pick: number): PipelineEvent | undefined {
+    return choose(this.#names, pick, name => this.#pipeline.enqueueEvent(name));
+  }
+
+  #meddle(act: number, pick: number): PipelineEvent | undefined {
+    const { world } = this.#pipeline;
+    const change = choose([...world.changes.values()], pick, entry => entry);
+    if (change === undefined) return undefined;
+    const updated: PipelineEvent = {
+      kind: 'change-updated',
+      uuid: world.uuid(),
+      change: world.proposed(change.name).key,
+    };
+    switch (act) {
+      case 88:
+        change.approved = false;
+        return updated;
+      case 89:
+        change.approved = true;
+        return updated;
+      case 90:
+        if (change.status === 'open') change.status = 'abandoned';
+        return updated;
+      case 91:
+        if (change.status === 'open') change.patchset += 1;
+        return updated;
+      case 92:
+        world.moveTip(change.project);
+        return undefined;
+      case 93:
+        return { kind: 'dequeue', uuid: world.uuid(), change: updated.change, by: 'ops' };
+      case 94:
+        return { kind: 'superseded', uuid: world.uuid(), change: updated.change, by: 'other' };
+      case 95:
+        return choose(this.#pipeline.builds, pick, build => this.#pipeline.failingEvent(build));
+      case 96:
+        if (change.status === 'open') {
+          change.status = 'merged';
+          world.moveTip(change.project);
+        }
+        return updated;
+      case 97:
+        if (this.#names[0] !== change.name && this.#names[0] !== undefined)
+          change.dependsOn = [this.#names[0]];
+        return updated;
+      default:
+        return undefined;
+    }
+  }
+}
+
+function choose<T, R>(list: readonly T[], pick: number, use: (entry: T) => R): R | undefined {
+  const entry = list[pick % Math.max(list.length, 1)];
+  return entry === undefined ? undefined : use(entry);
+}
+
+function deepFreeze<T>(value: T): T {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value;
+  Object.freeze(value);
+  for (const part of Object.values(value)) deepFreeze(part);
+  return value;
+}
+
+/** Truth about a set of changes: which break the tests of everything that contains them. */
+export function honestNature(pipeline: PipelineWorld, bad: ReadonlySet<string>): Nature {
+  const chains = new Map<string, readonly string[]>();
+  return {
+    meddling: false,
+    report: () => undefined,
+    merge: merge => {
+      chains.set(merge.buildset, merge.chain.map(nameOf));
+      return pipeline.mergeOutcome(merge);
+    },
+    result: build => ((chains.get(build.buildset) ?? []).some(name => bad.has(name)) ? 'FAILURE' : 'SUCCESS'),
+  };
+}
