@@ -1,7 +1,7 @@
 /** The one way from facts to attributes: allow-listed names, values OTLP can carry, no URL with a password in it. */
 import { stripUserinfo } from '../lib/redact.ts';
 import type { Attributes, AttributeValue } from '../model/span.ts';
-import { ALLOWED, ATTRIBUTE, type AttributeKey, EVENT_FACTS, type SpanKind } from './attributes.ts';
+import { ALLOWED, type AttributeKey, EVENT_FACTS, type SpanKind } from './attributes.ts';
 
 /** Facts as records have them: absent ones may be null or undefined and leave no attribute. */
 export type AttributeInput = { readonly [key in AttributeKey]?: unknown };
@@ -15,20 +15,40 @@ export const LONGEST_LIST = 64;
  * Attributes of a span of `kind`. A name not allowed for the kind, a null, an object, an empty or mixed list and a number that
  * is not finite are left out; texts lose URL userinfo.
  *
+ * @param ready attributes already made by this function for a kind that may carry no more than this one: those a whole trace
+ *   shares are made once.
+ * @param more the same as `input`; what stands in both counts from here.
+ *
  *     attributesOf('Wait', { waitState: 'window', waitSubject: undefined, job: 'unit' })  →  { 'gatehouse.wait.state': 'window' }
  */
-export function attributesOf(kind: SpanKind, ...inputs: readonly AttributeInput[]): Attributes {
+export function attributesOf(
+  kind: SpanKind,
+  input: AttributeInput,
+  ready: Attributes = NONE,
+  more: AttributeInput = NONE,
+): Attributes {
   const allowed = ALLOWED.get(kind);
-  const attributes: { [name: string]: AttributeValue } = {};
-  for (const input of inputs) {
-    for (const key in input) {
-      if (!isAttributeKey(key) || allowed?.has(key) !== true) continue;
-      const value = wireValue(input[key]);
-      if (value !== undefined) attributes[ATTRIBUTE[key]] = value;
-    }
-  }
+  const attributes: { [name: string]: AttributeValue } = { ...ready };
+  if (allowed === undefined) return attributes;
+  addFacts(attributes, allowed, input);
+  addFacts(attributes, allowed, more);
   return attributes;
 }
+
+function addFacts(
+  attributes: { [name: string]: AttributeValue },
+  allowed: ReadonlyMap<string, string>,
+  facts: { readonly [key: string]: unknown },
+): void {
+  for (const key in facts) {
+    const name = allowed.get(key);
+    if (name === undefined) continue;
+    const value = wireValue(facts[key]);
+    if (value !== undefined) attributes[name] = value;
+  }
+}
+
+const NONE = {};
 
 /** Attributes of a span event, from an item's own facts. */
 export function eventAttributes(facts: { readonly [name: string]: unknown }): Attributes {
@@ -39,10 +59,6 @@ export function eventAttributes(facts: { readonly [name: string]: unknown }): At
     if (value !== undefined) attributes[`gatehouse.${name}`] = value;
   }
   return attributes;
-}
-
-function isAttributeKey(key: string): key is AttributeKey {
-  return Object.hasOwn(ATTRIBUTE, key);
 }
 
 function wireValue(value: unknown): AttributeValue | undefined {

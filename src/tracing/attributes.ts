@@ -261,13 +261,13 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   Reconfigure: ['layoutVersion'],
 };
 
-function withCommon(kind: SpanKind): ReadonlySet<AttributeKey> {
-  return new Set([...COMMON, ...OWN[kind]]);
+function namesFor(kind: SpanKind): ReadonlyMap<string, string> {
+  return new Map([...COMMON, ...OWN[kind]].map(key => [key, ATTRIBUTE[key]]));
 }
 
-/** What a span of this kind may carry. */
-export const ALLOWED: ReadonlyMap<SpanKind, ReadonlySet<AttributeKey>> = new Map(
-  spanKinds().map(kind => [kind, withCommon(kind)]),
+/** What a span of this kind may carry: key → name on the wire. */
+export const ALLOWED: ReadonlyMap<SpanKind, ReadonlyMap<string, string>> = new Map(
+  spanKinds().map(kind => [kind, namesFor(kind)]),
 );
 
 /** Facts that may ride on a span event of an item (`moved`, `reset`, ...), as `gatehouse.<name>`. */

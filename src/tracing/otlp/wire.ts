@@ -11,52 +11,80 @@ export interface WireField {
   readonly bytes: Uint8Array | undefined;
 }
 
-/** @throws RangeError when `data` ends in the middle of a field or has a wire type nobody uses any more. */
-export function* wireFields(data: Uint8Array): Generator<WireField> {
-  const view = new DataView(data.buffer, data.byteOffset, data.byteLength);
-  let at = 0;
-  const varint = () => {
-    let value = 0n;
-    for (let shift = 0n; shift < 70n; shift += 7n) {
-      const byte = view.getUint8(at++);
-      value |= BigInt(byte & 0x7f) << shift;
-      if (byte < 0x80) return value;
-    }
-    throw new RangeError('varint longer than ten bytes');
-  };
-  /** Tags and lengths: nearly always one or two bytes. */
-  const small = () => {
-    const first = view.getUint8(at);
-    if (first >= 0x80) return Number(varint());
-    at += 1;
-    return first;
-  };
-  while (at < data.length) {
-    const tag = small();
+/**
+ * All fields of a message, in order.
+ *
+ * @throws RangeError when `data` ends in the middle of a field or has a wire type nobody uses any more.
+ */
+export function wireFields(data: Uint8Array): readonly WireField[] {
+  const fields: WireField[] = [];
+  const cursor = { data, at: 0 };
+  while (cursor.at < data.length) {
+    const tag = readSmall(cursor);
     const number = tag >>> 3;
     switch (tag & 7) {
       case 0:
-        yield { number, value: varint(), bytes: undefined };
+        fields.push({ number, value: readVarint(cursor), bytes: undefined });
         break;
       case 1:
-        yield { number, value: view.getBigUint64(at, true), bytes: undefined };
-        at += 8;
+        fields.push({ number, value: readFixed(cursor, 8), bytes: undefined });
         break;
       case 2: {
-        const length = small();
-        if (at + length > data.length) throw new RangeError('field reaches beyond the end');
-        yield { number, value: 0n, bytes: data.subarray(at, at + length) };
-        at += length;
+        const length = readSmall(cursor);
+        fields.push({ number, value: 0n, bytes: readBytes(cursor, length) });
         break;
       }
       case 5:
-        yield { number, value: BigInt(view.getUint32(at, true)), bytes: undefined };
-        at += 4;
+        fields.push({ number, value: readFixed(cursor, 4), bytes: undefined });
         break;
       default:
         throw new RangeError(`wire type ${tag & 7}`);
     }
   }
+  return fields;
+}
+
+interface Cursor {
+  readonly data: Uint8Array;
+  at: number;
+}
+
+function readByte(cursor: Cursor): number {
+  const byte = cursor.data[cursor.at++];
+  if (byte === undefined) throw new RangeError('field reaches beyond the end');
+  return byte;
+}
+
+/** A tag or a length: nearly always one or two bytes. */
+function readSmall(cursor: Cursor): number {
+  const first = readByte(cursor);
+  return first < 0x80 ? first : Number(readVarint(cursor, first));
+}
+
+function readVarint(cursor: Cursor, first = readByte(cursor)): bigint {
+  if (first < 0x80) return BigInt(first);
+  let value = BigInt(first & 0x7f);
+  for (let shift = 7n; shift < 70n; shift += 7n) {
+    const byte = readByte(cursor);
+    value |= BigInt(byte & 0x7f) << shift;
+    if (byte < 0x80) return value;
+  }
+  throw new RangeError('varint longer than ten bytes');
+}
+
+/** Little-endian. */
+function readFixed(cursor: Cursor, length: 4 | 8): bigint {
+  const { buffer, byteOffset } = readBytes(cursor, length);
+  const view = new DataView(buffer, byteOffset, length);
+  return length === 4 ? BigInt(view.getUint32(0, true)) : view.getBigUint64(0, true);
+}
+
+function readBytes(cursor: Cursor, length: number): Uint8Array {
+  const end = cursor.at + length;
+  if (end > cursor.data.length) throw new RangeError('field reaches beyond the end');
+  const bytes = cursor.data.subarray(cursor.at, end);
+  cursor.at = end;
+  return bytes;
 }
 
 export function utf8(bytes: Uint8Array): string {

@@ -62,7 +62,8 @@ function planOwnSpan(
         start: buildset.createdAt,
         end,
         result: end === null ? undefined : resultOfBuildSet(buildset),
-        own: { ...context.vcs(), ...ownAttributes(buildset, previous) },
+        common: context.withChange(),
+        own: ownAttributes(buildset, previous),
         links: [...previousLink(context, previous), ...causeLinks(buildset.cause)],
       }),
   };

@@ -37,6 +37,7 @@ export function planBuild(
           start: build.requestedAt,
           end,
           result: resultOfBuild(build, end),
+          common: context.withChange(),
           own: ownAttributes(context, buildset, build, { end, previous: previousAttempt(buildset, build) }),
           links: links(context, build, previousAttempt(buildset, build)),
         }),
@@ -104,7 +105,6 @@ function ownAttributes(
   const { item, options } = context;
   const cause = build.state.state === 'cancelled' ? build.state.cause : null;
   return {
-    ...context.vcs(),
     ...whose(buildset, build),
     voting: build.voting,
     worker: workerOf(build),

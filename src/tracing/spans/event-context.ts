@@ -2,7 +2,7 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import type { AttributeInput } from '../attribute-values.ts';
+import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import type { SpanKind } from '../attributes.ts';
 import { rootSpanOf } from '../span-ids.ts';
 import type { SpanStyle } from './span-options.ts';
@@ -17,10 +17,11 @@ export interface EventTrace {
 export function eventTrace(
   uuid: Uuid,
   window: { readonly start: Nanoseconds; readonly end: Nanoseconds },
-  common: AttributeInput,
+  ids: AttributeInput,
   style: SpanStyle,
 ): EventTrace {
   const { traceId, spanId } = rootSpanOf(uuid);
+  const common = attributesOf('EventReceive', ids);
   return { draft: { traceId, style, common }, root: { id: () => spanId, ...window } };
 }
 

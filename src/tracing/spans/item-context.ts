@@ -4,43 +4,37 @@ import { spanIdOf, traceIdOf } from '../../lib/ids.ts';
 import { type Change, changeText, commitOf } from '../../model/change.ts';
 import { projectIdOf } from '../../model/project.ts';
 import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
-import type { AttributeInput } from '../attribute-values.ts';
+import type { Attributes } from '../../model/span.ts';
+import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import type { SpanOptions } from './span-options.ts';
-import type { ParentSpan, SpanDraft } from './span-plan.ts';
+import { once, type ParentSpan, type SpanDraft } from './span-plan.ts';
 
 export interface ItemContext {
   readonly item: QueueItem;
   readonly options: SpanOptions;
   readonly traceId: TraceId;
   readonly root: ParentSpan;
-  /** Attributes on every span of the trace. */
-  readonly common: AttributeInput;
-  /** Change and repository, for the spans people search by. */
-  readonly vcs: () => AttributeInput;
+  /** Attributes on every span of the trace, with change and repository: for the spans people search by. */
+  readonly withChange: () => Attributes;
   /** Fields every draft of this trace has. */
   readonly draft: Pick<SpanDraft, 'traceId' | 'style' | 'common'>;
 }
 
 export function itemContext(item: QueueItem, options: SpanOptions): ItemContext {
   const traceId = traceIdOf(item.uuid);
-  const common = {
+  const common = attributesOf('Wait', {
     tenant: item.tenant,
     pipeline: item.pipeline,
     itemId: item.uuid,
     eventId: item.origin.event,
-  };
-  let vcs: AttributeInput | undefined;
+  });
   return {
     item,
     options,
     traceId,
-    common,
     root: { id: () => spanIdOf(item.uuid), start: item.enqueuedAt, end: endOfItem(item) },
     draft: { traceId, style: options, common },
-    vcs: () => {
-      vcs ??= vcsOf(item.changes, options);
-      return vcs;
-    },
+    withChange: once(() => attributesOf('BuildSet', vcsOf(item.changes, options), common)),
   };
 }
 

@@ -25,7 +25,8 @@ export function planQueueItem(context: ItemContext): SpanPlan {
         start: root.start,
         end: root.end,
         result: item.phase.phase === 'left' ? item.phase.result : undefined,
-        own: { ...context.vcs(), ...ownAttributes(context) },
+        common: context.withChange(),
+        own: ownAttributes(context),
         events: item.events.map(event => ({
           at: event.at,
           name: event.name,

@@ -5,7 +5,7 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { SpanId, TraceId } from '../../lib/ids.ts';
-import type { SpanLink, SpanRecord } from '../../model/span.ts';
+import type { Attributes, SpanLink, SpanRecord } from '../../model/span.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import type { SpanKind } from '../attributes.ts';
 import { errorTypeOf, statusOf } from '../status.ts';
@@ -40,8 +40,8 @@ export interface SpanDraft {
   readonly end: Nanoseconds | null;
   /** Decides the status; in Zuul's words. */
   readonly result?: string | undefined;
-  /** Attributes shared by the trace, and the span's own. */
-  readonly common: AttributeInput;
+  /** Attributes shared by spans of the trace, made once by `attributesOf`. */
+  readonly common: Attributes;
   readonly own?: AttributeInput;
   readonly events?: SpanRecord['events'];
   readonly links?: readonly SpanLink[];
@@ -69,7 +69,7 @@ export function spanOf(draft: SpanDraft): SpanRecord {
     kind: draft.parent === null ? 'server' : 'internal',
     start: window.start,
     end: window.end,
-    attributes: attributesOf(kind, draft.common, derived, draft.own ?? {}),
+    attributes: attributesOf(kind, derived, draft.common, draft.own),
     events: draft.events ?? [],
     links: draft.links ?? [],
     status: statusOf(result),
