@@ -4,7 +4,7 @@
  *   1 what is remembered of the project          project-memory.ts
  *   2 its refs now (one ls-remote)               remote-git.ts
  *   3 commits of proposals, where needed         remote-git.ts (one fetch), proposal-states.ts
- *   4 what happened in between                   ref-news.ts
+ *   4 what happened in between                   ref-news.ts, refusals.ts
  *   5 events, change records, new memory         here, trigger-events.ts
  *
  * Nothing is written, so that all of it can be repeated: the same memory and the same refs give the same answer.
@@ -16,10 +16,11 @@ import type { ConnectionEvent } from '../../src/model/event.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
 import { type Look, lookAt } from './look.ts';
 import { encodeMemory, type KnownProposal, memoryKey, type ProjectMemory, recall } from './project-memory.ts';
-import { departureRecord, type News, proposalNews, refusals } from './ref-news.ts';
+import { departureRecord, type News, proposalNews } from './ref-news.ts';
 import { refUpdateRecord } from './ref-update.ts';
 import { parseChangeId, type Templates } from './ref-view.ts';
 import { eventProject } from './refs-changed.ts';
+import { refusals } from './refusals.ts';
 import type { ProjectGit } from './remote-git.ts';
 import { triggerEventsOf } from './trigger-events.ts';
 
@@ -54,21 +55,17 @@ export async function processEvent(
   const look = await lookAt(project, before, git, { ...context, ...deps });
   if (look === undefined) return { ...NOTHING, discarded: 'the refs are as they were' };
   const news = newsOf(project, look, before, deps.templates);
+  const last =
+    look.old === undefined || before === undefined ? undefined : { memory: before, view: look.old };
+  const refused = refusals(project, look.states, look.view, last, deps.templates);
+  const visible = news.news.length + news.updated.length > 0;
   return {
     events: triggerEventsOf(event, project, news.news),
     changes: news.changes,
     updated: news.updated,
     memory: [{ key: memoryKey(project), value: encodeMemory(news.memory) }],
-    refusals: refusals(
-      project,
-      look.states,
-      look.view,
-      look.old === undefined || before === undefined ? undefined : { memory: before, view: look.old },
-      deps.templates,
-    ),
-    ...(news.news.length + news.updated.length === 0
-      ? { discarded: 'nothing happened that a pipeline could see' }
-      : {}),
+    refusals: refused,
+    ...(visible ? {} : { discarded: refused[0]?.text ?? 'nothing happened that a pipeline could see' }),
   };
 }
 

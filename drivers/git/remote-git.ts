@@ -21,9 +21,14 @@ export class HostFailed extends Error {
   readonly fault = 'remote';
   readonly retryable: boolean;
   constructor(project: ProjectKey, failure: Pick<RemoteFailure, 'message' | 'retryable'>) {
-    super(`${project}: ${failure.message}`);
+    super(`${project}: ${failure.message}${adviceFor(failure.message)}`);
     this.retryable = failure.retryable;
   }
+}
+
+function adviceFor(message: string): string {
+  if (!message.includes('dubious ownership')) return '';
+  return '; git serves a directory to its owner only: run Gatehouse as that user, or reach the directory over ssh or http';
 }
 
 export type LandOutcome =

@@ -242,11 +242,12 @@ describe('an approval', () => {
 
   test('of nothing has no effect, and says so', async () => {
     await app.git('update-ref', 'refs/heads/gate/main/none', 'main');
-    const { events, refusals } = await gate.settle();
+    const { events, refusals, discarded } = await gate.settle();
     expect(events).toEqual([]);
     expect(refusals.map(({ text }) => text)).toEqual([
       expect.stringContaining('there is no proposal for/main/none'),
     ]);
+    expect(discarded).toContain(refusals[0]?.text);
   });
 
   test('given again after it was withdrawn is an event again', async () => {

@@ -1,0 +1,134 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { gitDriver } from '../../../../drivers/git/index.ts';
+import { waitOnTimer } from '../../../../drivers/git/wait.ts';
+import { systemClock } from '../../../../src/lib/clock.ts';
+import { optionReader } from '../../../../src/lib/option-reader.ts';
+import { type ChangeKey, changeKey, refUpdateKey } from '../../../../src/model/change.ts';
+import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
+import { createGate } from '../../../conformance/driver/gate.ts';
+import { type GitHost, openGitHost } from '../../../conformance/driver/git-host.ts';
+
+const { signal } = new AbortController();
+let host: GitHost;
+
+beforeEach(async () => {
+  host = await openGitHost();
+});
+afterEach(() => host[Symbol.asyncDispose]());
+
+const ask = (key: ChangeKey) => host.connection.source.fetchChange(key, signal);
+
+describe('a change asked for by its key', () => {
+  test('is undefined when it is gone, of another connection, or no key at all', async () => {
+    const { key } = await host.propose({ topic: 'a' });
+    expect(await ask(key)).toMatchObject({ status: 'open' });
+    await host.abandon('a');
+    expect(await ask(key)).toBeUndefined();
+    expect(
+      await ask(changeKey(projectKey({ connection: 'other', name: 'acme/app' }), 'main/a')),
+    ).toBeUndefined();
+    for (const id of ['', 'main', 'main/', '/a', 'main/a b', 'main/../x', 'main/a\u0000']) {
+      expect(await ask(changeKey(host.projects[0], id)), id).toBeUndefined();
+    }
+  });
+
+  test('may be a ref update, as long as the ref is there', async () => {
+    const [project] = host.projects;
+    const app = host.repository(project);
+    const tip = parseCommitId(await host.tip(project));
+    await app.git('tag', '-a', '-m', 'release', 'v1', 'main');
+    expect(await ask(refUpdateKey(project, 'refs/heads/main', tip))).toMatchObject({
+      change: { kind: 'ref', branch: 'main', newCommit: tip },
+    });
+    expect(await ask(refUpdateKey(project, 'refs/tags/v1', tip))).toMatchObject({
+      change: { kind: 'ref', ref: 'refs/tags/v1', newCommit: tip },
+    });
+    expect(await ask(refUpdateKey(project, 'refs/heads/none', null))).toMatchObject({
+      change: { newCommit: null },
+    });
+    expect(
+      await ask(refUpdateKey(project, 'refs/heads/main', parseCommitId('d'.repeat(40)))),
+    ).toBeUndefined();
+    expect(await ask(refUpdateKey(project, 'refs/heads/main', null))).toBeUndefined();
+  });
+
+  test('that was merged by hand while its branch stays is merged', async () => {
+    const { key, commit } = await host.propose({ topic: 'a' });
+    await host.repository(host.projects[0]).git('update-ref', 'refs/heads/main', commit);
+    expect(await ask(key)).toMatchObject({ status: 'merged', dependsOn: [] });
+  });
+});
+
+describe('the branches of a project', () => {
+  test('are those that are neither proposals nor approvals', async () => {
+    await host.propose({ topic: 'a' });
+    await host.approve('a');
+    const commit = await host.tip(host.projects[0]);
+    expect(await host.connection.source.branches(host.projects[0], signal)).toEqual([
+      { branch: 'main', commit },
+    ]);
+  });
+});
+
+describe('other names for proposals and approvals', () => {
+  test('are used everywhere', async () => {
+    await using other = await openGitHost({
+      proposals: 'review/{topic}/for/{branch}',
+      approvals: 'ok/{branch}/{topic}',
+    });
+    const gate = createGate(other);
+    const app = other.repository(other.projects[0]);
+    await gate.settle();
+    const commit = await app.commit({
+      ref: 'refs/heads/review/login/for/main',
+      parents: [await app.tip('main')],
+      files: { a: '1' },
+    });
+    await app.git('update-ref', 'refs/heads/ok/main/login', commit);
+    const { events } = await gate.settle();
+    expect(events.map(({ type, ref }) => `${type} ${ref}`)).toEqual([
+      'proposed refs/heads/review/login/for/main',
+      'approved refs/heads/review/login/for/main',
+    ]);
+    const key = changeKey(other.projects[0], 'main/login');
+    const tested = await gate.merge(key);
+    expect(await gate.report(key, { merge: true, note: false }, { tested })).toEqual({
+      kind: 'done',
+      merged: true,
+    });
+    expect(await app.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
+  });
+});
+
+describe('a connection over ssh', () => {
+  test('takes key and known hosts from its options, quoted for the shell git hands them to', () => {
+    const at = { file: 'gatehouse.conf', line: 1 };
+    const written = {
+      baseurl: 'ssh://git@git.example.org',
+      ssh_key: "/etc/gate's keys/id",
+      ssh_known_hosts: '/etc/hosts;x',
+    };
+    const options = new Map(Object.entries(written).map(([option, value]) => [option, { value, at }]));
+    const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
+    const deps = { clock: systemClock(), log, repositories: host.repositories };
+    const connection = gitDriver.connect('far', optionReader({ name: 'connection far', at, options }), deps);
+    const { url, environment } =
+      connection?.remote(projectKey({ connection: 'far', name: 'acme/app' })) ?? expect.unreachable();
+    expect(url).toBe('ssh://git@git.example.org/acme/app');
+    expect(environment.GIT_SSH_COMMAND).toContain("-i '/etc/gate'\\''s keys/id'");
+    expect(environment.GIT_SSH_COMMAND).toContain("UserKnownHostsFile='/etc/hosts;x'");
+    expect(environment.GIT_SSH_COMMAND).toContain('StrictHostKeyChecking=yes');
+    expect(connection?.webhook).toBeUndefined();
+  });
+});
+
+describe('waiting on a timer', () => {
+  test('ends with the time or with the signal, whichever is first', async () => {
+    const abort = new AbortController();
+    await waitOnTimer(1, abort.signal);
+    const forever = waitOnTimer(Number.POSITIVE_INFINITY, abort.signal);
+    abort.abort();
+    await forever;
+    await waitOnTimer(Number.POSITIVE_INFINITY, abort.signal);
+  });
+});
