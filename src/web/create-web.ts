@@ -12,6 +12,7 @@ import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { badRequest, notFound, send } from './answer.ts';
+import { addBadgeRoute } from './badge-route.ts';
 import type { WebDeps } from './deps.ts';
 import { dequeueRoute } from './dequeue-route.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
@@ -89,6 +90,7 @@ function apiRoutes(
   addStatusRoutes(tenant, deps, expected);
   addItemRoutes(tenant, deps, expected);
   addHistoryRoutes(tenant, deps);
+  addBadgeRoute(tenant, deps);
   tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {
     const name = request.params.tenant;
     if (deps.snapshot(name) === undefined)

@@ -6,6 +6,7 @@
  * No reader can hurt another: their number is bounded, also per address, and one that does not read is cut.
  */
 import type { Request, Response } from 'express';
+import { toMilliseconds } from '../lib/clock.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import { type LiveFeed, liveFeed, type Update } from './live-feed.ts';
@@ -59,7 +60,12 @@ export function eventStreams(deps: StreamDeps): EventStreams {
   }
 
   function writeUpdate(reader: Response, event: 'snapshot' | 'update', update: Update): void {
-    write(reader, `id: ${deps.run}-${update.number}\nevent: ${event}\ndata: ${update.data}\n\n`);
+    // `now` lets the page run its clocks by ours.
+    const now = Math.round(toMilliseconds(deps.clock.now()));
+    write(
+      reader,
+      `id: ${deps.run}-${update.number}\nevent: ${event}\ndata: {${update.members},"now":${now}}\n\n`,
+    );
   }
 
   return {
@@ -72,6 +78,7 @@ export function eventStreams(deps: StreamDeps): EventStreams {
           .json({ error: 'too many readers of live events; try again later', place: 'events' });
         return;
       }
+      if (request.method === 'HEAD') return void response.end();
       readers.set(response, address);
       response.on('close', () => void readers.delete(response));
       response.writeHead(200, {

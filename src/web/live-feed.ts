@@ -9,20 +9,21 @@
  * documents that differ from those sent last are one update. Every update has a number, and the last ones are kept, so
  * that a reader who was away for a moment gets just what it missed.
  */
-import { toMilliseconds } from '../lib/clock.ts';
+import type { QueueItem } from '../model/queue-item.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import { tenantDocuments } from './tenant-documents.ts';
 
 /** How long changes are gathered. */
 const GATHER_MS = 100;
-/** Updates a returning reader may have missed. */
+/** What a returning reader may have missed: so many updates, of so many characters in all. */
 const KEPT_UPDATES = 200;
+const KEPT_CHARACTERS = 4_000_000;
 
 export interface Update {
   readonly number: number;
-  /** `{"set": {<name>: <document>}, "gone": [<name>], "now": <milliseconds>}`: `now` lets a page run its clocks by ours. */
-  readonly data: string;
+  /** Members of a JSON object: `"set":{<name>: <document>},"gone":[<name>]`. */
+  readonly members: string;
 }
 
 export interface LiveFeed {
@@ -40,7 +41,7 @@ export interface LiveFeed {
   close(): void;
 }
 
-type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log' | 'clock'> & {
+type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log'> & {
   readonly expected: ExpectedDurations;
 };
 
@@ -48,6 +49,8 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   const listeners = new Set<(update: Update) => void>();
   let documents: ReadonlyMap<string, string> = new Map();
   let updates: readonly Update[] = [];
+  /** Texts of items, which never change: a new version of an item is another object. */
+  const known = new WeakMap<QueueItem, string>();
   let number = 0;
   let timer: NodeJS.Timeout | undefined;
   let dirty = true;
@@ -56,20 +59,15 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   async function refresh(): Promise<void> {
     if (!dirty) return;
     dirty = false;
-    const fresh = await tenantDocuments(deps, tenant);
+    const fresh = await tenantDocuments({ ...deps, known }, tenant);
     const set = [...fresh].filter(([name, text]) => documents.get(name) !== text);
     const gone = [...documents.keys()].filter(name => !fresh.has(name));
     documents = fresh;
     if (set.length === 0 && gone.length === 0) return;
     number += 1;
-    const update = { number, data: eventText(set, gone) };
-    updates = [...updates, update].slice(-KEPT_UPDATES);
+    const update = { number, members: membersText(set, gone) };
+    updates = newest([...updates, update]);
     for (const listener of listeners) listener(update);
-  }
-
-  function eventText(set: readonly (readonly [string, string])[], gone: readonly string[]): string {
-    const now = Math.round(toMilliseconds(deps.clock.now()));
-    return `{"set":${objectText(set)},"gone":${JSON.stringify(gone)},"now":${now}}`;
   }
 
   /** One refresh after the other; a failed one leaves the feed dirty for the next. */
@@ -90,7 +88,7 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
       }
       return {
         kind: 'snapshot',
-        update: { number, data: eventText([...documents], []) },
+        update: { number, members: membersText([...documents], []) },
       };
     },
     follow(listener) {
@@ -107,6 +105,19 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
     },
     close: () => clearTimeout(timer),
   };
+}
+
+function newest(updates: readonly Update[]): readonly Update[] {
+  let room = KEPT_CHARACTERS;
+  const tooOld = updates.findLastIndex(update => {
+    room -= update.members.length;
+    return room < 0;
+  });
+  return updates.slice(Math.max(tooOld + 1, updates.length - KEPT_UPDATES));
+}
+
+function membersText(set: readonly (readonly [string, string])[], gone: readonly string[]): string {
+  return `"set":${objectText(set)},"gone":${JSON.stringify(gone)}`;
 }
 
 function objectText(entries: readonly (readonly [string, string])[]): string {

@@ -92,6 +92,7 @@ const INDEX = {
   build_log: '/api/tenant/{tenant}/build/{uuid}/log',
   buildsets: '/api/tenant/{tenant}/buildsets',
   buildset: '/api/tenant/{tenant}/buildset/{uuid}',
+  badge: '/api/tenant/{tenant}/badge',
   config_errors: '/api/tenant/{tenant}/config-errors',
   items: '/api/tenant/{tenant}/items',
   item: '/api/tenant/{tenant}/item/{uuid}',

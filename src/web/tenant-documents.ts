@@ -5,7 +5,11 @@ import type { ExpectedDurations } from './expected-durations.ts';
 import { traceAddress } from './links.ts';
 import { liveItem } from './live-item.ts';
 
-type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi'> & { readonly expected: ExpectedDurations };
+type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi'> & {
+  readonly expected: ExpectedDurations;
+  /** Texts made before. */
+  readonly known: WeakMap<QueueItem, string>;
+};
 
 /** Everything the page shows of a tenant, as JSON texts by name; see {@link import('./live-feed.ts').liveFeed}. */
 export async function tenantDocuments(
@@ -59,7 +63,10 @@ function pipelineDocument({ pipeline, state, triggerEvents, resultEvents }: Live
 }
 
 async function itemDocument(deps: DocumentDeps, item: QueueItem): Promise<string> {
-  return JSON.stringify(
-    liveItem(item, { traceUrl: traceAddress(deps.traceUi, item), expected: await deps.expected.of(item) }),
-  );
+  const known = deps.known.get(item);
+  if (known !== undefined) return known;
+  const expected = await deps.expected.of(item);
+  const text = JSON.stringify(liveItem(item, { traceUrl: traceAddress(deps.traceUi, item), expected }));
+  deps.known.set(item, text);
+  return text;
 }

@@ -282,6 +282,17 @@ describe('history', () => {
   });
 });
 
+describe('a badge', () => {
+  test('says whether the last buildset passed', async () => {
+    const passing = await get('/api/tenant/main/badge?project=acme/lib&pipeline=gate');
+    expect(passing.response.headers.get('content-type')).toBe('image/svg+xml; charset=utf-8');
+    expect(passing.text).toContain('passing');
+    expect((await get('/api/tenant/main/badge?project=acme/app')).text).toContain('failing');
+    expect((await get('/api/tenant/main/badge?project=acme/none')).status).toBe(404);
+    expect((await get('/api/tenant/main/badge?nonsense=1')).status).toBe(400);
+  });
+});
+
 describe('an item', () => {
   test('is shown whether it is live or finished', async () => {
     expect((await get(`/api/tenant/main/item/${uuidOf('docs')}`)).json).toMatchObject({

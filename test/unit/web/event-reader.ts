@@ -2,7 +2,11 @@
 export interface ServerEvent {
   readonly id: string;
   readonly event: string;
-  readonly data: { readonly set: Record<string, Record<string, unknown>>; readonly gone: readonly string[] };
+  readonly data: {
+    readonly set: Record<string, Record<string, unknown>>;
+    readonly gone: readonly string[];
+    readonly now: number;
+  };
 }
 
 export interface EventReader extends AsyncDisposable {

@@ -3,7 +3,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { readEvents } from './event-reader.ts';
 import { type FakeOptions, type FakeWeb, fakeWeb, sampleSnapshot } from './fake-web.ts';
 import { checkItems, gateItems } from './sample-gate.ts';
-import { uuidOf } from './sample-item.ts';
+import { at, uuidOf } from './sample-item.ts';
 
 let web: FakeWeb;
 async function start(options: FakeOptions = {}) {
@@ -47,6 +47,25 @@ describe('the stream of events', () => {
     expect(update.event).toBe('update');
     expect(Object.keys(update.data.set)).toEqual(['pipeline/gate']);
     expect(update.data.gone).toEqual([`item/${uuidOf('retry-budget')}`]);
+  });
+
+  test('carries the time of the server, so that pages run their clocks by it', async () => {
+    const url = await start();
+    await using reader = await readEvents(url);
+    const first = await reader.next();
+    expect(first.data.now).toBe(Date.UTC(2026, 10, 20, 12, 5));
+    web.change(withoutHead());
+    await reader.next();
+
+    web.setNow(at(320));
+    await using again = await readEvents(url, first.id);
+    expect((await again.next()).data.now).toBe(Date.UTC(2026, 10, 20, 12, 5, 20));
+  });
+
+  test('is not begun by a request for its headers alone', async () => {
+    const response = await fetch(await start(), { method: 'HEAD' });
+    expect(response.status).toBe(200);
+    expect(await response.text()).toBe('');
   });
 
   test('is silent when a change makes no difference', async () => {
