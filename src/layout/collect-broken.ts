@@ -1,6 +1,6 @@
 /** Items with mistakes: their errors, and what keeps the place of what they would have been. */
 import type { ConfigError } from '../model/config-error.ts';
-import type { CollectContext, Collected } from './collected.ts';
+import { append, type CollectContext, type Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import type { BrokenItem, PipelineItem } from './items.ts';
 import { brokenVariant } from './job-variant.ts';
@@ -41,9 +41,8 @@ function addToOwner<T extends { readonly file: LayoutFile }>(
   name: string,
   value: T,
 ): void {
-  const values = map.get(name) ?? [];
-  const [first] = values;
-  if (first === undefined || first.file.project === value.file.project) map.set(name, [...values, value]);
+  const first = map.get(name)?.[0];
+  if (first === undefined || first.file.project === value.file.project) append(map, name, value);
 }
 
 function markBrokenStanza(
@@ -58,7 +57,7 @@ function markBrokenStanza(
   const project = named?.project ?? file.project;
   if (!file.trusted && project !== file.project) return;
   const branch: string | undefined = file.trusted ? undefined : file.branch;
-  into.brokenStanzas.set(project, [...(into.brokenStanzas.get(project) ?? []), { branch, error }]);
+  append(into.brokenStanzas, project, { branch, error });
 }
 
 export function untrustedPipeline({ offset }: PipelineItem | BrokenItem, file: LayoutFile): ConfigError {

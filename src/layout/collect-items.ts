@@ -8,7 +8,7 @@ import { assertNever } from '../lib/assert-never.ts';
 import { projectIdOf } from '../model/project.ts';
 import { buildPipeline } from './build-pipeline.ts';
 import { collectBroken, untrustedPipeline } from './collect-broken.ts';
-import type { CollectContext, Collected } from './collected.ts';
+import { append, type CollectContext, type Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
 import type { JobItem, NodesetItem, ParsedItem, PipelineItem, ProjectItem, TemplateItem } from './items.ts';
 import { jobVariant } from './job-variant.ts';
@@ -91,7 +91,7 @@ function collectJob(item: JobItem, file: LayoutFile, into: Collected, { tenant }
   }
   const variant = jobVariant(item, file, tenant);
   if (variant.broken !== undefined) into.errors.push(variant.broken);
-  into.jobs.set(item.name, [...variants, variant]);
+  append(into.jobs, item.name, variant);
 }
 
 function collectProject(
@@ -112,9 +112,8 @@ function collectProject(
     into.errors.push(errorAt(file, item.nameOffset, 'not-permitted', text));
     return;
   }
-  const stanzas = into.stanzas.get(project) ?? [];
   const branch = file.trusted ? undefined : file.branch;
-  into.stanzas.set(project, [...stanzas, { file, item, branch, broken: undefined }]);
+  append(into.stanzas, project, { file, item, branch, broken: undefined });
 }
 
 function collectTemplate(item: TemplateItem, file: LayoutFile, into: Collected): void {
@@ -125,10 +124,7 @@ function collectTemplate(item: TemplateItem, file: LayoutFile, into: Collected):
     into.errors.push(errorAt(file, item.offset, 'duplicate-definition', text));
     return;
   }
-  into.templates.set(item.name, [
-    ...templates,
-    { file, item, branch: file.impliedBranch, broken: undefined },
-  ]);
+  append(into.templates, item.name, { file, item, branch: file.impliedBranch, broken: undefined });
 }
 
 /** Queues and nodesets: once per tenant, but the same in several branches of one project is fine. */

@@ -21,19 +21,39 @@ export type CollectedVariants =
 /** Deeper inheritance is a mistake, and the stack is not endless. */
 const MAX_GENERATIONS = 100;
 
+/** Far beyond what people write; applying them costs time in every freeze. */
+const MAX_VARIANTS = 1000;
+
 export function collectVariants(layout: Layout, name: JobName, change: FreezeChange): CollectedVariants {
   const found = new Set<JobVariant>();
-  const result = collect(layout, name, change, found, 1);
+  const result = collect({ layout, change, found, done: new Map() }, name, 1);
+  const [first] = found;
+  if (found.size > MAX_VARIANTS && first !== undefined) {
+    const text = `job ${name} is made of more than ${MAX_VARIANTS} definitions; remove some`;
+    return { kind: 'error', error: errorAt(first.file, first.item.offset, 'too-many-variants', text) };
+  }
   return result.kind === 'variants' ? { ...result, variants: [...found] } : result;
 }
 
-function collect(
-  layout: Layout,
-  name: JobName,
-  change: FreezeChange,
-  found: Set<JobVariant>,
-  generation: number,
-): CollectedVariants {
+interface Collection {
+  readonly layout: Layout;
+  readonly change: FreezeChange;
+  /** In the order in which they apply. */
+  readonly found: Set<JobVariant>;
+  /** Every job is asked once, however many variants inherit from it. */
+  readonly done: Map<JobName, CollectedVariants>;
+}
+
+function collect(collection: Collection, name: JobName, generation: number): CollectedVariants {
+  const known = collection.done.get(name);
+  if (known !== undefined) return known;
+  const result = collectOnce(collection, name, generation);
+  collection.done.set(name, result);
+  return result;
+}
+
+function collectOnce(collection: Collection, name: JobName, generation: number): CollectedVariants {
+  const { layout, change, found } = collection;
   const variants = layout.jobs.get(name) ?? [];
   const matching = variants.filter(variant => branchMatches(variant.item, variant.file, change));
   if (matching.length === 0) return { kind: 'none', because: noBranchText(name, variants, change) };
@@ -44,7 +64,7 @@ function collect(
     if (variant.broken !== undefined) return { kind: 'error', error: variant.broken };
     if (variant.parent !== null) {
       if (generation > MAX_GENERATIONS) return { kind: 'error', error: tooManyGenerations(variant) };
-      const parents = collect(layout, variant.parent, change, found, generation + 1);
+      const parents = collect(collection, variant.parent, generation + 1);
       if (parents.kind === 'error') return parents;
       if (parents.kind === 'none') {
         orphan = parents.because;

@@ -4,20 +4,17 @@
  * It never stops at the first mistake: a wrong value becomes a problem at its place and reads as absent, so that all
  * mistakes of an item are shown together. `finish()` adds a problem for every key nobody asked for.
  *
- *     const read = itemReader(node, 'job unit-tests', report);
+ *     const read = itemReader(node, 'job unit-tests', context);
  *     const timeout = read.integer('timeout', { min: 1 });
  *     read.unsupported(['secrets']);
  *     read.finish();
  */
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { Range } from '../lib/option-reader.ts';
-import { compileRegex } from '../lib/regex.ts';
 import type { Json } from '../model/job.ts';
+import type { ItemContext } from './item-context.ts';
 import type { Matcher } from './matcher.ts';
-import type { YamlProblem } from './yaml.ts';
 import { describeNode, jsonOf, type YamlMapping, type YamlNode } from './yaml-node.ts';
-
-export type ReportProblem = (problem: YamlProblem) => void;
 
 /** A name with the place where it is written, for errors found later. */
 export interface PlacedName {
@@ -54,11 +51,14 @@ export interface ItemReader {
   finish(others?: Iterable<string>): void;
 }
 
+/** Each is tried on each changed file. */
+const MAX_MATCHERS = 200;
+
 /** @param subject what the mapping is, for people: `job unit-tests`. */
-export function itemReader(mapping: YamlMapping, subject: string, report: ReportProblem): ItemReader {
+export function itemReader(mapping: YamlMapping, subject: string, context: ItemContext): ItemReader {
   const known = new Set<string>();
   const unsupportedKeys = new Set<string>();
-  const refuse = (offset: number, code: string, text: string) => report({ offset, code, text });
+  const refuse = (offset: number, code: string, text: string) => context.problem({ offset, code, text });
   const wrong = (node: YamlNode, key: string, wanted: string) => {
     refuse(node.offset, 'wrong-type', `${key} of ${subject} is ${describeNode(node)}; it must be ${wanted}`);
     return undefined;
@@ -91,7 +91,7 @@ export function itemReader(mapping: YamlMapping, subject: string, report: Report
   function matcher(value: YamlNode, key: string): Matcher | undefined {
     if (value.kind === 'scalar') return compiled(text(value, key), false, value.offset);
     if (value.kind === 'sequence') return wrong(value, key, 'a regular expression or {regex, negate}');
-    const read = itemReader(value, `${key} of ${subject}`, report);
+    const read = itemReader(value, `${key} of ${subject}`, context);
     const regex = read.required('regex');
     const negate = read.boolean('negate') ?? false;
     read.finish();
@@ -100,7 +100,7 @@ export function itemReader(mapping: YamlMapping, subject: string, report: Report
 
   function compiled(source: string | undefined, negate: boolean, offset: number): Matcher | undefined {
     if (source === undefined) return undefined;
-    const regex = compileRegex(source);
+    const regex = context.regexes.compile(source);
     if (regex.kind === 'regex') return { regex, negate };
     refuse(offset, 'invalid-regex', regex.reason);
     return undefined;
@@ -151,6 +151,12 @@ export function itemReader(mapping: YamlMapping, subject: string, report: Report
       });
     },
     matchers(key) {
+      const values = list(key) ?? [];
+      if (values.length > MAX_MATCHERS) {
+        const text = `${key} of ${subject} has more than ${MAX_MATCHERS} regular expressions; join some with |`;
+        refuse(mapping.entries.get(key)?.keyOffset ?? mapping.offset, 'out-of-range', text);
+        return undefined;
+      }
       return list(key)?.flatMap(value => matcher(value, key) ?? []);
     },
     object(key) {

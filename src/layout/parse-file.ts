@@ -1,6 +1,7 @@
 /** The text of one configuration file → its items, each whole or broken. */
+
 import { didYouMean } from '../lib/nearest-name.ts';
-import type { ReportProblem } from './item-reader.ts';
+import { type ItemContext, regexBudget } from './item-context.ts';
 import { type BrokenItem, ITEM_KINDS, type ItemKind, type ParsedFile, type ParsedItem } from './items.ts';
 import { parseJob } from './parse-job.ts';
 import { parsePipeline } from './parse-pipeline.ts';
@@ -29,8 +30,10 @@ export function parseFile(text: string): ParsedFile {
     return { items: [], problems: [{ offset: root.offset, code: 'wrong-type', text }], positionOf };
   }
   const problems: YamlProblem[] = [...problemsBefore(yaml, root.items[0])];
-  const warn = (warning: YamlProblem) => problems.push(warning);
-  const items = root.items.map((item, index) => parseItem(item, problemsOf(yaml, root.items, index), warn));
+  const context: ItemContext = { regexes: regexBudget(), problem: problem => problems.push(problem) };
+  const items = root.items.map((item, index) =>
+    parseItem(item, problemsOf(yaml, root.items, index), context),
+  );
   return { items, problems, positionOf };
 }
 
@@ -47,7 +50,7 @@ function problemsBefore(yaml: YamlDocument, first: YamlNode | undefined): readon
   return yaml.problems.filter(({ offset }) => offset < end);
 }
 
-function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[], warn: ReportProblem): ParsedItem {
+function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[], file: ItemContext): ParsedItem {
   const broken = (problem: YamlProblem, of: BrokenItem['of'] = 'unknown'): BrokenItem => {
     return { kind: 'broken', of, offset: item.offset, name: undefined, problems: [problem] };
   };
@@ -70,7 +73,7 @@ function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[], warn: R
     const text = `${kind} is ${describeNode(value)}; it must be a mapping`;
     return broken({ offset: value.offset, code: 'wrong-type', text }, kind);
   }
-  return whole(kind, value, keyOffset, yamlProblems, warn);
+  return whole(kind, value, keyOffset, yamlProblems, file);
 }
 
 function unknownKind(key: string): { readonly code: string; readonly text: string } {
@@ -86,12 +89,13 @@ function whole(
   value: YamlMapping,
   offset: number,
   yamlProblems: readonly YamlProblem[],
-  warn: ReportProblem,
+  file: ItemContext,
 ): ParsedItem {
   const problems: YamlProblem[] = [...yamlProblems];
-  const item = parserOf(kind)(value, offset, problem =>
-    problem.severity === 'warning' ? warn(problem) : problems.push(problem),
-  );
+  const item = parserOf(kind)(value, offset, {
+    regexes: file.regexes,
+    problem: problem => (problem.severity === 'warning' ? file.problem(problem) : problems.push(problem)),
+  });
   const [first, ...rest] = problems.toSorted((a, b) => a.offset - b.offset);
   if (item !== undefined && first === undefined) return item;
   const nameNode = value.entries.get('name')?.value;
@@ -107,12 +111,12 @@ function whole(
   };
 }
 
-type Parser = (value: YamlMapping, offset: number, report: ReportProblem) => ParsedItem | undefined;
+type Parser = (value: YamlMapping, offset: number, context: ItemContext) => ParsedItem | undefined;
 
 function parserOf(kind: ItemKind): Parser {
   const parsers: { readonly [kind in ItemKind]: Parser } = {
     pipeline: parsePipeline,
-    job: (value, offset, report) => parseJob(value, offset, report),
+    job: (value, offset, context) => parseJob(value, offset, context),
     project: parseProject,
     'project-template': parseTemplate,
     queue: parseQueue,

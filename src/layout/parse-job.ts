@@ -1,5 +1,6 @@
 /** `job:` items, and the same attributes where a project lists a job with overrides. */
-import { type ItemReader, itemReader, type PlacedName, type ReportProblem } from './item-reader.ts';
+import type { ItemContext } from './item-context.ts';
+import { type ItemReader, itemReader, type PlacedName } from './item-reader.ts';
 import type {
   DependencyEntry,
   JobAttributes,
@@ -41,16 +42,16 @@ const UNSUPPORTED = [
 export function parseJob(
   value: YamlMapping,
   offset: number,
-  report: ReportProblem,
+  context: ItemContext,
   override?: string,
 ): JobItem | undefined {
   const nameNode = value.entries.get('name')?.value;
   const name = override ?? (nameNode?.kind === 'scalar' ? nameNode.text : '');
-  const read = itemReader(value, `job ${name}`.trim(), report);
+  const read = itemReader(value, `job ${name}`.trim(), context);
   if (override === undefined) read.required('name');
   const parent = override === undefined ? parseParent(read) : undefined;
   const branches = read.matchers('branches');
-  const attributes = parseAttributes(read, `job ${name}`, report);
+  const attributes = parseAttributes(read, `job ${name}`, context);
   read.unsupported(UNSUPPORTED);
   read.finish();
   if (name === '') return undefined;
@@ -79,27 +80,27 @@ function parseParent(read: ItemReader): PlacedName | null | undefined {
   return name === undefined ? undefined : { name, offset: node.offset };
 }
 
-function parseAttributes(read: ItemReader, subject: string, report: ReportProblem): JobAttributes {
+function parseAttributes(read: ItemReader, subject: string, context: ItemContext): JobAttributes {
   return {
     description: read.string('description'),
-    run: parsePlaybooks(read, 'run', subject, report),
-    preRun: parsePlaybooks(read, 'pre-run', subject, report),
-    postRun: parsePlaybooks(read, 'post-run', subject, report),
+    run: parsePlaybooks(read, 'run', subject, context),
+    preRun: parsePlaybooks(read, 'pre-run', subject, context),
+    postRun: parsePlaybooks(read, 'post-run', subject, context),
     timeout: read.integer('timeout', { min: 1 }),
     postTimeout: read.integer('post-timeout', { min: 1 }),
     attempts: read.integer('attempts', { min: 1, max: 100 }),
     voting: read.boolean('voting'),
-    dependencies: parseDependencies(read, subject, report),
+    dependencies: parseDependencies(read, subject, context),
     files: read.matchers('files'),
     irrelevantFiles: read.matchers('irrelevant-files'),
-    vars: parseVars(read, report),
-    requiredProjects: parseRequiredProjects(read, subject, report),
+    vars: parseVars(read, context),
+    requiredProjects: parseRequiredProjects(read, subject, context),
     final: read.boolean('final'),
     abstract: read.boolean('abstract'),
     protected: read.boolean('protected'),
     postReview: read.boolean('post-review'),
     holdFollowingChanges: read.boolean('hold-following-changes'),
-    nodeset: parseNodesetReference(read, subject, report),
+    nodeset: parseNodesetReference(read, subject, context),
     matchOnConfigUpdates: read.boolean('match-on-config-updates'),
     overrideCheckout: read.string('override-checkout'),
     successMessage: read.string('success-message'),
@@ -113,18 +114,18 @@ function parsePlaybooks(
   read: ItemReader,
   key: string,
   subject: string,
-  report: ReportProblem,
+  context: ItemContext,
 ): readonly string[] | undefined {
   return read.list(key)?.flatMap(node => {
-    const path = playbookPath(node, `${key} of ${subject}`, report);
+    const path = playbookPath(node, `${key} of ${subject}`, context);
     return path === undefined ? [] : [path];
   });
 }
 
-function playbookPath(node: YamlNode, subject: string, report: ReportProblem): string | undefined {
+function playbookPath(node: YamlNode, subject: string, context: ItemContext): string | undefined {
   let path: string | undefined;
   if (node.kind === 'mapping') {
-    const read = itemReader(node, subject, report);
+    const read = itemReader(node, subject, context);
     path = read.required('name');
     read.unsupported(['semaphores', 'cleanup', 'nesting-level']);
     read.finish();
@@ -134,7 +135,7 @@ function playbookPath(node: YamlNode, subject: string, report: ReportProblem): s
   if (path !== undefined && isPathBelowRoot(path)) return path;
   const text = `${subject} must be a path below the root of the repository, such as playbooks/test.sh`;
   if (node.kind !== 'mapping' || path !== undefined)
-    report({ offset: node.offset, code: 'invalid-path', text });
+    context.problem({ offset: node.offset, code: 'invalid-path', text });
   return undefined;
 }
 
@@ -146,12 +147,12 @@ function isPathBelowRoot(path: string): boolean {
 function parseDependencies(
   read: ItemReader,
   subject: string,
-  report: ReportProblem,
+  context: ItemContext,
 ): readonly DependencyEntry[] | undefined {
   return read.list('dependencies')?.flatMap(node => {
     if (node.kind !== 'mapping')
-      return nameOf(node, `dependencies of ${subject}`, report).map(name => ({ ...name, soft: false }));
-    const entry = itemReader(node, `a dependency of ${subject}`, report);
+      return nameOf(node, `dependencies of ${subject}`, context).map(name => ({ ...name, soft: false }));
+    const entry = itemReader(node, `a dependency of ${subject}`, context);
     const name = entry.required('name');
     const soft = entry.boolean('soft') ?? false;
     entry.finish();
@@ -162,11 +163,11 @@ function parseDependencies(
 function parseRequiredProjects(
   read: ItemReader,
   subject: string,
-  report: ReportProblem,
+  context: ItemContext,
 ): readonly RequiredProjectEntry[] | undefined {
   return read.list('required-projects')?.flatMap((node): readonly RequiredProjectEntry[] => {
-    if (node.kind !== 'mapping') return nameOf(node, `required-projects of ${subject}`, report);
-    const entry = itemReader(node, `a required project of ${subject}`, report);
+    if (node.kind !== 'mapping') return nameOf(node, `required-projects of ${subject}`, context);
+    const entry = itemReader(node, `a required project of ${subject}`, context);
     const name = entry.required('name');
     const overrideCheckout = entry.string('override-checkout');
     entry.unsupported(['override-branch'], 'it is called override-checkout');
@@ -176,10 +177,10 @@ function parseRequiredProjects(
   });
 }
 
-function nameOf(node: YamlNode, subject: string, report: ReportProblem): readonly PlacedName[] {
+function nameOf(node: YamlNode, subject: string, context: ItemContext): readonly PlacedName[] {
   if (node.kind === 'scalar' && node.value !== null && node.text !== '')
     return [{ name: node.text, offset: node.offset }];
-  report({
+  context.problem({
     offset: node.offset,
     code: 'wrong-type',
     text: `${subject} must be names or mappings with a name`,
@@ -191,7 +192,7 @@ function nameOf(node: YamlNode, subject: string, report: ReportProblem): readonl
 function parseNodesetReference(
   read: ItemReader,
   subject: string,
-  report: ReportProblem,
+  context: ItemContext,
 ): NodesetReference | undefined {
   const node = read.node('nodeset');
   if (node?.kind !== 'mapping') {
@@ -200,11 +201,11 @@ function parseNodesetReference(
       ? undefined
       : { kind: 'named', name, offset: node.offset };
   }
-  const inline = itemReader(node, `nodeset of ${subject}`, report);
+  const inline = itemReader(node, `nodeset of ${subject}`, context);
   inline.unsupported(['groups', 'alternatives']);
   inline.unsupported(['name'], 'an inline nodeset has no name; remove it');
   const label = inline.string('label');
-  const nodes = parseNodes(node, `nodeset of ${subject}`, report);
+  const nodes = parseNodes(node, `nodeset of ${subject}`, context);
   if (inline.list('nodes') !== undefined && label !== undefined) {
     inline.refuse(
       inline.offsetOf('label'),
@@ -217,7 +218,7 @@ function parseNodesetReference(
 }
 
 /** Names that would hide what Gatehouse tells the job, or are no names for a variable. */
-function parseVars(read: ItemReader, report: ReportProblem): JobAttributes['vars'] | undefined {
+function parseVars(read: ItemReader, context: ItemContext): JobAttributes['vars'] | undefined {
   const vars = read.mapping('vars');
   for (const [name, { keyOffset }] of vars?.entries ?? []) {
     if (name === 'zuul' || name === 'nodepool') {
@@ -234,7 +235,7 @@ function parseVars(read: ItemReader, report: ReportProblem): JobAttributes['vars
       );
     }
   }
-  if (vars !== undefined) warnOfOldWords(vars, report);
+  if (vars !== undefined) warnOfOldWords(vars, context);
   return vars === undefined
     ? undefined
     : Object.fromEntries([...vars.entries].map(([name, { value }]) => [name, jsonOf(value)]));
@@ -244,18 +245,18 @@ function parseVars(read: ItemReader, report: ReportProblem): JobAttributes['vars
 const OLD_WORDS = /^(yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/;
 
 /** In variables nothing else would tell the difference. */
-function warnOfOldWords(node: YamlNode, report: ReportProblem): void {
+function warnOfOldWords(node: YamlNode, context: ItemContext): void {
   switch (node.kind) {
     case 'sequence':
-      for (const item of node.items) warnOfOldWords(item, report);
+      for (const item of node.items) warnOfOldWords(item, context);
       break;
     case 'mapping':
-      for (const { value } of node.entries.values()) warnOfOldWords(value, report);
+      for (const { value } of node.entries.values()) warnOfOldWords(value, context);
       break;
     case 'scalar': {
       if (!node.plain || !OLD_WORDS.test(node.text)) return;
       const text = `${node.text} is a text here (YAML 1.2), not true or false; write true or false, or quote it`;
-      report({ offset: node.offset, code: 'old-boolean', text, severity: 'warning' });
+      context.problem({ offset: node.offset, code: 'old-boolean', text, severity: 'warning' });
     }
   }
 }

@@ -1,6 +1,8 @@
 /** `pipeline:` items. What triggers, requirements and reporters mean is the drivers' business, see `build-pipeline.ts`. */
+
 import type { Pipeline, ReportAction, WindowPolicy } from '../model/pipeline.ts';
-import { type ItemReader, itemReader, type ReportProblem } from './item-reader.ts';
+import type { ItemContext } from './item-context.ts';
+import { type ItemReader, itemReader } from './item-reader.ts';
 import type { DriverEntry, PipelineItem } from './items.ts';
 import { describeNode, type YamlMapping } from './yaml-node.ts';
 
@@ -19,18 +21,18 @@ export const REPORT_ACTIONS = [
 export function parsePipeline(
   value: YamlMapping,
   offset: number,
-  report: ReportProblem,
+  context: ItemContext,
 ): PipelineItem | undefined {
   const nameNode = value.entries.get('name')?.value;
   const read = itemReader(
     value,
     nameNode?.kind === 'scalar' ? `pipeline ${nameNode.text}` : 'pipeline',
-    report,
+    context,
   );
   const name = read.required('name');
   const manager = parseManager(read);
   const description = read.string('description');
-  const triggers = parseEntries(read, 'trigger', report, 'each');
+  const triggers = parseEntries(read, 'trigger', context, 'each');
   const window = parseWindow(read, manager ?? 'independent');
   const disableAfter = read.integer('disable-after-consecutive-failures', { min: 1 });
   const item = {
@@ -39,9 +41,9 @@ export function parsePipeline(
     precedence: read.oneOf('precedence', ['high', 'normal', 'low']) ?? 'normal',
     postReview: read.boolean('post-review') ?? false,
     triggers: triggers ?? [],
-    require: parseEntries(read, 'require', report, 'whole') ?? [],
-    reject: parseEntries(read, 'reject', report, 'whole') ?? [],
-    reporters: parseReporters(read, report),
+    require: parseEntries(read, 'require', context, 'whole') ?? [],
+    reject: parseEntries(read, 'reject', context, 'whole') ?? [],
+    reporters: parseReporters(read, context),
     messages: parseMessages(read),
     window,
     supercedes: read.names('supercedes') ?? [],
@@ -76,7 +78,7 @@ function parseManager(read: ItemReader): Pipeline['manager'] | undefined {
 function parseEntries(
   read: ItemReader,
   key: string,
-  report: ReportProblem,
+  context: ItemContext,
   style: 'each' | 'whole',
 ): readonly DriverEntry[] | undefined {
   if (!read.has(key)) {
@@ -88,7 +90,7 @@ function parseEntries(
   if (node?.kind !== 'mapping') {
     const what = node === undefined ? 'nothing' : describeNode(node);
     const text = `"${key}" is ${what}; it must be a mapping from a connection's name to what that connection's driver understands`;
-    report({ offset: node?.offset ?? 0, code: 'wrong-type', text });
+    context.problem({ offset: node?.offset ?? 0, code: 'wrong-type', text });
     return [];
   }
   return [...node.entries].flatMap(([name, { keyOffset, value }]) => {
@@ -98,10 +100,10 @@ function parseEntries(
   });
 }
 
-function parseReporters(read: ItemReader, report: ReportProblem): PipelineItem['reporters'] {
+function parseReporters(read: ItemReader, context: ItemContext): PipelineItem['reporters'] {
   const reporters: { [action in ReportAction]?: readonly DriverEntry[] } = {};
   for (const action of REPORT_ACTIONS) {
-    const entries = parseEntries(read, action, report, 'each');
+    const entries = parseEntries(read, action, context, 'each');
     if (entries !== undefined) reporters[action] = entries;
   }
   return reporters;

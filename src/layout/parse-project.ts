@@ -1,6 +1,8 @@
 /** `project:` and `project-template:` items. */
+
 import { didYouMean } from '../lib/nearest-name.ts';
-import { type ItemReader, itemReader, type ReportProblem } from './item-reader.ts';
+import type { ItemContext } from './item-context.ts';
+import { type ItemReader, itemReader } from './item-reader.ts';
 import type { JobItem, ProjectItem, ProjectPipelineEntry, TemplateItem } from './items.ts';
 import { parseJob, plainJob } from './parse-job.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
@@ -19,11 +21,11 @@ export const PROJECT_KEYS = [
 export function parseProject(
   value: YamlMapping,
   offset: number,
-  report: ReportProblem,
+  context: ItemContext,
 ): ProjectItem | undefined {
   const nameNode = value.entries.get('name')?.value;
   const subject = nameNode?.kind === 'scalar' ? `project ${nameNode.text}` : 'project';
-  const read = itemReader(value, subject, report);
+  const read = itemReader(value, subject, context);
   const name = read.string('name');
   if (name?.startsWith('^')) {
     read.refuse(
@@ -47,18 +49,18 @@ export function parseProject(
     nameOffset: nameNode?.offset ?? offset,
     defaultBranch,
     templates,
-    ...parseCommon(read, value, subject, report),
+    ...parseCommon(read, value, subject, context),
   };
 }
 
 export function parseTemplate(
   value: YamlMapping,
   offset: number,
-  report: ReportProblem,
+  context: ItemContext,
 ): TemplateItem | undefined {
   const nameNode = value.entries.get('name')?.value;
   const subject = nameNode?.kind === 'scalar' ? `project-template ${nameNode.text}` : 'project-template';
-  const read = itemReader(value, subject, report);
+  const read = itemReader(value, subject, context);
   const name = read.required('name');
   read.string('description');
   for (const key of ['default-branch', 'merge-mode', 'templates']) {
@@ -71,11 +73,11 @@ export function parseTemplate(
       `"${key}" belongs into a project, not into a project-template`,
     );
   }
-  const common = parseCommon(read, value, subject, report);
+  const common = parseCommon(read, value, subject, context);
   return name === undefined ? undefined : { kind: 'project-template', offset, name, ...common };
 }
 
-function parseCommon(read: ItemReader, value: YamlMapping, subject: string, report: ReportProblem) {
+function parseCommon(read: ItemReader, value: YamlMapping, subject: string, context: ItemContext) {
   const queueNode = read.node('queue');
   const queue = read.string('queue');
   const vars = read.object('vars') ?? {};
@@ -93,7 +95,7 @@ function parseCommon(read: ItemReader, value: YamlMapping, subject: string, repo
         `"${key}" of ${subject} is ${what} and no attribute${hint}`,
       );
     } else {
-      pipelines.push(parsePipelineEntry(key, read.offsetOf(key), node, subject, report));
+      pipelines.push(parsePipelineEntry(key, read.offsetOf(key), node, subject, context));
     }
   }
   return {
@@ -108,11 +110,11 @@ function parsePipelineEntry(
   offset: number,
   value: YamlMapping,
   subject: string,
-  report: ReportProblem,
+  context: ItemContext,
 ): ProjectPipelineEntry {
-  const read = itemReader(value, `${pipeline} of ${subject}`, report);
+  const read = itemReader(value, `${pipeline} of ${subject}`, context);
   const jobs = (read.list('jobs') ?? []).flatMap(
-    node => parseListedJob(node, `${pipeline} of ${subject}`, report) ?? [],
+    node => parseListedJob(node, `${pipeline} of ${subject}`, context) ?? [],
   );
   const failFast = read.boolean('fail-fast');
   read.boolean('debug');
@@ -122,7 +124,7 @@ function parsePipelineEntry(
 }
 
 /** `- name` or `- name: {overrides}`. */
-function parseListedJob(node: YamlNode, subject: string, report: ReportProblem): JobItem | undefined {
+function parseListedJob(node: YamlNode, subject: string, context: ItemContext): JobItem | undefined {
   if (node.kind === 'scalar' && node.value !== null && node.text !== '') {
     return plainJob({ name: node.text, offset: node.offset });
   }
@@ -130,7 +132,7 @@ function parseListedJob(node: YamlNode, subject: string, report: ReportProblem):
   if (entry === undefined || second !== undefined) {
     const hint =
       second === undefined ? '' : `; indent "${second[0]}" further if it belongs to "${entry?.[0]}"`;
-    report({
+    context.problem({
       offset: second?.[1].keyOffset ?? node.offset,
       code: 'wrong-type',
       text: `a job of ${subject} must be a name or a name with overrides below it${hint}`,
@@ -138,8 +140,12 @@ function parseListedJob(node: YamlNode, subject: string, report: ReportProblem):
     return undefined;
   }
   const [name, { keyOffset, value }] = entry;
-  if (value.kind === 'mapping') return parseJob(value, keyOffset, report, name);
+  if (value.kind === 'mapping') return parseJob(value, keyOffset, context, name);
   if (value.kind === 'scalar' && value.value === null) return plainJob({ name, offset: keyOffset });
-  report({ offset: value.offset, code: 'wrong-type', text: `overrides of job ${name} must be a mapping` });
+  context.problem({
+    offset: value.offset,
+    code: 'wrong-type',
+    text: `overrides of job ${name} must be a mapping`,
+  });
   return undefined;
 }

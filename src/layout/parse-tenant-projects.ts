@@ -1,9 +1,10 @@
 /** `source: {<connection>: {config-projects, untrusted-projects}}` of a tenant. */
+
 import { didYouMean } from '../lib/nearest-name.ts';
-import { compileRegex } from '../lib/regex.ts';
 import type { TenantProject } from '../model/layout.ts';
 import { type ConnectionName, projectKey } from '../model/project.ts';
-import { type ItemReader, itemReader, type PlacedName, type ReportProblem } from './item-reader.ts';
+import type { ItemContext } from './item-context.ts';
+import { type ItemReader, itemReader, type PlacedName } from './item-reader.ts';
 import { ITEM_KINDS } from './items.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
@@ -38,17 +39,17 @@ export function parseTenantProjects(
   connection: ConnectionName,
   node: YamlNode,
   subject: string,
-  report: ReportProblem,
+  context: ItemContext,
 ): readonly TenantProjectEntry[] {
   if (node.kind !== 'mapping') {
     const text = `source ${connection} of ${subject} is ${describeNode(node)}; it must be a mapping with config-projects and untrusted-projects`;
-    report({ offset: node.offset, code: 'wrong-type', text });
+    context.problem({ offset: node.offset, code: 'wrong-type', text });
     return [];
   }
-  const read = itemReader(node, `source ${connection} of ${subject}`, report);
+  const read = itemReader(node, `source ${connection} of ${subject}`, context);
   const entries = [
-    ...listOf(read, 'config-projects').flatMap(entry => parseEntry(entry, connection, true, [], report)),
-    ...listOf(read, 'untrusted-projects').flatMap(entry => parseEntry(entry, connection, false, [], report)),
+    ...listOf(read, 'config-projects').flatMap(entry => parseEntry(entry, connection, true, [], context)),
+    ...listOf(read, 'untrusted-projects').flatMap(entry => parseEntry(entry, connection, false, [], context)),
   ];
   read.finish();
   return entries;
@@ -64,34 +65,34 @@ function parseEntry(
   connection: ConnectionName,
   trusted: boolean,
   groups: readonly ItemReader[],
-  report: ReportProblem,
+  context: ItemContext,
 ): readonly TenantProjectEntry[] {
   const make = (name: PlacedName, options: YamlMapping | undefined) => [
-    parseOptions(name, options, connection, trusted, groups, report),
+    parseOptions(name, options, connection, trusted, groups, context),
   ];
   if (node.kind === 'scalar' && node.value !== null && node.text !== '') {
     return make({ name: node.text, offset: node.offset }, undefined);
   }
   if (node.kind === 'mapping' && node.entries.has('projects')) {
-    const group = itemReader(node, 'a group of projects', report);
+    const group = itemReader(node, 'a group of projects', context);
     const projects = listOf(group, 'projects');
     group.names('include');
     group.names('exclude');
     group.finish();
-    return projects.flatMap(entry => parseEntry(entry, connection, trusted, [...groups, group], report));
+    return projects.flatMap(entry => parseEntry(entry, connection, trusted, [...groups, group], context));
   }
   const [entry, second] = node.kind === 'mapping' ? [...node.entries] : [];
   if (entry === undefined || second !== undefined) {
     const hint =
       second === undefined ? '' : `; indent "${second[0]}" further if it is an option of "${entry?.[0]}"`;
     const text = `a project must be a name or a name with options below it${hint}`;
-    report({ offset: second?.[1].keyOffset ?? node.offset, code: 'wrong-type', text });
+    context.problem({ offset: second?.[1].keyOffset ?? node.offset, code: 'wrong-type', text });
     return [];
   }
   const [name, { keyOffset, value }] = entry;
   if (value.kind === 'mapping') return make({ name, offset: keyOffset }, value);
   if (value.kind === 'scalar' && value.value === null) return make({ name, offset: keyOffset }, undefined);
-  report({
+  context.problem({
     offset: value.offset,
     code: 'wrong-type',
     text: `options of project ${name} are ${describeNode(value)}; they must be a mapping`,
@@ -105,25 +106,25 @@ function parseOptions(
   connection: ConnectionName,
   trusted: boolean,
   groups: readonly ItemReader[],
-  report: ReportProblem,
+  context: ItemContext,
 ): TenantProjectEntry {
   const project = projectKey({ connection, name });
   if (!/^[^\s/]+(\/[^\s/]+)*$/.test(name) || name.split('/').includes('..')) {
-    report({ offset, code: 'invalid-name', text: `"${name}" is no name of a project` });
+    context.problem({ offset, code: 'invalid-name', text: `"${name}" is no name of a project` });
   }
   if (options === undefined) {
-    const kinds = itemKinds(undefined, groups, report);
+    const kinds = itemKinds(undefined, groups, context);
     return { offset, project: { project, trusted, includeBranches: [], excludeBranches: [], ...kinds } };
   }
-  const read = itemReader(options, `project ${name}`, report);
+  const read = itemReader(options, `project ${name}`, context);
   const loadBranch = read.string('load-branch');
   if (loadBranch !== undefined && !trusted) {
     const text = `load-branch of project ${name} is for config-projects; use include-branches to read some branches only`;
     read.refuse(read.offsetOf('load-branch'), 'not-permitted', text);
   }
-  const includeBranches = branchPatterns(read, 'include-branches');
-  const excludeBranches = branchPatterns(read, 'exclude-branches');
-  const kinds = itemKinds(read, groups, report);
+  const includeBranches = branchPatterns(read, 'include-branches', context);
+  const excludeBranches = branchPatterns(read, 'exclude-branches', context);
+  const kinds = itemKinds(read, groups, context);
   read.unsupported(UNSUPPORTED);
   read.finish();
   return {
@@ -139,9 +140,9 @@ function parseOptions(
   };
 }
 
-function branchPatterns(read: ItemReader, key: string): readonly string[] {
+function branchPatterns(read: ItemReader, key: string, context: ItemContext): readonly string[] {
   return (read.names(key) ?? []).map(({ name, offset }) => {
-    const regex = compileRegex(name);
+    const regex = context.regexes.compile(name);
     if (regex.kind === 'invalid') read.refuse(offset, 'invalid-regex', regex.reason);
     return name;
   });
@@ -151,7 +152,7 @@ function branchPatterns(read: ItemReader, key: string): readonly string[] {
 function itemKinds(
   own: ItemReader | undefined,
   groups: readonly ItemReader[],
-  report: ReportProblem,
+  context: ItemContext,
 ): { readonly itemKinds?: readonly string[] } {
   const readers = [...(own === undefined ? [] : [own]), ...groups.toReversed()];
   const first = (key: string) => readers.map(read => read.names(key)).find(names => names !== undefined);
@@ -160,7 +161,7 @@ function itemKinds(
   for (const { name, offset } of [...(include ?? []), ...(exclude ?? [])]) {
     if (KINDS.includes(name)) continue;
     const text = `"${name}" is no kind of configuration item${didYouMean(name, KINDS) || `; known: ${ITEM_KINDS.join(', ')}`}`;
-    report({ offset, code: 'unknown-item-kind', text });
+    context.problem({ offset, code: 'unknown-item-kind', text });
   }
   if (include === undefined && exclude === undefined) return {};
   const included = include?.map(({ name }) => name) ?? KINDS;

@@ -2,6 +2,7 @@
 import type { ConfigError } from '../model/config-error.ts';
 import type { Json } from '../model/job.ts';
 import type { JobName, PipelineName } from '../model/project.ts';
+import { append } from './collected.ts';
 import type { FreezeChange } from './freeze-request.ts';
 import type { JobItem, ProjectPipelineEntry } from './items.ts';
 import type { Layout, LayoutFile, ProjectStanza } from './layout.ts';
@@ -71,7 +72,7 @@ function listings(
 ): ReadonlyMap<JobName, readonly JobListing[]> {
   const jobs = new Map<JobName, JobListing[]>();
   for (const { entry, file } of entries) {
-    for (const item of entry.jobs) jobs.set(item.name, [...(jobs.get(item.name) ?? []), { item, file }]);
+    for (const item of entry.jobs) append(jobs, item.name, { item, file });
   }
   return jobs;
 }

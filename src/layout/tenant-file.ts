@@ -10,11 +10,13 @@
  *
  * Nobody can mend it through the gate, so any mistake refuses the file as a whole; the caller keeps the last good one.
  */
+
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { ConnectionName } from '../model/project.ts';
-import { itemReader, type ReportProblem } from './item-reader.ts';
+import { type ItemContext, regexBudget } from './item-context.ts';
+import { itemReader } from './item-reader.ts';
 import { parseTenantProjects, type TenantProjectEntry } from './parse-tenant-projects.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
@@ -63,7 +65,10 @@ export function parseTenantFile(
   const yaml = parseYaml(text);
   if (yaml.kind === 'invalid') return { kind: 'invalid', errors: [place(yaml, yaml)] };
   const problems: YamlProblem[] = [...yaml.problems];
-  const tenants = parseTenants(yaml, connections, problem => problems.push(problem));
+  const tenants = parseTenants(yaml, connections, {
+    regexes: regexBudget(),
+    problem: problem => problems.push(problem),
+  });
   // A group of projects is read once per project in it: say its mistakes once.
   const unique = new Map(problems.map(problem => [`${problem.offset} ${problem.text}`, problem]));
   const [first, ...rest] = [...unique.values()]
@@ -75,11 +80,11 @@ export function parseTenantFile(
 function parseTenants(
   { root, positionOf }: YamlDocument,
   connections: ReadonlySet<ConnectionName>,
-  report: ReportProblem,
+  context: ItemContext,
 ): readonly Tenant[] {
   if (root?.kind !== 'sequence') {
     const what = root === undefined ? 'empty' : describeNode(root);
-    report({
+    context.problem({
       offset: root?.offset ?? 0,
       code: 'wrong-type',
       text: `the tenant file is ${what}; it must be a list of "- tenant:" items`,
@@ -88,24 +93,24 @@ function parseTenants(
   }
   const tenants = new Map<string, { readonly tenant: Tenant; readonly offset: number }>();
   for (const item of root.items) {
-    const value = tenantOf(item, report);
-    const tenant = value === undefined ? undefined : parseTenant(value, connections, report);
+    const value = tenantOf(item, context);
+    const tenant = value === undefined ? undefined : parseTenant(value, connections, context);
     if (tenant === undefined) continue;
     const first = tenants.get(tenant.name);
     if (first === undefined) {
       tenants.set(tenant.name, { tenant, offset: item.offset });
     } else {
       const text = `tenant ${tenant.name} is there twice, first at line ${positionOf(first.offset).line}; rename one`;
-      report({ offset: item.offset, code: 'duplicate-definition', text });
+      context.problem({ offset: item.offset, code: 'duplicate-definition', text });
     }
   }
   return [...tenants.values()].map(({ tenant }) => tenant);
 }
 
-function tenantOf(item: YamlNode, report: ReportProblem): YamlMapping | undefined {
+function tenantOf(item: YamlNode, context: ItemContext): YamlMapping | undefined {
   const [entry, second] = item.kind === 'mapping' ? [...item.entries] : [];
   if (entry === undefined) {
-    report({
+    context.problem({
       offset: item.offset,
       code: 'wrong-type',
       text: `an item is ${describeNode(item)}; it must be "tenant:" with a mapping below`,
@@ -114,11 +119,15 @@ function tenantOf(item: YamlNode, report: ReportProblem): YamlMapping | undefine
   }
   const [key, { keyOffset, value }] = entry;
   if (UNSUPPORTED_ITEMS.includes(key)) {
-    report({ offset: keyOffset, code: 'not-supported', text: `"${key}" is not supported yet; remove it` });
+    context.problem({
+      offset: keyOffset,
+      code: 'not-supported',
+      text: `"${key}" is not supported yet; remove it`,
+    });
     return undefined;
   }
   if (key !== 'tenant') {
-    report({
+    context.problem({
       offset: keyOffset,
       code: 'unknown-key',
       text: `unknown item "${key}"${didYouMean(key, ['tenant']) || '; known here: tenant'}`,
@@ -127,10 +136,10 @@ function tenantOf(item: YamlNode, report: ReportProblem): YamlMapping | undefine
   }
   if (second !== undefined) {
     const text = `"${second[0]}" stands beside "tenant"; indent it below "tenant" or start it with "- "`;
-    report({ offset: second[1].keyOffset, code: 'wrong-type', text });
+    context.problem({ offset: second[1].keyOffset, code: 'wrong-type', text });
   }
   if (value.kind === 'mapping') return value;
-  report({
+  context.problem({
     offset: value.offset,
     code: 'wrong-type',
     text: `tenant is ${describeNode(value)}; it must be a mapping`,
@@ -141,11 +150,11 @@ function tenantOf(item: YamlNode, report: ReportProblem): YamlMapping | undefine
 function parseTenant(
   value: YamlMapping,
   connections: ReadonlySet<ConnectionName>,
-  report: ReportProblem,
+  context: ItemContext,
 ): Tenant | undefined {
   const nameNode = value.entries.get('name')?.value;
   const subject = nameNode?.kind === 'scalar' ? `tenant ${nameNode.text}` : 'tenant';
-  const read = itemReader(value, subject, report);
+  const read = itemReader(value, subject, context);
   const name = read.required('name');
   if (name !== undefined && !/^[\w.-]+$/.test(name)) {
     const text = `"${name}" is no name for a tenant (it stands in URLs); use letters, digits, ".", "_" and "-"`;
@@ -170,10 +179,10 @@ function parseTenant(
   read.finish();
   if (name === undefined) return undefined;
   const entries = [...(source?.entries ?? [])].flatMap(([connection, { keyOffset, value: projects }]) => {
-    if (connections.has(connection)) return parseTenantProjects(connection, projects, subject, report);
+    if (connections.has(connection)) return parseTenantProjects(connection, projects, subject, context);
     const hint =
       didYouMean(connection, connections) || `; configured: ${[...connections].join(', ') || 'none'}`;
-    report({
+    context.problem({
       offset: keyOffset,
       code: 'unknown-connection',
       text: `no connection is called "${connection}"${hint}`,
@@ -182,7 +191,7 @@ function parseTenant(
   });
   return {
     name,
-    projects: inOrder(entries, subject, report),
+    projects: inOrder(entries, subject, context),
     ...(maxDependencies === undefined ? {} : { maxDependencies }),
     ...(maxChangesPerPipeline === undefined ? {} : { maxChangesPerPipeline }),
     maxJobTimeout: maxJobTimeout === -1 ? Number.MAX_SAFE_INTEGER : maxJobTimeout,
@@ -193,13 +202,13 @@ function parseTenant(
 function inOrder(
   entries: readonly TenantProjectEntry[],
   subject: string,
-  report: ReportProblem,
+  context: ItemContext,
 ): Tenant['projects'] {
   const projects = entries.toSorted((a, b) => Number(b.project.trusted) - Number(a.project.trusted));
   const seen = new Set<string>();
   for (const { project, offset } of entries) {
     if (seen.has(project.project)) {
-      report({
+      context.problem({
         offset,
         code: 'duplicate-name',
         text: `${subject} lists ${project.project} twice; remove one`,

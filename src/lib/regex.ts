@@ -30,20 +30,31 @@ export interface InvalidRegex {
 }
 
 /** Longer expressions are refused: the size of the compiled program is what RE2 does not bound for us. */
-const MAX_LENGTH = 2000;
+const MAX_LENGTH = 1000;
+/** The same holds for `{n}`: all of an expression together may repeat this often. */
+const MAX_REPEATS = 1000;
 
 export function compileRegex(source: string): Regex | InvalidRegex {
   if (source.length > MAX_LENGTH) {
     return { kind: 'invalid', reason: `regular expression is longer than ${MAX_LENGTH} characters` };
   }
+  if (repeatsOf(source) > MAX_REPEATS) {
+    return {
+      kind: 'invalid',
+      reason: `invalid regular expression "${source}": more than ${MAX_REPEATS} repetitions by {n}`,
+    };
+  }
   try {
     // On its own first: `a)(b` is invalid but would be valid inside the group below.
     const anywhere = RE2JS.compile(source);
-    const atStart = RE2JS.compile(`\\A(?:${source})`);
+    let atStart: RE2JS | undefined;
     return {
       kind: 'regex',
       source,
-      test: text => atStart.test(text),
+      test(text) {
+        atStart ??= RE2JS.compile(`\\A(?:${source})`);
+        return atStart.test(text);
+      },
       search: text => anywhere.test(text),
       testAll: text => anywhere.testExact(text),
     };
@@ -51,6 +62,14 @@ export function compileRegex(source: string): Regex | InvalidRegex {
     if (!(error instanceof RE2JSException)) throw error;
     return { kind: 'invalid', reason: `invalid regular expression "${source}": ${explain(source, error)}` };
   }
+}
+
+function repeatsOf(source: string): number {
+  let repeats = 0;
+  for (const [, least = '0', most = ''] of source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
+    repeats += Math.max(Number(least), Number(most));
+  }
+  return repeats;
 }
 
 /** Python's constructs that RE2 lacks, by how they start, with what to write instead. */

@@ -304,7 +304,7 @@ describe('whatever is written', () => {
         });
         expect(lib.kind).toBe('frozen');
       }),
-      { numRuns: 500 },
+      { numRuns: 200 },
     );
   });
 
@@ -348,5 +348,50 @@ describe('whatever is written', () => {
       kind: 'misconfigured',
       errors: [{ code: 'too-deep', line: 2900 }],
     });
+  });
+});
+
+describe('hostile configuration is refused in bounded time', () => {
+  const FREEZE = { pipeline: 'check', change: { project: APP, branch: 'master', files: ['a'] } };
+  const list = (name: string) => `- project: {check: {jobs: [${name}]}}\n`;
+
+  it('variants that double with every generation', () => {
+    const jobs = Array.from({ length: 60 }, (_, i) => {
+      const job = `- job: {name: j${i}, parent: ${i === 0 ? 'base' : `j${i - 1}`}, run: x}\n`;
+      return job + job;
+    });
+    const layout = layoutOf({ app: jobs.join('') + list('j59') });
+    expect(freezeJobGraph({ layout, ...FREEZE }).kind).toBe('frozen');
+  });
+
+  it('very many variants of one job', () => {
+    const layout = layoutOf({ app: '- job: {name: j, run: x}\n'.repeat(20_000) + list('j') });
+    expect(freezeJobGraph({ layout, ...FREEZE })).toMatchObject({
+      kind: 'misconfigured',
+      errors: [{ code: 'too-many-variants' }],
+    });
+  });
+
+  it('very many or very costly regular expressions', () => {
+    const started = performance.now();
+    const many = Array.from(
+      { length: 300 },
+      (_, i) => `- job: {name: j${i}, run: x, files: [${Array(100).fill(`a${i}`).join(', ')}]}\n`,
+    );
+    expect(errorsOf(layoutOf({ app: many.join('') })).at(-1)).toMatch(
+      /too many or too costly; split the file$/,
+    );
+    const costly = Array.from(
+      { length: 1000 },
+      (_, i) => `- job: {name: j${i}, run: x, files: '\\pL{1000}'}\n`,
+    );
+    expect(errorsOf(layoutOf({ app: costly.join('') })).at(-1)).toMatch(
+      /too many or too costly; split the file$/,
+    );
+    const long = `- job: {name: j, run: x, files: [${Array(201).fill('a').join(', ')}]}\n`;
+    expect(errorsOf(layoutOf({ app: long }))).toEqual([
+      'local/acme/app@master:zuul.yaml:1:26: files of job j has more than 200 regular expressions; join some with |',
+    ]);
+    expect(performance.now() - started).toBeLessThan(15_000);
   });
 });

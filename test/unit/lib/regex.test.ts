@@ -63,7 +63,9 @@ describe('refusals', () => {
     ['a)(b', 'invalid regular expression "a)(b": unexpected ) at "a)(b"'],
     ['*.py', 'invalid regular expression "*.py": missing argument to repetition operator at "*"'],
     ['\\', 'invalid regular expression "\\": trailing backslash at end of expression'],
-    ['a'.repeat(2001), 'regular expression is longer than 2000 characters'],
+    ['a{600}b{401}', 'invalid regular expression "a{600}b{401}": more than 1000 repetitions by {n}'],
+    ['(a{600}){2}', 'invalid regular expression "(a{600}){2}": invalid repeat count at "{2}"'],
+    ['a'.repeat(1001), 'regular expression is longer than 1000 characters'],
   ])('%s', (source, reason) => {
     expect(compileRegex(source)).toEqual({ kind: 'invalid', reason });
   });

@@ -1,0 +1,39 @@
+/** What reading one file's items shares: where problems go, and how much its regular expressions may cost. */
+import { compileRegex, type InvalidRegex, type Regex } from '../lib/regex.ts';
+import type { YamlProblem } from './yaml-tree.ts';
+
+export interface RegexBudget {
+  /** As `compileRegex`, until the file's share of time is used up. */
+  compile(source: string): Regex | InvalidRegex;
+}
+
+export interface ItemContext {
+  problem(problem: YamlProblem): void;
+  readonly regexes: RegexBudget;
+}
+
+/** About a second of compiling: 10 000 ordinary expressions, or 20 that repeat something 1000 times. */
+const FILE_BUDGET = 600_000;
+
+/** One per file: a file full of costly expressions must not stall the service. */
+export function regexBudget(): RegexBudget {
+  let left = FILE_BUDGET;
+  return {
+    compile(source) {
+      left -= costOf(source);
+      if (left >= 0) return compileRegex(source);
+      return {
+        kind: 'invalid',
+        reason: 'the regular expressions of this file are too many or too costly; split the file',
+      };
+    },
+  };
+}
+
+function costOf(source: string): number {
+  let cost = 40 + source.length;
+  for (const [, least = '0', most = ''] of source.matchAll(/\{(\d+)(?:,(\d*))?\}/g)) {
+    cost += 30 * Math.max(Number(least), Number(most));
+  }
+  return cost;
+}
