@@ -129,10 +129,11 @@ async function runSteps(stores: readonly [Store, Store], steps: readonly Step[])
     const expected = predict(model, absolute, store.sessionId, made);
     if (answer instanceof StoreError) {
       expect({ kind: 'failed', code: answer.code, at: answer.failedOperation }).toEqual(expected);
-      continue;
+    } else if (expected.kind === 'failed') {
+      expect.fail(`should have failed with ${expected.code} at ${expected.at}`);
+    } else {
+      model = expected.model;
     }
-    if (expected.kind === 'failed') expect.fail(`should have failed with ${expected.code} at ${expected.at}`);
-    model = expected.model;
     const tree = new Map();
     await readTree(store, root, tree);
     const plain = [...model].map(([key, { lastSequence: _, ...rest }]) => [key, rest]);

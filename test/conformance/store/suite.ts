@@ -177,6 +177,24 @@ export function describeStore(name: string, factory: StoreFactory): void {
         },
       );
 
+      test('a multi that fails late undoes step by step what it did to one node', async () => {
+        await a.multi([create(at('/x'), bytes('first')), create(at('/y'), bytes('kept'))]);
+        const before = await a.getMany([at('/x'), at('/y')]);
+        const doomed = [
+          set(at('/x'), bytes('second')),
+          set(at('/x'), bytes('third')),
+          create(at('/x/child')),
+          remove(at('/x/child')),
+          remove(at('/y')),
+          create(at('/y'), bytes('new')),
+          set(at('/y'), bytes('newer')),
+          check(at('/none')),
+        ];
+        expect(await failure(a.multi(doomed))).toMatchObject({ code: 'NoNode', at: 7 });
+        expect(await a.getMany([at('/x'), at('/y')])).toEqual(before);
+        expect(await a.children(at('/x'))).toEqual([]);
+      });
+
       test('a multi over the limit is refused as a whole, one just below it is not', async () => {
         const big = new Uint8Array(MAX_MULTI_BYTES / 2);
         const refused = a.multi([create(at('/x'), big), create(at('/y'), big)]);
