@@ -278,6 +278,8 @@ export const EVENT_FACTS: ReadonlySet<string> = new Set([
   'from',
   'to',
   'code',
+  'cause',
+  'culprit',
   'text',
   'reason',
   'by',

@@ -48,6 +48,8 @@ interface Piece {
   readonly from: Nanoseconds;
   readonly to: Nanoseconds;
   readonly buildset: BuildSet;
+  /** A reset ended it, or replaced it after it was complete. */
+  readonly replaced: boolean;
 }
 
 /** Cut where a reset made a new buildset; waiting for executors and running are one, since the chain tells them apart. */
@@ -64,7 +66,8 @@ function stretchesPerBuildSet(item: QueueItem, stretches: readonly Stretch[]): r
       if (state === 'running' && last?.state === 'running' && last.buildset === buildset) {
         pieces[pieces.length - 1] = { ...last, to };
       } else {
-        pieces.push({ state, kind: stretch.kind, subject: stretch.subject, from, to, buildset });
+        const replaced = index < all.length - 1 || buildset.stage.state === 'superseded';
+        pieces.push({ state, kind: stretch.kind, subject: stretch.subject, from, to, buildset, replaced });
       }
     });
   }
@@ -143,7 +146,7 @@ function linkOf(
     kind: part.kind,
     text,
     buildset: piece.buildset.number,
-    repeated: piece.buildset.stage.state === 'superseded' && isRepeated(piece.state),
+    repeated: piece.replaced && isRepeated(piece.state),
     ...(build === undefined ? {} : { build: build.uuid }),
   };
 }

@@ -65,7 +65,7 @@ export interface Reset {
   /** A sentence without a full stop. */
   readonly text: string;
   readonly culprit: Culprit | null;
-  /** How long the ended buildset had existed. */
+  /** How long the buildset had existed then. */
   readonly elapsed: Nanoseconds;
   /** Executors' time on builds nobody used. */
   readonly lostBuildTime: Nanoseconds;
@@ -127,7 +127,7 @@ function totalsOf(stretches: readonly Stretch[], duration: Nanoseconds): readonl
 
 function resetsOf(item: QueueItem): readonly Reset[] {
   const all = buildsetsOf(item);
-  return item.earlier.flatMap((buildset, index) => {
+  return all.flatMap((buildset, index) => {
     const cause = buildset.stage.state === 'superseded' ? buildset.stage.cause : all[index + 1]?.cause;
     if (cause === null || cause === undefined) return [];
     return {
@@ -136,7 +136,7 @@ function resetsOf(item: QueueItem): readonly Reset[] {
       code: cause.code,
       text: resetText(cause),
       culprit: cause.culprit,
-      elapsed: between(buildset.createdAt, endOf(buildset) ?? cause.at),
+      elapsed: between(buildset.createdAt, cause.at),
       lostBuildTime: lostBuildTime(buildset, all.slice(index + 1)),
     };
   });

@@ -3,26 +3,27 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { Build } from '../model/build.ts';
 import type { BuildSet } from '../model/build-set.ts';
 import { endOf } from '../model/build-set.ts';
-import type { QueueItem } from '../model/queue-item.ts';
+import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import { endOfBuild, startOfBuild } from './spans/build-spans.ts';
 import { between, sum } from './time-window.ts';
 
 /**
- * Time executors spent on builds of `buildset` until it was superseded; zero when it was not.
+ * Time executors spent on builds of a buildset that was thrown away: superseded, or complete and then replaced. Zero for
+ * the one that counts.
  *
  * @param later buildsets that replaced it: a build kept by one of them was not lost.
  */
 export function lostBuildTime(buildset: BuildSet, later: readonly BuildSet[]): Nanoseconds {
   const end = endOf(buildset);
-  if (buildset.stage.state !== 'superseded' || end === null) return sum([]);
+  if (end === null || (buildset.stage.state !== 'superseded' && later.length === 0)) return sum([]);
   const kept = new Set(later.flatMap(other => other.builds.map(build => build.uuid)));
   return sum(buildset.builds.filter(build => !kept.has(build.uuid)).map(build => runningTime(build, end)));
 }
 
 /** Lost time of all resets of an item, in seconds. */
 export function lostBuildSeconds(item: QueueItem): number {
-  const all = [...item.earlier, item.buildset];
-  const lost = item.earlier.map((buildset, index) => lostBuildTime(buildset, all.slice(index + 1)));
+  const all = buildsetsOf(item);
+  const lost = all.map((buildset, index) => lostBuildTime(buildset, all.slice(index + 1)));
   return Number(BigInt(sum(lost)) / 1_000_000n) / 1000;
 }
 

@@ -107,6 +107,28 @@ describe('the explanation of an item', () => {
     ]);
   });
 
+  it('counts a buildset that was complete when it was replaced as lost, except for builds that were kept', () => {
+    const story = itemStory({ state: 'merge' })
+      .merge()
+      .wait(9)
+      .merged()
+      .freeze(['a', 'b'])
+      .wait(5)
+      .start('a')
+      .start('b')
+      .wait(700);
+    story.finish('a', 'SUCCESS').finish('b', 'SUCCESS').complete('SUCCESS').wait(50);
+    const complete = story.item.buildset;
+    const { item } = story.reset('item-ahead-left').wait(3);
+    const replaced = { ...item, earlier: [complete] };
+    expect(explainItem(replaced, story.now).resets).toMatchObject([
+      { buildset: 1, code: 'item-ahead-left', lostBuildTime: '1400000000' },
+    ]);
+    const kept = { ...replaced, buildset: { ...item.buildset, builds: complete.builds.slice(0, 1) } };
+    expect(explainItem(kept, story.now).lostBuildTime).toBe('700000000');
+    checkExact(kept, story.now);
+  });
+
   it('of an open item names what runs now', () => {
     const open = itemStory({ state: 'merge' })
       .merge()
