@@ -199,7 +199,11 @@ async function makeExecutable(
   });
   const index = { GIT_INDEX_FILE: join(repository.path, 'test-index') };
   await repository.raw(['read-tree', commit], '', index);
-  await repository.raw(['update-index', '--add', '--index-info'], `${entries.join('\n')}\n`, index);
+  await repository.raw(
+    ['update-index', '--add', '--index-info'],
+    entries.map(entry => `${entry}\n`).join(''),
+    index,
+  );
   const tree = (await repository.raw(['write-tree'], '', index)).toString().trim();
   const made = (
     await repository.raw(['commit-tree', tree, '-p', commit, '-m', 'modes'], '', {

@@ -1,0 +1,152 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  bubblewrapArgv,
+  type Runtime,
+  type SandboxedCommand,
+} from '../../../src/executor/sandbox/bubblewrap-argv.ts';
+import { onStage, type Stage, stagedArgv } from '../../../src/executor/sandbox/stage.ts';
+
+const RUNTIME: Runtime = {
+  program: '/usr/bin/bwrap',
+  disableUserns: true,
+  topLevel: [{ path: '/bin', linkTo: 'usr/bin' }],
+  readOnly: ['/opt/tools'],
+  prlimit: '/usr/bin/prlimit',
+};
+const COMMAND: SandboxedCommand = {
+  work: '/jobs/b/work',
+  info: '/jobs/b/info',
+  etc: '/jobs/.etc',
+  readOnly: [{ from: '/git/app/objects', to: '/git/host/app/objects' }],
+  environment: { PATH: '/usr/bin' },
+  cwd: '/build/src/host/app',
+  network: false,
+  limits: { processes: 10, openFiles: 20, fileBytes: 30 },
+  argv: ['/playbooks/0/run.sh'],
+};
+
+/** Options that make something inside, with the position of their destination. */
+const DESTINATIONS = new Map([
+  ['--bind', 2],
+  ['--ro-bind', 2],
+  ['--ro-bind-try', 2],
+  ['--tmpfs', 1],
+  ['--proc', 1],
+  ['--dev', 1],
+  ['--symlink', 2],
+  ['--remount-ro', 1],
+]);
+
+function destinations(argv: readonly string[]): { readonly option: string; readonly to: string }[] {
+  const end = argv.indexOf('--');
+  return argv.slice(0, end).flatMap((option, index) => {
+    const offset = DESTINATIONS.get(option);
+    return offset === undefined ? [] : [{ option, to: argv[index + offset] ?? '' }];
+  });
+}
+
+describe('the arguments of bubblewrap', () => {
+  test('make exactly one lasting place writable, and nothing below it', () => {
+    const argv = bubblewrapArgv(RUNTIME, COMMAND);
+    const made = destinations(argv);
+    expect(made.filter(({ option }) => option === '--bind')).toEqual([{ option: '--bind', to: '/build' }]);
+    expect(made.filter(({ to }) => to.startsWith('/build/'))).toEqual([]);
+  });
+
+  test('unshare everything, keep no capability, and end with a read-only root', () => {
+    const argv = bubblewrapArgv(RUNTIME, COMMAND);
+    for (const option of [
+      '--unshare-all',
+      '--unshare-user',
+      '--disable-userns',
+      '--new-session',
+      '--die-with-parent',
+      '--clearenv',
+    ]) {
+      expect(argv).toContain(option);
+    }
+    expect(argv[argv.indexOf('--cap-drop') + 1]).toBe('ALL');
+    expect(argv).not.toContain('--share-net');
+    const mounts = destinations(argv);
+    expect(mounts.at(-1)).toEqual({ option: '--remount-ro', to: '/' });
+    expect(mounts).toContainEqual({ option: '--remount-ro', to: '/dev' });
+  });
+
+  test('bound the size of every memory-backed place', () => {
+    const argv = bubblewrapArgv(RUNTIME, COMMAND);
+    argv.forEach((option, index) => {
+      if (option === '--tmpfs')
+        expect(argv.slice(index - 4, index)).toEqual([
+          '--size',
+          expect.stringMatching(/^\d+$/),
+          '--perms',
+          expect.any(String),
+        ]);
+    });
+    expect(argv.filter(option => option === '--tmpfs')).toHaveLength(3);
+  });
+
+  test('share the network, and the files it needs, only for a job that has it', () => {
+    expect(bubblewrapArgv(RUNTIME, { ...COMMAND, network: true })).toEqual(
+      expect.arrayContaining(['--share-net', '/etc/resolv.conf']),
+    );
+    expect(bubblewrapArgv(RUNTIME, COMMAND)).not.toContain('/etc/resolv.conf');
+  });
+
+  test('never let a value of the job become an option', () => {
+    fc.assert(
+      fc.property(fc.string(), fc.array(fc.string(), { minLength: 1 }), (value, argv) => {
+        const made = bubblewrapArgv(RUNTIME, { ...COMMAND, environment: { EVIL: value }, argv });
+        const plain = bubblewrapArgv(RUNTIME, { ...COMMAND, environment: { EVIL: 'x' }, argv: ['y'] });
+        expect(made.indexOf('--clearenv')).toBe(plain.indexOf('--clearenv'));
+        expect(made[made.indexOf('EVIL') - 1]).toBe('--setenv');
+        expect(made.slice(made.length - argv.length)).toEqual(argv);
+        expect(made).toHaveLength(plain.length - 1 + argv.length);
+      }),
+    );
+  });
+});
+
+describe('the stage', () => {
+  const stage: Stage = { point: '/mnt', jobDir: '/var/jobs', gitDir: '/var/git', asRoot: true };
+
+  test('shows the two sources below its point and nothing else elsewhere', () => {
+    expect(onStage(stage, '/var/jobs/b/work')).toBe('/mnt/jobs/b/work');
+    expect(onStage(stage, '/var/git')).toBe('/mnt/git');
+    expect(onStage(stage, '/var/jobsworth')).toBe('/var/jobsworth');
+  });
+
+  test("is left for the job's user with no way back, before the command", () => {
+    const argv = stagedArgv(stage, [], { uid: 64_601, gid: 64_601 }, ['git', 'status']);
+    const setpriv = argv.indexOf('setpriv');
+    expect(argv.slice(setpriv)).toEqual([
+      'setpriv',
+      '--reuid',
+      '64601',
+      '--regid',
+      '64601',
+      '--clear-groups',
+      '--no-new-privs',
+      '--inh-caps=-all',
+      '--bounding-set=-all',
+      '--',
+      'git',
+      'status',
+    ]);
+  });
+
+  test('needs no root: a user namespace does', () => {
+    expect(stagedArgv({ ...stage, asRoot: false }, [], null, ['true']).slice(0, 4)).toEqual([
+      'unshare',
+      '--user',
+      '--map-root-user',
+      '--mount',
+    ]);
+  });
+
+  test('refuses a path that would add an option to a mount', () => {
+    const overlay = { lower: '/var/jobs/a,exec', layer: '/var/jobs/l', at: '/var/jobs/x' };
+    expect(() => stagedArgv(stage, [overlay], null, ['true'])).toThrow('not a path for an overlay');
+  });
+});
