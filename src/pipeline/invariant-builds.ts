@@ -4,7 +4,7 @@
  */
 import type { Uuid } from '../lib/ids.ts';
 import { type Build, isOpen } from '../model/build.ts';
-import { type BuildSet, graphOf } from '../model/build-set.ts';
+import { type BuildSet, graphOf, testedMergeOf } from '../model/build-set.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import type { Complain } from './complain.ts';
 import type { TurnInput, TurnOutput } from './turn.ts';
@@ -23,6 +23,9 @@ export class BuildChecks {
       if (this.#asked.has(command.build)) this.#complain('7', `build ${command.build} was asked for twice`);
       this.#asked.add(command.build);
     }
+    const answers = new Set(
+      input.events.flatMap(event => (event.kind === 'merger-result' ? [event.request] : [])),
+    );
     const results = new Set(
       input.events.flatMap(event => (event.kind === 'build-result' ? [event.build] : [])),
     );
@@ -33,7 +36,18 @@ export class BuildChecks {
       const before = input.state.items.get(item.uuid);
       if (before === item) continue;
       this.#checkAttempts(item.buildset);
-      if (before !== undefined) this.#checkItem(before, item, results, cancelled);
+      if (before === undefined) continue;
+      this.#checkMerge(before, item, answers);
+      this.#checkItem(before, item, results, cancelled);
+    }
+  }
+
+  /** What is tested is the answer to the request of this very buildset. */
+  #checkMerge(before: QueueItem, after: QueueItem, answers: ReadonlySet<Uuid>): void {
+    const { stage } = before.buildset;
+    if (stage.state !== 'merging' || before.buildset.uuid !== after.buildset.uuid) return;
+    if (testedMergeOf(after.buildset) !== null && !answers.has(stage.request)) {
+      this.#complain('2', `buildset ${before.buildset.uuid} took a merge it did not ask for`);
     }
   }
 

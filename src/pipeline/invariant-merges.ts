@@ -44,7 +44,9 @@ export class MergeChecks {
       )
         continue;
       const item = output.state.items.get(command.item);
-      if (item !== undefined) this.#checkVerdict(item, output.state);
+      if (item === undefined) continue;
+      this.#checkVerdict(item, output.state);
+      if (input.pipeline.manager === 'dependent') this.#checkStackLanded(item);
     }
   }
 
@@ -103,6 +105,19 @@ export class MergeChecks {
     }
   }
 
+  /** What it was tested on top of has landed before it is reported, and nothing else since. */
+  #checkStackLanded(item: QueueItem): void {
+    const stack = this.#stackedOn.get(item.buildset.uuid) ?? [];
+    if (!this.#isTail(item.queue, stack))
+      this.#complain('1', `${item.changes[0].key} is reported as good on top of what has not landed`);
+  }
+
+  #isTail(queue: string, stack: readonly Uuid[]): boolean {
+    const landed = this.#landed.get(queue) ?? [];
+    const tail = stack.length === 0 ? [] : landed.slice(-stack.length);
+    return tail.length === stack.length && tail.every((landing, index) => landing.buildset === stack[index]);
+  }
+
   #checkStack(item: QueueItem): void {
     const who = item.changes[0].key;
     const landed = this.#landed.get(item.queue) ?? [];
@@ -111,12 +126,10 @@ export class MergeChecks {
     const tested = stage.state === 'complete' ? stage.tested : null;
     if (stack === undefined) this.#complain('1', `${who} landed and its merge was never asked for`);
     else {
-      const tail = stack.length === 0 ? [] : landed.slice(-stack.length);
-      const same =
-        tail.length === stack.length && tail.every((landing, index) => landing.buildset === stack[index]);
-      if (!same)
+      if (!this.#isTail(item.queue, stack)) {
         this.#complain('1', `${who} landed, tested on top of other items than those that landed before it`);
-      this.#checkBase(item, tested, tail);
+      }
+      this.#checkBase(item, tested, stack.length === 0 ? [] : landed.slice(-stack.length));
     }
     this.#landed.set(item.queue, [...landed, { buildset: item.buildset.uuid, tested }]);
   }

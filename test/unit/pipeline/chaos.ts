@@ -124,7 +124,11 @@ export class Chaos {
       return choose(pipeline.reports, pick, report =>
         pipeline.reportEvent(report, this.#nature.report(luck)),
       );
-    if (act < 82) return choose(pipeline.zombies, pick, build => pipeline.resultEvent(build, 'SUCCESS'));
+    if (act < 80)
+      return choose(pipeline.lateMerges, pick, merge =>
+        pipeline.mergeEvent(merge, this.#nature.merge(merge, luck)),
+      );
+    if (act < 83) return choose(pipeline.zombies, pick, build => pipeline.resultEvent(build, 'SUCCESS'));
     if (act < 88) return choose(this.#sent, pick, event => event);
     return this.#nature.meddling ? this.#meddle(act, pick) : undefined;
   }

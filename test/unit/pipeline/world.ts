@@ -299,6 +299,8 @@ export class PipelineWorld {
   readonly history: RecordedTurn[] = [];
   readonly left: QueueItem[] = [];
   merges: PendingMerge[] = [];
+  /** Withdrawn; a merger may still answer. */
+  readonly lateMerges: PendingMerge[] = [];
   builds: PendingBuild[] = [];
   /** Cancelled; their executors may still answer. */
   readonly zombies: PendingBuild[] = [];
@@ -384,6 +386,7 @@ export class PipelineWorld {
           });
         return;
       case 'withdraw-merger-request':
+        this.lateMerges.push(...this.merges.filter(merge => merge.request === command.request));
         this.merges = this.merges.filter(merge => merge.request !== command.request);
         return;
       case 'request-build':
