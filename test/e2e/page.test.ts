@@ -261,6 +261,18 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
     );
   });
 
+  test('lists what is wrong in the configuration', async () => {
+    await page.goto(web.url);
+    await page.getByRole('link', { name: '1 configuration error' }).click();
+    await page.locator('.errors li').waitFor();
+    expect(await page.locator('.errors li').innerText()).toBe(
+      'acme/lib @ master .zuul.yaml:4:3\n unknown key "tiemout", did you mean "timeout"?'.replace(
+        '\n ',
+        '\n',
+      ),
+    );
+  });
+
   test('says so when the connection is lost and when it is back', async () => {
     await page.goto(web.url);
     await card('docs').waitFor();
@@ -282,6 +294,13 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
     `/t/main/build/${uuidOf('retry-budget', 'build', '1', 'integration', '2')}`,
   ])('%s fits 390 pixels', async path => {
     await page.setViewportSize({ width: 390, height: 844 });
+    const subject = 'Supercalifragilisticexpialidocious_identifier_without_any_break_point_whatsoever';
+    const [first, second, , ...rest] = gateItems();
+    const long = {
+      ...gateItems()[2]!,
+      changes: [sampleChange('a-name-that-goes-on-and-on-and-on-and-on', 'acme/app', subject)] as const,
+    };
+    web.change(sampleSnapshot({ gate: [first!, second!, long, ...rest], check: checkItems() }));
     await page.goto(web.url + path);
     await page.locator('.live.is-on').waitFor();
     await page.locator('.item, .span-row, .log-output').first().waitFor();

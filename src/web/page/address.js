@@ -4,6 +4,7 @@ const base = new URL('..', import.meta.url).pathname.replace(/\/$/, '');
 export const pages = {
   tenant: tenant => `${base}/t/${encodeURIComponent(tenant)}`,
   item: (tenant, uuid) => `${base}/t/${encodeURIComponent(tenant)}/item/${uuid}`,
+  errors: tenant => `${base}/t/${encodeURIComponent(tenant)}/config-errors`,
   build: (tenant, uuid) => `${base}/t/${encodeURIComponent(tenant)}/build/${uuid}`,
 };
 
@@ -23,10 +24,12 @@ export function fetchTenants() {
   return fetchJson(`${base}/api/tenants`);
 }
 
-/** `{page: 'board' | 'item' | 'build' | 'buildset' | 'none', tenant, uuid}` of the address bar. */
+/** `{page: 'board' | 'item' | 'build' | 'buildset' | 'errors' | 'none', tenant, uuid}` of the address bar. */
 export function currentPlace() {
   const path = location.pathname.slice(base.length);
   const found = /^\/t\/([^/]+)(?:\/(item|build|buildset)\/([0-9a-f]{32}))?/.exec(path);
   if (found === null) return { page: 'none', tenant: null, uuid: null };
+  if (/^\/t\/[^/]+\/config-errors$/.test(path))
+    return { page: 'errors', tenant: decodeURIComponent(found[1]), uuid: null };
   return { page: found[2] ?? 'board', tenant: decodeURIComponent(found[1]), uuid: found[3] ?? null };
 }

@@ -127,7 +127,7 @@ export class Board {
       return emptyBox(
         'No pipelines yet',
         'This tenant has no pipelines. Define one in a config-project of the tenant file and push it; see also ',
-        element('a', { href: api(this.#tenant, 'config-errors') }, 'its configuration errors'),
+        element('a', { 'data-route': true, href: pages.errors(this.#tenant) }, 'its configuration errors'),
         '.',
       );
     }

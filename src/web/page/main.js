@@ -5,10 +5,12 @@
  *     /t/<tenant>              its pipelines               board.js
  *     /t/<tenant>/item/<uuid>  one item                    item-view.js
  *     /t/<tenant>/build/<uuid> the log of a build          log-view.js
+ *     /t/<tenant>/config-errors                            errors-view.js
  */
 import { api, currentPlace, fetchJson, fetchTenants, pages } from './address.js';
 import { Board } from './board.js';
 import { element, show } from './dom.js';
+import { ErrorsView } from './errors-view.js';
 import { clock, count, duration } from './format.js';
 import { ItemView } from './item-view.js';
 import { Live } from './live.js';
@@ -45,6 +47,7 @@ async function open() {
       : `${place.page} · ${tenant} · Gatehouse`;
   if (place.page === 'item') view = new ItemView(main, tenant, place.uuid, live);
   else if (place.page === 'build') view = new LogView(main, tenant, place.uuid, live);
+  else if (place.page === 'errors') view = new ErrorsView(main, tenant);
   else if (place.page === 'buildset') await openBuildset(tenant, place.uuid);
   else view = new Board(main, tenant, live);
 }
@@ -126,7 +129,7 @@ function headerFacts(facts) {
     facts.configErrors > 0 &&
       element(
         'a',
-        { class: 'warn', href: api(facts.name, 'config-errors') },
+        { class: 'warn', 'data-route': true, href: pages.errors(facts.name) },
         count(facts.configErrors, 'configuration error'),
       ),
     facts.tracing !== null && tracingFact(facts.tracing, lost),
