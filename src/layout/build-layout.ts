@@ -18,6 +18,7 @@ import { checkProjects } from './check-projects.ts';
 import { collectFile } from './collect-items.ts';
 import { type Collected, emptyCollection } from './collected.ts';
 import { chooseBranches, chooseConfigFiles, compareText } from './config-files.ts';
+import type { ParsedFile } from './items.ts';
 import type { Layout, LayoutFile, ProjectConfig } from './layout.ts';
 import type { ParseCache } from './parse-cache.ts';
 import { projectResolver } from './resolve-project.ts';
@@ -70,16 +71,18 @@ function filesOf(
       const text = `not read, because ${because} is there as well; merge the two or remove one`;
       errors.push({ severity: 'error', ...place, file: path, code: 'ignored-file', text });
     }
-    return chosen.files.flatMap(({ path, text, problem }): readonly LayoutFile[] => {
-      if (problem !== undefined) {
-        errors.push({ severity: 'error', ...place, file: path, code: 'unreadable-file', text: problem });
-        return [];
-      }
-      const impliedBranch = bound ? branch : undefined;
-      const { project: key, trusted } = project;
-      return [{ project: key, branch, trusted, path, impliedBranch, parsed: cache.parse(text) }];
+    const impliedBranch = bound ? branch : undefined;
+    const { project: key, trusted } = project;
+    return chosen.files.map(({ path, text, problem }): LayoutFile => {
+      const parsed = problem === undefined ? cache.parse(text) : unreadable(problem);
+      return { project: key, branch, trusted, path, impliedBranch, parsed };
     });
   });
+}
+
+function unreadable(text: string): ParsedFile {
+  const problem = { offset: 0, code: 'unreadable-file', text };
+  return { items: [], problems: [problem], positionOf: () => ({ line: 1, column: 1 }) };
 }
 
 /** As somebody reads them: project by project in the tenant's order, file by file, downwards. */

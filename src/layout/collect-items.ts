@@ -22,7 +22,11 @@ export function collectFile(
   context: CollectContext,
 ): void {
   for (const { offset, code, text, severity } of file.parsed.problems) {
-    into.errors.push(errorAt(file, offset, code, text, severity));
+    const error = errorAt(file, offset, code, text, severity);
+    into.errors.push(error);
+    // Its own project's stanza may have been in what could not be read: better no jobs than too few.
+    const branch = file.trusted ? undefined : file.branch;
+    if (error.severity === 'error') append(into.brokenStanzas, file.project, { branch, error });
   }
   for (const item of file.parsed.items) {
     const kind = item.kind === 'broken' ? item.of : item.kind;

@@ -33,6 +33,15 @@ export type ParsedYaml =
   | YamlDocument
   | ({ readonly kind: 'invalid'; readonly code: string; readonly text: string } & LineColumn);
 
+/** The parser's words that do not say what to look for. */
+const HINTS: ReadonlyMap<string, string> = new Map([
+  [
+    'deficient indentation',
+    '; a bracket or quote above is not closed, or this line must be indented further',
+  ],
+  ['bad indentation of a mapping entry', '; align it with the keys above, and quote a value that holds ": "'],
+]);
+
 export function parseYaml(text: string): ParsedYaml {
   const refuse = (position: LineColumn, code: string, reason: string): ParsedYaml => ({
     kind: 'invalid',
@@ -53,6 +62,7 @@ export function parseYaml(text: string): ParsedYaml {
     if (!(error instanceof YAMLException)) throw error;
     const { mark } = error;
     const position = { line: (mark?.line ?? 0) + 1, column: (mark?.column ?? 0) + 1 };
-    return refuse(position, 'yaml-syntax', `not valid YAML: ${error.reason}`);
+    const hint = HINTS.get(error.reason) ?? '';
+    return refuse(position, 'yaml-syntax', `not valid YAML: ${error.reason}${hint}`);
   }
 }

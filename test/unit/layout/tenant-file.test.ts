@@ -207,7 +207,13 @@ describe('mistakes refuse the file', () => {
       `${HEAD}        untrusted-projects: [../x]\n`,
       ['tenants.yaml:5:30: "../x" is no name of a project'],
     ],
-    ['no YAML', '- tenant: [\n', ['tenants.yaml:2:1: not valid YAML: deficient indentation']],
+    [
+      'no YAML',
+      '- tenant: [\n',
+      [
+        'tenants.yaml:2:1: not valid YAML: deficient indentation; a bracket or quote above is not closed, or this line must be indented further',
+      ],
+    ],
     [
       'a duplicate key',
       '- tenant:\n    name: a\n    name: b\n    source: {}\n',

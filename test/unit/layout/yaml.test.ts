@@ -93,8 +93,20 @@ describe('what is refused, with its place', () => {
       'a:\n\tb: 1\n',
       ['2:1: not valid YAML: tab characters must not be used in indentation'],
     ],
-    ['bad indentation', 'a: 1\n b: 2\n', ['2:3: not valid YAML: bad indentation of a mapping entry']],
-    ['an open bracket', 'a: [1\n', ['2:1: not valid YAML: deficient indentation']],
+    [
+      'bad indentation',
+      'a: 1\n b: 2\n',
+      [
+        '2:3: not valid YAML: bad indentation of a mapping entry; align it with the keys above, and quote a value that holds ": "',
+      ],
+    ],
+    [
+      'an open bracket',
+      'a: [1\n',
+      [
+        '2:1: not valid YAML: deficient indentation; a bracket or quote above is not closed, or this line must be indented further',
+      ],
+    ],
     ['a NUL byte', 'a: \0\n', ['1:4: not valid YAML: null byte is not allowed in input']],
     ['an alias without anchor', 'a: *x\n', ['1:5: alias *x has no anchor &x above it']],
     [

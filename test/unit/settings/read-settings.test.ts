@@ -2,9 +2,18 @@ import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'nod
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readOptions } from '../../../drivers/git/options.ts';
+import { optionReader } from '../../../src/lib/option-reader.ts';
 import { readSettings } from '../../../src/settings/read-settings.ts';
+import type { Settings } from '../../../src/settings/settings.ts';
 
 const SAMPLE = new URL('../../../etc/gatehouse.conf', import.meta.url).pathname;
+
+function settingsOf(file: string, environment: Record<string, string>): Settings {
+  const read = readSettings(file, environment);
+  if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
+  return read.settings;
+}
 
 describe('reading the settings file', () => {
   let directory: string;
@@ -64,8 +73,12 @@ describe('reading the settings file', () => {
       .replaceAll('<state_dir>', '/var/lib/gatehouse')
       .replace('root = https://gatehouse.example.org', '')
       .replaceAll(/^(endpoint|tls_\w+) = .*$/gm, '');
-    const all = readSettings(write(uncommented, 0o600), {});
-    expect(all).toEqual(readSettings(write(sample, 0o600), {}));
+    const { connections, ...all } = settingsOf(write(uncommented, 0o600), { GATEHOUSE_WEBHOOK_TOKEN: 'x' });
+    const { connections: _, ...defaults } = settingsOf(write(sample, 0o600), {});
+    expect(all).toEqual(defaults);
+    const read = optionReader(connections[0]!);
+    readOptions('local', read);
+    expect(read.finish()).toEqual([]);
     expect(uncommented.match(/^[a-z_]+ =/gm)?.length).toBeGreaterThan(35);
   });
 });
