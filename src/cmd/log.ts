@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import type { Log } from '../lib/log.ts';
 
 export interface LogOptions {
-  readonly level: 'debug' | 'info' | 'warn' | 'error';
+  readonly level: 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
   readonly format: 'pretty' | 'json';
   readonly stream: NodeJS.WritableStream;
 }

@@ -4,7 +4,7 @@
  * the driver's memory, and the trace of the trip.
  *
  * An event whose processing fails is tried again a few times with a pause, then laid aside where people see it; the ones
- * behind it go on.
+ * behind it go on. While the host cannot be reached at all, nothing is laid aside: the queue waits for it.
  */
 import type { Connection, DriverMemory, ProcessedEvent } from '../driver/connection.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -23,6 +23,7 @@ import type { Fence } from '../store/fence.ts';
 import { outboxOperation } from '../store/outbox.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, set, type Store } from '../store/port.ts';
+import { rootSpanOf } from '../tracing/span-ids.ts';
 import { ingestionSpans } from '../tracing/spans/ingestion-spans.ts';
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import type { ChangeCache } from './change-cache.ts';
@@ -30,7 +31,7 @@ import { discardedFacts, forwardedFacts } from './ingestion-facts.ts';
 
 const MAX_ATTEMPTS = 5;
 /** Milliseconds before the second, third, ... attempt. */
-const PAUSES = [100, 500, 2_000, 5_000] as const;
+const PAUSES = [100, 500, 2_000, 5_000, 15_000, 30_000] as const;
 
 export interface ConnectionEventsDeps {
   readonly connection: Connection;
@@ -64,13 +65,13 @@ async function processEntry(entry: QueueEntry<ConnectionEvent>, deps: Connection
     } catch (error) {
       signal.throwIfAborted();
       const facts = { err: error, event: entry.value.uuid, attempt };
-      if (attempt >= MAX_ATTEMPTS) {
+      if (attempt >= MAX_ATTEMPTS && !isRemoteFault(error)) {
         deps.log.error(facts, `an event of connection ${deps.connection.name} cannot be processed; it is laid aside`);
         await fence.commit(deps.queue.deadLetter(entry, error), deps.ids.uuid());
         return;
       }
       deps.log.warn(facts, `an event of connection ${deps.connection.name} could not be processed; trying again`);
-      await pause(PAUSES[Math.min(attempt - 1, PAUSES.length - 1)] ?? 5_000, signal);
+      await pause(PAUSES[Math.min(attempt - 1, PAUSES.length - 1)] ?? 30_000, signal);
       continue;
     }
     const operations = await forwardOperations(entry, processed, takenAt, deps);
@@ -78,6 +79,11 @@ async function processEntry(entry: QueueEntry<ConnectionEvent>, deps: Connection
     deps.changes.remember(processed.changes);
     return;
   }
+}
+
+/** The host cannot be reached: nothing is wrong with the event, and the ones behind it would fare no better. */
+function isRemoteFault(error: unknown): boolean {
+  return error instanceof Error && 'retryable' in error && error.retryable === true;
 }
 
 async function forwardOperations(
@@ -104,7 +110,9 @@ async function forwardOperations(
 }
 
 function tenantEvent(trigger: TriggerEvent, tenant: TenantName, queuedAt: ReturnType<Clock['now']>): TenantEvent {
-  return { kind: 'trigger', uuid: derivedUuid(trigger.uuid, tenant), tenant, trigger, queuedAt };
+  // The trace of the trip is the trigger's own: its root is what later traces link to.
+  const span = rootSpanOf(trigger.uuid);
+  return { kind: 'trigger', uuid: derivedUuid(trigger.uuid, tenant), tenant, trigger: { ...trigger, span }, queuedAt };
 }
 
 function updateOperations(processed: ProcessedEvent, queuedAt: ReturnType<Clock['now']>, deps: ConnectionEventsDeps): readonly Operation[] {

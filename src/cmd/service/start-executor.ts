@@ -3,7 +3,7 @@ import { buildRequestCodec } from '../../model/codec/records.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component, Core } from './core.ts';
 import { providedRepositories } from './provided-repositories.ts';
-import { buildQueue } from './worker-queues.ts';
+import { buildQueue } from './build-queue.ts';
 
 export async function startExecutor(core: Core): Promise<Component & { readonly sandboxReport: string; readonly isolated: boolean }> {
   const store = core.session();

@@ -1,9 +1,9 @@
 import { createMerger } from '../../merger/merger.ts';
+import { createStoreRequests } from '../../merger/store-requests.ts';
 import { mergerRequestCodec } from '../../model/codec/records.ts';
 import { projectIdOf } from '../../model/project.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component, Core } from './core.ts';
-import { mergerRequests } from './worker-queues.ts';
 
 export async function startMerger(core: Core): Promise<Component> {
   const store = core.session();
@@ -14,7 +14,7 @@ export async function startMerger(core: Core): Promise<Component> {
     log: core.log.child({ component: 'merger' }),
     repositories: core.repositories,
     remote: project => core.connections.get(projectIdOf(project).connection)?.remote(project),
-    requests: mergerRequests(queue, { store, paths: core.paths, clock: core.clock, ids: core.ids, worker: core.host }),
+    requests: createStoreRequests({ store, paths: core.paths, queue, clock: core.clock, worker: core.host }),
     worker: core.host,
   });
   return {

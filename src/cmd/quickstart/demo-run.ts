@@ -1,0 +1,146 @@
+/** The demo: six changes proposed, checked, approved in order, and gated; what is seen on the way goes to the screen. */
+import { type Api, ApiError } from '../client/api.ts';
+import { followTenant, type LiveView } from '../client/follow.ts';
+import type { LiveItem } from '../../web/live-item.ts';
+import { API, APP, DEMO_CHANGES, TENANT } from './demo-files.ts';
+import { approve, commitTopic, propose } from './developer.ts';
+import type { Site } from './prepare-site.ts';
+import { progressFrame, progressLines, type ProgressRow } from './progress.ts';
+import type { Screen } from './screen.ts';
+
+/** Milliseconds until a demo that does not come to its end is given up. */
+const DEMO_LIMIT = 120_000;
+
+const SHORT: { readonly [project: string]: string } = { [APP]: 'app', [API]: 'api' };
+
+/** @returns the proposed commits by topic. @throws Error when it does not end in time. */
+export async function runDemo(site: Site, api: Api, screen: Screen): Promise<ReadonlyMap<string, string>> {
+  const limit = AbortSignal.timeout(DEMO_LIMIT);
+  const watching = new AbortController();
+  const watcher = new GateWatcher(screen);
+  const followed = watcher.follow(api, AbortSignal.any([limit, watching.signal]));
+  const commits = new Map<string, string>();
+  for (const change of DEMO_CHANGES) {
+    const clone = site.clone(change.project);
+    commits.set(change.topic, await commitTopic(clone, change.topic, change.subject, change.files));
+    await propose(clone, change.topic);
+  }
+  screen.line(`proposed ${commits.size} changes with git push; pipeline check tests each on its own`);
+  await watcher.until('check', commits.size, limit);
+  // One after the other, as people would: the order of two pushes that arrive together is nobody's to know.
+  for (const change of DEMO_CHANGES) {
+    await approve(site.clone(change.project), change.topic);
+    await watcher.untilEntered('gate', change.project, `master/${change.topic}`, limit);
+  }
+  screen.line(`approved all in order; pipeline gate tests each behind the ones ahead, and lands what passes`);
+  await watcher.until('gate', commits.size, limit);
+  watching.abort();
+  await followed;
+  screen.keep();
+  return commits;
+}
+
+/** Counts who left which pipeline, and draws the gate. */
+class GateWatcher {
+  readonly #screen: Screen;
+  readonly #left = new Map<string, Set<string>>();
+  readonly #results = new Map<string, string>();
+  readonly #waiting: { readonly met: () => boolean; readonly done: () => void }[] = [];
+  #view: LiveView | undefined;
+  #failure: unknown;
+
+  constructor(screen: Screen) {
+    this.#screen = screen;
+  }
+
+  async follow(api: Api, signal: AbortSignal): Promise<void> {
+    const redraw = setInterval(() => this.#draw(), 200);
+    try {
+      while (!signal.aborted) {
+        try {
+          for await (const view of followTenant(api, TENANT, signal)) await this.#see(view, api);
+        } catch (error) {
+          // The service is being restarted: what was missed is in its history.
+          if (!(error instanceof ApiError || error instanceof TypeError)) throw error;
+          await new Promise(resolve => setTimeout(resolve, 100));
+        }
+      }
+    } catch (error) {
+      this.#failure = error;
+      for (const waiter of this.#waiting) waiter.done();
+    } finally {
+      clearInterval(redraw);
+      this.#draw();
+    }
+  }
+
+  /** Resolves when `count` items have left the pipeline. */
+  until(pipeline: string, count: number, signal: AbortSignal): Promise<void> {
+    return this.#await(() => (this.#left.get(pipeline)?.size ?? 0) >= count, `${count} items to leave ${pipeline}`, signal);
+  }
+
+  /** Resolves when the change is in the pipeline, or was. */
+  untilEntered(pipeline: string, project: string, change: string, signal: AbortSignal): Promise<void> {
+    const isIt = (item: LiveItem) => item.pipeline === pipeline && item.changes[0]?.project === project && item.changes[0].name === change;
+    return this.#await(() => this.#results.has(`${project} ${change}`) || [...(this.#view?.items.values() ?? [])].some(isIt), `${change} to enter ${pipeline}`, signal);
+  }
+
+  async #await(met: () => boolean, what: string, signal: AbortSignal): Promise<void> {
+    await new Promise<void>((resolve, reject) => {
+      signal.addEventListener('abort', () => reject(new Error(`the demo did not come to its end within ${DEMO_LIMIT / 1000} s (waiting for ${what})`)), { once: true });
+      this.#waiting.push({ met, done: resolve });
+      this.#settle();
+    });
+    if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  async #see(view: LiveView, api: Api): Promise<void> {
+    const before = this.#view;
+    this.#view = view;
+    const gone = [...(before?.items.keys() ?? [])].filter(uuid => !view.items.has(uuid));
+    if (before === undefined || gone.length > 0) await this.#readLeft(api, gone);
+    if (this.#screen.live) this.#draw();
+    else for (const line of progressLines(before, view, 'gate')) this.#screen.line(line);
+    this.#settle();
+  }
+
+  /** Finished items, from the history, which may trail the live view by a moment: asked until the gone are there. */
+  async #readLeft(api: Api, gone: readonly string[]): Promise<void> {
+    for (let tries = 0; tries < 100; tries++) {
+      await this.#readFinished(api);
+      const known = new Set([...this.#left.values()].flatMap(left => [...left]));
+      if (gone.every(uuid => known.has(uuid))) return;
+      await new Promise(resolve => setTimeout(resolve, 50));
+    }
+  }
+
+  async #readFinished(api: Api): Promise<void> {
+    const finished = await api.get<readonly { readonly uuid: string; readonly pipeline: string; readonly result: string | null; readonly changes: readonly { readonly project: string; readonly name: string }[] }[]>(
+      `/api/tenant/${TENANT}/items?limit=100`,
+    );
+    for (const item of finished) {
+      const change = item.changes[0];
+      if (change === undefined) continue;
+      const left = this.#left.get(item.pipeline) ?? new Set();
+      left.add(item.uuid);
+      this.#left.set(item.pipeline, left);
+      if (item.pipeline === 'gate') this.#results.set(`${change.project} ${change.name}`, item.result ?? '');
+    }
+  }
+
+  #settle(): void {
+    for (const waiter of this.#waiting) if (waiter.met()) waiter.done();
+  }
+
+  #draw(): void {
+    const view = this.#view;
+    if (view === undefined || !this.#screen.live) return;
+    this.#screen.frame(['', ...progressFrame(DEMO_CHANGES.map(change => this.#row(change, view)), { width: this.#screen.width, colour: this.#screen.colour, now: Date.now() })]);
+  }
+
+  #row(change: (typeof DEMO_CHANGES)[number], view: LiveView): ProgressRow {
+    const id = `master/${change.topic}`;
+    const item = [...view.items.values()].find(each => each.pipeline === 'gate' && each.changes[0]?.project === change.project && each.changes[0].name === id);
+    return { name: `${SHORT[change.project] ?? change.project} ${change.topic}`, item, left: item === undefined ? this.#results.get(`${change.project} ${id}`) : undefined };
+  }
+}

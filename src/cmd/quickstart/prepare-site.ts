@@ -1,0 +1,94 @@
+/**
+ * Builds the demo's world below one directory, from nothing:
+ *
+ *     repositories/acme/{config,app,api}.git   bare repositories, the code host
+ *     developer/<project>                      a developer's clones
+ *     etc/gatehouse.conf, etc/tenants.yaml     what an operator would write
+ *     state/                                   everything the service keeps
+ */
+import { mkdir, rm, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { installPostReceiveHook } from '../../../drivers/git/install-hook.ts';
+import { API, API_FILES, APP, APP_FILES, CONFIG_FILES, CONFIG_PROJECT, CONNECTION, type DemoFile, TENANT } from './demo-files.ts';
+import { createRepository } from './developer.ts';
+
+export interface Site {
+  readonly config: string;
+  /** Bare repository by project. */
+  readonly repositories: ReadonlyMap<string, string>;
+  readonly url: string;
+  clone(project: string): string;
+}
+
+export interface SiteOptions {
+  readonly directory: string;
+  readonly port: number;
+  /** Signs the webhooks of the repositories' hooks. */
+  readonly token: string;
+  readonly logLevel: 'info' | 'warn';
+}
+
+const PROJECTS: readonly (readonly [project: string, files: readonly DemoFile[]])[] = [
+  [CONFIG_PROJECT, CONFIG_FILES],
+  [APP, APP_FILES],
+  [API, API_FILES],
+];
+
+/** Whatever an earlier run left in `directory` is removed. */
+export async function prepareSite(options: SiteOptions): Promise<Site> {
+  const { directory } = options;
+  await rm(directory, { recursive: true, force: true });
+  const repositories = new Map(PROJECTS.map(([project]) => [project, path.join(directory, 'repositories', `${project}.git`)]));
+  const clone = (project: string) => path.join(directory, 'developer', project);
+  const url = `http://127.0.0.1:${options.port}`;
+  await Promise.all(
+    PROJECTS.map(async ([project, files]) => {
+      const bare = repositories.get(project) ?? '';
+      await createRepository(bare, clone(project), files);
+      await installPostReceiveHook(bare, { url: `${url}/api/connection/${CONNECTION}/payload`, token: options.token, project });
+    }),
+  );
+  const config = path.join(directory, 'etc', 'gatehouse.conf');
+  await mkdir(path.dirname(config), { recursive: true });
+  await writeFile(config, settings(options), { mode: 0o600 });
+  await writeFile(path.join(directory, 'etc', 'tenants.yaml'), tenants());
+  return { config, repositories, url, clone };
+}
+
+function settings({ directory, port, token, logLevel }: SiteOptions): string {
+  return `# Written by the quickstart. See etc/gatehouse.conf of the distribution for all options.
+[scheduler]
+tenant_config = tenants.yaml
+state_dir = ${path.join(directory, 'state')}
+
+[web]
+port = ${port}
+
+[executor]
+# Where bubblewrap is missing the demo's own jobs run without isolation; do not do this with other people's.
+allow_unsandboxed = true
+
+[log]
+level = ${logLevel}
+format = pretty
+
+[connection ${CONNECTION}]
+driver = git
+baseurl = ${path.join(directory, 'repositories')}
+webhook_token = ${token}
+poll_interval = 60s
+`;
+}
+
+function tenants(): string {
+  return `- tenant:
+    name: ${TENANT}
+    source:
+      ${CONNECTION}:
+        config-projects:
+          - ${CONFIG_PROJECT}
+        untrusted-projects:
+          - ${APP}
+          - ${API}
+`;
+}

@@ -1,0 +1,99 @@
+/**
+ * The demo's live picture of the gate: pure text. On a terminal the frame is drawn over the last one; elsewhere each new fact
+ * is a line.
+ *
+ *     gate, queue integrated
+ *       1  app greeting        merged
+ *       2  app rename-total    ● app-unit-tests 0.4s  ✓ app-integration-tests
+ *       3  app discount        ✗ app-unit-tests  waiting for the change ahead
+ *       4  api basket-route    ● api-contract-tests     tested again: app-unit-tests of acme/app master/discount,... ended with FAILURE
+ */
+import { durationText } from '../../lib/duration-text.ts';
+import { type Paint, painter } from '../../tracing/ansi.ts';
+import { toWidth } from '../../tracing/text-width.ts';
+import type { LiveItem } from '../../web/live-item.ts';
+import type { LiveView } from '../client/follow.ts';
+
+export interface ProgressRow {
+  /** `app greeting`. */
+  readonly name: string;
+  /** Undefined: not in the gate yet. */
+  readonly item: LiveItem | undefined;
+  /** Final word once it has left. */
+  readonly left: string | undefined;
+}
+
+const NAME_WIDTH = 22;
+
+const STATES: { readonly [state: string]: string } = {
+  window: 'beyond the window',
+  merge: 'merging',
+  configure: 'configuring',
+  'repo-state': 'reading heads',
+  'hold-following': 'held by the change ahead',
+  executor: 'waiting for an executor',
+  running: '',
+  'change-ahead': 'done, waiting for the change ahead',
+  'needed-change': 'waiting for a change it needs',
+  dependency: 'holds a place',
+  reporting: 'landing',
+};
+
+export function progressFrame(rows: readonly ProgressRow[], options: { readonly width: number; readonly colour: boolean; readonly now: number }): readonly string[] {
+  const paint = painter(options.colour);
+  return rows.map((row, index) => {
+    const head = `  ${paint(String(index + 1), 'dim')}  ${toWidth(row.name, NAME_WIDTH)}`;
+    return `${head} ${statusOf(row, options, paint)}`;
+  });
+}
+
+function statusOf({ item, left }: ProgressRow, { width, now }: { readonly width: number; readonly now: number }, paint: Paint): string {
+  if (left !== undefined) return left === 'SUCCESS' ? paint('merged', 'green') : paint(left, 'red');
+  if (item === undefined) return paint('not approved yet', 'dim');
+  const jobs = item.jobs.map(job => jobText(job, now, paint)).join('  ');
+  const state = STATES[item.state.name] ?? item.state.name;
+  const reset = item.resets.at(-1);
+  const again = reset === undefined ? '' : paint(`tested again: ${clip(reset.brief, width - NAME_WIDTH - 60)}`, 'yellow');
+  return [jobs, paint(state, 'dim'), again].filter(part => part !== '' && part !== paint('', 'dim')).join('  ');
+}
+
+function jobText(job: LiveItem['jobs'][number], now: number, paint: Paint): string {
+  switch (job.state) {
+    case 'started':
+      return `${paint('●', 'cyan')} ${job.name} ${paint(durationText(Math.max(0, now - (job.startedAt ?? now))), 'dim')}`;
+    case 'completed':
+      return job.result === 'SUCCESS' ? `${paint('✓', 'green')} ${job.name}` : `${paint('✗', 'red')} ${job.name}`;
+    case 'cancelled':
+    case 'skipped':
+      return `${paint('–', 'dim')} ${job.name}`;
+    default:
+      return `${paint('○', 'dim')} ${job.name}`;
+  }
+}
+
+function clip(text: string, width: number): string {
+  const room = Math.max(20, width);
+  return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
+}
+
+/** What is new between two views of the gate, one line per fact: for logs and pipes. */
+export function progressLines(before: LiveView | undefined, after: LiveView, pipeline: string): readonly string[] {
+  const lines: string[] = [];
+  for (const [uuid, item] of after.items) {
+    if (item.pipeline !== pipeline) continue;
+    const old = before?.items.get(uuid);
+    const name = item.changes[0]?.text ?? uuid;
+    if (old === undefined) lines.push(`${name} entered ${pipeline}`);
+    for (const reset of item.resets.slice(old?.resets.length ?? 0)) lines.push(`${name} is tested again: ${reset.text}`);
+    for (const job of item.jobs) {
+      const known = old?.jobs.find(each => each.build === job.build && each.name === job.name);
+      if (job.state !== known?.state && (job.state === 'started' || job.state === 'completed')) {
+        lines.push(`${name}: ${job.name} ${job.state === 'started' ? 'runs' : (job.result ?? 'ended')}`);
+      }
+    }
+  }
+  for (const [uuid, item] of before?.items ?? []) {
+    if (item.pipeline === pipeline && !after.items.has(uuid)) lines.push(`${item.changes[0]?.text ?? uuid} left ${pipeline}`);
+  }
+  return lines;
+}

@@ -1,0 +1,66 @@
+/** The executor's end of the request queue: what it takes, and where its answers go. */
+import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from '../../executor/deps.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { IdMaker } from '../../lib/ids.ts';
+import type { BuildRequest } from '../../model/build-request.ts';
+import { pipelineEventCodec } from '../../model/codec/records.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import { EventQueue } from '../../store/event-queue.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import type { Store } from '../../store/port.ts';
+import type { Claim } from '../../store/request-claim.ts';
+import type { RequestQueue } from '../../store/request-queue.ts';
+import { nextRequest } from '../../store/request-worker.ts';
+
+export interface WorkerQueueDeps {
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  /** Shown as the worker of what it does. */
+  readonly worker: string;
+}
+
+export function buildQueue(queue: RequestQueue<BuildRequest>, deps: WorkerQueueDeps): BuildQueue {
+  return {
+    async take(accepts, signal) {
+      const claim = await nextUnlessAborted(queue, deps, accepts, signal);
+      return claim === undefined ? undefined : takenBuild(claim, deps);
+    },
+  };
+}
+
+async function nextUnlessAborted<T extends { readonly uuid: string; readonly priority: number }>(
+  queue: RequestQueue<T>,
+  deps: WorkerQueueDeps,
+  accepts: (request: T) => boolean,
+  signal: AbortSignal,
+): Promise<Claim<T> | undefined> {
+  try {
+    return await nextRequest(queue, { worker: deps.worker, clock: deps.clock, accepts }, signal);
+  } catch (error) {
+    if (signal.aborted) return undefined;
+    throw error;
+  }
+}
+
+function takenBuild(claim: Claim<BuildRequest>, deps: WorkerQueueDeps): TakenBuild {
+  const request = claim.request.value;
+  const events = pipelineQueue(deps, request.tenant, request.pipeline);
+  return {
+    request,
+    cancelled: claim.cancelled,
+    lost: claim.lost,
+    async report(event: BuildEvent) {
+      await claim.report(events.put(event), deps.ids.uuid());
+    },
+    async complete(event: BuildResultEvent) {
+      await claim.complete(events.put(event));
+    },
+  };
+}
+
+function pipelineQueue(deps: WorkerQueueDeps, tenant: string, pipeline: string): EventQueue<PipelineEvent> {
+  const { store, paths, clock } = deps;
+  return new EventQueue({ store, path: paths.pipeline(tenant, pipeline).eventQueue, codec: pipelineEventCodec, clock });
+}
