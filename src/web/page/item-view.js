@@ -51,7 +51,8 @@ export class ItemView {
   tick() {
     if (this.#item === undefined || this.#item.left !== null) return;
     tick(this.#root, this.#live.now());
-    this.#drawTimes();
+    // What somebody points at or reads by keyboard stays as it is for the moment.
+    if (!isLookedAt(this.#time) && !isLookedAt(this.#path)) this.#drawTimes();
     this.#waterfall.grow();
   }
 
@@ -121,4 +122,8 @@ export class ItemView {
     this.#path.hidden = this.#explanation === undefined;
     if (this.#explanation !== undefined) show(this.#path, criticalPath(this.#explanation, end));
   }
+}
+
+function isLookedAt(panel) {
+  return panel.matches(':hover, :focus-within');
 }

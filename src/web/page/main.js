@@ -11,7 +11,8 @@ import { api, currentPlace, fetchJson, fetchTenants, pages } from './address.js'
 import { Board } from './board.js';
 import { element, show } from './dom.js';
 import { ErrorsView } from './errors-view.js';
-import { clock, count, duration } from './format.js';
+import { clock } from './format.js';
+import { headerContent } from './header.js';
 import { ItemView } from './item-view.js';
 import { Live } from './live.js';
 import { LogView } from './log-view.js';
@@ -86,99 +87,7 @@ function follow(tenant) {
 }
 
 function drawHeader() {
-  const facts = live?.get('tenant');
-  show(
-    header,
-    element(
-      'a',
-      {
-        class: 'brand',
-        id: 'brand',
-        'data-route': true,
-        href: liveTenant === undefined ? '/' : pages.tenant(liveTenant),
-      },
-      element('img', { src: new URL('icon.svg', import.meta.url).pathname, alt: '', width: 26, height: 26 }),
-      'Gatehouse',
-    ),
-    tenantChoice(),
-    element('span', { class: 'grow' }),
-    facts !== undefined && headerFacts(facts),
-    element(
-      'span',
-      {
-        class: `live ${live?.connected ? 'is-on' : ''}`,
-        title: live?.connected ? 'shows every change as it happens' : 'not connected',
-      },
-      element('i', { class: 'dot', 'aria-hidden': 'true' }),
-      live?.connected ? 'live' : 'offline',
-    ),
-  );
-}
-
-function headerFacts(facts) {
-  const waiting =
-    facts.triggerEvents +
-    facts.managementEvents +
-    Object.values(facts.connectionEvents).reduce((sum, length) => sum + length, 0);
-  const lost = Object.values(facts.tracing?.lost ?? {}).reduce((sum, number) => sum + number, 0);
-  return element(
-    'span',
-    { class: 'facts' },
-    waiting > 0 &&
-      element('span', { title: 'events received and not yet acted on' }, count(waiting, 'event'), ' waiting'),
-    facts.configErrors > 0 &&
-      element(
-        'a',
-        { class: 'warn', 'data-route': true, href: pages.errors(facts.name) },
-        count(facts.configErrors, 'configuration error'),
-      ),
-    facts.tracing !== null && tracingFact(facts.tracing, lost),
-  );
-}
-
-function tracingFact(tracing, lost) {
-  if (lost > 0)
-    return element(
-      'span',
-      {
-        class: 'warn',
-        title: Object.entries(tracing.lost)
-          .map(([why, number]) => `${why}: ${number}`)
-          .join(', '),
-      },
-      `${count(lost, 'span')} lost`,
-    );
-  if (tracing.problem !== null) {
-    const since =
-      tracing.oldestWaiting === null ? '' : ` for ${duration(live.now() - tracing.oldestWaiting)}`;
-    return element(
-      'span',
-      { class: 'warn', title: tracing.problem },
-      `trace collector away${since}, ${count(tracing.waiting, 'span')} kept`,
-    );
-  }
-  return element(
-    'span',
-    { title: `${tracing.delivered} delivered, ${tracing.waiting} on their way` },
-    'traces ok',
-  );
-}
-
-function tenantChoice() {
-  if ((tenants?.length ?? 0) < 2) return element('span', { class: 'tenant' }, liveTenant ?? '');
-  const options = tenants.map(({ name }) =>
-    element('option', { value: name, selected: name === liveTenant }, name),
-  );
-  return element(
-    'select',
-    {
-      class: 'tenant',
-      id: 'tenant',
-      'aria-label': 'Tenant',
-      onchange: event => go(pages.tenant(event.target.value)),
-    },
-    options,
-  );
+  show(header, headerContent({ tenants, tenant: liveTenant, live, go }));
 }
 
 function showNoTenant() {

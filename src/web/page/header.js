@@ -1,0 +1,98 @@
+/** The line at the top: tenant, what waits, what is wrong, whether this page is live. */
+import { pages } from './address.js';
+import { element } from './dom.js';
+import { count, duration } from './format.js';
+
+export function headerContent({ tenants, tenant, live, go }) {
+  const facts = live?.get('tenant');
+  return [
+    element(
+      'a',
+      {
+        class: 'brand',
+        id: 'brand',
+        'data-route': true,
+        href: tenant === undefined ? '/' : pages.tenant(tenant),
+      },
+      element('img', { src: new URL('icon.svg', import.meta.url).pathname, alt: '', width: 26, height: 26 }),
+      'Gatehouse',
+    ),
+    tenantChoice(tenants, tenant, go),
+    element('span', { class: 'grow' }),
+    facts !== undefined && headerFacts(facts, live.now()),
+    element(
+      'span',
+      {
+        class: `live ${live?.connected ? 'is-on' : ''}`,
+        title: live?.connected ? 'shows every change as it happens' : 'not connected',
+      },
+      element('i', { class: 'dot', 'aria-hidden': 'true' }),
+      live?.connected ? 'live' : 'offline',
+    ),
+  ];
+}
+
+function headerFacts(facts, now) {
+  const waiting =
+    facts.triggerEvents +
+    facts.managementEvents +
+    Object.values(facts.connectionEvents).reduce((sum, length) => sum + length, 0);
+  const lost = Object.values(facts.tracing?.lost ?? {}).reduce((sum, number) => sum + number, 0);
+  return element(
+    'span',
+    { class: 'facts' },
+    waiting > 0 &&
+      element('span', { title: 'events received and not yet acted on' }, count(waiting, 'event'), ' waiting'),
+    facts.configErrors > 0 &&
+      element(
+        'a',
+        { class: 'warn', 'data-route': true, href: pages.errors(facts.name) },
+        count(facts.configErrors, 'configuration error'),
+      ),
+    facts.tracing !== null && tracingFact(facts.tracing, lost, now),
+  );
+}
+
+function tracingFact(tracing, lost, now) {
+  if (lost > 0)
+    return element(
+      'span',
+      {
+        class: 'warn',
+        title: Object.entries(tracing.lost)
+          .map(([why, number]) => `${why}: ${number}`)
+          .join(', '),
+      },
+      `${count(lost, 'span')} lost`,
+    );
+  if (tracing.problem !== null) {
+    const since = tracing.oldestWaiting === null ? '' : ` for ${duration(now - tracing.oldestWaiting)}`;
+    return element(
+      'span',
+      { class: 'warn', title: tracing.problem },
+      `trace collector away${since}, ${count(tracing.waiting, 'span')} kept`,
+    );
+  }
+  return element(
+    'span',
+    { title: `${tracing.delivered} delivered, ${tracing.waiting} on their way` },
+    'traces ok',
+  );
+}
+
+function tenantChoice(tenants, tenant, go) {
+  if ((tenants?.length ?? 0) < 2) return element('span', { class: 'tenant' }, tenant ?? '');
+  const options = tenants.map(({ name }) =>
+    element('option', { value: name, selected: name === tenant }, name),
+  );
+  return element(
+    'select',
+    {
+      class: 'tenant',
+      id: 'tenant',
+      'aria-label': 'Tenant',
+      onchange: event => go(pages.tenant(event.target.value)),
+    },
+    options,
+  );
+}
