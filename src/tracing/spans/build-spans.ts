@@ -76,6 +76,11 @@ function workerOf(build: Build): string | null {
   return build.state.state === 'requested' || build.state.state === 'skipped' ? null : build.state.worker;
 }
 
+/** The worker as it was known when the build ended: what a late answer adds must not change a span that has been sent. */
+function workerAtEnd(build: Build): string | null {
+  return startOfBuild(build) === null ? null : workerOf(build);
+}
+
 function executionOf(build: Build): Execution | null {
   return build.state.state === 'completed' || build.state.state === 'cancelled'
     ? build.state.execution
@@ -107,7 +112,7 @@ function ownAttributes(
   return {
     ...whose(buildset, build),
     voting: build.voting,
-    worker: workerOf(build),
+    worker: workerAtEnd(build),
     skippedBecause: build.state.state === 'skipped' ? build.state.because : undefined,
     ...causeAttributes(cause, cause === null ? undefined : cancelText(cause)),
     linkRetryOf: known.previous === undefined ? undefined : spanIdOf(known.previous.uuid),
@@ -117,7 +122,7 @@ function ownAttributes(
     cicdTaskId: build.uuid,
     cicdTaskUrl: options.urls?.build(item, build.uuid),
     cicdTaskResult: cicdResultOf(resultOfBuild(build, known.end)),
-    cicdWorker: workerOf(build),
+    cicdWorker: workerAtEnd(build),
   };
 }
 

@@ -1,0 +1,114 @@
+/** Spans of items as the real pipeline decides about them, in random histories with failures, meddling and late answers. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { QueueItem } from '../../../src/model/queue-item.ts';
+import type { SpanRecord } from '../../../src/model/span.ts';
+import { explainItem } from '../../../src/tracing/explain.ts';
+import { endedSpans } from '../../../src/tracing/spans/ended-spans.ts';
+import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
+import { sum } from '../../../src/tracing/time-window.ts';
+import { asArrived, checkTraces } from '../../fake/check-traces.ts';
+import { Chaos, type Nature, type Step, stepArbitrary } from '../pipeline/chaos.ts';
+import { job, type PipelineWorld, World } from '../pipeline/world.ts';
+
+const RESULTS = ['SUCCESS', 'FAILURE', 'RETRY', 'TIMED_OUT', 'SUCCESS', 'NODE_FAILURE', 'SUCCESS'] as const;
+
+/** Unlucky now and then, in every way there is. */
+function unluckyNature(pipeline: PipelineWorld): Nature {
+  const common = { steps: [], worker: 'merger-1' };
+  return {
+    meddling: true,
+    result: (_build, luck) => RESULTS[luck % RESULTS.length] ?? 'SUCCESS',
+    merge: (merge, luck) => {
+      const [change] = merge.item.changes;
+      if (luck < 8)
+        return { kind: 'conflict', change: change.key, project: change.project, files: ['x'], ...common };
+      if (luck < 16) return { kind: 'failed', text: 'no route', retryable: luck % 2 === 0, ...common };
+      return pipeline.mergeOutcome(merge);
+    },
+    report: luck => {
+      if (luck < 8) return { kind: 'not-merged', text: 'refused' };
+      if (luck < 14) return { kind: 'base-moved', text: 'raced' };
+      return luck < 18 ? { kind: 'failed', text: 'host is down' } : undefined;
+    },
+  };
+}
+
+/** Versions of each item, one per turn that changed it, the last one as it left. */
+function play(
+  manager: 'dependent' | 'independent',
+  steps: readonly Step[],
+): ReadonlyMap<string, readonly QueueItem[]> {
+  const world = new World();
+  world.jobs('app', [
+    job('unit', { attempts: 2 }),
+    job('lint', { voting: false }),
+    job('deploy', { dependencies: [{ name: 'unit', soft: false }] }),
+  ]);
+  const names = ['A', 'B', 'C', 'D', 'E'];
+  const speaks = ['start', 'success', 'failure', 'merge-conflict', 'dequeue'] as const;
+  const pipeline = world.pipeline('gate', { manager, speaks, window: { initial: 3, floor: 1 } });
+  for (const name of names)
+    world.change(name, { project: 'app', ...(name === 'D' ? { dependsOn: ['A'] } : {}) });
+  const chaos = new Chaos(pipeline, unluckyNature(pipeline));
+  chaos.play(steps);
+  chaos.drain();
+  const versions = new Map<string, QueueItem[]>();
+  for (const turn of Map.groupBy(pipeline.history, ({ input }) => input.now).values()) {
+    const after = [
+      ...(turn.at(-1)?.output.state.items.values() ?? []),
+      ...turn.flatMap(({ output }) => output.left),
+    ];
+    for (const item of after) {
+      const known = versions.get(item.uuid);
+      if (known === undefined) versions.set(item.uuid, [item]);
+      else if (known.at(-1) !== item) known.push(item);
+    }
+  }
+  return versions;
+}
+
+function fold(versions: readonly QueueItem[]): readonly SpanRecord[] {
+  return versions.flatMap((after, index) => endedSpans(versions[index - 1], after));
+}
+
+function sorted(spans: readonly SpanRecord[]): readonly SpanRecord[] {
+  return [...spans].sort((a, b) => (a.spanId < b.spanId ? -1 : 1));
+}
+
+describe.each(['dependent', 'independent'] as const)('items of a real %s pipeline', manager => {
+  const steps = fc.array(stepArbitrary, { maxLength: 100, size: 'max' });
+
+  it('send every span once, as the finished record has it, and pass all checks', () => {
+    let resets = 0;
+    fc.assert(
+      fc.property(steps, played => {
+        for (const versions of play(manager, played).values()) {
+          const last = versions.at(-1)!;
+          resets += last.earlier.length;
+          const spans = fold(versions);
+          expect(sorted(spans)).toEqual(sorted(itemSpans(last).filter(span => span.end !== null)));
+          if (last.phase.phase === 'left') expect(checkTraces(spans.map(asArrived))).toEqual([]);
+        }
+      }),
+      { numRuns: 60 },
+    );
+    if (manager === 'dependent') expect(resets).toBeGreaterThan(10);
+  });
+
+  it('are explained to the nanosecond', () => {
+    fc.assert(
+      fc.property(steps, played => {
+        for (const versions of play(manager, played).values()) {
+          const last = versions.at(-1)!;
+          const now = last.phase.phase === 'left' ? last.phase.at : last.enqueuedAt;
+          const explanation = explainItem(last, now);
+          expect(sum(explanation.criticalPath.map(link => link.duration))).toBe(explanation.duration);
+          expect(sum(explanation.stretches.map(stretch => stretch.duration))).toBe(explanation.duration);
+          expect(explanation.resets.length).toBeGreaterThanOrEqual(last.earlier.length);
+        }
+      }),
+      { numRuns: 30 },
+    );
+  });
+});
