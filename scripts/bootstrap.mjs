@@ -16,14 +16,21 @@ import path from 'node:path';
 const root = path.resolve(import.meta.dirname, '..');
 const binaries = path.join(root, 'node_modules', '.bin');
 const stamp = path.join(root, 'node_modules', '.gatehouse-lock');
-const lock = createHash('sha256').update(readFileSync(path.join(root, 'package-lock.json'))).digest('hex');
+const lock = createHash('sha256')
+  .update(readFileSync(path.join(root, 'package-lock.json')))
+  .digest('hex');
 
 const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === lock;
 if (!installed) {
   process.stderr.write('Installing the pinned packages (npm ci), once ...\n');
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
+  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
+    cwd: root,
+    stdio: ['ignore', 2, 2],
+  });
   if (npm.status !== 0) {
-    process.stderr.write(`npm ci failed (${npm.error?.message ?? `exit status ${npm.status}`}); see its output above.\n`);
+    process.stderr.write(
+      `npm ci failed (${npm.error?.message ?? `exit status ${npm.status}`}); see its output above.\n`,
+    );
     process.exit(1);
   }
   writeFileSync(stamp, lock);
@@ -45,4 +52,6 @@ child.on('error', error => {
 });
 // The terminal sends its signals to the whole group; a supervisor sends them to us alone, so pass them on.
 for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
-child.on('exit', (code, signal) => process.exit(signal ? 128 + (constants.signals[signal] ?? 0) : (code ?? 1)));
+child.on('exit', (code, signal) =>
+  process.exit(signal ? 128 + (constants.signals[signal] ?? 0) : (code ?? 1)),
+);

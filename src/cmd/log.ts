@@ -12,7 +12,15 @@ export interface LogOptions {
 export function createLog(options: LogOptions): Log {
   const colour = options.format === 'pretty' && 'isTTY' in options.stream && options.stream.isTTY === true;
   const destination = options.format === 'json' ? options.stream : prettyLines(options.stream, colour);
-  return pino({ level: options.level, base: null, timestamp: pino.stdTimeFunctions.isoTime, redact: ['token', 'secret', 'password'] }, destination);
+  return pino(
+    {
+      level: options.level,
+      base: null,
+      timestamp: pino.stdTimeFunctions.isoTime,
+      redact: ['token', 'secret', 'password'],
+    },
+    destination,
+  );
 }
 
 const LEVELS: { readonly [level: string]: readonly [name: string, colour: number] } = {
@@ -27,7 +35,8 @@ const LEVELS: { readonly [level: string]: readonly [name: string, colour: number
 function prettyLines(out: NodeJS.WritableStream, colour: boolean): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {
-      for (const line of chunk.toString().split('\n')) if (line !== '') out.write(`${prettyLine(line, colour)}\n`);
+      for (const line of chunk.toString().split('\n'))
+        if (line !== '') out.write(`${prettyLine(line, colour)}\n`);
       done();
     },
   });

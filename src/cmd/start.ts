@@ -13,7 +13,9 @@ const STOP_LIMIT = 15_000;
 export async function start(config: string, components: readonly string[]): Promise<number> {
   const missing = COMPONENTS.filter(component => components.length > 0 && !components.includes(component));
   if (missing.length > 0) {
-    return refuse([`the embedded store serves one process only, so that process runs all components; leave out the names (missing: ${missing.join(', ')})`]);
+    return refuse([
+      `the embedded store serves one process only, so that process runs all components; leave out the names (missing: ${missing.join(', ')})`,
+    ]);
   }
   const read = readSettings(config, process.env);
   if (read.kind === 'invalid') return refuse(read.errors);
@@ -40,8 +42,11 @@ export async function start(config: string, components: readonly string[]): Prom
 }
 
 function refuse(errors: readonly string[]): number {
-  for (const error of errors) process.stderr.write(`${styleText('red', 'error:', { stream: process.stderr })} ${error}\n`);
-  process.stderr.write(`${errors.length === 1 ? '1 error' : `${errors.length} errors`}; nothing was started.\n`);
+  for (const error of errors)
+    process.stderr.write(`${styleText('red', 'error:', { stream: process.stderr })} ${error}\n`);
+  process.stderr.write(
+    `${errors.length === 1 ? '1 error' : `${errors.length} errors`}; nothing was started.\n`,
+  );
   return 1;
 }
 

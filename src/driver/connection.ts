@@ -8,13 +8,14 @@
  * Errors: expected ones are in the returned unions. Everything else throws and is retried by the caller's loop with
  * back-off, so methods must be repeatable.
  */
+
+import type { RepositoryCache } from '../git/repository-cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Change, ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { ConnectionEvent, ReportOutcome, TriggerEvent } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
-import type { BranchName, CommitId, ConnectionName, ProjectKey } from '../model/project.ts';
 import type { ReportAction } from '../model/pipeline.ts';
-import type { RepositoryCache } from '../git/repository-cache.ts';
+import type { BranchName, CommitId, ConnectionName, ProjectKey } from '../model/project.ts';
 
 export interface ConnectionDeps {
   readonly clock: Clock;
@@ -70,19 +71,34 @@ export interface ProcessedEvent {
 
 export interface Source {
   /** Station 2: reads the host; must be repeatable. `projects` are those any tenant knows on this connection. */
-  process(event: ConnectionEvent, context: { readonly projects: ReadonlySet<ProjectKey>; readonly memory: DriverMemory; readonly signal: AbortSignal }): Promise<ProcessedEvent>;
+  process(
+    event: ConnectionEvent,
+    context: {
+      readonly projects: ReadonlySet<ProjectKey>;
+      readonly memory: DriverMemory;
+      readonly signal: AbortSignal;
+    },
+  ): Promise<ProcessedEvent>;
   /** Asks the host for a change; undefined: there is no such change. */
   fetchChange(key: ChangeKey, signal: AbortSignal): Promise<ChangeRecord | undefined>;
   /** Open changes known to depend on this one (git children, reverse `Depends-On`). */
   dependentsOf(change: Change, known: readonly ChangeRecord[]): readonly ChangeKey[];
-  branches(project: ProjectKey, signal: AbortSignal): Promise<readonly { readonly branch: BranchName; readonly commit: CommitId }[]>;
+  branches(
+    project: ProjectKey,
+    signal: AbortSignal,
+  ): Promise<readonly { readonly branch: BranchName; readonly commit: CommitId }[]>;
   /** Message of the merge commit for a change: complete, and a function of the change alone. */
   mergeMessage(change: Change): string;
 }
 
 /** Watches the host for news; puts what it finds through `emit`, which returns after the event is durable. */
 export interface Listener {
-  listen(deps: { readonly emit: (event: NewConnectionEvent) => Promise<void>; readonly projects: () => ReadonlySet<ProjectKey>; readonly memory: DriverMemory; readonly signal: AbortSignal }): Promise<void>;
+  listen(deps: {
+    readonly emit: (event: NewConnectionEvent) => Promise<void>;
+    readonly projects: () => ReadonlySet<ProjectKey>;
+    readonly memory: DriverMemory;
+    readonly signal: AbortSignal;
+  }): Promise<void>;
 }
 
 export type NewConnectionEvent = Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>;
@@ -95,7 +111,10 @@ export type WebhookVerdict =
 
 export interface WebhookIntake {
   /** Pure: checks the signature over the raw bytes, then the shape. */
-  verify(headers: { readonly [name: string]: string | readonly string[] | undefined }, body: Uint8Array): WebhookVerdict;
+  verify(
+    headers: { readonly [name: string]: string | readonly string[] | undefined },
+    body: Uint8Array,
+  ): WebhookVerdict;
 }
 
 /** What a reporter is asked to say, or to do. */

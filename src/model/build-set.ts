@@ -45,10 +45,26 @@ export type BuildSetStage =
   | { readonly state: 'new' }
   | { readonly state: 'merging'; readonly request: Uuid }
   | { readonly state: 'merged'; readonly tested: TestedMerge }
-  | { readonly state: 'repo-state'; readonly tested: TestedMerge; readonly graph: FrozenGraph; readonly request: Uuid }
+  | {
+      readonly state: 'repo-state';
+      readonly tested: TestedMerge;
+      readonly graph: FrozenGraph;
+      readonly request: Uuid;
+    }
   | { readonly state: 'running'; readonly tested: TestedMerge; readonly graph: FrozenGraph }
-  | { readonly state: 'complete'; readonly at: Nanoseconds; readonly result: BuildSetResult; readonly tested: TestedMerge | null; readonly graph: FrozenGraph | null }
-  | { readonly state: 'superseded'; readonly at: Nanoseconds; readonly cause: ResetCause; readonly graph: FrozenGraph | null };
+  | {
+      readonly state: 'complete';
+      readonly at: Nanoseconds;
+      readonly result: BuildSetResult;
+      readonly tested: TestedMerge | null;
+      readonly graph: FrozenGraph | null;
+    }
+  | {
+      readonly state: 'superseded';
+      readonly at: Nanoseconds;
+      readonly cause: ResetCause;
+      readonly graph: FrozenGraph | null;
+    };
 
 /** A request to a merger, with its times: becomes `Merge` or `RepoState` with the worker's steps below `MergerJob`. */
 export interface MergerWork {
@@ -72,7 +88,11 @@ export interface TurnWork {
   /** The layout was the tenant's own, or remembered. */
   readonly cached: boolean;
   /** Freeze: each job with the time it took, in configuration order. */
-  readonly jobs: readonly { readonly name: string; readonly startedAt: Nanoseconds; readonly endedAt: Nanoseconds }[];
+  readonly jobs: readonly {
+    readonly name: string;
+    readonly startedAt: Nanoseconds;
+    readonly endedAt: Nanoseconds;
+  }[];
 }
 
 export interface MergeConflict {
@@ -124,7 +144,9 @@ export function graphOf(buildset: BuildSet): FrozenGraph | null {
 
 /** When it ended, or null. */
 export function endOf(buildset: BuildSet): Nanoseconds | null {
-  return buildset.stage.state === 'complete' || buildset.stage.state === 'superseded' ? buildset.stage.at : null;
+  return buildset.stage.state === 'complete' || buildset.stage.state === 'superseded'
+    ? buildset.stage.at
+    : null;
 }
 
 /** The build that speaks for a job: the last attempt. */

@@ -1,8 +1,8 @@
 /** Why an item was tested again, stepped back, or left: one record, from which logs, reports, spans and pages are derived. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import type { BuildResult } from './results.ts';
 import type { JobName } from './project.ts';
+import type { BuildResult } from './results.ts';
 
 export type ResetCode =
   /** A voting job of an item ahead failed: everything behind is tested without it. */
@@ -65,7 +65,8 @@ export interface CancelCause {
 
 /** One English clause, e.g. `unit-tests of acme/app master/login,3f2a91c0 ended with FAILURE`. */
 export function culpritText(culprit: Culprit): string {
-  if (culprit.job !== undefined) return `${culprit.job} of ${culprit.change} ended with ${culprit.result ?? 'a failure'}`;
+  if (culprit.job !== undefined)
+    return `${culprit.job} of ${culprit.change} ended with ${culprit.result ?? 'a failure'}`;
   if (culprit.left !== undefined) return `${culprit.change} left: ${leaveText(culprit.left)}`;
   return culprit.change;
 }

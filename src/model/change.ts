@@ -9,7 +9,14 @@
  *       id: 'master/login', patchset: '3f2a...', commit: '3f2a...', ref: 'refs/heads/for/master/login', ... }
  */
 import type { Nanoseconds } from '../lib/clock.ts';
-import { type BranchName, type CommitId, type ProjectKey, projectIdOf, shortCommit } from './project.ts';
+import {
+  type BranchName,
+  type CommitId,
+  type ConnectionName,
+  type ProjectKey,
+  projectIdOf,
+  shortCommit,
+} from './project.ts';
 
 declare const brand: unique symbol;
 /** Identity of a change over its revisions (`<project key>#<id>`), or of one ref update (`<project key>@<ref>@<new>`). */
@@ -73,6 +80,11 @@ export function changeKey(project: ProjectKey, id: string): ChangeKey {
 
 export function refUpdateKey(project: ProjectKey, ref: string, newCommit: CommitId | null): ChangeKey {
   return `${project}@${ref}@${newCommit ?? 'deleted'}` as ChangeKey;
+}
+
+/** The connection a change lives on: every key begins with it. */
+export function connectionOfKey(key: ChangeKey): ConnectionName {
+  return key.slice(0, key.indexOf('/'));
 }
 
 export function branchOf(change: Change): BranchName | undefined {

@@ -19,6 +19,9 @@ export interface ConfigError {
 
 /** `acme/app@master:.zuul.yaml:4:3: unknown key "tiemout" ...` */
 export function configErrorText(error: ConfigError): string {
-  const where = error.project === undefined ? '' : `${error.project}${error.branch === undefined ? '' : `@${error.branch}`}:`;
+  const where =
+    error.project === undefined
+      ? ''
+      : `${error.project}${error.branch === undefined ? '' : `@${error.branch}`}:`;
   return `${where}${error.file}:${error.line}:${error.column}: ${error.text}`;
 }

@@ -89,7 +89,14 @@ export type TenantEvent =
       readonly queuedAt: Nanoseconds;
     }
   /** Something about a change is different and no trigger says so (an approval was withdrawn). */
-  | { readonly kind: 'updated'; readonly uuid: Uuid; readonly tenant: TenantName; readonly project: ProjectKey; readonly change: ChangeKey; readonly queuedAt: Nanoseconds };
+  | {
+      readonly kind: 'updated';
+      readonly uuid: Uuid;
+      readonly tenant: TenantName;
+      readonly project: ProjectKey;
+      readonly change: ChangeKey;
+      readonly queuedAt: Nanoseconds;
+    };
 
 /** Stations 4 and up: what a pipeline's turn consumes, in order. */
 export type PipelineEvent =
@@ -103,10 +110,33 @@ export type PipelineEvent =
     }
   /** What the host says of this change is different now; items of it are looked at again. */
   | { readonly kind: 'change-updated'; readonly uuid: Uuid; readonly change: ChangeKey }
-  | { readonly kind: 'merger-result'; readonly uuid: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly request: Uuid; readonly at: Nanoseconds; readonly outcome: MergerOutcome }
-  | { readonly kind: 'build-started'; readonly uuid: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly build: Uuid; readonly at: Nanoseconds; readonly worker: string }
+  | {
+      readonly kind: 'merger-result';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly request: Uuid;
+      readonly at: Nanoseconds;
+      readonly outcome: MergerOutcome;
+    }
+  | {
+      readonly kind: 'build-started';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly build: Uuid;
+      readonly at: Nanoseconds;
+      readonly worker: string;
+    }
   /** The run phase failed, the job still runs. */
-  | { readonly kind: 'build-failing'; readonly uuid: Uuid; readonly item: Uuid; readonly buildset: Uuid; readonly build: Uuid; readonly at: Nanoseconds }
+  | {
+      readonly kind: 'build-failing';
+      readonly uuid: Uuid;
+      readonly item: Uuid;
+      readonly buildset: Uuid;
+      readonly build: Uuid;
+      readonly at: Nanoseconds;
+    }
   | {
       readonly kind: 'build-result';
       readonly uuid: Uuid;
@@ -129,7 +159,12 @@ export type PipelineEvent =
       readonly parts: NonNullable<ReportRecord['done']>['parts'];
     }
   /** The change entered a pipeline that supercedes this one. */
-  | { readonly kind: 'superseded'; readonly uuid: Uuid; readonly change: ChangeKey; readonly by: PipelineName }
+  | {
+      readonly kind: 'superseded';
+      readonly uuid: Uuid;
+      readonly change: ChangeKey;
+      readonly by: PipelineName;
+    }
   /** An operator's request. */
   | { readonly kind: 'dequeue'; readonly uuid: Uuid; readonly change: ChangeKey; readonly by: string };
 

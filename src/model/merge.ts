@@ -36,7 +36,12 @@ interface CommonRequest {
   /** 100 high, 200 normal, 300 low. */
   readonly priority: number;
   /** Whose spans the merger's steps become children of; absent: nobody asked for spans. */
-  readonly item?: { readonly pipeline: PipelineName; readonly item: Uuid; readonly buildset: Uuid; readonly sampled: boolean };
+  readonly item?: {
+    readonly pipeline: PipelineName;
+    readonly item: Uuid;
+    readonly buildset: Uuid;
+    readonly sampled: boolean;
+  };
 }
 
 export interface MergeRequest extends CommonRequest {
@@ -48,7 +53,13 @@ export interface MergeRequest extends CommonRequest {
   /** Projects whose heads the jobs will likely need (playbooks, required projects). */
   readonly states: readonly ProjectState[];
   /** Ref updates (post pipelines) test a commit as it is: `{project, branch, commit}` to fetch and read. */
-  readonly pinned: readonly { readonly project: ProjectKey; readonly ref: string; readonly branch?: BranchName; readonly commit: CommitId; readonly before: CommitId | null }[];
+  readonly pinned: readonly {
+    readonly project: ProjectKey;
+    readonly ref: string;
+    readonly branch?: BranchName;
+    readonly commit: CommitId;
+    readonly before: CommitId | null;
+  }[];
 }
 
 export interface RepoStateRequest extends CommonRequest {
@@ -116,8 +127,31 @@ export type MergerOutcome =
       readonly steps: readonly Step[];
       readonly worker: string;
     }
-  | { readonly kind: 'conflict'; readonly change: ChangeKey; readonly project: ProjectKey; readonly files: readonly string[]; readonly steps: readonly Step[]; readonly worker: string }
-  | { readonly kind: 'repo-state'; readonly heads: readonly BranchHead[]; readonly steps: readonly Step[]; readonly worker: string }
-  | { readonly kind: 'config-files'; readonly branches: readonly BranchConfig[]; readonly steps: readonly Step[]; readonly worker: string }
+  | {
+      readonly kind: 'conflict';
+      readonly change: ChangeKey;
+      readonly project: ProjectKey;
+      readonly files: readonly string[];
+      readonly steps: readonly Step[];
+      readonly worker: string;
+    }
+  | {
+      readonly kind: 'repo-state';
+      readonly heads: readonly BranchHead[];
+      readonly steps: readonly Step[];
+      readonly worker: string;
+    }
+  | {
+      readonly kind: 'config-files';
+      readonly branches: readonly BranchConfig[];
+      readonly steps: readonly Step[];
+      readonly worker: string;
+    }
   /** Could not be done: `Unable to update <project>: <reason>`. */
-  | { readonly kind: 'failed'; readonly text: string; readonly retryable: boolean; readonly steps: readonly Step[]; readonly worker: string };
+  | {
+      readonly kind: 'failed';
+      readonly text: string;
+      readonly retryable: boolean;
+      readonly steps: readonly Step[];
+      readonly worker: string;
+    };

@@ -25,4 +25,9 @@ export interface PipelineState extends PipelineCounters {
   readonly items: ReadonlyMap<Uuid, QueueItem>;
 }
 
-export const EMPTY_PIPELINE: PipelineState = { queues: [], consecutiveFailures: 0, disabled: false, items: new Map() };
+export const EMPTY_PIPELINE: PipelineState = {
+  queues: [],
+  consecutiveFailures: 0,
+  disabled: false,
+  items: new Map(),
+};

@@ -31,7 +31,8 @@ export function projectIdOf(key: ProjectKey): ProjectId {
 
 /** @throws RangeError when `text` is not a full commit id. */
 export function parseCommitId(text: string): CommitId {
-  if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text)) throw new RangeError(`not a commit id: ${JSON.stringify(text)}`);
+  if (!/^([0-9a-f]{40}|[0-9a-f]{64})$/.test(text))
+    throw new RangeError(`not a commit id: ${JSON.stringify(text)}`);
   return text as CommitId;
 }
 

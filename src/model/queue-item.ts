@@ -15,8 +15,8 @@ import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { BuildSet } from './build-set.ts';
 import type { LeaveCode } from './cause.ts';
 import type { Change, ChangeKey } from './change.ts';
-import type { PipelineName, TenantName } from './project.ts';
 import type { ReportAction } from './pipeline.ts';
+import type { PipelineName, TenantName } from './project.ts';
 import type { BuildSetResult } from './results.ts';
 
 /** What the item as a whole is doing: every nanosecond from enqueue to dequeue belongs to exactly one of these. */
@@ -51,7 +51,14 @@ export interface TimelineEntry {
 
 export interface ItemEvent {
   readonly at: Nanoseconds;
-  readonly name: 'moved' | 'reset' | 'failing' | 'cancel-requested' | 'dequeue-requested' | 'retest' | 'window-entered';
+  readonly name:
+    | 'moved'
+    | 'reset'
+    | 'failing'
+    | 'cancel-requested'
+    | 'dequeue-requested'
+    | 'retest'
+    | 'window-entered';
   readonly facts: { readonly [name: string]: string | number | boolean };
 }
 
@@ -59,7 +66,12 @@ export type ItemPhase =
   | { readonly phase: 'queued' }
   /** The intent is durable before the host is asked; a crash repeats the question, not the deed. */
   | { readonly phase: 'reporting'; readonly report: Uuid; readonly action: ReportAction }
-  | { readonly phase: 'left'; readonly at: Nanoseconds; readonly reason: LeaveCode; readonly result: BuildSetResult };
+  | {
+      readonly phase: 'left';
+      readonly at: Nanoseconds;
+      readonly reason: LeaveCode;
+      readonly result: BuildSetResult;
+    };
 
 export interface ReportRecord {
   readonly uuid: Uuid;

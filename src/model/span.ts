@@ -26,7 +26,11 @@ export interface SpanRecord {
   readonly start: Nanoseconds;
   readonly end: Nanoseconds | null;
   readonly attributes: Attributes;
-  readonly events: readonly { readonly at: Nanoseconds; readonly name: string; readonly attributes: Attributes }[];
+  readonly events: readonly {
+    readonly at: Nanoseconds;
+    readonly name: string;
+    readonly attributes: Attributes;
+  }[];
   readonly links: readonly SpanLink[];
   /** Error exactly when the result is a failure, an error or a timeout. */
   readonly status: { readonly code: 'unset' } | { readonly code: 'error'; readonly message: string };

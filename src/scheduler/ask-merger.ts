@@ -4,10 +4,10 @@
  */
 import { mergerOutcomeCodec } from '../model/codec/records.ts';
 import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
+import { ensureNode } from '../store/ensure-node.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { remove, type Store } from '../store/port.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
-import { ensureNode } from '../store/ensure-node.ts';
 
 export interface AskDeps {
   readonly store: Store;
@@ -16,7 +16,11 @@ export interface AskDeps {
 }
 
 /** Rejects with the signal's reason when aborted. */
-export async function askMerger(request: MergerRequest, deps: AskDeps, signal: AbortSignal): Promise<MergerOutcome> {
+export async function askMerger(
+  request: MergerRequest,
+  deps: AskDeps,
+  signal: AbortSignal,
+): Promise<MergerOutcome> {
   const places = deps.paths.tenant(request.tenant);
   const path = places.answer(request.uuid);
   await ensureNode(deps.store, places.answers, signal);

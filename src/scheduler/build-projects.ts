@@ -5,8 +5,9 @@
  * project and those of the items ahead are checked out at their merged commits; a required project at the branch of the
  * change where it has one, else at its default branch, or where the job overrides it.
  */
-import type { TestedMerge } from '../model/build-set.ts';
+
 import type { BuildPlaybook, BuildProject } from '../model/build-request.ts';
+import type { TestedMerge } from '../model/build-set.ts';
 import type { Change } from '../model/change.ts';
 import type { FrozenJob, Playbook } from '../model/job.ts';
 import type { BranchHead } from '../model/merge.ts';
@@ -32,12 +33,18 @@ export function buildProjects(
   const branch = own[0]?.branch;
   const wanted = new Map<ProjectKey, string | undefined>();
   for (const change of own) wanted.set(change.project, job.overrideCheckout);
-  for (const each of job.requiredProjects) wanted.set(each.project, each.overrideCheckout ?? job.overrideCheckout);
-  const required = new Set([...own.map(change => change.project), ...job.requiredProjects.map(each => each.project)]);
-  for (const change of changes) if (!wanted.has(change.project)) wanted.set(change.project, job.overrideCheckout);
+  for (const each of job.requiredProjects)
+    wanted.set(each.project, each.overrideCheckout ?? job.overrideCheckout);
+  const required = new Set([
+    ...own.map(change => change.project),
+    ...job.requiredProjects.map(each => each.project),
+  ]);
+  for (const change of changes)
+    if (!wanted.has(change.project)) wanted.set(change.project, job.overrideCheckout);
   return [...wanted].flatMap(([project, override]) => {
     const pinned = own.find(change => change.project === project);
-    const head = pinned?.kind === 'ref' ? pinnedHead(pinned, tested) : headOf(tested.heads, project, override ?? branch);
+    const head =
+      pinned?.kind === 'ref' ? pinnedHead(pinned, tested) : headOf(tested.heads, project, override ?? branch);
     if (head === undefined) return [];
     return [
       {
@@ -57,7 +64,9 @@ export function buildPlaybooks(
   playbooks: readonly Playbook[],
   tested: TestedMerge,
   places: ProjectPlaces,
-): { readonly kind: 'found'; readonly playbooks: readonly BuildPlaybook[] } | { readonly kind: 'missing'; readonly playbook: Playbook } {
+):
+  | { readonly kind: 'found'; readonly playbooks: readonly BuildPlaybook[] }
+  | { readonly kind: 'missing'; readonly playbook: Playbook } {
   const found: BuildPlaybook[] = [];
   for (const playbook of playbooks) {
     const head = headOf(tested.heads, playbook.project, playbook.branch);
@@ -73,7 +82,11 @@ export function buildPlaybooks(
 }
 
 /** Head of the wanted branch, else of a default branch, else whichever is known. */
-export function headOf(heads: readonly BranchHead[], project: ProjectKey, branch: string | undefined): BranchHead | undefined {
+export function headOf(
+  heads: readonly BranchHead[],
+  project: ProjectKey,
+  branch: string | undefined,
+): BranchHead | undefined {
   const own = heads.filter(head => head.project === project);
   for (const name of [branch, ...DEFAULT_BRANCHES]) {
     const found = own.find(head => head.branch === name);
@@ -84,7 +97,10 @@ export function headOf(heads: readonly BranchHead[], project: ProjectKey, branch
 
 type Pinned = Extract<Change, { kind: 'ref' }>;
 
-function pinnedHead(change: Pinned, tested: TestedMerge): { branch: string | null; commit: BranchHead['commit'] } | undefined {
+function pinnedHead(
+  change: Pinned,
+  tested: TestedMerge,
+): { branch: string | null; commit: BranchHead['commit'] } | undefined {
   if (change.newCommit === null) return headOf(tested.heads, change.project, undefined);
   return { branch: change.branch ?? null, commit: change.newCommit };
 }

@@ -2,7 +2,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import { spanIdOf, traceIdOf, type Uuid } from '../lib/ids.ts';
 import type { BuildRequest } from '../model/build-request.ts';
-import { type BuildSet, testedMergeOf, type TestedMerge } from '../model/build-set.ts';
+import { type BuildSet, type TestedMerge, testedMergeOf } from '../model/build-set.ts';
 import type { JobGraph } from '../model/job.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -32,17 +32,31 @@ export function buildRequestFor(
   context: BuildRequestContext,
 ): BuildRequestOutcome {
   const job = context.graph.jobs.find(each => each.name === command.job);
-  if (job === undefined) throw new Error(`job ${command.job} is not in the graph of buildset ${item.buildset.uuid}`);
+  if (job === undefined)
+    throw new Error(`job ${command.job} is not in the graph of buildset ${item.buildset.uuid}`);
   const tested = testedOf(item.buildset);
   const chain = chainOf(context.items, item);
-  const projects = buildProjects(job, chain.flatMap(each => each.changes), item.changes, tested, context.places);
-  const phases = [job.preRun, job.run, job.postRun].map(phase => buildPlaybooks(phase, tested, context.places));
+  const projects = buildProjects(
+    job,
+    chain.flatMap(each => each.changes),
+    item.changes,
+    tested,
+    context.places,
+  );
+  const phases = [job.preRun, job.run, job.postRun].map(phase =>
+    buildPlaybooks(phase, tested, context.places),
+  );
   const missing = phases.find(phase => phase.kind === 'missing');
   if (missing !== undefined) {
     const { project, branch, path } = missing.playbook;
-    return { kind: 'impossible', text: `${project} has no branch ${branch} (nor master or main) to take playbook ${path} from` };
+    return {
+      kind: 'impossible',
+      text: `${project} has no branch ${branch} (nor master or main) to take playbook ${path} from`,
+    };
   }
-  const [preRun = [], run = [], postRun = []] = phases.map(phase => (phase.kind === 'found' ? phase.playbooks : []));
+  const [preRun = [], run = [], postRun = []] = phases.map(phase =>
+    phase.kind === 'found' ? phase.playbooks : [],
+  );
   const request: BuildRequest = {
     uuid: command.build,
     tenant: item.tenant,
@@ -75,6 +89,7 @@ export function buildRequestFor(
 
 function testedOf(buildset: BuildSet): TestedMerge {
   const tested = testedMergeOf(buildset);
-  if (tested === null) throw new Error(`buildset ${buildset.uuid} has no tested merge in state ${buildset.stage.state}`);
+  if (tested === null)
+    throw new Error(`buildset ${buildset.uuid} has no tested merge in state ${buildset.stage.state}`);
   return tested;
 }

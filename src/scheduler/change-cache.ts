@@ -6,7 +6,7 @@ import type { Change, ChangeKey, ChangeRecord } from '../model/change.ts';
 import { changeRecordCodec } from '../model/codec/records.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf } from '../model/project.ts';
 import type { StorePaths } from '../store/paths.ts';
-import { create, type Operation, remove, set, type Store } from '../store/port.ts';
+import { create, type Operation, remove, type Store, set } from '../store/port.ts';
 
 export interface ChangeCache extends Disposable {
   record(key: ChangeKey): ChangeRecord | undefined;
@@ -66,7 +66,9 @@ export async function openChangeCache(
     operations: changed =>
       changed.map(record => {
         const data = changeRecordCodec.encode(record);
-        return byPath.has(pathOf(record.change)) ? set(pathOf(record.change), data) : create(pathOf(record.change), data);
+        return byPath.has(pathOf(record.change))
+          ? set(pathOf(record.change), data)
+          : create(pathOf(record.change), data);
       }),
     remember(changed) {
       for (const record of changed) {

@@ -20,7 +20,11 @@ export interface ChangeFactsDeps {
 }
 
 /** Facts of every change of the state and the events, and of everything reachable over dependencies in both directions. */
-export function gatherChangeFacts(state: PipelineState, events: readonly PipelineEvent[], deps: ChangeFactsDeps): ReadonlyMap<ChangeKey, ChangeFacts> {
+export function gatherChangeFacts(
+  state: PipelineState,
+  events: readonly PipelineEvent[],
+  deps: ChangeFactsDeps,
+): ReadonlyMap<ChangeKey, ChangeFacts> {
   const facts = new Map<ChangeKey, ChangeFacts>();
   const pending = [...startingPoints(state, events)];
   for (let key = pending.pop(); key !== undefined; key = pending.pop()) {
@@ -48,16 +52,21 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFacts {
   return {
     record,
     requirements: requirementsOf(record, deps),
-    dependents: record.change.kind === 'change' && pipeline.manager === 'dependent' ? deps.dependentsOf(record.change) : [],
+    dependents:
+      record.change.kind === 'change' && pipeline.manager === 'dependent'
+        ? deps.dependentsOf(record.change)
+        : [],
     queue: deps.queueOf(record.change),
-    connectionAllowed: pipeline.allowOtherConnections || pipeline.triggers.some(trigger => trigger.connection === connection),
+    connectionAllowed:
+      pipeline.allowOtherConnections || pipeline.triggers.some(trigger => trigger.connection === connection),
   };
 }
 
 function requirementsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFacts['requirements'] {
   const { connection } = projectIdOf(record.change.project);
   const driver = deps.driverOf(connection);
-  if (driver === undefined) return { met: false, text: `connection ${connection} is not configured any more` };
+  if (driver === undefined)
+    return { met: false, text: `connection ${connection} is not configured any more` };
   for (const requirement of deps.pipeline.require) {
     if (requirement.connection !== connection) continue;
     const verdict = driver.config.meets(requirement.config, record);

@@ -1,16 +1,15 @@
 /** What a turn decided to have done by others, as operations that ride in its commit. */
 import type { Clock } from '../lib/clock.ts';
 import type { IdMaker, Uuid } from '../lib/ids.ts';
-import type { ProposedChange } from '../model/change.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import { graphOf } from '../model/build-set.ts';
+import type { ChangeKey, ChangeRecord, ProposedChange } from '../model/change.ts';
 import { reportIntentCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { FrozenJob, JobGraph } from '../model/job.ts';
 import type { MergerRequest, ProjectState } from '../model/merge.ts';
 import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
-import type { ChangeRecord, ChangeKey } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { Command } from '../pipeline/turn.ts';
 import type { EventQueue } from '../store/event-queue.ts';
@@ -48,8 +47,13 @@ export interface CommandContext {
 }
 
 /** The operations fail together when a worker took or finished a withdrawn request meanwhile: then the turn is taken again. */
-export async function commandOperations(draft: Draft, context: CommandContext): Promise<readonly Operation[]> {
-  const merges = draft.commands.flatMap(command => (command.kind === 'withdraw-merger-request' ? [command.request] : []));
+export async function commandOperations(
+  draft: Draft,
+  context: CommandContext,
+): Promise<readonly Operation[]> {
+  const merges = draft.commands.flatMap(command =>
+    command.kind === 'withdraw-merger-request' ? [command.request] : [],
+  );
   const builds = draft.commands.flatMap(command => (command.kind === 'cancel-build' ? [command.build] : []));
   return [
     ...(merges.length === 0 ? [] : await context.mergeRequests.withdrawAll(merges)),
@@ -62,11 +66,24 @@ function operationsOf(command: Command, draft: Draft, context: CommandContext): 
   switch (command.kind) {
     case 'request-merge': {
       const item = itemOf(command.item, draft);
-      return mergerOperations(mergeRequestFor(command.request, item, context.likelyStates(item), mergerContext(draft.state, context)), context);
+      return mergerOperations(
+        mergeRequestFor(
+          command.request,
+          item,
+          context.likelyStates(item),
+          mergerContext(draft.state, context),
+        ),
+        context,
+      );
     }
     case 'request-repo-state':
       return mergerOperations(
-        repoStateRequestFor(command.request, itemOf(command.item, draft), command.states, mergerContext(draft.state, context)),
+        repoStateRequestFor(
+          command.request,
+          itemOf(command.item, draft),
+          command.states,
+          mergerContext(draft.state, context),
+        ),
         context,
       );
     case 'request-build':
@@ -94,7 +111,11 @@ function mergerOperations(request: MergerRequest, context: CommandContext): read
   return context.mergeRequests.submit(request);
 }
 
-function buildOperations(command: Extract<Command, { kind: 'request-build' }>, draft: Draft, context: CommandContext): readonly Operation[] {
+function buildOperations(
+  command: Extract<Command, { kind: 'request-build' }>,
+  draft: Draft,
+  context: CommandContext,
+): readonly Operation[] {
   const item = itemOf(command.item, draft);
   const now = context.clock.now();
   const outcome = buildRequestFor(command, item, {
@@ -106,8 +127,18 @@ function buildOperations(command: Extract<Command, { kind: 'request-build' }>, d
     places: context.places,
     tracing: context.tracing,
   });
-  const ended = { kind: 'build-result', uuid: context.ids.uuid(), item: item.uuid, buildset: item.buildset.uuid, build: command.build, at: now, worker: null, execution: null } as const;
-  if (outcome.kind === 'impossible') return context.events.put({ ...ended, result: 'ERROR', detail: outcome.text });
+  const ended = {
+    kind: 'build-result',
+    uuid: context.ids.uuid(),
+    item: item.uuid,
+    buildset: item.buildset.uuid,
+    build: command.build,
+    at: now,
+    worker: null,
+    execution: null,
+  } as const;
+  if (outcome.kind === 'impossible')
+    return context.events.put({ ...ended, result: 'ERROR', detail: outcome.text });
   if (isNoop(outcome.request)) return context.events.put({ ...ended, result: 'SUCCESS' });
   return context.buildRequests.submit(outcome.request);
 }
@@ -117,7 +148,11 @@ function isNoop(request: BuildRequest): boolean {
   return Object.values(request.playbooks).every(phase => phase.length === 0);
 }
 
-function reportOperations(command: Extract<Command, { kind: 'report' }>, draft: Draft, context: CommandContext): readonly Operation[] {
+function reportOperations(
+  command: Extract<Command, { kind: 'report' }>,
+  draft: Draft,
+  context: CommandContext,
+): readonly Operation[] {
   const item = command.item === null ? undefined : itemOf(command.item, draft);
   const report = {
     now: context.clock.now(),
@@ -127,16 +162,37 @@ function reportOperations(command: Extract<Command, { kind: 'report' }>, draft: 
     jobs: item === undefined ? [] : jobsOfItem(item, context),
     merges: context.merges,
   };
-  if (item !== undefined) return [outboxOperation(context.reportOutbox, reportIntentCodec.encode(itemReportIntent(command, item, report)))];
+  if (item !== undefined)
+    return [
+      outboxOperation(
+        context.reportOutbox,
+        reportIntentCodec.encode(itemReportIntent(command, item, report)),
+      ),
+    ];
   const record = context.record(command.change);
   if (record === undefined) return [];
-  return [outboxOperation(context.reportOutbox, reportIntentCodec.encode(refusalReportIntent(command, record.change, report)))];
+  return [
+    outboxOperation(
+      context.reportOutbox,
+      reportIntentCodec.encode(refusalReportIntent(command, record.change, report)),
+    ),
+  ];
 }
 
-function supersedeOperations(command: Extract<Command, { kind: 'supersede' }>, context: CommandContext): readonly Operation[] {
+function supersedeOperations(
+  command: Extract<Command, { kind: 'supersede' }>,
+  context: CommandContext,
+): readonly Operation[] {
   return command.pipelines.flatMap(pipeline => {
     const events = context.eventsOf(pipeline);
-    return events === undefined ? [] : events.put({ kind: 'superseded', uuid: context.ids.uuid(), change: command.change, by: context.pipeline.name });
+    return events === undefined
+      ? []
+      : events.put({
+          kind: 'superseded',
+          uuid: context.ids.uuid(),
+          change: command.change,
+          by: context.pipeline.name,
+        });
   });
 }
 

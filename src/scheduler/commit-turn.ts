@@ -3,7 +3,12 @@
  * report intents, spans that ended, history. Nothing of it exists until the fence commits it.
  */
 import type { Uuid } from '../lib/ids.ts';
-import { historyRowsCodec, pipelineCountersCodec, queueItemCodec, spansCodec } from '../model/codec/records.ts';
+import {
+  historyRowsCodec,
+  pipelineCountersCodec,
+  queueItemCodec,
+  spansCodec,
+} from '../model/codec/records.ts';
 import type { HistoryRow } from '../model/history.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -27,7 +32,11 @@ export interface CommitContext {
 }
 
 /** Operations for what the draft changed in the pipeline's own records; unchanged items cost nothing. */
-export function stateOperations(before: PipelineState, draft: Draft, context: CommitContext): readonly Operation[] {
+export function stateOperations(
+  before: PipelineState,
+  draft: Draft,
+  context: CommitContext,
+): readonly Operation[] {
   const { places } = context;
   const operations: Operation[] = [];
   for (const [uuid, item] of draft.state.items) {
@@ -36,20 +45,32 @@ export function stateOperations(before: PipelineState, draft: Draft, context: Co
     const data = queueItemCodec.encode(item);
     operations.push(old === undefined ? create(places.item(uuid), data) : set(places.item(uuid), data));
   }
-  for (const uuid of before.items.keys()) if (!draft.state.items.has(uuid)) operations.push(remove(places.item(uuid)));
+  for (const uuid of before.items.keys())
+    if (!draft.state.items.has(uuid)) operations.push(remove(places.item(uuid)));
   if (countersChanged(before, draft.state)) operations.push(set(places.counters, countersOf(draft.state)));
   return operations;
 }
 
 /** Outbox rows for what ended: at most one of spans and one of history per turn. */
-export function outboxOperations(before: PipelineState, draft: Draft, context: CommitContext): readonly Operation[] {
-  const changed = [...draft.state.items.values(), ...draft.left].filter(item => before.items.get(item.uuid) !== item);
+export function outboxOperations(
+  before: PipelineState,
+  draft: Draft,
+  context: CommitContext,
+): readonly Operation[] {
+  const changed = [...draft.state.items.values(), ...draft.left].filter(
+    item => before.items.get(item.uuid) !== item,
+  );
   const { spans: options } = context;
-  const spans = options === undefined ? [] : changed.flatMap(item => endedSpans(before.items.get(item.uuid), item, options));
+  const spans =
+    options === undefined
+      ? []
+      : changed.flatMap(item => endedSpans(before.items.get(item.uuid), item, options));
   const rows = historyRows(draft);
   return [
     ...(spans.length === 0 ? [] : [outboxOperation(context.places.spanOutbox, spansCodec.encode(spans))]),
-    ...(rows.length === 0 ? [] : [outboxOperation(context.places.historyOutbox, historyRowsCodec.encode(rows))]),
+    ...(rows.length === 0
+      ? []
+      : [outboxOperation(context.places.historyOutbox, historyRowsCodec.encode(rows))]),
   ];
 }
 

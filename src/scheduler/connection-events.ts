@@ -11,8 +11,8 @@ import type { Clock } from '../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
-import { driverMemoryCodec, historyRowsCodec, spansCodec } from '../model/codec/records.ts';
 import { type Change, changeText } from '../model/change.ts';
+import { driverMemoryCodec, historyRowsCodec, spansCodec } from '../model/codec/records.ts';
 import type { Decision } from '../model/decision.ts';
 import type { ConnectionEvent, TenantEvent, TriggerEvent } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
@@ -22,7 +22,7 @@ import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
 import { outboxOperation } from '../store/outbox.ts';
 import type { StorePaths } from '../store/paths.ts';
-import { create, type Operation, set, type Store } from '../store/port.ts';
+import { create, type Operation, type Store, set } from '../store/port.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import { ingestionSpans } from '../tracing/spans/ingestion-spans.ts';
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
@@ -44,18 +44,29 @@ export interface ConnectionEventsDeps {
   readonly spans: SpanOptions | undefined;
   readonly queue: EventQueue<ConnectionEvent>;
   /** Tenants that hold the project, with their queues. */
-  tenantsOf(project: ProjectKey): readonly { readonly tenant: TenantName; readonly queue: EventQueue<TenantEvent> }[];
+  tenantsOf(
+    project: ProjectKey,
+  ): readonly { readonly tenant: TenantName; readonly queue: EventQueue<TenantEvent> }[];
   projects(): ReadonlySet<ProjectKey>;
 }
 
 /** Returns when aborted; throws when the fence is lost. */
-export async function processConnectionEvents(deps: ConnectionEventsDeps, fence: Fence, signal: AbortSignal): Promise<void> {
+export async function processConnectionEvents(
+  deps: ConnectionEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
   for await (const batch of deps.queue.batches(signal)) {
     for (const entry of batch) await processEntry(entry, deps, fence, signal);
   }
 }
 
-async function processEntry(entry: QueueEntry<ConnectionEvent>, deps: ConnectionEventsDeps, fence: Fence, signal: AbortSignal): Promise<void> {
+async function processEntry(
+  entry: QueueEntry<ConnectionEvent>,
+  deps: ConnectionEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     const takenAt = deps.clock.now();
     let processed: ProcessedEvent;
@@ -66,11 +77,17 @@ async function processEntry(entry: QueueEntry<ConnectionEvent>, deps: Connection
       signal.throwIfAborted();
       const facts = { err: error, event: entry.value.uuid, attempt };
       if (attempt >= MAX_ATTEMPTS && !isRemoteFault(error)) {
-        deps.log.error(facts, `an event of connection ${deps.connection.name} cannot be processed; it is laid aside`);
+        deps.log.error(
+          facts,
+          `an event of connection ${deps.connection.name} cannot be processed; it is laid aside`,
+        );
         await fence.commit(deps.queue.deadLetter(entry, error), deps.ids.uuid());
         return;
       }
-      deps.log.warn(facts, `an event of connection ${deps.connection.name} could not be processed; trying again`);
+      deps.log.warn(
+        facts,
+        `an event of connection ${deps.connection.name} could not be processed; trying again`,
+      );
       await pause(PAUSES[Math.min(attempt - 1, PAUSES.length - 1)] ?? 30_000, signal);
       continue;
     }
@@ -97,37 +114,65 @@ async function forwardOperations(
   const forwards = processed.events.map(trigger => ({ trigger, tenants: deps.tenantsOf(trigger.project) }));
   const operations: Operation[] = [deps.queue.ack(entry)];
   for (const { trigger, tenants } of forwards) {
-    for (const { tenant, queue } of tenants) operations.push(...queue.put(tenantEvent(trigger, tenant, processedAt)));
+    for (const { tenant, queue } of tenants)
+      operations.push(...queue.put(tenantEvent(trigger, tenant, processedAt)));
   }
-  operations.push(...updateOperations(processed, processedAt, deps), ...deps.changes.operations(processed.changes));
+  operations.push(
+    ...updateOperations(processed, processedAt, deps),
+    ...deps.changes.operations(processed.changes),
+  );
   for (const { key, value } of processed.memory) operations.push(await memoryOperation(key, value, deps));
   const decisions = processed.refusals.map(refusal => refusalDecision(refusal, event, deps));
   for (const decision of decisions) deps.log.info({ change: decision.changeText }, decision.text);
-  if (decisions.length > 0) operations.push(outboxOperation(deps.paths.historyOutbox, historyRowsCodec.encode([{ kind: 'decisions', decisions }])));
+  if (decisions.length > 0)
+    operations.push(
+      outboxOperation(deps.paths.historyOutbox, historyRowsCodec.encode([{ kind: 'decisions', decisions }])),
+    );
   const spans = spansOf(event, processed, forwards, takenAt, processedAt, deps);
   if (spans.length > 0) operations.push(outboxOperation(deps.paths.spanOutbox, spansCodec.encode(spans)));
   return operations;
 }
 
-function tenantEvent(trigger: TriggerEvent, tenant: TenantName, queuedAt: ReturnType<Clock['now']>): TenantEvent {
+function tenantEvent(
+  trigger: TriggerEvent,
+  tenant: TenantName,
+  queuedAt: ReturnType<Clock['now']>,
+): TenantEvent {
   // The trace of the trip is the trigger's own: its root is what later traces link to.
   const span = rootSpanOf(trigger.uuid);
-  return { kind: 'trigger', uuid: derivedUuid(trigger.uuid, tenant), tenant, trigger: { ...trigger, span }, queuedAt };
+  return {
+    kind: 'trigger',
+    uuid: derivedUuid(trigger.uuid, tenant),
+    tenant,
+    trigger: { ...trigger, span },
+    queuedAt,
+  };
 }
 
-function updateOperations(processed: ProcessedEvent, queuedAt: ReturnType<Clock['now']>, deps: ConnectionEventsDeps): readonly Operation[] {
+function updateOperations(
+  processed: ProcessedEvent,
+  queuedAt: ReturnType<Clock['now']>,
+  deps: ConnectionEventsDeps,
+): readonly Operation[] {
   return processed.updated.flatMap(change => {
     const record = processed.changes.find(each => each.change.key === change) ?? deps.changes.record(change);
     if (record === undefined) return [];
     const { project } = record.change;
-    return deps.tenantsOf(project).flatMap(({ tenant, queue }) => queue.put({ kind: 'updated', uuid: deps.ids.uuid(), tenant, project, change, queuedAt }));
+    return deps
+      .tenantsOf(project)
+      .flatMap(({ tenant, queue }) =>
+        queue.put({ kind: 'updated', uuid: deps.ids.uuid(), tenant, project, change, queuedAt }),
+      );
   });
 }
 
 function spansOf(
   event: ConnectionEvent,
   processed: ProcessedEvent,
-  forwards: readonly { readonly trigger: TriggerEvent; readonly tenants: readonly { readonly tenant: TenantName }[] }[],
+  forwards: readonly {
+    readonly trigger: TriggerEvent;
+    readonly tenants: readonly { readonly tenant: TenantName }[];
+  }[],
   takenAt: ReturnType<Clock['now']>,
   processedAt: ReturnType<Clock['now']>,
   deps: ConnectionEventsDeps,
@@ -139,10 +184,24 @@ function spansOf(
     const reason = processed.discarded ?? processed.refusals[0]?.text ?? 'nothing came of it';
     return ingestionSpans(discardedFacts(event, reason, stations), style);
   }
-  return forwards.flatMap(({ trigger, tenants }) => ingestionSpans(forwardedFacts(event, trigger, tenants.map(each => each.tenant), stations), style));
+  return forwards.flatMap(({ trigger, tenants }) =>
+    ingestionSpans(
+      forwardedFacts(
+        event,
+        trigger,
+        tenants.map(each => each.tenant),
+        stations,
+      ),
+      style,
+    ),
+  );
 }
 
-function refusalDecision(refusal: { readonly change: Change; readonly text: string }, event: ConnectionEvent, deps: ConnectionEventsDeps): Decision {
+function refusalDecision(
+  refusal: { readonly change: Change; readonly text: string },
+  event: ConnectionEvent,
+  deps: ConnectionEventsDeps,
+): Decision {
   return {
     at: deps.clock.now(),
     code: 'event-refused',
@@ -157,7 +216,9 @@ function refusalDecision(refusal: { readonly change: Change; readonly text: stri
   };
 }
 
-export function driverMemory(deps: Pick<ConnectionEventsDeps, 'store' | 'paths' | 'connection'>): DriverMemory {
+export function driverMemory(
+  deps: Pick<ConnectionEventsDeps, 'store' | 'paths' | 'connection'>,
+): DriverMemory {
   const places = deps.paths.connection(deps.connection.name);
   return {
     async get(key) {

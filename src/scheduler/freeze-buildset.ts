@@ -4,12 +4,13 @@
  * A change that edits configuration is tested with a layout of its own: the tenant's files with those of the item and the
  * items ahead in their place. Files of config-projects are only checked: what they say counts after the merge.
  */
-import type { Clock } from '../lib/clock.ts';
+
 import { freezeJobGraph } from '../layout/freeze-job-graph.ts';
 import type { FreezeChange } from '../layout/freeze-request.ts';
 import type { Layout } from '../layout/layout.ts';
 import type { SpeculativeLayout } from '../layout/speculative-layout.ts';
-import { testedMergeOf, type TurnWork } from '../model/build-set.ts';
+import type { Clock } from '../lib/clock.ts';
+import { type TurnWork, testedMergeOf } from '../model/build-set.ts';
 import type { Change } from '../model/change.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import { jobNodeOf } from '../model/job.ts';
@@ -34,10 +35,16 @@ export interface FreezeContext {
   learn(change: Change, states: readonly ProjectState[]): void;
 }
 
-export function freezeBuildset(need: Need, state: PipelineState, outcome: MergerOutcome | undefined, context: FreezeContext): FreezeFact {
+export function freezeBuildset(
+  need: Need,
+  state: PipelineState,
+  outcome: MergerOutcome | undefined,
+  context: FreezeContext,
+): FreezeFact {
   const item = state.items.get(need.item);
   if (item === undefined) throw new Error(`a job graph is needed for item ${need.item}, which is not there`);
-  if (outcome?.kind !== 'merged') throw new Error(`a job graph is needed for buildset ${need.buildset} without its merge result`);
+  if (outcome?.kind !== 'merged')
+    throw new Error(`a job graph is needed for buildset ${need.buildset} without its merge result`);
   const layout = layoutFor(outcome, context);
   const [first, ...rest] = layout.errors;
   if (first !== undefined) return { kind: 'misconfigured', errors: [first, ...rest], work: [layout.work] };
@@ -54,7 +61,9 @@ interface ItemLayout {
 function layoutFor(outcome: Merged, context: FreezeContext): ItemLayout {
   const startedAt = context.clock.now();
   const own = outcome.config.length > 0;
-  const { layout, errors, cached } = own ? context.speculative(outcome.config) : { layout: context.layout, errors: [], cached: true };
+  const { layout, errors, cached } = own
+    ? context.speculative(outcome.config)
+    : { layout: context.layout, errors: [], cached: true };
   return {
     layout,
     speculative: own,
@@ -63,7 +72,12 @@ function layoutFor(outcome: Merged, context: FreezeContext): ItemLayout {
   };
 }
 
-function freeze(item: QueueItem, outcome: Merged, itemLayout: ItemLayout, context: FreezeContext): FreezeFact {
+function freeze(
+  item: QueueItem,
+  outcome: Merged,
+  itemLayout: ItemLayout,
+  context: FreezeContext,
+): FreezeFact {
   const startedAt = context.clock.now();
   const { layout } = itemLayout;
   const frozen = freezeJobGraph({
@@ -99,5 +113,10 @@ function freeze(item: QueueItem, outcome: Merged, itemLayout: ItemLayout, contex
 function freezeChange(change: Change, outcome: Merged): FreezeChange {
   const files = outcome.filesChanged.find(each => each.project === change.project)?.files ?? null;
   if (change.kind === 'change') return { project: change.project, branch: change.branch, files };
-  return { project: change.project, branch: change.branch ?? null, files, ...(change.branch === undefined ? { ref: change.ref } : {}) };
+  return {
+    project: change.project,
+    branch: change.branch ?? null,
+    files,
+    ...(change.branch === undefined ? { ref: change.ref } : {}),
+  };
 }

@@ -11,19 +11,34 @@ interface Stations {
   readonly endedAt: Nanoseconds;
 }
 
-export function forwardedFacts(event: ConnectionEvent, trigger: TriggerEvent, tenants: readonly TenantName[], stations: Stations): IngestionFacts {
+export function forwardedFacts(
+  event: ConnectionEvent,
+  trigger: TriggerEvent,
+  tenants: readonly TenantName[],
+  stations: Stations,
+): IngestionFacts {
   return {
     ...common(event, stations),
     event: trigger.uuid,
     type: trigger.type,
     project: trigger.project,
     change: trigger.change,
-    outcome: tenants.length > 0 ? { kind: 'forwarded', tenants } : { kind: 'discarded', reason: 'no tenant holds the project' },
+    outcome:
+      tenants.length > 0
+        ? { kind: 'forwarded', tenants }
+        : { kind: 'discarded', reason: 'no tenant holds the project' },
   };
 }
 
 export function discardedFacts(event: ConnectionEvent, reason: string, stations: Stations): IngestionFacts {
-  return { ...common(event, stations), event: event.uuid, type: event.type, project: null, change: null, outcome: { kind: 'discarded', reason } };
+  return {
+    ...common(event, stations),
+    event: event.uuid,
+    type: event.type,
+    project: null,
+    change: null,
+    outcome: { kind: 'discarded', reason },
+  };
 }
 
 function common(event: ConnectionEvent, stations: Stations) {

@@ -5,7 +5,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
-import { acquireFence, Fenced, type Fence, type FenceRequest } from '../store/fence.ts';
+import { acquireFence, type Fence, Fenced, type FenceRequest } from '../store/fence.ts';
 import { type Store, StoreError } from '../store/port.ts';
 
 export interface LoopDeps {
@@ -40,11 +40,16 @@ export async function fencedLoop(
     } catch (error) {
       if (signal.aborted || isTheEnd(error)) break;
       const level = error instanceof Fenced ? 'info' : 'error';
-      deps.log[level]({ loop: name, err: error, failures }, `${name} failed; it begins again from the stored state`);
+      deps.log[level](
+        { loop: name, err: error, failures },
+        `${name} failed; it begins again from the stored state`,
+      );
       await pause(BACKOFF[Math.min(failures, BACKOFF.length - 1)] ?? 15_000, signal);
       failures += 1;
     } finally {
-      await fence?.release().catch(error => deps.log.debug({ loop: name, err: error }, 'the lock was gone already'));
+      await fence
+        ?.release()
+        .catch(error => deps.log.debug({ loop: name, err: error }, 'the lock was gone already'));
     }
   }
 }

@@ -24,12 +24,19 @@ export interface LostWorkersDeps {
 /** Harmless when done by several schedulers at once: each request is settled by exactly one multi. */
 export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
   for (const abandoned of await deps.mergeRequests.abandoned()) {
-    const operations = abandoned.kind === 'lost-worker' && !abandoned.cancelled ? deps.mergeRequests.requeue(abandoned.request) : deps.mergeRequests.discard(abandoned);
+    const operations =
+      abandoned.kind === 'lost-worker' && !abandoned.cancelled
+        ? deps.mergeRequests.requeue(abandoned.request)
+        : deps.mergeRequests.discard(abandoned);
     await settle(operations, `merge request ${abandoned.request.uuid}`, deps);
   }
   for (const abandoned of await deps.buildRequests.abandoned()) {
     const result = abandoned.kind === 'lost-worker' ? lostResult(abandoned.request.value, deps) : [];
-    await settle([...deps.buildRequests.discard(abandoned), ...result], `build ${abandoned.request.uuid}`, deps);
+    await settle(
+      [...deps.buildRequests.discard(abandoned), ...result],
+      `build ${abandoned.request.uuid}`,
+      deps,
+    );
   }
 }
 
@@ -54,6 +61,7 @@ async function settle(operations: readonly Operation[], what: string, deps: Lost
     deps.log.warn({}, `the worker of ${what} is gone; it is done again`);
   } catch (error) {
     // Settled by another scheduler, or its worker is back: nothing of ours was applied.
-    if (!(error instanceof StoreError && ['NoNode', 'NodeExists', 'BadVersion'].includes(error.code))) throw error;
+    if (!(error instanceof StoreError && ['NoNode', 'NodeExists', 'BadVersion'].includes(error.code)))
+      throw error;
   }
 }

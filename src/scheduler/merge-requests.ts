@@ -27,7 +27,9 @@ export function mergeRequestFor(
   likelyStates: readonly ProjectState[],
   context: MergerRequestContext,
 ): MergeRequest {
-  const ahead = chainOf(context.items, item).slice(0, -1).flatMap(each => each.changes);
+  const ahead = chainOf(context.items, item)
+    .slice(0, -1)
+    .flatMap(each => each.changes);
   const inputs = [...ahead, ...item.changes].filter(change => change.kind === 'change');
   return {
     kind: 'merge',

@@ -29,6 +29,10 @@ export async function missingRecords(
   return [...found.values()];
 }
 
-function ask(key: ChangeKey, connections: ReadonlyMap<ConnectionName, Connection>, signal: AbortSignal): Promise<ChangeRecord | undefined> {
+function ask(
+  key: ChangeKey,
+  connections: ReadonlyMap<ConnectionName, Connection>,
+  signal: AbortSignal,
+): Promise<ChangeRecord | undefined> {
   return connections.get(connectionOfKey(key))?.source.fetchChange(key, signal) ?? Promise.resolve(undefined);
 }

@@ -1,6 +1,7 @@
 /** Which heads of which projects a set of frozen jobs needs, to take playbooks from and to check out. */
-import type { Change } from '../model/change.ts';
+
 import type { TestedMerge } from '../model/build-set.ts';
+import type { Change } from '../model/change.ts';
 import type { FrozenJob } from '../model/job.ts';
 import type { ProjectState } from '../model/merge.ts';
 import type { BranchName, ProjectKey } from '../model/project.ts';
@@ -16,18 +17,30 @@ export function neededStates(jobs: readonly FrozenJob[], own: readonly Change[])
   };
   for (const change of own) want(change.project, [change.branch, ...DEFAULT_BRANCHES]);
   for (const job of jobs) {
-    for (const playbook of [...job.preRun, ...job.run, ...job.postRun]) want(playbook.project, [playbook.branch]);
+    for (const playbook of [...job.preRun, ...job.run, ...job.postRun])
+      want(playbook.project, [playbook.branch]);
     for (const { project, overrideCheckout } of job.requiredProjects) {
-      want(project, [overrideCheckout, job.overrideCheckout, ...own.map(change => change.branch), ...DEFAULT_BRANCHES]);
+      want(project, [
+        overrideCheckout,
+        job.overrideCheckout,
+        ...own.map(change => change.branch),
+        ...DEFAULT_BRANCHES,
+      ]);
     }
   }
   return [...wanted].map(([project, branches]) => ({ project, branches: [...branches].sort() }));
 }
 
 /** Those of which the tested state holds no head at all, or not the one a playbook comes from. */
-export function missingStates(jobs: readonly FrozenJob[], own: readonly Change[], tested: TestedMerge): readonly ProjectState[] {
+export function missingStates(
+  jobs: readonly FrozenJob[],
+  own: readonly Change[],
+  tested: TestedMerge,
+): readonly ProjectState[] {
   const playbookBranches = new Set(
-    jobs.flatMap(job => [...job.preRun, ...job.run, ...job.postRun]).map(playbook => `${playbook.project} ${playbook.branch}`),
+    jobs
+      .flatMap(job => [...job.preRun, ...job.run, ...job.postRun])
+      .map(playbook => `${playbook.project} ${playbook.branch}`),
   );
   return neededStates(jobs, own).filter(({ project, branches }) => {
     const heads = tested.heads.filter(head => head.project === project);

@@ -5,23 +5,24 @@
  * again with one event only; the event that keeps failing is laid aside after a few attempts, so that one poisoned event
  * neither stops a pipeline nor disappears.
  */
-import { createDirty, type Dirty } from '../lib/signal.ts';
-import type { Log } from '../lib/log.ts';
+
 import type { IdMaker } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { createDirty, type Dirty } from '../lib/signal.ts';
 import { graphOf } from '../model/build-set.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
-import { Fenced, type Fence } from '../store/fence.ts';
+import { type Fence, Fenced } from '../store/fence.ts';
 import { loadPipeline, preparePipeline } from '../store/load-pipeline.ts';
-import type { Store } from '../store/port.ts';
 import type { StorePaths } from '../store/paths.ts';
+import type { Store } from '../store/port.ts';
+import { fencedLoop, type LoopDeps } from './loop.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { MAX_EVENTS, pipelineTurn } from './pipeline-turn.ts';
-import { fencedLoop, type LoopDeps } from './loop.ts';
 import { processReports, type ReportLoopDeps } from './report-loop.ts';
-import { takeOver, type TakeOverDeps } from './take-over.ts';
+import { type TakeOverDeps, takeOver } from './take-over.ts';
 
 /** A turn with the same first event fails this often before that event is laid aside. */
 const MAX_ATTEMPTS = 4;
@@ -61,17 +62,29 @@ export function createPipelineRunner(deps: PipelineRunnerDeps): PipelineRunner {
         if (event.kind !== 'deleted') dirty.set();
       });
       void watch;
-      const request = { lockPath: places.lock, epochPath: places.epoch, lastOperationPath: places.lastOperation, guid: deps.ids.uuid() };
+      const request = {
+        lockPath: places.lock,
+        epochPath: places.epoch,
+        lastOperationPath: places.lastOperation,
+        guid: deps.ids.uuid(),
+      };
       const name = `pipeline ${deps.tenant}/${deps.pipeline}`;
       await fencedLoop(name, request, deps, signal, (fence, stop) => tenure(deps, dirty, fence, stop));
     },
   };
 }
 
-async function tenure(deps: PipelineRunnerDeps, dirty: Dirty, fence: Fence, signal: AbortSignal): Promise<void> {
+async function tenure(
+  deps: PipelineRunnerDeps,
+  dirty: Dirty,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
   const places = deps.paths.pipeline(deps.tenant, deps.pipeline);
   let state = await loadPipeline(deps.store, places);
-  await deps.context().graphs.load([...state.items.values()].flatMap(item => graphOf(item.buildset)?.blob ?? []));
+  await deps
+    .context()
+    .graphs.load([...state.items.values()].flatMap(item => graphOf(item.buildset)?.blob ?? []));
   await takeOver(state, { ...deps.takeOver, events: deps.events }, fence, signal);
   deps.onState(state);
   dirty.set();
@@ -94,7 +107,12 @@ async function tenure(deps: PipelineRunnerDeps, dirty: Dirty, fence: Fence, sign
   }
 }
 
-async function turns(deps: PipelineRunnerDeps, state: PipelineState, fence: Fence, dirty: Dirty): Promise<PipelineState> {
+async function turns(
+  deps: PipelineRunnerDeps,
+  state: PipelineState,
+  fence: Fence,
+  dirty: Dirty,
+): Promise<PipelineState> {
   try {
     const end = await pipelineTurn(deps.context(), state, fence, MAX_EVENTS);
     if (end.kind === 'nothing-to-do') return state;
@@ -108,7 +126,12 @@ async function turns(deps: PipelineRunnerDeps, state: PipelineState, fence: Fenc
 }
 
 /** @throws the turn's error when it fails without any event as well: then the stored state itself is at fault. */
-async function singly(deps: PipelineRunnerDeps, state: PipelineState, fence: Fence, dirty: Dirty): Promise<PipelineState> {
+async function singly(
+  deps: PipelineRunnerDeps,
+  state: PipelineState,
+  fence: Fence,
+  dirty: Dirty,
+): Promise<PipelineState> {
   const [entry] = await deps.events.list(1);
   dirty.set();
   try {
@@ -117,8 +140,14 @@ async function singly(deps: PipelineRunnerDeps, state: PipelineState, fence: Fen
   } catch (error) {
     if (error instanceof Fenced || entry === undefined) throw error;
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
-    deps.log.error({ err: error, event: entry.value.kind, attempts: entry.attempts + 1 }, hopeless ? 'an event is laid aside: no turn with it succeeds' : 'a turn with one event failed');
-    await fence.commit(hopeless ? deps.events.deadLetter(entry, error) : [deps.events.noteFailure(entry)], deps.ids.uuid());
+    deps.log.error(
+      { err: error, event: entry.value.kind, attempts: entry.attempts + 1 },
+      hopeless ? 'an event is laid aside: no turn with it succeeds' : 'a turn with one event failed',
+    );
+    await fence.commit(
+      hopeless ? deps.events.deadLetter(entry, error) : [deps.events.noteFailure(entry)],
+      deps.ids.uuid(),
+    );
     return state;
   }
 }

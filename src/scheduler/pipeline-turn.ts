@@ -22,7 +22,7 @@ import { splitOperations } from '../store/split-operations.ts';
 import { gatherChangeFacts } from './change-facts.ts';
 import { commandOperations } from './commands.ts';
 import { outboxOperations, stateOperations } from './commit-turn.ts';
-import { decideWithNeeds, type Draft } from './decide.ts';
+import { type Draft, decideWithNeeds } from './decide.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 
@@ -35,10 +35,16 @@ export type TurnEnd =
   /** Somebody was quicker: take the turn again. */
   | { readonly kind: 'again' };
 
-export async function pipelineTurn(context: PipelineContext, state: PipelineState, fence: Fence, limit: number): Promise<TurnEnd> {
+export async function pipelineTurn(
+  context: PipelineContext,
+  state: PipelineState,
+  fence: Fence,
+  limit: number,
+): Promise<TurnEnd> {
   const entries = limit === 0 ? [] : await context.events.list(limit);
   const draft = decide(context, state, entries);
-  if (entries.length === 0 && draft.state === state && draft.commands.length === 0) return { kind: 'nothing-to-do' };
+  if (entries.length === 0 && draft.state === state && draft.commands.length === 0)
+    return { kind: 'nothing-to-do' };
   await context.graphs.flush();
   const operations = await compose(context, state, draft, entries);
   try {
@@ -55,7 +61,11 @@ export async function pipelineTurn(context: PipelineContext, state: PipelineStat
   return { kind: 'committed', state: draft.state, more: entries.length === limit };
 }
 
-function decide(context: PipelineContext, state: PipelineState, entries: readonly QueueEntry<PipelineEvent>[]): Draft {
+function decide(
+  context: PipelineContext,
+  state: PipelineState,
+  entries: readonly QueueEntry<PipelineEvent>[],
+): Draft {
   const events = entries.map(entry => entry.value);
   const outcomes = new Map<Uuid, MergerOutcome>();
   for (const event of events) if (event.kind === 'merger-result') outcomes.set(event.buildset, event.outcome);
@@ -80,7 +90,12 @@ function decide(context: PipelineContext, state: PipelineState, entries: readonl
  * Requests first, acknowledgements last: should the commit need several parts and a crash fall between them, a request
  * nobody asked for is ignored and the events are there to be taken again, but no item waits for a request that never was.
  */
-async function compose(context: PipelineContext, before: PipelineState, draft: Draft, entries: readonly QueueEntry<PipelineEvent>[]): Promise<readonly Operation[]> {
+async function compose(
+  context: PipelineContext,
+  before: PipelineState,
+  draft: Draft,
+  entries: readonly QueueEntry<PipelineEvent>[],
+): Promise<readonly Operation[]> {
   return [
     ...(await commandOperations(draft, context.commanding)),
     ...stateOperations(before, draft, context.committing),

@@ -9,13 +9,27 @@ import type { Log } from '../lib/log.ts';
 import { configErrorText } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
-import { type BranchName, type CommitId, type ConnectionName, type ProjectKey, projectIdOf } from '../model/project.ts';
+import {
+  type BranchName,
+  type CommitId,
+  type ConnectionName,
+  type ProjectKey,
+  projectIdOf,
+} from '../model/project.ts';
 import type { Fence } from '../store/fence.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { set } from '../store/port.ts';
 import { splitOperations } from '../store/split-operations.ts';
-import { askMerger, type AskDeps } from './ask-merger.ts';
-import { cacheOperations, type ConfigDeps, encodeSummary, layoutFrom, sameFiles, type TenantConfig, withProject } from './tenant-config.ts';
+import { type AskDeps, askMerger } from './ask-merger.ts';
+import {
+  type ConfigDeps,
+  cacheOperations,
+  encodeSummary,
+  layoutFrom,
+  sameFiles,
+  type TenantConfig,
+  withProject,
+} from './tenant-config.ts';
 
 export interface ReconfigureDeps extends ConfigDeps, AskDeps {
   readonly clock: Clock;
@@ -36,23 +50,52 @@ export interface ProjectNews {
 }
 
 /** @returns the new configuration after it is committed, or `before` when nothing reads differently. */
-export async function reconfigure(before: TenantConfig, news: readonly ProjectNews[], deps: ReconfigureDeps, fence: Fence, signal: AbortSignal): Promise<TenantConfig> {
+export async function reconfigure(
+  before: TenantConfig,
+  news: readonly ProjectNews[],
+  deps: ReconfigureDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<TenantConfig> {
   const reads = await Promise.all(news.map(each => readProject(before, each, deps, signal)));
-  const branches = reads.reduce((all, read) => (read === undefined ? all : withProject(all, read.project, read.configs, read.existing)), before.branches);
+  const branches = reads.reduce(
+    (all, read) => (read === undefined ? all : withProject(all, read.project, read.configs, read.existing)),
+    before.branches,
+  );
   const different = reads.some(read => read !== undefined && changesConfiguration(before, read));
   if (!different) {
     await commit(fence, cacheOperations(before.branches, branches, deps.tenant.name, deps.paths), deps);
     return { ...before, branches };
   }
   const layout = layoutFrom(branches, deps);
-  const after: TenantConfig = { branches, layout, version: before.version + 1, reconfiguredAt: deps.clock.now() };
-  await commit(fence, [...cacheOperations(before.branches, branches, deps.tenant.name, deps.paths), set(deps.paths.tenant(deps.tenant.name).layout, encodeSummary(after, deps.tenant))], deps);
-  deps.log.info({ tenant: deps.tenant.name, version: after.version, errors: layout.errors.length }, `tenant ${deps.tenant.name} has a new layout`);
-  for (const error of layout.errors.slice(0, 20)) deps.log.warn({ tenant: deps.tenant.name, code: error.code }, configErrorText(error));
+  const after: TenantConfig = {
+    branches,
+    layout,
+    version: before.version + 1,
+    reconfiguredAt: deps.clock.now(),
+  };
+  await commit(
+    fence,
+    [
+      ...cacheOperations(before.branches, branches, deps.tenant.name, deps.paths),
+      set(deps.paths.tenant(deps.tenant.name).layout, encodeSummary(after, deps.tenant)),
+    ],
+    deps,
+  );
+  deps.log.info(
+    { tenant: deps.tenant.name, version: after.version, errors: layout.errors.length },
+    `tenant ${deps.tenant.name} has a new layout`,
+  );
+  for (const error of layout.errors.slice(0, 20))
+    deps.log.warn({ tenant: deps.tenant.name, code: error.code }, configErrorText(error));
   return after;
 }
 
-async function commit(fence: Fence, operations: Parameters<typeof splitOperations>[0], deps: ReconfigureDeps): Promise<void> {
+async function commit(
+  fence: Fence,
+  operations: Parameters<typeof splitOperations>[0],
+  deps: ReconfigureDeps,
+): Promise<void> {
   for (const part of splitOperations(operations)) await fence.commit(part, deps.ids.uuid());
 }
 
@@ -69,7 +112,12 @@ function changesConfiguration(before: TenantConfig, read: ProjectRead): boolean 
 }
 
 /** @returns undefined when the project cannot be read now: what is known of it stays in force, and the log says why. */
-async function readProject(before: TenantConfig, news: ProjectNews, deps: ReconfigureDeps, signal: AbortSignal): Promise<ProjectRead | undefined> {
+async function readProject(
+  before: TenantConfig,
+  news: ProjectNews,
+  deps: ReconfigureDeps,
+  signal: AbortSignal,
+): Promise<ProjectRead | undefined> {
   const known = new Set(before.branches.get(news.project)?.keys());
   try {
     const branches = news.branches ?? (await branchesOf(news.project, deps, signal));
@@ -78,18 +126,31 @@ async function readProject(before: TenantConfig, news: ProjectNews, deps: Reconf
     return { project: news.project, configs, existing };
   } catch (error) {
     signal.throwIfAborted();
-    deps.log.error({ err: error, project: news.project }, `cannot read the configuration of ${news.project}; what was read before stays in force`);
+    deps.log.error(
+      { err: error, project: news.project },
+      `cannot read the configuration of ${news.project}; what was read before stays in force`,
+    );
     return undefined;
   }
 }
 
-async function branchesOf(project: ProjectKey, deps: ReconfigureDeps, signal: AbortSignal): Promise<readonly BranchName[]> {
+async function branchesOf(
+  project: ProjectKey,
+  deps: ReconfigureDeps,
+  signal: AbortSignal,
+): Promise<readonly BranchName[]> {
   const connection = deps.connections.get(projectIdOf(project).connection);
-  if (connection === undefined) throw new Error(`connection ${projectIdOf(project).connection} is not configured`);
+  if (connection === undefined)
+    throw new Error(`connection ${projectIdOf(project).connection} is not configured`);
   return (await connection.source.branches(project, signal)).map(each => each.branch);
 }
 
-async function configsOf(news: ProjectNews, branches: readonly BranchName[], deps: ReconfigureDeps, signal: AbortSignal): Promise<readonly BranchConfig[]> {
+async function configsOf(
+  news: ProjectNews,
+  branches: readonly BranchName[],
+  deps: ReconfigureDeps,
+  signal: AbortSignal,
+): Promise<readonly BranchConfig[]> {
   const request = {
     kind: 'config-files' as const,
     uuid: deps.ids.uuid(),

@@ -1,7 +1,7 @@
 /** Report commands of a turn, turned into self-contained intents for the report outbox. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { Change } from '../model/change.ts';
 import { testedMergeOf } from '../model/build-set.ts';
+import type { Change } from '../model/change.ts';
 import type { FrozenJob } from '../model/job.ts';
 import type { DriverConfig, Pipeline, ReportAction } from '../model/pipeline.ts';
 import { type ConnectionName, projectIdOf } from '../model/project.ts';
@@ -24,7 +24,11 @@ export interface ReportContext {
 }
 
 /** The intent for a report about an item; `item` is the item as it is when the report is asked for. */
-export function itemReportIntent(command: ReportCommand, item: QueueItem, context: ReportContext): ReportIntent {
+export function itemReportIntent(
+  command: ReportCommand,
+  item: QueueItem,
+  context: ReportContext,
+): ReportIntent {
   const message = reportMessage(command.action, item, {
     root: context.root,
     pipeline: context.pipeline,
@@ -47,7 +51,11 @@ export function itemReportIntent(command: ReportCommand, item: QueueItem, contex
 }
 
 /** The intent for a refusal: nothing was enqueued, the change's author should know why. */
-export function refusalReportIntent(command: ReportCommand, change: Change, context: ReportContext): ReportIntent {
+export function refusalReportIntent(
+  command: ReportCommand,
+  change: Change,
+  context: ReportContext,
+): ReportIntent {
   const message = [headline(command.action, context.pipeline), '', command.text ?? ''].join('\n');
   return {
     uuid: command.report,
@@ -63,9 +71,19 @@ export function refusalReportIntent(command: ReportCommand, change: Change, cont
   };
 }
 
-function partsFor(action: ReportAction, change: Change, item: QueueItem | null, context: ReportContext): ReportIntent['parts'] {
+function partsFor(
+  action: ReportAction,
+  change: Change,
+  item: QueueItem | null,
+  context: ReportContext,
+): ReportIntent['parts'] {
   const connection: ConnectionName = projectIdOf(change.project).connection;
-  const tested = item === null ? undefined : testedMergeOf(item.buildset)?.branches.find(each => each.project === change.project && each.branch === change.branch);
+  const tested =
+    item === null
+      ? undefined
+      : testedMergeOf(item.buildset)?.branches.find(
+          each => each.project === change.project && each.branch === change.branch,
+        );
   return context.pipeline.reporters[action]
     .filter(reporter => reporter.connection === connection)
     .map(reporter => ({

@@ -10,11 +10,11 @@ import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { changeText } from '../model/change.ts';
+import { reportIntentCodec } from '../model/codec/records.ts';
 import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
 import type { ConnectionName } from '../model/project.ts';
 import type { ReportRecord } from '../model/queue-item.ts';
 import type { ReportIntent } from '../model/report-intent.ts';
-import { reportIntentCodec } from '../model/codec/records.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
 import { listOutbox, readOutbox } from '../store/outbox.ts';
@@ -43,7 +43,11 @@ export class NotAllowedToAct extends Error {
 }
 
 /** @throws NotAllowedToAct when the fence was lost in the middle; the successor carries the intent out again. */
-export async function carryOut(intent: ReportIntent, deps: ReportDeps, signal: AbortSignal): Promise<ReportResult | undefined> {
+export async function carryOut(
+  intent: ReportIntent,
+  deps: ReportDeps,
+  signal: AbortSignal,
+): Promise<ReportResult | undefined> {
   const parts: ReportPart[] = [];
   let outcome: ReportOutcome = { kind: 'done', merged: false };
   for (const part of intent.parts) {
@@ -56,7 +60,15 @@ export async function carryOut(intent: ReportIntent, deps: ReportDeps, signal: A
     if (done.outcome.kind === 'done' && part.merges) outcome = { kind: 'done', merged: true };
   }
   if (intent.item === null) return undefined;
-  return { kind: 'report-result', uuid: deps.ids.uuid(), item: intent.item, report: intent.uuid, at: deps.clock.now(), outcome, parts };
+  return {
+    kind: 'report-result',
+    uuid: deps.ids.uuid(),
+    item: intent.item,
+    report: intent.uuid,
+    at: deps.clock.now(),
+    outcome,
+    parts,
+  };
 }
 
 async function carryOutPart(
@@ -75,7 +87,10 @@ async function carryOutPart(
     } catch (error) {
       signal.throwIfAborted();
       const text = error instanceof Error ? error.message : String(error);
-      deps.log.warn({ err: error, report: intent.uuid, connection: part.connection, tries }, `could not report ${changeText(part.change)}; trying again`);
+      deps.log.warn(
+        { err: error, report: intent.uuid, connection: part.connection, tries },
+        `could not report ${changeText(part.change)}; trying again`,
+      );
       if (!part.merges && tries >= MAX_NOTE_TRIES) {
         const outcome: ReportOutcome = { kind: 'failed', text };
         return { outcome, record: recordOf(part, outcome, startedAt, deps.clock.now(), tries) };
@@ -85,7 +100,12 @@ async function carryOutPart(
   }
 }
 
-async function ask(intent: ReportIntent, part: ReportIntent['parts'][number], deps: ReportDeps, signal: AbortSignal): Promise<ReportOutcome> {
+async function ask(
+  intent: ReportIntent,
+  part: ReportIntent['parts'][number],
+  deps: ReportDeps,
+  signal: AbortSignal,
+): Promise<ReportOutcome> {
   const reporter = deps.connections.get(part.connection)?.reporter;
   if (reporter === undefined) return { kind: 'failed', text: `connection ${part.connection} cannot report` };
   return reporter.report(
@@ -105,7 +125,13 @@ async function ask(intent: ReportIntent, part: ReportIntent['parts'][number], de
   );
 }
 
-function recordOf(part: ReportIntent['parts'][number], outcome: ReportOutcome, startedAt: Nanoseconds, endedAt: Nanoseconds, tries: number): ReportPart {
+function recordOf(
+  part: ReportIntent['parts'][number],
+  outcome: ReportOutcome,
+  startedAt: Nanoseconds,
+  endedAt: Nanoseconds,
+  tries: number,
+): ReportPart {
   return {
     kind: part.merges ? 'HostMerge' : 'HostReport',
     connection: part.connection,
@@ -134,7 +160,10 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
       // The fence is checked by a write directly before the deed: whoever is paused here for long finds it gone.
       await fence.commit([], deps.ids.uuid());
       const result = await carryOut(reportIntentCodec.decode(row.data), { ...deps, mayAct }, signal);
-      await fence.commit([remove(row.path), ...(result === undefined ? [] : deps.events.put(result))], deps.ids.uuid());
+      await fence.commit(
+        [remove(row.path), ...(result === undefined ? [] : deps.events.put(result))],
+        deps.ids.uuid(),
+      );
     }
   }
 }

@@ -33,7 +33,8 @@ export interface MessageContext {
 
 export function reportMessage(action: ReportAction, item: QueueItem, context: MessageContext): string {
   const lines = [headline(action, context.pipeline), itemPage(context.root, item.tenant, item.uuid)];
-  if (action !== 'start' && action !== 'enqueue') lines.push('', ...reasonLines(action, item, context), ...resetLines(item));
+  if (action !== 'start' && action !== 'enqueue')
+    lines.push('', ...reasonLines(action, item, context), ...resetLines(item));
   const footer = context.pipeline.messages.footer;
   if (footer !== undefined) lines.push('', footer);
   return lines.join('\n');
@@ -60,11 +61,16 @@ function reasonLines(action: ReportAction, item: QueueItem, context: MessageCont
   if (context.text !== undefined) return [context.text];
   const { conflict, configErrors } = item.buildset;
   if (conflict !== null) {
-    return [`Conflicting in ${projectIdOf(conflict.project).name}:`, ...conflict.files.map(file => `- ${file}`)];
+    return [
+      `Conflicting in ${projectIdOf(conflict.project).name}:`,
+      ...conflict.files.map(file => `- ${file}`),
+    ];
   }
   if (configErrors.length > 0) {
     const shown = configErrors.slice(0, SHOWN_ERRORS).map(error => `- ${configErrorText(error)}`);
-    return configErrors.length > SHOWN_ERRORS ? [...shown, `and ${configErrors.length - SHOWN_ERRORS} more`] : shown;
+    return configErrors.length > SHOWN_ERRORS
+      ? [...shown, `and ${configErrors.length - SHOWN_ERRORS} more`]
+      : shown;
   }
   if (action === 'no-jobs') return ['No job of this pipeline matches what the change touches.'];
   return jobLines(item, context);
@@ -82,8 +88,10 @@ function jobLines(item: QueueItem, context: MessageContext): readonly string[] {
 
 function jobLine(build: Build, job: FrozenJob | undefined, item: QueueItem, root: string): string {
   const result = resultOf(build) ?? 'unfinished';
-  const own = result === 'SUCCESS' ? job?.successMessage : result === 'FAILURE' ? job?.failureMessage : undefined;
-  const detail = build.state.state === 'completed' && build.state.detail !== undefined ? ` ${build.state.detail}` : '';
+  const own =
+    result === 'SUCCESS' ? job?.successMessage : result === 'FAILURE' ? job?.failureMessage : undefined;
+  const detail =
+    build.state.state === 'completed' && build.state.detail !== undefined ? ` ${build.state.detail}` : '';
   const skipped = build.state.state === 'skipped' ? ` because of ${build.state.because}` : '';
   const voting = build.voting ? '' : ' (non-voting)';
   return `- ${build.job} ${buildPage(root, item.tenant, build.uuid)} : ${own ?? result}${detail}${skipped}${timeText(build)}${voting}`;
@@ -97,7 +105,9 @@ function timeText(build: Build): string {
 
 /** How often it was tested again and why: the part Zuul keeps to itself. */
 function resetLines(item: QueueItem): readonly string[] {
-  const causes = [...item.earlier.slice(1), item.buildset].flatMap(buildset => (buildset.cause === null ? [] : [buildset.cause]));
+  const causes = [...item.earlier.slice(1), item.buildset].flatMap(buildset =>
+    buildset.cause === null ? [] : [buildset.cause],
+  );
   if (item.earlier.length === 0 || causes.length === 0) return [];
   return ['', ...causes.map(cause => `Tested again because ${resetText(cause)}.`)];
 }

@@ -18,6 +18,8 @@ export interface SchedulerShared {
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   readonly driversOfConnections: ReadonlyMap<ConnectionName, Driver>;
+  /** Tells the log of an entry that no reader understands. */
+  onDeadLetter(path: string, error: unknown): void;
   tenantQueue(tenant: TenantName): EventQueue<TenantEvent>;
   pipelineQueue(tenant: TenantName, pipeline: PipelineName): EventQueue<PipelineEvent>;
   /** A pipeline's contents after its last turn: decides which job graphs stay in memory. */

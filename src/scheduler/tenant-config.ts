@@ -3,16 +3,16 @@
  * scheduler, starts from the cache and asks no merger.
  */
 import type { Driver } from '../driver/driver.ts';
-import type { Nanoseconds } from '../lib/clock.ts';
 import { buildLayout, type LayoutInput } from '../layout/build-layout.ts';
 import type { Layout } from '../layout/layout.ts';
 import type { ParseCache } from '../layout/parse-cache.ts';
+import type { Nanoseconds } from '../lib/clock.ts';
 import { branchConfigCodec, layoutSummaryCodec } from '../model/codec/records.ts';
 import type { LayoutSummary, Tenant } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
 import type { BranchName, ConnectionName, ProjectKey } from '../model/project.ts';
 import type { StorePaths } from '../store/paths.ts';
-import { create, type Operation, remove, set, type Store } from '../store/port.ts';
+import { create, type Operation, remove, type Store, set } from '../store/port.ts';
 
 export interface TenantConfig {
   /** Every branch of every project, as last read. */
@@ -44,7 +44,9 @@ export function layoutInput(branches: TenantConfig['branches'], deps: ConfigDeps
   };
 }
 
-export function languagesOf(drivers: ReadonlyMap<ConnectionName, Driver>): ReadonlyMap<ConnectionName, Driver['config']> {
+export function languagesOf(
+  drivers: ReadonlyMap<ConnectionName, Driver>,
+): ReadonlyMap<ConnectionName, Driver['config']> {
   return new Map([...drivers].map(([connection, driver]) => [connection, driver.config]));
 }
 
@@ -55,8 +57,13 @@ export function withProject(
   read: readonly BranchConfig[],
   existing: ReadonlySet<BranchName>,
 ): TenantConfig['branches'] {
-  const kept = [...(branches.get(project) ?? new Map<BranchName, BranchConfig>())].filter(([branch]) => existing.has(branch));
-  return new Map([...branches, [project, new Map([...kept, ...read.map(each => [each.branch, each] as const)])]]);
+  const kept = [...(branches.get(project) ?? new Map<BranchName, BranchConfig>())].filter(([branch]) =>
+    existing.has(branch),
+  );
+  return new Map([
+    ...branches,
+    [project, new Map([...kept, ...read.map(each => [each.branch, each] as const)])],
+  ]);
 }
 
 /** Configuration that reads the same makes the same layout, whatever the commit. */
@@ -64,19 +71,33 @@ export function sameFiles(a: BranchConfig | undefined, b: BranchConfig | undefin
   if (a === undefined || b === undefined) return a === b;
   return (
     a.files.length === b.files.length &&
-    a.files.every((file, index) => file.path === b.files[index]?.path && file.text === b.files[index]?.text && file.problem === b.files[index]?.problem)
+    a.files.every(
+      (file, index) =>
+        file.path === b.files[index]?.path &&
+        file.text === b.files[index]?.text &&
+        file.problem === b.files[index]?.problem,
+    )
   );
 }
 
 /** Operations that bring the stored cache from `before` to `after`. */
-export function cacheOperations(before: TenantConfig['branches'], after: TenantConfig['branches'], tenant: string, paths: StorePaths): readonly Operation[] {
+export function cacheOperations(
+  before: TenantConfig['branches'],
+  after: TenantConfig['branches'],
+  tenant: string,
+  paths: StorePaths,
+): readonly Operation[] {
   const operations: Operation[] = [];
   for (const [project, branches] of after) {
     for (const [branch, config] of branches) {
       const old = before.get(project)?.get(branch);
       if (old === config) continue;
       const path = paths.cachedConfig(tenant, project, branch);
-      operations.push(old === undefined ? create(path, branchConfigCodec.encode(config)) : set(path, branchConfigCodec.encode(config)));
+      operations.push(
+        old === undefined
+          ? create(path, branchConfigCodec.encode(config))
+          : set(path, branchConfigCodec.encode(config)),
+      );
     }
     for (const branch of before.get(project)?.keys() ?? []) {
       if (!branches.has(branch)) operations.push(remove(paths.cachedConfig(tenant, project, branch)));
@@ -85,7 +106,11 @@ export function cacheOperations(before: TenantConfig['branches'], after: TenantC
   return operations;
 }
 
-export async function readCachedConfig(tenant: Tenant, store: Store, paths: StorePaths): Promise<TenantConfig['branches']> {
+export async function readCachedConfig(
+  tenant: Tenant,
+  store: Store,
+  paths: StorePaths,
+): Promise<TenantConfig['branches']> {
   const found = new Map<ProjectKey, Map<BranchName, BranchConfig>>();
   for (const { project } of tenant.projects) {
     const base = paths.cachedConfigs(tenant.name, project);

@@ -20,14 +20,21 @@ export interface ContextMaker {
   readonly runnerDeps: Omit<PipelineRunnerDeps, 'context'>;
 }
 
-export function contextMaker(shared: SchedulerShared, tenant: Tenant, name: PipelineName, configDeps: ConfigDeps): ContextMaker {
+export function contextMaker(
+  shared: SchedulerShared,
+  tenant: Tenant,
+  name: PipelineName,
+  configDeps: ConfigDeps,
+): ContextMaker {
   const { deps } = shared;
   const log = deps.log.child({ tenant: tenant.name, pipeline: name });
   const events = shared.pipelineQueue(tenant.name, name);
   const places = deps.paths.pipeline(tenant.name, name);
   /** Heads that jobs of a project and branch needed last time. */
   const learned = new Map<string, readonly ProjectState[]>();
-  let remembered: { readonly config: TenantConfig; readonly pipeline: Pipeline; readonly context: PipelineContext } | undefined;
+  let remembered:
+    | { readonly config: TenantConfig; readonly pipeline: Pipeline; readonly context: PipelineContext }
+    | undefined;
 
   function make(config: TenantConfig, pipeline: Pipeline): PipelineContext {
     return {
@@ -68,7 +75,8 @@ export function contextMaker(shared: SchedulerShared, tenant: Tenant, name: Pipe
         buildRequests: shared.buildRequests,
         reportOutbox: deps.paths.reportOutbox(tenant.name, name),
         events,
-        eventsOf: other => (config.layout.pipelines.has(other) ? shared.pipelineQueue(tenant.name, other) : undefined),
+        eventsOf: other =>
+          config.layout.pipelines.has(other) ? shared.pipelineQueue(tenant.name, other) : undefined,
         graph: blob => shared.graphs.get(blob),
         record: key => shared.changes.record(key),
         mergeMessage: change => messageOf(change),
@@ -77,7 +85,12 @@ export function contextMaker(shared: SchedulerShared, tenant: Tenant, name: Pipe
       },
       committing: {
         spans: deps.spans,
-        places: { counters: places.state, item: places.item, spanOutbox: deps.paths.spanOutbox, historyOutbox: deps.paths.historyOutbox },
+        places: {
+          counters: places.state,
+          item: places.item,
+          spanOutbox: deps.paths.spanOutbox,
+          historyOutbox: deps.paths.historyOutbox,
+        },
       },
     };
   }
@@ -93,7 +106,8 @@ export function contextMaker(shared: SchedulerShared, tenant: Tenant, name: Pipe
 
   return {
     context(config, pipeline) {
-      if (remembered?.config !== config || remembered.pipeline !== pipeline) remembered = { config, pipeline, context: make(config, pipeline) };
+      if (remembered?.config !== config || remembered.pipeline !== pipeline)
+        remembered = { config, pipeline, context: make(config, pipeline) };
       return remembered.context;
     },
     runnerDeps: {
@@ -105,7 +119,13 @@ export function contextMaker(shared: SchedulerShared, tenant: Tenant, name: Pipe
       ids: deps.ids,
       log,
       events,
-      takeOver: { clock: deps.clock, ids: deps.ids, log, mergeRequests: shared.mergeRequests, buildRequests: shared.buildRequests },
+      takeOver: {
+        clock: deps.clock,
+        ids: deps.ids,
+        log,
+        mergeRequests: shared.mergeRequests,
+        buildRequests: shared.buildRequests,
+      },
       reports: {
         clock: deps.clock,
         ids: deps.ids,
@@ -121,10 +141,15 @@ export function contextMaker(shared: SchedulerShared, tenant: Tenant, name: Pipe
   };
 }
 
-function speculativeMemo(config: TenantConfig, deps: ConfigDeps): (files: readonly BranchConfig[]) => SpeculativeLayout & { cached: boolean } {
+function speculativeMemo(
+  config: TenantConfig,
+  deps: ConfigDeps,
+): (files: readonly BranchConfig[]) => SpeculativeLayout & { cached: boolean } {
   const known = new Map<string, SpeculativeLayout>();
   return files => {
-    const key = sha256(JSON.stringify(files.map(({ project, branch, files: texts }) => [project, branch, texts])));
+    const key = sha256(
+      JSON.stringify(files.map(({ project, branch, files: texts }) => [project, branch, texts])),
+    );
     const found = known.get(key);
     if (found !== undefined) return { ...found, cached: true };
     const made = speculativeLayout(layoutInput(config.branches, deps), config.layout, files);

@@ -17,8 +17,8 @@ import type { Fence } from '../store/fence.ts';
 import { outboxOperation } from '../store/outbox.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
-import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
+import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import { type TenantEventFacts, tenantEventSpans } from '../tracing/spans/tenant-event-spans.ts';
 import type { ChangeCache } from './change-cache.ts';
 import { missingRecords } from './missing-records.ts';
@@ -50,11 +50,18 @@ export interface TenantEventsDeps {
 }
 
 /** Returns when aborted; throws when the fence is lost. */
-export async function processTenantEvents(deps: TenantEventsDeps, fence: Fence, signal: AbortSignal): Promise<void> {
+export async function processTenantEvents(
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
   for await (const batch of deps.queue.batches(signal)) {
     for (const entry of batch) {
       const { value } = entry;
-      const forward = value.kind === 'updated' ? updateOperations(value.change, value.uuid, deps) : await triggerOperations(value, deps, fence, signal);
+      const forward =
+        value.kind === 'updated'
+          ? updateOperations(value.change, value.uuid, deps)
+          : await triggerOperations(value, deps, fence, signal);
       await fence.commit([deps.queue.ack(entry), ...forward.operations], deps.ids.uuid());
       deps.changes.remember(forward.records);
     }
@@ -74,7 +81,12 @@ function updateOperations(change: Change['key'], uuid: TenantEvent['uuid'], deps
   return { operations, records: [] };
 }
 
-async function triggerOperations(event: Trigger, deps: TenantEventsDeps, fence: Fence, signal: AbortSignal): Promise<Forward> {
+async function triggerOperations(
+  event: Trigger,
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<Forward> {
   const takenAt = deps.clock.now();
   const { trigger } = event;
   const mayReconfigure = trigger.configMayHaveChanged.length > 0 || trigger.branchesChanged;
@@ -82,16 +94,27 @@ async function triggerOperations(event: Trigger, deps: TenantEventsDeps, fence: 
   const driver = deps.driverOf(trigger.connection);
   const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver);
   const wanted = matches.filter(match => match.matched);
-  const records = wanted.length > 0 ? await missingRecords(trigger.change, deps.changes, deps.connections, signal) : [];
-  const updates = trigger.change.kind === 'change' ? updateOperations(trigger.change.key, event.uuid, deps).operations : [];
+  const records =
+    wanted.length > 0 ? await missingRecords(trigger.change, deps.changes, deps.connections, signal) : [];
+  const updates =
+    trigger.change.kind === 'change' ? updateOperations(trigger.change.key, event.uuid, deps).operations : [];
   const enqueues = wanted.flatMap(match => enqueueOperations(match, event, deps));
   return {
-    operations: [...deps.changes.operations(records), ...updates, ...enqueues, ...traceOperations(event, matches, takenAt, reconfigured, deps)],
+    operations: [
+      ...deps.changes.operations(records),
+      ...updates,
+      ...enqueues,
+      ...traceOperations(event, matches, takenAt, reconfigured, deps),
+    ],
     records,
   };
 }
 
-function enqueueOperations(match: PipelineMatch, event: Trigger, deps: TenantEventsDeps): readonly Operation[] {
+function enqueueOperations(
+  match: PipelineMatch,
+  event: Trigger,
+  deps: TenantEventsDeps,
+): readonly Operation[] {
   return deps.eventsOf(match.pipeline.name).put({
     kind: 'enqueue',
     uuid: derivedUuid(event.uuid, match.pipeline.name, 'enqueue'),
@@ -110,7 +133,15 @@ function traceOperations(
 ): readonly Operation[] {
   const at = deps.clock.now();
   const decisions = matches.map(match => matchDecision(match, event.trigger, deps.tenant, at));
-  const operations = decisions.length === 0 ? [] : [outboxOperation(deps.paths.historyOutbox, historyRowsCodec.encode([{ kind: 'decisions', decisions }]))];
+  const operations =
+    decisions.length === 0
+      ? []
+      : [
+          outboxOperation(
+            deps.paths.historyOutbox,
+            historyRowsCodec.encode([{ kind: 'decisions', decisions }]),
+          ),
+        ];
   if (deps.spans === undefined) return operations;
   const facts: TenantEventFacts = {
     event: event.uuid,
@@ -129,6 +160,7 @@ function traceOperations(
     endedAt: deps.clock.now(),
   };
   const spans = tenantEventSpans(facts, deps.spans);
-  return spans.length === 0 ? operations : [...operations, outboxOperation(deps.paths.spanOutbox, spansCodec.encode(spans))];
+  return spans.length === 0
+    ? operations
+    : [...operations, outboxOperation(deps.paths.spanOutbox, spansCodec.encode(spans))];
 }
-

@@ -14,20 +14,30 @@ export interface PipelineMatch {
   readonly text: string;
 }
 
-export function matchPipelines(trigger: TriggerEvent, pipelines: Iterable<Pipeline>, driver: Driver): readonly PipelineMatch[] {
+export function matchPipelines(
+  trigger: TriggerEvent,
+  pipelines: Iterable<Pipeline>,
+  driver: Driver,
+): readonly PipelineMatch[] {
   return [...pipelines].map(pipeline => matchPipeline(trigger, pipeline, driver));
 }
 
 function matchPipeline(trigger: TriggerEvent, pipeline: Pipeline, driver: Driver): PipelineMatch {
   const triggers = pipeline.triggers.filter(each => each.connection === trigger.connection);
-  if (triggers.length === 0) return { pipeline, matched: false, text: `no trigger for connection ${trigger.connection}` };
+  if (triggers.length === 0)
+    return { pipeline, matched: false, text: `no trigger for connection ${trigger.connection}` };
   const verdicts = triggers.map(each => driver.config.matches(each.config, trigger));
   const found = verdicts.find(verdict => verdict.met);
   if (found !== undefined) return { pipeline, matched: true, text: found.text };
   return { pipeline, matched: false, text: [...new Set(verdicts.map(verdict => verdict.text))].join('; ') };
 }
 
-export function matchDecision(match: PipelineMatch, trigger: TriggerEvent, tenant: TenantName, at: Nanoseconds): Decision {
+export function matchDecision(
+  match: PipelineMatch,
+  trigger: TriggerEvent,
+  tenant: TenantName,
+  at: Nanoseconds,
+): Decision {
   return {
     at,
     code: match.matched ? 'trigger-matched' : 'no-trigger-matched',
@@ -38,6 +48,8 @@ export function matchDecision(match: PipelineMatch, trigger: TriggerEvent, tenan
     changeText: changeText(trigger.change),
     item: null,
     event: trigger.uuid,
-    text: match.matched ? `${trigger.type}: ${match.text}` : `${trigger.type}: not for pipeline ${match.pipeline.name}, ${match.text}`,
+    text: match.matched
+      ? `${trigger.type}: ${match.text}`
+      : `${trigger.type}: not for pipeline ${match.pipeline.name}, ${match.text}`,
   };
 }

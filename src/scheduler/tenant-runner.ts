@@ -4,6 +4,7 @@
  * A pipeline that vanishes from the configuration finishes what it holds under its last definition and takes nothing new.
  */
 import { parseCache } from '../layout/parse-cache.ts';
+import { layoutSummaryCodec } from '../model/codec/records.ts';
 import type { TenantEvent } from '../model/event.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -11,14 +12,13 @@ import type { PipelineName, ProjectKey } from '../model/project.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
-import { layoutSummaryCodec } from '../model/codec/records.ts';
 import { set } from '../store/port.ts';
 import { fencedLoop } from './loop.ts';
 import { createPipelineRunner, type PipelineRunner } from './pipeline-runner.ts';
-import { type ProjectNews, reconfigure, type ReconfigureDeps } from './reconfigure.ts';
+import { type ProjectNews, type ReconfigureDeps, reconfigure } from './reconfigure.ts';
 import type { SchedulerShared } from './shared.ts';
-import { contextMaker } from './tenant-context.ts';
 import { encodeSummary, layoutFrom, readCachedConfig, type TenantConfig } from './tenant-config.ts';
+import { contextMaker } from './tenant-context.ts';
 import { processTenantEvents, type Reconfigured } from './tenant-events.ts';
 
 export interface TenantRunner {
@@ -82,26 +82,46 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
   async function initial(fence: Fence, signal: AbortSignal): Promise<TenantConfig> {
     const branches = await readCachedConfig(tenant, deps.store, deps.paths);
     const stored = await deps.store.get(places.layout);
-    const version = stored === undefined || stored.data.length === 0 ? 0 : layoutSummaryCodec.decode(stored.data).version;
-    const cached: TenantConfig = { branches, layout: layoutFrom(branches, config), version: version + 1, reconfiguredAt: deps.clock.now() };
+    const version =
+      stored === undefined || stored.data.length === 0 ? 0 : layoutSummaryCodec.decode(stored.data).version;
+    const cached: TenantConfig = {
+      branches,
+      layout: layoutFrom(branches, config),
+      version: version + 1,
+      reconfiguredAt: deps.clock.now(),
+    };
     const unread = tenant.projects.filter(each => !branches.has(each.project));
     const news = unread.map((each): ProjectNews => ({ project: each.project, branches: null, atLeast: [] }));
     const read = news.length === 0 ? cached : await reconfigure(cached, news, config, fence, signal);
-    if (read.version === cached.version) await fence.commit([set(places.layout, encodeSummary(read, tenant))], deps.ids.uuid());
+    if (read.version === cached.version)
+      await fence.commit([set(places.layout, encodeSummary(read, tenant))], deps.ids.uuid());
     return read;
   }
 
-  async function reconfigureFor(event: Extract<TenantEvent, { kind: 'trigger' }>, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null> {
+  async function reconfigureFor(
+    event: Extract<TenantEvent, { kind: 'trigger' }>,
+    fence: Fence,
+    signal: AbortSignal,
+  ): Promise<Reconfigured | null> {
     if (current === undefined) return null;
     const { trigger } = event;
     const startedAt = deps.clock.now();
     const { change } = trigger;
-    const atLeast = change.kind === 'ref' && change.branch !== undefined && change.newCommit !== null ? [{ branch: change.branch, commit: change.newCommit }] : [];
-    const news: ProjectNews = { project: trigger.project, branches: trigger.branchesChanged ? null : trigger.configMayHaveChanged, atLeast };
+    const atLeast =
+      change.kind === 'ref' && change.branch !== undefined && change.newCommit !== null
+        ? [{ branch: change.branch, commit: change.newCommit }]
+        : [];
+    const news: ProjectNews = {
+      project: trigger.project,
+      branches: trigger.branchesChanged ? null : trigger.configMayHaveChanged,
+      atLeast,
+    };
     const before = current;
     const after = await reconfigure(before, [news], config, fence, signal);
     await adopt(after, signal);
-    return after.version === before.version ? null : { startedAt, endedAt: deps.clock.now(), version: after.version };
+    return after.version === before.version
+      ? null
+      : { startedAt, endedAt: deps.clock.now(), version: after.version };
   }
 
   async function tenure(fence: Fence, signal: AbortSignal): Promise<void> {
@@ -133,11 +153,20 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
     holds: project => projects.has(project),
     ready: ready.promise,
     async run(signal) {
-      for (const path of [places.pipelines, places.layout, ...tenant.projects.map(each => deps.paths.cachedConfigs(tenant.name, each.project))]) {
+      for (const path of [
+        places.pipelines,
+        places.layout,
+        ...tenant.projects.map(each => deps.paths.cachedConfigs(tenant.name, each.project)),
+      ]) {
         await ensureNode(deps.store, path, signal);
       }
       await queue.prepare(signal);
-      const request = { lockPath: places.lock, epochPath: places.epoch, lastOperationPath: places.lastOperation, guid: deps.ids.uuid() };
+      const request = {
+        lockPath: places.lock,
+        epochPath: places.epoch,
+        lastOperationPath: places.lastOperation,
+        guid: deps.ids.uuid(),
+      };
       await fencedLoop(`tenant ${tenant.name}`, request, deps, signal, tenure);
     },
   };

@@ -38,7 +38,9 @@ export function zuulVariables(input: VariableInput): Variables {
     pipeline: item.pipeline,
     post_review: pipeline.postReview,
     project: projectVariables(change.project, input),
-    projects: Object.fromEntries(input.projects.map(project => [project.canonicalName, checkoutVariables(project)])),
+    projects: Object.fromEntries(
+      input.projects.map(project => [project.canonicalName, checkoutVariables(project)]),
+    ),
     tenant: item.tenant,
     timeout: job.timeout ?? null,
     post_timeout: job.postTimeout ?? null,

@@ -24,7 +24,10 @@ interface Import {
 
 function importsOf(file: string): Import[] {
   const text = readFileSync(path.join(root, file), 'utf8');
-  const specifiers = [...text.matchAll(/^\s*(?:import|export)\b[^;]*?\bfrom\s+'([^']+)'/gm), ...text.matchAll(/\bimport\(\s*'([^']+)'/g)];
+  const specifiers = [
+    ...text.matchAll(/^\s*(?:import|export)\b[^;]*?\bfrom\s+'([^']+)'/gm),
+    ...text.matchAll(/\bimport\(\s*'([^']+)'/g),
+  ];
   return specifiers.map(([, specifier = '']) => ({
     from: file,
     to: specifier.startsWith('.') ? path.normalize(path.join(path.dirname(file), specifier)) : specifier,
@@ -38,7 +41,10 @@ function allowedImports(): Map<string, Set<string> | 'everything'> {
   return new Map(
     rows.map(([, room, drivers, may = '']) => {
       const words = may.trim();
-      return [room ?? drivers ?? '', words === 'everything' ? 'everything' : new Set(words === 'nothing' ? [] : words.split(' '))];
+      return [
+        room ?? drivers ?? '',
+        words === 'everything' ? 'everything' : new Set(words === 'nothing' ? [] : words.split(' ')),
+      ];
     }),
   );
 }
@@ -63,7 +69,9 @@ describe('the rooms', () => {
   });
 
   test('leave @opentelemetry to the tracing room', () => {
-    const wrong = imports.filter(({ from, to }) => to.startsWith('@opentelemetry/') && roomOf(from) !== 'tracing');
+    const wrong = imports.filter(
+      ({ from, to }) => to.startsWith('@opentelemetry/') && roomOf(from) !== 'tracing',
+    );
     expect(wrong.map(({ from }) => from)).toEqual([]);
   });
 

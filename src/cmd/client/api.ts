@@ -29,7 +29,11 @@ export function createApi(root: string): Api {
       response = await fetch(`${root}${path}`, signal === undefined ? {} : { signal });
     } catch (error) {
       signal?.throwIfAborted();
-      throw new ApiError(0, `cannot reach ${root} (${causeOf(error)}); is the service running? Name another with --url`, { cause: error });
+      throw new ApiError(
+        0,
+        `cannot reach ${root} (${causeOf(error)}); is the service running? Name another with --url`,
+        { cause: error },
+      );
     }
     if (!response.ok) throw new ApiError(response.status, await refusalOf(response, path));
     return response;

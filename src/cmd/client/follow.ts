@@ -21,16 +21,25 @@ export interface LiveView {
   readonly pipelines: readonly LivePipeline[];
   readonly items: ReadonlyMap<string, LiveItem>;
   /** Delivery of spans; null: tracing is off. */
-  readonly tracing: { readonly waiting: number; readonly delivered: number; readonly problem: string | null } | null;
+  readonly tracing: {
+    readonly waiting: number;
+    readonly delivered: number;
+    readonly problem: string | null;
+  } | null;
 }
 
 /** Yields the view after each change, until aborted (it then ends without an error). @throws ApiError */
-export async function* followTenant(api: Api, tenant: string, signal: AbortSignal): AsyncGenerator<LiveView, void, undefined> {
+export async function* followTenant(
+  api: Api,
+  tenant: string,
+  signal: AbortSignal,
+): AsyncGenerator<LiveView, void, undefined> {
   const documents = new Map<string, unknown>();
   const body = await api.stream(`/api/tenant/${encodeURIComponent(tenant)}/events`, signal);
   try {
     for await (const data of eventData(body)) {
-      const { set, gone }: { set: { readonly [name: string]: unknown }; gone: readonly string[] } = JSON.parse(data);
+      const { set, gone }: { set: { readonly [name: string]: unknown }; gone: readonly string[] } =
+        JSON.parse(data);
       for (const [name, document] of Object.entries(set)) documents.set(name, document);
       for (const name of gone) documents.delete(name);
       yield viewOf(documents);
@@ -47,7 +56,9 @@ async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
     const events = (rest + chunk).split('\n\n');
     rest = events.pop() ?? '';
     for (const event of events) {
-      const data = event.split('\n').flatMap(line => (line.startsWith('data: ') ? [line.slice('data: '.length)] : []));
+      const data = event
+        .split('\n')
+        .flatMap(line => (line.startsWith('data: ') ? [line.slice('data: '.length)] : []));
       if (data.length > 0) yield data.join('\n');
     }
   }
@@ -61,5 +72,9 @@ function viewOf(documents: ReadonlyMap<string, unknown>): LiveView {
     if (name.startsWith('item/')) items.set(name.slice('item/'.length), document as LiveItem);
   }
   const tenant = documents.get('tenant') as { readonly tracing: LiveView['tracing'] } | undefined;
-  return { pipelines: pipelines.sort((a, b) => a.position - b.position), items, tracing: tenant?.tracing ?? null };
+  return {
+    pipelines: pipelines.sort((a, b) => a.position - b.position),
+    items,
+    tracing: tenant?.tracing ?? null,
+  };
 }

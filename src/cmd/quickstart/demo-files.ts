@@ -17,7 +17,10 @@ const script = (path: string, ...lines: readonly string[]): DemoFile => ({
   text: `#!/bin/sh\n${lines.join('\n')}\n`,
   executable: true,
 });
-const file = (path: string, ...lines: readonly string[]): DemoFile => ({ path, text: `${lines.join('\n')}\n` });
+const file = (path: string, ...lines: readonly string[]): DemoFile => ({
+  path,
+  text: `${lines.join('\n')}\n`,
+});
 
 export const TENANT = 'acme';
 export const CONNECTION = 'local';
@@ -88,9 +91,19 @@ export const CONFIG_FILES: readonly DemoFile[] = [
     '    parent: base',
     '    run: playbooks/publish.sh',
   ),
-  script('playbooks/describe.sh', 'set -eu', 'echo "testing $ZUUL_PROJECT for job $ZUUL_JOB, attempt $ZUUL_ATTEMPT"', 'ls'),
-  script('playbooks/collect.sh', 'set -eu', 'echo "the run phase ended, success: ${ZUUL_SUCCESS:-unknown}"'),
-  script('playbooks/publish.sh', 'set -eu', 'tar -cf "$ZUUL_ARTIFACTS_DIR/release.tar" .', 'ls -l "$ZUUL_ARTIFACTS_DIR"'),
+  script(
+    'playbooks/describe.sh',
+    'set -eu',
+    'echo "testing $ZUUL_PROJECT for job $ZUUL_JOB, attempt $ZUUL_ATTEMPT"',
+    'ls',
+  ),
+  script('playbooks/collect.sh', 'set -eu', 'echo "the run phase ended, success: $ZUUL_SUCCESS"'),
+  script(
+    'playbooks/publish.sh',
+    'set -eu',
+    'tar -cf "$ZUUL_ARTIFACTS_DIR/release.tar" .',
+    'ls -l "$ZUUL_ARTIFACTS_DIR"',
+  ),
 ];
 
 export const APP_FILES: readonly DemoFile[] = [
@@ -116,7 +129,14 @@ export const APP_FILES: readonly DemoFile[] = [
     'echo "all unit tests passed"',
   ),
   file('tests/unit.d/basket.sh', '. ./lib/basket.sh', '[ "$(basket_price 100 250)" = 350 ]'),
-  script('tests/integration.sh', 'set -eu', '# Stands for a slow suite: a service is started, asked and stopped.', 'sleep 1.5', '. ./lib/basket.sh', 'basket_price 1 2 3'),
+  script(
+    'tests/integration.sh',
+    'set -eu',
+    '# Stands for a slow suite: a service is started, asked and stopped.',
+    'sleep 1.5',
+    '. ./lib/basket.sh',
+    'basket_price 1 2 3',
+  ),
   file(
     '.zuul.yaml',
     '- job:',
@@ -143,7 +163,13 @@ export const APP_FILES: readonly DemoFile[] = [
 export const API_FILES: readonly DemoFile[] = [
   file('README.md', '# api', '', 'Serves the prices of app.'),
   file('routes.txt', 'GET /price', 'GET /health'),
-  script('tests/routes.sh', 'set -eu', 'grep -q "^GET /health$" routes.txt', 'sleep 1', '[ -d ../app ] && echo "app is checked out beside us: $(git -C ../app rev-parse --short HEAD)"'),
+  script(
+    'tests/routes.sh',
+    'set -eu',
+    'grep -q "^GET /health$" routes.txt',
+    'sleep 1',
+    '[ -d ../app ] && echo "app is checked out beside us: $(git -C ../app rev-parse --short HEAD)"',
+  ),
   file(
     '.zuul.yaml',
     '- job:',
@@ -208,7 +234,12 @@ export const DEMO_CHANGES: readonly DemoChange[] = [
     topic: 'discount',
     subject: 'Give regular customers a discount',
     files: [
-      file('lib/discount.sh', '. ./lib/price.sh', '# Ten percent off, rounded down.', 'discounted() { echo $(($(total "$@") * 9 / 10)); }'),
+      file(
+        'lib/discount.sh',
+        '. ./lib/price.sh',
+        '# Ten percent off, rounded down.',
+        'discounted() { echo $(($(total "$@") * 9 / 10)); }',
+      ),
       file('tests/unit.d/discount.sh', '. ./lib/discount.sh', '[ "$(discounted 100 100)" = 180 ]'),
     ],
     expected: 'failed',

@@ -1,11 +1,12 @@
 /** The demo: six changes proposed, checked, approved in order, and gated; what is seen on the way goes to the screen. */
+
+import type { LiveItem } from '../../web/live-item.ts';
 import { type Api, ApiError } from '../client/api.ts';
 import { followTenant, type LiveView } from '../client/follow.ts';
-import type { LiveItem } from '../../web/live-item.ts';
 import { API, APP, DEMO_CHANGES, TENANT } from './demo-files.ts';
 import { approve, commitTopic, propose } from './developer.ts';
 import type { Site } from './prepare-site.ts';
-import { progressFrame, progressLines, type ProgressRow } from './progress.ts';
+import { type ProgressRow, progressFrame, progressLines } from './progress.ts';
 import type { Screen } from './screen.ts';
 
 /** Milliseconds until a demo that does not come to its end is given up. */
@@ -76,18 +77,34 @@ class GateWatcher {
 
   /** Resolves when `count` items have left the pipeline. */
   until(pipeline: string, count: number, signal: AbortSignal): Promise<void> {
-    return this.#await(() => (this.#left.get(pipeline)?.size ?? 0) >= count, `${count} items to leave ${pipeline}`, signal);
+    return this.#await(
+      () => (this.#left.get(pipeline)?.size ?? 0) >= count,
+      `${count} items to leave ${pipeline}`,
+      signal,
+    );
   }
 
   /** Resolves when the change is in the pipeline, or was. */
   untilEntered(pipeline: string, project: string, change: string, signal: AbortSignal): Promise<void> {
-    const isIt = (item: LiveItem) => item.pipeline === pipeline && item.changes[0]?.project === project && item.changes[0].name === change;
-    return this.#await(() => this.#results.has(`${project} ${change}`) || [...(this.#view?.items.values() ?? [])].some(isIt), `${change} to enter ${pipeline}`, signal);
+    const isIt = (item: LiveItem) =>
+      item.pipeline === pipeline && item.changes[0]?.project === project && item.changes[0].name === change;
+    return this.#await(
+      () => this.#results.has(`${project} ${change}`) || [...(this.#view?.items.values() ?? [])].some(isIt),
+      `${change} to enter ${pipeline}`,
+      signal,
+    );
   }
 
   async #await(met: () => boolean, what: string, signal: AbortSignal): Promise<void> {
     await new Promise<void>((resolve, reject) => {
-      signal.addEventListener('abort', () => reject(new Error(`the demo did not come to its end within ${DEMO_LIMIT / 1000} s (waiting for ${what})`)), { once: true });
+      signal.addEventListener(
+        'abort',
+        () =>
+          reject(
+            new Error(`the demo did not come to its end within ${DEMO_LIMIT / 1000} s (waiting for ${what})`),
+          ),
+        { once: true },
+      );
       this.#waiting.push({ met, done: resolve });
       this.#settle();
     });
@@ -115,9 +132,14 @@ class GateWatcher {
   }
 
   async #readFinished(api: Api): Promise<void> {
-    const finished = await api.get<readonly { readonly uuid: string; readonly pipeline: string; readonly result: string | null; readonly changes: readonly { readonly project: string; readonly name: string }[] }[]>(
-      `/api/tenant/${TENANT}/items?limit=100`,
-    );
+    const finished = await api.get<
+      readonly {
+        readonly uuid: string;
+        readonly pipeline: string;
+        readonly result: string | null;
+        readonly changes: readonly { readonly project: string; readonly name: string }[];
+      }[]
+    >(`/api/tenant/${TENANT}/items?limit=100`);
     for (const item of finished) {
       const change = item.changes[0];
       if (change === undefined) continue;
@@ -135,12 +157,27 @@ class GateWatcher {
   #draw(): void {
     const view = this.#view;
     if (view === undefined || !this.#screen.live) return;
-    this.#screen.frame(['', ...progressFrame(DEMO_CHANGES.map(change => this.#row(change, view)), { width: this.#screen.width, colour: this.#screen.colour, now: Date.now() })]);
+    this.#screen.frame([
+      '',
+      ...progressFrame(
+        DEMO_CHANGES.map(change => this.#row(change, view)),
+        { width: this.#screen.width, colour: this.#screen.colour, now: Date.now() },
+      ),
+    ]);
   }
 
   #row(change: (typeof DEMO_CHANGES)[number], view: LiveView): ProgressRow {
     const id = `master/${change.topic}`;
-    const item = [...view.items.values()].find(each => each.pipeline === 'gate' && each.changes[0]?.project === change.project && each.changes[0].name === id);
-    return { name: `${SHORT[change.project] ?? change.project} ${change.topic}`, item, left: item === undefined ? this.#results.get(`${change.project} ${id}`) : undefined };
+    const item = [...view.items.values()].find(
+      each =>
+        each.pipeline === 'gate' &&
+        each.changes[0]?.project === change.project &&
+        each.changes[0].name === id,
+    );
+    return {
+      name: `${SHORT[change.project] ?? change.project} ${change.topic}`,
+      item,
+      left: item === undefined ? this.#results.get(`${change.project} ${id}`) : undefined,
+    };
   }
 }

@@ -26,7 +26,11 @@ export async function git(cwd: string, ...args: readonly string[]): Promise<stri
 }
 
 /** Makes a bare repository whose `master` holds `files` in one commit, and a clone to work in. */
-export async function createRepository(bare: string, clone: string, files: readonly DemoFile[]): Promise<void> {
+export async function createRepository(
+  bare: string,
+  clone: string,
+  files: readonly DemoFile[],
+): Promise<void> {
   await mkdir(bare, { recursive: true });
   await git(bare, 'init', '--quiet', '--bare', '--initial-branch=master');
   await mkdir(path.dirname(clone), { recursive: true });
@@ -37,7 +41,12 @@ export async function createRepository(bare: string, clone: string, files: reado
 }
 
 /** Commits `files` on a new topic branch that starts at the branch tip as it was cloned; returns the commit. */
-export async function commitTopic(clone: string, topic: string, subject: string, files: readonly DemoFile[]): Promise<string> {
+export async function commitTopic(
+  clone: string,
+  topic: string,
+  subject: string,
+  files: readonly DemoFile[],
+): Promise<string> {
   await git(clone, 'checkout', '--quiet', '-B', topic, 'origin/master');
   await commitFiles(clone, subject, files);
   return git(clone, 'rev-parse', 'HEAD');

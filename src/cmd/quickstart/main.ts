@@ -50,12 +50,20 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
   const paint = painter(screen.colour);
   const directory = path.resolve(wanted);
   const port = await freePort(Number(wantedPort));
-  const site = await prepareSite({ directory, port, token: randomBytes(16).toString('hex'), logLevel: 'info' });
+  const site = await prepareSite({
+    directory,
+    port,
+    token: randomBytes(16).toString('hex'),
+    logLevel: 'info',
+  });
   screen.line(`${paint('Gatehouse quickstart', 'bold')}`);
   screen.line(`repositories   ${path.join(directory, 'repositories')}`);
   const logFile = path.join(directory, 'gatehouse.log');
   const collector = await collectorOf(process.env);
-  const service = await startServiceProcess(site.config, logFile, { ...process.env, ...collector.environment });
+  const service = await startServiceProcess(site.config, logFile, {
+    ...process.env,
+    ...collector.environment,
+  });
   const interrupted = new Promise<'interrupted'>(resolve => {
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => resolve('interrupted'));
   });
@@ -65,15 +73,24 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
     screen.line(`jobs           ${await sandboxOf(logFile)}`);
     screen.line(`spans          ${collector.text}`);
     const api = createApi(site.url);
-    const done = await Promise.race([demo(site, api, screen), interrupted, service.exited.then(status => Promise.reject(new Error(`the service ended (${status}); see ${logFile}`)))]);
+    const done = await Promise.race([
+      demo(site, api, screen),
+      interrupted,
+      service.exited.then(status =>
+        Promise.reject(new Error(`the service ended (${status}); see ${logFile}`)),
+      ),
+    ]);
     if (done === 'interrupted') return 130;
     const exported = await spansExported(api);
     const wrong = surprises(done.outcomes);
     const seconds = performance.now() - began;
     if (json !== undefined) await writeReport(json, seconds, done.outcomes, site, exported);
-    for (const line of await closingLines(site, api, done.outcomes, wrong, seconds, screen)) screen.line(line);
+    for (const line of await closingLines(site, api, done.outcomes, wrong, seconds, screen))
+      screen.line(line);
     if (once) return wrong.length === 0 ? 0 : 1;
-    screen.line(`Serving ${site.url} until Ctrl-C. Propose a change of your own: in ${site.clone('acme/app')}, commit, then git push origin HEAD:for/master/<topic>`);
+    screen.line(
+      `Serving ${site.url} until Ctrl-C. Propose a change of your own: in ${site.clone('acme/app')}, commit, then git push origin HEAD:for/master/<topic>`,
+    );
     await Promise.race([interrupted, service.exited]);
     return 0;
   } catch (error) {
@@ -84,18 +101,31 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
   }
 }
 
-async function demo(site: Site, api: Api, screen: Screen): Promise<{ readonly outcomes: readonly ChangeOutcome[] }> {
+async function demo(
+  site: Site,
+  api: Api,
+  screen: Screen,
+): Promise<{ readonly outcomes: readonly ChangeOutcome[] }> {
   const commits = await runDemo(site, api, screen);
   return { outcomes: await gateOutcomes(api, site, commits) };
 }
 
 /** An endpoint the user named, else a collector on the usual port of this machine, else none. */
-async function collectorOf(environment: NodeJS.ProcessEnv): Promise<{ readonly environment: NodeJS.ProcessEnv; readonly text: string }> {
+async function collectorOf(
+  environment: NodeJS.ProcessEnv,
+): Promise<{ readonly environment: NodeJS.ProcessEnv; readonly text: string }> {
   const named = environment.OTEL_EXPORTER_OTLP_TRACES_ENDPOINT ?? environment.OTEL_EXPORTER_OTLP_ENDPOINT;
   if (named !== undefined && named !== '') return { environment: {}, text: `sent to ${named}` };
   const endpoint = 'http://localhost:4317';
-  if (await probeEndpoint('localhost', 4317, 300)) return { environment: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, text: `sent to the collector found at ${endpoint}` };
-  return { environment: {}, text: 'shown in the built-in view (no collector on localhost:4317; set OTEL_EXPORTER_OTLP_ENDPOINT to send them)' };
+  if (await probeEndpoint('localhost', 4317, 300))
+    return {
+      environment: { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint },
+      text: `sent to the collector found at ${endpoint}`,
+    };
+  return {
+    environment: {},
+    text: 'shown in the built-in view (no collector on localhost:4317; set OTEL_EXPORTER_OTLP_ENDPOINT to send them)',
+  };
 }
 
 async function sandboxOf(logFile: string): Promise<string> {
@@ -118,23 +148,44 @@ async function spansExported(api: Api): Promise<number> {
   }
 }
 
-async function writeReport(file: string, ms: number, outcomes: readonly ChangeOutcome[], site: Site, exported: number): Promise<void> {
-  const changes = outcomes.map(({ project, change, commit, result, merged, resets, trace_id, enqueued_ns, dequeued_ns }) => ({
-    project,
-    change,
-    commit,
-    result,
-    merged,
-    resets: resets.map(({ cause, culprit }) => ({ cause, culprit })),
-    trace_id,
-    enqueued_ns,
-    dequeued_ns,
-  }));
-  const report = { version: 1, duration_ms: Math.round(ms), changes, repositories: Object.fromEntries(site.repositories), spans_exported: exported };
+async function writeReport(
+  file: string,
+  ms: number,
+  outcomes: readonly ChangeOutcome[],
+  site: Site,
+  exported: number,
+): Promise<void> {
+  const changes = outcomes.map(
+    ({ project, change, commit, result, merged, resets, trace_id, enqueued_ns, dequeued_ns }) => ({
+      project,
+      change,
+      commit,
+      result,
+      merged,
+      resets: resets.map(({ cause, culprit }) => ({ cause, culprit })),
+      trace_id,
+      enqueued_ns,
+      dequeued_ns,
+    }),
+  );
+  const report = {
+    version: 1,
+    duration_ms: Math.round(ms),
+    changes,
+    repositories: Object.fromEntries(site.repositories),
+    spans_exported: exported,
+  };
   await writeFile(file, `${JSON.stringify(report, null, 2)}\n`);
 }
 
-async function closingLines(site: Site, api: Api, outcomes: readonly ChangeOutcome[], wrong: readonly string[], ms: number, screen: Screen): Promise<readonly string[]> {
+async function closingLines(
+  site: Site,
+  api: Api,
+  outcomes: readonly ChangeOutcome[],
+  wrong: readonly string[],
+  ms: number,
+  screen: Screen,
+): Promise<readonly string[]> {
   const paint = painter(screen.colour);
   const shown = outcomes.toSorted((a, b) => b.resets.length - a.resets.length)[0];
   const trace = shown === undefined ? '' : await waterfallOf(api, shown, screen);
@@ -142,15 +193,33 @@ async function closingLines(site: Site, api: Api, outcomes: readonly ChangeOutco
     '',
     ...summaryTable(outcomes, screen),
     '',
-    ...(shown === undefined ? [] : [paint(`The gate's time for ${shown.project} ${shown.change}, which was tested again:`, 'bold'), trace, '']),
-    ...(wrong.length === 0 ? [`${paint('✓', 'green')} every outcome is the expected one, after ${durationText(ms)}`] : wrong.map(line => `${paint('✗', 'red')} ${line}`)),
+    ...(shown === undefined
+      ? []
+      : [
+          paint(`The gate's time for ${shown.project} ${shown.change}, which was tested again:`, 'bold'),
+          trace,
+          '',
+        ]),
+    ...(wrong.length === 0
+      ? [`${paint('✓', 'green')} every outcome is the expected one, after ${durationText(ms)}`]
+      : wrong.map(line => `${paint('✗', 'red')} ${line}`)),
     '',
     `status page    ${site.url}/`,
-    ...(shown === undefined ? [] : [`this item      ${site.url}/t/${TENANT}/item/${shown.trace_id}`, `as a trace     ${site.url}/api/tenant/${TENANT}/item/${shown.trace_id}/trace`]),
+    ...(shown === undefined
+      ? []
+      : [
+          `this item      ${site.url}/t/${TENANT}/item/${shown.trace_id}`,
+          `as a trace     ${site.url}/api/tenant/${TENANT}/item/${shown.trace_id}/trace`,
+        ]),
   ];
 }
 
 async function waterfallOf(api: Api, outcome: ChangeOutcome, screen: Screen): Promise<string> {
   const trace = await api.get<OtlpTrace>(`/api/tenant/${TENANT}/item/${outcome.trace_id}/trace`);
-  return waterfall(spansFromOtlp(trace), { width: Math.min(screen.width, 140), colour: screen.colour, now: fromMilliseconds(Date.now()), maxDepth: 3 });
+  return waterfall(spansFromOtlp(trace), {
+    width: Math.min(screen.width, 140),
+    colour: screen.colour,
+    now: fromMilliseconds(Date.now()),
+    maxDepth: 3,
+  });
 }

@@ -15,7 +15,12 @@ export interface ChangeOutcome {
   readonly subject: string;
   readonly result: string;
   readonly merged: boolean;
-  readonly resets: readonly { readonly cause: string; readonly culprit: string | null; readonly text: string; readonly lost_ns: string }[];
+  readonly resets: readonly {
+    readonly cause: string;
+    readonly culprit: string | null;
+    readonly text: string;
+    readonly lost_ns: string;
+  }[];
   readonly trace_id: string;
   readonly enqueued_ns: string;
   readonly dequeued_ns: string;
@@ -26,12 +31,21 @@ export interface ChangeOutcome {
 }
 
 /** @param commits proposed commit by topic. */
-export async function gateOutcomes(api: Api, site: Site, commits: ReadonlyMap<string, string>): Promise<readonly ChangeOutcome[]> {
+export async function gateOutcomes(
+  api: Api,
+  site: Site,
+  commits: ReadonlyMap<string, string>,
+): Promise<readonly ChangeOutcome[]> {
   const finished = await api.get<readonly FinishedItem[]>(`/api/tenant/${TENANT}/items?limit=100`);
   return Promise.all(
     DEMO_CHANGES.map(async change => {
       const id = `master/${change.topic}`;
-      const item = finished.find(each => each.pipeline === 'gate' && each.changes[0]?.project === change.project && each.changes[0].name === id);
+      const item = finished.find(
+        each =>
+          each.pipeline === 'gate' &&
+          each.changes[0]?.project === change.project &&
+          each.changes[0].name === id,
+      );
       if (item === undefined) throw new Error(`${change.project} ${id} did not leave the gate`);
       const explanation = await api.get<Explanation>(`/api/tenant/${TENANT}/item/${item.uuid}/explain`);
       const commit = commits.get(change.topic) ?? '';
@@ -42,7 +56,12 @@ export async function gateOutcomes(api: Api, site: Site, commits: ReadonlyMap<st
         subject: change.subject,
         result: item.result ?? 'UNKNOWN',
         merged: await isIn(site.repositories.get(change.project) ?? '', commit),
-        resets: explanation.resets.map(reset => ({ cause: reset.code, culprit: reset.culprit?.change ?? null, text: reset.text, lost_ns: reset.lostBuildTime })),
+        resets: explanation.resets.map(reset => ({
+          cause: reset.code,
+          culprit: reset.culprit?.change ?? null,
+          text: reset.text,
+          lost_ns: reset.lostBuildTime,
+        })),
         trace_id: item.uuid,
         enqueued_ns: explanation.enqueuedAt,
         dequeued_ns: explanation.until,
@@ -55,28 +74,54 @@ export async function gateOutcomes(api: Api, site: Site, commits: ReadonlyMap<st
 }
 
 function milliseconds(explanation: Explanation, kind: 'work' | 'wait'): number {
-  const total = explanation.totals.filter(each => each.kind === kind).reduce((sum, each) => sum + BigInt(each.duration), 0n);
+  const total = explanation.totals
+    .filter(each => each.kind === kind)
+    .reduce((sum, each) => sum + BigInt(each.duration), 0n);
   return Number(total / 1000n) / 1000;
 }
 
 async function isIn(repository: string, commit: string): Promise<boolean> {
-  const branches = await git(repository, 'branch', '--list', '--contains', commit, '--format=%(refname:short)', 'master');
+  const branches = await git(
+    repository,
+    'branch',
+    '--list',
+    '--contains',
+    commit,
+    '--format=%(refname:short)',
+    'master',
+  );
   return branches === 'master';
 }
 
-const RESULTS: { readonly [expected in DemoChange['expected']]: string } = { merged: 'SUCCESS', failed: 'FAILURE', conflict: 'MERGE_CONFLICT' };
+const RESULTS: { readonly [expected in DemoChange['expected']]: string } = {
+  merged: 'SUCCESS',
+  failed: 'FAILURE',
+  conflict: 'MERGE_CONFLICT',
+};
 
 /** What is not as it should be, one line each; empty: all well. */
 export function surprises(outcomes: readonly ChangeOutcome[]): readonly string[] {
   const wrong = outcomes.flatMap(outcome => {
     const name = `${outcome.project} ${outcome.change}`;
-    const result = outcome.result === RESULTS[outcome.expected] ? [] : [`${name} ended with ${outcome.result}, expected ${RESULTS[outcome.expected]}`];
-    const landed = outcome.merged === (outcome.expected === 'merged') ? [] : [`${name} is ${outcome.merged ? '' : 'not '}in master`];
+    const result =
+      outcome.result === RESULTS[outcome.expected]
+        ? []
+        : [`${name} ended with ${outcome.result}, expected ${RESULTS[outcome.expected]}`];
+    const landed =
+      outcome.merged === (outcome.expected === 'merged')
+        ? []
+        : [`${name} is ${outcome.merged ? '' : 'not '}in master`];
     return [...result, ...landed];
   });
   const victims = outcomes.filter(outcome => outcome.resets.length > 0);
-  const unexplained = victims.flatMap(outcome => outcome.resets.filter(reset => reset.culprit === null && reset.cause !== 'base-moved').map(() => `${outcome.project} ${outcome.change} was tested again and nobody knows why`));
+  const unexplained = victims.flatMap(outcome =>
+    outcome.resets
+      .filter(reset => reset.culprit === null && reset.cause !== 'base-moved')
+      .map(() => `${outcome.project} ${outcome.change} was tested again and nobody knows why`),
+  );
   const culprit = outcomes.find(outcome => outcome.expected === 'failed');
-  const named = victims.some(outcome => outcome.resets.some(reset => culprit !== undefined && reset.culprit?.includes(culprit.change) === true));
+  const named = victims.some(outcome =>
+    outcome.resets.some(reset => culprit !== undefined && reset.culprit?.includes(culprit.change) === true),
+  );
   return [...wrong, ...unexplained, ...(named ? [] : ['no reset names the change that failed'])];
 }

@@ -9,7 +9,17 @@
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { installPostReceiveHook } from '../../../drivers/git/install-hook.ts';
-import { API, API_FILES, APP, APP_FILES, CONFIG_FILES, CONFIG_PROJECT, CONNECTION, type DemoFile, TENANT } from './demo-files.ts';
+import {
+  API,
+  API_FILES,
+  APP,
+  APP_FILES,
+  CONFIG_FILES,
+  CONFIG_PROJECT,
+  CONNECTION,
+  type DemoFile,
+  TENANT,
+} from './demo-files.ts';
 import { createRepository } from './developer.ts';
 
 export interface Site {
@@ -38,14 +48,20 @@ const PROJECTS: readonly (readonly [project: string, files: readonly DemoFile[]]
 export async function prepareSite(options: SiteOptions): Promise<Site> {
   const { directory } = options;
   await rm(directory, { recursive: true, force: true });
-  const repositories = new Map(PROJECTS.map(([project]) => [project, path.join(directory, 'repositories', `${project}.git`)]));
+  const repositories = new Map(
+    PROJECTS.map(([project]) => [project, path.join(directory, 'repositories', `${project}.git`)]),
+  );
   const clone = (project: string) => path.join(directory, 'developer', project);
   const url = `http://127.0.0.1:${options.port}`;
   await Promise.all(
     PROJECTS.map(async ([project, files]) => {
       const bare = repositories.get(project) ?? '';
       await createRepository(bare, clone(project), files);
-      await installPostReceiveHook(bare, { url: `${url}/api/connection/${CONNECTION}/payload`, token: options.token, project });
+      await installPostReceiveHook(bare, {
+        url: `${url}/api/connection/${CONNECTION}/payload`,
+        token: options.token,
+        project,
+      });
     }),
   );
   const config = path.join(directory, 'etc', 'gatehouse.conf');

@@ -39,7 +39,10 @@ const STATES: { readonly [state: string]: string } = {
   reporting: 'landing',
 };
 
-export function progressFrame(rows: readonly ProgressRow[], options: { readonly width: number; readonly colour: boolean; readonly now: number }): readonly string[] {
+export function progressFrame(
+  rows: readonly ProgressRow[],
+  options: { readonly width: number; readonly colour: boolean; readonly now: number },
+): readonly string[] {
   const paint = painter(options.colour);
   return rows.map((row, index) => {
     const head = `  ${paint(String(index + 1), 'dim')}  ${toWidth(row.name, NAME_WIDTH)}`;
@@ -47,14 +50,21 @@ export function progressFrame(rows: readonly ProgressRow[], options: { readonly 
   });
 }
 
-function statusOf({ item, left }: ProgressRow, { width, now }: { readonly width: number; readonly now: number }, paint: Paint): string {
+function statusOf(
+  { item, left }: ProgressRow,
+  { width, now }: { readonly width: number; readonly now: number },
+  paint: Paint,
+): string {
   if (left !== undefined) return left === 'SUCCESS' ? paint('merged', 'green') : paint(left, 'red');
   if (item === undefined) return paint('not approved yet', 'dim');
   const jobs = item.jobs.map(job => jobText(job, now, paint)).join('  ');
   const state = STATES[item.state.name] ?? item.state.name;
   const reset = item.resets.at(-1);
-  const again = reset === undefined ? '' : paint(`tested again: ${clip(reset.brief, width - NAME_WIDTH - 60)}`, 'yellow');
-  return [jobs, paint(state, 'dim'), again].filter(part => part !== '' && part !== paint('', 'dim')).join('  ');
+  const again =
+    reset === undefined ? '' : paint(`tested again: ${clip(reset.brief, width - NAME_WIDTH - 60)}`, 'yellow');
+  return [jobs, paint(state, 'dim'), again]
+    .filter(part => part !== '' && part !== paint('', 'dim'))
+    .join('  ');
 }
 
 function jobText(job: LiveItem['jobs'][number], now: number, paint: Paint): string {
@@ -62,7 +72,9 @@ function jobText(job: LiveItem['jobs'][number], now: number, paint: Paint): stri
     case 'started':
       return `${paint('●', 'cyan')} ${job.name} ${paint(durationText(Math.max(0, now - (job.startedAt ?? now))), 'dim')}`;
     case 'completed':
-      return job.result === 'SUCCESS' ? `${paint('✓', 'green')} ${job.name}` : `${paint('✗', 'red')} ${job.name}`;
+      return job.result === 'SUCCESS'
+        ? `${paint('✓', 'green')} ${job.name}`
+        : `${paint('✗', 'red')} ${job.name}`;
     case 'cancelled':
     case 'skipped':
       return `${paint('–', 'dim')} ${job.name}`;
@@ -77,14 +89,19 @@ function clip(text: string, width: number): string {
 }
 
 /** What is new between two views of the gate, one line per fact: for logs and pipes. */
-export function progressLines(before: LiveView | undefined, after: LiveView, pipeline: string): readonly string[] {
+export function progressLines(
+  before: LiveView | undefined,
+  after: LiveView,
+  pipeline: string,
+): readonly string[] {
   const lines: string[] = [];
   for (const [uuid, item] of after.items) {
     if (item.pipeline !== pipeline) continue;
     const old = before?.items.get(uuid);
     const name = item.changes[0]?.text ?? uuid;
     if (old === undefined) lines.push(`${name} entered ${pipeline}`);
-    for (const reset of item.resets.slice(old?.resets.length ?? 0)) lines.push(`${name} is tested again: ${reset.text}`);
+    for (const reset of item.resets.slice(old?.resets.length ?? 0))
+      lines.push(`${name} is tested again: ${reset.text}`);
     for (const job of item.jobs) {
       const known = old?.jobs.find(each => each.build === job.build && each.name === job.name);
       if (job.state !== known?.state && (job.state === 'started' || job.state === 'completed')) {
@@ -93,7 +110,8 @@ export function progressLines(before: LiveView | undefined, after: LiveView, pip
     }
   }
   for (const [uuid, item] of before?.items ?? []) {
-    if (item.pipeline === pipeline && !after.items.has(uuid)) lines.push(`${item.changes[0]?.text ?? uuid} left ${pipeline}`);
+    if (item.pipeline === pipeline && !after.items.has(uuid))
+      lines.push(`${item.changes[0]?.text ?? uuid} left ${pipeline}`);
   }
   return lines;
 }

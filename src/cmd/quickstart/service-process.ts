@@ -16,10 +16,17 @@ export interface ServiceProcess {
 const MAIN = path.resolve(import.meta.dirname, '../main.ts');
 
 /** @param logFile gets all it prints. */
-export async function startServiceProcess(config: string, logFile: string, environment: NodeJS.ProcessEnv): Promise<ServiceProcess> {
+export async function startServiceProcess(
+  config: string,
+  logFile: string,
+  environment: NodeJS.ProcessEnv,
+): Promise<ServiceProcess> {
   await mkdir(path.dirname(logFile), { recursive: true });
   const log = createWriteStream(logFile, { flags: 'a' });
-  const child: ChildProcess = spawn(process.execPath, [MAIN, 'start', '--config', config], { stdio: ['ignore', 'pipe', 'pipe'], env: environment });
+  const child: ChildProcess = spawn(process.execPath, [MAIN, 'start', '--config', config], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+    env: environment,
+  });
   child.stdout?.pipe(log, { end: false });
   child.stderr?.pipe(log, { end: false });
   const exited = new Promise<string>((resolve, reject) => {

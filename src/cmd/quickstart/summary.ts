@@ -5,23 +5,41 @@ import { painter } from '../../tracing/ansi.ts';
 import { toWidth } from '../../tracing/text-width.ts';
 import type { ChangeOutcome } from './outcome.ts';
 
-const WORDS: { readonly [result: string]: string } = { SUCCESS: 'merged', FAILURE: 'failed', MERGE_CONFLICT: 'conflict' };
+const WORDS: { readonly [result: string]: string } = {
+  SUCCESS: 'merged',
+  FAILURE: 'failed',
+  MERGE_CONFLICT: 'conflict',
+};
 
-export function summaryTable(outcomes: readonly ChangeOutcome[], options: { readonly width: number; readonly colour: boolean }): readonly string[] {
+export function summaryTable(
+  outcomes: readonly ChangeOutcome[],
+  options: { readonly width: number; readonly colour: boolean },
+): readonly string[] {
   const paint = painter(options.colour);
   const header = `  ${toWidth('change', 32)} ${toWidth('result', 9)} ${toWidth('resets', 6, 'right')} ${toWidth('waiting', 8, 'right')} ${toWidth('running', 8, 'right')} ${toWidth('total', 8, 'right')}`;
   return [paint(header, 'bold'), ...outcomes.flatMap(outcome => rowLines(outcome, options.width, paint))];
 }
 
-function rowLines(outcome: ChangeOutcome, width: number, paint: ReturnType<typeof painter>): readonly string[] {
+function rowLines(
+  outcome: ChangeOutcome,
+  width: number,
+  paint: ReturnType<typeof painter>,
+): readonly string[] {
   const word = WORDS[outcome.result] ?? outcome.result;
-  const total = millisecondsBetween(parseNanoseconds(outcome.enqueued_ns), parseNanoseconds(outcome.dequeued_ns));
-  const times = [outcome.waiting_ms, outcome.running_ms, total].map(ms => toWidth(durationText(ms), 8, 'right')).join(' ');
+  const total = millisecondsBetween(
+    parseNanoseconds(outcome.enqueued_ns),
+    parseNanoseconds(outcome.dequeued_ns),
+  );
+  const times = [outcome.waiting_ms, outcome.running_ms, total]
+    .map(ms => toWidth(durationText(ms), 8, 'right'))
+    .join(' ');
   const name = toWidth(`${outcome.project} ${outcome.change}`, 32);
   const result = paint(toWidth(word, 9), outcome.result === 'SUCCESS' ? 'green' : 'red');
   const resets = toWidth(String(outcome.resets.length), 6, 'right');
   return [
     `  ${name} ${result} ${resets} ${times}`,
-    ...outcome.resets.map(reset => paint(`    ${toWidth(`tested again: ${reset.text}`, width - 4).trimEnd()}`, 'yellow')),
+    ...outcome.resets.map(reset =>
+      paint(`    ${toWidth(`tested again: ${reset.text}`, width - 4).trimEnd()}`, 'yellow'),
+    ),
   ];
 }

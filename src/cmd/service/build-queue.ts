@@ -62,5 +62,10 @@ function takenBuild(claim: Claim<BuildRequest>, deps: WorkerQueueDeps): TakenBui
 
 function pipelineQueue(deps: WorkerQueueDeps, tenant: string, pipeline: string): EventQueue<PipelineEvent> {
   const { store, paths, clock } = deps;
-  return new EventQueue({ store, path: paths.pipeline(tenant, pipeline).eventQueue, codec: pipelineEventCodec, clock });
+  return new EventQueue({
+    store,
+    path: paths.pipeline(tenant, pipeline).eventQueue,
+    codec: pipelineEventCodec,
+    clock,
+  });
 }

@@ -3,12 +3,18 @@ import type { History } from '../../history/history.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { historyRowsCodec } from '../../model/codec/records.ts';
-import { createOutboxDrain, type OutboxDrain } from '../../store/outbox-drain.ts';
 import type { HistoryRow } from '../../model/history.ts';
+import { createOutboxDrain, type OutboxDrain } from '../../store/outbox-drain.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 
-export function createHistoryDelivery(deps: { readonly history: History; readonly store: Store; readonly paths: StorePaths; readonly clock: Clock; readonly log: Log }): OutboxDrain {
+export function createHistoryDelivery(deps: {
+  readonly history: History;
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly clock: Clock;
+  readonly log: Log;
+}): OutboxDrain {
   return createOutboxDrain({
     store: deps.store,
     path: deps.paths.historyOutbox,
@@ -20,7 +26,8 @@ export function createHistoryDelivery(deps: { readonly history: History; readonl
     bounds: { maxAgeMs: Number.POSITIVE_INFINITY, maxBytes: Number.POSITIVE_INFINITY },
     backoff: { firstMs: 100, maxMs: 10_000 },
     random: Math.random,
-    onRetry: (attempt, reason) => deps.log.warn({ attempt, err: reason }, 'history could not be written; trying again'),
+    onRetry: (attempt, reason) =>
+      deps.log.warn({ attempt, err: reason }, 'history could not be written; trying again'),
   });
 }
 

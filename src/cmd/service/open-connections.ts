@@ -16,7 +16,10 @@ export function driversByName(): ReadonlyMap<string, Driver> {
   return new Map(drivers.map(driver => [driver.name, driver]));
 }
 
-export function openConnections(sections: readonly ConnectionSection[], deps: ConnectionDeps): OpenConnections {
+export function openConnections(
+  sections: readonly ConnectionSection[],
+  deps: ConnectionDeps,
+): OpenConnections {
   const known = driversByName();
   const connections = new Map<ConnectionName, Connection>();
   const errors: string[] = [];

@@ -9,13 +9,19 @@ export type ReadTenants =
   | { readonly kind: 'tenants'; readonly tenants: readonly Tenant[] }
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
-export async function readTenants(file: string, connections: ReadonlySet<ConnectionName>): Promise<ReadTenants> {
+export async function readTenants(
+  file: string,
+  connections: ReadonlySet<ConnectionName>,
+): Promise<ReadTenants> {
   let text: string;
   try {
     text = await readFile(file, 'utf8');
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
-    return { kind: 'invalid', errors: [`${file}: cannot be read (${reason}); see [scheduler] tenant_config`] };
+    return {
+      kind: 'invalid',
+      errors: [`${file}: cannot be read (${reason}); see [scheduler] tenant_config`],
+    };
   }
   const parsed = parseTenantFile(text, file, connections);
   if (parsed.kind === 'tenants') return parsed;

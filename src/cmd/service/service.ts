@@ -2,16 +2,17 @@
  * The service in one process: scheduler, merger, executor and web over one embedded store. Everything is built here by hand;
  * each component has a store session of its own and gets only the interfaces it needs.
  */
-import { hostname } from 'node:os';
+
 import { mkdir } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import path from 'node:path';
 import { createGit } from '../../git/git.ts';
 import { openRepositoryCache } from '../../git/repository-cache.ts';
 import { openHistory } from '../../history/history.ts';
 import { systemClock } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
 import { randomIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
-import type { Uuid } from '../../lib/ids.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { buildPage, itemPage } from '../../scheduler/pages.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
@@ -54,11 +55,17 @@ export async function startService(settings: Settings, log: Log): Promise<Starte
   await using stack = new AsyncDisposableStack();
   const clock = systemClock();
   const { merger } = settings;
-  const git = createGit({ identity: { name: merger.gitUserName, email: merger.gitUserEmail }, timeoutMs: merger.gitTimeout * 1000 });
+  const git = createGit({
+    identity: { name: merger.gitUserName, email: merger.gitUserEmail },
+    timeoutMs: merger.gitTimeout * 1000,
+  });
   const repositories = stack.use(await openRepositoryCache({ root: merger.gitDir, git }));
   const { connections, errors } = openConnections(settings.connections, { clock, log, repositories });
   for (const connection of connections.values()) stack.defer(() => connection.close());
-  const tenants = await readTenants(settings.scheduler.tenantConfig, new Set(settings.connections.map(each => each.connection)));
+  const tenants = await readTenants(
+    settings.scheduler.tenantConfig,
+    new Set(settings.connections.map(each => each.connection)),
+  );
   if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
   if (errors.length > 0) return { kind: 'refused', errors };
 
@@ -95,22 +102,41 @@ export async function startService(settings: Settings, log: Log): Promise<Starte
   };
   const health = () => components.map(component => healthOf(component));
   // The web first: its port is part of every address the others put into reports and spans.
-  const web = begun(await startWeb(core, { history, delivery, health: () => (starting ? [{ component: 'scheduler', ready: false, reason: 'starting' }] : health()) }));
+  const web = begun(
+    await startWeb(core, {
+      history,
+      delivery,
+      health: () => (starting ? [{ component: 'scheduler', ready: false, reason: 'starting' }] : health()),
+    }),
+  );
   port = web.port;
   begun(await startMerger(core));
   const executor = begun(await startExecutor(core));
   const scheduler = begun(await startScheduler(core));
   starting = false;
 
-  const ended = Promise.race(components.map(component => component.ended.then(() => new Promise<never>(() => {}))));
+  const ended = Promise.race(
+    components.map(component => component.ended.then(() => new Promise<never>(() => {}))),
+  );
   ended.catch(() => {}); // the caller may look later
   const owned = stack.move();
-  return { kind: 'started', service: { url: root(), ready: scheduler.ready, sandboxReport: executor.sandboxReport, ended, close: () => owned.disposeAsync() } };
+  return {
+    kind: 'started',
+    service: {
+      url: root(),
+      ready: scheduler.ready,
+      sandboxReport: executor.sandboxReport,
+      ended,
+      close: () => owned.disposeAsync(),
+    },
+  };
 }
 
 function healthOf(component: Component) {
   const reason = component.notReady();
-  return reason === undefined ? { component: component.name, ready: true } : { component: component.name, ready: false, reason };
+  return reason === undefined
+    ? { component: component.name, ready: true }
+    : { component: component.name, ready: false, reason };
 }
 
 function spanOptions({ tracing, connections }: Settings, root: () => string): SpanOptions | undefined {
@@ -141,7 +167,9 @@ function startDelivery(core: Core, stack: AsyncDisposableStack): SpanDelivery | 
     instance: core.ids.uuid(),
     component: 'all',
   });
-  const running = delivery.drain.run(stop.signal).catch(error => core.log.error({ err: error }, 'spans are not sent any more'));
+  const running = delivery.drain
+    .run(stop.signal)
+    .catch(error => core.log.error({ err: error }, 'spans are not sent any more'));
   stack.defer(async () => {
     await delivery.sender.close(SEND_GRACE);
     stop.abort();
@@ -150,10 +178,22 @@ function startDelivery(core: Core, stack: AsyncDisposableStack): SpanDelivery | 
   return delivery;
 }
 
-function startHistory(core: Core, history: Awaited<ReturnType<typeof openHistory>>, stack: AsyncDisposableStack): void {
+function startHistory(
+  core: Core,
+  history: Awaited<ReturnType<typeof openHistory>>,
+  stack: AsyncDisposableStack,
+): void {
   const stop = new AbortController();
-  const drain = createHistoryDelivery({ history, store: core.session(), paths: core.paths, clock: core.clock, log: core.log });
-  const running = drain.run(stop.signal).catch(error => core.log.error({ err: error }, 'history is not written any more'));
+  const drain = createHistoryDelivery({
+    history,
+    store: core.session(),
+    paths: core.paths,
+    clock: core.clock,
+    log: core.log,
+  });
+  const running = drain
+    .run(stop.signal)
+    .catch(error => core.log.error({ err: error }, 'history is not written any more'));
   stack.defer(async () => {
     stop.abort();
     await running;

@@ -52,7 +52,13 @@ export function createSpanDelivery(deps: SpanDeliveryDeps): SpanDelivery {
     },
     listenToSdk(log),
   );
-  const sender = spanSender({ exporter, clock, log, random: Math.random, backlog: () => drain.counters().depth });
+  const sender = spanSender({
+    exporter,
+    clock,
+    log,
+    random: Math.random,
+    backlog: () => drain.counters().depth,
+  });
   const drain = createOutboxDrain({
     store: deps.store,
     path: deps.paths.spanOutbox,

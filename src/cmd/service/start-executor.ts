@@ -1,11 +1,13 @@
 import { createExecutor } from '../../executor/executor.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
+import { buildQueue } from './build-queue.ts';
 import type { Component, Core } from './core.ts';
 import { providedRepositories } from './provided-repositories.ts';
-import { buildQueue } from './build-queue.ts';
 
-export async function startExecutor(core: Core): Promise<Component & { readonly sandboxReport: string; readonly isolated: boolean }> {
+export async function startExecutor(
+  core: Core,
+): Promise<Component & { readonly sandboxReport: string; readonly isolated: boolean }> {
   const store = core.session();
   const { executor: settings, merger } = core.settings;
   const log = core.log.child({ component: 'executor' });
@@ -14,7 +16,13 @@ export async function startExecutor(core: Core): Promise<Component & { readonly 
   const executor = await createExecutor(
     {
       clock: core.clock,
-      queue: buildQueue(queue, { store, paths: core.paths, clock: core.clock, ids: core.ids, worker: core.host }),
+      queue: buildQueue(queue, {
+        store,
+        paths: core.paths,
+        clock: core.clock,
+        ids: core.ids,
+        worker: core.host,
+      }),
       repositories: providedRepositories(core),
       log,
     },

@@ -1,6 +1,6 @@
-import { projectKey, projectIdOf, type ProjectKey } from '../../model/project.ts';
+import { type ProjectKey, projectIdOf, projectKey } from '../../model/project.ts';
 import { createScheduler } from '../../scheduler/scheduler.ts';
-import { canonicalName, type Component, type Core } from './core.ts';
+import { type Component, type Core, canonicalName } from './core.ts';
 import { driversByName } from './open-connections.ts';
 
 /** Resolves when the scheduler has begun; `notReady` tells when its tenants are configured. */

@@ -25,11 +25,19 @@ export async function startWeb(core: Core, parts: WebParts): Promise<Component &
   const store = core.session();
   const { clock, ids, paths, settings } = core;
   const log = core.log.child({ component: 'web' });
-  const live = await openLiveTenants(store, paths, error => log.error({ err: error }, 'the live view could not be refreshed'));
+  const live = await openLiveTenants(store, paths, error =>
+    log.error({ err: error }, 'the live view could not be refreshed'),
+  );
   const intakes = new Map<ConnectionName, EventQueue<ConnectionEvent>>();
   for (const name of core.connections.keys()) {
     const places = paths.connection(name);
-    const queue = new EventQueue<ConnectionEvent>({ store, path: places.queue, seenPath: places.seen, codec: connectionEventCodec, clock });
+    const queue = new EventQueue<ConnectionEvent>({
+      store,
+      path: places.queue,
+      seenPath: places.seen,
+      codec: connectionEventCodec,
+      clock,
+    });
     await queue.prepare();
     intakes.set(name, queue);
   }
@@ -57,14 +65,22 @@ export async function startWeb(core: Core, parts: WebParts): Promise<Component &
       if (queue === undefined) throw new Error(`connection ${connection} takes no events`);
       const now = clock.now();
       const sampled = tracing.kind === 'on' && Math.random() < tracing.sampleRatio;
-      return queue.offer({ uuid: ids.uuid(), connection, ...event, receivedAt: now, storedAt: now, sampled }, event.deliveryId);
+      return queue.offer(
+        { uuid: ids.uuid(), connection, ...event, receivedAt: now, storedAt: now, sampled },
+        event.deliveryId,
+      );
     },
     async readLog(build, offset, limit) {
       const part = await readLog(logPathOf(settings.executor.logDir, build), offset, limit);
       return part === undefined ? undefined : { bytes: part.bytes, complete: part.complete };
     },
     async dequeue({ tenant, pipeline, item }) {
-      const queue = new EventQueue<PipelineEvent>({ store, path: paths.pipeline(tenant, pipeline).eventQueue, codec: pipelineEventCodec, clock });
+      const queue = new EventQueue<PipelineEvent>({
+        store,
+        path: paths.pipeline(tenant, pipeline).eventQueue,
+        codec: pipelineEventCodec,
+        clock,
+      });
       const { key } = item.changes[0];
       await store.multi(queue.put({ kind: 'dequeue', uuid: ids.uuid(), change: key, by: 'the web API' }));
     },

@@ -30,7 +30,11 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
     managementEvents: 0,
     connectionEvents: Object.fromEntries([...deps.connections.keys()].map(name => [name, 0])),
     configErrors: layout.errors,
-    projects: layout.projects.map(({ project, trusted }) => ({ project, trusted, canonicalName: canonicalName(project, deps) })),
+    projects: layout.projects.map(({ project, trusted }) => ({
+      project,
+      trusted,
+      canonicalName: canonicalName(project, deps),
+    })),
     jobs: layout.jobs.map(name => ({ name })),
     tracing: deps.delivery === undefined ? null : tracingHealth(deps.delivery, deps.clock),
   };

@@ -22,12 +22,16 @@ export function recordCodec<T>(kind: string, version: number): Codec<T> {
   return {
     kind,
     version,
-    encode: value => encoder.encode(`{"k":${JSON.stringify(kind)},"v":${version},"d":${JSON.stringify(value)}}`),
+    encode: value =>
+      encoder.encode(`{"k":${JSON.stringify(kind)},"v":${version},"d":${JSON.stringify(value)}}`),
     decode: bytes => {
       const envelope = parse(kind, bytes);
-      if (envelope.k !== kind) throw new RecordError(`expected a ${kind} record, found ${JSON.stringify(envelope.k)}`);
+      if (envelope.k !== kind)
+        throw new RecordError(`expected a ${kind} record, found ${JSON.stringify(envelope.k)}`);
       if (typeof envelope.v !== 'number' || envelope.v > version) {
-        throw new RecordError(`this ${kind} record has version ${String(envelope.v)}; this process understands up to ${version}`);
+        throw new RecordError(
+          `this ${kind} record has version ${String(envelope.v)}; this process understands up to ${version}`,
+        );
       }
       return envelope.d as T;
     },
@@ -39,7 +43,10 @@ function parse(kind: string, bytes: Uint8Array): { k?: unknown; v?: unknown; d?:
     const value: unknown = JSON.parse(decoder.decode(bytes));
     if (typeof value === 'object' && value !== null) return value;
   } catch (error) {
-    throw new RecordError(`a ${kind} record cannot be read: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new RecordError(
+      `a ${kind} record cannot be read: ${error instanceof Error ? error.message : String(error)}`,
+      { cause: error },
+    );
   }
   throw new RecordError(`a ${kind} record cannot be read: it is not an object`);
 }

@@ -7,8 +7,8 @@ import type { JobGraph, Json } from '../job.ts';
 import type { LayoutSummary } from '../layout.ts';
 import type { BranchConfig, MergerOutcome, MergerRequest } from '../merge.ts';
 import type { PipelineCounters } from '../pipeline-state.ts';
-import type { ReportIntent } from '../report-intent.ts';
 import type { QueueItem } from '../queue-item.ts';
+import type { ReportIntent } from '../report-intent.ts';
 import type { SpanRecord } from '../span.ts';
 import { recordCodec } from './record.ts';
 

@@ -1,0 +1,78 @@
+/** A connection's life in one scheduler: listen to the host and process what came in, under the connection's fence. */
+
+import type { Connection } from '../driver/connection.ts';
+import { connectionEventCodec } from '../model/codec/records.ts';
+import type { ConnectionEvent } from '../model/event.ts';
+import type { ProjectKey } from '../model/project.ts';
+import { ensureNode } from '../store/ensure-node.ts';
+import { EventQueue } from '../store/event-queue.ts';
+import { type ConnectionEventsDeps, driverMemory, processConnectionEvents } from './connection-events.ts';
+import { fencedLoop } from './loop.ts';
+import type { SchedulerShared } from './shared.ts';
+
+export type TenantsOf = ConnectionEventsDeps['tenantsOf'];
+
+/** @param projects all that any tenant holds on this connection. */
+export async function runConnection(
+  connection: Connection,
+  projects: ReadonlySet<ProjectKey>,
+  tenantsOf: TenantsOf,
+  shared: SchedulerShared,
+  signal: AbortSignal,
+): Promise<void> {
+  const { deps } = shared;
+  const { store, paths, clock, ids } = deps;
+  const places = paths.connection(connection.name);
+  const queue = new EventQueue<ConnectionEvent>({
+    store,
+    path: places.queue,
+    seenPath: places.seen,
+    codec: connectionEventCodec,
+    clock,
+    onDeadLetter: shared.onDeadLetter,
+  });
+  await queue.prepare(signal);
+  await ensureNode(store, places.memory, signal);
+  const events: ConnectionEventsDeps = {
+    connection,
+    store,
+    paths,
+    clock,
+    ids,
+    log: deps.log,
+    changes: shared.changes,
+    spans: deps.spans,
+    queue,
+    tenantsOf,
+    projects: () => projects,
+  };
+  const emit = async (news: Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>) => {
+    const now = clock.now();
+    const event = {
+      uuid: ids.uuid(),
+      connection: connection.name,
+      ...news,
+      receivedAt: now,
+      storedAt: now,
+      sampled: deps.sample(),
+    };
+    await queue.offer(event, news.deliveryId);
+  };
+  const request = {
+    lockPath: places.election,
+    epochPath: places.epoch,
+    lastOperationPath: places.lastOperation,
+    guid: ids.uuid(),
+  };
+  await fencedLoop(`connection ${connection.name}`, request, deps, signal, async (fence, stop) => {
+    const held = AbortSignal.any([stop, fence.lost]);
+    const listening = connection.listener?.listen({
+      emit,
+      projects: () => projects,
+      memory: driverMemory(events),
+      signal: held,
+    });
+    await Promise.all([processConnectionEvents(events, fence, held), listening]);
+    held.throwIfAborted();
+  });
+}
