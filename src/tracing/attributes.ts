@@ -3,7 +3,7 @@
  *
  * `gatehouse.*` is ours; `cicd.*`, `vcs.*` and `error.type` follow the OpenTelemetry conventions (release candidates, so the
  * strings stand here rather than in an imported package). Adding an attribute means adding it to {@link ALLOWED}: the one
- * function that builds attributes ({@link import('./attribute-values.ts').attributesOf}) drops what is not in the table.
+ * function that builds attributes (`attributesOf` in attribute-values.ts) drops what is not in the table.
  *
  * Never in any table: job variables, commit messages, owners, e-mail addresses, file contents, free text of a job.
  */

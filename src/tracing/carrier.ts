@@ -22,7 +22,7 @@ export interface Baggage {
 
 export interface CarrierFacts {
   readonly traceId: TraceId;
-  /** The span the process is part of: {@link import('./span-ids.ts').playbookSpanId}. */
+  /** The span the process is part of: `playbookSpanId` of span-ids.ts. */
   readonly spanId: SpanId;
   readonly sampled: boolean;
   readonly baggage: Baggage;

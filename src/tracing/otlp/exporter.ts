@@ -1,6 +1,6 @@
 /**
  * The wire to the collector: one request, one classified outcome. It never retries and keeps nothing; that is the sender's
- * business ({@link import('./sender.ts')}), since the SDK's gRPC exporter gives up at the first failure.
+ * business (sender.ts), since the SDK's gRPC exporter gives up at the first failure.
  */
 import { credentials, Metadata } from '@grpc/grpc-js';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
