@@ -149,12 +149,12 @@ describe('taking requests', () => {
 
   test('a claim that somebody else made while ours was lost is not ours', async () => {
     await submit(job('x'));
-    const [first, second] = [hire('first'), hire('second')];
+    const [first, second] = [hire(), hire()];
     const [request] = await first.queue.list();
     first.store.faults.push('lose-request');
     const [a, b] = await Promise.all([
-      claimRequest(first.queue, request!, { worker: 'first', clock }),
-      claimRequest(second.queue, request!, { worker: 'second', clock }),
+      claimRequest(first.queue, request!, { worker: 'of the same name', clock }),
+      claimRequest(second.queue, request!, { worker: 'of the same name', clock }),
     ]);
     expect(a).toBeUndefined();
     expect(b?.request.uuid).toBe('x');
