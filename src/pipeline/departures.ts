@@ -96,7 +96,8 @@ function addedDependencies(draft: TurnDraft, item: QueueItem): readonly ChangeKe
   const added: ChangeKey[] = [];
   for (const change of item.changes) {
     const record = draft.facts(change.key)?.record;
-    if (record === undefined || !sameRevision(record.change, change)) continue;
+    if (record === undefined || record.dependsOn.length === 0 || !sameRevision(record.change, change))
+      continue;
     for (const key of record.dependsOn)
       if (key !== change.key && !item.dependsOn.includes(key) && isOpen(draft, key)) added.push(key);
   }

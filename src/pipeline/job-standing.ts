@@ -11,7 +11,7 @@
  *     → ended, open, startable, waits `dependencies: unit`, skip
  */
 import { type Build, isOpen, isRetried, resultOf } from '../model/build.ts';
-import type { BuildSet } from '../model/build-set.ts';
+import { type BuildSet, currentBuild } from '../model/build-set.ts';
 import type { JobNode } from '../model/job.ts';
 import type { JobName } from '../model/project.ts';
 import { isGood } from '../model/results.ts';
@@ -51,14 +51,11 @@ export function isFailed(build: Build): boolean {
   return build.state.state === 'completed' && build.state.result !== 'RETRY' && !isGood(build.state.result);
 }
 
-/** The voting job whose failure stops the others, or undefined. */
-export function failFastCulprit(
-  jobs: readonly JobNode[],
-  builds: ReadonlyMap<JobName, Build>,
-): Build | undefined {
+/** The build of a voting fail-fast job that has failed for good, or undefined. */
+export function failFastCulprit(jobs: readonly JobNode[], buildset: BuildSet): Build | undefined {
   for (const job of jobs) {
     if (!job.failFast || !job.voting) continue;
-    const build = builds.get(job.name);
+    const build = currentBuild(buildset, job.name);
     if (build?.state.state === 'completed' && isFailed(build)) return build;
   }
   return undefined;

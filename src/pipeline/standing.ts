@@ -8,12 +8,13 @@
  * `change-ahead` or `reporting`.
  */
 import type { Uuid } from '../lib/ids.ts';
-import { isOpen, resultOf } from '../model/build.ts';
-import { type BuildSet, graphOf } from '../model/build-set.ts';
+import { type Build, isOpen, resultOf } from '../model/build.ts';
+import { type BuildSet, currentBuild, graphOf } from '../model/build-set.ts';
+import type { Culprit } from '../model/cause.ts';
 import { changeText } from '../model/change.ts';
 import type { ItemStateName, QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
-import { currentBuilds, isFailed } from './job-standing.ts';
+import { isFailed } from './job-standing.ts';
 import type { Blame } from './turn-draft.ts';
 
 /** What an item's neighbours mean for it; found out once per pass (`process-queue.ts`). */
@@ -29,24 +30,27 @@ export interface Surroundings {
 
 /** Why the item cannot merge as it is, or null. Does not look at the changes it needs. */
 export function failureOf(item: QueueItem): Blame | null {
-  const buildset = item.buildset;
-  const culprit = { item: item.uuid, change: changesText(item), buildset: buildset.uuid };
-  if (buildset.stage.state === 'complete') {
-    if (buildset.stage.result === 'SUCCESS') return null;
-    if (buildset.stage.result === 'MERGE_CONFLICT') return { code: 'item-ahead-conflict', culprit };
-    if (buildset.stage.result === 'CONFIG_ERROR') return { code: 'item-ahead-misconfigured', culprit };
-  }
-  const failed = failedVotingBuild(buildset);
-  if (failed !== undefined) return { code: 'item-ahead-failed', culprit: { ...culprit, ...failed } };
-  return buildset.stage.state === 'complete' ? { code: 'item-ahead-failed', culprit } : null;
+  const { stage } = item.buildset;
+  const result = stage.state === 'complete' ? stage.result : null;
+  if (result === 'SUCCESS') return null;
+  const failed = failedVotingBuild(item.buildset);
+  if (result === null && failed === undefined) return null;
+  const culprit = { item: item.uuid, change: changesText(item), buildset: item.buildset.uuid };
+  if (result === 'MERGE_CONFLICT') return { code: 'item-ahead-conflict', culprit };
+  if (result === 'CONFIG_ERROR') return { code: 'item-ahead-misconfigured', culprit };
+  return {
+    code: 'item-ahead-failed',
+    culprit: failed === undefined ? culprit : { ...culprit, ...verdictOf(failed) },
+  };
 }
 
-function failedVotingBuild(buildset: BuildSet) {
-  if (buildset.builds.length === 0) return undefined;
-  const failed = buildset.builds.find(build => build.voting && isFailed(build));
-  if (failed === undefined) return undefined;
-  const result = resultOf(failed);
-  return { build: failed.uuid, job: failed.job, ...(result === undefined ? {} : { result }) };
+function failedVotingBuild(buildset: BuildSet): Build | undefined {
+  return buildset.builds.find(build => build.voting && isFailed(build));
+}
+
+function verdictOf(build: Build): Pick<Culprit, 'build' | 'job' | 'result'> {
+  const result = resultOf(build);
+  return { build: build.uuid, job: build.job, ...(result === undefined ? {} : { result }) };
 }
 
 /**
@@ -58,11 +62,9 @@ export function holdsFollowing(item: QueueItem): boolean {
   if (item.role === 'dependency') return false;
   const graph = graphOf(item.buildset);
   if (graph === null) return item.buildset.stage.state !== 'complete';
-  const holding = graph.jobs.filter(job => job.holdFollowingChanges);
-  if (holding.length === 0) return false;
-  const builds = currentBuilds(item.buildset);
-  return holding.some(job => {
-    const build = builds.get(job.name);
+  return graph.jobs.some(job => {
+    if (!job.holdFollowingChanges) return false;
+    const build = currentBuild(item.buildset, job.name);
     return build === undefined || resultOf(build) !== 'SUCCESS';
   });
 }

@@ -4,8 +4,9 @@
  * Jobs are considered in configuration order. A skip may settle jobs listed earlier, so the list is walked until a walk
  * settles nothing; each walk but the last settles at least one job.
  */
-import type { Build } from '../model/build.ts';
+import { type Build, resultOf } from '../model/build.ts';
 import type { JobNode } from '../model/job.ts';
+import type { JobName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
 import {
@@ -24,9 +25,12 @@ import type { TurnDraft } from './turn-draft.ts';
 export function startJobs(draft: TurnDraft, item: QueueItem, gate: StartGate): QueueItem {
   const { stage } = item.buildset;
   if (stage.state !== 'running') return item;
-  const stopped = stopAfterFailure(draft, item, stage.graph.jobs);
-  const started = withNewBuilds(stopped, newBuilds(draft, stopped, stage.graph.jobs, gate));
-  return completeWhenDone(draft, started, stage.graph.jobs);
+  const { jobs } = stage.graph;
+  const failed = failFastCulprit(jobs, item.buildset);
+  const stopped = failed === undefined ? item : stopOthers(draft, item, failed);
+  const builds = currentBuilds(stopped.buildset);
+  const added = newBuilds(draft, stopped, { jobs, builds, failed, gate });
+  return completeWhenDone(draft, withNewBuilds(stopped, added), jobs, builds);
 }
 
 function withNewBuilds(item: QueueItem, added: readonly Build[]): QueueItem {
@@ -35,16 +39,15 @@ function withNewBuilds(item: QueueItem, added: readonly Build[]): QueueItem {
 }
 
 /** Fail-fast: the first voting failure cancels the other jobs. */
-function stopAfterFailure(draft: TurnDraft, item: QueueItem, jobs: readonly JobNode[]): QueueItem {
-  const failed = failFastCulprit(jobs, currentBuilds(item.buildset));
-  if (failed?.state.state !== 'completed') return item;
+function stopOthers(draft: TurnDraft, item: QueueItem, failed: Build): QueueItem {
+  const result = resultOf(failed);
   const culprit = {
     item: item.uuid,
     change: changesText(item),
     buildset: item.buildset.uuid,
     build: failed.uuid,
     job: failed.job,
-    result: failed.state.result,
+    ...(result === undefined ? {} : { result }),
   };
   const builds = cancelOpenBuilds(draft, item.buildset.builds, {
     code: 'fail-fast',
@@ -54,29 +57,31 @@ function stopAfterFailure(draft: TurnDraft, item: QueueItem, jobs: readonly JobN
   return builds === item.buildset.builds ? item : { ...item, buildset: { ...item.buildset, builds } };
 }
 
+interface JobPlan {
+  readonly jobs: readonly JobNode[];
+  /** The last attempt of each job; those begun here are added. */
+  readonly builds: Map<JobName, Build>;
+  readonly failed: Build | undefined;
+  readonly gate: StartGate;
+}
+
 function newBuilds(
   draft: TurnDraft,
   item: QueueItem,
-  jobs: readonly JobNode[],
-  gate: StartGate,
+  { jobs, builds, failed, gate }: JobPlan,
 ): readonly Build[] {
-  const builds = currentBuilds(item.buildset);
-  const stopped = failFastCulprit(jobs, builds);
   const added: Build[] = [];
-  const settled = new Set<string>();
-  for (let before = -1; before !== settled.size; ) {
-    before = settled.size;
+  for (let before = -1; before !== added.length; ) {
+    before = added.length;
     for (const job of jobs) {
-      if (settled.has(job.name)) continue;
-      const standing = jobStanding(job, builds, stopped, gate);
+      const standing = jobStanding(job, builds, failed, gate);
       if (standing.kind !== 'startable' && standing.kind !== 'skip') continue;
       const attempt = (builds.get(job.name)?.attempt ?? 0) + 1;
-      const build =
-        standing.kind === 'skip'
-          ? skip(draft, job, attempt, standing.because)
-          : request(draft, item, job, attempt);
+      const skipped = standing.kind === 'skip';
+      const build = skipped
+        ? skip(draft, job, attempt, standing.because)
+        : request(draft, item, job, attempt);
       builds.set(job.name, build);
-      settled.add(job.name);
       added.push(build);
     }
   }
@@ -109,8 +114,12 @@ function request(draft: TurnDraft, item: QueueItem, job: JobNode, attempt: numbe
   };
 }
 
-function completeWhenDone(draft: TurnDraft, item: QueueItem, jobs: readonly JobNode[]): QueueItem {
-  const builds = currentBuilds(item.buildset);
+function completeWhenDone(
+  draft: TurnDraft,
+  item: QueueItem,
+  jobs: readonly JobNode[],
+  builds: ReadonlyMap<JobName, Build>,
+): QueueItem {
   let failed = false;
   for (const job of jobs) {
     const build = builds.get(job.name);

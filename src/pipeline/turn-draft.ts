@@ -45,7 +45,8 @@ export class TurnDraft {
   consecutiveFailures: number;
   disabled: boolean;
   readonly #items: Map<Uuid, QueueItem>;
-  readonly #live = new Map<ChangeKey, Set<Uuid>>();
+  /** Built when somebody asks for the items of a change. */
+  #live: Map<ChangeKey, Uuid[]> | null = null;
   readonly #commands: Command[] = [];
   readonly #decisions: Decision[] = [];
   readonly #needs: Need[] = [];
@@ -59,7 +60,6 @@ export class TurnDraft {
     this.consecutiveFailures = input.state.consecutiveFailures;
     this.disabled = input.state.disabled;
     this.#items = new Map(input.state.items);
-    for (const item of this.#items.values()) this.#index(item);
   }
 
   item(uuid: Uuid): QueueItem | undefined {
@@ -82,7 +82,7 @@ export class TurnDraft {
   /** Live items of a change, at whatever revision; oldest first. */
   liveItems(key: ChangeKey): readonly QueueItem[] {
     const found: QueueItem[] = [];
-    for (const uuid of this.#live.get(key) ?? []) {
+    for (const uuid of this.#liveIndex().get(key) ?? []) {
       const item = this.#items.get(uuid);
       if (item !== undefined) found.push(item);
     }
@@ -101,7 +101,7 @@ export class TurnDraft {
   append(queue: QueueDraft, item: QueueItem): void {
     queue.items.push(item.uuid);
     this.put(item);
-    this.#index(item);
+    if (this.#live !== null) index(this.#live, item);
     if (item.role === 'live') for (const change of item.changes) this.lostChanges.delete(change.key);
   }
 
@@ -116,7 +116,6 @@ export class TurnDraft {
   remove(item: QueueItem): void {
     this.#items.delete(item.uuid);
     this.#itemsChanged = true;
-    for (const change of item.changes) this.#live.get(change.key)?.delete(item.uuid);
     this.#left.push(item);
   }
 
@@ -157,13 +156,13 @@ export class TurnDraft {
     };
   }
 
-  #index(item: QueueItem): void {
-    if (item.role !== 'live') return;
-    for (const change of item.changes) {
-      const uuids = this.#live.get(change.key);
-      if (uuids === undefined) this.#live.set(change.key, new Set([item.uuid]));
-      else uuids.add(item.uuid);
+  /** May name items that have left meanwhile. */
+  #liveIndex(): Map<ChangeKey, Uuid[]> {
+    if (this.#live === null) {
+      this.#live = new Map();
+      for (const item of this.#items.values()) index(this.#live, item);
     }
+    return this.#live;
   }
 
   #state(): PipelineState {
@@ -191,6 +190,15 @@ export class TurnDraft {
   /** An empty queue is kept only for the window it has learnt. */
   #forgettable(queue: QueueDraft): boolean {
     return !this.dependent || queue.window === this.input.pipeline.window.initial;
+  }
+}
+
+function index(live: Map<ChangeKey, Uuid[]>, item: QueueItem): void {
+  if (item.role !== 'live') return;
+  for (const { key } of item.changes) {
+    const uuids = live.get(key);
+    if (uuids === undefined) live.set(key, [item.uuid]);
+    else uuids.push(item.uuid);
   }
 }
 

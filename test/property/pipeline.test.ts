@@ -5,6 +5,10 @@ import type { BuildResult } from '../../src/model/results.ts';
 import { Chaos, honestNature, type Nature, type Step, stepArbitrary } from '../unit/pipeline/chaos.ts';
 import { job, type PipelineSetup, type PipelineWorld, World } from '../unit/pipeline/world.ts';
 
+/** `PROPERTY_RUNS=20` plays twenty times as many histories. */
+const more = Number(process.env.PROPERTY_RUNS ?? '1');
+const patience = 30_000 * more;
+
 interface Setting {
   readonly shared: boolean;
   readonly window: number;
@@ -110,57 +114,69 @@ const steps = (length: number): fc.Arbitrary<Step[]> =>
   fc.array(stepArbitrary, { maxLength: length, size: 'max' });
 
 describe('a dependent pipeline', () => {
-  it('merges exactly the good changes that need only good ones, in whatever order answers come', () => {
-    fc.assert(
-      fc.property(settingArbitrary, steps(60), (setting, played) => {
-        const { world, pipeline } = build(setting, { manager: 'dependent' });
-        const bad = new Set(setting.changes.flatMap((change, index) => (change.bad ? [name(index)] : [])));
-        const chaos = new Chaos(pipeline, honestNature(pipeline, bad));
-        chaos.play(played);
-        chaos.drain();
-        // what a refusal kept out before its time gets another chance
-        for (const entry of world.changes.keys())
-          if (world.get(entry).status === 'open') pipeline.enqueue(entry);
-        chaos.drain();
-        expect(chaos.check()).toEqual([]);
-        expect([...world.landed].sort()).toEqual(mayMerge(setting, world));
-        for (const [index, landed] of world.landed.entries()) {
-          for (const needed of world.get(landed).dependsOn)
-            expect(world.landed.indexOf(needed)).toBeLessThan(index);
-        }
-      }),
-      { numRuns: 400 },
-    );
-  });
+  it(
+    'merges exactly the good changes that need only good ones, in whatever order answers come',
+    () => {
+      fc.assert(
+        fc.property(settingArbitrary, steps(60), (setting, played) => {
+          const { world, pipeline } = build(setting, { manager: 'dependent' });
+          const bad = new Set(setting.changes.flatMap((change, index) => (change.bad ? [name(index)] : [])));
+          const chaos = new Chaos(pipeline, honestNature(pipeline, bad));
+          chaos.play(played);
+          chaos.drain();
+          // what a refusal kept out before its time gets another chance
+          for (const entry of world.changes.keys())
+            if (world.get(entry).status === 'open') pipeline.enqueue(entry);
+          chaos.drain();
+          expect(chaos.check()).toEqual([]);
+          expect([...world.landed].sort()).toEqual(mayMerge(setting, world));
+          for (const [index, landed] of world.landed.entries()) {
+            for (const needed of world.get(landed).dependsOn)
+              expect(world.landed.indexOf(needed)).toBeLessThan(index);
+          }
+        }),
+        { numRuns: 150 * more },
+      );
+    },
+    patience,
+  );
 
-  it('keeps every invariant and drains whatever happens', () => {
-    fc.assert(
-      fc.property(settingArbitrary, steps(120), (setting, played) => {
-        const { world, pipeline } = build(setting, { manager: 'dependent' });
-        const chaos = new Chaos(pipeline, wildNature(pipeline));
-        chaos.play(played);
-        chaos.drain();
-        expect(chaos.check()).toEqual([]);
-        expect(new Set(world.landed).size).toBe(world.landed.length);
-      }),
-      { numRuns: 600 },
-    );
-  });
+  it(
+    'keeps every invariant and drains whatever happens',
+    () => {
+      fc.assert(
+        fc.property(settingArbitrary, steps(120), (setting, played) => {
+          const { world, pipeline } = build(setting, { manager: 'dependent' });
+          const chaos = new Chaos(pipeline, wildNature(pipeline));
+          chaos.play(played);
+          chaos.drain();
+          expect(chaos.check()).toEqual([]);
+          expect(new Set(world.landed).size).toBe(world.landed.length);
+        }),
+        { numRuns: 200 * more },
+      );
+    },
+    patience,
+  );
 });
 
 describe('an independent pipeline', () => {
-  it('keeps every invariant and drains whatever happens', () => {
-    fc.assert(
-      fc.property(settingArbitrary, steps(120), (setting, played) => {
-        const { world, pipeline } = build(setting, { manager: 'independent' });
-        const chaos = new Chaos(pipeline, wildNature(pipeline));
-        chaos.play(played);
-        chaos.drain();
-        expect(chaos.check()).toEqual([]);
-        expect(world.landed).toEqual([]);
-        expect(pipeline.state.queues).toEqual([]);
-      }),
-      { numRuns: 300 },
-    );
-  });
+  it(
+    'keeps every invariant and drains whatever happens',
+    () => {
+      fc.assert(
+        fc.property(settingArbitrary, steps(120), (setting, played) => {
+          const { world, pipeline } = build(setting, { manager: 'independent' });
+          const chaos = new Chaos(pipeline, wildNature(pipeline));
+          chaos.play(played);
+          chaos.drain();
+          expect(chaos.check()).toEqual([]);
+          expect(world.landed).toEqual([]);
+          expect(pipeline.state.queues).toEqual([]);
+        }),
+        { numRuns: 100 * more },
+      );
+    },
+    patience,
+  );
 });

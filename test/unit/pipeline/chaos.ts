@@ -9,7 +9,7 @@ import type { MergerOutcome } from '../../../src/model/merge.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
 import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
 import { HistoryChecker } from '../../../src/pipeline/invariants.ts';
-import { nameOf, type PendingBuild, type PendingMerge, type PipelineWorld } from './world.ts';
+import { chainOf, nameOf, type PendingBuild, type PendingMerge, type PipelineWorld } from './world.ts';
 
 export interface Step {
   readonly act: number;
@@ -203,7 +203,7 @@ export function honestNature(pipeline: PipelineWorld, bad: ReadonlySet<string>):
     meddling: false,
     report: () => undefined,
     merge: merge => {
-      chains.set(merge.buildset, merge.chain.map(nameOf));
+      chains.set(merge.buildset, chainOf(merge).map(nameOf));
       return pipeline.mergeOutcome(merge);
     },
     result: build => ((chains.get(build.buildset) ?? []).some(name => bad.has(name)) ? 'FAILURE' : 'SUCCESS'),

@@ -59,8 +59,20 @@ export interface PendingMerge {
   readonly kind: 'merge' | 'repo-state';
   readonly item: QueueItem;
   readonly buildset: Uuid;
-  /** Items ahead, then the item itself. */
-  readonly chain: readonly QueueItem[];
+  readonly link: ChainLink;
+}
+
+/** An item as it was when its merge was asked for, and what that was stacked on. */
+export interface ChainLink {
+  readonly item: QueueItem;
+  readonly below: ChainLink | null;
+}
+
+/** Items ahead, then the item itself. */
+export function chainOf(merge: PendingMerge): readonly QueueItem[] {
+  const chain: QueueItem[] = [];
+  for (let link: ChainLink | null = merge.link; link !== null; link = link.below) chain.push(link.item);
+  return chain.reverse();
 }
 
 export interface PendingBuild {
@@ -241,30 +253,34 @@ export class World {
   }
 
   facts(gated: boolean): ReadonlyMap<ChangeKey, ChangeFacts> {
-    const all = [...this.changes.values()];
-    return new Map(all.map(change => [this.proposed(change.name).key, this.#factsOf(change, all, gated)]));
+    const dependents = new Map<string, ChangeKey[]>();
+    for (const { name, status, dependsOn } of this.changes.values()) {
+      if (status !== 'open') continue;
+      for (const needed of dependsOn)
+        dependents.set(needed, [...(dependents.get(needed) ?? []), this.proposed(name).key]);
+    }
+    const facts = new Map<ChangeKey, ChangeFacts>();
+    for (const change of this.changes.values()) {
+      const known = this.#factsOf(change, dependents.get(change.name) ?? [], gated);
+      facts.set(known.record.change.key, known);
+    }
+    return facts;
   }
 
-  #factsOf(change: WorldChange, all: readonly WorldChange[], gated: boolean): ChangeFacts {
-    const proposed = this.proposed(change.name);
-    const keys = (names: readonly string[]) => names.map(name => this.proposed(name).key);
+  #factsOf(change: WorldChange, dependents: readonly ChangeKey[], gated: boolean): ChangeFacts {
     const queue = this.#queues.get(change.project) ?? change.project;
     const ready = !gated || change.approved;
     return {
       record: {
-        change: proposed,
+        change: this.proposed(change.name),
         status: change.status,
-        dependsOn: keys(change.dependsOn),
+        dependsOn: change.dependsOn.map(name => this.proposed(name).key),
         unresolvedDependencies: change.unresolved,
         facts: {},
         fetchedAt: this.#now,
       },
       requirements: { met: ready, text: ready ? 'approved' : 'it is not approved' },
-      dependents: keys(
-        all
-          .filter(other => other.status === 'open' && other.dependsOn.includes(change.name))
-          .map(other => other.name),
-      ),
+      dependents,
       queue: { key: queue, name: queue },
       connectionAllowed: true,
     };
@@ -305,6 +321,7 @@ export class PipelineWorld {
   /** Cancelled; their executors may still answer. */
   readonly zombies: PendingBuild[] = [];
   reports: PendingReport[] = [];
+  readonly #links = new Map<Uuid, ChainLink>();
   readonly #setup: PipelineSetup;
 
   constructor(world: World, pipeline: Pipeline, setup: PipelineSetup) {
@@ -382,7 +399,7 @@ export class PipelineWorld {
             ...command,
             kind: command.kind === 'request-merge' ? 'merge' : 'repo-state',
             item,
-            chain: this.chainOf(item),
+            link: this.#linkOf(item),
           });
         return;
       case 'withdraw-merger-request':
@@ -411,15 +428,14 @@ export class PipelineWorld {
     return item;
   }
 
-  chainOf(item: QueueItem): readonly QueueItem[] {
-    const chain: QueueItem[] = [];
-    for (
-      let at: QueueItem | undefined = item;
-      at !== undefined;
-      at = at.behind === null ? undefined : this.state.items.get(at.behind)
-    )
-      chain.unshift(at);
-    return chain;
+  /** What the item's merge is stacked on as things are now; shares its beginning with the items ahead. */
+  #linkOf(item: QueueItem): ChainLink {
+    const known = this.#links.get(item.buildset.uuid);
+    if (known !== undefined) return known;
+    const behind = item.behind === null ? undefined : this.state.items.get(item.behind);
+    const link = { item, below: behind === undefined ? null : this.#linkOf(behind) };
+    this.#links.set(item.buildset.uuid, link);
+    return link;
   }
 
   enqueueEvent(name: string, type = 'approved'): PipelineEvent {
@@ -473,7 +489,7 @@ export class PipelineWorld {
     const common = { steps: [], worker: 'merger-1' };
     if (merge.kind === 'repo-state') return { kind: 'repo-state', heads: this.#heads(), ...common };
     const branches = new Map<string, MergedBranch>();
-    for (const { changes } of merge.chain) {
+    for (const { changes } of chainOf(merge)) {
       if (changes[0].kind === 'change' && this.world.landed.includes(changes[0].id)) continue; // already in the tip
       const [{ project, key }] = changes;
       const name = project.slice('local/'.length);
