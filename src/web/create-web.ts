@@ -17,6 +17,7 @@ import type { WebDeps } from './deps.ts';
 import { dequeueRoute } from './dequeue-route.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { expectedDurations } from './expected-durations.ts';
+import { gracefulClose } from './graceful-close.ts';
 import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addHistoryRoutes } from './history-routes.ts';
@@ -63,10 +64,13 @@ export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
     },
     app,
   );
-  server.on('request', (_request, response) => response.on('close', () => closeIdleWhenStopping(server)));
+  const stopping = gracefulClose(server);
   return {
     listen: where => listen(server, where),
-    close: () => close(server, streams, limits.closeTimeout ?? 5000),
+    close() {
+      streams.close();
+      return stopping.close(limits.closeTimeout ?? 5000);
+    },
   };
 }
 
@@ -138,11 +142,6 @@ function answerErrors({ log }: Pick<WebDeps, 'log'>): ErrorRequestHandler {
   };
 }
 
-/** A connection that became idle after `close` began would keep the server until its keep-alive time is over. */
-function closeIdleWhenStopping(server: Server): void {
-  if (!server.listening) setImmediate(() => server.closeIdleConnections());
-}
-
 async function listen(
   server: Server,
   where: { readonly address: string; readonly port: number },
@@ -154,14 +153,4 @@ async function listen(
   server.off('error', reject);
   const address: AddressInfo | string | null = server.address();
   return { port: typeof address === 'object' && address !== null ? address.port : where.port };
-}
-
-async function close(server: Server, streams: EventStreams, timeout: number): Promise<void> {
-  const { promise, resolve } = Promise.withResolvers<void>();
-  server.close(() => resolve());
-  streams.close();
-  server.closeIdleConnections();
-  const cut = setTimeout(() => server.closeAllConnections(), timeout);
-  await promise;
-  clearTimeout(cut);
 }

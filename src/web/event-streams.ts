@@ -28,7 +28,7 @@ type StreamDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log' | 'clock' | 'onCh
 
 export function eventStreams(deps: StreamDeps): EventStreams {
   const feeds = new Map<string, LiveFeed>();
-  const readers = new Map<Response, string>();
+  const readers = new Map<Response, Reader>();
   const stopListening = deps.onChange(tenant => feeds.get(tenant)?.touch());
   const heartbeat = setInterval(() => {
     for (const reader of readers.keys()) write(reader, ': still here\n\n');
@@ -49,13 +49,14 @@ export function eventStreams(deps: StreamDeps): EventStreams {
       readers.size >= maxClients ||
       readers
         .values()
-        .filter(other => other === address)
+        .filter(other => other.address === address)
         .toArray().length >= maxClientsPerAddress
     );
   }
 
   function write(reader: Response, text: string): void {
-    if (reader.writableLength > deps.sse.maxBacklogBytes) reader.destroy();
+    const allowed = deps.sse.maxBacklogBytes + (readers.get(reader)?.snapshotBytes ?? 0);
+    if (reader.writableLength > allowed) reader.destroy();
     else if (!reader.writableEnded) reader.write(text);
   }
 
@@ -79,7 +80,8 @@ export function eventStreams(deps: StreamDeps): EventStreams {
         return;
       }
       if (request.method === 'HEAD') return void response.end();
-      readers.set(response, address);
+      const self: Reader = { address, snapshotBytes: 0 };
+      readers.set(response, self);
       response.on('close', () => void readers.delete(response));
       response.writeHead(200, {
         'Content-Type': 'text/event-stream; charset=utf-8',
@@ -91,11 +93,14 @@ export function eventStreams(deps: StreamDeps): EventStreams {
       response.write('retry: 2000\n\n');
 
       const feed = feedOf(tenant);
-      const start = await feed.catchUp(lastNumber(request, deps.run));
-      if (response.destroyed) return;
-      // No await between the catch-up and following: nothing is missed in between.
-      if (start.kind === 'snapshot') writeUpdate(response, 'snapshot', start.update);
-      else for (const update of start.updates) writeUpdate(response, 'update', update);
+      await feed.refresh();
+      if (response.destroyed || response.writableEnded) return;
+      // No await from here on: nothing is missed between catching up and following.
+      const start = feed.catchUp(lastNumber(request, deps.run));
+      if (start.kind === 'snapshot') {
+        self.snapshotBytes = Buffer.byteLength(start.update.members);
+        writeUpdate(response, 'snapshot', start.update);
+      } else for (const update of start.updates) writeUpdate(response, 'update', update);
       response.on(
         'close',
         feed.follow(update => writeUpdate(response, 'update', update)),
@@ -112,6 +117,12 @@ export function eventStreams(deps: StreamDeps): EventStreams {
       readers.clear();
     },
   };
+}
+
+interface Reader {
+  readonly address: string;
+  /** A big tenant's snapshot may be more than the backlog allows; having been sent one is no slowness. */
+  snapshotBytes: number;
 }
 
 function lastNumber(request: Request, run: string): number | null {

@@ -26,14 +26,15 @@ export interface Update {
   readonly members: string;
 }
 
+export type CatchUp =
+  | { readonly kind: 'snapshot'; readonly update: Update }
+  | { readonly kind: 'missed'; readonly updates: readonly Update[] };
+
 export interface LiveFeed {
-  /** The current documents, or what changed since `number` when that is still known. */
-  catchUp(
-    number: number | null,
-  ): Promise<
-    | { readonly kind: 'snapshot'; readonly update: Update }
-    | { readonly kind: 'missed'; readonly updates: readonly Update[] }
-  >;
+  /** Brings the documents up to date. */
+  refresh(): Promise<void>;
+  /** All documents as of the last refresh, or what changed since `number` when that is still known. */
+  catchUp(number: number | null): CatchUp;
   /** Called with each update from now on. */
   follow(listener: (update: Update) => void): () => void;
   /** Something may have changed. */
@@ -80,8 +81,8 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   }
 
   return {
-    async catchUp(since) {
-      await refreshed();
+    refresh: refreshed,
+    catchUp(since) {
       const oldest = updates[0]?.number ?? number + 1;
       if (since !== null && since <= number && since >= oldest - 1) {
         return { kind: 'missed', updates: updates.filter(update => update.number > since) };

@@ -27,11 +27,15 @@ export async function readEvents(url: string, lastEventId?: string): Promise<Eve
   });
   const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
   let text = '';
+  /** No event ends before here. */
+  let searched = 0;
 
   async function block(): Promise<string | undefined> {
     for (;;) {
-      const end = text.indexOf('\n\n');
+      const end = text.indexOf('\n\n', searched);
+      searched = Math.max(0, text.length - 1);
       if (end >= 0) {
+        searched = 0;
         const found = text.slice(0, end);
         text = text.slice(end + 2);
         return found;

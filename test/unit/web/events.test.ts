@@ -157,6 +157,20 @@ describe('the stream of events', () => {
     expect((await reader.next()).data.gone).toEqual([`item/${uuidOf('retry-budget')}`]);
   });
 
+  test('does not take a big beginning for slowness', async () => {
+    const url = await start({ sse: { maxBacklogBytes: 1000, heartbeat: 0.02 } });
+    const snapshot = sampleSnapshot();
+    const big = 'x'.repeat(4_000_000);
+    const pipelines = snapshot.pipelines.map(live => ({
+      ...live,
+      pipeline: { ...live.pipeline, description: big },
+    }));
+    web.change({ ...snapshot, pipelines });
+    await using reader = await readEvents(url);
+    expect((await reader.next(10_000)).event).toBe('snapshot');
+    expect(await reader.comment()).toBe(': still here');
+  });
+
   test('ends when the service stops', async () => {
     await using reader = await readEvents(await start());
     await reader.next();
