@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { TestedMerge } from '../../../src/model/build-set.ts';
-import { changeKey, type ProposedChange, refUpdateKey, type RefUpdate } from '../../../src/model/change.ts';
+import { changeKey, type ProposedChange, type RefUpdate, refUpdateKey } from '../../../src/model/change.ts';
 import type { FrozenJob } from '../../../src/model/job.ts';
 import { parseCommitId, projectKey } from '../../../src/model/project.ts';
 import { buildPlaybooks, buildProjects } from '../../../src/scheduler/build-projects.ts';
@@ -10,7 +10,10 @@ const app = projectKey({ connection: 'local', name: 'acme/app' });
 const lib = projectKey({ connection: 'local', name: 'acme/lib' });
 const config = projectKey({ connection: 'local', name: 'acme/config' });
 const commit = (digit: string) => parseCommitId(digit.repeat(40));
-const places = { canonicalName: (project: string) => project.replace('local/', 'example.org/'), remote: (project: string) => `/mirrors/${project}` };
+const places = {
+  canonicalName: (project: string) => project.replace('local/', 'example.org/'),
+  remote: (project: string) => `/mirrors/${project}`,
+};
 
 function job(parts: Partial<FrozenJob> = {}): FrozenJob {
   return {
@@ -58,13 +61,30 @@ const tested: TestedMerge = {
 describe('the checkouts of a build', () => {
   test("hold the change's project at its merged commit on its branch", () => {
     expect(buildProjects(job(), [change], [change], tested, places)).toEqual([
-      { project: app, canonicalName: 'example.org/acme/app', remote: '/mirrors/local/acme/app', branch: 'stable', commit: commit('1'), required: true },
+      {
+        project: app,
+        canonicalName: 'example.org/acme/app',
+        remote: '/mirrors/local/acme/app',
+        branch: 'stable',
+        commit: commit('1'),
+        required: true,
+      },
     ]);
   });
 
   test('take a required project from its default branch when it lacks the branch of the change', () => {
-    const found = buildProjects(job({ requiredProjects: [{ project: lib }] }), [change], [change], tested, places);
-    expect(found.find(each => each.project === lib)).toMatchObject({ branch: 'master', commit: commit('3'), required: true });
+    const found = buildProjects(
+      job({ requiredProjects: [{ project: lib }] }),
+      [change],
+      [change],
+      tested,
+      places,
+    );
+    expect(found.find(each => each.project === lib)).toMatchObject({
+      branch: 'master',
+      commit: commit('3'),
+      required: true,
+    });
   });
 
   test('follow override-checkout where a job or a required project has one', () => {
@@ -73,7 +93,12 @@ describe('the checkouts of a build', () => {
   });
 
   test('include projects of items ahead, not as required', () => {
-    const ahead: ProposedChange = { ...change, project: lib, key: changeKey(lib, 'master/x'), branch: 'master' };
+    const ahead: ProposedChange = {
+      ...change,
+      project: lib,
+      key: changeKey(lib, 'master/x'),
+      branch: 'master',
+    };
     const found = buildProjects(job(), [ahead, change], [change], tested, places);
     expect(found.map(each => [each.project, each.required])).toEqual([
       [app, true],
@@ -82,25 +107,49 @@ describe('the checkouts of a build', () => {
   });
 
   test('hold a pushed ref at exactly the pushed commit', () => {
-    const pushed: RefUpdate = { kind: 'ref', key: refUpdateKey(app, 'refs/heads/master', commit('9')), project: app, ref: 'refs/heads/master', branch: 'master', oldCommit: commit('8'), newCommit: commit('9') };
-    expect(buildProjects(job(), [pushed], [pushed], tested, places)[0]).toMatchObject({ branch: 'master', commit: commit('9') });
+    const pushed: RefUpdate = {
+      kind: 'ref',
+      key: refUpdateKey(app, 'refs/heads/master', commit('9')),
+      project: app,
+      ref: 'refs/heads/master',
+      branch: 'master',
+      oldCommit: commit('8'),
+      newCommit: commit('9'),
+    };
+    expect(buildProjects(job(), [pushed], [pushed], tested, places)[0]).toMatchObject({
+      branch: 'master',
+      commit: commit('9'),
+    });
   });
 });
 
 describe('the playbooks of a build', () => {
   test('are taken from their project at the tested head of their branch', () => {
-    expect(buildPlaybooks(job().run, tested, places)).toMatchObject({ kind: 'found', playbooks: [{ path: 'test.sh', commit: commit('1') }] });
+    expect(buildPlaybooks(job().run, tested, places)).toMatchObject({
+      kind: 'found',
+      playbooks: [{ path: 'test.sh', commit: commit('1') }],
+    });
   });
 
   test('name the playbook whose project has no head', () => {
-    const missing = { project: projectKey({ connection: 'local', name: 'acme/gone' }), branch: 'master', path: 'x.sh', trusted: true };
+    const missing = {
+      project: projectKey({ connection: 'local', name: 'acme/gone' }),
+      branch: 'master',
+      path: 'x.sh',
+      trusted: true,
+    };
     expect(buildPlaybooks([missing], tested, places)).toEqual({ kind: 'missing', playbook: missing });
   });
 });
 
 describe('the heads jobs need', () => {
   test('are those of playbooks, required projects and the change, each project once', () => {
-    const jobs = [job({ requiredProjects: [{ project: lib }], preRun: [{ project: config, branch: 'master', path: 'pre.sh', trusted: true }] })];
+    const jobs = [
+      job({
+        requiredProjects: [{ project: lib }],
+        preRun: [{ project: config, branch: 'master', path: 'pre.sh', trusted: true }],
+      }),
+    ];
     expect(neededStates(jobs, [change])).toEqual([
       { project: app, branches: ['main', 'master', 'stable'] },
       { project: config, branches: ['master'] },
@@ -110,7 +159,11 @@ describe('the heads jobs need', () => {
 
   test('are asked for when a project has none, or lacks the branch of a playbook', () => {
     const without = { ...tested, heads: tested.heads.filter(head => head.project !== lib) };
-    expect(missingStates([job({ requiredProjects: [{ project: lib }] })], [change], without).map(each => each.project)).toEqual([lib]);
+    expect(
+      missingStates([job({ requiredProjects: [{ project: lib }] })], [change], without).map(
+        each => each.project,
+      ),
+    ).toEqual([lib]);
     const release = job({ run: [{ project: config, branch: 'release', path: 'x.sh', trusted: true }] });
     expect(missingStates([release], [change], tested).map(each => each.project)).toEqual([config]);
     expect(missingStates([job({ requiredProjects: [{ project: lib }] })], [change], tested)).toEqual([]);

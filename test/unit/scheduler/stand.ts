@@ -2,9 +2,9 @@
 import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../../../src/lib/ids.ts';
 import type { Log } from '../../../src/lib/log.ts';
-import { acquireFence, type Fence } from '../../../src/store/fence.ts';
 import { openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
+import { acquireFence, type Fence } from '../../../src/store/fence.ts';
 import { storePaths } from '../../../src/store/paths.ts';
 import type { Store } from '../../../src/store/port.ts';
 
@@ -45,7 +45,12 @@ export function openStand(): Stand {
     async fence(name) {
       const base = `/fences/${name}`;
       await ensureNode(store, base);
-      return acquireFence(store, { lockPath: `${base}/lock`, epochPath: `${base}/epoch`, lastOperationPath: `${base}/last`, guid: ids.uuid() });
+      return acquireFence(store, {
+        lockPath: `${base}/lock`,
+        epochPath: `${base}/epoch`,
+        lastOperationPath: `${base}/last`,
+        guid: ids.uuid(),
+      });
     },
     [Symbol.asyncDispose]: () => server.close(),
   };
@@ -53,11 +58,21 @@ export function openStand(): Stand {
 
 function logTo(lines: string[]): Log {
   const write = (level: string) => (_facts: object, text: string) => void lines.push(`${level}: ${text}`);
-  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error'), child: () => logTo(lines) };
+  return {
+    debug: write('debug'),
+    info: write('info'),
+    warn: write('warn'),
+    error: write('error'),
+    child: () => logTo(lines),
+  };
 }
 
 /** Resolves when `met` holds, looking again after each turn of the event loop; rejects after `limit` milliseconds. */
-export async function eventually(met: () => boolean | Promise<boolean>, what: string, limit = 5_000): Promise<void> {
+export async function eventually(
+  met: () => boolean | Promise<boolean>,
+  what: string,
+  limit = 5_000,
+): Promise<void> {
   const deadline = performance.now() + limit;
   while (!(await met())) {
     if (performance.now() > deadline) throw new Error(`not within ${limit} ms: ${what}`);

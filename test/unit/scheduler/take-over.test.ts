@@ -1,9 +1,14 @@
 import { expect, test } from 'vitest';
-import { buildRequestCodec, jobGraphCodec, mergerRequestCodec, pipelineEventCodec } from '../../../src/model/codec/records.ts';
+import type { BuildRequest } from '../../../src/model/build-request.ts';
+import {
+  buildRequestCodec,
+  jobGraphCodec,
+  mergerRequestCodec,
+  pipelineEventCodec,
+} from '../../../src/model/codec/records.ts';
+import type { MergerRequest } from '../../../src/model/merge.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
-import type { MergerRequest } from '../../../src/model/merge.ts';
-import type { BuildRequest } from '../../../src/model/build-request.ts';
 import { createJobGraphs } from '../../../src/scheduler/job-graphs.ts';
 import { settleLostWorkers } from '../../../src/scheduler/lost-workers.ts';
 import { takeOver } from '../../../src/scheduler/take-over.ts';
@@ -15,9 +20,22 @@ import { itemStory, jobNode } from '../../fake/queue-item.ts';
 import { openStand, type Stand } from './stand.ts';
 
 async function open(stand: Stand) {
-  const events = new EventQueue({ store: stand.store, path: '/events', codec: pipelineEventCodec, clock: stand.clock });
-  const mergeRequests = new RequestQueue<MergerRequest>({ store: stand.store, path: '/merge', codec: mergerRequestCodec });
-  const buildRequests = new RequestQueue<BuildRequest>({ store: stand.store, path: '/build', codec: buildRequestCodec });
+  const events = new EventQueue({
+    store: stand.store,
+    path: '/events',
+    codec: pipelineEventCodec,
+    clock: stand.clock,
+  });
+  const mergeRequests = new RequestQueue<MergerRequest>({
+    store: stand.store,
+    path: '/merge',
+    codec: mergerRequestCodec,
+  });
+  const buildRequests = new RequestQueue<BuildRequest>({
+    store: stand.store,
+    path: '/build',
+    codec: buildRequestCodec,
+  });
   await events.prepare();
   await mergeRequests.prepare();
   await buildRequests.prepare();
@@ -25,23 +43,51 @@ async function open(stand: Stand) {
 }
 
 function holding(item: QueueItem): PipelineState {
-  return { ...EMPTY_PIPELINE, queues: [{ key: 'q', name: 'q', window: 20, items: [item.uuid] }], items: new Map([[item.uuid, item]]) };
+  return {
+    ...EMPTY_PIPELINE,
+    queues: [{ key: 'q', name: 'q', window: 20, items: [item.uuid] }],
+    items: new Map([[item.uuid, item]]),
+  };
 }
 
 /** A request with just what the queues look at. */
 function buildRequest(item: QueueItem, build: BuildRequest['uuid']): BuildRequest {
   const job = { name: 'unit' } as BuildRequest['job'];
-  return { uuid: build, tenant: 'acme', pipeline: 'gate', item: item.uuid, buildset: item.buildset.uuid, job, jobName: 'unit', attempt: 1, requestedAt: item.enqueuedAt, priority: 200, projects: [], playbooks: { preRun: [], run: [], postRun: [] }, zuul: {}, trace: null };
+  return {
+    uuid: build,
+    tenant: 'acme',
+    pipeline: 'gate',
+    item: item.uuid,
+    buildset: item.buildset.uuid,
+    job,
+    jobName: 'unit',
+    attempt: 1,
+    requestedAt: item.enqueuedAt,
+    priority: 200,
+    projects: [],
+    playbooks: { preRun: [], run: [], postRun: [] },
+    zuul: {},
+    trace: null,
+  };
 }
 
-const running = () => itemStory().merge().wait(10).merged().freeze([jobNode('unit')]).wait(5).start('unit').item;
+const running = () =>
+  itemStory()
+    .merge()
+    .wait(10)
+    .merged()
+    .freeze([jobNode('unit')])
+    .wait(5)
+    .start('unit').item;
 
 test('a build nobody knows of any more is started again', async () => {
   await using stand = openStand();
   const deps = await open(stand);
   const item = running();
   await takeOver(holding(item), deps, await stand.fence('gate'), AbortSignal.timeout(5000));
-  expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([{ kind: 'build-result', build: item.buildset.builds[0]?.uuid, result: 'RETRY' }]);
+  expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([
+    { kind: 'build-result', build: item.buildset.builds[0]?.uuid, result: 'RETRY' },
+  ]);
 });
 
 test('a build whose request is there, or whose result waits, is left alone', async () => {
@@ -60,7 +106,9 @@ test('a merge nobody knows of any more is asked for again', async () => {
   const deps = await open(stand);
   const item = itemStory().merge().item;
   await takeOver(holding(item), deps, await stand.fence('gate'), AbortSignal.timeout(5000));
-  expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([{ kind: 'merger-result', outcome: { kind: 'failed', retryable: true } }]);
+  expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([
+    { kind: 'merger-result', outcome: { kind: 'failed', retryable: true } },
+  ]);
 });
 
 test('taking over twice settles the same work once', async () => {
@@ -78,12 +126,18 @@ test('a build whose executor vanished ends as RETRY, and its request is gone', a
   const deps = await open(stand);
   const item = running();
   const executor = stand.connect();
-  const theirs = new RequestQueue<BuildRequest>({ store: executor, path: '/build', codec: buildRequestCodec });
+  const theirs = new RequestQueue<BuildRequest>({
+    store: executor,
+    path: '/build',
+    codec: buildRequestCodec,
+  });
   await stand.store.multi(deps.buildRequests.submit(buildRequest(item, item.uuid)));
   await nextRequest(theirs, { worker: 'executor1', clock: stand.clock }, AbortSignal.timeout(5000));
   await executor.close();
   await settleLostWorkers({ ...deps, pipelineQueue: () => deps.events });
-  expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([{ kind: 'build-result', build: item.uuid, result: 'RETRY', detail: 'its executor is gone' }]);
+  expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([
+    { kind: 'build-result', build: item.uuid, result: 'RETRY', detail: 'its executor is gone' },
+  ]);
   expect(await deps.buildRequests.list()).toEqual([]);
 });
 
@@ -91,7 +145,10 @@ test('a job graph is stored once under the hash of its content', async () => {
   await using stand = openStand();
   await ensureNode(stand.store, stand.paths.blobs);
   const graph = { jobs: [] };
-  const [mine, theirs] = [createJobGraphs(stand.store, stand.paths), createJobGraphs(stand.connect(), stand.paths)];
+  const [mine, theirs] = [
+    createJobGraphs(stand.store, stand.paths),
+    createJobGraphs(stand.connect(), stand.paths),
+  ];
   const blob = mine.put(graph);
   expect(theirs.put(graph)).toBe(blob);
   await Promise.all([mine.flush(), theirs.flush()]);
@@ -102,4 +159,3 @@ test('a job graph is stored once under the hash of its content', async () => {
   late.retain(new Set());
   expect(() => late.get(blob)).toThrow(/not loaded/);
 });
-

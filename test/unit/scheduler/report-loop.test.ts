@@ -1,0 +1,155 @@
+import { describe, expect, test } from 'vitest';
+import type { Connection, Reporter } from '../../../src/driver/connection.ts';
+import { pipelineEventCodec, reportIntentCodec } from '../../../src/model/codec/records.ts';
+import type { ReportOutcome } from '../../../src/model/event.ts';
+import type { ReportIntent } from '../../../src/model/report-intent.ts';
+import { carryOut, NotAllowedToAct, processReports } from '../../../src/scheduler/report-loop.ts';
+import { ensureNode } from '../../../src/store/ensure-node.ts';
+import { EventQueue } from '../../../src/store/event-queue.ts';
+import { listOutbox, outboxOperation } from '../../../src/store/outbox.ts';
+import { itemStory, proposedChange } from '../../fake/queue-item.ts';
+import { eventually, openStand, type Stand } from './stand.ts';
+
+/** Answers from a list, the last one for ever; a thrown answer is a host that cannot be reached. */
+function connectionAnswering(...answers: readonly (ReportOutcome | Error)[]) {
+  const asked: string[] = [];
+  const reporter: Reporter = {
+    async report(request) {
+      asked.push(`${request.action} ${JSON.stringify(request.config)}`);
+      const answer = answers[Math.min(asked.length, answers.length) - 1];
+      if (answer instanceof Error) throw answer;
+      if (answer === undefined) throw new Error('nothing to answer');
+      return answer;
+    },
+  };
+  return { asked, connection: { name: 'local', reporter } as unknown as Connection };
+}
+
+const item = itemStory().item;
+const change = proposedChange('master/login');
+const part = (merges: boolean) => ({ connection: 'local', config: { merge: merges }, merges, change });
+
+function intent(stand: Stand, parts: ReportIntent['parts']): ReportIntent {
+  return {
+    uuid: stand.ids.uuid(),
+    tenant: 'acme',
+    pipeline: 'gate',
+    item: item.uuid,
+    action: 'success',
+    result: 'SUCCESS',
+    requestedAt: stand.clock.now(),
+    message: 'Build succeeded.',
+    url: 'http://localhost/t/acme/item/x',
+    parts,
+  };
+}
+
+function deps(stand: Stand, connection: Connection, mayAct = () => true) {
+  return {
+    clock: stand.clock,
+    ids: stand.ids,
+    log: stand.log,
+    connections: new Map([['local', connection]]),
+    mayAct,
+  };
+}
+
+describe('a report', () => {
+  test('says the change merged when its merging reporter landed it', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering({ kind: 'done', merged: true });
+    const result = await carryOut(
+      intent(stand, [part(true), part(false)]),
+      deps(stand, connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(result?.outcome).toEqual({ kind: 'done', merged: true });
+    expect(result?.parts.map(each => [each.kind, each.outcome])).toEqual([
+      ['HostMerge', 'done'],
+      ['HostReport', 'done'],
+    ]);
+    expect(asked).toEqual(['success {"merge":true}', 'success {"merge":false}']);
+  });
+
+  test('announces nothing after a merge that was refused', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering({ kind: 'base-moved', text: 'master is at 1234' });
+    const result = await carryOut(
+      intent(stand, [part(true), part(false)]),
+      deps(stand, connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(result?.outcome).toEqual({ kind: 'base-moved', text: 'master is at 1234' });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('asks a host that cannot be reached again, and counts the tries', async () => {
+    await using stand = openStand();
+    const { connection } = connectionAnswering(new Error('connection refused'), {
+      kind: 'done',
+      merged: true,
+    });
+    const result = await carryOut(
+      intent(stand, [part(true)]),
+      deps(stand, connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(result?.parts[0]).toMatchObject({ tries: 2, outcome: 'done' });
+    expect(stand.logged.filter(line => line.startsWith('warn'))).toHaveLength(1);
+  });
+
+  test('is not begun by a process that may have lost its lock', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering({ kind: 'done', merged: true });
+    await expect(
+      carryOut(
+        intent(stand, [part(true)]),
+        deps(stand, connection, () => false),
+        AbortSignal.timeout(5000),
+      ),
+    ).rejects.toThrow(NotAllowedToAct);
+    expect(asked).toEqual([]);
+  });
+
+  test('of a connection without a reporter fails with a reason', async () => {
+    await using stand = openStand();
+    const result = await carryOut(
+      intent(stand, [part(false)]),
+      deps(stand, { name: 'local' } as unknown as Connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(result?.parts[0]).toMatchObject({ outcome: 'failed', text: 'connection local cannot report' });
+  });
+});
+
+test('an intent leaves its outbox in the instant in which its result reaches the pipeline', async () => {
+  await using stand = openStand();
+  const outbox = '/reports';
+  await ensureNode(stand.store, outbox);
+  const events = new EventQueue({
+    store: stand.store,
+    path: '/events',
+    codec: pipelineEventCodec,
+    clock: stand.clock,
+  });
+  await events.prepare();
+  const { connection } = connectionAnswering({ kind: 'done', merged: true });
+  const fence = await stand.fence('gate');
+  const stop = new AbortController();
+  const loop = processReports(
+    { ...deps(stand, connection), store: stand.store, outbox, events },
+    fence,
+    stop.signal,
+  );
+  const wanted = intent(stand, [part(true)]);
+  await stand.store.multi([outboxOperation(outbox, reportIntentCodec.encode(wanted))]);
+  await eventually(async () => (await events.depth()) > 0, 'the result');
+  expect(await listOutbox(stand.store, outbox)).toEqual([]);
+  expect((await events.list())[0]?.value).toMatchObject({
+    kind: 'report-result',
+    item: item.uuid,
+    report: wanted.uuid,
+  });
+  stop.abort();
+  await loop;
+});

@@ -1,0 +1,110 @@
+import { describe, expect, test } from 'vitest';
+import type { Pipeline, ReportAction } from '../../../src/model/pipeline.ts';
+import { reportMessage } from '../../../src/scheduler/report-message.ts';
+import { ahead, itemStory, jobNode } from '../../fake/queue-item.ts';
+
+const ACTIONS: readonly ReportAction[] = [
+  'enqueue',
+  'start',
+  'success',
+  'failure',
+  'merge-conflict',
+  'config-error',
+  'no-jobs',
+  'dequeue',
+  'disabled',
+];
+const reporters = Object.fromEntries(ACTIONS.map(action => [action, []])) as unknown as Pipeline['reporters'];
+
+const pipeline: Pipeline = {
+  name: 'gate',
+  manager: 'dependent',
+  precedence: 'high',
+  postReview: false,
+  triggers: [],
+  require: [],
+  reject: [],
+  reporters,
+  messages: {},
+  window: {
+    initial: 20,
+    floor: 3,
+    increase: { type: 'linear', factor: 1 },
+    decrease: { type: 'exponential', factor: 2 },
+  },
+  supercedes: [],
+  dequeueOnNewPatchset: true,
+  allowOtherConnections: false,
+};
+const context = { root: 'http://gate.example', pipeline, jobs: [] };
+const withoutIds = (text: string) => text.replaceAll(/[0-9a-f]{32}/g, '<uuid>');
+
+describe('the text of a report', () => {
+  test('has one line per job, in the form tools parse', () => {
+    const story = itemStory()
+      .merge()
+      .wait(10)
+      .merged()
+      .freeze([jobNode('lint'), jobNode('unit-tests')])
+      .wait(5);
+    story
+      .start('lint')
+      .start('unit-tests')
+      .wait(62_000)
+      .finish('lint', 'SUCCESS')
+      .wait(1000)
+      .finish('unit-tests', 'FAILURE');
+    expect(withoutIds(reportMessage('failure', story.item, context))).toBe(
+      [
+        'Build failed (gate).',
+        'http://gate.example/t/acme/item/<uuid>',
+        '',
+        '- lint http://gate.example/t/acme/build/<uuid> : SUCCESS in 1m 02s',
+        '- unit-tests http://gate.example/t/acme/build/<uuid> : FAILURE in 1m 03s',
+      ].join('\n'),
+    );
+  });
+
+  test('says how often it was tested again, and because of whom', () => {
+    const story = itemStory()
+      .merge()
+      .wait(10)
+      .merged()
+      .freeze([jobNode('unit-tests')])
+      .wait(5)
+      .start('unit-tests')
+      .wait(100);
+    story
+      .reset('item-ahead-failed', ahead())
+      .merge()
+      .wait(10)
+      .merged()
+      .freeze([jobNode('unit-tests')])
+      .start('unit-tests')
+      .wait(5)
+      .finish('unit-tests', 'SUCCESS');
+    const text = reportMessage('success', story.item, context);
+    expect(text.split('\n').at(-1)).toMatch(
+      /^Tested again because an item ahead failed: .+ ended with FAILURE\.$/,
+    );
+  });
+
+  test('uses the words of the pipeline where it has some, and its footer', () => {
+    const own = { ...pipeline, messages: { success: 'Well done.', footer: 'Ask in #gate.' } };
+    const lines = reportMessage('success', itemStory().item, { ...context, pipeline: own }).split('\n');
+    expect([lines[0], lines.at(-1)]).toEqual(['Well done.', 'Ask in #gate.']);
+  });
+
+  test('at the start is two lines', () => {
+    expect(reportMessage('start', itemStory().item, context).split('\n')).toHaveLength(2);
+  });
+
+  test('gives a refusal the reason it was given', () => {
+    expect(
+      reportMessage('failure', itemStory().item, {
+        ...context,
+        text: 'This change depends on a change that failed to merge.',
+      }),
+    ).toContain('depends on a change that failed');
+  });
+});
