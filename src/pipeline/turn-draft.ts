@@ -47,6 +47,7 @@ export class TurnDraft {
   readonly #items: Map<Uuid, QueueItem>;
   /** Built when somebody asks for the items of a change. */
   #live: Map<ChangeKey, Uuid[]> | null = null;
+  readonly #queuesByKey: Map<string, QueueDraft>;
   readonly #commands: Command[] = [];
   readonly #decisions: Decision[] = [];
   readonly #needs: Need[] = [];
@@ -57,6 +58,7 @@ export class TurnDraft {
     this.input = input;
     this.dependent = input.pipeline.manager === 'dependent';
     this.queues = input.state.queues.map(queue => ({ ...queue, items: [...queue.items] }));
+    this.#queuesByKey = new Map(this.queues.map(queue => [queue.key, queue]));
     this.consecutiveFailures = input.state.consecutiveFailures;
     this.disabled = input.state.disabled;
     this.#items = new Map(input.state.items);
@@ -90,11 +92,12 @@ export class TurnDraft {
   }
 
   queue(key: string): QueueDraft | undefined {
-    return this.queues.find(queue => queue.key === key);
+    return this.#queuesByKey.get(key);
   }
 
   addQueue(queue: QueueDraft): QueueDraft {
     this.queues.push(queue);
+    this.#queuesByKey.set(queue.key, queue);
     return queue;
   }
 

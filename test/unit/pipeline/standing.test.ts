@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { currentBuilds, jobStanding } from '../../../src/pipeline/job-standing.ts';
+import { standingsOf } from '../../../src/pipeline/standing.ts';
+import { job, type PipelineWorld, World } from './world.ts';
+
+function gateOf(): PipelineWorld {
+  const world = new World();
+  const gate = world.pipeline('gate', { manager: 'dependent', window: { initial: 3 } });
+  world.jobs('app', [job('merge'), job('unit', { dependencies: [{ name: 'merge', soft: false }] })]);
+  for (const name of ['A', 'B', 'C', 'D'])
+    world.change(name, { project: 'app', dependsOn: name === 'C' ? ['B'] : [] });
+  gate.enqueue('A', 'B', 'C', 'D');
+  gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
+  return gate;
+}
+
+describe('the standing of items', () => {
+  it('says who is inside the window, who fails and why', () => {
+    const gate = gateOf();
+    const build = gate.builds.find(entry => entry.item.uuid === gate.item('B').uuid);
+    if (build === undefined) throw new Error('B has no build');
+    gate.turn([gate.resultEvent(build, 'TIMED_OUT')]);
+    const items = gate.items();
+    const standings = standingsOf(items, 3);
+    expect(items.map(item => standings.get(item.uuid))).toEqual([
+      { position: 0, active: true, failing: [] },
+      { position: 1, active: true, failing: ['merge ended with TIMED_OUT'] },
+      { position: 2, active: true, failing: ['a change it depends on is failing: app B,1'] },
+      { position: 3, active: false, failing: [] },
+    ]);
+  });
+});
+
+describe('the standing of a job', () => {
+  const merge = job('merge');
+  const unit = job('unit', { dependencies: [{ name: 'merge', soft: false }] });
+  const open = { active: true, heldBy: null };
+
+  it('names exactly one thing it waits for', () => {
+    const { buildset } = gateOf().item('A');
+    const builds = currentBuilds(buildset);
+    expect(jobStanding(unit, builds, undefined, open)).toEqual({ kind: 'waits', for: 'dependencies: merge' });
+    expect(jobStanding(merge, new Map(), undefined, { active: false, heldBy: 'app A,1' })).toEqual({
+      kind: 'waits',
+      for: 'window',
+    });
+    expect(jobStanding(merge, new Map(), undefined, { active: true, heldBy: 'app A,1' })).toEqual({
+      kind: 'waits',
+      for: 'hold following: app A,1',
+    });
+    expect(jobStanding(merge, new Map(), undefined, open)).toEqual({ kind: 'startable', attempt: 1 });
+    expect(jobStanding(merge, builds, undefined, open)).toMatchObject({ kind: 'open' });
+  });
+});

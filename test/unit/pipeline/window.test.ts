@@ -1,0 +1,52 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { WindowPolicy } from '../../../src/model/pipeline.ts';
+import { isInside, narrowed, widened } from '../../../src/pipeline/window.ts';
+import { USUAL_WINDOW } from './world.ts';
+
+describe('the window', () => {
+  it('grows by one and halves down to the floor', () => {
+    expect(widened(20, USUAL_WINDOW)).toBe(21);
+    expect([20, 10, 5, 3].map(window => narrowed(window, USUAL_WINDOW))).toEqual([10, 5, 3, 3]);
+  });
+
+  it('can grow by a factor and shrink by a step', () => {
+    const policy: WindowPolicy = {
+      initial: 4,
+      floor: 2,
+      ceiling: 10,
+      increase: { type: 'exponential', factor: 2 },
+      decrease: { type: 'linear', factor: 3 },
+    };
+    expect([4, 8, 10].map(window => widened(window, policy))).toEqual([8, 10, 10]);
+    expect([10, 4, 2].map(window => narrowed(window, policy))).toEqual([7, 2, 2]);
+  });
+
+  it('does not grow when it is below its floor and an item fails', () => {
+    expect(narrowed(2, USUAL_WINDOW)).toBe(2);
+  });
+
+  it('of 0 has no limit and stays so', () => {
+    expect(widened(0, USUAL_WINDOW)).toBe(0);
+    expect(narrowed(0, USUAL_WINDOW)).toBe(0);
+    expect(isInside(0, 1_000_000)).toBe(true);
+  });
+
+  it('never leaves nobody inside, whatever happens', () => {
+    fc.assert(
+      fc.property(
+        fc.integer({ min: 1, max: 50 }),
+        fc.array(fc.boolean(), { maxLength: 60 }),
+        fc.nat({ max: 5 }),
+        (initial, verdicts, floor) => {
+          const policy = { ...USUAL_WINDOW, initial, floor };
+          const window = verdicts.reduce(
+            (at, merged) => (merged ? widened(at, policy) : narrowed(at, policy)),
+            initial,
+          );
+          expect(isInside(window, 0)).toBe(true);
+        },
+      ),
+    );
+  });
+});
