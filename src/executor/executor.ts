@@ -35,6 +35,8 @@ export interface Executor extends AsyncDisposable {
   /** One line: what isolates jobs here, or that nothing does and why. */
   readonly sandboxReport: string;
   readonly isolated: boolean;
+  /** Where build directories really are, see `Sandbox.jobDir`. */
+  readonly jobDir: string;
   /** Builds at work now. */
   running(): readonly RunningBuild[];
   /** Resolves when no build runs, everything is cleaned up and the helper processes have ended. May be called again, harder. */
@@ -64,6 +66,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
       gitDir: options.gitDir,
       path: options.path,
       readOnlyPaths: options.readOnlyPaths ?? [],
+      slots: options.maxBuilds,
       spawner,
     });
     deps.log[sandbox.isolated ? 'info' : 'warn']({ isolated: sandbox.isolated }, sandbox.report);
@@ -225,6 +228,7 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, machinery: 
   return {
     sandboxReport: sandbox.report,
     isolated: sandbox.isolated,
+    jobDir: sandbox.jobDir,
     running: () => [...running.values()],
     stop,
     [Symbol.asyncDispose]: () => stop('immediate'),

@@ -20,6 +20,8 @@ export interface SandboxOptions {
   readonly path: string;
   /** More host directories that every job may read. */
   readonly readOnlyPaths: readonly string[];
+  /** Builds at a time. */
+  readonly slots: number;
   readonly spawner: Spawner;
   /** Default: whether the service's effective user is root. */
   readonly isRoot?: boolean;
@@ -60,7 +62,9 @@ async function firstThatHolds(
       isolation: { kind: 'bubblewrap', runtime: found.runtime, etc, stage, overlays },
       jobDir: options.jobDir,
       gitDir: options.gitDir,
+      open: await isOpen(options),
       isRoot: isRoot(options),
+      slots: options.slots,
       path: options.path,
     });
     const failure = await selfTest(sandbox, options.spawner, found.runtime);
@@ -113,7 +117,9 @@ async function unsandboxed(options: SandboxOptions, because: string): Promise<Sa
     isolation,
     jobDir,
     gitDir: options.gitDir,
+    open: true,
     isRoot: root,
+    slots: options.slots,
     path: options.path,
   });
 }
@@ -139,6 +145,12 @@ async function openJobDir(jobDir: string): Promise<string> {
     );
   }
   return path;
+}
+
+async function isOpen(options: SandboxOptions): Promise<boolean> {
+  if (!isRoot(options)) return true;
+  const closed = await Promise.all([options.jobDir, options.gitDir].map(path => closedDirectory(path)));
+  return closed.every(path => path === undefined);
 }
 
 function isRoot(options: SandboxOptions): boolean {

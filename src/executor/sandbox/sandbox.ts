@@ -21,6 +21,7 @@ import {
   type Runtime,
 } from './bubblewrap-argv.ts';
 import { closedDirectory } from './find-runtime.ts';
+import { firstJobUser } from './job-users.ts';
 import { type Overlay, type Owner, onStage, type Stage, stagedArgv } from './stage.ts';
 
 export type Isolation =
@@ -83,8 +84,6 @@ export interface Sandbox {
   seen(path: string): string;
 }
 
-/** The first user id of jobs; each slot has its own, so that builds cannot signal or limit each other. */
-const FIRST_UID = 64_600;
 const OWN_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface SandboxFacts {
@@ -92,8 +91,12 @@ export interface SandboxFacts {
   readonly isolation: Isolation;
   readonly jobDir: string;
   readonly gitDir: string;
+  /** Everything below `jobDir` and `gitDir` can be reached by users of jobs as it is; our own processes need no stage. */
+  readonly open: boolean;
   /** The service runs as root: jobs get users of their own. */
   readonly isRoot: boolean;
+  /** Builds at a time. */
+  readonly slots: number;
   /** `PATH` of the service, for jobs without a sandbox. */
   readonly path: string;
 }
@@ -101,7 +104,8 @@ export interface SandboxFacts {
 export function sandboxOf(facts: SandboxFacts): Sandbox {
   const { isolation } = facts;
   const stage = isolation.kind === 'bubblewrap' ? isolation.stage : null;
-  const seen = (path: string) => (stage === null ? path : onStage(stage, path));
+  const firstUser = facts.isRoot ? firstJobUser(facts.jobDir, facts.slots) : null;
+  const ownStage = facts.open ? null : stage;
   return {
     report: facts.report,
     isolated: isolation.kind === 'bubblewrap',
@@ -113,20 +117,20 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
         !facts.isRoot || (await closedDirectory(path, stage === null ? '/' : facts.gitDir)) === undefined
       );
     },
-    ownerOf: slot => (facts.isRoot ? { uid: FIRST_UID + slot, gid: FIRST_UID + slot } : null),
+    ownerOf: slot => (firstUser === null ? null : { uid: firstUser + slot, gid: firstUser + slot }),
     view: places => (isolation.kind === 'none' ? hostView(places, facts.path) : INSIDE_VIEW),
     job: (command, owner) =>
       isolation.kind === 'none'
         ? plainLaunch(command, owner, isolation.prlimit)
-        : sandboxedLaunch(isolation, command, owner, seen),
+        : sandboxedLaunch(isolation, command, owner),
     own(argv, env, owner) {
       const reach = { kind: 'group' } as const;
       const common = { env: { PATH: OWN_PATH, ...env }, cwd: '/', reach };
-      return stage === null
+      return ownStage === null
         ? { ...common, argv, user: owner }
-        : { ...common, argv: stagedArgv(stage, [], owner, argv), user: null };
+        : { ...common, argv: stagedArgv(ownStage, [], owner, argv), user: null };
     },
-    seen,
+    seen: path => (ownStage === null ? path : onStage(ownStage, path)),
   };
 }
 
@@ -156,8 +160,9 @@ function sandboxedLaunch(
   isolation: Isolation & { kind: 'bubblewrap' },
   command: JobCommand,
   owner: Owner | null,
-  seen: (path: string) => string,
 ): Launch {
+  const { stage } = isolation;
+  const seen = (path: string) => (stage === null ? path : onStage(stage, path));
   const argv = bubblewrapArgv(isolation.runtime, {
     ...command,
     work: seen(command.places.work),
@@ -167,8 +172,8 @@ function sandboxedLaunch(
   });
   // What bubblewrap itself inherits can be read in the sandbox as /proc/1/environ: next to nothing.
   const common = { env: { PATH: OWN_PATH }, cwd: '/', reach: { kind: 'namespace' } } as const;
-  if (isolation.stage === null) return { ...common, argv, user: owner };
-  return { ...common, argv: stagedArgv(isolation.stage, command.overlays, owner, argv), user: null };
+  if (stage === null) return { ...common, argv, user: owner };
+  return { ...common, argv: stagedArgv(stage, command.overlays, owner, argv), user: null };
 }
 
 function plainLaunch(command: JobCommand, owner: Owner | null, prlimit: string | null): Launch {

@@ -181,7 +181,7 @@ export async function openBench(
     submit: request => queue.submit(request),
     async [Symbol.asyncDispose]() {
       await executor.stop('immediate');
-      await rm(folder, { recursive: true, force: true });
+      for (const place of [executor.jobDir, folder]) await rm(place, { recursive: true, force: true });
     },
   };
 }
