@@ -63,7 +63,8 @@ function filesOf(
   errors: ConfigError[],
 ): readonly LayoutFile[] {
   const branches = chooseBranches(project, configs);
-  const bound = !project.trusted && branches.length > 1;
+  // Of a config-project only one branch is read, so its definitions are never bound to it.
+  const bound = branches.length > 1;
   return branches.flatMap(({ branch, files }) => {
     const chosen = chooseConfigFiles(files);
     const place = { project: project.project, branch, line: 1, column: 1 };
