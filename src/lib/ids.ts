@@ -4,7 +4,7 @@
  * A uuid is 32 lower-case hex digits. It doubles as tracing identity (see `src/tracing/`): the uuid of a queue item or an
  * event *is* its trace id, the first 16 digits of any other uuid are its span id. Ids identify; they are never a credential.
  */
-import { createHash, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 
 declare const brand: unique symbol;
 type Branded<Name extends string> = string & { readonly [brand]: Name };
@@ -56,7 +56,7 @@ export function derivedUuid(...parts: readonly string[]): Uuid {
 }
 
 export function sha256(data: string | Uint8Array): string {
-  return createHash('sha256').update(data).digest('hex');
+  return hash('sha256', data, 'hex');
 }
 
 export function randomIds(): IdMaker {

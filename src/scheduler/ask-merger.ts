@@ -30,7 +30,7 @@ export async function askMerger(
   using watch = deps.store.watch(path, () => answered.resolve());
   void watch;
   try {
-    await deps.store.multi(deps.mergeRequests.submit(request));
+    await deps.mergeRequests.submitNow(request);
     for (;;) {
       const node = await deps.store.get(path);
       if (node !== undefined) {

@@ -167,6 +167,7 @@ function reportOperations(
       outboxOperation(
         context.reportOutbox,
         reportIntentCodec.encode(itemReportIntent(command, item, report)),
+        report.now,
       ),
     ];
   const record = context.record(command.change);
@@ -175,6 +176,7 @@ function reportOperations(
     outboxOperation(
       context.reportOutbox,
       reportIntentCodec.encode(refusalReportIntent(command, record.change, report)),
+      report.now,
     ),
   ];
 }

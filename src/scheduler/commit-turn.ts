@@ -2,21 +2,18 @@
  * A draft, turned into the operations of one multi-write: changed items, counters, acknowledged events, requests, cancels,
  * report intents, spans that ended, history. Nothing of it exists until the fence commits it.
  */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import {
-  historyRowsCodec,
-  pipelineCountersCodec,
-  queueItemCodec,
-  spansCodec,
-} from '../model/codec/records.ts';
+import { historyRowsCodec, pipelineCountersCodec, spansCodec } from '../model/codec/records.ts';
 import type { HistoryRow } from '../model/history.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { outboxOperation } from '../store/outbox.ts';
 import { create, type Operation, remove, set } from '../store/port.ts';
 import { endedSpans } from '../tracing/spans/ended-spans.ts';
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import type { Draft } from './decide.ts';
+import { outboxRows } from './outbox-rows.ts';
+import { encodeStoredItem } from './stored-item.ts';
 
 export interface CommitPlaces {
   readonly counters: string;
@@ -42,7 +39,7 @@ export function stateOperations(
   for (const [uuid, item] of draft.state.items) {
     const old = before.items.get(uuid);
     if (old === item) continue;
-    const data = queueItemCodec.encode(item);
+    const data = encodeStoredItem(item);
     operations.push(old === undefined ? create(places.item(uuid), data) : set(places.item(uuid), data));
   }
   for (const uuid of before.items.keys())
@@ -51,26 +48,24 @@ export function stateOperations(
   return operations;
 }
 
-/** Outbox rows for what ended: at most one of spans and one of history per turn. */
+/** Outbox rows for what ended: spans and history, usually one of each per turn. */
 export function outboxOperations(
   before: PipelineState,
   draft: Draft,
   context: CommitContext,
+  now: Nanoseconds,
 ): readonly Operation[] {
   const changed = [...draft.state.items.values(), ...draft.left].filter(
     item => before.items.get(item.uuid) !== item,
   );
-  const { spans: options } = context;
+  const { spans: options, places } = context;
   const spans =
     options === undefined
       ? []
       : changed.flatMap(item => endedSpans(before.items.get(item.uuid), item, options));
-  const rows = historyRows(draft);
   return [
-    ...(spans.length === 0 ? [] : [outboxOperation(context.places.spanOutbox, spansCodec.encode(spans))]),
-    ...(rows.length === 0
-      ? []
-      : [outboxOperation(context.places.historyOutbox, historyRowsCodec.encode(rows))]),
+    ...outboxRows(places.spanOutbox, spans, spansCodec, now),
+    ...outboxRows(places.historyOutbox, historyRows(draft), historyRowsCodec, now),
   ];
 }
 

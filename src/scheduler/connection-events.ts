@@ -12,7 +12,7 @@ import { derivedUuid, type IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { type Change, changeText } from '../model/change.ts';
-import { driverMemoryCodec, historyRowsCodec, spansCodec } from '../model/codec/records.ts';
+import { driverMemoryCodec, spansCodec } from '../model/codec/records.ts';
 import type { Decision } from '../model/decision.ts';
 import type { ConnectionEvent, TenantEvent, TriggerEvent } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
@@ -20,14 +20,15 @@ import type { ProjectKey, TenantName } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
-import { outboxOperation } from '../store/outbox.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, type Store, set } from '../store/port.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import { ingestionSpans } from '../tracing/spans/ingestion-spans.ts';
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import type { ChangeCache } from './change-cache.ts';
+import { decisionRows } from './decision-rows.ts';
 import { discardedFacts, forwardedFacts } from './ingestion-facts.ts';
+import { outboxRows } from './outbox-rows.ts';
 
 const MAX_ATTEMPTS = 5;
 /** Milliseconds before the second, third, ... attempt. */
@@ -124,12 +125,9 @@ async function forwardOperations(
   for (const { key, value } of processed.memory) operations.push(await memoryOperation(key, value, deps));
   const decisions = processed.refusals.map(refusal => refusalDecision(refusal, event, deps));
   for (const decision of decisions) deps.log.info({ change: decision.changeText }, decision.text);
-  if (decisions.length > 0)
-    operations.push(
-      outboxOperation(deps.paths.historyOutbox, historyRowsCodec.encode([{ kind: 'decisions', decisions }])),
-    );
+  operations.push(...decisionRows(decisions, deps.paths.historyOutbox, processedAt));
   const spans = spansOf(event, processed, forwards, takenAt, processedAt, deps);
-  if (spans.length > 0) operations.push(outboxOperation(deps.paths.spanOutbox, spansCodec.encode(spans)));
+  operations.push(...outboxRows(deps.paths.spanOutbox, spans, spansCodec, processedAt));
   return operations;
 }
 

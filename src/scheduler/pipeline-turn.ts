@@ -99,7 +99,7 @@ async function compose(
   return [
     ...(await commandOperations(draft, context.commanding)),
     ...stateOperations(before, draft, context.committing),
-    ...outboxOperations(before, draft, context.committing),
+    ...outboxOperations(before, draft, context.committing, context.clock.now()),
     ...entries.map(entry => context.events.ack(entry)),
   ];
 }

@@ -8,20 +8,21 @@ import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Change, ChangeRecord } from '../model/change.ts';
-import { historyRowsCodec, spansCodec } from '../model/codec/records.ts';
+import { spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { ConnectionName, PipelineName, TenantName } from '../model/project.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
-import { outboxOperation } from '../store/outbox.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import { type TenantEventFacts, tenantEventSpans } from '../tracing/spans/tenant-event-spans.ts';
 import type { ChangeCache } from './change-cache.ts';
+import { decisionRows } from './decision-rows.ts';
 import { missingRecords } from './missing-records.ts';
+import { outboxRows } from './outbox-rows.ts';
 import { matchDecision, matchPipelines, type PipelineMatch } from './tenant-matching.ts';
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
@@ -133,15 +134,7 @@ function traceOperations(
 ): readonly Operation[] {
   const at = deps.clock.now();
   const decisions = matches.map(match => matchDecision(match, event.trigger, deps.tenant, at));
-  const operations =
-    decisions.length === 0
-      ? []
-      : [
-          outboxOperation(
-            deps.paths.historyOutbox,
-            historyRowsCodec.encode([{ kind: 'decisions', decisions }]),
-          ),
-        ];
+  const operations = decisionRows(decisions, deps.paths.historyOutbox, at);
   if (deps.spans === undefined) return operations;
   const facts: TenantEventFacts = {
     event: event.uuid,
@@ -160,7 +153,5 @@ function traceOperations(
     endedAt: deps.clock.now(),
   };
   const spans = tenantEventSpans(facts, deps.spans);
-  return spans.length === 0
-    ? operations
-    : [...operations, outboxOperation(deps.paths.spanOutbox, spansCodec.encode(spans))];
+  return [...operations, ...outboxRows(deps.paths.spanOutbox, spans, spansCodec, at)];
 }

@@ -67,7 +67,11 @@ export function createSpanDelivery(deps: SpanDeliveryDeps): SpanDelivery {
     bounds: { maxAgeMs: settings.outboxMaxAge * 1000, maxBytes: settings.outboxMaxBytes },
     random: Math.random,
     onRetry: (attempt, reason) => log.debug({ attempt, err: reason }, 'spans wait for the collector'),
-    onLost: (reason, rows) => log.error({ reason, rows }, 'spans were given up'),
+    onLost(reason, rows) {
+      log.error({ reason, rows }, 'spans were given up');
+      // What the sender refused it has counted; rows the bounds dropped were never handed to it.
+      if (reason === 'too-old' || reason === 'outbox-full') sender.noteLost(reason, rows);
+    },
   });
   return { drain, sender };
 }
