@@ -2,10 +2,12 @@
  * Proves at start that the sandbox holds: a job of our own tries what a hostile one would, in a real build directory, and
  * every attempt must fail. Also proves that what jobs need does work (writing the workspace, changing an overlay).
  */
-import { chmod, chown, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { chmod, chown, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { randomIds } from '../../lib/ids.ts';
 import { makeDirectory, makePlaces, placesOf } from '../build-places.ts';
+import { createOwnProcesses } from '../git-process.ts';
+import { deleteTree } from '../remove-build.ts';
 import type { Spawner } from '../spawner/spawner.ts';
 import { endText } from './find-runtime.ts';
 import type { Sandbox } from './sandbox.ts';
@@ -91,7 +93,8 @@ export async function selfTest(
     }
     return undefined;
   } finally {
-    await rm(folder, { recursive: true, force: true });
+    // As any build's: the kernel leaves a directory in an overlay's layer that only root may read as it is.
+    await deleteTree(createOwnProcesses(spawner, sandbox), folder);
   }
 }
 

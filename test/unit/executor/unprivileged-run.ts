@@ -1,0 +1,22 @@
+/** One build by an executor that is nobody special: `node unprivileged-run.ts <folder>`, prints what came of it as JSON. */
+import { buildRequest, openBench, script } from './fixture.ts';
+
+await using bench = await openBench({ sandbox: 'auto', maxBuilds: 1 }, { folder: process.argv[2] ?? '' });
+const commit = await bench.commit({
+  'ci/run.sh': script(
+    'id -u; echo changed >> ci/run.sh; git status --short; mkdir closed; touch closed/f; chmod 500 closed',
+  ),
+});
+const ends = [];
+for (const _ of [1, 2]) {
+  const { result, log } = await bench.submit(buildRequest(commit, { run: ['ci/run.sh'] })).ended;
+  ends.push({ result: result.result, log });
+}
+process.stdout.write(
+  JSON.stringify({
+    uid: process.getuid?.(),
+    report: bench.executor.sandboxReport,
+    isolated: bench.executor.isolated,
+    ends,
+  }),
+);
