@@ -109,6 +109,11 @@ export interface BuildSet {
   /** Why it replaced the one before; null for the first. */
   readonly cause: ResetCause | null;
   readonly stage: BuildSetStage;
+  /**
+   * Buildset of the item ahead that its merge extends, as of the request; null: the branch tip. Absent before the request.
+   * When the item ahead has another buildset now, what is tested here is out of date, whoever forgot to say so.
+   */
+  readonly stackedOn?: Uuid | null;
   /** Oldest first; more than one after the merger failed and was asked again. */
   readonly mergerWork: readonly MergerWork[];
   readonly turnWork: readonly TurnWork[];

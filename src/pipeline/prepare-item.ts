@@ -72,7 +72,9 @@ function startMerge(draft: TurnDraft, item: QueueItem): QueueItem {
 function requestMerge(draft: TurnDraft, item: QueueItem): QueueItem {
   const request = draft.input.ids.uuid();
   draft.command({ kind: 'request-merge', request, item: item.uuid, buildset: item.buildset.uuid });
-  return withStage(withWork(draft, item, request, 'merge'), { state: 'merging', request });
+  const below = item.behind === null ? undefined : draft.item(item.behind);
+  const asked = withStage(withWork(draft, item, request, 'merge'), { state: 'merging', request });
+  return { ...asked, buildset: { ...asked.buildset, stackedOn: below?.buildset.uuid ?? null } };
 }
 
 function withWork(draft: TurnDraft, item: QueueItem, request: Uuid, kind: MergerWork['kind']): QueueItem {

@@ -99,7 +99,7 @@ function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem): Queu
     stage.state === 'superseded'
       ? stage.cause
       : stays
-        ? changeOf(pass, behind)
+        ? changeBelow(draft, pass, item, behind)
         : causeOfMove(draft, pass, behind);
   if (cause === null) return behind === item.behind ? item : { ...item, behind };
   pass.changed.set(item.uuid, cause);
@@ -110,6 +110,26 @@ function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem): Queu
 
 function changeOf(pass: QueuePass, behind: Uuid | null): ResetCause | null {
   return behind === null ? null : (pass.changed.get(behind) ?? null);
+}
+
+/**
+ * Why what the item extends is not what it was tested with, although it is still behind the same item.
+ *
+ * Usually this pass has just reset that item. A big reset is written in several parts, though, and a crash between them
+ * leaves this item with its old buildset: then the buildsets themselves tell.
+ */
+function changeBelow(
+  draft: TurnDraft,
+  pass: QueuePass,
+  item: QueueItem,
+  behind: Uuid | null,
+): ResetCause | null {
+  const change = changeOf(pass, behind);
+  const { stackedOn } = item.buildset;
+  if (change !== null || behind === null || pass.nearest === null || typeof stackedOn !== 'string')
+    return change;
+  if (pass.nearest.buildset.uuid === stackedOn) return null;
+  return pass.nearest.buildset.cause ?? causeOfMove(draft, pass, behind);
 }
 
 /** Whose fault it is that the item cannot stay behind `behind`: it was reset, it left, it fails, or another came between. */

@@ -145,6 +145,25 @@ describe('a turn', () => {
     expect(gate.item('B').buildset.builds).toEqual([]);
   });
 
+  it('finishes a reset of which only a part was written before a crash', () => {
+    const { gate } = running(['A', 'B', 'C', 'D']);
+    const before = gate.state;
+    const written = gate.item('B').uuid;
+    const [build] = gate.builds;
+    if (build === undefined) throw new Error('no build is open');
+    gate.turn([gate.resultEvent(build, 'FAILURE')]);
+    const cause = gate.item('B').buildset.cause;
+    const keep = new Set([gate.item('A').uuid, written]);
+    const items = [...gate.state.items.values()].map(item =>
+      keep.has(item.uuid) ? item : (before.items.get(item.uuid) ?? item),
+    );
+    gate.state = { ...gate.state, items: new Map(items.map(item => [item.uuid, item])) };
+    const turn = gate.turn([]);
+    expect(turn.commands.filter(command => command.kind === 'cancel-build')).toHaveLength(2);
+    for (const name of ['C', 'D']) expect(gate.item(name).buildset).toMatchObject({ number: 2, cause });
+    expect(gate.item('B').buildset.number).toBe(2);
+  });
+
   it('reports the start once, although the item is tested again', () => {
     const { gate } = gateWith(['A', 'B'], { speaks: ['start', 'success', 'failure'] });
     gate.enqueue('A', 'B');

@@ -150,12 +150,10 @@ describe('the checks of the recorded history', () => {
     const asked = history.findIndex(({ output }) =>
       output.commands.some(command => command.kind === 'request-build'),
     );
-    const twice = history
-      .slice(0, asked + 1)
-      .map(turn => ({
-        ...turn,
-        output: { ...turn.output, commands: [...turn.output.commands, ...turn.output.commands] },
-      }));
+    const twice = history.slice(0, asked + 1).map(turn => ({
+      ...turn,
+      output: { ...turn.output, commands: [...turn.output.commands, ...turn.output.commands] },
+    }));
     expect(
       complaints(twice).some(text => text.startsWith('7: ') && text.endsWith('was asked for twice')),
     ).toBe(true);
