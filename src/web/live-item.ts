@@ -68,8 +68,9 @@ export function isActive(item: QueueItem): boolean {
 export function resetsOf(item: QueueItem) {
   const all = buildsetsOf(item);
   return item.earlier.flatMap((buildset, index) => {
-    if (buildset.stage.state !== 'superseded') return [];
-    const { cause } = buildset.stage;
+    // One that had come to its result is no longer superseded in its own record; the next one knows the cause.
+    const cause = buildset.stage.state === 'superseded' ? buildset.stage.cause : all[index + 1]?.cause;
+    if (cause === null || cause === undefined) return [];
     const lost = Number(BigInt(lostBuildTime(buildset, all.slice(index + 1))) / 1_000_000n);
     return [
       {

@@ -6,9 +6,11 @@ const COLOUR = String.raw`\x1b\[([0-9;]*)m`;
 const OTHER_CSI = String.raw`\x1b\[[0-?]*[ -/]*[@-~]`;
 const OSC = String.raw`\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?`;
 const OTHER_ESCAPE = String.raw`\x1b[@-_]?`;
+/** Two characters, not the beginning of something longer; the second half of an OSC's end is one. */
+const WHOLE_ESCAPE = String.raw`\x1b[@-Z\\^_]`;
 const CONTROL = String.raw`[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]`;
 const SEQUENCE = new RegExp([COLOUR, OTHER_CSI, OSC, OTHER_ESCAPE, CONTROL].join('|'), 'g');
-const COMPLETE = new RegExp(`^(?:${[COLOUR, OTHER_CSI, `${OSC.replace(/\?$/, '')}`].join('|')})`);
+const COMPLETE = new RegExp(`^(?:${[COLOUR, OTHER_CSI, OSC.replace(/\?$/, ''), WHOLE_ESCAPE].join('|')})`);
 /** A longer beginning of a sequence is none. */
 const LONGEST_SEQUENCE = 200;
 

@@ -3,8 +3,8 @@ import { pages } from './address.js';
 import { element } from './dom.js';
 import { duration, milliseconds } from './format.js';
 
-/** Shorter links are told together: hiccups between two lines of the same turn. */
-const SHORT_MS = 1000;
+/** Links shorter than this share of the whole are told together. */
+const SHORT_SHARE = 0.01;
 
 /** @param end milliseconds: when the item left, or now; the last link of a live item reaches that far. */
 export function criticalPath(explanation, end) {
@@ -16,9 +16,10 @@ export function criticalPath(explanation, end) {
   }));
   const last = links.at(-1);
   if (last !== undefined && explanation.ended === null) last.to = Math.max(last.to, end);
-  const shown = links.filter(link => link.to - link.from >= SHORT_MS);
-  const short = links
-    .filter(link => link.to - link.from < SHORT_MS)
+  const short = (end - start) * SHORT_SHARE;
+  const shown = links.filter(link => link.to - link.from >= short);
+  const rest = links
+    .filter(link => link.to - link.from < short)
     .reduce((sum, link) => sum + link.to - link.from, 0);
   return [
     element('h2', { id: 'path-title' }, 'What held it up, one after the other'),
@@ -27,7 +28,7 @@ export function criticalPath(explanation, end) {
       { class: 'path' },
       shown.map(link => row(explanation.tenant, link, start, end)),
     ),
-    short >= 1 && element('p', { class: 'quiet' }, `and ${duration(short)} in steps shorter than a second`),
+    rest >= 1 && element('p', { class: 'quiet' }, `and ${duration(rest)} in many small steps`),
   ];
 }
 

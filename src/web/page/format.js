@@ -1,9 +1,10 @@
 /** Words and numbers for people. */
 
-/** `32 s`, `2m 05s`, `1h 04m`, `3d 2h`. */
+/** `420 ms`, `2.4 s`, `32 s`, `2m 05s`, `1h 04m`, `3d 2h`. */
 export function duration(ms) {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (ms < 950) return `${Math.max(0, Math.round(ms))} ms`;
+  if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
   if (seconds < 60) return `${seconds} s`;
   const minutes = Math.floor(seconds / 60);
   if (minutes < 60) return `${minutes}m ${two(seconds % 60)}s`;
@@ -14,7 +15,7 @@ export function duration(ms) {
 
 /** As `duration`, but never finer than seconds: for clocks that run. */
 export function elapsed(ms) {
-  return ms < 1000 ? '0 s' : duration(ms);
+  return ms < 10_000 ? `${Math.max(0, Math.round(ms / 1000))} s` : duration(ms);
 }
 
 export function clock(ms) {

@@ -101,7 +101,7 @@ function resetBadge(item) {
       'span',
       {},
       `${again}: ${last.brief}`,
-      element('span', { class: 'lost' }, ` · ${duration(lost)} of machine time lost`),
+      lost > 0 && element('span', { class: 'lost' }, ` · ${duration(lost)} of machine time lost`),
     ),
   );
 }

@@ -60,7 +60,7 @@ function resetList(resets) {
   const lost = resets.reduce((sum, reset) => sum + reset.lostMs, 0);
   const times = resets.length === 1 ? 'once' : count(resets.length, 'time');
   return [
-    element('h3', {}, `Tested again ${times}, ${duration(lost)} of machine time lost`),
+    element('h3', {}, `Tested again ${times}${lost > 0 ? `, ${duration(lost)} of machine time lost` : ''}`),
     element('ol', { class: 'resets' }, resets.map(resetRow)),
   ];
 }
@@ -71,6 +71,6 @@ function resetRow(reset) {
     {},
     element('time', {}, clock(reset.at)),
     element('span', {}, reset.text),
-    element('b', {}, `${duration(reset.lostMs)} lost`),
+    reset.lostMs > 0 && element('b', {}, `${duration(reset.lostMs)} lost`),
   );
 }

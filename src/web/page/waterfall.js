@@ -102,7 +102,8 @@ export class Waterfall {
     bar.append(...inner.map(([part]) => part));
     const time = element('span', { class: 'time' });
     const build = row.attributes['gatehouse.build.id'];
-    const isBuild = row.attributes['gatehouse.span'] === 'Build';
+    const hasLog =
+      row.attributes['gatehouse.span'] === 'Build' && row.attributes['gatehouse.worker'] !== undefined;
     const name = element('span', { class: 'name' }, row.name);
     name.style.paddingInlineStart = `${row.depth * 0.85}rem`;
     name.prepend(
@@ -131,7 +132,7 @@ export class Waterfall {
       name,
       element('span', { class: 'lane' }, bar),
       time,
-      isBuild && build !== undefined
+      hasLog && build !== undefined
         ? element(
             'a',
             { class: 'log', 'data-route': true, tabindex: -1, href: pages.build(this.#tenant, build) },

@@ -1,0 +1,75 @@
+/** The parts of the page that need no browser. They are plain JavaScript, loaded as the browser loads them. */
+import { describe, expect, test } from 'vitest';
+
+const load = (name: string) => import(new URL(`../../../src/web/page/${name}`, import.meta.url).href);
+
+describe('terminal output', () => {
+  test.each([
+    ['plain\n', ['plain\n|']],
+    ['\x1b[31mred\x1b[0m off', ['red|c1', ' off|']],
+    ['\x1b[1;92mbold green\x1b[22m green\x1b[39m', ['bold green|bold c2', ' green|c2']],
+    ['\x1b[31m\x1b[32mgreen', ['green|c2']],
+    ['a\x1b[2J\x1b[Hb', ['a|', 'b|']],
+    ['a\x1b]0;title\x07b\x1b]8;;http://evil\x1b\\c', ['a|', 'b|', 'c|']],
+    ['a\x07\x08\x9bb', ['a|', 'b|']],
+    ['50%\r100%', ['50%|', '100%|']],
+    ['<b>&amp;', ['<b>&amp;|']],
+  ])('%j', async (text, expected) => {
+    const { pieces } = await load('ansi.js');
+    const found = pieces(text, { classes: '', rest: '' });
+    expect(found.map((piece: { text: string; classes: string }) => `${piece.text}|${piece.classes}`)).toEqual(
+      expected,
+    );
+  });
+
+  test('comes out the same wherever it was cut', async () => {
+    const { pieces } = await load('ansi.js');
+    const text = 'a\x1b[1;31mred\x1b[0m\x1b]0;title\x07b\n';
+    for (let cut = 0; cut <= text.length; cut++) {
+      const state = { classes: '', rest: '' };
+      const found = [...pieces(text.slice(0, cut), state), ...pieces(text.slice(cut), state)];
+      const joined = (classes: string) =>
+        found
+          .filter(piece => piece.classes === classes)
+          .map(piece => piece.text)
+          .join('');
+      expect([joined(''), joined('bold c1')], `cut at ${cut}`).toEqual(['ab\n', 'red']);
+    }
+  });
+});
+
+describe('times', () => {
+  test.each([
+    [0, '0 ms'],
+    [420.4, '420 ms'],
+    [2_400, '2.4 s'],
+    [9_960, '10 s'],
+    [59_400, '59 s'],
+    [125_000, '2m 05s'],
+    [3_840_000, '1h 04m'],
+    [180_000_000, '2d 2h'],
+    [-5, '0 ms'],
+  ])('%d ms reads %s', async (ms, text) => {
+    expect((await load('format.js')).duration(ms)).toBe(text);
+  });
+
+  test('a running clock shows whole seconds', async () => {
+    const { elapsed } = await load('format.js');
+    expect([elapsed(-10), elapsed(400), elapsed(2_400), elapsed(61_000)]).toEqual([
+      '0 s',
+      '0 s',
+      '2 s',
+      '1m 01s',
+    ]);
+  });
+
+  test.each([1, 90, 6_000, 90_000, 4_000_000, 400_000_000])(
+    'an axis of %d ms has a few round marks',
+    async end => {
+      const ticks: number[] = (await load('ticks.js')).ticksFor(end);
+      expect(ticks.length).toBeLessThanOrEqual(6);
+      expect(ticks.every(tick => tick > 0 && tick < end)).toBe(true);
+      if (end > 1) expect(ticks.length).toBeGreaterThanOrEqual(1);
+    },
+  );
+});
