@@ -1,5 +1,5 @@
 /**
- * The pure step of a pipeline: `src/pipeline/turn.ts` says what goes in and out, `gating.md` what it means.
+ * The pure step of a pipeline: `src/pipeline/turn.ts` says what goes in and out, the gating contract what it means.
  *
  *   1 departures  items that may not stay as the facts are now                departures.ts
  *   2 events      what happened becomes part of the records                   apply-events.ts

@@ -1,5 +1,5 @@
 /**
- * Checks a recorded history of turns against what must always hold, whatever happened: the invariants of `gating.md` that
+ * Checks a recorded history of turns against what must always hold, whatever happened: those invariants of the gating contract that
  * concern a pipeline's decisions. It shares no code with the decisions: it knows only records, events and commands.
  *
  *   1  merged at most once, from the head, in order, only what was tested    invariant-merges.ts
@@ -19,7 +19,7 @@ import { MergeChecks } from './invariant-merges.ts';
 import type { TurnInput, TurnOutput } from './turn.ts';
 
 export interface Violation {
-  /** Number in `gating.md`, or a word. */
+  /** Number in the gating contract, or a word. */
   readonly invariant: string;
   /** Which call, from 0. */
   readonly turn: number;

@@ -1,0 +1,137 @@
+/**
+ * Whether a change may enter, and what must go ahead of it: steps 1 to 4 of `enqueue.ts`. Every refusal has a code for the
+ * decision and a sentence with the facts; a loud one is also said on the change, because somebody has to do something.
+ */
+import { type Change, changeText, sameRevision } from '../model/change.ts';
+import type { DecisionCode } from '../model/decision.ts';
+import { projectIdOf } from '../model/project.ts';
+import { replaces } from './departures.ts';
+import { type DependencyGraph, dependencyGraph } from './dependency-graph.ts';
+import type { ChangeFacts } from './turn.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+export interface Refusal {
+  readonly code: DecisionCode;
+  readonly text: string;
+  /** Somebody has to do something: say it on the change. */
+  readonly report: boolean;
+}
+
+export type Plan =
+  | { readonly kind: 'refused'; readonly refusal: Refusal }
+  | { readonly kind: 'go'; readonly ahead: readonly ChangeFacts[] };
+
+export const UNKNOWN_CHANGE: Refusal = quiet('no-such-change', 'nothing is known of this change');
+
+/** Reasons that lie in the change itself. @param change as the event knows it, perhaps an old revision. */
+export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change): Refusal | null {
+  const { record } = facts;
+  if (!facts.connectionAllowed)
+    return quiet(
+      'other-connection',
+      `the pipeline takes no changes of connection ${projectIdOf(change.project).connection}`,
+    );
+  if (facts.queue === null)
+    return quiet('project-not-in-pipeline', `${change.project} takes no part in this pipeline`);
+  if (change.kind === 'change') {
+    const closed = record.status === 'abandoned' || (draft.dependent && record.status === 'merged');
+    if (closed || draft.landedChanges.has(change.key))
+      return quiet('change-not-open', `the change is ${closed ? record.status : 'merged'}`);
+    if (replaces(draft) && !sameRevision(record.change, change)) {
+      return quiet(
+        'event-refused',
+        `the event is about ${changeText(change)}, which ${changeText(record.change)} has replaced`,
+      );
+    }
+  }
+  if (draft.liveItems(change.key).some(item => item.changes.some(live => sameRevision(live, change)))) {
+    return quiet('already-enqueued', 'it is in this pipeline already');
+  }
+  return facts.requirements.met ? null : quiet('requirement-not-met', facts.requirements.text);
+}
+
+/** The dependencies that are not in the queue yet, oldest first, or why they cannot go ahead. */
+export function planFor(draft: TurnDraft, facts: ChangeFacts): Plan {
+  const graph = dependencyGraph(draft, facts);
+  if (graph.kind !== 'resolved') return refused(graphRefusal(graph));
+  const ahead: ChangeFacts[] = [];
+  for (const needed of graph.ahead) {
+    const refusal = draft.dependent ? misfit(draft, facts, needed) : abandoned(needed);
+    if (refusal !== null) return refused(refusal);
+    if (!draft.dependent || draft.liveItems(needed.record.change.key).length === 0) ahead.push(needed);
+  }
+  const limit = limitRefusal(draft, ahead.length + 1);
+  return limit === null ? { kind: 'go', ahead } : refused(limit);
+}
+
+function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved' }>): Refusal {
+  switch (graph.kind) {
+    case 'too-many':
+      return quiet(
+        'too-many-dependencies',
+        `it has more than the ${graph.limit} dependencies that are allowed`,
+      );
+    case 'cycle':
+      return loud(
+        'dependency-cycle',
+        `changes that depend on each other are not supported: ${graph.changes.join(', ')}`,
+      );
+    case 'unresolved':
+      return loud(
+        'dependency-unresolved',
+        `nothing is known of what it depends on: ${graph.names.join(', ')}`,
+      );
+  }
+}
+
+/** A dependency that is not in the queue yet must be fit to go ahead of the change. */
+function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Refusal | null {
+  const { change } = needed.record;
+  const name = changeText(change);
+  if (needed.queue === null || needed.queue.key !== facts.queue?.key) {
+    return loud(
+      'dependency-other-queue',
+      `it depends on ${name}, which does not share a change queue with it`,
+    );
+  }
+  if (needed.record.status === 'abandoned') return abandoned(needed);
+  if (draft.liveItems(change.key).length > 0) return null;
+  if (!needed.connectionAllowed)
+    return quiet(
+      'other-connection',
+      `it depends on ${name}, and the pipeline takes no changes of its connection`,
+    );
+  return needed.requirements.met
+    ? null
+    : quiet('dependency-not-ready', `it depends on ${name}, which is not ready: ${needed.requirements.text}`);
+}
+
+function abandoned(needed: ChangeFacts): Refusal | null {
+  if (needed.record.status !== 'abandoned') return null;
+  return loud(
+    'dependency-abandoned',
+    `it depends on ${changeText(needed.record.change)}, which was abandoned`,
+  );
+}
+
+function limitRefusal(draft: TurnDraft, adding: number): Refusal | null {
+  const max = draft.input.maxChanges;
+  if (max === undefined || draft.itemCount + adding <= max) return null;
+  const text =
+    adding > max
+      ? `${adding} changes to enqueue greater than pipeline max of ${max}`
+      : `${adding} more than the ${draft.itemCount} items here would exceed the pipeline max of ${max}`;
+  return loud('pipeline-full', text);
+}
+
+function quiet(code: DecisionCode, text: string): Refusal {
+  return { code, text, report: false };
+}
+
+function loud(code: DecisionCode, text: string): Refusal {
+  return { code, text, report: true };
+}
+
+function refused(refusal: Refusal): Plan {
+  return { kind: 'refused', refusal };
+}
