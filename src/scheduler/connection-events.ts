@@ -31,7 +31,6 @@ import { discardedFacts, forwardedFacts } from './ingestion-facts.ts';
 import { outboxRows } from './outbox-rows.ts';
 
 const MAX_ATTEMPTS = 5;
-/** Milliseconds before the second, third, ... attempt. */
 const PAUSES = [100, 500, 2_000, 5_000, 15_000, 30_000] as const;
 
 export interface ConnectionEventsDeps {
@@ -44,6 +43,8 @@ export interface ConnectionEventsDeps {
   readonly changes: ChangeCache;
   readonly spans: SpanOptions | undefined;
   readonly queue: EventQueue<ConnectionEvent>;
+  /** Milliseconds before the second, third, ... attempt; the last one repeats. Default {@link PAUSES}. */
+  readonly pauses?: readonly number[];
   /** Tenants that hold the project, with their queues. */
   tenantsOf(
     project: ProjectKey,
@@ -89,7 +90,8 @@ async function processEntry(
         facts,
         `an event of connection ${deps.connection.name} could not be processed; trying again`,
       );
-      await pause(PAUSES[Math.min(attempt - 1, PAUSES.length - 1)] ?? 30_000, signal);
+      const pauses = deps.pauses ?? PAUSES;
+      await pause(pauses[Math.min(attempt, pauses.length) - 1] ?? 30_000, signal);
       continue;
     }
     const operations = await forwardOperations(entry, processed, takenAt, deps);

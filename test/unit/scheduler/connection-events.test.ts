@@ -1,0 +1,230 @@
+import { expect, test } from 'vitest';
+import type { Connection, ProcessedEvent, Source } from '../../../src/driver/connection.ts';
+import type { ChangeRecord } from '../../../src/model/change.ts';
+import {
+  connectionEventCodec,
+  historyRowsCodec,
+  spansCodec,
+  tenantEventCodec,
+} from '../../../src/model/codec/records.ts';
+import type { ConnectionEvent, TenantEvent, TriggerEvent } from '../../../src/model/event.ts';
+import { openChangeCache } from '../../../src/scheduler/change-cache.ts';
+import { processConnectionEvents } from '../../../src/scheduler/connection-events.ts';
+import { ensureNode } from '../../../src/store/ensure-node.ts';
+import { EventQueue } from '../../../src/store/event-queue.ts';
+import { listOutbox, readOutbox } from '../../../src/store/outbox.ts';
+import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
+import { APP, proposedChange } from '../../fake/queue-item.ts';
+import { eventually, openStand, type Stand } from './stand.ts';
+
+const change = proposedChange('master/login');
+const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
+
+async function open(stand: Stand, process: Source['process']) {
+  const { store, paths, clock, ids, log } = stand;
+  const queue = new EventQueue<ConnectionEvent>({
+    store,
+    path: paths.connection('local').queue,
+    seenPath: paths.connection('local').seen,
+    codec: connectionEventCodec,
+    clock,
+  });
+  const tenantQueue = new EventQueue<TenantEvent>({
+    store,
+    path: paths.tenant('acme').triggerQueue,
+    codec: tenantEventCodec,
+    clock,
+  });
+  await queue.prepare();
+  await tenantQueue.prepare();
+  for (const path of [
+    paths.changeCache('local'),
+    paths.spanOutbox,
+    paths.historyOutbox,
+    paths.connection('local').memory,
+  ])
+    await ensureNode(store, path);
+  const changes = await openChangeCache(['local'], store, paths, error => log.error({ err: error }, 'cache'));
+  const connection = { name: 'local', driver: 'git', source: { process } } as unknown as Connection;
+  const fence = await stand.fence('local');
+  const stop = new AbortController();
+  const loop = processConnectionEvents(
+    {
+      connection,
+      store,
+      paths,
+      clock,
+      ids,
+      log,
+      changes,
+      spans: DEFAULT_SPAN_OPTIONS,
+      queue,
+      pauses: [1],
+      tenantsOf: project => (project === APP ? [{ tenant: 'acme', queue: tenantQueue }] : []),
+      projects: () => new Set([APP]),
+    },
+    fence,
+    stop.signal,
+  );
+  const event = (deliveryId: string): ConnectionEvent => ({
+    uuid: ids.uuid(),
+    connection: 'local',
+    deliveryId,
+    type: 'refs-changed',
+    payload: {},
+    receivedAt: clock.now(),
+    storedAt: clock.now(),
+    sampled: true,
+  });
+  return {
+    queue,
+    tenantQueue,
+    changes,
+    offer: (deliveryId: string) => queue.offer(event(deliveryId), deliveryId),
+    async end() {
+      stop.abort();
+      await loop;
+      changes[Symbol.dispose]();
+    },
+    spans: async () =>
+      (await readOutbox(store, await listOutbox(store, paths.spanOutbox))).flatMap(row =>
+        spansCodec.decode(row.data),
+      ),
+    history: async () =>
+      (await readOutbox(store, await listOutbox(store, paths.historyOutbox))).flatMap(row =>
+        historyRowsCodec.decode(row.data),
+      ),
+  };
+}
+
+function trigger(event: ConnectionEvent, type: string, project = APP): TriggerEvent {
+  return {
+    uuid: event.uuid,
+    connection: 'local',
+    driver: 'git',
+    type,
+    project,
+    branch: 'master',
+    ref: null,
+    change: { ...change, project },
+    facts: {},
+    configMayHaveChanged: [],
+    branchesChanged: false,
+    receivedAt: event.receivedAt,
+    sampled: event.sampled,
+    span: { traceId: 'x' as never, spanId: 'y' as never },
+  };
+}
+
+test('an event moves to its tenants in one instant, with the changes it told of and the trace of its trip', async () => {
+  await using stand = openStand();
+  const record: ChangeRecord = {
+    change,
+    status: 'open',
+    dependsOn: [],
+    unresolvedDependencies: [],
+    facts: {},
+    fetchedAt: stand.clock.now(),
+  };
+  const world = await open(stand, async event => ({
+    ...NOTHING,
+    events: [trigger(event, 'proposed')],
+    changes: [record],
+    memory: [{ key: 'refs', value: { seen: 1 } }],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the tenant has it');
+  expect(await world.queue.depth()).toBe(0);
+  expect(world.changes.record(change.key)).toEqual(record);
+  const [entry] = await world.tenantQueue.list();
+  if (entry?.value.kind !== 'trigger') throw new Error('no trigger');
+  const spans = await world.spans();
+  const root = spans.find(span => span.parent === null);
+  expect(root).toMatchObject({
+    name: 'GitEvent proposed',
+    traceId: entry.value.trigger.span.traceId,
+    spanId: entry.value.trigger.span.spanId,
+  });
+  expect(root?.attributes['gatehouse.outcome']).toBe('forwarded');
+  expect(spans.map(span => span.name)).toEqual([
+    'GitEvent proposed',
+    'EventReceive',
+    'EventQueued',
+    'EventProcess',
+    'EventForward',
+  ]);
+  await world.end();
+});
+
+test('an event of a project no tenant holds ends as discarded, with the reason', async () => {
+  await using stand = openStand();
+  const other = 'local/acme/other' as typeof APP;
+  const world = await open(stand, async event => ({
+    ...NOTHING,
+    events: [trigger(event, 'proposed', other)],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.spans()).length > 0, 'the trace');
+  expect((await world.spans())[0]?.attributes).toMatchObject({
+    'gatehouse.outcome': 'discarded',
+    'gatehouse.reason': 'no tenant holds the project',
+  });
+  await world.end();
+});
+
+test('something people did in vain is remembered with its reason', async () => {
+  await using stand = openStand();
+  const world = await open(stand, async () => ({
+    ...NOTHING,
+    refusals: [{ change, text: 'approves 1234, but the proposal is at 5678' }],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.history()).length > 0, 'the decision');
+  expect(await world.history()).toMatchObject([
+    {
+      kind: 'decisions',
+      decisions: [{ code: 'event-refused', text: 'approves 1234, but the proposal is at 5678' }],
+    },
+  ]);
+  await world.end();
+});
+
+test('an event that cannot be processed is laid aside, and the next one goes on', async () => {
+  await using stand = openStand();
+  const world = await open(stand, async event => {
+    if (event.deliveryId === 'bad') throw new Error('not understood');
+    return { ...NOTHING, events: [trigger(event, 'proposed')] };
+  });
+  await world.offer('bad');
+  await world.offer('good');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the good one');
+  expect(await world.queue.deadLetters()).toHaveLength(1);
+  expect(
+    stand.logged.some(line => line.startsWith('error: an event of connection local cannot be processed')),
+  ).toBe(true);
+  await world.end();
+});
+
+test('while the host cannot be reached nothing is laid aside', async () => {
+  await using stand = openStand();
+  let tries = 0;
+  const world = await open(stand, async event => {
+    tries += 1;
+    if (tries <= 2) throw Object.assign(new Error('connection refused'), { retryable: true });
+    return { ...NOTHING, events: [trigger(event, 'proposed')] };
+  });
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the third try');
+  expect(await world.queue.deadLetters()).toEqual([]);
+  await world.end();
+});
+
+test('a delivery that comes twice is processed once', async () => {
+  await using stand = openStand();
+  const world = await open(stand, async event => ({ ...NOTHING, events: [trigger(event, 'proposed')] }));
+  expect(await world.offer('d1')).toBe('stored');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the first');
+  expect(await world.offer('d1')).toBe('duplicate');
+  expect(await world.queue.depth()).toBe(0);
+  await world.end();
+});
