@@ -58,7 +58,8 @@ export function createOwnProcesses(spawner: Spawner, sandbox: Sandbox): OwnProce
         GIT_WORK_TREE: seen,
         GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(`${sandbox.seen(gitDir)}/objects`),
       };
-      const launch = sandbox.own(['git', ...args], env, owner);
+      // Threads for reading the index cost more than they save at these sizes, and builds run side by side.
+      const launch = sandbox.own(['git', '-c', 'index.threads=false', ...args], env, owner);
       await finished(spawner.start({ ...launch, ...common }).ended, `git ${args[0] ?? ''} in ${tree}`);
     },
     system: argv =>

@@ -54,6 +54,7 @@ async function work(deps: RunBuildDeps, context: BuildContext, steps: Step[]): P
     `Job ${request.jobName}, build ${request.uuid}, attempt ${request.attempt}, on ${options.hostname}`,
   );
   await log.line(sandbox.report);
+  if (request.job.network) await log.line('network: that of the host, its loopback services included');
   const refused = refusal(context);
   if (refused !== undefined) return { result: 'ERROR', detail: refused };
 

@@ -10,7 +10,7 @@ import { PROCESS_FILE } from './build-places.ts';
 import type { OwnProcesses } from './git-process.ts';
 import { isRunning, parseProcessIdentity } from './process-identity.ts';
 import { deleteTree, renameAway, TRASH } from './remove-build.ts';
-import { killStrays } from './spawner/stray-processes.ts';
+import { killStraysUntilGone } from './spawner/stray-processes.ts';
 
 export interface Swept {
   /** Build directories removed. */
@@ -28,7 +28,7 @@ export async function sweepLeftovers(jobDir: string, own: OwnProcesses): Promise
       inUse.push(name);
       continue;
     }
-    killStrays({ reach: { kind: 'marked', mark: name }, user: null });
+    await killStraysUntilGone({ reach: { kind: 'marked', mark: name }, user: null });
     await renameAway(jobDir, join(jobDir, name));
     removed.push(name);
   }

@@ -13,7 +13,7 @@ import { createTail } from './capture.ts';
 import { type LineLog, openLineLog } from './line-log.ts';
 import { closeWriter, type OutputPipe, openOutputPipe } from './output-pipe.ts';
 import { type EndCause, MARK, type ProcessEnd, type ProcessSpec, type StopMode } from './protocol.ts';
-import { isAlive, killStrays } from './stray-processes.ts';
+import { isAlive, killStrays, killStraysUntilGone } from './stray-processes.ts';
 
 /** After the main process ended and the rest was killed, how long an open pipe is still read. */
 const DRAIN_MS = 1_000;
@@ -149,7 +149,7 @@ function supervise(spec: ProcessSpec, child: ChildProcess, sink: Sink): JobProce
     over = true;
     for (const timer of timers) clearTimeout(timer);
     signalGroup(child.pid, 'SIGKILL');
-    killStrays(spec);
+    await killStraysUntilGone(spec);
     if (insider !== undefined) await emptied(insider);
     const drained = await withinDeadline(Promise.allSettled(readings), DRAIN_MS);
     if (!drained) for (const stream of [child.stdout, child.stderr]) stream?.destroy();

@@ -7,21 +7,25 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { MARK, type ProcessSpec } from './protocol.ts';
 
-/** Rounds of looking and killing: a process may fork between the two. */
-const MAX_ROUNDS = 20;
+/** Several seconds. What survives so many is stuck in the kernel (a dead network file system) and not ours to wait for. */
+const MAX_ROUNDS = 200;
 
-/** What {@link ProcessSpec.reach} says is reached; nothing for a namespace, which the kernel empties, and for a group. */
-export function killStrays({ reach, user }: Pick<ProcessSpec, 'reach' | 'user'>): void {
-  if (!('mark' in reach)) return;
-  killStrayProcesses(reach.mark, reach.kind === 'user' && user !== null ? user.uid : null);
+/**
+ * One round for what {@link ProcessSpec.reach} reaches; nothing for a namespace, which the kernel empties, and for a group.
+ *
+ * @returns how many were found alive, and killed.
+ */
+export function killStrays({ reach, user }: Pick<ProcessSpec, 'reach' | 'user'>): number {
+  if (!('mark' in reach)) return 0;
+  const found = strayProcesses(reach.mark, reach.kind === 'user' && user !== null ? user.uid : null);
+  for (const pid of found) kill(pid);
+  return found.length;
 }
 
-/** @param uid also every process of this user; null: only marked ones. */
-function killStrayProcesses(mark: string, uid: number | null): void {
-  for (let round = 0; round < MAX_ROUNDS; round += 1) {
-    const found = strayProcesses(mark, uid);
-    if (found.length === 0) break;
-    for (const pid of found) kill(pid);
+/** Returns when none is left: a process may fork while we look, and takes a moment to die. There is no event for it. */
+export async function killStraysUntilGone(spec: Pick<ProcessSpec, 'reach' | 'user'>): Promise<void> {
+  for (let round = 0; round < MAX_ROUNDS && killStrays(spec) > 0; round += 1) {
+    await new Promise(resolve => setTimeout(resolve, Math.min(round, 20)));
   }
 }
 
