@@ -1,23 +1,21 @@
-/** The command line. */
-import { Command } from 'commander';
-import { COMPONENTS, start } from './start.ts';
-import { VERSION } from './version.ts';
+/** The command line: `commands/program.ts` on the streams and signals of this process. */
+import { systemClock } from '../lib/clock.ts';
+import { runProgram } from './commands/program.ts';
 
-const DEFAULT_CONFIG = '/etc/gatehouse/gatehouse.conf';
+// A reader that has seen enough (`gatehouse status | head`) is no error.
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  if (error.code !== 'EPIPE') throw error;
+  process.exit(0);
+});
 
-const program = new Command('gatehouse')
-  .description('Project gating that explains itself.')
-  .version(VERSION)
-  .showHelpAfterError('(gatehouse --help tells more)')
-  .showSuggestionAfterError();
-
-program
-  .command('start')
-  .description('run the service in the foreground until SIGINT or SIGTERM')
-  .argument('[components...]', `which of ${COMPONENTS.join(', ')} to run; default all`)
-  .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
-  .action(async (components: string[], options: { config: string }) => {
-    process.exitCode = await start(options.config, components);
-  });
-
-await program.parseAsync();
+process.exitCode = await runProgram(process.argv.slice(2), {
+  stdout: process.stdout,
+  stderr: process.stderr,
+  environment: process.env,
+  clock: systemClock(),
+  interrupted: () => {
+    const stop = new AbortController();
+    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => stop.abort());
+    return stop.signal;
+  },
+});

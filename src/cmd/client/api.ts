@@ -3,7 +3,7 @@
 /** The service could not be asked, or refused; the message is ready to print. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** HTTP status; 0: nobody answered. */
+  /** HTTP status; 0: nobody answered, or not in our language. */
   readonly status: number;
   constructor(status: number, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -21,50 +21,99 @@ export interface Api {
   stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
 
+/** Milliseconds in which an answer must have arrived; a stream only must have begun. */
+const ANSWER_LIMIT = 30_000;
+
 /** @param root of the service, e.g. `http://127.0.0.1:9000`, without trailing slash. */
 export function createApi(root: string): Api {
-  async function ask(path: string, signal?: AbortSignal): Promise<Response> {
+  async function ask(path: string, signal: AbortSignal): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(`${root}${path}`, signal === undefined ? {} : { signal });
+      response = await fetch(`${root}${path}`, { signal });
     } catch (error) {
-      signal?.throwIfAborted();
-      throw new ApiError(
-        0,
-        `cannot reach ${root} (${causeOf(error)}); is the service running? Name another with --url`,
-        { cause: error },
-      );
+      if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason;
+      throw unreachable(root, error);
     }
-    if (!response.ok) throw new ApiError(response.status, await refusalOf(response, path));
+    if (!response.ok) throw new ApiError(response.status, await refusalOf(response, `${root}${path}`));
     return response;
+  }
+  async function text(path: string): Promise<string> {
+    const signal = AbortSignal.timeout(ANSWER_LIMIT);
+    const response = await ask(path, signal);
+    try {
+      return await response.text();
+    } catch (error) {
+      throw unreachable(root, error);
+    }
   }
   return {
     root,
+    text,
     async get<Answer>(path: string): Promise<Answer> {
-      // The service is the same release as this client: its answers have the types it was built with.
-      return JSON.parse(await (await ask(path)).text());
+      const body = await text(path);
+      try {
+        // The service is the same release as this client: its answers have the types it was built with.
+        return JSON.parse(body);
+      } catch (error) {
+        if (!(error instanceof SyntaxError)) throw error;
+        throw new ApiError(
+          0,
+          `${root}${path} did not answer with JSON; is Gatehouse at ${root}? Name another address with --url`,
+        );
+      }
     },
-    text: async path => (await ask(path)).text(),
     async stream(path, signal) {
       const { body } = await ask(path, signal);
-      if (body === null) throw new ApiError(200, `${root}${path} answered without a body`);
-      return body;
+      if (body === null) throw new ApiError(0, `${root}${path} answered without a body`);
+      return brokenAsApiError(body, root);
     },
   };
 }
 
-function causeOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error);
-  return error.cause instanceof Error ? error.cause.message : error.message;
+/** A stream that breaks off is an expected failure: the service was stopped. */
+function brokenAsApiError(body: ReadableStream<Uint8Array>, root: string): ReadableStream<Uint8Array> {
+  return ReadableStream.from(
+    (async function* pieces() {
+      try {
+        yield* body;
+      } catch (error) {
+        if (error instanceof Error && error.name === 'AbortError') throw error;
+        throw new ApiError(0, `lost contact with ${root} (${causeOf(error)})`, { cause: error });
+      }
+    })(),
+  );
 }
 
-async function refusalOf(response: Response, path: string): Promise<string> {
-  const text = await response.text();
+function unreachable(root: string, cause: unknown): ApiError {
+  const reason = isTimeout(cause) ? `no answer within ${ANSWER_LIMIT / 1000} s` : causeOf(cause);
+  return new ApiError(
+    0,
+    `cannot reach ${root} (${reason}); is the service running? Name another address with --url`,
+    { cause },
+  );
+}
+
+function isTimeout(error: unknown): boolean {
+  return error instanceof Error && error.name === 'TimeoutError';
+}
+
+function causeOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const { cause } = error;
+  // A host with several addresses fails with one error for each.
+  if (cause instanceof AggregateError) return causeOf(cause.errors[0]);
+  return cause instanceof Error ? cause.message : error.message;
+}
+
+/** What the service says is wrong; a refusal in another language is somebody else's. */
+async function refusalOf(response: Response, address: string): Promise<string> {
+  const body = await response.text();
   try {
-    const { error }: { error?: unknown } = JSON.parse(text);
+    const { error }: { error?: unknown } = JSON.parse(body);
     if (typeof error === 'string') return error;
   } catch (error) {
     if (!(error instanceof SyntaxError)) throw error;
   }
-  return `${path} answered ${response.status} ${response.statusText}`;
+  const status = `${response.status} ${response.statusText}`.trim();
+  return `${address} answered ${status}; is Gatehouse there? Name another address with --url`;
 }

@@ -13,19 +13,37 @@ export interface LivePipeline {
   readonly name: string;
   readonly position: number;
   readonly manager: string;
+  readonly description: string | null;
+  /** It disabled itself after too many failures. */
+  readonly disabled: boolean;
+  /** Waiting for its next turn. */
+  readonly events: number;
+  /** Those that hold items. */
   readonly queues: readonly LiveQueue[];
+}
+
+/** What concerns a tenant as a whole. */
+export interface LiveTenant {
+  readonly name: string;
+  readonly projects: number;
+  readonly configErrors: number;
+  /** Delivery of spans; null: tracing is off. */
+  readonly tracing: LiveView['tracing'];
 }
 
 /** A tenant as the page sees it. */
 export interface LiveView {
+  /** Null for a moment while the service reads its configuration. */
+  readonly tenant: LiveTenant | null;
   readonly pipelines: readonly LivePipeline[];
   readonly items: ReadonlyMap<string, LiveItem>;
-  /** Delivery of spans; null: tracing is off. */
   readonly tracing: {
     readonly waiting: number;
     readonly delivered: number;
     readonly problem: string | null;
   } | null;
+  /** The service's clock when it sent this, milliseconds since the epoch: times in the view count on that clock. */
+  readonly sentAt: number;
 }
 
 /** Yields the view after each change, until aborted (it then ends without an error). @throws ApiError */
@@ -35,18 +53,34 @@ export async function* followTenant(
   signal: AbortSignal,
 ): AsyncGenerator<LiveView, void, undefined> {
   const documents = new Map<string, unknown>();
-  const body = await api.stream(`/api/tenant/${encodeURIComponent(tenant)}/events`, signal);
   try {
+    const body = await api.stream(`/api/tenant/${encodeURIComponent(tenant)}/events`, signal);
     for await (const data of eventData(body)) {
-      const { set, gone }: { set: { readonly [name: string]: unknown }; gone: readonly string[] } =
-        JSON.parse(data);
-      for (const [name, document] of Object.entries(set)) documents.set(name, document);
-      for (const name of gone) documents.delete(name);
-      yield viewOf(documents);
+      const message: Message = JSON.parse(data);
+      for (const [name, document] of Object.entries(message.set)) documents.set(name, document);
+      for (const name of message.gone) documents.delete(name);
+      yield viewOf(documents, message.now ?? Date.now());
     }
   } catch (error) {
     if (!signal.aborted) throw error;
   }
+}
+
+/** The view of this moment. @throws ApiError */
+export async function currentView(api: Api, tenant: string): Promise<LiveView> {
+  const stop = new AbortController();
+  try {
+    for await (const view of followTenant(api, tenant, stop.signal)) return view;
+  } finally {
+    stop.abort();
+  }
+  return viewOf(new Map(), Date.now());
+}
+
+interface Message {
+  readonly set: { readonly [name: string]: unknown };
+  readonly gone: readonly string[];
+  readonly now?: number;
 }
 
 /** The data of each event of a `text/event-stream`. */
@@ -64,17 +98,20 @@ async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-function viewOf(documents: ReadonlyMap<string, unknown>): LiveView {
+/** The one place that says which document is what: the service made them from these types. */
+function viewOf(documents: ReadonlyMap<string, unknown>, sentAt: number): LiveView {
   const pipelines: LivePipeline[] = [];
   const items = new Map<string, LiveItem>();
   for (const [name, document] of documents) {
     if (name.startsWith('pipeline/')) pipelines.push(document as LivePipeline);
     if (name.startsWith('item/')) items.set(name.slice('item/'.length), document as LiveItem);
   }
-  const tenant = documents.get('tenant') as { readonly tracing: LiveView['tracing'] } | undefined;
+  const tenant = (documents.get('tenant') ?? null) as LiveTenant | null;
   return {
+    tenant,
     pipelines: pipelines.sort((a, b) => a.position - b.position),
     items,
     tracing: tenant?.tracing ?? null,
+    sentAt,
   };
 }

@@ -7,7 +7,7 @@ import { API, APP, DEMO_CHANGES, TENANT } from './demo-files.ts';
 import { approve, commitTopic, propose } from './developer.ts';
 import type { Site } from './prepare-site.ts';
 import { type ProgressRow, progressFrame, progressLines } from './progress.ts';
-import type { Screen } from './screen.ts';
+import type { Screen } from '../terminal/screen.ts';
 
 /** Milliseconds until a demo that does not come to its end is given up. */
 const DEMO_LIMIT = 120_000;

@@ -18,7 +18,7 @@ import { TENANT } from './demo-files.ts';
 import { runDemo } from './demo-run.ts';
 import { type ChangeOutcome, gateOutcomes, surprises } from './outcome.ts';
 import { prepareSite, type Site } from './prepare-site.ts';
-import { createScreen, type Screen } from './screen.ts';
+import { createScreen, type Screen } from '../terminal/screen.ts';
 import { freePort, startServiceProcess, waitUntilReady } from './service-process.ts';
 import { summaryTable } from './summary.ts';
 

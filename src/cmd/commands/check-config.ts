@@ -1,0 +1,116 @@
+/**
+ * Reads a configuration as `gatehouse start` would, without opening a store, a port or a mirror, and says all that is
+ * wrong with it. With layouts, the projects' configuration files are fetched into a temporary directory, too.
+ */
+import path from 'node:path';
+import type { Connection } from '../../driver/connection.ts';
+import type { RepositoryCache } from '../../git/repository-cache.ts';
+import { buildLayout } from '../../layout/build-layout.ts';
+import type { Layout } from '../../layout/layout.ts';
+import { parseCache } from '../../layout/parse-cache.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { configErrorText } from '../../model/config-error.ts';
+import type { Tenant } from '../../model/layout.ts';
+import type { ConnectionName } from '../../model/project.ts';
+import { readSettings } from '../../settings/read-settings.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { driversByName, openConnections } from '../service/open-connections.ts';
+import { readTenants } from '../service/read-tenants.ts';
+import { readBranchConfigs } from './read-branch-configs.ts';
+
+export interface CheckedConfig {
+  /** One line each, with its place. Empty: all is well. */
+  readonly errors: readonly string[];
+  readonly warnings: readonly string[];
+  /** Undefined: the settings file could not be read to the end. */
+  readonly settings: Settings | undefined;
+  readonly tenants: readonly Tenant[];
+  /** By tenant; those whose projects could be read. Empty unless asked for. */
+  readonly layouts: ReadonlyMap<string, Layout>;
+}
+
+export interface CheckOptions {
+  readonly file: string;
+  readonly environment: { readonly [name: string]: string | undefined };
+  /** Read the projects' own configuration, too. */
+  readonly layout: boolean;
+  readonly signal: AbortSignal;
+}
+
+export async function checkConfig({
+  file,
+  environment,
+  layout,
+  signal,
+}: CheckOptions): Promise<CheckedConfig> {
+  const read = readSettings(file, environment);
+  if (read.kind === 'invalid')
+    return { errors: read.errors, warnings: [], settings: undefined, tenants: [], layouts: new Map() };
+  const { settings } = read;
+  const opened = openConnections(settings.connections, {
+    clock: systemClock(),
+    log: SILENT,
+    repositories: NO_REPOSITORIES,
+  });
+  for (const connection of opened.connections.values()) await connection.close();
+  const names = new Set(settings.connections.map(({ connection }) => connection));
+  const tenantFile = await readTenants(shownPath(settings.scheduler.tenantConfig), names);
+  const errors = [...opened.errors, ...(tenantFile.kind === 'invalid' ? tenantFile.errors : [])];
+  const tenants = tenantFile.kind === 'invalid' ? [] : tenantFile.tenants;
+  const found = { settings, tenants, warnings: read.warnings };
+  if (!layout || errors.length > 0) return { ...found, errors, layouts: new Map() };
+  const checked = await checkLayouts(settings, tenants, signal);
+  return {
+    ...found,
+    errors: checked.errors,
+    warnings: [...read.warnings, ...checked.warnings],
+    layouts: checked.layouts,
+  };
+}
+
+async function checkLayouts(settings: Settings, tenants: readonly Tenant[], signal: AbortSignal) {
+  const projects = new Set(tenants.flatMap(tenant => tenant.projects.map(({ project }) => project)));
+  const read = await readBranchConfigs(settings, projects, open => openAll(settings, open), signal);
+  const cache = parseCache();
+  const drivers = driversByName();
+  const languages = new Map(
+    settings.connections.flatMap(({ connection, driver }) => {
+      const config = drivers.get(driver)?.config;
+      return config === undefined ? [] : [[connection, config] as const];
+    }),
+  );
+  const layouts = new Map<string, Layout>();
+  for (const tenant of tenants) {
+    // With a project missing, the others' errors would be about what it defines.
+    if (tenant.projects.some(({ project }) => read.unreadable.has(project))) continue;
+    layouts.set(tenant.name, buildLayout({ tenant, configs: read.configs, languages, cache }));
+  }
+  const found = [...layouts.values()].flatMap(({ errors }) => errors);
+  // A project of several tenants is checked in each, and its own mistakes are the same in all of them.
+  const texts = (severity: 'error' | 'warning') => [
+    ...new Set(found.filter(each => each.severity === severity).map(configErrorText)),
+  ];
+  return { layouts, errors: [...read.errors, ...texts('error')], warnings: texts('warning') };
+}
+
+function openAll(settings: Settings, repositories: RepositoryCache): ReadonlyMap<ConnectionName, Connection> {
+  return openConnections(settings.connections, { clock: systemClock(), log: SILENT, repositories })
+    .connections;
+}
+
+/** As somebody in this directory would name it. */
+function shownPath(file: string): string {
+  const relative = path.relative(process.cwd(), file);
+  return relative.startsWith('..') || relative === '' ? file : relative;
+}
+
+const SILENT = { debug: () => {}, info: () => {}, warn: () => {} };
+
+/** For connections that are opened to have their options read and for nothing else. */
+const NO_REPOSITORIES: RepositoryCache = {
+  repository: (connection, project) =>
+    Promise.reject(new Error(`checking settings opens no repository, but ${connection} wanted ${project}`)),
+  counters: () => ({ fetches: 0, listings: 0, pushes: 0, merges: 0, spawns: 0 }),
+  close: () => Promise.resolve(),
+  [Symbol.asyncDispose]: () => Promise.resolve(),
+};

@@ -1,0 +1,82 @@
+/** `gatehouse config-check`: every mistake of a configuration with its place, and what the configuration comes to. */
+import type { Command } from 'commander';
+import { painter } from '../../tracing/ansi.ts';
+import { type Io, print, printJson } from '../terminal/io.ts';
+import { hasColour, lookOf } from '../terminal/look.ts';
+import { type CheckedConfig, checkConfig } from './check-config.ts';
+import { summaryLines } from './config-check-text.ts';
+import { summaryOf } from './config-summary.ts';
+
+export const DEFAULT_CONFIG = '/etc/gatehouse/gatehouse.conf';
+
+interface ConfigCheckOptions {
+  readonly config: string;
+  readonly layout?: boolean;
+  readonly json?: boolean;
+  readonly color: boolean;
+}
+
+const EXAMPLES = `
+Examples:
+  gatehouse config-check -c etc/gatehouse.conf
+  gatehouse config-check -c etc/gatehouse.conf --layout
+  gatehouse config-check -c etc/gatehouse.conf --json | jq -r '.errors[]'
+
+Errors go to stderr, one line each: file, line, what is wrong, what to do. Nothing is started and nothing is written.`;
+
+export function addConfigCheckCommand(program: Command, io: Io, done: (status: number) => void): void {
+  program
+    .command('config-check')
+    .summary('check the settings, the tenants and the layouts')
+    .description(
+      'Checks the settings file, the tenant file it names and, with --layout, the configuration in the projects themselves.',
+    )
+    .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
+    .option('-l, --layout', "read the projects' branches through git and check their configuration, too")
+    .option('--json', 'answer for programs')
+    .option('--no-color', 'without colours; also NO_COLOR=1')
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: ConfigCheckOptions) => done(await configCheck(io, options)));
+}
+
+async function configCheck(
+  io: Io,
+  { config, layout = false, json = false, color }: ConfigCheckOptions,
+): Promise<number> {
+  const checked = await checkConfig({
+    file: config,
+    environment: io.environment,
+    layout,
+    signal: io.interrupted(),
+  });
+  if (json)
+    printJson(io, {
+      ok: checked.errors.length === 0,
+      errors: checked.errors,
+      warnings: checked.warnings,
+      ...summaryOf(checked),
+    });
+  else showCheck(io, checked, { layout, color });
+  return checked.errors.length === 0 ? 0 : 1;
+}
+
+function showCheck(
+  io: Io,
+  checked: CheckedConfig,
+  { layout, color }: { readonly layout: boolean; readonly color: boolean },
+): void {
+  const look = lookOf(io, color);
+  const paint = painter(look.colour);
+  const loud = painter(color && hasColour(io.stderr, io.environment));
+  const summary = summaryOf(checked);
+  if (summary !== undefined) print(io, `${summaryLines(summary, { width: look.width, paint }).join('\n')}\n`);
+  for (const warning of checked.warnings) io.stderr.write(`${loud('warning:', 'yellow')} ${warning}\n`);
+  for (const error of checked.errors) io.stderr.write(`${loud('error:', 'red')} ${error}\n`);
+  const count = checked.errors.length;
+  if (count > 0) io.stderr.write(`${count} ${count === 1 ? 'error' : 'errors'}\n`);
+  else
+    print(
+      io,
+      `${paint('✓', 'green')} no errors${layout ? '' : "; --layout checks the projects' own configuration, too"}`,
+    );
+}

@@ -1,0 +1,68 @@
+/** What a configuration comes to, as plain data: printed by `config-check-text.ts`, and what `config-check --json` answers. */
+import type { Layout } from '../../layout/layout.ts';
+import type { Tenant } from '../../model/layout.ts';
+import { publicRoot, type Settings } from '../../settings/settings.ts';
+import type { CheckedConfig } from './check-config.ts';
+
+export interface ConfigSummary {
+  /** `web`, `state`, ... → what it is set to, for people. */
+  readonly service: { readonly [name: string]: string };
+  readonly connections: readonly { readonly name: string; readonly driver: string }[];
+  readonly tenants: readonly TenantSummary[];
+}
+
+export interface TenantSummary {
+  readonly name: string;
+  readonly configProjects: readonly string[];
+  readonly projects: readonly string[];
+  /** Absent: the projects' own configuration was not read. */
+  readonly layout?: {
+    readonly pipelines: readonly { readonly name: string; readonly manager: string }[];
+    readonly jobs: readonly string[];
+    readonly queues: readonly string[];
+    /** Projects that no pipeline does anything for. */
+    readonly idleProjects: readonly string[];
+  };
+}
+
+export function summaryOf({ settings, tenants, layouts }: CheckedConfig): ConfigSummary | undefined {
+  if (settings === undefined) return undefined;
+  return {
+    service: serviceFacts(settings),
+    connections: settings.connections.map(({ connection, driver }) => ({ name: connection, driver })),
+    tenants: tenants.map(tenant => tenantSummary(tenant, layouts.get(tenant.name))),
+  };
+}
+
+function serviceFacts({ web, scheduler, tracing, executor, merger }: Settings): ConfigSummary['service'] {
+  return {
+    web: publicRoot(web),
+    state: scheduler.stateDir,
+    tenants: scheduler.tenantConfig,
+    mirrors: merger.gitDir,
+    executor: `${executor.maxBuilds} builds at a time, sandbox ${executor.sandbox}${executor.allowUnsandboxed ? ' (without it where it does not work)' : ''}`,
+    tracing:
+      tracing.kind === 'off' ? `off: ${tracing.why}` : `to ${tracing.endpoint} as ${tracing.serviceName}`,
+  };
+}
+
+function tenantSummary({ name, projects }: Tenant, layout: Layout | undefined): TenantSummary {
+  const names = (trusted: boolean) =>
+    projects.filter(each => each.trusted === trusted).map(({ project }) => project);
+  const summary = { name, configProjects: names(true), projects: names(false) };
+  if (layout === undefined) return summary;
+  return {
+    ...summary,
+    layout: {
+      pipelines: [...layout.pipelines.values()].map(pipeline => ({
+        name: pipeline.name,
+        manager: pipeline.manager,
+      })),
+      jobs: [...layout.jobs.keys()],
+      queues: [...layout.queues.keys()],
+      idleProjects: [...layout.projects.values()].flatMap(({ project, stanzas, broken }) =>
+        stanzas.length + broken.length === 0 ? [project] : [],
+      ),
+    },
+  };
+}

@@ -1,0 +1,66 @@
+/** `gatehouse explain`: what an item waited for, and what its resets cost. */
+import type { Command } from 'commander';
+import { painter } from '../../tracing/ansi.ts';
+import type { Explanation } from '../../tracing/explain.ts';
+import { explainText } from '../../tracing/explain-text.ts';
+import { type Io, print, printJson } from '../terminal/io.ts';
+import { cutTo } from '../terminal/painted-text.ts';
+import { CHANGE_ARGUMENT, findItem, ITEM_ARGUMENT } from './find-item.ts';
+import {
+  type AskOptions,
+  addAskOptions,
+  inTenant,
+  itemAddress,
+  type Refused,
+  type Session,
+  tenantPath,
+} from './session.ts';
+
+interface ExplainOptions extends AskOptions {
+  readonly pipeline?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  gatehouse explain acme/app master/login
+  gatehouse explain 0e2c2081
+  gatehouse explain 0e2c2081 --json | jq .lostBuildTime`;
+
+export function addExplainCommand(program: Command, io: Io, done: (status: number) => void): void {
+  addAskOptions(program.command('explain'))
+    .summary('tell why an item took as long as it did')
+    .description(
+      'Tells where the time of an item went: by state, what resets cost, every build, and what it waited for one after the other.',
+    )
+    .argument('<item>', ITEM_ARGUMENT)
+    .argument('[change]', CHANGE_ARGUMENT)
+    .option('-p, --pipeline <name>', 'with a change: its newest item in this pipeline')
+    .addHelpText('after', EXAMPLES)
+    .action(async (item: string, change: string | undefined, options: ExplainOptions) =>
+      done(await inTenant(io, options, session => explain(session, item, change, options))),
+    );
+}
+
+async function explain(
+  session: Session,
+  item: string,
+  change: string | undefined,
+  options: ExplainOptions,
+): Promise<number | Refused> {
+  const found = await findItem(session, item, change, options.pipeline);
+  if (found.kind === 'refused') return found;
+  const explanation = await session.api.get<Explanation>(tenantPath(session, `item/${found.uuid}/explain`));
+  if (session.json) {
+    printJson(session.io, explanation);
+    return 0;
+  }
+  const look = session.look();
+  const lines = explainText(explanation, look)
+    .split('\n')
+    .map(line => cutTo(line, look.width));
+  print(
+    session.io,
+    [...lines, '', `${painter(look.colour)('page', 'dim')}  ${itemAddress(session, found.uuid)}`].join('\n'),
+  );
+  return 0;
+}

@@ -1,0 +1,149 @@
+/**
+ * Which item somebody means: a uuid, the beginning of one, or a project and a change (then the newest item, live or finished).
+ *
+ *     gatehouse trace 0e2c2081a6079c1966965c9101e6aded
+ *     gatehouse trace 0e2c20
+ *     gatehouse trace acme/app master/login
+ */
+import type { finishedItem } from '../../web/live-item.ts';
+import { currentView } from '../client/follow.ts';
+import { type Refused, refused, type Session, tenantPath } from './session.ts';
+
+export interface FoundItem {
+  readonly kind: 'item';
+  readonly uuid: string;
+}
+
+type FinishedItem = ReturnType<typeof finishedItem>;
+
+/** What tells an item from the others of its tenant. */
+type Known = Pick<FinishedItem, 'uuid' | 'pipeline' | 'changes' | 'enqueuedAt'>;
+
+type Asked = Pick<Session, 'api' | 'tenant'>;
+
+const SHORTEST_PREFIX = 6;
+const PAGE = 100;
+/** Finished items in which the beginning of a uuid is looked for. */
+const PAGES = 10;
+
+/** Help for the arguments of commands that take an item. */
+export const ITEM_ARGUMENT =
+  'uuid of an item, its first 6 digits or more, or a project (then name a change, too)';
+export const CHANGE_ARGUMENT =
+  'change of that project, e.g. master/login or refs/heads/master: its newest item';
+
+/** @throws ApiError */
+export async function findItem(
+  session: Asked,
+  item: string,
+  change: string | undefined,
+  pipeline?: string,
+): Promise<FoundItem | Refused> {
+  if (change !== undefined) return newestItem(session, item, change, pipeline);
+  const digits = item.toLowerCase().replaceAll('-', '');
+  if (/^[0-9a-f]{32}$/.test(digits)) return { kind: 'item', uuid: digits };
+  if (!/^[0-9a-f]+$/.test(digits)) {
+    return refused(
+      `"${item}" is neither a uuid nor the beginning of one; to name a change write its project first: acme/app master/login`,
+    );
+  }
+  if (digits.length < SHORTEST_PREFIX)
+    return refused(`"${item}" is too short: give at least ${SHORTEST_PREFIX} digits of the uuid`);
+  return itemByPrefix(session, digits);
+}
+
+async function itemByPrefix(session: Asked, prefix: string): Promise<FoundItem | Refused> {
+  const found = new Map<string, Known>();
+  for await (const items of allItems(session)) {
+    for (const item of items) if (item.uuid.startsWith(prefix)) found.set(item.uuid, item);
+  }
+  const [first, ...others] = [...found.values()];
+  if (first === undefined) {
+    return refused(
+      `no item in the queues of ${session.tenant}, nor among the last ${PAGE * PAGES} that left, begins with ${prefix}; an older one needs its whole uuid`,
+    );
+  }
+  if (others.length === 0) return { kind: 'item', uuid: first.uuid };
+  const list = [first, ...others].map(
+    item => `\n  ${item.uuid}  ${item.pipeline}  ${item.changes.map(({ text }) => text).join(', ')}`,
+  );
+  return refused(`${prefix} is the beginning of ${list.length} items, give more digits:${list.join('')}`);
+}
+
+/** Live items, then the finished ones, newest first, page by page. */
+async function* allItems({ api, tenant }: Asked): AsyncGenerator<readonly Known[]> {
+  yield [...(await currentView(api, tenant)).items.values()];
+  for (let page = 0; page < PAGES; page++) {
+    const items = await api.get<readonly FinishedItem[]>(
+      tenantPath({ tenant }, `items?limit=${PAGE}&skip=${page * PAGE}`),
+    );
+    yield items;
+    if (items.length < PAGE) return;
+  }
+}
+
+async function newestItem(
+  session: Asked,
+  project: string,
+  change: string,
+  pipeline: string | undefined,
+): Promise<FoundItem | Refused> {
+  const uuid =
+    (await liveItemOf(session, project, change, pipeline)) ??
+    (await finishedItemOf(session, project, change, pipeline));
+  if (uuid !== undefined) return { kind: 'item', uuid };
+  const where = pipeline === undefined ? `tenant ${session.tenant}` : `pipeline ${pipeline}`;
+  return refused(
+    `${project} ${change} is not in ${where} and never was; "gatehouse why ${project} ${change}" tells what is known of it`,
+  );
+}
+
+/** The item of a change that entered last, among those that are still there. */
+export async function liveItemOf(
+  { api, tenant }: Asked,
+  project: string,
+  change: string,
+  pipeline?: string,
+): Promise<string | undefined> {
+  const isIt = (item: Known) =>
+    item.changes.some(
+      each => each.name === change && (each.project === project || project.endsWith(`/${each.project}`)),
+    );
+  const { items } = await currentView(api, tenant);
+  return [...items.values()]
+    .filter(
+      item => item.role === 'live' && isIt(item) && (pipeline === undefined || item.pipeline === pipeline),
+    )
+    .toSorted((a, b) => b.enqueuedAt - a.enqueuedAt)[0]?.uuid;
+}
+
+interface BuildsetAnswer {
+  readonly refs: readonly { readonly ref: string; readonly newrev: string | null }[];
+  readonly gatehouse: { readonly item: string };
+}
+
+async function finishedItemOf(
+  session: Asked,
+  project: string,
+  change: string,
+  pipeline: string | undefined,
+): Promise<string | undefined> {
+  return (await newestBuildset(session, project, change, pipeline))?.gatehouse.item;
+}
+
+/** The newest buildset in the history; also finds which commit a ref was updated to last. */
+export async function newestBuildset(
+  { api, tenant }: Asked,
+  project: string,
+  change: string,
+  pipeline?: string,
+): Promise<BuildsetAnswer | undefined> {
+  const question = new URLSearchParams({
+    limit: '1',
+    project,
+    [change.startsWith('refs/') ? 'ref' : 'change']: change,
+  });
+  if (pipeline !== undefined) question.set('pipeline', pipeline);
+  const [newest] = await api.get<readonly BuildsetAnswer[]>(tenantPath({ tenant }, `buildsets?${question}`));
+  return newest;
+}

@@ -1,0 +1,73 @@
+/** What there is to say of an item below its line: jobs, what it waits for, what is wrong with it, why it was tested again. */
+import { durationText } from '../../lib/duration-text.ts';
+import type { Paint } from '../../tracing/ansi.ts';
+import { printable } from '../../tracing/text-width.ts';
+import type { LiveItem } from '../../web/live-item.ts';
+import { wrapPieces, wrapWords } from '../terminal/painted-text.ts';
+import { jobText } from './job-text.ts';
+
+export interface NotesOptions {
+  readonly width: number;
+  readonly paint: Paint;
+  /** Milliseconds on the service's clock. */
+  readonly now: number;
+  readonly indent: string;
+}
+
+/** Resets shown one by one; of more, the newest. */
+const RESETS_SHOWN = 3;
+
+export function itemNotes(item: LiveItem, options: NotesOptions): readonly string[] {
+  const { width, paint, now, indent } = options;
+  const jobs = item.jobs.map(job => jobText(job, now, paint));
+  return [
+    ...wrapPieces(jobs, indent, '   ', width),
+    ...failingLines(item, options),
+    ...waitLines(item, options),
+    ...resetLines(item, options),
+  ];
+}
+
+function failingLines(
+  { failing, left }: LiveItem,
+  { width, paint, indent }: NotesOptions,
+): readonly string[] {
+  if (failing.length === 0) return [];
+  const text = `${left === null ? 'will not merge' : 'failed'}: ${failing.join('; ')}`;
+  return wrapWords(text, `${indent}✗ `, width).map(line => paint(line, 'red'));
+}
+
+/** States whose subject is somebody else's change or job. */
+const WAITS: { readonly [state: string]: string } = {
+  'change-ahead': 'waits for',
+  'hold-following': 'waits for',
+  'needed-change': 'needs',
+};
+
+function waitLines({ state, left }: LiveItem, { width, paint, indent }: NotesOptions): readonly string[] {
+  const word = WAITS[state.name];
+  if (word === undefined || state.subject === null || left !== null) return [];
+  return wrapWords(printable(`${word} ${state.subject}`), `${indent}… `, width).map(line =>
+    paint(line, 'dim'),
+  );
+}
+
+function resetLines(
+  { resets, enqueuedAt, left }: LiveItem,
+  { width, paint, now, indent }: NotesOptions,
+): readonly string[] {
+  const shown = resets.slice(-RESETS_SHOWN);
+  const earlier = resets.length - shown.length;
+  const lines = shown.flatMap(reset => {
+    const lost = reset.lostMs > 0 ? `; ${durationText(reset.lostMs)} of build time lost` : '';
+    const when =
+      left === null
+        ? `${durationText(Math.max(0, now - reset.at))} ago`
+        : `after ${durationText(reset.at - enqueuedAt)}`;
+    const text = `tested again ${when}: ${printable(reset.text)}${lost}`;
+    return wrapWords(text, `${indent}↺ `, width).map(line => paint(line, 'yellow'));
+  });
+  return earlier === 0
+    ? lines
+    : [paint(`${indent}↺ tested again ${earlier} more times before`, 'yellow'), ...lines];
+}

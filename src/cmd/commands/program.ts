@@ -1,0 +1,104 @@
+/**
+ * The program: every command, how mistakes are answered, and the exit status.
+ *
+ *     0  done          1  not possible: one line on stderr says why          2  not understood          130  interrupted
+ */
+import { Argument, Command, CommanderError } from 'commander';
+import { ApiError } from '../client/api.ts';
+import { COMPONENTS, start } from '../start.ts';
+import type { Io } from '../terminal/io.ts';
+import { VERSION } from '../version.ts';
+import { addConfigCheckCommand, DEFAULT_CONFIG } from './config-check.ts';
+import { addExplainCommand } from './explain.ts';
+import { complain } from './session.ts';
+import { addStatusCommand } from './status.ts';
+import { addTraceCommand } from './trace.ts';
+import { addWhyCommand } from './why.ts';
+
+const NOT_UNDERSTOOD = 2;
+
+const EXAMPLES = `
+Examples:
+  gatehouse config-check -c etc/gatehouse.conf --layout
+  gatehouse start -c etc/gatehouse.conf
+  gatehouse status --watch
+  gatehouse why acme/app master/login
+  gatehouse trace acme/app master/login --follow
+
+"gatehouse help <command>" tells more of each. Commands that ask the service find it at $GATEHOUSE_URL.`;
+
+const START_EXAMPLES = `
+Examples:
+  gatehouse start -c /etc/gatehouse/gatehouse.conf
+  gatehouse config-check -c /etc/gatehouse/gatehouse.conf && gatehouse start -c /etc/gatehouse/gatehouse.conf
+
+Stop it with SIGINT or SIGTERM: what was accepted is durable and goes on at the next start.`;
+
+/** @param args without the program's own name. @returns the exit status. */
+export async function runProgram(args: readonly string[], io: Io): Promise<number> {
+  let status = 0;
+  const program = createProgram(io, result => {
+    status = result;
+  });
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return status;
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : NOT_UNDERSTOOD;
+    if (error instanceof ApiError) return complain(io, error.message);
+    throw error;
+  }
+}
+
+function createProgram(io: Io, done: (status: number) => void): Command {
+  const program = new Command('gatehouse')
+    .description('Project gating that explains itself.')
+    .version(VERSION, '-V, --version', 'show the version')
+    .helpOption('-h, --help', 'show this help')
+    .helpCommand('help [command]', 'show the help of a command')
+    .exitOverride()
+    .configureOutput({
+      writeOut: text => io.stdout.write(text),
+      writeErr: text => io.stderr.write(text),
+      getOutHelpWidth: () => helpWidth(io.stdout.columns),
+      getErrHelpWidth: () => helpWidth(io.stderr.columns),
+      getOutHasColors: () => false,
+      getErrHasColors: () => false,
+    })
+    .configureHelp({ subcommandTerm: commandTerm, minWidthToWrap: 40 })
+    .showHelpAfterError('"gatehouse --help" and "gatehouse help <command>" tell more.')
+    .showSuggestionAfterError()
+    .addHelpText('after', EXAMPLES);
+
+  program
+    .command('start')
+    .summary('run the service until SIGINT or SIGTERM')
+    .description('Runs the service in the foreground until SIGINT or SIGTERM.')
+    .addArgument(
+      new Argument('[components...]', 'which components to run; all of them without').choices(COMPONENTS),
+    )
+    .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
+    .addHelpText('after', START_EXAMPLES)
+    .action(async (components: string[], options: { config: string }) =>
+      done(await start(options.config, components)),
+    );
+  addStatusCommand(program, io, done);
+  addTraceCommand(program, io, done);
+  addExplainCommand(program, io, done);
+  addWhyCommand(program, io, done);
+  addConfigCheckCommand(program, io, done);
+  return program;
+}
+
+/** `trace <item> [change]`: that there are options goes without saying. */
+function commandTerm(command: Command): string {
+  const args = command.registeredArguments.map(argument => {
+    const text = `${argument.name()}${argument.variadic ? '...' : ''}`;
+    return argument.required ? `<${text}>` : `[${text}]`;
+  });
+  return [command.name(), ...args].join(' ');
+}
+
+function helpWidth(columns: number | undefined): number {
+  return Math.min(100, columns ?? 100);
+}

@@ -1,0 +1,141 @@
+/**
+ * What the commands that ask the service have in common: `--url`, `--tenant`, `--json`, `--no-color`, and the way from those
+ * to an API and a tenant that exists.
+ */
+import { type Command, InvalidArgumentError } from 'commander';
+import { didYouMean } from '../../lib/nearest-name.ts';
+import { type Api, ApiError, createApi } from '../client/api.ts';
+import type { Io } from '../terminal/io.ts';
+import { type Look, lookOf } from '../terminal/look.ts';
+
+export const DEFAULT_URL = 'http://127.0.0.1:9000';
+
+export interface AskOptions {
+  readonly url?: string;
+  readonly tenant?: string;
+  readonly json?: boolean;
+  /** False: `--no-color`. */
+  readonly color: boolean;
+}
+
+export interface Session {
+  readonly io: Io;
+  readonly api: Api;
+  /** Exists. */
+  readonly tenant: string;
+  readonly json: boolean;
+  /** Asked again for each picture: terminals change their size. */
+  readonly look: () => Look;
+}
+
+/** An expected failure: one line for a person. */
+export interface Refused {
+  readonly kind: 'refused';
+  readonly text: string;
+}
+
+export function refused(text: string): Refused {
+  return { kind: 'refused', text };
+}
+
+export function addAskOptions(command: Command): Command {
+  return command
+    .option(
+      '--url <address>',
+      `where the service is (default: $GATEHOUSE_URL, else ${DEFAULT_URL})`,
+      parseAddress,
+    )
+    .option('--tenant <name>', 'which tenant (default: the only one)')
+    .option('--json', 'answer for programs')
+    .option('--no-color', 'without colours; also NO_COLOR=1');
+}
+
+/** @throws InvalidArgumentError */
+function parseAddress(text: string): string {
+  const address = httpAddress(text);
+  if (address === undefined)
+    throw new InvalidArgumentError(`It must be an http address such as ${DEFAULT_URL}.`);
+  return address;
+}
+
+/** Without trailing slash; undefined: it is no http address. */
+function httpAddress(text: string): string | undefined {
+  const url = URL.parse(text);
+  if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
+  return text.replace(/\/+$/, '');
+}
+
+/** Exit status 1, after one line. */
+export function complain({ stderr }: Pick<Io, 'stderr'>, text: string): 1 {
+  stderr.write(`error: ${text}\n`);
+  return 1;
+}
+
+/**
+ * Runs a command for its tenant.
+ *
+ * @returns the exit status.
+ * @throws ApiError when the service cannot be asked.
+ */
+export async function inTenant(
+  io: Io,
+  options: AskOptions,
+  command: (session: Session) => Promise<number | Refused>,
+): Promise<number> {
+  const { GATEHOUSE_URL: variable = '' } = io.environment;
+  const url = options.url ?? (variable === '' ? DEFAULT_URL : httpAddress(variable));
+  if (url === undefined)
+    return complain(io, `GATEHOUSE_URL is "${variable}", which is no http address such as ${DEFAULT_URL}`);
+  const api = createApi(url);
+  const chosen = await chooseTenant(api, options.tenant);
+  if (chosen.kind === 'refused') return complain(io, chosen.text);
+  const session: Session = {
+    io,
+    api,
+    tenant: chosen.tenant,
+    json: options.json === true,
+    look: () => lookOf(io, options.color),
+  };
+  const outcome = await command(session);
+  return typeof outcome === 'number' ? outcome : complain(io, outcome.text);
+}
+
+async function chooseTenant(
+  api: Api,
+  wanted: string | undefined,
+): Promise<{ readonly kind: 'tenant'; readonly tenant: string } | Refused> {
+  const answer = await api.get<unknown>('/api/tenants');
+  const names = Array.isArray(answer)
+    ? answer.flatMap(each => (typeof each?.name === 'string' ? [String(each.name)] : []))
+    : undefined;
+  if (names === undefined)
+    throw new ApiError(
+      0,
+      `what is at ${api.root} does not answer like Gatehouse; name another address with --url`,
+    );
+  const [only, ...others] = names;
+  if (only === undefined) {
+    return refused(
+      `the service at ${api.root} has no tenant yet; it may still be reading its configuration, see ${api.root}/health/ready`,
+    );
+  }
+  if (wanted !== undefined) {
+    if (names.includes(wanted)) return { kind: 'tenant', tenant: wanted };
+    return refused(
+      `there is no tenant "${wanted}"${didYouMean(wanted, names) || `; there are: ${names.join(', ')}`}`,
+    );
+  }
+  if (others.length > 0)
+    return refused(`there are several tenants, choose one with --tenant: ${names.join(', ')}`);
+  return { kind: 'tenant', tenant: only };
+}
+
+/** Path of the tenant's part of the API. */
+export function tenantPath({ tenant }: Pick<Session, 'tenant'>, rest: string): string {
+  return `/api/tenant/${encodeURIComponent(tenant)}/${rest}`;
+}
+
+/** Page of an item. */
+export function itemAddress({ api, tenant }: Pick<Session, 'api' | 'tenant'>, uuid: string): string {
+  return `${api.root}/t/${encodeURIComponent(tenant)}/item/${uuid}`;
+}

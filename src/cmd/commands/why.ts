@@ -1,0 +1,132 @@
+/** `gatehouse why`: what was decided about a change, and the reason of each decision. */
+import type { Command } from 'commander';
+import { toMilliseconds } from '../../lib/clock.ts';
+import { didYouMean } from '../../lib/nearest-name.ts';
+import type { Decision } from '../../model/decision.ts';
+import type { LiveItem } from '../../web/live-item.ts';
+import { type Io, print, printJson } from '../terminal/io.ts';
+import { liveItemOf, newestBuildset } from './find-item.ts';
+import {
+  type AskOptions,
+  addAskOptions,
+  inTenant,
+  type Refused,
+  refused,
+  type Session,
+  tenantPath,
+} from './session.ts';
+import { whyLines } from './why-text.ts';
+
+interface WhyOptions extends AskOptions {
+  readonly pipeline?: string;
+}
+
+const EXAMPLES = `
+Examples:
+  gatehouse why acme/app master/login
+  gatehouse why acme/app master/login --pipeline gate
+  gatehouse why acme/app refs/heads/master      (what the last push did)
+
+Newest event first; below each event one line for every pipeline of the tenant: + it entered, - it did not, and why.`;
+
+export function addWhyCommand(program: Command, io: Io, done: (status: number) => void): void {
+  addAskOptions(program.command('why'))
+    .summary('tell why a change is, or is not, in a pipeline')
+    .description(
+      'Tells what every event did to a change: which pipelines took it, which did not and why, what became of it there, and how its jobs stand.',
+    )
+    .argument('<project>', 'name of the project, e.g. acme/app')
+    .argument('<change>', 'the change, e.g. master/login, or a ref')
+    .option('-p, --pipeline <name>', 'only this pipeline')
+    .addHelpText('after', EXAMPLES)
+    .action(async (project: string, change: string, options: WhyOptions) =>
+      done(await inTenant(io, options, session => why(session, project, change, options))),
+    );
+}
+
+async function why(
+  session: Session,
+  project: string,
+  change: string,
+  { pipeline }: WhyOptions,
+): Promise<number | Refused> {
+  const unknown = await unknownName(session, project, pipeline);
+  if (unknown !== undefined) return unknown;
+  const decisions = (await decisionsOf(session, project, change)).filter(
+    each => pipeline === undefined || each.pipeline === pipeline,
+  );
+  const item = await itemOf(session, project, change, decisions, pipeline);
+  if (session.json) {
+    printJson(session.io, { tenant: session.tenant, project, change, decisions, item: item ?? null });
+    return 0;
+  }
+  if (decisions.length === 0 && item === undefined) {
+    const where = pipeline === undefined ? '' : ` in pipeline ${pipeline}`;
+    return refused(
+      `nothing is known of ${project} ${change}${where}: no event has named it; was it pushed, and does the connection see it?`,
+    );
+  }
+  const now = toMilliseconds(session.io.clock.now());
+  print(session.io, whyLines({ project, change, decisions, item }, { ...session.look(), now }).join('\n'));
+  return 0;
+}
+
+/** A project or pipeline the tenant does not have, said at once: the history would just be empty. */
+async function unknownName(
+  session: Session,
+  project: string,
+  pipeline: string | undefined,
+): Promise<Refused | undefined> {
+  const projects = await session.api.get<
+    readonly { readonly name: string; readonly connection_name: string }[]
+  >(tenantPath(session, 'projects'));
+  if (
+    !projects.some(
+      ({ name, connection_name }) => project === name || project === `${connection_name}/${name}`,
+    )
+  ) {
+    const names = projects.map(({ name }) => name);
+    return refused(
+      `tenant ${session.tenant} has no project "${project}"${didYouMean(project, names) || `; it has: ${names.join(', ') || 'none'}`}`,
+    );
+  }
+  if (pipeline === undefined) return undefined;
+  const names = (
+    await session.api.get<readonly { readonly name: string }[]>(tenantPath(session, 'pipelines'))
+  ).map(({ name }) => name);
+  if (names.includes(pipeline)) return undefined;
+  return refused(
+    `tenant ${session.tenant} has no pipeline "${pipeline}"${didYouMean(pipeline, names) || `; it has: ${names.join(', ') || 'none'}`}`,
+  );
+}
+
+async function decisionsOf(session: Session, project: string, change: string): Promise<readonly Decision[]> {
+  // Each update of a ref is a change of its own, called by ref and commit; without a commit the last one is meant.
+  const update =
+    change.startsWith('refs/') && !change.includes('@')
+      ? await newestBuildset(session, project, change)
+      : undefined;
+  const ref = update?.refs.find(each => each.ref === change);
+  const name = ref === undefined ? change : `${change}@${ref.newrev ?? 'deleted'}`;
+  const path = name.split('/').map(encodeURIComponent).join('/');
+  const { decisions } = await session.api.get<{ readonly decisions: readonly Decision[] }>(
+    tenantPath(session, `changes/${path}/decisions?${new URLSearchParams({ project })}`),
+  );
+  return decisions;
+}
+
+/** The item it is in, else the last one it was in. */
+async function itemOf(
+  session: Session,
+  project: string,
+  change: string,
+  decisions: readonly Decision[],
+  pipeline: string | undefined,
+): Promise<LiveItem | undefined> {
+  const last = decisions.findLast(({ item }) => item !== null)?.item ?? undefined;
+  const uuid =
+    (await liveItemOf(session, project, change, pipeline)) ??
+    last ??
+    (await newestBuildset(session, project, change, pipeline))?.gatehouse.item;
+  return uuid === undefined ? undefined : session.api.get<LiveItem>(tenantPath(session, `item/${uuid}`));
+}

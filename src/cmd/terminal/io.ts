@@ -1,0 +1,28 @@
+/** What a command sees of the process it runs in: streams, environment, clock, Ctrl-C. Tests hand in their own. */
+import type { Clock } from '../../lib/clock.ts';
+
+export interface TextStream {
+  write(text: string): unknown;
+  readonly isTTY?: boolean;
+  readonly columns?: number;
+  readonly rows?: number;
+}
+
+export interface Io {
+  /** Answers. */
+  readonly stdout: TextStream;
+  /** Errors and warnings. */
+  readonly stderr: TextStream;
+  readonly environment: { readonly [name: string]: string | undefined };
+  readonly clock: Clock;
+  /** Aborted by the first SIGINT or SIGTERM while it is listened to. */
+  readonly interrupted: () => AbortSignal;
+}
+
+export function print(io: Pick<Io, 'stdout'>, text: string): void {
+  io.stdout.write(`${text}\n`);
+}
+
+export function printJson(io: Pick<Io, 'stdout'>, value: unknown): void {
+  print(io, JSON.stringify(value, null, 2));
+}

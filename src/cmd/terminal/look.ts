@@ -1,0 +1,35 @@
+/** How wide and how colourful an answer may be. */
+import type { Io, TextStream } from './io.ts';
+
+export interface Look {
+  /** Columns, 60 to 220. */
+  readonly width: number;
+  readonly colour: boolean;
+}
+
+const UNKNOWN_WIDTH = 100;
+const NARROWEST = 60;
+const WIDEST = 220;
+
+/**
+ * Width: `COLUMNS`, else the terminal's, else 100. Colour: on terminals, unless `--no-color`, `NO_COLOR` or `TERM=dumb` say no;
+ * `FORCE_COLOR` brings it to pipes, e.g. for `less -R`.
+ *
+ * @param wanted false: `--no-color` was given.
+ */
+export function lookOf({ stdout, environment }: Pick<Io, 'stdout' | 'environment'>, wanted: boolean): Look {
+  return { width: widthOf(stdout, environment.COLUMNS), colour: wanted && hasColour(stdout, environment) };
+}
+
+export function hasColour({ isTTY }: TextStream, environment: Io['environment']): boolean {
+  const isSet = (name: string) => (environment[name] ?? '') !== '';
+  if (isSet('NO_COLOR')) return false;
+  if (isSet('FORCE_COLOR')) return environment.FORCE_COLOR !== '0';
+  return isTTY === true && environment.TERM !== 'dumb';
+}
+
+function widthOf({ columns }: TextStream, variable: string | undefined): number {
+  const asked = /^\d{1,4}$/.test(variable ?? '') ? Number(variable) : 0;
+  const width = asked > 0 ? asked : (columns ?? 0) > 0 ? (columns ?? 0) : UNKNOWN_WIDTH;
+  return Math.min(WIDEST, Math.max(NARROWEST, width));
+}

@@ -1,0 +1,57 @@
+/**
+ * A region at the bottom of a terminal that is drawn again and again; on anything else, plain lines.
+ *
+ * A frame never takes more room than the terminal has: lines are cut to its width and what does not fit below is counted
+ * in a last line, because a frame that scrolls cannot be drawn over.
+ */
+import type { TextStream } from './io.ts';
+import { hasColour } from './look.ts';
+import { cutTo } from './painted-text.ts';
+
+export interface Screen {
+  readonly live: boolean;
+  /** Changes when the terminal does. */
+  readonly width: number;
+  readonly colour: boolean;
+  /** Writes above the frame. */
+  line(text: string): void;
+  /** Replaces the frame. */
+  frame(lines: readonly string[]): void;
+  /** Leaves the frame as it is and goes on below it. */
+  keep(): void;
+}
+
+const UNKNOWN_WIDTH = 100;
+const UNKNOWN_HEIGHT = 24;
+
+export function createScreen(out: TextStream): Screen {
+  const live = out.isTTY === true;
+  let drawn: readonly string[] = [];
+  const clear = () => (drawn.length === 0 ? '' : `\u001b[${drawn.length}A\u001b[J`);
+  return {
+    live,
+    get width() {
+      return out.columns ?? UNKNOWN_WIDTH;
+    },
+    colour: live && hasColour(out, process.env),
+    line(text) {
+      out.write(live ? `${clear()}${text}\n${drawn.map(each => `${each}\n`).join('')}` : `${text}\n`);
+    },
+    frame(lines) {
+      if (!live) return;
+      const before = clear();
+      drawn = fitting(lines, out.columns ?? UNKNOWN_WIDTH, (out.rows ?? UNKNOWN_HEIGHT) - 1);
+      out.write(`${before}${drawn.map(each => `${each}\n`).join('')}`);
+    },
+    keep() {
+      drawn = [];
+    },
+  };
+}
+
+function fitting(lines: readonly string[], width: number, height: number): readonly string[] {
+  const cut = lines.map(line => cutTo(line, width));
+  if (cut.length <= height) return cut;
+  const shown = cut.slice(0, Math.max(0, height - 1));
+  return [...shown, `… ${cut.length - shown.length} more lines; make the window higher`];
+}
