@@ -129,22 +129,28 @@ export class MergeChecks {
       if (!this.#isTail(item.queue, stack)) {
         this.#complain('1', `${who} landed, tested on top of other items than those that landed before it`);
       }
-      this.#checkBase(item, tested, stack.length === 0 ? [] : landed.slice(-stack.length));
+      this.#checkBase(item, tested, stack.length === 0 ? undefined : landed.at(-1));
     }
     this.#landed.set(item.queue, [...landed, { buildset: item.buildset.uuid, tested }]);
   }
 
-  #checkBase(item: QueueItem, tested: TestedMerge | null, below: readonly Landing[]): void {
-    for (const change of item.changes) {
-      const isOwn = (branch: TestedMerge['branches'][number]) =>
-        branch.project === change.project && branch.branch === change.branch;
-      const own = tested?.branches.find(isOwn);
-      const last = below
-        .findLast(landing => landing.tested?.branches.some(isOwn))
-        ?.tested?.branches.find(isOwn);
-      if (own === undefined) this.#complain('1', `${change.key} landed and nothing was tested of its branch`);
-      else if (last !== undefined && own.before !== last.commit)
-        this.#complain('1', `${change.key} landed on another commit than was tested below it`);
+  /** Every branch the item directly below brought along is, in what was tested, exactly as that item landed it. */
+  #checkBase(item: QueueItem, tested: TestedMerge | null, below: Landing | undefined): void {
+    const who = item.changes[0].key;
+    const isOf = (project: string, name: string | undefined) => (branch: TestedMerge['branches'][number]) =>
+      branch.project === project && branch.branch === name;
+    for (const { project, branch } of item.changes) {
+      const own = tested?.branches.some(isOf(project, branch));
+      if (own !== true) this.#complain('1', `${who} landed and nothing was tested of its branch`);
+    }
+    for (const { project, branch, commit } of below?.tested?.branches ?? []) {
+      const above = tested?.branches.find(isOf(project, branch));
+      if (above !== undefined && above.before !== commit) {
+        this.#complain(
+          '1',
+          `${who} landed, tested with another ${project} than the one that landed below it`,
+        );
+      }
     }
   }
 }

@@ -47,7 +47,7 @@ export function leave(
     `${changesText(item)} left with ${how.result}: ${how.text}`,
   );
   if (how.blame === null) {
-    draft.landed.add(item.uuid);
+    draft.landed.set(item.uuid, testedMergeOf(buildset));
     for (const change of item.changes) draft.landedChanges.add(change.key);
     return;
   }

@@ -19,6 +19,7 @@ import {
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { sayOnce } from './say.ts';
+import { withdrawRequest } from './stop-work.ts';
 import { withEvent } from './timeline.ts';
 import type { FreezeFact } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
@@ -92,10 +93,21 @@ function withWork(draft: TurnDraft, item: QueueItem, request: Uuid, kind: Merger
 export function askMergerAgain(draft: TurnDraft, item: QueueItem): QueueItem | undefined {
   const { stage, mergerWork } = item.buildset;
   const kind = stage.state === 'repo-state' ? 'repo-state' : 'merge';
-  if (mergerWork.filter(entry => entry.kind === kind).length > MERGER_RETRIES) return undefined;
+  const failures = mergerWork.filter(entry => entry.kind === kind && entry.done?.outcome === 'failed');
+  if (failures.length > MERGER_RETRIES) return undefined;
   return stage.state === 'repo-state'
     ? withStage(item, { state: 'merged', tested: stage.tested })
     : requestMerge(draft, item);
+}
+
+/**
+ * What was below the item has landed while its merge is computed. Nobody can tell from the answer whether it began at the
+ * branches as they are now, so the question is put again, on top of them.
+ */
+export function mergeOnLanded(draft: TurnDraft, item: QueueItem): QueueItem {
+  if (item.buildset.stage.state !== 'merging') return item;
+  const mergerWork = withdrawRequest(draft, item.buildset, draft.input.now);
+  return requestMerge(draft, { ...item, buildset: { ...item.buildset, mergerWork } });
 }
 
 function applyFreeze(draft: TurnDraft, item: QueueItem, tested: TestedMerge, fact: FreezeFact): QueueItem {

@@ -16,12 +16,13 @@
  * moved behind A and reset, culprit B's build. D extends C, which was reset: reset for the same cause. B stays second.
  */
 import type { Uuid } from '../lib/ids.ts';
+import { type TestedMerge, testedMergeOf } from '../model/build-set.ts';
 import { culpritText, type ResetCause } from '../model/cause.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
 import { lostDependency } from './departures.ts';
 import { leaveEarly } from './leave-item.ts';
-import { prepareItem } from './prepare-item.ts';
+import { mergeOnLanded, prepareItem } from './prepare-item.ts';
 import type { QueuePass } from './queue-pass.ts';
 import { reportItem } from './report-item.ts';
 import { resetItem, supersede } from './reset-item.ts';
@@ -92,7 +93,8 @@ function stopForNeed(draft: TurnDraft, pass: QueuePass, item: QueueItem, need: Q
 /** Puts the item behind the nearest non-failing one, with a new buildset if anything was tested otherwise. */
 function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem): QueueItem {
   const wanted = pass.nearest?.uuid ?? null;
-  const behind = item.behind !== null && draft.landed.has(item.behind) ? null : item.behind;
+  const landed = item.behind === null ? undefined : draft.landed.get(item.behind);
+  const behind = landed === undefined ? item.behind : null;
   const stays = behind === wanted;
   const { stage } = item.buildset;
   const cause =
@@ -101,7 +103,7 @@ function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem): Queu
       : stays
         ? changeBelow(draft, pass, item, behind)
         : causeOfMove(draft, pass, behind);
-  if (cause === null) return behind === item.behind ? item : { ...item, behind };
+  if (cause === null) return landed === undefined ? item : mergeOnLanded(draft, { ...item, behind });
   pass.changed.set(item.uuid, cause);
   if (stage.state === 'new') return stays ? item : moveBehind(draft, item, pass.nearest, cause);
   const moved = stays ? { ...item, behind } : moveBehind(draft, item, pass.nearest, cause);
@@ -124,12 +126,27 @@ function changeBelow(
   item: QueueItem,
   behind: Uuid | null,
 ): ResetCause | null {
+  const landed = item.behind === null ? undefined : draft.landed.get(item.behind);
+  if (landed !== undefined && !extendsTested(item, landed))
+    return { code: 'base-moved', at: draft.input.now, culprit: null };
   const change = changeOf(pass, behind);
   const { stackedOn } = item.buildset;
   if (change !== null || behind === null || pass.nearest === null || typeof stackedOn !== 'string')
     return change;
   if (pass.nearest.buildset.uuid === stackedOn) return null;
   return pass.nearest.buildset.cause ?? causeOfMove(draft, pass, behind);
+}
+
+/**
+ * What has landed is what the item was tested on, branch by branch. Somebody may have pushed between the two merges: the
+ * host sees that where the item's own project is concerned, but not for the other projects its jobs ran with.
+ */
+function extendsTested(item: QueueItem, landed: TestedMerge | null): boolean {
+  const above = testedMergeOf(item.buildset)?.branches ?? [];
+  return (landed?.branches ?? []).every(below => {
+    const branch = above.find(entry => entry.project === below.project && entry.branch === below.branch);
+    return branch === undefined || branch.before === below.commit;
+  });
 }
 
 /** Whose fault it is that the item cannot stay behind `behind`: it was reset, it left, it fails, or another came between. */

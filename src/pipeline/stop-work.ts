@@ -46,7 +46,12 @@ export function cancelOpenBuilds(
   });
 }
 
-function withdrawRequest(draft: TurnDraft, buildset: BuildSet, at: Nanoseconds): BuildSet['mergerWork'] {
+/** Nobody waits for the answer any more; the same list when no request is out. */
+export function withdrawRequest(
+  draft: TurnDraft,
+  buildset: BuildSet,
+  at: Nanoseconds,
+): BuildSet['mergerWork'] {
   if (buildset.stage.state !== 'merging' && buildset.stage.state !== 'repo-state') return buildset.mergerWork;
   const { request } = buildset.stage;
   draft.command({ kind: 'withdraw-merger-request', request });

@@ -7,6 +7,7 @@
  * once; its place in the queue's list is swept when the turn ends, so that leaving costs the same at any position.
  */
 import type { Uuid } from '../lib/ids.ts';
+import type { TestedMerge } from '../model/build-set.ts';
 import type { Culprit, ResetCause, ResetCode } from '../model/cause.ts';
 import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { Decision, DecisionCode } from '../model/decision.ts';
@@ -33,8 +34,8 @@ export class TurnDraft {
   readonly queues: QueueDraft[];
   /** Left in this turn without being merged; what those tested with them are told. */
   readonly departed = new Map<Uuid, Blame>();
-  /** Left in this turn because what was tested of them is now what the branch holds. */
-  readonly landed = new Set<Uuid>();
+  /** Left in this turn because what was tested of them, given here, is now what the branches hold. */
+  readonly landed = new Map<Uuid, TestedMerge | null>();
   readonly landedChanges = new Set<ChangeKey>();
   /** Changes of `departed`, with the first cause: what depends on them cannot stay. */
   readonly lostChanges = new Map<ChangeKey, Blame>();

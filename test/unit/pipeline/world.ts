@@ -500,7 +500,9 @@ export class PipelineWorld {
     }
     return {
       kind: 'merged',
-      branches: [...branches.values()],
+      branches: [...branches.values()].map(branch =>
+        branch.project === merge.item.changes[0].project ? branch : { ...branch, before: branch.commit },
+      ),
       filesChanged: [],
       config: [],
       heads: [],
