@@ -26,6 +26,8 @@ import { type TakeOverDeps, takeOver } from './take-over.ts';
 
 /** A turn with the same first event fails this often before that event is laid aside. */
 const MAX_ATTEMPTS = 4;
+/** Turns in a row that could not be committed: more than that is no coincidence. */
+const MAX_AGAIN = 50;
 
 export interface PipelineRunnerDeps extends LoopDeps {
   readonly tenant: string;
@@ -90,10 +92,15 @@ async function tenure(
   dirty.set();
   const stop = new AbortController();
   const either = AbortSignal.any([signal, fence.lost, stop.signal]);
+  let again = 0;
   const turning = async () => {
     for (;;) {
       await dirty.wait(either);
-      state = await turns(deps, state, fence, dirty);
+      const end = await turn(deps, state, fence, dirty);
+      again = end === 'again' ? again + 1 : 0;
+      if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
+      // What was committed of a turn in several parts is known to the store alone.
+      state = end === 'again' ? await loadPipeline(deps.store, places) : end;
       deps.onState(state);
     }
   };
@@ -107,36 +114,36 @@ async function tenure(
   }
 }
 
-async function turns(
+async function turn(
   deps: PipelineRunnerDeps,
   state: PipelineState,
   fence: Fence,
   dirty: Dirty,
-): Promise<PipelineState> {
+): Promise<PipelineState | 'again'> {
   try {
     const end = await pipelineTurn(deps.context(), state, fence, MAX_EVENTS);
     if (end.kind === 'nothing-to-do') return state;
     if (end.kind === 'again' || end.more) dirty.set();
-    return end.kind === 'committed' ? end.state : state;
+    return end.kind === 'committed' ? end.state : 'again';
   } catch (error) {
     if (error instanceof Fenced) throw error;
     deps.log.error({ err: error }, 'a turn failed; taking it again with one event');
-    return singly(deps, state, fence, dirty);
+    await singly(deps, fence);
+    dirty.set();
+    return 'again';
   }
 }
 
-/** @throws the turn's error when it fails without any event as well: then the stored state itself is at fault. */
-async function singly(
-  deps: PipelineRunnerDeps,
-  state: PipelineState,
-  fence: Fence,
-  dirty: Dirty,
-): Promise<PipelineState> {
+/**
+ * A turn from the stored state with the first event alone, to find the one that is at fault.
+ *
+ * @throws the turn's error when it fails without any event as well: then the stored state itself is at fault.
+ */
+async function singly(deps: PipelineRunnerDeps, fence: Fence): Promise<void> {
   const [entry] = await deps.events.list(1);
-  dirty.set();
+  const state = await loadPipeline(deps.store, deps.paths.pipeline(deps.tenant, deps.pipeline));
   try {
-    const end = await pipelineTurn(deps.context(), state, fence, entry === undefined ? 0 : 1);
-    return end.kind === 'committed' ? end.state : state;
+    await pipelineTurn(deps.context(), state, fence, entry === undefined ? 0 : 1);
   } catch (error) {
     if (error instanceof Fenced || entry === undefined) throw error;
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
@@ -148,6 +155,5 @@ async function singly(
       hopeless ? deps.events.deadLetter(entry, error) : [deps.events.noteFailure(entry)],
       deps.ids.uuid(),
     );
-    return state;
   }
 }

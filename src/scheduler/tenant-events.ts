@@ -12,8 +12,8 @@ import { spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { ConnectionName, PipelineName, TenantName } from '../model/project.ts';
-import type { EventQueue } from '../store/event-queue.ts';
-import type { Fence } from '../store/fence.ts';
+import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
+import { type Fence, Fenced } from '../store/fence.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
@@ -26,6 +26,9 @@ import { outboxRows } from './outbox-rows.ts';
 import { matchDecision, matchPipelines, type PipelineMatch } from './tenant-matching.ts';
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
+
+/** An event that fails this often is laid aside. */
+const MAX_ATTEMPTS = 4;
 
 export interface Reconfigured {
   readonly startedAt: Nanoseconds;
@@ -57,15 +60,34 @@ export async function processTenantEvents(
   signal: AbortSignal,
 ): Promise<void> {
   for await (const batch of deps.queue.batches(signal)) {
-    for (const entry of batch) {
-      const { value } = entry;
-      const forward =
-        value.kind === 'updated'
-          ? updateOperations(value.change, value.uuid, deps)
-          : await triggerOperations(value, deps, fence, signal);
-      await fence.commit([deps.queue.ack(entry), ...forward.operations], deps.ids.uuid());
-      deps.changes.remember(forward.records);
-    }
+    for (const entry of batch) await processEntry(entry, deps, fence, signal);
+  }
+}
+
+/** @throws the error of an event that may succeed at another attempt; the caller's loop begins again after a pause. */
+async function processEntry(
+  entry: QueueEntry<TenantEvent>,
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
+  const { value } = entry;
+  try {
+    const forward =
+      value.kind === 'updated'
+        ? updateOperations(value.change, value.uuid, deps)
+        : await triggerOperations(value, deps, fence, signal);
+    await fence.commit([deps.queue.ack(entry), ...forward.operations], deps.ids.uuid());
+    deps.changes.remember(forward.records);
+  } catch (error) {
+    if (error instanceof Fenced || signal.aborted) throw error;
+    const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
+    await fence.commit(
+      hopeless ? deps.queue.deadLetter(entry, error) : [deps.queue.noteFailure(entry)],
+      deps.ids.uuid(),
+    );
+    if (!hopeless) throw error;
+    deps.log.error({ err: error, event: value.uuid }, 'a tenant event is laid aside: it cannot be handled');
   }
 }
 

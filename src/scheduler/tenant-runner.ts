@@ -12,6 +12,7 @@ import type { PipelineName, ProjectKey } from '../model/project.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
+import { preparePipeline } from '../store/load-pipeline.ts';
 import { set } from '../store/port.ts';
 import { fencedLoop } from './loop.ts';
 import { createPipelineRunner, type PipelineRunner } from './pipeline-runner.ts';
@@ -58,12 +59,15 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
     for (const pipeline of next.layout.pipelines.values()) {
       const known = runners.get(pipeline.name);
       if (known !== undefined) known.pipeline = pipeline;
-      else start(pipeline, signal);
+      else await start(pipeline, signal);
     }
     for (const { runner } of runners.values()) runner.poke();
   }
 
-  function start(pipeline: Pipeline, signal: AbortSignal): void {
+  /** The pipeline's nodes are there before the first event can be put into its queue. */
+  async function start(pipeline: Pipeline, signal: AbortSignal): Promise<void> {
+    await preparePipeline(deps.store, deps.paths.pipeline(tenant.name, pipeline.name), signal);
+    await shared.pipelineQueue(tenant.name, pipeline.name).prepare(signal);
     const maker = contextMaker(shared, tenant, pipeline.name, config);
     const entry: { readonly runner: PipelineRunner; pipeline: Pipeline } = {
       pipeline,

@@ -1,0 +1,251 @@
+import { expect, test } from 'vitest';
+import type { Layout } from '../../../src/layout/layout.ts';
+import type { BuildRequest } from '../../../src/model/build-request.ts';
+import type { ChangeRecord } from '../../../src/model/change.ts';
+import {
+  buildRequestCodec,
+  changeRecordCodec,
+  mergerRequestCodec,
+  pipelineEventCodec,
+} from '../../../src/model/codec/records.ts';
+import type { PipelineEvent, TriggerEvent } from '../../../src/model/event.ts';
+import type { Tenant } from '../../../src/model/layout.ts';
+import type { MergerRequest } from '../../../src/model/merge.ts';
+import type { Pipeline, ReportAction } from '../../../src/model/pipeline.ts';
+import { createJobGraphs } from '../../../src/scheduler/job-graphs.ts';
+import type { PipelineContext } from '../../../src/scheduler/pipeline-context.ts';
+import { createPipelineRunner } from '../../../src/scheduler/pipeline-runner.ts';
+import { ensureNode } from '../../../src/store/ensure-node.ts';
+import { EventQueue } from '../../../src/store/event-queue.ts';
+import { loadPipeline } from '../../../src/store/load-pipeline.ts';
+import { set } from '../../../src/store/port.ts';
+import { RequestQueue } from '../../../src/store/request-queue.ts';
+import { APP, proposedChange } from '../../fake/queue-item.ts';
+import { eventually, openStand, type Stand } from './stand.ts';
+
+const ACTIONS: readonly ReportAction[] = [
+  'enqueue',
+  'start',
+  'success',
+  'failure',
+  'merge-conflict',
+  'config-error',
+  'no-jobs',
+  'dequeue',
+  'disabled',
+];
+
+const pipeline: Pipeline = {
+  name: 'gate',
+  manager: 'dependent',
+  precedence: 'normal',
+  postReview: false,
+  triggers: [{ connection: 'local', config: {}, definedAt: 'x' }],
+  require: [],
+  reject: [],
+  reporters: Object.fromEntries(ACTIONS.map(action => [action, []])) as unknown as Pipeline['reporters'],
+  messages: {},
+  window: {
+    initial: 20,
+    floor: 3,
+    increase: { type: 'linear', factor: 1 },
+    decrease: { type: 'exponential', factor: 2 },
+  },
+  supercedes: [],
+  dequeueOnNewPatchset: true,
+  allowOtherConnections: false,
+};
+
+/** A pipeline of tenant acme on a store in memory; merge requests are submitted and nobody takes them. */
+async function open(stand: Stand) {
+  const { store, paths, clock, ids, log } = stand;
+  const places = paths.pipeline('acme', 'gate');
+  for (const path of [paths.spanOutbox, paths.historyOutbox, paths.blobs]) await ensureNode(store, path);
+  const events = new EventQueue<PipelineEvent>({
+    store,
+    path: places.eventQueue,
+    codec: pipelineEventCodec,
+    clock,
+  });
+  const mergeRequests = new RequestQueue<MergerRequest>({ store, path: '/merge', codec: mergerRequestCodec });
+  const buildRequests = new RequestQueue<BuildRequest>({ store, path: '/build', codec: buildRequestCodec });
+  const records = new Map<string, ChangeRecord>();
+  const graphs = createJobGraphs(store, paths);
+  const tenant: Tenant = { name: 'acme', projects: [], maxJobTimeout: 10_800 };
+  const context: PipelineContext = {
+    clock,
+    ids,
+    log,
+    tenant,
+    pipeline,
+    events,
+    graphs,
+    facts: {
+      pipeline,
+      driverOf: () => ({ config: {} }) as never,
+      record: key => records.get(key),
+      dependentsOf: () => [],
+      queueOf: () => ({ key: 'q', name: 'q' }),
+    },
+    freezing: {
+      clock,
+      graphs,
+      pipeline: 'gate',
+      layout: {} as Layout,
+      speculative: () => ({ layout: {} as Layout, errors: [], cached: true }),
+      learn: () => {},
+    },
+    commanding: {
+      clock,
+      ids,
+      tenant: 'acme',
+      pipeline,
+      webRoot: 'http://localhost',
+      tracing: false,
+      places: { canonicalName: project => project, remote: () => '' },
+      mergeRequests,
+      buildRequests,
+      reportOutbox: paths.reportOutbox('acme', 'gate'),
+      events,
+      eventsOf: () => undefined,
+      graph: blob => graphs.get(blob),
+      record: key => records.get(key),
+      mergeMessage: change => change.id,
+      likelyStates: () => [],
+      merges: () => false,
+    },
+    committing: {
+      spans: undefined,
+      places: {
+        counters: places.state,
+        item: places.item,
+        spanOutbox: paths.spanOutbox,
+        historyOutbox: paths.historyOutbox,
+      },
+    },
+  };
+  const runner = createPipelineRunner({
+    tenant: 'acme',
+    pipeline: 'gate',
+    store,
+    paths,
+    clock,
+    ids,
+    log,
+    events,
+    context: () => context,
+    takeOver: { clock, ids, log, mergeRequests, buildRequests },
+    reports: {
+      clock,
+      ids,
+      log,
+      connections: new Map(),
+      mayAct: () => true,
+      store,
+      outbox: paths.reportOutbox('acme', 'gate'),
+      events,
+    },
+    onState: () => {},
+  });
+  const stop = new AbortController();
+  const loop = runner.run(stop.signal);
+  await eventually(
+    async () =>
+      (await store.get(places.eventQueue)) !== undefined && (await store.get('/merge/queue')) !== undefined,
+    'the pipeline is prepared',
+  );
+  return {
+    events,
+    mergeRequests,
+    approve(id: string): PipelineEvent {
+      const change = proposedChange(id);
+      const record: ChangeRecord = {
+        change,
+        status: 'open',
+        dependsOn: [],
+        unresolvedDependencies: [],
+        facts: {},
+        fetchedAt: clock.now(),
+      };
+      records.set(change.key, changeRecordCodec.decode(changeRecordCodec.encode(record)));
+      const uuid = ids.uuid();
+      const span = { traceId: uuid as never, spanId: uuid.slice(0, 16) as never };
+      const trigger: TriggerEvent = {
+        uuid,
+        connection: 'local',
+        driver: 'git',
+        type: 'approved',
+        project: APP,
+        branch: 'master',
+        ref: null,
+        change,
+        facts: {},
+        configMayHaveChanged: [],
+        branchesChanged: false,
+        receivedAt: clock.now(),
+        sampled: false,
+        span,
+      };
+      return { kind: 'enqueue', uuid: ids.uuid(), trigger, tenantSpan: span, matched: 'event approved' };
+    },
+    items: async () =>
+      [...(await loadPipeline(store, places)).items.values()].map(
+        item => item.changes[0].kind === 'change' && item.changes[0].id,
+      ),
+    async end() {
+      stop.abort(new Error('the test is over'));
+      await loop;
+    },
+  };
+}
+
+test('an approved change becomes an item whose merge is asked for, in one commit', async () => {
+  await using stand = openStand();
+  const gate = await open(stand);
+  await stand.store.multi(gate.events.put(gate.approve('master/one')));
+  await eventually(async () => (await gate.items()).length === 1, 'the item');
+  expect(await gate.events.depth()).toBe(0);
+  expect((await gate.mergeRequests.list()).map(each => each.value.kind)).toEqual(['merge']);
+  await gate.end();
+});
+
+test('an event no turn survives is laid aside; those before and behind it count', async () => {
+  await using stand = openStand();
+  const gate = await open(stand);
+  const poison = { ...gate.approve('master/two'), trigger: null } as unknown as PipelineEvent;
+  await stand.store.multi(
+    [gate.approve('master/one'), poison, gate.approve('master/three')].flatMap(event =>
+      gate.events.put(event),
+    ),
+  );
+  await eventually(async () => (await gate.events.depth()) === 0, 'the queue is empty');
+  expect(await gate.items()).toEqual(expect.arrayContaining(['master/one', 'master/three']));
+  expect(await gate.events.deadLetters()).toHaveLength(1);
+  await gate.end();
+});
+
+test('a second scheduler goes on where the first one stopped', async () => {
+  await using stand = openStand();
+  const first = await open(stand);
+  await stand.store.multi(first.events.put(first.approve('master/one')));
+  await eventually(async () => (await first.items()).length === 1, 'the item');
+  await first.end();
+  const second = await open(stand);
+  await stand.store.multi(second.events.put(second.approve('master/two')));
+  await eventually(async () => (await second.items()).length === 2, 'the second item');
+  expect(await second.mergeRequests.list()).toHaveLength(2);
+  await second.end();
+});
+
+test('a holder whose epoch was taken writes nothing any more', async () => {
+  await using stand = openStand();
+  const gate = await open(stand);
+  const places = stand.paths.pipeline('acme', 'gate');
+  await stand.store.multi([set(places.epoch, new TextEncoder().encode('somebody else'))]);
+  await stand.store.multi(gate.events.put(gate.approve('master/one')));
+  // The loop notices at its next write, takes the fence again, and does the work under the new epoch.
+  await eventually(async () => (await gate.items()).length === 1, 'the item');
+  expect(stand.logged.filter(line => line.startsWith('info: pipeline acme/gate failed'))).toHaveLength(1);
+  expect(await gate.mergeRequests.list()).toHaveLength(1);
+  await gate.end();
+});
