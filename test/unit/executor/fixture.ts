@@ -140,7 +140,7 @@ export async function openBench(
   await chmod(dirname(repository.path), 0o755);
   const queue = createTestQueue(folder);
   const warnings: string[] = [];
-  const executor = await createExecutor(
+  const opening = createExecutor(
     {
       clock: systemClock(),
       queue,
@@ -169,6 +169,10 @@ export async function openBench(
       ...options,
     },
   );
+  const executor = await opening.catch(async error => {
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  });
   return {
     executor,
     folder,
