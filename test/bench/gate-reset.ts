@@ -23,14 +23,14 @@ export interface BenchRow {
 /** Five times the items may cost at most this many times as long: 5 is linear, 25 quadratic. */
 const MOST_GROWTH = 10;
 
-interface Gate {
+export interface Gate {
   readonly items: number;
   readonly jobs: number;
   readonly input: TurnInput;
 }
 
 /** A queue whose jobs have all been requested, and the failure of the head's first job. */
-function gateOf(items: number, jobs: number, window: number): Gate {
+export function gateOf(items: number, jobs: number, window: number): Gate {
   const world = new World();
   const gate = world.pipeline('gate', { manager: 'dependent', window: { initial: window } });
   world.jobs(
