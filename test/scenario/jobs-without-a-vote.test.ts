@@ -1,0 +1,46 @@
+import { expect } from 'vitest';
+import { layoutWith } from './layouts.ts';
+import { story } from './story.ts';
+
+const layout = layoutWith(`
+- job: {name: style, voting: false}
+- job: {name: unit}
+- project:
+    name: org/untested
+    gate: {jobs: [noop]}
+- project:
+    name: org/voting
+    gate: {jobs: [unit, style]}
+`, { check: true });
+const projects = { 'org/untested': { 'README.md': '1\n' }, 'org/voting': { 'README.md': '2\n' }, 'org/unlisted': { 'README.md': '3\n' } };
+
+story('noop lands a change without running anything', { layout, projects }, async world => {
+  await world.propose('A', { project: 'org/untested' });
+  await world.approve('A');
+  await world.leaves('A', 'SUCCESS');
+  expect(await world.landed('org/untested')).toEqual(['A']);
+  expect(world.stage.builds).toEqual([]);
+});
+
+story('a project without jobs in a pipeline is told nothing, and why is on record', { layout, projects }, async world => {
+  await world.propose('A', { project: 'org/unlisted' });
+  await world.approve('A');
+  await world.runs();
+  await world.observer.until('the decision of gate', async () => (await world.decisions('A')).some(each => each.pipeline === 'gate'));
+  expect(world.queued()).toEqual([]);
+  expect(await world.landed('org/unlisted')).toEqual([]);
+  expect(await world.notes('A')).toEqual([]);
+});
+
+story('a job without a vote may fail', { layout, projects }, async world => {
+  await world.propose('A', { project: 'org/voting' });
+  world.fail('style', 'A');
+  world.free();
+  await world.approve('A');
+  await world.leaves('A', 'SUCCESS');
+  expect(await world.history()).toEqual(['style: A FAILURE', 'unit: A SUCCESS']);
+  expect(await world.landed('org/voting')).toEqual(['A']);
+  expect((await world.notes('A')).at(-1)).toMatch(/- style .* : FAILURE .*\(non-voting\)/);
+  const [style, unit] = ['style', 'unit'].map(job => world.stage.builds.find(build => build.job === job));
+  expect([style?.variables.zuul.voting, unit?.variables.zuul.voting]).toEqual([false, true]);
+});

@@ -1,0 +1,147 @@
+/** Looks at a running service as its users do (live feed, history, collector) and waits for what a story expects. */
+import type { Api } from '../../src/cmd/client/api.ts';
+import { followTenant, type LiveView } from '../../src/cmd/client/follow.ts';
+import type { finishedItem, LiveItem } from '../../src/web/live-item.ts';
+import type { OtlpSink } from '../fake/otlp-sink.ts';
+import { TENANT } from './site.ts';
+import type { Stage, StagedBuild } from './stage.ts';
+
+export type FinishedItem = ReturnType<typeof finishedItem>;
+
+export interface Observer extends AsyncDisposable {
+  /** Live items, by uuid. */
+  items(): readonly LiveItem[];
+  view(): LiveView | undefined;
+  /** Announced builds that the service thinks run, and that have not been told to end. */
+  running(): readonly StagedBuild[];
+  /** A build was told to end: it counts as running no more. */
+  told(uuid: string): void;
+  /**
+   * Waits until `look` gives something else than undefined or false.
+   *
+   * @throws Error after the deadline, telling what there is instead.
+   */
+  until<T>(what: string, look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T>;
+  /** Resolves when nothing moves any more without the test: all events processed, all items waiting or running held jobs. */
+  settle(): Promise<void>;
+  /** Waits until the event with this delivery id has reached the pipelines, or was found to be no news. */
+  eventProcessed(delivery: string): Promise<void>;
+  finished(): Promise<readonly FinishedItem[]>;
+}
+
+/** Milliseconds until a story gives up; loaded machines are slow. */
+export const DEADLINE = Number(process.env.GATEHOUSE_STORY_DEADLINE ?? 60_000);
+/** Milliseconds after which a condition without an event of its own (history, refs) is looked at again. */
+const LOOK_AGAIN = 25;
+/** Item states in which nothing happens unless the test or another item does something. */
+const RESTING = new Set(['window', 'hold-following', 'running', 'change-ahead', 'needed-change', 'dependency']);
+
+export interface ObserverDeps {
+  readonly api: Api;
+  readonly stage: Stage;
+  readonly sink: OtlpSink;
+  /** False: the collector cannot be asked, or tracing is off. */
+  readonly traced: () => boolean;
+  /** For the message of a condition that was never met. */
+  readonly describe: () => string;
+}
+
+export function observe(deps: ObserverDeps): Observer {
+  const { api, stage, sink } = deps;
+  const stop = new AbortController();
+  const told = new Set<string>();
+  const wakers = new Set<() => void>();
+  const wake = () => {
+    for (const waker of [...wakers]) waker();
+  };
+  let view: LiveView | undefined;
+  let lost: unknown;
+  const following = follow().catch(error => {
+    lost = error;
+    wake();
+  });
+  stage.onCall(wake);
+
+  async function follow(): Promise<void> {
+    for await (const next of followTenant(api, TENANT, stop.signal)) {
+      view = next;
+      wake();
+    }
+  }
+
+  const items = () => [...(view?.items.values() ?? [])];
+  const openBuilds = () => new Set<string | null>(items().flatMap(item => item.jobs.filter(job => job.state === 'started').map(job => job.build)));
+  const finished = () => api.get<readonly FinishedItem[]>(`/api/tenant/${TENANT}/items?limit=100`);
+
+  function running(): readonly StagedBuild[] {
+    const open = openBuilds();
+    return stage.builds.filter(build => open.has(build.uuid) && !told.has(build.uuid));
+  }
+
+  async function until<T>(what: string, look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+    const deadline = performance.now() + DEADLINE;
+    for (;;) {
+      const woken = nextWake();
+      const found = await look();
+      if (found !== undefined && found !== false) return found;
+      if (lost !== undefined) throw new Error('the live feed broke', { cause: lost });
+      if (performance.now() > deadline) throw new Error(`waited in vain for ${what}; there is:\n${deps.describe()}`);
+      await woken;
+    }
+  }
+
+  function nextWake(): Promise<void> {
+    return new Promise(resolve => {
+      const done = () => {
+        clearTimeout(timer);
+        wakers.delete(done);
+        resolve();
+      };
+      const timer = setTimeout(done, LOOK_AGAIN);
+      wakers.add(done);
+    });
+  }
+
+  function isProcessed(delivery: string): boolean {
+    if (!deps.traced()) return true;
+    const roots = sink.spans.filter(span => span.parentSpanId === null);
+    const followed = new Set(roots.map(span => span.attributes['gatehouse.link.follows']));
+    const events = roots.filter(span => span.attributes['gatehouse.delivery.id'] === delivery);
+    return events.length > 0 && events.every(span => span.attributes['gatehouse.outcome'] !== 'forwarded' || followed.has(span.traceId));
+  }
+
+  async function isQuiet(): Promise<boolean> {
+    if (view === undefined) return false;
+    const started = openBuilds();
+    const announced = new Set<string>(stage.builds.map(build => build.uuid));
+    const allTold = [...started].every(uuid => uuid !== null && announced.has(uuid) && !told.has(uuid));
+    const requested = items().some(item => item.jobs.some(job => job.state === 'requested'));
+    if (!allTold || requested || !items().every(item => RESTING.has(item.state.name))) return false;
+    const status = await api.get<{ readonly pipelines: readonly { readonly trigger_events: number }[] }>(`/api/tenant/${TENANT}/status`);
+    return status.pipelines.every(pipeline => pipeline.trigger_events === 0);
+  }
+
+  return {
+    items,
+    view: () => view,
+    running,
+    told: uuid => void told.add(uuid),
+    until,
+    async settle() {
+      let quiet = 0;
+      // Twice, because the live copy trails the store by a moment.
+      await until('nothing to move any more', async () => {
+        quiet = (await isQuiet()) ? quiet + 1 : 0;
+        return quiet >= 3;
+      });
+    },
+    async eventProcessed(delivery) {
+      await until(`event ${delivery} to be processed`, () => isProcessed(delivery));
+    },
+    finished,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await following;
+    },
+  };
+}

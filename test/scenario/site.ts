@@ -1,0 +1,72 @@
+/** What an operator would write, and the service that is started from it, in this process. */
+import { mkdir, writeFile } from 'node:fs/promises';
+import path from 'node:path';
+import { type Service, startService } from '../../src/cmd/service/service.ts';
+import type { Log } from '../../src/lib/log.ts';
+import { readSettings } from '../../src/settings/read-settings.ts';
+
+export const TENANT = 'tenant-one';
+export const CONNECTION = 'local';
+export const CONFIG_PROJECT = 'org/config';
+export const TOKEN = 'token of the scenario';
+
+export interface SiteOptions {
+  readonly root: string;
+  readonly projects: readonly string[];
+  /** Collector; undefined: tracing is off. */
+  readonly collector: string | undefined;
+  /** More lines for sections of gatehouse.conf. */
+  readonly executor: readonly string[];
+}
+
+export function stateOf(root: string): string {
+  return path.join(root, 'state');
+}
+
+export async function startSite(options: SiteOptions, log: Log): Promise<Service> {
+  const file = path.join(options.root, 'etc/gatehouse.conf');
+  await mkdir(path.dirname(file), { recursive: true });
+  await writeFile(file, settingsText(options), { mode: 0o600 });
+  await writeFile(path.join(options.root, 'etc/tenants.yaml'), tenantsText(options.projects));
+  const read = readSettings(file, {});
+  if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
+  const started = await startService(read.settings, log);
+  if (started.kind === 'refused') throw new Error(started.errors.join('\n'));
+  await started.service.ready;
+  return started.service;
+}
+
+function settingsText({ root, collector, executor }: SiteOptions): string {
+  const tracing = collector === undefined ? 'enabled = false' : `enabled = true\nendpoint = ${collector}\ntimeout = 2000`;
+  return `[scheduler]
+tenant_config = tenants.yaml
+state_dir = ${stateOf(root)}
+
+[web]
+port = 0
+
+[executor]
+sandbox = none
+max_builds = 30
+${executor.join('\n')}
+
+[tracing]
+${tracing}
+
+[connection ${CONNECTION}]
+driver = git
+baseurl = ${path.join(root, 'repositories')}
+webhook_token = ${TOKEN}
+poll_interval = 0
+`;
+}
+
+function tenantsText(projects: readonly string[]): string {
+  return `- tenant:
+    name: ${TENANT}
+    source:
+      ${CONNECTION}:
+        config-projects: [${CONFIG_PROJECT}]
+        untrusted-projects: [${projects.join(', ')}]
+`;
+}

@@ -1,0 +1,114 @@
+/**
+ * The other end of the jobs: each says that it runs and then waits to be told its exit status, so that the test and not the
+ * clock decides when a job ends and how.
+ *
+ * A job makes a FIFO of its own, opens it for both directions (so that nothing written is lost and nobody blocks), and
+ * announces itself with one line in the common FIFO `calls`. Lines shorter than PIPE_BUF arrive whole.
+ */
+import { execFileSync } from 'node:child_process';
+import { chmodSync, closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
+import { Socket } from 'node:net';
+import path from 'node:path';
+
+/** A build that has announced itself. */
+export interface StagedBuild {
+  readonly uuid: string;
+  readonly job: string;
+  /** Topics of all that is merged for it, oldest first, separated by blanks. */
+  readonly changes: string;
+  readonly pipeline: string;
+  /** `variables.json` as the job found it. */
+  readonly variables: Variables;
+}
+
+export interface Variables {
+  readonly zuul: {
+    readonly items: readonly { readonly change?: string; readonly ref: string; readonly newrev?: string }[];
+    readonly pipeline: string;
+    readonly [name: string]: unknown;
+  };
+  readonly vars: { readonly [name: string]: unknown };
+}
+
+export interface Stage extends Disposable {
+  /** All that ever announced themselves, in order. */
+  readonly builds: readonly StagedBuild[];
+  /** Text of the playbook that takes part. */
+  readonly playbook: string;
+  /** Called with each build that announces itself. */
+  onCall(listener: (build: StagedBuild) => void): void;
+  /** False: nobody listens any more, the build was killed. */
+  tell(uuid: string, exitStatus: number): boolean;
+}
+
+export function openStage(directory: string): Stage {
+  mkdirSync(directory, { recursive: true });
+  chmodSync(directory, 0o777);
+  const calls = path.join(directory, 'calls');
+  execFileSync('mkfifo', ['-m', '666', calls]);
+  const listeners: ((build: StagedBuild) => void)[] = [];
+  const builds: StagedBuild[] = [];
+  const fd = openSync(calls, constants.O_RDWR | constants.O_NONBLOCK);
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let rest = '';
+  socket.setEncoding('utf8').on('data', chunk => {
+    const lines = (rest + String(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) {
+      const build = announced(line);
+      builds.push(build);
+      for (const listener of listeners) listener(build);
+    }
+  });
+  return {
+    builds,
+    playbook: playbookText(directory),
+    onCall: listener => void listeners.push(listener),
+    tell: (uuid, exitStatus) => writeLine(path.join(directory, `${uuid}.fifo`), String(exitStatus)),
+    [Symbol.dispose]: () => void socket.destroy(),
+  };
+}
+
+function playbookText(directory: string): string {
+  return [
+    '#!/bin/sh',
+    'set -eu',
+    `fifo=${directory}/$ZUUL_BUILD.fifo`,
+    'mkfifo -m 666 "$fifo"',
+    'exec 3<>"$fifo"',
+    'echo "traceparent ${TRACEPARENT:-none}"',
+    `echo "$ZUUL_BUILD $ZUUL_JOB $ZUUL_VARIABLES_FILE" >>${directory}/calls`,
+    'read -r status <&3',
+    'echo "told $status"',
+    'exit "$status"',
+    '',
+  ].join('\n');
+}
+
+function announced(line: string): StagedBuild {
+  const [uuid = '', job = '', file = ''] = line.split(' ');
+  const variables: Variables = JSON.parse(readFileSync(file, 'utf8'));
+  const changes = variables.zuul.items.map(item => topicOf(item)).join(' ');
+  return { uuid, job, changes, pipeline: variables.zuul.pipeline, variables };
+}
+
+/** `master/A` → `A`; other branches keep their name. A ref update is its ref. */
+function topicOf(item: Variables['zuul']['items'][number]): string {
+  return item.change?.replace(/^master\//, '') ?? item.ref;
+}
+
+function writeLine(fifo: string, text: string): boolean {
+  let fd: number;
+  try {
+    fd = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && (error.code === 'ENXIO' || error.code === 'ENOENT')) return false;
+    throw error;
+  }
+  try {
+    writeSync(fd, `${text}\n`);
+    return true;
+  } finally {
+    closeSync(fd);
+  }
+}
