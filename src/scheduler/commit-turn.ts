@@ -12,6 +12,7 @@ import { create, type Operation, remove, set } from '../store/port.ts';
 import { endedSpans } from '../tracing/spans/ended-spans.ts';
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import type { Draft } from './decide.ts';
+import { decisionHistory } from './decision-rows.ts';
 import { outboxRows } from './outbox-rows.ts';
 import { encodeStoredItem } from './stored-item.ts';
 
@@ -71,7 +72,7 @@ export function outboxOperations(
 
 function historyRows(draft: Draft): readonly HistoryRow[] {
   const items = draft.left.filter(isWorthKeeping).map((item): HistoryRow => ({ kind: 'item', item }));
-  return draft.decisions.length === 0 ? items : [...items, { kind: 'decisions', decisions: draft.decisions }];
+  return [...items, ...decisionHistory(draft.decisions)];
 }
 
 /** A dependency item only held a place: the live item of its change has the history. */
