@@ -2,7 +2,8 @@
 import { styleText } from 'node:util';
 import { readSettings } from '../settings/read-settings.ts';
 import { createLog } from './log.ts';
-import { startService } from './service/service.ts';
+import { type StartedService, startService } from './service/service.ts';
+import { startFailureText } from './start-failure.ts';
 
 export const COMPONENTS = ['scheduler', 'merger', 'executor', 'web'] as const;
 
@@ -22,7 +23,14 @@ export async function start(config: string, components: readonly string[]): Prom
   const { level, format } = read.settings.log;
   const log = createLog({ level, format, stream: process.stderr });
   for (const warning of read.warnings) log.warn({}, warning);
-  const started = await startService(read.settings, log);
+  let started: StartedService;
+  try {
+    started = await startService(read.settings, log);
+  } catch (error) {
+    const text = startFailureText(error, read.settings);
+    if (text === undefined) throw error;
+    return refuse([text]);
+  }
   if (started.kind === 'refused') return refuse(started.errors);
   const { service } = started;
   service.ready.then(

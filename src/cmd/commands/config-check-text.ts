@@ -49,7 +49,7 @@ function sectionLines(
   { width, paint }: SummaryOptions,
 ): readonly string[] {
   if (entries.length === 0)
-    return [`${paint(toWidth(title, TITLE_WIDTH), 'bold')}${paint('none', 'yellow')}`];
+    return [`${paint(toWidth(title, TITLE_WIDTH), 'bold')}${paint('none that can be used', 'yellow')}`];
   return entries.flatMap(({ name, lines }, index) =>
     lines.flatMap((line, row) => {
       const head =

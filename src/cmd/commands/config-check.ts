@@ -73,8 +73,8 @@ function showCheck(
   for (const warning of checked.warnings) io.stderr.write(`${loud('warning:', 'yellow')} ${warning}\n`);
   for (const error of checked.errors) io.stderr.write(`${loud('error:', 'red')} ${error}\n`);
   const count = checked.errors.length;
-  if (count > 0) io.stderr.write(`${count} ${count === 1 ? 'error' : 'errors'}\n`);
-  else
+  if (count > 1) io.stderr.write(`${count} errors\n`);
+  if (count === 0)
     print(
       io,
       `${paint('✓', 'green')} no errors${layout ? '' : "; --layout checks the projects' own configuration, too"}`,

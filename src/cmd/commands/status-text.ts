@@ -106,7 +106,7 @@ function pipelineLines(pipeline: LivePipeline, drawing: Drawing): readonly strin
 }
 
 function queueFacts({ name, window }: LiveQueue): readonly string[] {
-  return [printable(name), window === 0 ? 'no window' : `window ${window}`];
+  return [`queue ${printable(name)}`, window === 0 ? 'no window' : `window ${window}`];
 }
 
 function queueLines(queue: LiveQueue, shared: boolean, drawing: Drawing): readonly string[] {
@@ -131,7 +131,7 @@ const INDENT = ' '.repeat(6);
 const STATE_WIDTH = 14;
 const TIME_WIDTH = 7;
 /** The time in all is left out of narrower pictures. */
-const WIDE = 100;
+const WIDE = 110;
 
 function itemLines(
   item: LiveItem,

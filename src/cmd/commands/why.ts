@@ -101,18 +101,35 @@ async function unknownName(
 }
 
 async function decisionsOf(session: Session, project: string, change: string): Promise<readonly Decision[]> {
-  // Each update of a ref is a change of its own, called by ref and commit; without a commit the last one is meant.
-  const update =
-    change.startsWith('refs/') && !change.includes('@')
-      ? await newestBuildset(session, project, change)
-      : undefined;
-  const ref = update?.refs.find(each => each.ref === change);
-  const name = ref === undefined ? change : `${change}@${ref.newrev ?? 'deleted'}`;
-  const path = name.split('/').map(encodeURIComponent).join('/');
+  const isRef = change.startsWith('refs/') && !change.includes('@');
+  const path = pathOf(isRef ? await lastUpdate(session, project, change) : change);
   const { decisions } = await session.api.get<{ readonly decisions: readonly Decision[] }>(
     tenantPath(session, `changes/${path}/decisions?${new URLSearchParams({ project })}`),
   );
   return decisions;
+}
+
+/** Each update of a ref is a change of its own, called by ref and commit: the one that is in a queue, else the last one that was. */
+async function lastUpdate(session: Session, project: string, ref: string): Promise<string> {
+  const live = await session.api.get<readonly LiveAnswer[]>(
+    tenantPath(session, `status/change/${pathOf(ref)}`),
+  );
+  const newest = live
+    .filter(({ refs }) => refs.some(each => project.endsWith(each.project)))
+    .toSorted((a, b) => b.enqueue_time - a.enqueue_time)[0];
+  const commit = newest?.refs.find(each => each.ref === ref)?.id;
+  if (commit !== undefined) return `${ref}@${commit === '' ? 'deleted' : commit}`;
+  const update = (await newestBuildset(session, project, ref))?.refs.find(each => each.ref === ref);
+  return update === undefined ? ref : `${ref}@${update.newrev ?? 'deleted'}`;
+}
+
+interface LiveAnswer {
+  readonly enqueue_time: number;
+  readonly refs: readonly { readonly id: string; readonly ref: string; readonly project: string }[];
+}
+
+function pathOf(name: string): string {
+  return name.split('/').map(encodeURIComponent).join('/');
 }
 
 /** The item it is in, else the last one it was in. */
