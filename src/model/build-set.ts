@@ -31,7 +31,15 @@ import type { Step } from './step.ts';
 export interface TestedMerge {
   /** Empty for ref updates. */
   readonly branches: readonly MergedBranch[];
+  /** Tips of other branches and projects; of merged ones too, perhaps: see {@link testedHeads}. */
   readonly heads: readonly BranchHead[];
+}
+
+/** Heads as the jobs see them: what was merged takes the place of the branch tips. */
+export function testedHeads({ branches, heads }: TestedMerge): readonly BranchHead[] {
+  const merged = branches.map(({ project, branch, commit }) => ({ project, branch, commit }));
+  const known = new Set(merged.map(head => `${head.project}@${head.branch}`));
+  return [...merged, ...heads.filter(head => !known.has(`${head.project}@${head.branch}`))];
 }
 
 /** The frozen jobs: the whole graph is the blob, `jobs` what deciding needs. */

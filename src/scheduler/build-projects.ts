@@ -7,7 +7,7 @@
  */
 
 import type { BuildPlaybook, BuildProject } from '../model/build-request.ts';
-import type { TestedMerge } from '../model/build-set.ts';
+import { type TestedMerge, testedHeads } from '../model/build-set.ts';
 import type { Change } from '../model/change.ts';
 import type { FrozenJob, Playbook } from '../model/job.ts';
 import type { BranchHead } from '../model/merge.ts';
@@ -30,6 +30,7 @@ export function buildProjects(
   tested: TestedMerge,
   places: ProjectPlaces,
 ): readonly BuildProject[] {
+  const heads = testedHeads(tested);
   const branch = own[0]?.branch;
   const wanted = new Map<ProjectKey, string | undefined>();
   for (const change of own) wanted.set(change.project, job.overrideCheckout);
@@ -44,7 +45,7 @@ export function buildProjects(
   return [...wanted].flatMap(([project, override]) => {
     const pinned = own.find(change => change.project === project);
     const head =
-      pinned?.kind === 'ref' ? pinnedHead(pinned, tested) : headOf(tested.heads, project, override ?? branch);
+      pinned?.kind === 'ref' ? pinnedHead(pinned, tested) : headOf(heads, project, override ?? branch);
     if (head === undefined) return [];
     return [
       {
@@ -67,9 +68,10 @@ export function buildPlaybooks(
 ):
   | { readonly kind: 'found'; readonly playbooks: readonly BuildPlaybook[] }
   | { readonly kind: 'missing'; readonly playbook: Playbook } {
+  const heads = testedHeads(tested);
   const found: BuildPlaybook[] = [];
   for (const playbook of playbooks) {
-    const head = headOf(tested.heads, playbook.project, playbook.branch);
+    const head = headOf(heads, playbook.project, playbook.branch);
     if (head === undefined) return { kind: 'missing', playbook };
     found.push({
       ...playbook,
@@ -101,6 +103,6 @@ function pinnedHead(
   change: Pinned,
   tested: TestedMerge,
 ): { branch: string | null; commit: BranchHead['commit'] } | undefined {
-  if (change.newCommit === null) return headOf(tested.heads, change.project, undefined);
+  if (change.newCommit === null) return headOf(testedHeads(tested), change.project, undefined);
   return { branch: change.branch ?? null, commit: change.newCommit };
 }

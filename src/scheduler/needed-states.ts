@@ -1,6 +1,6 @@
 /** Which heads of which projects a set of frozen jobs needs, to take playbooks from and to check out. */
 
-import type { TestedMerge } from '../model/build-set.ts';
+import { type TestedMerge, testedHeads } from '../model/build-set.ts';
 import type { Change } from '../model/change.ts';
 import type { FrozenJob } from '../model/job.ts';
 import type { ProjectState } from '../model/merge.ts';
@@ -43,7 +43,7 @@ export function missingStates(
       .map(playbook => `${playbook.project} ${playbook.branch}`),
   );
   return neededStates(jobs, own).filter(({ project, branches }) => {
-    const heads = tested.heads.filter(head => head.project === project);
+    const heads = testedHeads(tested).filter(head => head.project === project);
     if (heads.length === 0) return true;
     const lacking = branches.filter(branch => !heads.some(head => head.branch === branch));
     return lacking.some(branch => playbookBranches.has(`${project} ${branch}`));

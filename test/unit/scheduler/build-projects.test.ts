@@ -72,6 +72,21 @@ describe('the checkouts of a build', () => {
     ]);
   });
 
+  test('hold what was merged, whatever a later look at the branch tips said', () => {
+    const merged = {
+      project: app,
+      branch: 'stable',
+      base: commit('1'),
+      commit: commit('b'),
+      tree: '',
+      before: commit('1'),
+    };
+    const stale: TestedMerge = { ...tested, branches: [merged] };
+    expect(buildProjects(job(), [change], [change], stale, places)[0]).toMatchObject({ commit: commit('b') });
+    expect(buildPlaybooks(job().run, stale, places)).toMatchObject({ playbooks: [{ commit: commit('b') }] });
+    expect(missingStates([job()], [change], { branches: [merged], heads: [] })).toEqual([]);
+  });
+
   test('take a required project from its default branch when it lacks the branch of the change', () => {
     const found = buildProjects(
       job({ requiredProjects: [{ project: lib }] }),
