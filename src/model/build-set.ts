@@ -13,6 +13,7 @@
  * merged → running        freeze fact: job graph, all heads known
  * merged → repo-state     freeze fact: heads of some projects missing, repo-state request written
  * repo-state → running    repo-state result
+ * repo-state → merging    the heads could not be read; asked again from the merge on
  * running → complete      last build of the graph ended
  */
 import type { Nanoseconds } from '../lib/clock.ts';

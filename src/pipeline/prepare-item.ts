@@ -86,7 +86,8 @@ function withWork(draft: TurnDraft, item: QueueItem, request: Uuid, kind: Merger
 /**
  * The merger could not do it for a passing reason.
  *
- * A repo-state goes back to `merged`: which heads are missing is not stored, the freeze that found out is repeated.
+ * A repo-state begins again with the merge, which costs nothing the second time: which heads are missing is found out by
+ * the freeze, and the freeze needs the merge's answer.
  *
  * @returns undefined when it was asked often enough.
  */
@@ -95,9 +96,7 @@ export function askMergerAgain(draft: TurnDraft, item: QueueItem): QueueItem | u
   const kind = stage.state === 'repo-state' ? 'repo-state' : 'merge';
   const failures = mergerWork.filter(entry => entry.kind === kind && entry.done?.outcome === 'failed');
   if (failures.length > MERGER_RETRIES) return undefined;
-  return stage.state === 'repo-state'
-    ? withStage(item, { state: 'merged', tested: stage.tested })
-    : requestMerge(draft, item);
+  return requestMerge(draft, item);
 }
 
 /**

@@ -6,6 +6,7 @@ import type { PipelineEvent } from '../model/event.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { EventQueue } from '../store/event-queue.ts';
+import type { ChangeCache } from './change-cache.ts';
 import type { ChangeFactsDeps } from './change-facts.ts';
 import type { CommandContext } from './commands.ts';
 import type { CommitContext } from './commit-turn.ts';
@@ -20,6 +21,7 @@ export interface PipelineContext {
   readonly pipeline: Pipeline;
   readonly events: EventQueue<PipelineEvent>;
   readonly graphs: JobGraphs;
+  readonly changes: Pick<ChangeCache, 'operations' | 'remember'>;
   readonly facts: ChangeFactsDeps;
   readonly freezing: FreezeContext;
   readonly commanding: CommandContext;

@@ -12,6 +12,7 @@
  * turn is then simply taken again.
  */
 import type { Uuid } from '../lib/ids.ts';
+import type { ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { MergerOutcome } from '../model/merge.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
@@ -24,6 +25,7 @@ import { commandOperations } from './commands.ts';
 import { outboxOperations, stateOperations } from './commit-turn.ts';
 import { type Draft, decideWithNeeds } from './decide.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
+import { landedChanges } from './landed-changes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 
 /** Events taken by one turn at most; the rest waits for the next, so that a commit stays small. */
@@ -42,11 +44,16 @@ export async function pipelineTurn(
   limit: number,
 ): Promise<TurnEnd> {
   const entries = limit === 0 ? [] : await context.events.list(limit);
-  const draft = decide(context, state, entries);
+  const events = entries.map(entry => entry.value);
+  const landed = landedChanges(state, events, context.facts.record);
+  const draft = decide(context, state, events, landed);
   if (entries.length === 0 && draft.state === state && draft.commands.length === 0)
     return { kind: 'nothing-to-do' };
   await context.graphs.flush();
-  const operations = await compose(context, state, draft, entries);
+  const operations = [
+    ...context.changes.operations([...landed.values()]),
+    ...(await compose(context, state, draft, entries)),
+  ];
   try {
     const parts = splitOperations(operations);
     for (const part of parts) await fence.commit(part, context.ids.uuid());
@@ -57,6 +64,7 @@ export async function pipelineTurn(
     }
     throw error;
   }
+  context.changes.remember([...landed.values()]);
   explain(context, draft);
   return { kind: 'committed', state: draft.state, more: entries.length === limit };
 }
@@ -64,9 +72,9 @@ export async function pipelineTurn(
 function decide(
   context: PipelineContext,
   state: PipelineState,
-  entries: readonly QueueEntry<PipelineEvent>[],
+  events: readonly PipelineEvent[],
+  landed: ReadonlyMap<ChangeKey, ChangeRecord>,
 ): Draft {
-  const events = entries.map(entry => entry.value);
   const outcomes = new Map<Uuid, MergerOutcome>();
   for (const event of events) if (event.kind === 'merger-result') outcomes.set(event.buildset, event.outcome);
   const { maxChangesPerPipeline, maxDependencies } = context.tenant;
@@ -77,7 +85,10 @@ function decide(
       pipeline: context.pipeline,
       state,
       events,
-      changes: gatherChangeFacts(state, events, context.facts),
+      changes: gatherChangeFacts(state, events, {
+        ...context.facts,
+        record: key => landed.get(key) ?? context.facts.record(key),
+      }),
       ids: context.ids,
       ...(maxChangesPerPipeline === undefined ? {} : { maxChanges: maxChangesPerPipeline }),
       ...(maxDependencies === undefined ? {} : { maxDependencies }),

@@ -1,5 +1,6 @@
 /** Puts together what the turns of one pipeline need, from the tenant's current configuration. */
 import { changeQueueOf } from '../layout/change-queue.ts';
+import type { Layout } from '../layout/layout.ts';
 import { type SpeculativeLayout, speculativeLayout } from '../layout/speculative-layout.ts';
 import { sha256 } from '../lib/ids.ts';
 import type { Change, ProposedChange } from '../model/change.ts';
@@ -7,6 +8,7 @@ import type { Tenant } from '../model/layout.ts';
 import type { BranchConfig, ProjectState } from '../model/merge.ts';
 import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
 import { type PipelineName, type ProjectKey, projectIdOf } from '../model/project.ts';
+import type { ChangeFacts } from '../pipeline/turn.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import type { PipelineRunnerDeps } from './pipeline-runner.ts';
 import type { SchedulerShared } from './shared.ts';
@@ -45,6 +47,7 @@ export function contextMaker(
       pipeline,
       events,
       graphs: shared.graphs,
+      changes: shared.changes,
       facts: {
         pipeline,
         driverOf: connection => shared.driversOfConnections.get(connection),
@@ -53,7 +56,7 @@ export function contextMaker(
           const source = deps.connections.get(projectIdOf(change.project).connection)?.source;
           return source?.dependentsOf(change, [...shared.changes.all()]) ?? [];
         },
-        queueOf: change => changeQueueOf(config.layout, name, change.project, change.branch ?? null),
+        queueOf: change => queueOf(config.layout, change),
       },
       freezing: {
         clock: deps.clock,
@@ -93,6 +96,13 @@ export function contextMaker(
         },
       },
     };
+  }
+
+  /** A project that takes no part yet has a queue of its own: the change that brings it in is tested like any other. */
+  function queueOf(layout: Layout, change: Change): ChangeFacts['queue'] {
+    const configured = changeQueueOf(layout, name, change.project, change.branch ?? null);
+    if (configured !== null || !layout.projects.has(change.project)) return configured;
+    return { key: `project ${change.project}`, name: projectIdOf(change.project).name };
   }
 
   function messageOf(change: ProposedChange): string {

@@ -80,6 +80,7 @@ async function open(stand: Stand) {
     pipeline,
     events,
     graphs,
+    changes: { operations: () => [], remember: () => {} },
     facts: {
       pipeline,
       driverOf: () => ({ config: {} }) as never,
