@@ -261,6 +261,19 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
     );
   });
 
+  test.each(['/', '/t/main'])(
+    'opened at %s before the service knows its tenants, shows them when it does',
+    async path => {
+      web.started = false;
+      await page.goto(web.url + path);
+      await page.getByText(path === '/' ? 'No tenant yet' : 'No news of tenant main yet').waitFor();
+      web.started = true;
+      await card('docs').waitFor();
+      await page.locator('.live.is-on').waitFor();
+      expect(await page.locator('#banner').isVisible()).toBe(false);
+    },
+  );
+
   test('lists what is wrong in the configuration', async () => {
     await page.goto(web.url);
     await page.getByRole('link', { name: '1 configuration error' }).click();

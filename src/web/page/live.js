@@ -5,29 +5,47 @@
  */
 import { api } from './address.js';
 
+/** After a refusal. */
+const REFUSED_MS = 3000;
+
 export class Live {
   documents = new Map();
   connected = false;
   /** When the last news came, in this machine's time. */
   heardAt = 0;
   #offset = 0;
+  #tenant;
+  #listeners;
   #source;
+  #timer;
 
-  constructor(tenant, { onChange, onConnection }) {
-    this.#source = new EventSource(api(tenant, 'events'));
-    this.#source.addEventListener('snapshot', event => {
+  constructor(tenant, listeners) {
+    this.#tenant = tenant;
+    this.#listeners = listeners;
+    this.#open();
+  }
+
+  #open() {
+    const source = new EventSource(api(this.#tenant, 'events'));
+    this.#source = source;
+    source.addEventListener('snapshot', event => {
       this.documents.clear();
       this.#take(JSON.parse(event.data));
-      onChange(null);
+      this.#listeners.onChange(null);
     });
-    this.#source.addEventListener('update', event => onChange(this.#take(JSON.parse(event.data))));
-    const connection = connected => {
-      if (this.connected === connected && this.heardAt !== 0) return;
-      this.connected = connected;
-      onConnection(connected);
-    };
-    this.#source.addEventListener('open', () => connection(true));
-    this.#source.addEventListener('error', () => connection(false));
+    source.addEventListener('update', event => this.#listeners.onChange(this.#take(JSON.parse(event.data))));
+    source.addEventListener('open', () => this.#setConnected(true));
+    source.addEventListener('error', () => {
+      this.#setConnected(false);
+      // A lost connection the browser restores itself; a refusal (too many readers, still starting) it takes for final.
+      if (source.readyState === EventSource.CLOSED) this.#timer = setTimeout(() => this.#open(), REFUSED_MS);
+    });
+  }
+
+  #setConnected(connected) {
+    if (this.connected === connected && this.heardAt !== 0) return;
+    this.connected = connected;
+    this.#listeners.onConnection(connected);
   }
 
   /** The server's time, in milliseconds. */
@@ -51,6 +69,7 @@ export class Live {
   }
 
   close() {
+    clearTimeout(this.#timer);
     this.#source.close();
   }
 

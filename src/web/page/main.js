@@ -21,6 +21,9 @@ const main = document.getElementById('main');
 const header = document.getElementById('header');
 const banner = document.getElementById('banner');
 
+/** How often to look for a first tenant. */
+const NO_TENANT_MS = 1000;
+
 let tenants = [];
 let live;
 let liveTenant;
@@ -77,7 +80,7 @@ function follow(tenant) {
         show(
           banner,
           live.heardAt === 0
-            ? 'Cannot reach the server; trying again …'
+            ? `No news of tenant ${tenant} yet; trying again …`
             : `Connection lost; this is how it was at ${clock(live.heardAt)}. Trying again …`,
         );
       drawHeader();
@@ -90,8 +93,13 @@ function drawHeader() {
   show(header, headerContent({ tenants, tenant: liveTenant, live, go }));
 }
 
+/** Until there is one: a service that has just been started knows none yet. */
 function showNoTenant() {
   drawHeader();
+  setTimeout(async () => {
+    tenants = await fetchTenants().catch(() => []);
+    if (view === undefined) await open();
+  }, NO_TENANT_MS);
   show(
     main,
     element(

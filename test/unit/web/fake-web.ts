@@ -30,6 +30,8 @@ export interface FakeWeb {
   readonly dequeued: string[];
   readonly warnings: string[];
   health: ComponentHealth[];
+  /** The service knows its tenants. */
+  started: boolean;
   failStore: boolean;
   logs: Map<string, { text: string; complete: boolean }>;
   close(): Promise<void>;
@@ -124,8 +126,8 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       ...options.sse,
     },
     traceUi: 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}',
-    tenants: () => ['main'],
-    snapshot: tenant => (tenant === 'main' ? snapshot : undefined),
+    tenants: () => (fake.started ? ['main'] : []),
+    snapshot: tenant => (tenant === 'main' && fake.started ? snapshot : undefined),
     onChange(listener) {
       listeners.add(listener);
       return () => void listeners.delete(listener);
@@ -173,6 +175,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     dequeued: [],
     warnings: [],
     health: [{ component: 'scheduler', ready: true }],
+    started: true,
     failStore: false,
     logs: new Map(),
     async close() {
