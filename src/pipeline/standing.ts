@@ -16,6 +16,7 @@ import type { ItemStateName, QueueItem, TimelineEntry } from '../model/queue-ite
 import { changesText } from './changes-text.ts';
 import { isFailed } from './job-standing.ts';
 import type { Blame } from './turn-draft.ts';
+import { isInside } from './window.ts';
 
 /** What an item's neighbours mean for it; found out once per pass (`process-queue.ts`). */
 export interface Surroundings {
@@ -119,7 +120,7 @@ export function standingsOf(items: readonly QueueItem[], window: number): Readon
   const failingChanges = new Map<string, string>();
   let position = 0;
   for (const item of items) {
-    const active = window === 0 || position < window;
+    const active = isInside(window, position);
     const needs = item.dependsOn.flatMap(key => failingChanges.get(key) ?? []);
     const failing =
       item.role === 'dependency'

@@ -9,9 +9,15 @@ import type { WindowPolicy } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
-/** Is the item at this position (from 0, live items only) inside? Window 0: always. */
+/**
+ * Items of one queue that are tested at once at most, also with an unlimited window: each is tested behind all items ahead,
+ * so its merge request grows with its position, and nobody's gate passes 200 changes in a row.
+ */
+export const DEEPEST = 200;
+
+/** Is the item at this position (from 0, live items only) inside? Window 0: as deep as it goes. */
 export function isInside(window: number, position: number): boolean {
-  return window === 0 || position < window;
+  return position < Math.min(window === 0 ? DEEPEST : window, DEEPEST);
 }
 
 export function widened(window: number, policy: WindowPolicy): number {

@@ -12,6 +12,7 @@ import { queueItemCodec } from '../../src/model/codec/records.ts';
 import type { PipelineEvent } from '../../src/model/event.ts';
 import { decideTurn } from '../../src/pipeline/decide-turn.ts';
 import type { PipelineState, TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
+import { isInside } from '../../src/pipeline/window.ts';
 import { job, World } from '../unit/pipeline/world.ts';
 
 export interface BenchRow {
@@ -45,7 +46,7 @@ export function gateOf(items: number, jobs: number, window: number): Gate {
   gate.merges = [];
   gate.turn(merges.map(merge => gate.mergeEvent(merge, { kind: 'merged', ...merged })));
   const first = gate.builds[0];
-  if (first === undefined || gate.builds.length !== Math.min(items, window || items) * jobs)
+  if (first === undefined || gate.builds.length !== insideOf(items, window) * jobs)
     throw new Error('the gate is not set up as meant');
   const event: PipelineEvent = gate.resultEvent(first, 'FAILURE');
   const last = gate.history.at(-1);
@@ -62,6 +63,13 @@ export function gateOf(items: number, jobs: number, window: number): Gate {
       ids: randomIds(),
     },
   };
+}
+
+/** Items of the queue that are tested at once. */
+function insideOf(items: number, window: number): number {
+  return Array.from({ length: items }, (_, position) => position).filter(position =>
+    isInside(window, position),
+  ).length;
 }
 
 function changedBytes(before: PipelineState, after: PipelineState): number {
@@ -100,7 +108,7 @@ function bestOf(times: number, run: () => unknown): number {
 function rowsOf(label: string, items: number, jobs: number, window: number): BenchRow[] {
   const gate = gateOf(items, jobs, window);
   const output = decideTurn(gate.input);
-  checkReset(gate, output, window === 0 ? items : Math.min(window, items));
+  checkReset(gate, output, insideOf(items, window));
   return [
     { name: `gate reset, ${label}: decide`, value: bestOf(10, () => decideTurn(gate.input)), unit: 'ms' },
     { name: `gate reset, ${label}: commands`, value: output.commands.length, unit: 'commands' },

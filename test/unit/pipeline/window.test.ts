@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WindowPolicy } from '../../../src/model/pipeline.ts';
-import { isInside, narrowed, widened } from '../../../src/pipeline/window.ts';
+import { DEEPEST, isInside, narrowed, widened } from '../../../src/pipeline/window.ts';
 import { USUAL_WINDOW } from './world.ts';
 
 describe('the window', () => {
@@ -26,10 +26,14 @@ describe('the window', () => {
     expect(narrowed(2, USUAL_WINDOW)).toBe(2);
   });
 
-  it('of 0 has no limit and stays so', () => {
+  it('of 0 stays so and reaches as deep as it goes', () => {
     expect(widened(0, USUAL_WINDOW)).toBe(0);
     expect(narrowed(0, USUAL_WINDOW)).toBe(0);
-    expect(isInside(0, 1_000_000)).toBe(true);
+    expect([isInside(0, DEEPEST - 1), isInside(0, DEEPEST), isInside(10_000, DEEPEST)]).toEqual([
+      true,
+      false,
+      false,
+    ]);
   });
 
   it('never leaves nobody inside, whatever happens', () => {
