@@ -1,0 +1,65 @@
+/** Every option the sources read stands in `etc/gatehouse.conf` and in the reference, and neither names one that is not read. */
+import { describe, expect, test } from 'vitest';
+import { sectionOf, textOf } from './repository-text.ts';
+
+const READERS =
+  /\bread(?:er)?\.(?:string|required|path|oneOf|integer|number|boolean|duration|url|secret|words)(?:<[^>]*>)?\(\s*'([a-z0-9_]+)'/g;
+/** Functions of ours that take the reader and an option's name. */
+const OWN_READERS = /\b(?:identity|template|absolutePath)\(read, '([a-z0-9_]+)'/g;
+
+function optionsIn(source: string): readonly string[] {
+  const found = [READERS, OWN_READERS].flatMap(pattern => [...source.matchAll(pattern)]);
+  return [...new Set(found.map(([, option = '']) => option))].sort();
+}
+
+/** The body of `export function read<Name>(...)`, up to the next function. */
+function readerOf(file: string, name: string): string {
+  const source = textOf(file);
+  const start = source.indexOf(`function ${name}(`);
+  if (start < 0) throw new Error(`${file} has no function ${name}`);
+  const end = source.slice(start + 1).search(/^(?:export )?function /m);
+  return end < 0 ? source.slice(start) : source.slice(start, start + 1 + end);
+}
+
+const SECTIONS = 'src/settings/read-sections.ts';
+const READ: readonly (readonly [section: string, options: readonly string[]])[] = [
+  ['scheduler', optionsIn(readerOf(SECTIONS, 'readScheduler'))],
+  ['store', optionsIn(readerOf(SECTIONS, 'readStore'))],
+  ['database', optionsIn(readerOf(SECTIONS, 'readDatabase'))],
+  ['web', optionsIn(readerOf(SECTIONS, 'readWeb'))],
+  ['merger', optionsIn(readerOf(SECTIONS, 'readMerger'))],
+  ['executor', optionsIn(readerOf(SECTIONS, 'readExecutor'))],
+  ['log', optionsIn(readerOf(SECTIONS, 'readLog'))],
+  ['tracing', optionsIn(textOf('src/settings/tracing-settings.ts'))],
+  ['connection', [...optionsIn(textOf('drivers/git/options.ts')), 'driver'].sort()],
+];
+
+/** Options of `etc/gatehouse.conf` by section, commented out or not. */
+function sampleOptions(section: string): readonly string[] {
+  const text = textOf('etc/gatehouse.conf');
+  const [, body = ''] =
+    new RegExp(`^\\[${section}(?: [^\\]]+)?\\]\\n(.*?)(?=^\\[|$(?![\\s\\S]))`, 'ms').exec(text) ?? [];
+  return [...body.matchAll(/^#?([a-z0-9_]+) =/gm)].map(([, option = '']) => option).sort();
+}
+
+/** First column of the tables of a section of the reference. */
+function documentedOptions(section: string): readonly string[] {
+  const heading = section === 'connection' ? '`[connection NAME]`' : `\`[${section}]\``;
+  const body = sectionOf(textOf('doc/reference/settings.md'), heading);
+  return [...body.matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, option = '']) => option).sort();
+}
+
+describe('settings', () => {
+  test('the sources name options in every section', () => {
+    expect(READ.filter(([, options]) => options.length === 0)).toEqual([]);
+    expect(READ.flatMap(([, options]) => options).length).toBeGreaterThan(45);
+  });
+
+  test.each(READ)('etc/gatehouse.conf shows exactly the options of [%s]', (section, options) => {
+    expect(sampleOptions(section)).toEqual(options);
+  });
+
+  test.each(READ)('doc/reference/settings.md explains exactly the options of [%s]', (section, options) => {
+    expect(documentedOptions(section)).toEqual(options);
+  });
+});
