@@ -28,7 +28,7 @@ export async function runSweeper(
   await shared.buildRequests.prepare(signal);
   await Promise.all([
     ...[shared.mergeRequests, shared.buildRequests].map(requests =>
-      watchClaims(requests.claimPath(''), shared, signal),
+      watchClaims(requests.claimedPath, shared, signal),
     ),
     tidyRegularly(shared, states, signal),
   ]);
@@ -37,7 +37,7 @@ export async function runSweeper(
 async function watchClaims(path: string, shared: SchedulerShared, signal: AbortSignal): Promise<void> {
   const { store, clock, log } = shared.deps;
   const { mergeRequests, buildRequests, pipelineQueue } = shared;
-  for await (const _ of wakeUps(store, path.replace(/\/$/, ''), signal, event => event.kind === 'deleted')) {
+  for await (const _ of wakeUps(store, path, signal, event => event.kind === 'deleted')) {
     await settleLostWorkers({ store, clock, log, mergeRequests, buildRequests, pipelineQueue });
   }
 }

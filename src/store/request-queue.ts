@@ -85,8 +85,13 @@ export class RequestQueue<T extends Requestable> {
     return `${this.#deps.path}/queue`;
   }
 
+  /** Parent of the claims: a claim that vanishes here tells of a worker that is gone. */
+  get claimedPath(): string {
+    return `${this.#deps.path}/claimed`;
+  }
+
   claimPath(uuid: string): string {
-    return `${this.#deps.path}/claimed/${uuid}`;
+    return `${this.claimedPath}/${uuid}`;
   }
 
   cancelPath(uuid: string): string {
