@@ -1,6 +1,6 @@
 /** Follows a tenant over server-sent events: the current documents first, then each change of them. */
 import type { LiveItem } from '../../web/live-item.ts';
-import type { Api } from './api.ts';
+import { type Api, ApiError } from './api.ts';
 
 export interface LiveQueue {
   readonly name: string;
@@ -66,15 +66,26 @@ export async function* followTenant(
   }
 }
 
+/** Milliseconds in which the service must have said how things are. */
+const FIRST_VIEW_LIMIT = 30_000;
+
 /** The view of this moment. @throws ApiError */
 export async function currentView(api: Api, tenant: string): Promise<LiveView> {
   const stop = new AbortController();
   try {
-    for await (const view of followTenant(api, tenant, stop.signal)) return view;
+    for await (const view of followTenant(
+      api,
+      tenant,
+      AbortSignal.any([stop.signal, AbortSignal.timeout(FIRST_VIEW_LIMIT)]),
+    ))
+      return view;
   } finally {
     stop.abort();
   }
-  return viewOf(new Map(), Date.now());
+  throw new ApiError(
+    0,
+    `the service at ${api.root} ended the connection without telling what is in the queues; try again`,
+  );
 }
 
 interface Message {

@@ -1,0 +1,124 @@
+/** `config-check` on real files and real repositories. */
+import { execFileSync } from 'node:child_process';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { runProgram } from '../../../src/cmd/commands/program.ts';
+import { type Recorded, recordingIo } from './fixture.ts';
+
+let directory: string;
+let io: Recorded;
+
+beforeEach(() => {
+  directory = mkdtempSync(path.join(tmpdir(), 'gatehouse-cmd-'));
+  io = recordingIo({ COLUMNS: '100' });
+  write(
+    'gatehouse.conf',
+    `[scheduler]\ntenant_config = tenants.yaml\nstate_dir = ${directory}/state\n[connection local]\ndriver = git\nbaseurl = ${directory}/repositories\n`,
+  );
+  write(
+    'tenants.yaml',
+    '- tenant:\n    name: acme\n    source:\n      local:\n        config-projects: [config]\n        untrusted-projects: [app]\n',
+  );
+});
+
+afterEach(() => rmSync(directory, { recursive: true, force: true }));
+
+function write(file: string, text: string): void {
+  mkdirSync(path.dirname(path.join(directory, file)), { recursive: true });
+  writeFileSync(path.join(directory, file), text);
+}
+
+function repository(name: string, zuulYaml: string): void {
+  const place = path.join(directory, 'repositories', name);
+  write(`repositories/${name}/zuul.yaml`, zuulYaml);
+  const env = {
+    PATH: process.env.PATH,
+    HOME: directory,
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_AUTHOR_NAME: 'a',
+    GIT_AUTHOR_EMAIL: 'a@b.c',
+    GIT_COMMITTER_NAME: 'a',
+    GIT_COMMITTER_EMAIL: 'a@b.c',
+  };
+  const git = (...args: string[]) => execFileSync('git', args, { cwd: place, env });
+  git('init', '-q', '-b', 'master');
+  git('add', '-A');
+  git('commit', '-qm', 'Begin');
+}
+
+function check(...args: string[]): Promise<number> {
+  return runProgram(['config-check', '-c', path.join(directory, 'gatehouse.conf'), ...args], io);
+}
+
+const PIPELINE =
+  '- pipeline:\n    name: check\n    manager: independent\n    trigger:\n      local:\n        - event: proposed\n';
+const BASE = '- job:\n    name: base\n    parent: null\n    run: run.sh\n';
+
+describe('config-check', () => {
+  test('of a good configuration shows what it comes to, and writes nothing', async () => {
+    expect(await check()).toBe(0);
+    expect(io.err()).toBe('');
+    expect(io.out()).toContain('connections  local     git');
+    expect(io.out()).toContain('tenants      acme      1 config-project: local/config');
+    expect(io.out()).toContain('✓ no errors; --layout checks');
+    expect(existsSync(path.join(directory, 'state'))).toBe(false);
+  });
+
+  test('reports the mistakes of settings with file and line', async () => {
+    write('gatehouse.conf', '[scheduler]\ntenant_config = tenants.yaml\n[web]\nprot = 80\n');
+    expect(await check()).toBe(1);
+    expect(io.err()).toContain('gatehouse.conf:4: [web] prot: unknown option, did you mean "port"?');
+  });
+
+  test('reports the mistakes of connections and of the tenant file together', async () => {
+    write(
+      'gatehouse.conf',
+      '[scheduler]\ntenant_config = tenants.yaml\n[connection local]\ndriver = gti\nbaseurl = /x\n',
+    );
+    write(
+      'tenants.yaml',
+      '- tenant:\n    name: acme\n    source:\n      locl:\n        untrusted-projects: [app]\n',
+    );
+    expect(await check()).toBe(1);
+    expect(io.err()).toContain(
+      'gatehouse.conf:3: [connection local] driver: there is no driver "gti", did you mean "git"?',
+    );
+    expect(io.err()).toContain('tenants.yaml:4:7: no connection is called "locl", did you mean "local"?');
+    expect(io.err()).toContain('2 errors\n');
+  });
+
+  test('--layout reads the projects through git and leaves nothing behind', async () => {
+    repository('config', PIPELINE + BASE);
+    repository(
+      'app',
+      '- job:\n    name: unit\n    run: unit.sh\n- project:\n    check:\n      jobs: [unit]\n',
+    );
+    const before = readdirSync(tmpdir()).filter(name => name.startsWith('gatehouse-check-'));
+    expect([await check('--layout'), io.err()]).toEqual([0, '']);
+    expect(io.out()).toContain('1 pipeline: check (independent)');
+    expect(io.out()).toContain('2 jobs: base, unit');
+    expect(existsSync(path.join(directory, 'state'))).toBe(false);
+    expect(
+      readdirSync(tmpdir()).filter(name => name.startsWith('gatehouse-check-') && !before.includes(name)),
+    ).toEqual([]);
+  });
+
+  test('--layout reports layout errors with project, branch, file and line', async () => {
+    repository('config', PIPELINE + BASE);
+    repository('app', '- project:\n    check:\n      jobs: [bse]\n');
+    expect(await check('--layout', '--json')).toBe(1);
+    const { ok, errors } = JSON.parse(io.out());
+    expect({ ok, errors }).toEqual({
+      ok: false,
+      errors: [expect.stringMatching(/^local\/app@master:zuul\.yaml:3:14: Job bse not defined/)],
+    });
+  });
+
+  test('--layout names a project that cannot be read, once, and does not guess about its tenant', async () => {
+    repository('app', '- project:\n    check:\n      jobs: [unit]\n');
+    expect(await check('--layout')).toBe(1);
+    expect(io.err()).toMatch(/^error: local\/config: .*repository.*\n$/);
+  });
+});

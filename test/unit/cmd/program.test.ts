@@ -1,0 +1,289 @@
+/** The whole program, called with arguments, against a real HTTP server. */
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { createApi } from '../../../src/cmd/client/api.ts';
+import { currentView } from '../../../src/cmd/client/follow.ts';
+import { runProgram } from '../../../src/cmd/commands/program.ts';
+import { type CannedService, cannedService } from './canned-service.ts';
+import {
+  before,
+  decision,
+  gateView,
+  item,
+  NOW,
+  passed,
+  type Recorded,
+  recordingIo,
+  running,
+} from './fixture.ts';
+
+let service: CannedService;
+let io: Recorded;
+
+const login = item('1', 'acme/app master/login', { jobs: [running('unit', 12_000)] });
+const left = { at: NOW - 10_000, result: 'SUCCESS' as const, reason: 'reported' as const, text: 'reported' };
+const done = item('2', 'acme/app master/done', {
+  left,
+  jobs: [passed('unit', 3000)],
+  traceUrl: 'http://jaeger.example/trace/2',
+});
+const finished = {
+  uuid: done.uuid,
+  pipeline: 'gate',
+  changes: done.changes,
+  enqueuedAt: done.enqueuedAt,
+  leftAt: left.at,
+  result: 'SUCCESS',
+  reason: 'reported',
+  resets: 0,
+};
+
+beforeAll(async () => {
+  service = await cannedService();
+  const view = gateView([login]);
+  service.send(
+    {
+      tenant: view.tenant,
+      ...Object.fromEntries(view.pipelines.map(each => [`pipeline/${each.name}`, each])),
+      [`item/${login.uuid}`]: login,
+    },
+    NOW,
+  );
+  const span = {
+    traceId: done.uuid,
+    spanId: '2222222222222222',
+    name: 'QueueItem gate acme/app',
+    startTimeUnixNano: before(75),
+    endTimeUnixNano: before(10),
+  };
+  for (const each of [login, done]) {
+    service.answer(`/api/tenant/acme/item/${each.uuid}`, each);
+    service.answer(`/api/tenant/acme/item/${each.uuid}/trace`, {
+      resourceSpans: [{ scopeSpans: [{ spans: [span] }] }],
+    });
+  }
+  service.answer('/api/tenant/acme/items', [finished]);
+  service.answer('/api/tenant/acme/buildsets', []);
+  service.answer('/api/tenant/acme/buildsets?limit=1&project=acme%2Fapp&change=master%2Fdone', [
+    { refs: [], gatehouse: { item: done.uuid } },
+  ]);
+  service.answer('/api/tenant/acme/projects', [{ name: 'acme/app', connection_name: 'local' }]);
+  service.answer('/api/tenant/acme/pipelines', [{ name: 'check' }, { name: 'gate' }]);
+  service.answer('/api/tenant/acme/changes/master/login/decisions', {
+    decisions: [
+      decision(
+        75,
+        'enqueued',
+        'gate',
+        'acme/app master/login,11111111 entered queue integrated: event approved',
+        { item: login.uuid },
+      ),
+    ],
+  });
+  service.answer('/api/tenant/acme/changes/master/nope/decisions', { decisions: [] });
+  service.answer(`/api/tenant/acme/item/${done.uuid}/explain`, {
+    item: done.uuid,
+    tenant: 'acme',
+    pipeline: 'gate',
+    changes: ['acme/app master/done,22222222'],
+    enqueuedAt: before(75),
+    until: before(10),
+    duration: '65000000000',
+    ended: { reason: 'reported', text: 'reported', result: 'SUCCESS' },
+    stretches: [],
+    totals: [{ state: 'running', kind: 'work', duration: '65000000000', share: 1 }],
+    resets: [],
+    lostBuildTime: '0',
+    builds: [],
+    criticalPath: [],
+  });
+});
+
+afterAll(() => service[Symbol.asyncDispose]());
+
+beforeEach(() => {
+  service.answer('/api/tenants', [{ name: 'acme', projects: 1, queue: 1 }]);
+  io = recordingIo({ GATEHOUSE_URL: service.url, COLUMNS: '100' });
+});
+
+function run(...args: string[]): Promise<number> {
+  return runProgram(args, io);
+}
+
+describe('the commands', () => {
+  test('status shows the queues', async () => {
+    expect(await run('status')).toBe(0);
+    expect(io.out()).toContain('  1 ● acme/app master/login,11111111');
+    expect(io.out()).toContain('● unit 12s');
+  });
+
+  test('status --json answers with the documents', async () => {
+    expect(await run('status', '--json', '--pipeline', 'gate')).toBe(0);
+    const answer = JSON.parse(io.out());
+    expect(answer.items).toEqual([login]);
+    expect(answer.pipelines.map(({ name }: { name: string }) => name)).toEqual(['gate']);
+  });
+
+  test('status of an unknown pipeline names those there are', async () => {
+    expect(await run('status', '-p', 'deploy')).toBe(1);
+    expect(io.err()).toBe('error: tenant acme has no pipeline "deploy"; it has: check, gate\n');
+  });
+
+  test('trace finds a live item by the beginning of its uuid', async () => {
+    expect(await run('trace', '111111')).toBe(0);
+    expect(io.out()).toContain('QueueItem gate acme/app');
+    expect(io.out()).toContain(`page   ${service.url}/t/acme/item/${login.uuid}`);
+  });
+
+  test('trace finds a finished item by its change, and prints the link into the trace viewer', async () => {
+    expect(await run('trace', 'acme/app', 'master/done', '--depth', '1')).toBe(0);
+    expect(io.out()).toContain('trace  http://jaeger.example/trace/2');
+  });
+
+  test('trace --follow of an item that has left is shown at once', async () => {
+    expect(await run('trace', '--follow', done.uuid)).toBe(0);
+    expect(io.out()).toContain('QueueItem');
+  });
+
+  test('trace refuses a prefix that several items have', async () => {
+    service.answer('/api/tenant/acme/items', [finished, { ...finished, uuid: `222222${'3'.repeat(26)}` }]);
+    expect(await run('trace', '222222')).toBe(1);
+    expect(io.err()).toContain('error: 222222 is the beginning of 2 items, give more digits:');
+    expect(io.err()).toContain(`  ${done.uuid}  gate  acme/app master/done,22222222`);
+    service.answer('/api/tenant/acme/items', [finished]);
+  });
+
+  test('explain tells where the time went', async () => {
+    expect(await run('explain', 'acme/app', 'master/done')).toBe(0);
+    expect(io.out()).toContain('Where the time went');
+  });
+
+  test('why tells of decisions and of the item', async () => {
+    expect(await run('why', 'acme/app', 'master/login')).toBe(0);
+    expect(io.out()).toContain('● in gate for 1m 15s: running for 1m 00s');
+    expect(io.out()).toContain('+ gate  entered queue integrated: event approved');
+  });
+
+  test.each([
+    [['why', 'acme/ap', 'x'], 'tenant acme has no project "acme/ap", did you mean "acme/app"?'],
+    [
+      ['why', 'acme/app', 'master/login', '-p', 'gat'],
+      'tenant acme has no pipeline "gat", did you mean "gate"?',
+    ],
+    [
+      ['why', 'acme/app', 'master/nope'],
+      'nothing is known of acme/app master/nope: no event has named it; was it pushed, and does the connection see it?',
+    ],
+    [
+      ['trace', 'acme/app', 'master/nope'],
+      'acme/app master/nope is not in tenant acme and never was; "gatehouse why acme/app master/nope" tells what is known of it',
+    ],
+    [['trace', 'abc'], '"abc" is too short: give at least 6 digits of the uuid'],
+    [
+      ['trace', 'master/login'],
+      '"master/login" is neither a uuid nor the beginning of one; to name a change write its project first: acme/app master/login',
+    ],
+    [
+      ['explain', 'abcdef'],
+      'no item in the queues of acme, nor among the last 1000 that left, begins with abcdef; an older one needs its whole uuid',
+    ],
+    [['status', '--tenant', 'acmee'], 'there is no tenant "acmee", did you mean "acme"?'],
+  ])('%j is answered with one line', async (args, text) => {
+    expect(await run(...args)).toBe(1);
+    expect(io.err()).toBe(`error: ${text}\n`);
+  });
+});
+
+describe('the tenant', () => {
+  test('must be named when there are several', async () => {
+    service.answer('/api/tenants', [{ name: 'acme' }, { name: 'beta' }]);
+    expect(await run('status')).toBe(1);
+    expect(io.err()).toBe('error: there are several tenants, choose one with --tenant: acme, beta\n');
+    expect(await run('status', '--tenant', 'acme')).toBe(0);
+  });
+
+  test('may not be there yet', async () => {
+    service.answer('/api/tenants', []);
+    expect(await run('status')).toBe(1);
+    expect(io.err()).toMatch(/^error: the service at .* has no tenant yet; .*\/health\/ready\n$/);
+  });
+});
+
+describe('a service that cannot be asked', () => {
+  test('because nobody listens is one line', async () => {
+    await using gone = await cannedService();
+    const { url } = gone;
+    await gone[Symbol.asyncDispose]();
+    expect(await run('status', '--url', url)).toBe(1);
+    expect(io.err()).toMatch(
+      /^error: cannot reach http:\/\/127\.0\.0\.1:\d+ \(connect ECONNREFUSED [^)]*\); is the service running\? Name another address with --url\n$/,
+    );
+  });
+
+  test('because another program answers is one line', async () => {
+    service.answer('/api/tenants', '<html>');
+    expect(await run('status')).toBe(1);
+    expect(io.err()).toContain('did not answer with JSON; is Gatehouse at');
+    io = recordingIo({ GATEHOUSE_URL: service.url });
+    service.answer('/api/tenants', { hello: 'world' });
+    expect(await run('status')).toBe(1);
+    expect(io.err()).toContain('does not answer like Gatehouse');
+  });
+
+  test('because the address is none is said with its place', async () => {
+    io = recordingIo({ GATEHOUSE_URL: 'localhost' });
+    expect(await run('status')).toBe(1);
+    expect(io.err()).toContain('GATEHOUSE_URL is "localhost", which is no http address');
+    expect(await run('status', '--url', 'ftp://x')).toBe(2);
+  });
+
+  test('ends a stream with an error that says so', async () => {
+    await using other = await cannedService();
+    const view = currentView(createApi(other.url), 'acme');
+    await expect.poll(() => other.asked.length).toBe(1);
+    await other[Symbol.asyncDispose]();
+    await expect(view).rejects.toThrow(/ended the connection|lost contact/);
+  });
+});
+
+describe('what is not understood', () => {
+  test.each([
+    [['nope'], "unknown command 'nope'"],
+    [['statsu'], 'Did you mean status?'],
+    [['status', '--bogus'], "unknown option '--bogus'"],
+    [['explain'], "missing required argument 'item'"],
+    [['trace', 'abcdef', '--depth', 'x'], 'It must be a whole number.'],
+    [['start', 'mergre'], 'Allowed choices are scheduler, merger, executor, web'],
+  ])('%j ends with status 2 and a hint', async (args, text) => {
+    expect(await run(...args)).toBe(2);
+    expect(io.err()).toContain(text);
+    expect(io.err()).toContain('gatehouse --help');
+  });
+
+  test('asks nobody', async () => {
+    const count = service.asked.length;
+    await run('trace', 'abcdef', '--depth', 'x');
+    expect(service.asked).toHaveLength(count);
+  });
+});
+
+describe('the help', () => {
+  test.each(['start', 'status', 'trace', 'explain', 'why', 'config-check'])(
+    'of %s has examples',
+    async command => {
+      expect(await run('help', command)).toBe(0);
+      expect(io.out()).toMatch(new RegExp(`Usage: gatehouse ${command} `));
+      expect(io.out()).toContain(`Examples:\n  gatehouse ${command}`);
+    },
+  );
+
+  test('names every command', async () => {
+    expect(await run('--help')).toBe(0);
+    for (const command of ['start', 'status', 'trace', 'explain', 'why', 'config-check'])
+      expect(io.out()).toMatch(new RegExp(`^ {2}${command} `, 'm'));
+  });
+
+  test('knows the version', async () => {
+    expect(await run('--version')).toBe(0);
+    expect(io.out()).toMatch(/^\d+\.\d+\.\d+\n$/);
+  });
+});
