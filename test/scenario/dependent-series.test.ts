@@ -19,8 +19,8 @@ story('changes that build on a failing one are not tested', { layout: classicLay
 
   expect(await world.landed()).toEqual([]);
   expect(await world.history()).toEqual(['project-merge: A FAILURE']);
-  expect((await world.notes('A')).at(-1)).toContain('- project-merge ');
-  expect((await world.notes('C')).at(-1)).toMatch(/depends on a change that (failed|is failing)/i);
+  expect((await world.notes('A', 2)).at(-1)).toContain('- project-merge ');
+  expect((await world.notes('C', 2)).at(-1)).toMatch(/depends on a change that (failed|is failing)/i);
 });
 
 story('a series lands in its order, whatever the order of approval', { layout: classicLayout() }, async world => {

@@ -30,7 +30,8 @@ export interface Developer {
 /** Seconds since the epoch of the first commit; each is one minute later. */
 const FIRST_DATE = 1_767_225_600;
 
-export async function createDeveloper(root: string, project: string, files: Files): Promise<Developer> {
+/** Pushes of others than developers (the gate's own) leave the project's name in the FIFO `told`. */
+export async function createDeveloper(root: string, project: string, files: Files, told: string): Promise<Developer> {
   const bare = path.join(root, 'repositories', `${project}.git`);
   const own = path.join(root, 'developers', `${project}.git`);
   for (const each of [bare, own]) {
@@ -39,6 +40,9 @@ export async function createDeveloper(root: string, project: string, files: File
   }
   await mkdir(path.join(own, 'objects/info'), { recursive: true });
   await writeFile(path.join(own, 'objects/info/alternates'), `${path.join(bare, 'objects')}\n`);
+  const hook = path.join(bare, 'hooks/post-receive');
+  await mkdir(path.dirname(hook), { recursive: true });
+  await writeFile(hook, `#!/bin/sh\n[ -n "$STORY_PUSH" ] || echo ${project} >>${told}\n`, { mode: 0o755 });
   let made = 0;
   const developer: Developer = {
     project,
@@ -51,7 +55,7 @@ export async function createDeveloper(root: string, project: string, files: File
       return (await runGit(own, ['rev-parse', '--verify', 'refs/heads/work'])).toString().trim();
     },
     async push(to, ref) {
-      await runGit(own, ['push', '--quiet', '--force', bare, `${to ?? ''}:${ref}`]);
+      await runGit(own, ['push', '--quiet', '--force', bare, `${to ?? ''}:${ref}`], '', { STORY_PUSH: 'yes' });
     },
     async tip(ref) {
       const text = (await runGit(bare, ['for-each-ref', '--format=%(objectname)', ref])).toString().trim();

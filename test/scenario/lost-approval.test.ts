@@ -26,7 +26,7 @@ story('a change whose approval is withdrawn leaves at once and says why', { layo
     'project-test1: A CANCELED',
     'project-test2: A CANCELED',
   ]);
-  const notes = await world.notes('A');
+  const notes = await world.notes('A', 2);
   expect(notes).toHaveLength(2);
   expect(notes[1]).toContain('This change is unable to merge due to a missing merge requirement: its current commit is not approved.');
 });

@@ -63,9 +63,9 @@ story('a change of a config project is validated but not used before it lands', 
   await world.leaves('D', 'SUCCESS', 'check');
 });
 
-story('a broken file of one project disturbs nobody else, and everybody can see it', { layout, projects }, async world => {
+story('a broken file of one project disturbs nobody else, and everybody can see it', { layout, projects, expectedTrouble: [/unknown key "tymeout"/] }, async world => {
   const developer = world.developer('org/project');
-  const broken = await developer.commit({ files: { '.zuul.yaml': `- job:\n    name: old\n    tymeout: 3\n` }, message: 'Break the configuration past the gate' });
+  const broken = await developer.commit({ files: { '.zuul.yaml': '- job:\n    name: old\n    tymeout: 3\n- project:\n    check: {jobs: [old]}\n    gate: {jobs: [old]}\n' }, message: 'Break the configuration past the gate' });
   await world.push('org/project', broken, 'refs/heads/master');
   const errors = await world.observer.until('the error to be shown', async () => {
     const all = await world.api.get<readonly { readonly source_context: { readonly project: string; readonly branch: string; readonly path: string }; readonly error: string; readonly gatehouse: { readonly line: number } }[]>(

@@ -5,10 +5,9 @@
  * A job makes a FIFO of its own, opens it for both directions (so that nothing written is lost and nobody blocks), and
  * announces itself with one line in the common FIFO `calls`. Lines shorter than PIPE_BUF arrive whole.
  */
-import { execFileSync } from 'node:child_process';
 import { chmodSync, closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
-import { Socket } from 'node:net';
 import path from 'node:path';
+import { openLineFifo } from './line-fifo.ts';
 
 /** A build that has announced itself. */
 export interface StagedBuild {
@@ -44,28 +43,19 @@ export interface Stage extends Disposable {
 export function openStage(directory: string): Stage {
   mkdirSync(directory, { recursive: true });
   chmodSync(directory, 0o777);
-  const calls = path.join(directory, 'calls');
-  execFileSync('mkfifo', ['-m', '666', calls]);
   const listeners: ((build: StagedBuild) => void)[] = [];
   const builds: StagedBuild[] = [];
-  const fd = openSync(calls, constants.O_RDWR | constants.O_NONBLOCK);
-  const socket = new Socket({ fd, readable: true, writable: false });
-  let rest = '';
-  socket.setEncoding('utf8').on('data', chunk => {
-    const lines = (rest + String(chunk)).split('\n');
-    rest = lines.pop() ?? '';
-    for (const line of lines) {
-      const build = announced(line);
-      builds.push(build);
-      for (const listener of listeners) listener(build);
-    }
+  const calls = openLineFifo(path.join(directory, 'calls'), line => {
+    const build = announced(line);
+    builds.push(build);
+    for (const listener of listeners) listener(build);
   });
   return {
     builds,
     playbook: playbookText(directory),
     onCall: listener => void listeners.push(listener),
     tell: (uuid, exitStatus) => writeLine(path.join(directory, `${uuid}.fifo`), String(exitStatus)),
-    [Symbol.dispose]: () => void socket.destroy(),
+    [Symbol.dispose]: () => calls[Symbol.dispose](),
   };
 }
 

@@ -24,6 +24,7 @@ import type { LiveItem } from '../../src/web/live-item.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { createDeveloper, type Developer, type Files } from './developer.ts';
 import { checkStory } from './invariants.ts';
+import { openLineFifo } from './line-fifo.ts';
 import { type FinishedItem, type Observer, observe } from './observer.ts';
 import { CONFIG_PROJECT, CONNECTION, startSite, TENANT, TOKEN } from './site.ts';
 import { openStage, type Stage } from './stage.ts';
@@ -91,8 +92,8 @@ export interface World {
   history(): Promise<readonly string[]>;
   /** Topics as they were landed, by order of the branch. */
   landed(project?: string, branch?: string): Promise<readonly string[]>;
-  /** Notes on the present commit of the topic, one paragraph each. */
-  notes(topic: string): Promise<readonly string[]>;
+  /** Notes on the present commit of the topic, one paragraph each; waits until there are `count`. */
+  notes(topic: string, count?: number): Promise<readonly string[]>;
   /** Sentences that say what became of the change, oldest first. */
   decisions(topic: string): Promise<readonly { readonly code: string; readonly text: string; readonly pipeline: string | null }[]>;
   /** Lets go what is held, waits until all items have left, stops the service, and checks what must hold for every story. */
@@ -119,12 +120,15 @@ export async function openWorld(setup: WorldSetup): Promise<World> {
   const stage = openStage(path.join(root, 'stage'));
   const log = storyLog();
   const developers = new Map<string, Developer>();
+  const told = path.join(root, 'told');
+  const pushes: { heard: (project: string) => void } = { heard: () => {} };
+  const hooks = openLineFifo(told, project => pushes.heard(project));
   const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
-  for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects })) developers.set(name, await createDeveloper(root, name, files));
+  for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects })) developers.set(name, await createDeveloper(root, name, files, told));
   const service = await startSite({ root, projects: Object.keys(projects), collector: sink.url, executor: setup.executor ?? [] }, log.log);
   const api = createApi(service.url);
   const observer: Observer = observe({ api, stage, sink, traced: () => setup.collectorDown !== true, describe: () => `${describe(observer)}\n${log.tail()}` });
-  return makeWorld({ root, setup, sink, stage, log, developers, service, api, observer });
+  return makeWorld({ root, setup, sink, stage, log, developers, service, api, observer, hooks, pushes });
 }
 
 interface Parts {
@@ -137,10 +141,13 @@ interface Parts {
   readonly service: Service;
   readonly api: Api;
   readonly observer: Observer;
+  /** The hooks of the repositories, and who listens to them. */
+  readonly hooks: Disposable;
+  readonly pushes: { heard: (project: string) => void };
 }
 
 function makeWorld(parts: Parts): World {
-  const { root, setup, sink, stage, log, developers, service, api, observer } = parts;
+  const { root, setup, sink, stage, log, developers, service, api, observer, hooks, pushes } = parts;
   const topics = new Map<string, Topic>();
   const failures = new Set<string>();
   let held = true;
@@ -159,7 +166,13 @@ function makeWorld(parts: Parts): World {
     if (!held) end(build.uuid, build.job, build.changes);
   });
 
-  async function tell(project: string): Promise<void> {
+  // What the gate pushes comes back to it as news, as from any code host.
+  pushes.heard = project => {
+    tell(project).catch(error => log.log.error({ err: error }, 'the story could not deliver a webhook'));
+  };
+
+  /** @returns the delivery id. */
+  async function tell(project: string): Promise<string> {
     deliveries += 1;
     const delivery = `story-${deliveries}`;
     const body = JSON.stringify({ project });
@@ -170,13 +183,13 @@ function makeWorld(parts: Parts): World {
       headers: { 'Content-Type': 'application/json', 'X-Gatehouse-Delivery': delivery, 'X-Gatehouse-Signature': `sha256=${signature}` },
     });
     if (!response.ok) throw new Error(`the webhook was refused: ${await response.text()}`);
-    // One after the other: of two pushes that arrive together nobody knows the order.
-    await observer.eventProcessed(`delivery-${delivery}`);
+    return `delivery-${delivery}`;
   }
 
   async function push(project: string, to: string | null, ref: string): Promise<void> {
     await developer(project).push(to, ref);
-    await tell(project);
+    // One after the other: of two pushes that arrive together nobody knows the order.
+    await observer.eventProcessed(await tell(project));
   }
 
   const isOf = (topic: string, pipeline: string) => (item: { readonly pipeline: string; readonly changes: LiveItem['changes'] }) =>
@@ -266,12 +279,18 @@ function makeWorld(parts: Parts): World {
       const log = await developer(project).git('log', '--first-parent', '--merges', '--reverse', '--format=%s', branch);
       return log.split('\n').flatMap(subject => (subject === '' ? [] : [shownTopic(subject.slice(`Merge ${project} `.length))]));
     },
-    async notes(topic) {
+    async notes(topic, count = 0) {
       const { project, commit } = topicOf(topic);
-      const text = await developer(project)
-        .git('notes', '--ref=gatehouse', 'show', commit)
-        .catch(() => '');
-      return text.split(/\n\n+/).filter(paragraph => paragraph.trim() !== '');
+      const read = async () => {
+        const text = await developer(project)
+          .git('notes', '--ref=gatehouse', 'show', commit)
+          .catch(() => '');
+        return text.split(/\n\n+/).filter(paragraph => paragraph.trim() !== '');
+      };
+      return observer.until(`${count} notes on ${topic}`, async () => {
+        const notes = await read();
+        return notes.length >= count ? notes : undefined;
+      });
     },
     async decisions(topic) {
       const { project, branch } = topicOf(topic);
@@ -291,6 +310,7 @@ function makeWorld(parts: Parts): World {
       await observer[Symbol.asyncDispose]();
       await service.close();
       stage[Symbol.dispose]();
+      hooks[Symbol.dispose]();
       await sink[Symbol.asyncDispose]();
       await rm(root, { recursive: true, force: true });
     },

@@ -1,0 +1,19 @@
+/** A FIFO in which scripts leave lines for the test: no polling, no port, nothing but `echo`. */
+import { execFileSync } from 'node:child_process';
+import { constants, openSync } from 'node:fs';
+import { Socket } from 'node:net';
+
+/** Lines up to PIPE_BUF (4096 bytes) arrive whole and in the order they were written, whoever writes. */
+export function openLineFifo(path: string, onLine: (line: string) => void): Disposable {
+  execFileSync('mkfifo', ['-m', '666', path]);
+  // For both directions, so that it neither blocks nor ends while nobody writes.
+  const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
+  const socket = new Socket({ fd, readable: true, writable: false });
+  let rest = '';
+  socket.setEncoding('utf8').on('data', chunk => {
+    const lines = (rest + String(chunk)).split('\n');
+    rest = lines.pop() ?? '';
+    for (const line of lines) onLine(line);
+  });
+  return { [Symbol.dispose]: () => void socket.destroy() };
+}
