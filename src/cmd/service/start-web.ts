@@ -12,6 +12,7 @@ import { createWeb } from '../../web/create-web.ts';
 import type { ComponentHealth } from '../../web/deps.ts';
 import { VERSION } from '../version.ts';
 import type { Component, Core } from './core.ts';
+import { leavingItem } from './leaving-item.ts';
 import type { SpanDelivery } from './span-delivery.ts';
 import { snapshotOf } from './web-view.ts';
 
@@ -57,6 +58,7 @@ export async function startWeb(core: Core, parts: WebParts): Promise<Component &
       return () => listening[Symbol.dispose]();
     },
     history: parts.history,
+    leavingItem: (tenant, uuid) => leavingItem(store, paths.historyOutbox, tenant, uuid),
     spansOf: item => itemSpans(item, core.spans ?? DEFAULT_SPAN_OPTIONS),
     explain: (item, now) => explainItem(item, now),
     connections: () => [...core.connections.values()],
