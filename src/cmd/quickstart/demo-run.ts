@@ -3,11 +3,11 @@
 import type { LiveItem } from '../../web/live-item.ts';
 import { type Api, ApiError } from '../client/api.ts';
 import { followTenant, type LiveView } from '../client/follow.ts';
+import type { Screen } from '../terminal/screen.ts';
 import { API, APP, DEMO_CHANGES, TENANT } from './demo-files.ts';
 import { approve, commitTopic, propose } from './developer.ts';
 import type { Site } from './prepare-site.ts';
 import { type ProgressRow, progressFrame, progressLines } from './progress.ts';
-import type { Screen } from '../terminal/screen.ts';
 
 /** Milliseconds until a demo that does not come to its end is given up. */
 const DEMO_LIMIT = 120_000;

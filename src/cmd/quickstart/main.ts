@@ -14,11 +14,11 @@ import { waterfall } from '../../tracing/waterfall.ts';
 import { type Api, createApi } from '../client/api.ts';
 import { followTenant } from '../client/follow.ts';
 import { type OtlpTrace, spansFromOtlp } from '../client/spans-from-otlp.ts';
+import { createScreen, type Screen } from '../terminal/screen.ts';
 import { TENANT } from './demo-files.ts';
 import { runDemo } from './demo-run.ts';
 import { type ChangeOutcome, gateOutcomes, surprises } from './outcome.ts';
 import { prepareSite, type Site } from './prepare-site.ts';
-import { createScreen, type Screen } from '../terminal/screen.ts';
 import { freePort, startServiceProcess, waitUntilReady } from './service-process.ts';
 import { summaryTable } from './summary.ts';
 

@@ -13,6 +13,7 @@ import { type Paint, painter } from '../../tracing/ansi.ts';
 import { toWidth } from '../../tracing/text-width.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 import type { LiveView } from '../client/follow.ts';
+import { outcomeWord } from './summary.ts';
 
 export interface ProgressRow {
   /** `app greeting`. */
@@ -55,7 +56,7 @@ function statusOf(
   { width, now }: { readonly width: number; readonly now: number },
   paint: Paint,
 ): string {
-  if (left !== undefined) return left === 'SUCCESS' ? paint('merged', 'green') : paint(left, 'red');
+  if (left !== undefined) return paint(outcomeWord(left), left === 'SUCCESS' ? 'green' : 'red');
   if (item === undefined) return paint('not approved yet', 'dim');
   const jobs = item.jobs.map(job => jobText(job, now, paint)).join('  ');
   const state = STATES[item.state.name] ?? item.state.name;

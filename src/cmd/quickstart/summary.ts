@@ -5,6 +5,11 @@ import { painter } from '../../tracing/ansi.ts';
 import { toWidth } from '../../tracing/text-width.ts';
 import type { ChangeOutcome } from './outcome.ts';
 
+/** A gate's outcome in a word, e.g. `merged`. */
+export function outcomeWord(result: string): string {
+  return WORDS[result] ?? result;
+}
+
 const WORDS: { readonly [result: string]: string } = {
   SUCCESS: 'merged',
   FAILURE: 'failed',
@@ -25,7 +30,7 @@ function rowLines(
   width: number,
   paint: ReturnType<typeof painter>,
 ): readonly string[] {
-  const word = WORDS[outcome.result] ?? outcome.result;
+  const word = outcomeWord(outcome.result);
   const total = millisecondsBetween(
     parseNanoseconds(outcome.enqueued_ns),
     parseNanoseconds(outcome.dequeued_ns),
