@@ -13,10 +13,12 @@ import type { FrozenJob, Playbook } from '../model/job.ts';
 import type { BranchHead } from '../model/merge.ts';
 import type { ProjectKey } from '../model/project.ts';
 
-/** Tried in order when a project lacks the change's branch. */
-export const DEFAULT_BRANCHES = ['master', 'main'] as const;
+/** Tried in order when a project lacks the change's branch and names no default branch of its own that it has. */
+export const USUAL_BRANCHES = ['master', 'main'] as const;
 
 export interface ProjectPlaces {
+  /** The project's `default-branch`. */
+  defaultBranch(project: ProjectKey): string | undefined;
   canonicalName(project: ProjectKey): string;
   /** What git can fetch the tested commits from. */
   remote(project: ProjectKey): string;
@@ -45,7 +47,9 @@ export function buildProjects(
   return [...wanted].flatMap(([project, override]) => {
     const pinned = own.find(change => change.project === project);
     const head =
-      pinned?.kind === 'ref' ? pinnedHead(pinned, tested) : headOf(heads, project, override ?? branch);
+      pinned?.kind === 'ref'
+        ? pinnedHead(pinned, tested)
+        : headOf(heads, project, [override ?? branch, places.defaultBranch(project)]);
     if (head === undefined) return [];
     return [
       {
@@ -71,7 +75,7 @@ export function buildPlaybooks(
   const heads = testedHeads(tested);
   const found: BuildPlaybook[] = [];
   for (const playbook of playbooks) {
-    const head = headOf(heads, playbook.project, playbook.branch);
+    const head = headOf(heads, playbook.project, [playbook.branch, places.defaultBranch(playbook.project)]);
     if (head === undefined) return { kind: 'missing', playbook };
     found.push({
       ...playbook,
@@ -83,14 +87,14 @@ export function buildPlaybooks(
   return { kind: 'found', playbooks: found };
 }
 
-/** Head of the wanted branch, else of a default branch, else whichever is known. */
+/** Head of the first wanted branch there is, else of a usual one, else whichever is known. */
 export function headOf(
   heads: readonly BranchHead[],
   project: ProjectKey,
-  branch: string | undefined,
+  wanted: readonly (string | undefined)[],
 ): BranchHead | undefined {
   const own = heads.filter(head => head.project === project);
-  for (const name of [branch, ...DEFAULT_BRANCHES]) {
+  for (const name of [...wanted, ...USUAL_BRANCHES]) {
     const found = own.find(head => head.branch === name);
     if (found !== undefined) return found;
   }
@@ -103,6 +107,6 @@ function pinnedHead(
   change: Pinned,
   tested: TestedMerge,
 ): { branch: string | null; commit: BranchHead['commit'] } | undefined {
-  if (change.newCommit === null) return headOf(testedHeads(tested), change.project, undefined);
+  if (change.newCommit === null) return headOf(testedHeads(tested), change.project, []);
   return { branch: change.branch ?? null, commit: change.newCommit };
 }

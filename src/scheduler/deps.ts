@@ -21,7 +21,7 @@ export interface SchedulerDeps {
   /** By name. */
   readonly drivers: ReadonlyMap<string, Driver>;
   readonly tenants: readonly Tenant[];
-  readonly places: ProjectPlaces;
+  readonly places: Omit<ProjectPlaces, 'defaultBranch'>;
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;
   /** Undefined: tracing is off; nothing is written for it. */

@@ -16,7 +16,7 @@ import type { ConfigError } from '../model/config-error.ts';
 import { jobNodeOf } from '../model/job.ts';
 import type { BranchConfig, MergerOutcome, ProjectState } from '../model/merge.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
-import type { PipelineName } from '../model/project.ts';
+import type { PipelineName, ProjectKey } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { FreezeFact, Need } from '../pipeline/turn.ts';
 import type { JobGraphs } from './job-graphs.ts';
@@ -98,13 +98,14 @@ function freeze(
     case 'frozen': {
       const tested = testedMergeOf(item.buildset);
       if (tested === null) throw new Error(`buildset ${item.buildset.uuid} is frozen before it is merged`);
-      context.learn(item.changes[0], neededStates(frozen.jobs, item.changes));
+      const defaultBranch = (project: ProjectKey) => layout.projects.get(project)?.defaultBranch;
+      context.learn(item.changes[0], neededStates(frozen.jobs, item.changes, defaultBranch));
       return {
         kind: 'frozen',
         work,
         blob: context.graphs.put({ jobs: frozen.jobs }),
         jobs: frozen.jobs.map(jobNodeOf),
-        missingStates: missingStates(frozen.jobs, item.changes, tested),
+        missingStates: missingStates(frozen.jobs, item.changes, tested, defaultBranch),
       };
     }
   }

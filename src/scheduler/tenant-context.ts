@@ -73,7 +73,10 @@ export function contextMaker(
         pipeline,
         webRoot: deps.webRoot,
         tracing: deps.spans !== undefined,
-        places: deps.places,
+        places: {
+          ...deps.places,
+          defaultBranch: project => config.layout.projects.get(project)?.defaultBranch,
+        },
         mergeRequests: shared.mergeRequests,
         buildRequests: shared.buildRequests,
         reportOutbox: deps.paths.reportOutbox(tenant.name, name),

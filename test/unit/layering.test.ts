@@ -22,8 +22,13 @@ interface Import {
   readonly to: string;
 }
 
+/** `{@link import('./x.ts')}` in a comment imports nothing. */
+function withoutComments(text: string): string {
+  return text.replaceAll(/^\s*\/?\*.*$/gm, '').replaceAll(/^\s*\/\/.*$/gm, '');
+}
+
 function importsOf(file: string): Import[] {
-  const text = readFileSync(path.join(root, file), 'utf8');
+  const text = withoutComments(readFileSync(path.join(root, file), 'utf8'));
   const specifiers = [
     ...text.matchAll(/^\s*(?:import|export)\b[^;]*?\bfrom\s+'([^']+)'/gm),
     ...text.matchAll(/\bimport\(\s*'([^']+)'/g),

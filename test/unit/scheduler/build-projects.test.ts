@@ -11,6 +11,7 @@ const lib = projectKey({ connection: 'local', name: 'acme/lib' });
 const config = projectKey({ connection: 'local', name: 'acme/config' });
 const commit = (digit: string) => parseCommitId(digit.repeat(40));
 const places = {
+  defaultBranch: (project: string) => (project === lib ? 'trunk' : undefined),
   canonicalName: (project: string) => project.replace('local/', 'example.org/'),
   remote: (project: string) => `/mirrors/${project}`,
 };
@@ -84,7 +85,9 @@ describe('the checkouts of a build', () => {
     const stale: TestedMerge = { ...tested, branches: [merged] };
     expect(buildProjects(job(), [change], [change], stale, places)[0]).toMatchObject({ commit: commit('b') });
     expect(buildPlaybooks(job().run, stale, places)).toMatchObject({ playbooks: [{ commit: commit('b') }] });
-    expect(missingStates([job()], [change], { branches: [merged], heads: [] })).toEqual([]);
+    expect(missingStates([job()], [change], { branches: [merged], heads: [] }, places.defaultBranch)).toEqual(
+      [],
+    );
   });
 
   test('take a required project from its default branch when it lacks the branch of the change', () => {
@@ -100,6 +103,21 @@ describe('the checkouts of a build', () => {
       commit: commit('3'),
       required: true,
     });
+  });
+
+  test('prefer the default branch a project names over the usual ones', () => {
+    const withTrunk: TestedMerge = {
+      ...tested,
+      heads: [...tested.heads, { project: lib, branch: 'trunk', commit: commit('5') }],
+    };
+    const found = buildProjects(
+      job({ requiredProjects: [{ project: lib }] }),
+      [change],
+      [change],
+      withTrunk,
+      places,
+    );
+    expect(found.find(each => each.project === lib)).toMatchObject({ branch: 'trunk', commit: commit('5') });
   });
 
   test('follow override-checkout where a job or a required project has one', () => {
@@ -165,22 +183,29 @@ describe('the heads jobs need', () => {
         preRun: [{ project: config, branch: 'master', path: 'pre.sh', trusted: true }],
       }),
     ];
-    expect(neededStates(jobs, [change])).toEqual([
+    expect(neededStates(jobs, [change], places.defaultBranch)).toEqual([
       { project: app, branches: ['main', 'master', 'stable'] },
       { project: config, branches: ['master'] },
-      { project: lib, branches: ['main', 'master', 'stable'] },
+      { project: lib, branches: ['main', 'master', 'stable', 'trunk'] },
     ]);
   });
 
   test('are asked for when a project has none, or lacks the branch of a playbook', () => {
     const without = { ...tested, heads: tested.heads.filter(head => head.project !== lib) };
     expect(
-      missingStates([job({ requiredProjects: [{ project: lib }] })], [change], without).map(
-        each => each.project,
-      ),
+      missingStates(
+        [job({ requiredProjects: [{ project: lib }] })],
+        [change],
+        without,
+        places.defaultBranch,
+      ).map(each => each.project),
     ).toEqual([lib]);
     const release = job({ run: [{ project: config, branch: 'release', path: 'x.sh', trusted: true }] });
-    expect(missingStates([release], [change], tested).map(each => each.project)).toEqual([config]);
-    expect(missingStates([job({ requiredProjects: [{ project: lib }] })], [change], tested)).toEqual([]);
+    expect(
+      missingStates([release], [change], tested, places.defaultBranch).map(each => each.project),
+    ).toEqual([config]);
+    expect(
+      missingStates([job({ requiredProjects: [{ project: lib }] })], [change], tested, places.defaultBranch),
+    ).toEqual([]);
   });
 });

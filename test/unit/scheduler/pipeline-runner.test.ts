@@ -103,7 +103,7 @@ async function open(stand: Stand) {
       pipeline,
       webRoot: 'http://localhost',
       tracing: false,
-      places: { canonicalName: project => project, remote: () => '' },
+      places: { defaultBranch: () => undefined, canonicalName: project => project, remote: () => '' },
       mergeRequests,
       buildRequests,
       reportOutbox: paths.reportOutbox('acme', 'gate'),
