@@ -1,6 +1,9 @@
 /**
  * Frozen job graphs, content-addressed: written once, before the commit that names them; the same graph of a hundred items is
- * one blob. Memory keeps those that items of this process's pipelines name.
+ * one blob. Memory keeps those that items of the pipeline name.
+ *
+ * Each pipeline has its own: between the freezing of a graph and the commit of the turn no item names it yet, and only the
+ * pipeline itself knows that it is in the middle of a turn.
  */
 import { sha256 } from '../lib/ids.ts';
 import { jobGraphCodec } from '../model/codec/records.ts';
@@ -17,7 +20,7 @@ export interface JobGraphs {
   flush(): Promise<void>;
   /** Brings stored graphs into memory. */
   load(blobs: Iterable<string>): Promise<void>;
-  /** Drops the others from memory. */
+  /** Drops the others from memory. Between turns only. */
   retain(blobs: ReadonlySet<string>): void;
 }
 

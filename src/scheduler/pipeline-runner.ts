@@ -82,11 +82,7 @@ async function tenure(
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
-  const places = deps.paths.pipeline(deps.tenant, deps.pipeline);
-  let state = await loadPipeline(deps.store, places);
-  await deps
-    .context()
-    .graphs.load([...state.items.values()].flatMap(item => graphOf(item.buildset)?.blob ?? []));
+  let state = await storedState(deps);
   await takeOver(state, { ...deps.takeOver, events: deps.events }, fence, signal);
   deps.onState(state);
   dirty.set();
@@ -100,7 +96,8 @@ async function tenure(
       again = end === 'again' ? again + 1 : 0;
       if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
       // What was committed of a turn in several parts is known to the store alone.
-      state = end === 'again' ? await loadPipeline(deps.store, places) : end;
+      state = end === 'again' ? await storedState(deps) : end;
+      deps.context().graphs.retain(new Set(blobsOf(state)));
       deps.onState(state);
     }
   };
@@ -112,6 +109,17 @@ async function tenure(
     stop.abort();
     await Promise.allSettled(loops);
   }
+}
+
+/** As the store has it, with its job graphs at hand. */
+async function storedState(deps: PipelineRunnerDeps): Promise<PipelineState> {
+  const state = await loadPipeline(deps.store, deps.paths.pipeline(deps.tenant, deps.pipeline));
+  await deps.context().graphs.load(blobsOf(state));
+  return state;
+}
+
+function blobsOf(state: PipelineState): readonly string[] {
+  return [...state.items.values()].flatMap(item => graphOf(item.buildset)?.blob ?? []);
 }
 
 async function turn(
@@ -141,7 +149,7 @@ async function turn(
  */
 async function singly(deps: PipelineRunnerDeps, fence: Fence): Promise<void> {
   const [entry] = await deps.events.list(1);
-  const state = await loadPipeline(deps.store, deps.paths.pipeline(deps.tenant, deps.pipeline));
+  const state = await storedState(deps);
   try {
     await pipelineTurn(deps.context(), state, fence, entry === undefined ? 0 : 1);
   } catch (error) {

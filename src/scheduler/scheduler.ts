@@ -2,7 +2,6 @@
  * The scheduler: one loop per connection, per tenant and per pipeline, each under a fence of its own, so that any number of
  * schedulers share the work and none does what another is doing.
  */
-import { graphOf } from '../model/build-set.ts';
 import {
   buildRequestCodec,
   mergerRequestCodec,
@@ -18,7 +17,6 @@ import { RequestQueue } from '../store/request-queue.ts';
 import { openChangeCache } from './change-cache.ts';
 import { runConnection, type TenantsOf } from './connection-runner.ts';
 import type { SchedulerDeps } from './deps.ts';
-import { createJobGraphs } from './job-graphs.ts';
 import type { SchedulerShared } from './shared.ts';
 import { runSweeper } from './sweeper.ts';
 import { createTenantRunner, type TenantRunner } from './tenant-runner.ts';
@@ -84,12 +82,10 @@ async function share(
     deps.log.error({ err: error }, 'the change cache could not be read again');
   const onDeadLetter = (path: string, error: unknown) =>
     deps.log.error({ err: error, path }, 'an event could not be read; it is laid aside');
-  const graphs = createJobGraphs(store, paths);
   const queues = new Map<string, EventQueue<PipelineEvent>>();
   return {
     deps,
     changes: await openChangeCache(deps.connections.keys(), store, paths, problem),
-    graphs,
     mergeRequests: new RequestQueue({ store, path: paths.requests('merge'), codec: mergerRequestCodec }),
     buildRequests: new RequestQueue({ store, path: paths.requests('build'), codec: buildRequestCodec }),
     driversOfConnections: driversOfConnections(deps),
@@ -112,13 +108,6 @@ async function share(
     },
     onState(tenant, pipeline, state) {
       states.set(`${tenant}/${pipeline}`, state);
-      graphs.retain(
-        new Set(
-          [...states.values()].flatMap(each =>
-            [...each.items.values()].flatMap(item => graphOf(item.buildset)?.blob ?? []),
-          ),
-        ),
-      );
     },
     track,
   };

@@ -9,12 +9,10 @@ import type { EventQueue } from '../store/event-queue.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
 import type { ChangeCache } from './change-cache.ts';
 import type { SchedulerDeps } from './deps.ts';
-import type { JobGraphs } from './job-graphs.ts';
 
 export interface SchedulerShared {
   readonly deps: SchedulerDeps;
   readonly changes: ChangeCache;
-  readonly graphs: JobGraphs;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   readonly driversOfConnections: ReadonlyMap<ConnectionName, Driver>;
@@ -22,7 +20,7 @@ export interface SchedulerShared {
   onDeadLetter(path: string, error: unknown): void;
   tenantQueue(tenant: TenantName): EventQueue<TenantEvent>;
   pipelineQueue(tenant: TenantName, pipeline: PipelineName): EventQueue<PipelineEvent>;
-  /** A pipeline's contents after its last turn: decides which job graphs stay in memory. */
+  /** A pipeline's contents after its last turn. */
   onState(tenant: TenantName, pipeline: PipelineName, state: PipelineState): void;
   /** A loop that ends with an error ends the scheduler. */
   track(loop: Promise<void>, name: string): void;

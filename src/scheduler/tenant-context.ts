@@ -9,6 +9,7 @@ import type { BranchConfig, ProjectState } from '../model/merge.ts';
 import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
 import { type PipelineName, type ProjectKey, projectIdOf } from '../model/project.ts';
 import type { ChangeFacts } from '../pipeline/turn.ts';
+import { createJobGraphs } from './job-graphs.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import type { PipelineRunnerDeps } from './pipeline-runner.ts';
 import type { SchedulerShared } from './shared.ts';
@@ -32,6 +33,7 @@ export function contextMaker(
   const log = deps.log.child({ tenant: tenant.name, pipeline: name });
   const events = shared.pipelineQueue(tenant.name, name);
   const places = deps.paths.pipeline(tenant.name, name);
+  const graphs = createJobGraphs(deps.store, deps.paths);
   /** Heads that jobs of a project and branch needed last time. */
   const learned = new Map<string, readonly ProjectState[]>();
   let remembered:
@@ -46,7 +48,7 @@ export function contextMaker(
       tenant,
       pipeline,
       events,
-      graphs: shared.graphs,
+      graphs,
       changes: shared.changes,
       facts: {
         pipeline,
@@ -60,7 +62,7 @@ export function contextMaker(
       },
       freezing: {
         clock: deps.clock,
-        graphs: shared.graphs,
+        graphs,
         pipeline: name,
         layout: config.layout,
         speculative: speculativeMemo(config, configDeps),
@@ -83,7 +85,7 @@ export function contextMaker(
         events,
         eventsOf: other =>
           config.layout.pipelines.has(other) ? shared.pipelineQueue(tenant.name, other) : undefined,
-        graph: blob => shared.graphs.get(blob),
+        graph: blob => graphs.get(blob),
         record: key => shared.changes.record(key),
         mergeMessage: change => messageOf(change),
         likelyStates: item => learned.get(placeOf(item.changes[0])) ?? [],
