@@ -24,7 +24,7 @@ import type { ChangeKey } from './change.ts';
 import type { ConfigError } from './config-error.ts';
 import type { JobNode } from './job.ts';
 import type { BranchHead, MergedBranch } from './merge.ts';
-import type { ProjectKey } from './project.ts';
+import type { JobName, ProjectKey } from './project.ts';
 import type { BuildSetResult } from './results.ts';
 import type { Step } from './step.ts';
 
@@ -104,6 +104,13 @@ export interface TurnWork {
   }[];
 }
 
+export interface JobDecision {
+  readonly job: JobName;
+  readonly runs: boolean;
+  /** English clause, e.g. `the only changed file (docs/a.md) matches irrelevant-files "^docs/"`. */
+  readonly because: string;
+}
+
 export interface MergeConflict {
   readonly change: ChangeKey;
   readonly project: ProjectKey;
@@ -130,6 +137,8 @@ export interface BuildSet {
   readonly configErrors: readonly ConfigError[];
   /** Paths changed by the item's own changes, by project; known once merged. */
   readonly filesChanged: readonly { readonly project: ProjectKey; readonly files: readonly string[] }[];
+  /** Every job the project lists for this pipeline: whether it runs for this change, and why (not). Known once frozen. */
+  readonly verdicts?: readonly JobDecision[];
   /** In order of request; retries follow their first try. */
   readonly builds: readonly Build[];
 }

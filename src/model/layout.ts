@@ -54,6 +54,8 @@ export interface LayoutSummary {
   readonly reconfiguredAt: Nanoseconds;
   readonly projects: readonly TenantProject[];
   readonly pipelines: readonly Pipeline[];
+  /** Gone from the configuration, still finishing what they hold. */
+  readonly retired: readonly Pipeline[];
   readonly jobs: readonly JobName[];
   /** The first ones; `errorCount` says how many there are. */
   readonly errors: readonly ConfigError[];

@@ -112,7 +112,11 @@ export function mergeOnLanded(draft: TurnDraft, item: QueueItem): QueueItem {
 function applyFreeze(draft: TurnDraft, item: QueueItem, tested: TestedMerge, fact: FreezeFact): QueueItem {
   const frozen: QueueItem = {
     ...item,
-    buildset: { ...item.buildset, turnWork: [...item.buildset.turnWork, ...fact.work] },
+    buildset: {
+      ...item.buildset,
+      turnWork: [...item.buildset.turnWork, ...fact.work],
+      ...(fact.kind === 'frozen' && fact.verdicts !== undefined ? { verdicts: fact.verdicts } : {}),
+    },
   };
   if (fact.kind === 'not-in-pipeline') return complete(draft, frozen, 'NO_JOBS');
   if (fact.kind === 'misconfigured') {

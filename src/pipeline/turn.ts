@@ -9,7 +9,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { IdMaker, Uuid } from '../lib/ids.ts';
-import type { TurnWork } from '../model/build-set.ts';
+import type { JobDecision, TurnWork } from '../model/build-set.ts';
 import type { ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Decision } from '../model/decision.ts';
@@ -45,6 +45,8 @@ export type FreezeFact = {
       readonly kind: 'frozen';
       readonly blob: string;
       readonly jobs: readonly JobNode[];
+      /** Why each listed job runs or not. */
+      readonly verdicts?: readonly JobDecision[];
       /** Projects the jobs need whose heads are not in the tested merge yet; empty: all there. */
       readonly missingStates: readonly ProjectState[];
     }

@@ -12,6 +12,7 @@ import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { Command } from '../pipeline/turn.ts';
+import type { ExecutorLabels } from '../store/components.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import { outboxOperation } from '../store/outbox.ts';
 import type { Operation } from '../store/port.ts';
@@ -20,6 +21,7 @@ import type { ProjectPlaces } from './build-projects.ts';
 import { buildRequestFor } from './build-requests.ts';
 import type { Draft } from './decide.ts';
 import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
+import { labelProblem } from './node-labels.ts';
 import { itemReportIntent, refusalReportIntent } from './report-intents.ts';
 
 export interface CommandContext {
@@ -32,6 +34,7 @@ export interface CommandContext {
   readonly places: ProjectPlaces;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
+  readonly executors: Pick<ExecutorLabels, 'canRun' | 'offered'>;
   readonly reportOutbox: string;
   /** This pipeline's own queue, for results that need no worker. */
   readonly events: EventQueue<PipelineEvent>;
@@ -140,6 +143,9 @@ function buildOperations(
   if (outcome.kind === 'impossible')
     return context.events.put({ ...ended, result: 'ERROR', detail: outcome.text });
   if (isNoop(outcome.request)) return context.events.put({ ...ended, result: 'SUCCESS' });
+  const unplaceable = labelProblem(outcome.request.job, context.executors);
+  if (unplaceable !== undefined)
+    return context.events.put({ ...ended, result: 'NODE_FAILURE', detail: unplaceable });
   return context.buildRequests.submit(outcome.request);
 }
 

@@ -105,6 +105,11 @@ function freeze(
         work,
         blob: context.graphs.put({ jobs: frozen.jobs }),
         jobs: frozen.jobs.map(jobNodeOf),
+        verdicts: frozen.verdicts.map(verdict => ({
+          job: verdict.kind === 'runs' ? verdict.job.name : verdict.name,
+          runs: verdict.kind === 'runs',
+          because: verdict.because,
+        })),
         missingStates: missingStates(frozen.jobs, item.changes, tested, defaultBranch),
       };
     }

@@ -26,6 +26,7 @@ import {
   cacheOperations,
   encodeSummary,
   layoutFrom,
+  retiredFrom,
   sameFiles,
   type TenantConfig,
   withProject,
@@ -71,6 +72,7 @@ export async function reconfigure(
   const after: TenantConfig = {
     branches,
     layout,
+    retired: retiredFrom([...before.retired, ...before.layout.pipelines.values()], layout),
     version: before.version + 1,
     reconfiguredAt: deps.clock.now(),
   };

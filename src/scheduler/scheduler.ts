@@ -11,6 +11,7 @@ import {
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import { projectIdOf } from '../model/project.ts';
+import { openExecutorLabels } from '../store/components.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import { EventQueue } from '../store/event-queue.ts';
 import { RequestQueue } from '../store/request-queue.ts';
@@ -67,6 +68,7 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
         stop.abort(signal.reason);
         await loops.settled();
         shared.changes[Symbol.dispose]();
+        shared.executors[Symbol.dispose]();
       }
     },
   };
@@ -88,6 +90,9 @@ async function share(
     changes: await openChangeCache(deps.connections.keys(), store, paths, problem),
     mergeRequests: new RequestQueue({ store, path: paths.requests('merge'), codec: mergerRequestCodec }),
     buildRequests: new RequestQueue({ store, path: paths.requests('build'), codec: buildRequestCodec }),
+    executors: await openExecutorLabels(store, paths, error =>
+      deps.log.error({ err: error }, 'the list of executors could not be read'),
+    ),
     driversOfConnections: driversOfConnections(deps),
     onDeadLetter,
     tenantQueue: tenant =>

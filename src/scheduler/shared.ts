@@ -5,6 +5,7 @@ import type { PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { MergerRequest } from '../model/merge.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ConnectionName, PipelineName, TenantName } from '../model/project.ts';
+import type { ExecutorLabels } from '../store/components.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
 import type { ChangeCache } from './change-cache.ts';
@@ -15,6 +16,8 @@ export interface SchedulerShared {
   readonly changes: ChangeCache;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
+  /** The executors that are there. */
+  readonly executors: ExecutorLabels;
   readonly driversOfConnections: ReadonlyMap<ConnectionName, Driver>;
   /** Tells the log of an entry that no reader understands. */
   onDeadLetter(path: string, error: unknown): void;

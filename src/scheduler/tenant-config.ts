@@ -10,6 +10,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import { branchConfigCodec, layoutSummaryCodec } from '../model/codec/records.ts';
 import type { LayoutSummary, Tenant } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
+import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, ConnectionName, ProjectKey } from '../model/project.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, remove, type Store, set } from '../store/port.ts';
@@ -18,6 +19,8 @@ export interface TenantConfig {
   /** Every branch of every project, as last read. */
   readonly branches: ReadonlyMap<ProjectKey, ReadonlyMap<BranchName, BranchConfig>>;
   readonly layout: Layout;
+  /** Pipelines that are gone from the layout and may still hold items: they finish under their last definition. */
+  readonly retired: readonly Pipeline[];
   readonly version: number;
   readonly reconfiguredAt: Nanoseconds;
 }
@@ -30,6 +33,12 @@ export interface ConfigDeps {
 
 /** Errors beyond this many are counted, not stored. */
 const MAX_STORED_ERRORS = 300;
+
+/** Of pipelines that were there before, those the new layout lacks; the newest definition of each. */
+export function retiredFrom(before: readonly Pipeline[], layout: Layout): readonly Pipeline[] {
+  const byName = new Map(before.map(pipeline => [pipeline.name, pipeline]));
+  return [...byName.values()].filter(pipeline => !layout.pipelines.has(pipeline.name));
+}
 
 export function layoutFrom(branches: TenantConfig['branches'], deps: ConfigDeps): Layout {
   return buildLayout(layoutInput(branches, deps));
@@ -129,6 +138,7 @@ export function layoutSummary(config: TenantConfig, tenant: Tenant): LayoutSumma
     reconfiguredAt: config.reconfiguredAt,
     projects: tenant.projects,
     pipelines: [...config.layout.pipelines.values()],
+    retired: config.retired,
     jobs: [...config.layout.jobs.keys()].sort(),
     errors: config.layout.errors.slice(0, MAX_STORED_ERRORS),
     errorCount: config.layout.errors.length,

@@ -81,6 +81,7 @@ export function contextMaker(
         },
         mergeRequests: shared.mergeRequests,
         buildRequests: shared.buildRequests,
+        executors: shared.executors,
         reportOutbox: deps.paths.reportOutbox(tenant.name, name),
         events,
         eventsOf: other =>

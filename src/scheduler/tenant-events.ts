@@ -11,7 +11,7 @@ import type { Change, ChangeRecord } from '../model/change.ts';
 import { spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { Pipeline } from '../model/pipeline.ts';
-import type { ConnectionName, PipelineName, TenantName } from '../model/project.ts';
+import type { ConnectionName, PipelineName, ProjectKey, TenantName } from '../model/project.ts';
 import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
 import { type Fence, Fenced } from '../store/fence.ts';
 import type { StorePaths } from '../store/paths.ts';
@@ -48,7 +48,11 @@ export interface TenantEventsDeps {
   readonly spans: SpanOptions | undefined;
   readonly queue: EventQueue<TenantEvent>;
   pipelines(): Iterable<Pipeline>;
+  /** They take nothing new, but hear of changes they hold. */
+  retired(): readonly Pipeline[];
   eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent>;
+  /** The project's configuration could not be read so far. */
+  isUnread(project: ProjectKey): boolean;
   /** Reads configuration again where the event says so; null: nothing was different. Commits by itself. */
   reconfigure(event: Trigger, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null>;
 }
@@ -98,7 +102,7 @@ interface Forward {
 
 /** Every pipeline looks again; those without an item of the change find nothing to do. */
 function updateOperations(change: Change['key'], uuid: TenantEvent['uuid'], deps: TenantEventsDeps): Forward {
-  const operations = [...deps.pipelines()].flatMap(({ name }) =>
+  const operations = [...deps.pipelines(), ...deps.retired()].flatMap(({ name }) =>
     deps.eventsOf(name).put({ kind: 'change-updated', uuid: derivedUuid(uuid, name, 'updated'), change }),
   );
   return { operations, records: [] };
@@ -112,7 +116,8 @@ async function triggerOperations(
 ): Promise<Forward> {
   const takenAt = deps.clock.now();
   const { trigger } = event;
-  const mayReconfigure = trigger.configMayHaveChanged.length > 0 || trigger.branchesChanged;
+  const mayReconfigure =
+    trigger.configMayHaveChanged.length > 0 || trigger.branchesChanged || deps.isUnread(trigger.project);
   const reconfigured = mayReconfigure ? await deps.reconfigure(event, fence, signal) : null;
   const driver = deps.driverOf(trigger.connection);
   const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver);

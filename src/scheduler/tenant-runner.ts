@@ -6,7 +6,7 @@
 import { parseCache } from '../layout/parse-cache.ts';
 import { layoutSummaryCodec } from '../model/codec/records.ts';
 import type { TenantEvent } from '../model/event.ts';
-import type { Tenant } from '../model/layout.ts';
+import type { LayoutSummary, Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { PipelineName, ProjectKey } from '../model/project.ts';
 import { ensureNode } from '../store/ensure-node.ts';
@@ -18,7 +18,13 @@ import { fencedLoop } from './loop.ts';
 import { createPipelineRunner, type PipelineRunner } from './pipeline-runner.ts';
 import { type ProjectNews, type ReconfigureDeps, reconfigure } from './reconfigure.ts';
 import type { SchedulerShared } from './shared.ts';
-import { encodeSummary, layoutFrom, readCachedConfig, type TenantConfig } from './tenant-config.ts';
+import {
+  encodeSummary,
+  layoutFrom,
+  readCachedConfig,
+  retiredFrom,
+  type TenantConfig,
+} from './tenant-config.ts';
 import { contextMaker } from './tenant-context.ts';
 import { processTenantEvents, type Reconfigured } from './tenant-events.ts';
 
@@ -56,7 +62,7 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
     const changed = next.layout !== current?.layout;
     current = next;
     if (!changed) return;
-    for (const pipeline of next.layout.pipelines.values()) {
+    for (const pipeline of [...next.layout.pipelines.values(), ...next.retired]) {
       const known = runners.get(pipeline.name);
       if (known !== undefined) known.pipeline = pipeline;
       else await start(pipeline, signal);
@@ -83,23 +89,49 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
     shared.track(entry.runner.run(signal), `pipeline ${tenant.name}/${pipeline.name}`);
   }
 
+  async function storedSummary(): Promise<LayoutSummary | undefined> {
+    const stored = await deps.store.get(places.layout);
+    return stored === undefined || stored.data.length === 0
+      ? undefined
+      : layoutSummaryCodec.decode(stored.data);
+  }
+
+  /** Pipelines that vanished from the configuration, as long as they hold items. */
+  async function stillHolding(pipelines: readonly Pipeline[]): Promise<readonly Pipeline[]> {
+    const held = await Promise.all(
+      pipelines.map(({ name }) => deps.store.children(deps.paths.pipeline(tenant.name, name).items)),
+    );
+    return pipelines.filter((_, index) => (held[index]?.length ?? 0) > 0);
+  }
+
   async function initial(fence: Fence, signal: AbortSignal): Promise<TenantConfig> {
     const branches = await readCachedConfig(tenant, deps.store, deps.paths);
-    const stored = await deps.store.get(places.layout);
-    const version =
-      stored === undefined || stored.data.length === 0 ? 0 : layoutSummaryCodec.decode(stored.data).version;
+    const stored = await storedSummary();
+    const layout = layoutFrom(branches, config);
     const cached: TenantConfig = {
       branches,
-      layout: layoutFrom(branches, config),
-      version: version + 1,
+      layout,
+      retired: await stillHolding(
+        retiredFrom([...(stored?.retired ?? []), ...(stored?.pipelines ?? [])], layout),
+      ),
+      version: (stored?.version ?? 0) + 1,
       reconfiguredAt: deps.clock.now(),
     };
     const unread = tenant.projects.filter(each => !branches.has(each.project));
     const news = unread.map((each): ProjectNews => ({ project: each.project, branches: null, atLeast: [] }));
     const read = news.length === 0 ? cached : await reconfigure(cached, news, config, fence, signal);
+    const missing = tenant.projects.find(each => each.trusted && !read.branches.has(each.project));
+    // Without its config-projects a tenant has no pipelines: better to try again than to run half of it.
+    if (missing !== undefined)
+      throw new Error(`config-project ${missing.project} of tenant ${tenant.name} cannot be read`);
     if (read.version === cached.version)
       await fence.commit([set(places.layout, encodeSummary(read, tenant))], deps.ids.uuid());
     return read;
+  }
+
+  /** It could not be read when the tenant was configured. */
+  function isUnread(project: ProjectKey): boolean {
+    return current?.branches.has(project) === false;
   }
 
   async function reconfigureFor(
@@ -117,7 +149,7 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
         : [];
     const news: ProjectNews = {
       project: trigger.project,
-      branches: trigger.branchesChanged ? null : trigger.configMayHaveChanged,
+      branches: trigger.branchesChanged || isUnread(trigger.project) ? null : trigger.configMayHaveChanged,
       atLeast,
     };
     const before = current;
@@ -144,7 +176,9 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
         spans: deps.spans,
         queue,
         pipelines: () => current?.layout.pipelines.values() ?? [],
+        retired: () => current?.retired ?? [],
         eventsOf: pipeline => shared.pipelineQueue(tenant.name, pipeline),
+        isUnread,
         reconfigure: reconfigureFor,
       },
       fence,

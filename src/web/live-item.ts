@@ -40,6 +40,7 @@ export function liveItem(item: QueueItem, { traceUrl, expected }: ItemContext) {
     failing: failingReasons(item),
     buildset: { uuid: item.buildset.uuid, number: item.buildset.number, stage: item.buildset.stage.state },
     jobs: jobsOf(item, expected),
+    jobDecisions: item.buildset.verdicts ?? [],
     resets: resetsOf(item),
     left:
       left === null

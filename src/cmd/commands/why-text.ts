@@ -82,7 +82,18 @@ function itemLines(item: LiveItem, drawing: Drawing): readonly string[] {
   return [
     paintedWidth(place) > room ? place : `${padded(place, room)}  ${paint(more, 'dim')}`,
     ...itemNotes(item, { width, paint, now: left?.at ?? now, indent: '    ' }),
+    ...jobDecisionLines(item, drawing),
   ];
+}
+
+/** Why each job the project lists for the pipeline runs for this change, or does not. */
+function jobDecisionLines({ jobDecisions }: LiveItem, { paint, width }: Drawing): readonly string[] {
+  const nameWidth = Math.max(4, ...jobDecisions.map(({ job }) => job.length));
+  return jobDecisions.flatMap(({ job, runs, because }) => {
+    const head = `      ${runs ? paint('+', 'green') : paint('-', 'dim')} ${toWidth(job, nameWidth)}  `;
+    const text = runs ? `runs: ${because}` : `does not run: ${because}`;
+    return wrapWords(printable(text), head, width).map(each => (runs ? each : paintRest(each, head, paint)));
+  });
 }
 
 function fate(result: string, paint: Paint): string {

@@ -2,6 +2,8 @@
 import type { Connection } from '../../driver/connection.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { fromMilliseconds, toMilliseconds } from '../../lib/clock.ts';
+import type { LayoutSummary } from '../../model/layout.ts';
+import type { Pipeline } from '../../model/pipeline.ts';
 import { type ConnectionName, projectIdOf, type TenantName } from '../../model/project.ts';
 import type { LiveTenants } from '../../store/live-tenants.ts';
 import type { TenantSnapshot, TracingHealth } from '../../web/deps.ts';
@@ -18,7 +20,7 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
   const layout = deps.live.layout(tenant);
   if (layout === undefined) return undefined;
   return {
-    pipelines: layout.pipelines.map(pipeline => ({
+    pipelines: shownPipelines(tenant, layout, deps.live).map(pipeline => ({
       pipeline,
       state: deps.live.pipeline(tenant, pipeline.name),
       triggerEvents: deps.live.waitingEvents(tenant, pipeline.name),
@@ -38,6 +40,12 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
     jobs: layout.jobs.map(name => ({ name })),
     tracing: deps.delivery === undefined ? null : tracingHealth(deps.delivery, deps.clock),
   };
+}
+
+/** Those of the configuration, and vanished ones as long as they hold something. */
+function shownPipelines(tenant: TenantName, layout: LayoutSummary, live: LiveTenants): readonly Pipeline[] {
+  const retired = layout.retired.filter(pipeline => live.pipeline(tenant, pipeline.name).items.size > 0);
+  return [...layout.pipelines, ...retired];
 }
 
 function canonicalName(project: Parameters<typeof projectIdOf>[0], deps: WebViewDeps): string {

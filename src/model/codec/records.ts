@@ -1,6 +1,7 @@
 /** One codec per stored record. Raise a version when an old reader must not read the new form. */
 import type { BuildRequest } from '../build-request.ts';
 import type { ChangeRecord } from '../change.ts';
+import type { ComponentRecord } from '../component.ts';
 import type { ConnectionEvent, PipelineEvent, TenantEvent } from '../event.ts';
 import type { HistoryRow } from '../history.ts';
 import type { JobGraph, Json } from '../job.ts';
@@ -27,4 +28,5 @@ export const historyRowsCodec = recordCodec<readonly HistoryRow[]>('history-rows
 export const driverMemoryCodec = recordCodec<Json>('driver-memory', 1);
 export const mergerOutcomeCodec = recordCodec<MergerOutcome>('merger-outcome', 1);
 export const layoutSummaryCodec = recordCodec<LayoutSummary>('layout', 1);
+export const componentCodec = recordCodec<ComponentRecord>('component', 1);
 export const reportIntentCodec = recordCodec<ReportIntent>('report-intent', 1);

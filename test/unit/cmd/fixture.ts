@@ -74,6 +74,7 @@ export function item(digit: string, change: string, facts: Partial<LiveItem> = {
     failing: [],
     buildset: { uuid: 'b'.repeat(32) as Uuid, number: 1, stage: 'running' },
     jobs: [],
+    jobDecisions: [],
     resets: [],
     left: null,
     traceUrl: null,

@@ -77,6 +77,17 @@ describe('why', () => {
     ]);
   });
 
+  test('tells of each listed job why it runs, or does not', () => {
+    const jobDecisions = [
+      { job: 'unit', runs: true, because: 'no matcher limits it' },
+      { job: 'docs', runs: false, because: 'no changed file matches files "^docs/"' },
+    ];
+    expect(lines({ item: item('1', 'acme/app master/login', { jobDecisions }) }).slice(3, 5)).toEqual([
+      '      + unit  runs: no matcher limits it',
+      '      - docs  does not run: no changed file matches files "^docs/"',
+    ]);
+  });
+
   test('tells how the last item ended', () => {
     const left = {
       at: NOW - 10_000,

@@ -106,6 +106,7 @@ async function open(stand: Stand) {
       places: { defaultBranch: () => undefined, canonicalName: project => project, remote: () => '' },
       mergeRequests,
       buildRequests,
+      executors: { canRun: () => 'yes', offered: () => [] },
       reportOutbox: paths.reportOutbox('acme', 'gate'),
       events,
       eventsOf: () => undefined,
