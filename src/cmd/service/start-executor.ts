@@ -1,6 +1,8 @@
 import { createExecutor } from '../../executor/executor.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
+import { registerComponent } from '../../store/components.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
+import { VERSION } from '../version.ts';
 import { buildQueue } from './build-queue.ts';
 import type { Component, Core } from './core.ts';
 import { providedRepositories } from './provided-repositories.ts';
@@ -41,6 +43,11 @@ export async function startExecutor(
       path: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
     },
   );
+  await registerComponent(store, core.paths, 'executor', {
+    host: core.host,
+    version: VERSION,
+    labels: settings.labels,
+  });
   const ended = Promise.withResolvers<void>();
   return {
     name: 'executor',
