@@ -1,22 +1,10 @@
 /** `pipeline:` items. What triggers, requirements and reporters mean is the drivers' business, see `build-pipeline.ts`. */
 
-import type { Pipeline, ReportAction, WindowPolicy } from '../model/pipeline.ts';
+import { type Pipeline, REPORT_ACTIONS, type ReportAction, type WindowPolicy } from '../model/pipeline.ts';
 import type { ItemContext } from './item-context.ts';
 import { type ItemReader, itemReader } from './item-reader.ts';
 import type { DriverEntry, PipelineItem } from './items.ts';
 import { describeNode, type YamlMapping } from './yaml-node.ts';
-
-export const REPORT_ACTIONS = [
-  'enqueue',
-  'start',
-  'success',
-  'failure',
-  'merge-conflict',
-  'config-error',
-  'no-jobs',
-  'dequeue',
-  'disabled',
-] as const satisfies readonly ReportAction[];
 
 export function parsePipeline(
   value: YamlMapping,

@@ -7,16 +7,19 @@ export type Manager = 'independent' | 'dependent';
 export type Precedence = 'high' | 'normal' | 'low';
 
 /** When a reporter speaks. */
-export type ReportAction =
-  | 'enqueue'
-  | 'start'
-  | 'success'
-  | 'failure'
-  | 'merge-conflict'
-  | 'config-error'
-  | 'no-jobs'
-  | 'dequeue'
-  | 'disabled';
+export const REPORT_ACTIONS = [
+  'enqueue',
+  'start',
+  'success',
+  'failure',
+  'merge-conflict',
+  'config-error',
+  'no-jobs',
+  'dequeue',
+  'disabled',
+] as const;
+
+export type ReportAction = (typeof REPORT_ACTIONS)[number];
 
 /** One entry of a pipeline's trigger, require, reject or reporter for one connection, checked by that connection's driver. */
 export interface DriverConfig {

@@ -1,9 +1,9 @@
 import { createExecutor } from '../../executor/executor.ts';
+import { createStoreBuilds } from '../../executor/store-builds.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
 import { registerComponent } from '../../store/components.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import { VERSION } from '../version.ts';
-import { buildQueue } from './build-queue.ts';
 import type { Component, Core } from './core.ts';
 import { providedRepositories } from './provided-repositories.ts';
 
@@ -18,7 +18,7 @@ export async function startExecutor(
   const executor = await createExecutor(
     {
       clock: core.clock,
-      queue: buildQueue(queue, {
+      queue: createStoreBuilds(queue, {
         store,
         paths: core.paths,
         clock: core.clock,

@@ -14,6 +14,7 @@ import { VERSION } from '../version.ts';
 import type { Component, Core } from './core.ts';
 import { leavingItem } from './leaving-item.ts';
 import type { SpanDelivery } from './span-delivery.ts';
+import { openWaitingEvents } from './waiting-events.ts';
 import { snapshotOf } from './web-view.ts';
 
 export interface WebParts {
@@ -42,8 +43,15 @@ export async function startWeb(core: Core, parts: WebParts): Promise<Component &
     await queue.prepare();
     intakes.set(name, queue);
   }
+  const waiting = await openWaitingEvents({
+    store,
+    paths,
+    connections: core.connections.keys(),
+    tenants: core.tenants.map(tenant => tenant.name),
+    onError: error => log.error({ err: error }, 'the number of waiting events could not be refreshed'),
+  });
   const { tracing } = settings;
-  const view = { live, clock, connections: core.connections, delivery: parts.delivery };
+  const view = { live, waiting, clock, connections: core.connections, delivery: parts.delivery };
   const web = createWeb({
     clock,
     log,
@@ -54,8 +62,10 @@ export async function startWeb(core: Core, parts: WebParts): Promise<Component &
     tenants: live.tenants,
     snapshot: tenant => snapshotOf(tenant, view),
     onChange(listener) {
-      const listening = live.onChange(listener);
-      return () => listening[Symbol.dispose]();
+      const stack = new DisposableStack();
+      stack.use(live.onChange(listener));
+      stack.use(waiting.onChange(listener));
+      return () => stack.dispose();
     },
     history: parts.history,
     leavingItem: (tenant, uuid) => leavingItem(store, paths.historyOutbox, tenant, uuid),
@@ -98,6 +108,7 @@ export async function startWeb(core: Core, parts: WebParts): Promise<Component &
     async close() {
       await web.close();
       live[Symbol.dispose]();
+      waiting[Symbol.dispose]();
       await store.close();
       ended.resolve();
     },

@@ -8,9 +8,11 @@ import { type ConnectionName, projectIdOf, type TenantName } from '../../model/p
 import type { LiveTenants } from '../../store/live-tenants.ts';
 import type { TenantSnapshot, TracingHealth } from '../../web/deps.ts';
 import type { SpanDelivery } from './span-delivery.ts';
+import type { WaitingEvents } from './waiting-events.ts';
 
 export interface WebViewDeps {
   readonly live: LiveTenants;
+  readonly waiting: Pick<WaitingEvents, 'ofConnection' | 'ofTenant'>;
   readonly clock: Clock;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
   readonly delivery: SpanDelivery | undefined;
@@ -28,9 +30,11 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
       managementEvents: 0,
     })),
     reconfiguredAt: layout.reconfiguredAt,
-    triggerEvents: 0,
+    triggerEvents: deps.waiting.ofTenant(tenant),
     managementEvents: 0,
-    connectionEvents: Object.fromEntries([...deps.connections.keys()].map(name => [name, 0])),
+    connectionEvents: Object.fromEntries(
+      [...deps.connections.keys()].map(name => [name, deps.waiting.ofConnection(name)]),
+    ),
     configErrors: layout.errors,
     projects: layout.projects.map(({ project, trusted }) => ({
       project,

@@ -1,8 +1,8 @@
 /** Every code, result, span and route of the sources is explained, and tables name none that is gone. */
 import { describe, expect, test } from 'vitest';
 import { ITEM_KINDS } from '../../../src/layout/items.ts';
-import { REPORT_ACTIONS } from '../../../src/layout/parse-pipeline.ts';
 import { PROJECT_KEYS } from '../../../src/layout/parse-project.ts';
+import { REPORT_ACTIONS } from '../../../src/model/pipeline.ts';
 import type { ItemStateName } from '../../../src/model/queue-item.ts';
 import { ALLOWED } from '../../../src/tracing/attributes.ts';
 import { isWait } from '../../../src/tracing/spans/wait-spans.ts';

@@ -11,7 +11,6 @@ import {
 import type { PipelineEvent, TriggerEvent } from '../../../src/model/event.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 import type { MergerRequest } from '../../../src/model/merge.ts';
-import type { Pipeline, ReportAction } from '../../../src/model/pipeline.ts';
 import { createJobGraphs } from '../../../src/scheduler/job-graphs.ts';
 import type { PipelineContext } from '../../../src/scheduler/pipeline-context.ts';
 import { createPipelineRunner } from '../../../src/scheduler/pipeline-runner.ts';
@@ -20,41 +19,11 @@ import { EventQueue } from '../../../src/store/event-queue.ts';
 import { loadPipeline } from '../../../src/store/load-pipeline.ts';
 import { set } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
+import { gatePipeline } from '../../fake/pipeline.ts';
 import { APP, proposedChange } from '../../fake/queue-item.ts';
 import { eventually, openStand, type Stand } from './stand.ts';
 
-const ACTIONS: readonly ReportAction[] = [
-  'enqueue',
-  'start',
-  'success',
-  'failure',
-  'merge-conflict',
-  'config-error',
-  'no-jobs',
-  'dequeue',
-  'disabled',
-];
-
-const pipeline: Pipeline = {
-  name: 'gate',
-  manager: 'dependent',
-  precedence: 'normal',
-  postReview: false,
-  triggers: [{ connection: 'local', config: {}, definedAt: 'x' }],
-  require: [],
-  reject: [],
-  reporters: Object.fromEntries(ACTIONS.map(action => [action, []])) as unknown as Pipeline['reporters'],
-  messages: {},
-  window: {
-    initial: 20,
-    floor: 3,
-    increase: { type: 'linear', factor: 1 },
-    decrease: { type: 'exponential', factor: 2 },
-  },
-  supercedes: [],
-  dequeueOnNewPatchset: true,
-  allowOtherConnections: false,
-};
+const pipeline = gatePipeline();
 
 /** A pipeline of tenant acme on a store in memory; merge requests are submitted and nobody takes them. */
 async function open(stand: Stand) {

@@ -1,41 +1,9 @@
 import { describe, expect, test } from 'vitest';
-import type { Pipeline, ReportAction } from '../../../src/model/pipeline.ts';
 import { reportMessage } from '../../../src/scheduler/report-message.ts';
+import { gatePipeline } from '../../fake/pipeline.ts';
 import { ahead, itemStory, jobNode } from '../../fake/queue-item.ts';
 
-const ACTIONS: readonly ReportAction[] = [
-  'enqueue',
-  'start',
-  'success',
-  'failure',
-  'merge-conflict',
-  'config-error',
-  'no-jobs',
-  'dequeue',
-  'disabled',
-];
-const reporters = Object.fromEntries(ACTIONS.map(action => [action, []])) as unknown as Pipeline['reporters'];
-
-const pipeline: Pipeline = {
-  name: 'gate',
-  manager: 'dependent',
-  precedence: 'high',
-  postReview: false,
-  triggers: [],
-  require: [],
-  reject: [],
-  reporters,
-  messages: {},
-  window: {
-    initial: 20,
-    floor: 3,
-    increase: { type: 'linear', factor: 1 },
-    decrease: { type: 'exponential', factor: 2 },
-  },
-  supercedes: [],
-  dequeueOnNewPatchset: true,
-  allowOtherConnections: false,
-};
+const pipeline = gatePipeline();
 const context = { root: 'http://gate.example', pipeline, jobs: [] };
 const withoutIds = (text: string) => text.replaceAll(/[0-9a-f]{32}/g, '<uuid>');
 

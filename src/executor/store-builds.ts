@@ -1,18 +1,22 @@
-/** The executor's end of the request queue: what it takes, and where its answers go. */
-import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from '../../executor/deps.ts';
-import type { Clock } from '../../lib/clock.ts';
-import type { IdMaker } from '../../lib/ids.ts';
-import type { BuildRequest } from '../../model/build-request.ts';
-import { pipelineEventCodec } from '../../model/codec/records.ts';
-import type { PipelineEvent } from '../../model/event.ts';
-import { EventQueue } from '../../store/event-queue.ts';
-import type { StorePaths } from '../../store/paths.ts';
-import type { Store } from '../../store/port.ts';
-import type { Claim } from '../../store/request-claim.ts';
-import type { RequestQueue } from '../../store/request-queue.ts';
-import { nextRequest } from '../../store/request-worker.ts';
+/**
+ * The executor's end of the store: builds of the queue `requests/build/default`, results to the pipeline that asked. A result and the
+ * end of its request are one multi: there is never one without the other.
+ */
 
-export interface WorkerQueueDeps {
+import type { Clock } from '../lib/clock.ts';
+import type { IdMaker } from '../lib/ids.ts';
+import type { BuildRequest } from '../model/build-request.ts';
+import { pipelineEventCodec } from '../model/codec/records.ts';
+import type { PipelineEvent } from '../model/event.ts';
+import { EventQueue } from '../store/event-queue.ts';
+import type { StorePaths } from '../store/paths.ts';
+import type { Store } from '../store/port.ts';
+import type { Claim } from '../store/request-claim.ts';
+import type { RequestQueue } from '../store/request-queue.ts';
+import { nextRequest } from '../store/request-worker.ts';
+import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from './deps.ts';
+
+export interface StoreBuildsDeps {
   readonly store: Store;
   readonly paths: StorePaths;
   readonly clock: Clock;
@@ -21,7 +25,7 @@ export interface WorkerQueueDeps {
   readonly worker: string;
 }
 
-export function buildQueue(queue: RequestQueue<BuildRequest>, deps: WorkerQueueDeps): BuildQueue {
+export function createStoreBuilds(queue: RequestQueue<BuildRequest>, deps: StoreBuildsDeps): BuildQueue {
   return {
     async take(accepts, signal) {
       const claim = await nextUnlessAborted(queue, deps, accepts, signal);
@@ -32,7 +36,7 @@ export function buildQueue(queue: RequestQueue<BuildRequest>, deps: WorkerQueueD
 
 async function nextUnlessAborted<T extends { readonly uuid: string; readonly priority: number }>(
   queue: RequestQueue<T>,
-  deps: WorkerQueueDeps,
+  deps: StoreBuildsDeps,
   accepts: (request: T) => boolean,
   signal: AbortSignal,
 ): Promise<Claim<T> | undefined> {
@@ -44,7 +48,7 @@ async function nextUnlessAborted<T extends { readonly uuid: string; readonly pri
   }
 }
 
-function takenBuild(claim: Claim<BuildRequest>, deps: WorkerQueueDeps): TakenBuild {
+function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBuild {
   const request = claim.request.value;
   const events = pipelineQueue(deps, request.tenant, request.pipeline);
   return {
@@ -60,7 +64,7 @@ function takenBuild(claim: Claim<BuildRequest>, deps: WorkerQueueDeps): TakenBui
   };
 }
 
-function pipelineQueue(deps: WorkerQueueDeps, tenant: string, pipeline: string): EventQueue<PipelineEvent> {
+function pipelineQueue(deps: StoreBuildsDeps, tenant: string, pipeline: string): EventQueue<PipelineEvent> {
   const { store, paths, clock } = deps;
   return new EventQueue({
     store,
