@@ -1,0 +1,45 @@
+/** Lengths of the queues events pass before they reach a pipeline: one per connection, one per tenant. */
+import type { ConnectionName, TenantName } from '../../model/project.ts';
+import { openLiveCounts } from '../../store/live-counts.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import type { Store } from '../../store/port.ts';
+
+export interface WaitingEvents extends Disposable {
+  ofConnection(connection: ConnectionName): number;
+  /** 0 for a tenant that is not configured any more. */
+  ofTenant(tenant: TenantName): number;
+  /** Called with each tenant of which the page shows something else now: all of them for a connection's queue. */
+  onChange(listener: (tenant: TenantName) => void): Disposable;
+}
+
+export interface WaitingEventsDeps {
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly connections: Iterable<ConnectionName>;
+  readonly tenants: readonly TenantName[];
+  readonly onError: (error: unknown) => void;
+}
+
+export async function openWaitingEvents({
+  store,
+  paths,
+  connections,
+  tenants,
+  onError,
+}: WaitingEventsDeps): Promise<WaitingEvents> {
+  const ofConnection = (name: ConnectionName) => paths.connection(name).queue;
+  const ofTenant = (name: TenantName) => paths.tenant(name).triggerQueue;
+  const tenantOf = new Map(tenants.map(name => [ofTenant(name), name]));
+  const queues = [...tenantOf.keys(), ...[...connections].map(ofConnection)];
+  const counts = await openLiveCounts(store, queues, onError);
+  return {
+    ofConnection: name => counts.count(ofConnection(name)),
+    ofTenant: name => counts.count(ofTenant(name)),
+    onChange: listener =>
+      counts.onChange(path => {
+        const one = tenantOf.get(path);
+        for (const tenant of one === undefined ? tenants : [one]) listener(tenant);
+      }),
+    [Symbol.dispose]: () => counts[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,52 @@
+/**
+ * How many children some nodes have, kept by watch: the lengths of queues, for whoever shows them.
+ *
+ *     using counts = await openLiveCounts(store, [paths.connection('local').queue], onError);
+ *     counts.count(paths.connection('local').queue)      // 3
+ *
+ * A number trails the store by the time of one read, and a burst of changes is one read. Nothing here is authoritative.
+ */
+import type { Store } from './port.ts';
+import { createRefresher } from './refresher.ts';
+
+export interface LiveCounts extends Disposable {
+  /** 0 for a node that is not there, or that it was not told to follow. */
+  count(path: string): number;
+  /** Called with a path after each change of its count. */
+  onChange(listener: (path: string) => void): Disposable;
+}
+
+/** @param onError told of a failed look; the count stays what it was until something changes again. */
+export async function openLiveCounts(
+  store: Store,
+  paths: Iterable<string>,
+  onError: (error: unknown) => void,
+): Promise<LiveCounts> {
+  const counts = new Map<string, number>();
+  const listeners = new Set<(path: string) => void>();
+  const stack = new DisposableStack();
+
+  function follow(path: string): Promise<void> {
+    counts.set(path, 0);
+    const copy = createRefresher(async () => {
+      const count = (await store.children(path))?.length ?? 0;
+      if (count === counts.get(path)) return;
+      counts.set(path, count);
+      for (const listener of listeners) listener(path);
+    }, onError);
+    stack.use(copy);
+    // Entries are written once; only their coming and going counts.
+    stack.use(store.watch(path, event => void (event.kind === 'changed' || copy.touch())));
+    return copy.touch();
+  }
+
+  await Promise.all([...new Set(paths)].map(follow));
+  return {
+    count: path => counts.get(path) ?? 0,
+    onChange(listener) {
+      listeners.add(listener);
+      return { [Symbol.dispose]: () => listeners.delete(listener) };
+    },
+    [Symbol.dispose]: () => stack.dispose(),
+  };
+}

@@ -1,0 +1,53 @@
+import { expect, test } from 'vitest';
+import { openWaitingEvents } from '../../../src/cmd/service/waiting-events.ts';
+import { snapshotOf } from '../../../src/cmd/service/web-view.ts';
+import type { Connection } from '../../../src/driver/connection.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
+import { layoutSummaryCodec } from '../../../src/model/codec/records.ts';
+import { openEmbeddedStore } from '../../../src/store/embedded/server.ts';
+import { ensureNode } from '../../../src/store/ensure-node.ts';
+import { openLiveTenants } from '../../../src/store/live-tenants.ts';
+import { storePaths } from '../../../src/store/paths.ts';
+import { create, set } from '../../../src/store/port.ts';
+import { eventually } from '../../conformance/store/eventually.ts';
+
+const paths = storePaths('/gatehouse');
+const fail = (error: unknown): never => {
+  throw error;
+};
+
+test('events that wait in a connection or a tenant reach the snapshot and whoever listens', async () => {
+  await using server = openEmbeddedStore({ file: ':memory:' });
+  const [store, writer] = [server.connect(), server.connect()];
+  for (const tenant of ['acme', 'gone', 'zoo']) {
+    await ensureNode(writer, paths.tenant(tenant).layout);
+    await ensureNode(writer, paths.tenant(tenant).triggerQueue);
+    const layout = { pipelines: [], retired: [], errors: [], projects: [], jobs: [], reconfiguredAt: '1' };
+    await writer.multi([set(paths.tenant(tenant).layout, layoutSummaryCodec.encode(layout as never))]);
+  }
+  await ensureNode(writer, paths.connection('local').queue);
+  using live = await openLiveTenants(store, paths, fail);
+  using waiting = await openWaitingEvents({
+    store,
+    paths,
+    connections: ['local'],
+    tenants: ['acme', 'zoo'],
+    onError: fail,
+  });
+  const told: string[] = [];
+  waiting.onChange(tenant => told.push(tenant));
+  const connections = new Map([['local', {} as Connection]]);
+  const view = { live, waiting, clock: systemClock(), connections, delivery: undefined };
+  expect(snapshotOf('acme', view)).toMatchObject({ triggerEvents: 0, connectionEvents: { local: 0 } });
+
+  await writer.multi([create(`${paths.connection('local').queue}/1`)]);
+  await eventually(() => told.length === 2);
+  expect(told.splice(0).sort()).toEqual(['acme', 'zoo']);
+  await writer.multi([create(`${paths.tenant('acme').triggerQueue}/1`)]);
+  await eventually(() => told.length === 1);
+  expect(told).toEqual(['acme']);
+  expect(snapshotOf('acme', view)).toMatchObject({ triggerEvents: 1, connectionEvents: { local: 1 } });
+  expect(snapshotOf('zoo', view)).toMatchObject({ triggerEvents: 0, connectionEvents: { local: 1 } });
+  // Its layout is still in the store, but nobody configures it any more.
+  expect(snapshotOf('gone', view)).toMatchObject({ triggerEvents: 0 });
+});
