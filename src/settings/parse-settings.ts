@@ -48,6 +48,8 @@ export type ParsedSettings =
       readonly settings: Settings;
       /** Options whose secret value stands in the file itself, see `read-settings.ts`. */
       readonly secretsInFile: readonly OptionProblem[];
+      /** Options that are checked and then do nothing. */
+      readonly withoutEffect: readonly OptionProblem[];
     }
   | { readonly kind: 'invalid'; readonly problems: readonly OptionProblem[] };
 
@@ -75,10 +77,11 @@ export function parseSettings({ content, file, directory, environment }: Setting
 
   const scheduler = read('scheduler', readScheduler);
   const { stateDir } = scheduler;
-  const { tracing, problems: tracingProblems } = readTracing(
-    sections.get('tracing') ?? absentSection('tracing'),
-    environment,
-  );
+  const {
+    tracing,
+    withoutEffect,
+    problems: tracingProblems,
+  } = readTracing(sections.get('tracing') ?? absentSection('tracing'), environment);
   problems.push(...tracingProblems);
   const settings: Settings = {
     scheduler,
@@ -93,7 +96,7 @@ export function parseSettings({ content, file, directory, environment }: Setting
   };
   for (const section of sections.values()) refuseUnknownSection(section, problems);
   if (problems.length > 0) return { kind: 'invalid', problems: inOrder(problems) };
-  return { kind: 'settings', settings, secretsInFile: secretsIn(sections.values()) };
+  return { kind: 'settings', settings, secretsInFile: secretsIn(sections.values()), withoutEffect };
 }
 
 const SECTIONS = ['scheduler', 'store', 'database', 'web', 'merger', 'executor', 'tracing', 'log'];
@@ -103,7 +106,7 @@ const SECTIONS_OF_ZUUL: ReadonlyMap<string, string> = new Map([
   ['zookeeper', 'the embedded store needs no server, see [store]; remove the section'],
   ['keystore', 'secrets are not supported yet; remove the section'],
   ['fingergw', 'logs are served by [web]; remove the section'],
-  ['statsd', 'metrics are served by [web] at /metrics; remove the section'],
+  ['statsd', 'this release exports no metrics; remove the section'],
   ['auth', 'remove the section'],
   ['webclient', 'remove the section'],
   ['launcher', 'remove the section'],

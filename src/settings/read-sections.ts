@@ -12,6 +12,7 @@ import type {
 } from './settings.ts';
 
 const MEBIBYTE = 1_048_576;
+const NO_METRICS = 'this release exports no metrics; remove it';
 
 export function readScheduler(read: OptionReader): SchedulerSettings {
   read.unsupported('tenant_config_script', 'write its output to a file and name it in tenant_config');
@@ -19,7 +20,7 @@ export function readScheduler(read: OptionReader): SchedulerSettings {
     read.unsupported(option, 'remove it');
   }
   for (const option of ['prometheus_port', 'prometheus_addr']) {
-    read.unsupported(option, 'metrics are served by [web] at /metrics; remove it');
+    read.unsupported(option, NO_METRICS);
   }
   for (const option of ['command_socket', 'log_config']) read.unsupported(option, 'remove it, see [log]');
   return {
@@ -58,8 +59,7 @@ export function readWeb(read: OptionReader): WebSettings {
   for (const option of ['status_url', 'static_path', 'static_cache_expiry', 'websocket_url', 'zone']) {
     read.unsupported(option, 'remove it');
   }
-  for (const option of ['stats_url', 'stats_type'])
-    read.unsupported(option, 'metrics are at /metrics; remove it');
+  for (const option of ['stats_url', 'stats_type']) read.unsupported(option, NO_METRICS);
   const listenAddress = read.string('listen_address', '127.0.0.1');
   if (!/^[\w.:-]+$/.test(listenAddress)) {
     read.refuse('listen_address', `"${listenAddress}" is not an address; the port has an option of its own`);
@@ -81,9 +81,8 @@ export function readMerger(read: OptionReader, stateDir: string): MergerSettings
   for (const option of ['git_http_low_speed_limit', 'git_http_low_speed_time']) {
     read.unsupported(option, 'git_timeout bounds every git command; remove it');
   }
-  for (const option of ['zone', 'prometheus_port', 'prometheus_addr', 'command_socket', 'log_config']) {
-    read.unsupported(option, 'remove it');
-  }
+  for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, NO_METRICS);
+  for (const option of ['zone', 'command_socket', 'log_config']) read.unsupported(option, 'remove it');
   return {
     gitDir: read.path('git_dir', join(stateDir, 'git')),
     gitUserName: identity(read, 'git_user_name', 'Gatehouse'),
@@ -101,6 +100,7 @@ function identity(read: OptionReader, option: string, fallback: string): string 
 
 export function readExecutor(read: OptionReader, stateDir: string): ExecutorSettings {
   for (const option of EXECUTOR_OF_ZUUL) read.unsupported(option, 'remove it');
+  for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, NO_METRICS);
   read.unsupported('git_dir', 'executors use the cache of [merger] git_dir; remove it');
   read.unsupported('otlp_relay', 'jobs get TRACEPARENT all the same; remove it');
   const limit = read.integer('disk_limit_per_job', { min: -1 }, 250);
@@ -141,8 +141,6 @@ const EXECUTOR_OF_ZUUL = [
   'default_username',
   'merge_jobs',
   'variables',
-  'prometheus_port',
-  'prometheus_addr',
   'command_socket',
   'log_config',
 ] as const;

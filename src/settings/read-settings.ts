@@ -33,13 +33,20 @@ export function readSettings(file: string, environment: Environment): ReadSettin
   return {
     kind: 'settings',
     settings: parsed.settings,
-    warnings: warnings(file, mode, parsed.secretsInFile),
+    warnings: [
+      ...parsed.withoutEffect.map(showOptionProblem),
+      ...secretWarnings(file, mode, parsed.secretsInFile),
+    ],
   };
 }
 
 const READABLE_BY_ALL = 0o004;
 
-function warnings(file: string, mode: number, secretsInFile: readonly OptionProblem[]): readonly string[] {
+function secretWarnings(
+  file: string,
+  mode: number,
+  secretsInFile: readonly OptionProblem[],
+): readonly string[] {
   const [first] = secretsInFile;
   if (first === undefined || (mode & READABLE_BY_ALL) === 0) return [];
   const place = showPosition(first.at);

@@ -18,7 +18,7 @@ export type TracingSettings = TracingOff | TracingOn;
 
 export interface TracingOff {
   readonly kind: 'off';
-  /** For `gatehouse check-config` and the log: what would have to change to have traces. */
+  /** For `gatehouse config-check` and the log: what would have to change to have traces. */
   readonly why: string;
 }
 
@@ -42,11 +42,11 @@ export interface TracingOn {
   readonly compression: 'none' | 'gzip';
   /** `zuul` names spans by their bare kind. Default `gatehouse`. */
   readonly spanNames: 'gatehouse' | 'zuul';
-  /** Seconds after which a job gets a trace of its own. Default 3600; 0 = never. */
+  /** Seconds after which a job gets a trace of its own. Default 3600; 0 = never. Not used yet. */
   readonly splitAfter: number;
   /** Share of items sampled, 0 to 1. Default 1. */
   readonly sampleRatio: number;
-  /** Outcomes whose items are always kept. Default none. */
+  /** Outcomes whose items are always kept. Default none. Not used yet. */
   readonly keep: readonly KeptOutcome[];
   /** Seconds an unsent span waits before it is dropped. Default 1 d. */
   readonly outboxMaxAge: number;
@@ -62,10 +62,17 @@ export type KeptOutcome = (typeof KEPT_OUTCOMES)[number];
 const DEFAULT_ENDPOINT = 'http://localhost:4317';
 const DEFAULT_UI_URL = 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}';
 
-export function readTracing(
-  section: OptionSection,
-  environment: Environment,
-): { readonly tracing: TracingSettings; readonly problems: readonly OptionProblem[] } {
+export interface ReadTracing {
+  readonly tracing: TracingSettings;
+  readonly problems: readonly OptionProblem[];
+  /** What is written and does nothing, for warnings. */
+  readonly withoutEffect: readonly OptionProblem[];
+}
+
+/** Options of which the values are checked, and nothing else. */
+const WITHOUT_EFFECT = ['split_after', 'keep'];
+
+export function readTracing(section: OptionSection, environment: Environment): ReadTracing {
   const fromEnvironment = tracingFromEnvironment(environment);
   const options = new Map([...fromEnvironment, ...section.options]);
   const read = optionReader({ ...section, options });
@@ -104,7 +111,14 @@ export function readTracing(
   const problems = [...pairProblems, ...read.finish()];
   // Standard variables are often set for other programs; they matter only when we send.
   const counts = (problem: OptionProblem) => tracing.kind === 'on' || !problem.at.file.startsWith('$');
-  return { tracing, problems: problems.filter(counts) };
+  const withoutEffect = WITHOUT_EFFECT.flatMap(option => {
+    const written = options.get(option);
+    if (written === undefined) return [];
+    return [
+      { at: written.at, section: 'tracing', option, reason: 'has no effect in this release; remove it' },
+    ];
+  });
+  return { tracing, problems: problems.filter(counts), withoutEffect };
 }
 
 function switchedOn(

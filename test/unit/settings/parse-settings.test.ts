@@ -144,6 +144,17 @@ describe('problems', () => {
       ['gatehouse.conf:4: [executor] finger_port: is not supported yet; remove it'],
     ],
     [
+      'metrics of zuul.conf',
+      `${MINIMAL}prometheus_port = 1\n[web]\nstats_url = x\n[merger]\nprometheus_addr = x\n[executor]\nprometheus_port = 2\n[statsd]\n`,
+      [
+        'gatehouse.conf:3: [scheduler] prometheus_port: is not supported yet; this release exports no metrics; remove it',
+        'gatehouse.conf:5: [web] stats_url: is not supported yet; this release exports no metrics; remove it',
+        'gatehouse.conf:7: [merger] prometheus_addr: is not supported yet; this release exports no metrics; remove it',
+        'gatehouse.conf:9: [executor] prometheus_port: is not supported yet; this release exports no metrics; remove it',
+        'gatehouse.conf:10: [statsd]: section is not supported yet; this release exports no metrics; remove the section',
+      ],
+    ],
+    [
       'a section that is there twice',
       `${MINIMAL}[web]\n[log]\n[web]\n`,
       ['gatehouse.conf:5: [web]: section is there twice, first at line 3'],

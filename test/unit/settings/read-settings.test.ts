@@ -57,6 +57,20 @@ describe('reading the settings file', () => {
     expect(readSettings(write(SECRET, 0o640), {})).toMatchObject({ warnings: [] });
   });
 
+  it('options that are read and do nothing are warned about, wherever their value comes from', () => {
+    const file = write(
+      '[scheduler]\ntenant_config = t.yaml\n[tracing]\nsplit_after = %(SPLIT)s\nkeep =\nsample_ratio = 0.5\n',
+      0o600,
+    );
+    expect(readSettings(file, { SPLIT: '2h' })).toMatchObject({
+      kind: 'settings',
+      warnings: [
+        `${file}:4: [tracing] split_after: has no effect in this release; remove it`,
+        `${file}:5: [tracing] keep: has no effect in this release; remove it`,
+      ],
+    });
+  });
+
   it('a secret in the environment is not in the file', () => {
     const file = write(SECRET.replace('hunter2', '%(TOKEN)s'), 0o644);
     expect(readSettings(file, { TOKEN: 'x' })).toMatchObject({ kind: 'settings', warnings: [] });
