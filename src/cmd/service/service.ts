@@ -11,7 +11,7 @@ import { openRepositoryCache } from '../../git/repository-cache.ts';
 import { openHistory } from '../../history/history.ts';
 import { systemClock } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
-import { randomIds } from '../../lib/ids.ts';
+import { derivedUuid, randomIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { buildPage, itemPage } from '../../scheduler/pages.ts';
@@ -164,7 +164,8 @@ function startDelivery(core: Core, stack: AsyncDisposableStack): SpanDelivery | 
     log: core.log,
     version: VERSION,
     host: core.host,
-    instance: core.ids.uuid(),
+    // The same after a restart: a span sent again is the same byte for byte. Only one process can hold the store.
+    instance: derivedUuid(core.host, core.settings.store.path),
     component: 'all',
   });
   const running = delivery.drain

@@ -19,7 +19,7 @@ export interface SpanDeliveryDeps {
   readonly log: Log;
   readonly version: string;
   readonly host: string;
-  /** Unique per process. */
+  /** `service.instance.id`: no other process has it at the same time. */
   readonly instance: string;
   readonly component: string;
 }
