@@ -4,17 +4,23 @@
  * The moments are random but seeded (printed; GATEHOUSE_KILL_SEED repeats them), GATEHOUSE_KILLS sets how many there are.
  * Each is a number of changes of the live view after which the process is killed, so that kills fall where things happen.
  */
-import { mkdtemp, readdir, rm } from 'node:fs/promises';
+
 import { readFileSync } from 'node:fs';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createApi } from '../../src/cmd/client/api.ts';
 import { followTenant } from '../../src/cmd/client/follow.ts';
-import { DEMO_CHANGES, TENANT } from '../../src/cmd/quickstart/demo-files.ts';
-import { approve, commitTopic, propose } from '../../src/cmd/quickstart/developer.ts';
+import { CONFIG_FILES, CONFIG_PROJECT, DEMO_CHANGES, TENANT } from '../../src/cmd/quickstart/demo-files.ts';
+import { approve, commitTopic, git, propose } from '../../src/cmd/quickstart/developer.ts';
 import { prepareSite, type Site } from '../../src/cmd/quickstart/prepare-site.ts';
-import { freePort, type ServiceProcess, startServiceProcess, waitUntilReady } from '../../src/cmd/quickstart/service-process.ts';
+import {
+  freePort,
+  type ServiceProcess,
+  startServiceProcess,
+  waitUntilReady,
+} from '../../src/cmd/quickstart/service-process.ts';
 import { checkTraces, type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { brokenChains, itemRoots, unfinished } from './event-chains.ts';
 import { itemProblems, itemsInHistory, landedCommits, landedTwice, untestedLandings } from './landed.ts';
@@ -38,7 +44,13 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
   beforeEach(async () => {
     directory = await mkdtemp(path.join(tmpdir(), 'gatehouse-kill-'));
     sink = await startOtlpSink();
-    site = await prepareSite({ directory: path.join(directory, 'site'), port: await freePort(0), token: 'token of the kill test', logLevel: 'info' });
+    site = await prepareSite({
+      directory: path.join(directory, 'site'),
+      port: await freePort(0),
+      token: 'token of the kill test',
+      logLevel: 'info',
+    });
+    await allowManyAttempts();
     service = await start();
   });
   afterEach(async () => {
@@ -47,8 +59,22 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     await rm(directory, { recursive: true, force: true });
   });
 
+  /** A job that dies with its executor is tried again, three times as configured: not enough for what is coming. */
+  async function allowManyAttempts(): Promise<void> {
+    const clone = site.clone(CONFIG_PROJECT);
+    const files = CONFIG_FILES.map(file => ({
+      ...file,
+      text: file.text.replace('    abstract: true\n', '    abstract: true\n    attempts: 100\n'),
+    }));
+    await commitTopic(clone, 'attempts', 'Never give up', files);
+    await git(clone, 'push', '--quiet', 'origin', 'attempts:master');
+  }
+
   async function start(): Promise<ServiceProcess> {
-    const started = await startServiceProcess(site.config, path.join(directory, 'gatehouse.log'), { ...process.env, OTEL_EXPORTER_OTLP_ENDPOINT: sink.url });
+    const started = await startServiceProcess(site.config, path.join(directory, 'gatehouse.log'), {
+      ...process.env,
+      OTEL_EXPORTER_OTLP_ENDPOINT: sink.url,
+    });
     await waitUntilReady(site.url, started, DEADLINE);
     return started;
   }
@@ -62,11 +88,17 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     await service.exited;
   }
 
-  test('changes no outcome, loses nothing and does nothing twice', { timeout: (KILLS + 4) * DEADLINE }, async () => {
+  test('changes no outcome, loses nothing and does nothing twice', {
+    timeout: (KILLS + 4) * DEADLINE,
+  }, async () => {
     const random = seededRandom(SEED);
     const seen = new Map<string, Sighting>();
     const commits = new Map<string, string>();
-    for (const change of DEMO_CHANGES) commits.set(change.topic, await commitTopic(site.clone(change.project), change.topic, change.subject, change.files));
+    for (const change of DEMO_CHANGES)
+      commits.set(
+        change.topic,
+        await commitTopic(site.clone(change.project), change.topic, change.subject, change.files),
+      );
     for (const change of DEMO_CHANGES) await propose(site.clone(change.project), change.topic);
     await lookUntil(site, seen, view => ended(view, 'check') >= DEMO_CHANGES.length);
     for (const change of DEMO_CHANGES) {
@@ -77,7 +109,11 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     let kills = 0;
     for (; kills < KILLS; kills++) {
       let steps = 1 + Math.floor(random() * 12);
-      const done = await lookUntil(site, seen, view => ended(view, 'gate') >= DEMO_CHANGES.length || --steps <= 0);
+      const done = await lookUntil(
+        site,
+        seen,
+        view => ended(view, 'gate') >= DEMO_CHANGES.length || --steps <= 0,
+      );
       if (ended(done, 'gate') >= DEMO_CHANGES.length) break;
       await kill();
       service = await start();
@@ -87,9 +123,16 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     await service.stop();
 
     const items = await itemsInHistory(path.join(directory, 'site/state'), TENANT);
-    const gate = items.filter(item => item.pipeline === 'gate').toSorted((a, b) => Number(BigInt(a.enqueuedAt) - BigInt(b.enqueuedAt)));
+    const gate = items
+      .filter(item => item.pipeline === 'gate')
+      .toSorted((a, b) => Number(BigInt(a.enqueuedAt) - BigInt(b.enqueuedAt)));
     // The same outcome, in the same order, each item once.
-    expect(gate.map(item => [item.changes[0].kind === 'change' ? item.changes[0].id : '', item.phase.phase === 'left' ? item.phase.result : 'open'])).toEqual([
+    expect(
+      gate.map(item => [
+        item.changes[0].kind === 'change' ? item.changes[0].id : '',
+        item.phase.phase === 'left' ? item.phase.result : 'open',
+      ]),
+    ).toEqual([
       ['master/greeting', 'SUCCESS'],
       ['master/rename-total', 'SUCCESS'],
       ['master/discount', 'FAILURE'],
@@ -102,7 +145,8 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     // Ids and times are those from before the kills.
     for (const item of items) {
       const sighting = seen.get(item.uuid);
-      if (sighting !== undefined) expect(Number(BigInt(item.enqueuedAt) / 1000n) / 1000).toBeCloseTo(sighting.enqueuedAt, 2);
+      if (sighting !== undefined)
+        expect(Number(BigInt(item.enqueuedAt) / 1000n) / 1000).toBeCloseTo(sighting.enqueuedAt, 2);
     }
     for (const item of gate) expect(seen.has(item.uuid)).toBe(true);
 
@@ -110,7 +154,9 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
       const landed = await landedCommits(site.repositories.get(project) ?? '');
       expect(landedTwice(landed)).toEqual([]);
       expect(untestedLandings(landed, project, items)).toEqual([]);
-      const expected = DEMO_CHANGES.filter(change => change.project === project && change.expected === 'merged').map(change => commits.get(change.topic));
+      const expected = DEMO_CHANGES.filter(
+        change => change.project === project && change.expected === 'merged',
+      ).map(change => commits.get(change.topic));
       expect(landed.map(each => each.head)).toEqual(expected);
     }
 
@@ -122,10 +168,18 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     for (const item of items) {
       const copies = roots.get(item.uuid) ?? [];
       expect(copies.length).toBeGreaterThan(0);
-      for (const root of copies) expect(root).toMatchObject({ start: BigInt(item.enqueuedAt), end: item.phase.phase === 'left' ? BigInt(item.phase.at) : 0n });
+      for (const root of copies)
+        expect(root).toMatchObject({
+          start: BigInt(item.enqueuedAt),
+          end: item.phase.phase === 'left' ? BigInt(item.phase.at) : 0n,
+        });
     }
 
-    expect(await readdir(path.join(directory, 'site/state/jobs')).then(names => names.filter(name => !name.startsWith('.')))).toEqual([]);
+    expect(
+      await readdir(path.join(directory, 'site/state/jobs')).then(names =>
+        names.filter(name => !name.startsWith('.')),
+      ),
+    ).toEqual([]);
     expect(await processesMentioning(directory)).toEqual([]);
   });
 });
@@ -143,7 +197,11 @@ function ended(view: LookedAt, pipeline: string): number {
 }
 
 /** Follows the tenant; each change of the view is one look. Notes when each item it sees was enqueued. */
-async function lookUntil(site: Site, seen: Map<string, Sighting>, met: (view: LookedAt) => boolean): Promise<LookedAt> {
+async function lookUntil(
+  site: Site,
+  seen: Map<string, Sighting>,
+  met: (view: LookedAt) => boolean,
+): Promise<LookedAt> {
   const api = createApi(site.url);
   const stop = new AbortController();
   const limit = setTimeout(() => stop.abort(new Error('it did not happen in time')), DEADLINE);
@@ -165,18 +223,30 @@ async function lookUntil(site: Site, seen: Map<string, Sighting>, met: (view: Lo
     stop.abort();
   }
   const there = await lookAt(site, []);
-  const log = readFileSync(path.join(site.config, '../../../gatehouse.log'), 'utf8').trimEnd().split('\n').slice(-30);
-  throw new Error(`what was waited for did not happen in time; left: ${JSON.stringify([...there.left])}; the log ends with\n${log.join('\n')}`);
+  const log = readFileSync(path.join(site.config, '../../../gatehouse.log'), 'utf8')
+    .trimEnd()
+    .split('\n')
+    .slice(-30);
+  throw new Error(
+    `what was waited for did not happen in time; left: ${JSON.stringify([...there.left])}; the log ends with\n${log.join('\n')}`,
+  );
 }
 
-type Shown = { readonly pipeline: string; readonly changes: readonly { readonly project: string; readonly name: string }[] };
+type Shown = {
+  readonly pipeline: string;
+  readonly changes: readonly { readonly project: string; readonly name: string }[];
+};
 
 async function lookAt(site: Site, live: readonly Shown[]): Promise<LookedAt> {
   const finished = await createApi(site.url).get<readonly Shown[]>(`/api/tenant/${TENANT}/items?limit=100`);
   const left = new Map<string, number>();
   for (const item of finished) left.set(item.pipeline, (left.get(item.pipeline) ?? 0) + 1);
   const inGate = [...live, ...finished].filter(item => item.pipeline === 'gate');
-  return { left, live: live.length, gate: new Set(inGate.map(item => `${item.changes[0]?.project} ${item.changes[0]?.name}`)) };
+  return {
+    left,
+    live: live.length,
+    gate: new Set(inGate.map(item => `${item.changes[0]?.project} ${item.changes[0]?.name}`)),
+  };
 }
 
 async function liveItems(site: Site): Promise<number> {
@@ -192,7 +262,8 @@ async function processesMentioning(directory: string): Promise<readonly string[]
       const command = readFileSync(`/proc/${pid}/cmdline`, 'utf8').replaceAll('\0', ' ').trim();
       return command.includes(directory) ? [command] : [];
     } catch (error) {
-      if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH')) return [];
+      if (error instanceof Error && 'code' in error && (error.code === 'ENOENT' || error.code === 'ESRCH'))
+        return [];
       throw error;
     }
   });

@@ -23,14 +23,18 @@ story('changes that build on a failing one are not tested', { layout: classicLay
   expect((await world.notes('C', 2)).at(-1)).toMatch(/depends on a change that (failed|is failing)/i);
 });
 
-story('a series lands in its order, whatever the order of approval', { layout: classicLayout() }, async world => {
-  await world.propose('A');
-  await world.propose('B', { on: 'A' });
-  await world.propose('C', { on: 'B' });
-  world.free();
-  await world.approve('C');
-  await world.approve('B');
-  await world.approve('A');
-  for (const topic of ['A', 'B', 'C']) await world.leaves(topic, 'SUCCESS');
-  expect(await world.landed()).toEqual(['A', 'B', 'C']);
-});
+story(
+  'a series lands in its order, whatever the order of approval',
+  { layout: classicLayout() },
+  async world => {
+    await world.propose('A');
+    await world.propose('B', { on: 'A' });
+    await world.propose('C', { on: 'B' });
+    world.free();
+    await world.approve('C');
+    await world.approve('B');
+    await world.approve('A');
+    for (const topic of ['A', 'B', 'C']) await world.leaves(topic, 'SUCCESS');
+    expect(await world.landed()).toEqual(['A', 'B', 'C']);
+  },
+);

@@ -2,26 +2,34 @@ import { expect } from 'vitest';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
-story('a change lands after the ones it depends on, over projects', { layout: classicLayout() }, async world => {
-  await world.propose('B', { project: 'org/project2' });
-  await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });
-  await world.approve('A');
-  await world.runs();
-  expect(world.queued()).toEqual([]);
-  const refused = await world.observer.until('the reason to be on record', async () => (await world.decisions('A')).find(each => each.code === 'dependency-not-ready'));
-  expect(refused.text).toContain('master/B');
+story(
+  'a change lands after the ones it depends on, over projects',
+  { layout: classicLayout() },
+  async world => {
+    await world.propose('B', { project: 'org/project2' });
+    await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });
+    await world.approve('A');
+    await world.runs();
+    expect(world.queued()).toEqual([]);
+    const refused = await world.observer.until('the reason to be on record', async () =>
+      (await world.decisions('A')).find(each => each.code === 'dependency-not-ready'),
+    );
+    expect(refused.text).toContain('master/B');
 
-  await world.approve('B');
-  await world.runs('project-merge: B');
-  expect(world.queued()).toEqual(['B', 'A']);
-  world.release(/./);
-  await world.observer.until('A to be tested with B', () => world.observer.running().some(build => build.changes === 'B A'));
-  world.free();
-  await world.leaves('B', 'SUCCESS');
-  await world.leaves('A', 'SUCCESS');
-  expect(await world.landed('org/project1')).toEqual(['A']);
-  expect(await world.landed('org/project2')).toEqual(['B']);
-});
+    await world.approve('B');
+    await world.runs('project-merge: B');
+    expect(world.queued()).toEqual(['B', 'A']);
+    world.release(/./);
+    await world.observer.until('A to be tested with B', () =>
+      world.observer.running().some(build => build.changes === 'B A'),
+    );
+    world.free();
+    await world.leaves('B', 'SUCCESS');
+    await world.leaves('A', 'SUCCESS');
+    expect(await world.landed('org/project1')).toEqual(['A']);
+    expect(await world.landed('org/project2')).toEqual(['B']);
+  },
+);
 
 story('a dependency in another queue has to land first', { layout: classicLayout() }, async world => {
   await world.propose('B', { project: 'org/project' });
@@ -30,7 +38,9 @@ story('a dependency in another queue has to land first', { layout: classicLayout
   await world.approve('A');
   await world.runs('project-merge: B');
   expect(world.queued()).toEqual(['B']);
-  const refused = await world.observer.until('the reason to be on record', async () => (await world.decisions('A')).find(each => each.code.startsWith('dependency-')));
+  const refused = await world.observer.until('the reason to be on record', async () =>
+    (await world.decisions('A')).find(each => each.code.startsWith('dependency-')),
+  );
   expect(refused.text).toContain('master/B');
   world.free();
   await world.leaves('B', 'SUCCESS');
@@ -41,17 +51,21 @@ story('a dependency in another queue has to land first', { layout: classicLayout
   expect(await world.landed('org/project1')).toEqual(['A']);
 });
 
-story('check tests a change together with what it depends on, without landing anything', { layout: classicLayout({ check: true }) }, async world => {
-  await world.propose('B', { project: 'org/project2' });
-  world.free();
-  await world.leaves('B', 'SUCCESS', 'check');
-  await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });
-  await world.leaves('A', 'SUCCESS', 'check');
-  expect((await world.history()).filter(line => line.includes('A'))).toEqual([
-    'integration: B A SUCCESS',
-    'project-merge: B A SUCCESS',
-    'project-test1: B A SUCCESS',
-    'project-test2: B A SUCCESS',
-  ]);
-  expect(await world.landed('org/project1')).toEqual([]);
-});
+story(
+  'check tests a change together with what it depends on, without landing anything',
+  { layout: classicLayout({ check: true }) },
+  async world => {
+    await world.propose('B', { project: 'org/project2' });
+    world.free();
+    await world.leaves('B', 'SUCCESS', 'check');
+    await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });
+    await world.leaves('A', 'SUCCESS', 'check');
+    expect((await world.history()).filter(line => line.includes('A'))).toEqual([
+      'integration: B A SUCCESS',
+      'project-merge: B A SUCCESS',
+      'project-test1: B A SUCCESS',
+      'project-test2: B A SUCCESS',
+    ]);
+    expect(await world.landed('org/project1')).toEqual([]);
+  },
+);

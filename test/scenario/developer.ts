@@ -31,7 +31,12 @@ export interface Developer {
 const FIRST_DATE = 1_767_225_600;
 
 /** Pushes of others than developers (the gate's own) leave the project's name in the FIFO `told`. */
-export async function createDeveloper(root: string, project: string, files: Files, told: string): Promise<Developer> {
+export async function createDeveloper(
+  root: string,
+  project: string,
+  files: Files,
+  told: string,
+): Promise<Developer> {
   const bare = path.join(root, 'repositories', `${project}.git`);
   const own = path.join(root, 'developers', `${project}.git`);
   for (const each of [bare, own]) {
@@ -55,7 +60,9 @@ export async function createDeveloper(root: string, project: string, files: File
       return (await runGit(own, ['rev-parse', '--verify', 'refs/heads/work'])).toString().trim();
     },
     async push(to, ref) {
-      await runGit(own, ['push', '--quiet', '--force', bare, `${to ?? ''}:${ref}`], '', { STORY_PUSH: 'yes' });
+      await runGit(own, ['push', '--quiet', '--force', bare, `${to ?? ''}:${ref}`], '', {
+        STORY_PUSH: 'yes',
+      });
     },
     async tip(ref) {
       const text = (await runGit(bare, ['for-each-ref', '--format=%(objectname)', ref])).toString().trim();
@@ -63,7 +70,10 @@ export async function createDeveloper(root: string, project: string, files: File
     },
     git: async (...args) => (await runGit(bare, args)).toString().trimEnd(),
   };
-  await developer.push(await developer.commit({ files, message: 'Begin', parent: null }), 'refs/heads/master');
+  await developer.push(
+    await developer.commit({ files, message: 'Begin', parent: null }),
+    'refs/heads/master',
+  );
   return developer;
 }
 

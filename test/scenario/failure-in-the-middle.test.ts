@@ -2,39 +2,62 @@ import { expect } from 'vitest';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
-story('a failure in the middle is stepped over: those behind are tested without it', { layout: classicLayout() }, async world => {
-  for (const topic of ['A', 'B', 'C']) await world.propose(topic);
-  for (const topic of ['A', 'B', 'C']) await world.approve(topic);
-  world.fail('project-test1', 'B');
-  await world.runs('project-merge: A');
-  world.release(/project-merge: A$/);
-  await world.runs('project-merge: A B', 'project-test1: A', 'project-test2: A');
-  world.release(/project-merge: A B$/);
-  await world.runs('project-merge: A B C', 'project-test1: A', 'project-test1: A B', 'project-test2: A', 'project-test2: A B');
-  world.release(/project-merge: A B C$/);
-  const testsOfA = ['project-test1: A', 'project-test2: A'];
-  await world.runs(...testsOfA, 'project-test1: A B', 'project-test2: A B', 'project-test1: A B C', 'project-test2: A B C');
+story(
+  'a failure in the middle is stepped over: those behind are tested without it',
+  { layout: classicLayout() },
+  async world => {
+    for (const topic of ['A', 'B', 'C']) await world.propose(topic);
+    for (const topic of ['A', 'B', 'C']) await world.approve(topic);
+    world.fail('project-test1', 'B');
+    await world.runs('project-merge: A');
+    world.release(/project-merge: A$/);
+    await world.runs('project-merge: A B', 'project-test1: A', 'project-test2: A');
+    world.release(/project-merge: A B$/);
+    await world.runs(
+      'project-merge: A B C',
+      'project-test1: A',
+      'project-test1: A B',
+      'project-test2: A',
+      'project-test2: A B',
+    );
+    world.release(/project-merge: A B C$/);
+    const testsOfA = ['project-test1: A', 'project-test2: A'];
+    await world.runs(
+      ...testsOfA,
+      'project-test1: A B',
+      'project-test2: A B',
+      'project-test1: A B C',
+      'project-test2: A B C',
+    );
 
-  world.release(/project-test1: A B$/);
-  await world.runs(...testsOfA, 'project-test2: A B', 'project-merge: A C');
-  expect(world.item('C')?.resets).toHaveLength(1);
-  expect(world.item('C')?.resets[0]?.text).toMatch(/^an item ahead failed: project-test1 of org\/project master\/B,\w+ ended with FAILURE$/);
-  world.release(/project-merge: A C$/);
-  await world.runs(...testsOfA, 'project-test2: A B', 'project-test1: A C', 'project-test2: A C');
-  // B is decided, but is not told before A is.
-  world.release(/project-test2: A B$/);
-  await world.runs(...testsOfA, 'project-test1: A C', 'project-test2: A C');
-  expect(world.queued()).toEqual(['A', 'B', 'C']);
-  expect(await world.notes('B')).toHaveLength(1);
+    world.release(/project-test1: A B$/);
+    await world.runs(...testsOfA, 'project-test2: A B', 'project-merge: A C');
+    expect(world.item('C')?.resets).toHaveLength(1);
+    expect(world.item('C')?.resets[0]?.text).toMatch(
+      /^an item ahead failed: project-test1 of org\/project master\/B,\w+ ended with FAILURE$/,
+    );
+    world.release(/project-merge: A C$/);
+    await world.runs(...testsOfA, 'project-test2: A B', 'project-test1: A C', 'project-test2: A C');
+    // B is decided, but is not told before A is.
+    world.release(/project-test2: A B$/);
+    await world.runs(...testsOfA, 'project-test1: A C', 'project-test2: A C');
+    expect(world.queued()).toEqual(['A', 'B', 'C']);
+    expect(await world.notes('B')).toHaveLength(1);
 
-  world.release(/./);
-  await world.leaves('A', 'SUCCESS');
-  await world.leaves('B', 'FAILURE');
-  await world.leaves('C', 'SUCCESS');
-  expect(await world.landed()).toEqual(['A', 'C']);
-  const history = await world.history();
-  expect(history).toHaveLength(12);
-  expect(history.filter(line => line.endsWith('CANCELED'))).toEqual(['project-test1: A B C CANCELED', 'project-test2: A B C CANCELED']);
-  expect((await world.notes('C')).at(-1)).toContain('Tested again because an item ahead failed: project-test1 of org/project master/B,');
-  for (const topic of ['A', 'B', 'C']) expect(await world.notes(topic)).toHaveLength(2);
-});
+    world.release(/./);
+    await world.leaves('A', 'SUCCESS');
+    await world.leaves('B', 'FAILURE');
+    await world.leaves('C', 'SUCCESS');
+    expect(await world.landed()).toEqual(['A', 'C']);
+    const history = await world.history();
+    expect(history).toHaveLength(12);
+    expect(history.filter(line => line.endsWith('CANCELED'))).toEqual([
+      'project-test1: A B C CANCELED',
+      'project-test2: A B C CANCELED',
+    ]);
+    expect((await world.notes('C')).at(-1)).toContain(
+      'Tested again because an item ahead failed: project-test1 of org/project master/B,',
+    );
+    for (const topic of ['A', 'B', 'C']) expect(await world.notes(topic)).toHaveLength(2);
+  },
+);

@@ -14,6 +14,11 @@ story('an approval stops what check is still doing: the gate tests it anyway', {
   expect(world.queued('check')).toEqual([]);
   world.free();
   await world.leaves('A', 'SUCCESS');
-  expect(await world.history()).toEqual(['project-merge: A CANCELED', 'project-merge: A SUCCESS', 'project-test1: A SUCCESS', 'project-test2: A SUCCESS']);
+  expect(await world.history()).toEqual([
+    'project-merge: A CANCELED',
+    'project-merge: A SUCCESS',
+    'project-test1: A SUCCESS',
+    'project-test2: A SUCCESS',
+  ]);
   expect(await world.landed()).toEqual(['A']);
 });

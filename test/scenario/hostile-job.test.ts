@@ -1,7 +1,7 @@
-import { expect } from 'vitest';
 import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 
@@ -31,28 +31,44 @@ while :; do sleep 1; done
   'playbooks/noisy.sh': '#!/bin/sh\nyes "all work and no play"\n',
 };
 
-story('a job that forks, floods its log and ignores signals is ended, and only it', { layout, projects, configFiles, executor: ['output_max_bytes = 200000'] }, async world => {
-  await world.propose('A');
-  await world.propose('B', { project: 'org/other' });
-  await world.approve('A');
-  await world.approve('B');
-  await world.observer.until('both good jobs to run', () => world.observer.running().filter(build => build.job === 'good').length === 2);
-  world.free();
-  await world.leaves('B', 'SUCCESS');
-  await world.leaves('A', 'FAILURE');
-  const builds = await world.api.get<readonly { readonly uuid: string; readonly job_name: string; readonly result: string; readonly error_detail: string | null }[]>('/api/tenant/tenant-one/builds?project=org/project');
-  const of = (job: string) => builds.find(build => build.job_name === job);
-  expect(of('stubborn')?.result).toBe('TIMED_OUT');
-  expect(of('noisy')?.result).toBe('FAILURE');
-  expect(of('noisy')?.error_detail).toContain('wrote more than the 200000 bytes');
-  expect(of('good')?.result).toBe('SUCCESS');
+story(
+  'a job that forks, floods its log and ignores signals is ended, and only it',
+  { layout, projects, configFiles, executor: ['output_max_bytes = 200000'] },
+  async world => {
+    await world.propose('A');
+    await world.propose('B', { project: 'org/other' });
+    await world.approve('A');
+    await world.approve('B');
+    await world.observer.until(
+      'both good jobs to run',
+      () => world.observer.running().filter(build => build.job === 'good').length === 2,
+    );
+    world.free();
+    await world.leaves('B', 'SUCCESS');
+    await world.leaves('A', 'FAILURE');
+    const builds = await world.api.get<
+      readonly {
+        readonly uuid: string;
+        readonly job_name: string;
+        readonly result: string;
+        readonly error_detail: string | null;
+      }[]
+    >('/api/tenant/tenant-one/builds?project=org/project');
+    const of = (job: string) => builds.find(build => build.job_name === job);
+    expect(of('stubborn')?.result).toBe('TIMED_OUT');
+    expect(of('noisy')?.result).toBe('FAILURE');
+    expect(of('noisy')?.error_detail).toContain('wrote more than the 200000 bytes');
+    expect(of('good')?.result).toBe('SUCCESS');
 
-  const log = await world.api.text(`/api/tenant/tenant-one/build/${of('noisy')?.uuid}/log?limit=4000000`);
-  expect(log.length).toBeGreaterThan(100_000);
-  expect(log.length).toBeLessThan(220_000);
-  expect(log.trimEnd().split('\n').at(-1)).toMatch(/RESULT: FAILURE/);
-  expect(existsSync(marker)).toBe(true);
-  const pids = readFileSync(marker, 'utf8').trim().split('\n').map(Number);
-  expect(pids.length).toBeGreaterThan(1);
-  await world.observer.until('all processes of the job to be gone', () => pids.every(pid => !existsSync(`/proc/${pid}`)));
-});
+    const log = await world.api.text(`/api/tenant/tenant-one/build/${of('noisy')?.uuid}/log?limit=4000000`);
+    expect(log.length).toBeGreaterThan(100_000);
+    expect(log.length).toBeLessThan(220_000);
+    expect(log.trimEnd().split('\n').at(-1)).toMatch(/RESULT: FAILURE/);
+    expect(existsSync(marker)).toBe(true);
+    const pids = readFileSync(marker, 'utf8').trim().split('\n').map(Number);
+    expect(pids.length).toBeGreaterThan(1);
+    await world.observer.until('all processes of the job to be gone', () =>
+      pids.every(pid => !existsSync(`/proc/${pid}`)),
+    );
+  },
+);

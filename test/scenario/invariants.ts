@@ -1,9 +1,9 @@
 /** What must hold at the end of every story, whatever happened in it. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
-import { explainItem } from '../../src/tracing/explain.ts';
 import { parseNanoseconds } from '../../src/lib/clock.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
+import { explainItem } from '../../src/tracing/explain.ts';
 import { brokenChains, itemRoots } from '../e2e/event-chains.ts';
 import { itemProblems, itemsInHistory, landedCommits, landedTwice, untestedLandings } from '../e2e/landed.ts';
 import { checkTraces, type OtlpSink } from '../fake/otlp-sink.ts';
@@ -27,7 +27,9 @@ export async function checkStory({ root, sink, log, projects, expectedTrouble }:
   const items = await itemsInHistory(stateOf(root), TENANT);
   const expected = [...ALWAYS_EXPECTED, ...expectedTrouble];
   const problems = [
-    ...log.trouble.filter(line => !expected.some(pattern => pattern.test(line))).map(line => `the log says: ${line}`),
+    ...log.trouble
+      .filter(line => !expected.some(pattern => pattern.test(line)))
+      .map(line => `the log says: ${line}`),
     ...items.flatMap(itemProblems),
     ...items.flatMap(tilingProblems),
     ...checkTraces(sink.spans),
@@ -37,7 +39,14 @@ export async function checkStory({ root, sink, log, projects, expectedTrouble }:
   ];
   for (const project of projects) {
     const landed = await landedCommits(project.bare);
-    problems.push(...untestedLandings(landed.filter(each => each.subject.startsWith('Merge ')), project.project, items), ...landedTwice(landed));
+    problems.push(
+      ...untestedLandings(
+        landed.filter(each => each.subject.startsWith('Merge ')),
+        project.project,
+        items,
+      ),
+      ...landedTwice(landed),
+    );
   }
   if (problems.length > 0) throw new Error(`at the end of the story:\n${problems.join('\n')}`);
 }
@@ -45,12 +54,15 @@ export async function checkStory({ root, sink, log, projects, expectedTrouble }:
 /** Every nanosecond of an item is explained exactly once. */
 function tilingProblems(item: QueueItem): readonly string[] {
   const told = explainItem(item, parseNanoseconds(item.enqueuedAt));
-  const sum = (parts: readonly { readonly duration: string }[]) => parts.reduce((total, part) => total + BigInt(part.duration), 0n);
+  const sum = (parts: readonly { readonly duration: string }[]) =>
+    parts.reduce((total, part) => total + BigInt(part.duration), 0n);
   const whole = BigInt(told.duration);
   return [
     ...(sum(told.stretches) === whole ? [] : [`the stretches are ${sum(told.stretches)} of ${whole} ns`]),
     ...(sum(told.totals) === whole ? [] : [`the totals are ${sum(told.totals)} of ${whole} ns`]),
-    ...(sum(told.criticalPath) === whole ? [] : [`the critical path is ${sum(told.criticalPath)} of ${whole} ns`]),
+    ...(sum(told.criticalPath) === whole
+      ? []
+      : [`the critical path is ${sum(told.criticalPath)} of ${whole} ns`]),
   ].map(text => `${item.pipeline} ${item.uuid}: ${text}`);
 }
 
@@ -59,12 +71,16 @@ function rootProblems(items: readonly QueueItem[], sink: OtlpSink): readonly str
   return items.flatMap(item => {
     const found = roots.get(item.uuid) ?? [];
     if (found.length !== 1) return [`item ${item.uuid} has ${found.length} roots at the collector`];
-    return found[0]?.start === BigInt(item.enqueuedAt) ? [] : [`the root of item ${item.uuid} does not begin when the item was enqueued`];
+    return found[0]?.start === BigInt(item.enqueuedAt)
+      ? []
+      : [`the root of item ${item.uuid} does not begin when the item was enqueued`];
   });
 }
 
 /** Directories of builds that ended. */
 async function leftovers(jobs: string): Promise<readonly string[]> {
   const names = await readdir(jobs);
-  return names.filter(name => !name.startsWith('.')).map(name => `the directory of build ${name} is left over`);
+  return names
+    .filter(name => !name.startsWith('.'))
+    .map(name => `the directory of build ${name} is left over`);
 }

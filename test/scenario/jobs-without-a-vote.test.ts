@@ -2,7 +2,8 @@ import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 
-const layout = layoutWith(`
+const layout = layoutWith(
+  `
 - job: {name: style, voting: false}
 - job: {name: unit}
 - project:
@@ -11,8 +12,14 @@ const layout = layoutWith(`
 - project:
     name: org/voting
     gate: {jobs: [unit, style]}
-`, { check: true });
-const projects = { 'org/untested': { 'README.md': '1\n' }, 'org/voting': { 'README.md': '2\n' }, 'org/unlisted': { 'README.md': '3\n' } };
+`,
+  { check: true },
+);
+const projects = {
+  'org/untested': { 'README.md': '1\n' },
+  'org/voting': { 'README.md': '2\n' },
+  'org/unlisted': { 'README.md': '3\n' },
+};
 
 story('noop lands a change without running anything', { layout, projects }, async world => {
   await world.propose('A', { project: 'org/untested' });
@@ -22,15 +29,22 @@ story('noop lands a change without running anything', { layout, projects }, asyn
   expect(world.stage.builds).toEqual([]);
 });
 
-story('a project without jobs in a pipeline is told nothing, and why is on record', { layout, projects }, async world => {
-  await world.propose('A', { project: 'org/unlisted' });
-  await world.approve('A');
-  await world.runs();
-  await world.observer.until('the decision of gate', async () => (await world.decisions('A')).some(each => each.pipeline === 'gate'));
-  expect(world.queued()).toEqual([]);
-  expect(await world.landed('org/unlisted')).toEqual([]);
-  expect(await world.notes('A')).toEqual([]);
-});
+story(
+  'a project without jobs in a pipeline passes through, and is told only where the pipeline says such things',
+  { layout, projects },
+  async world => {
+    await world.propose('A', { project: 'org/unlisted' });
+    await world.leaves('A', 'NO_JOBS', 'check');
+    await world.approve('A');
+    await world.leaves('A', 'NO_JOBS');
+    const notes = await world.notes('A', 1);
+    expect(notes).toHaveLength(1);
+    expect(notes[0]).toContain('No jobs ran (gate).');
+    // Never a merge for nothing.
+    expect(await world.landed('org/unlisted')).toEqual([]);
+    expect(world.stage.builds).toEqual([]);
+  },
+);
 
 story('a job without a vote may fail', { layout, projects }, async world => {
   await world.propose('A', { project: 'org/voting' });

@@ -122,5 +122,11 @@ export function layoutWith(
   options: { readonly check?: boolean; readonly gate?: GateOptions | false; readonly post?: boolean } = {},
 ): string {
   const { check = false, gate, post = false } = options;
-  return [check ? CHECK : '', gate === false ? '' : gatePipeline(gate), post ? POST : '', BASE_JOB, text].join('');
+  return [
+    check ? CHECK : '',
+    gate === false ? '' : gatePipeline(gate),
+    post ? POST : '',
+    BASE_JOB,
+    text,
+  ].join('');
 }

@@ -34,7 +34,14 @@ export const DEADLINE = Number(process.env.GATEHOUSE_STORY_DEADLINE ?? 60_000);
 /** Milliseconds after which a condition without an event of its own (history, refs) is looked at again. */
 const LOOK_AGAIN = 25;
 /** Item states in which nothing happens unless the test or another item does something. */
-const RESTING = new Set(['window', 'hold-following', 'running', 'change-ahead', 'needed-change', 'dependency']);
+const RESTING = new Set([
+  'window',
+  'hold-following',
+  'running',
+  'change-ahead',
+  'needed-change',
+  'dependency',
+]);
 
 export interface ObserverDeps {
   readonly api: Api;
@@ -70,7 +77,10 @@ export function observe(deps: ObserverDeps): Observer {
   }
 
   const items = () => [...(view?.items.values() ?? [])];
-  const openBuilds = () => new Set<string | null>(items().flatMap(item => item.jobs.filter(job => job.state === 'started').map(job => job.build)));
+  const openBuilds = () =>
+    new Set<string | null>(
+      items().flatMap(item => item.jobs.filter(job => job.state === 'started').map(job => job.build)),
+    );
   const finished = () => api.get<readonly FinishedItem[]>(`/api/tenant/${TENANT}/items?limit=100`);
 
   function running(): readonly StagedBuild[] {
@@ -78,14 +88,18 @@ export function observe(deps: ObserverDeps): Observer {
     return stage.builds.filter(build => open.has(build.uuid) && !told.has(build.uuid));
   }
 
-  async function until<T>(what: string, look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T> {
+  async function until<T>(
+    what: string,
+    look: () => T | undefined | false | Promise<T | undefined | false>,
+  ): Promise<T> {
     const deadline = performance.now() + DEADLINE;
     for (;;) {
       const woken = nextWake();
       const found = await look();
       if (found !== undefined && found !== false) return found;
       if (lost !== undefined) throw new Error('the live feed broke', { cause: lost });
-      if (performance.now() > deadline) throw new Error(`waited in vain for ${what}; there is:\n${deps.describe()}`);
+      if (performance.now() > deadline)
+        throw new Error(`waited in vain for ${what}; there is:\n${deps.describe()}`);
       await woken;
     }
   }
@@ -119,7 +133,9 @@ export function observe(deps: ObserverDeps): Observer {
     const allTold = [...started].every(uuid => uuid !== null && announced.has(uuid) && !told.has(uuid));
     const requested = items().some(item => item.jobs.some(job => job.state === 'requested'));
     if (!allTold || requested || !items().every(item => RESTING.has(item.state.name))) return false;
-    const status = await api.get<{ readonly pipelines: readonly { readonly trigger_events: number }[] }>(`/api/tenant/${TENANT}/status`);
+    const status = await api.get<{ readonly pipelines: readonly { readonly trigger_events: number }[] }>(
+      `/api/tenant/${TENANT}/status`,
+    );
     return status.pipelines.every(pipeline => pipeline.trigger_events === 0);
   }
 

@@ -37,7 +37,8 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
 }
 
 function settingsText({ root, collector, executor }: SiteOptions): string {
-  const tracing = collector === undefined ? 'enabled = false' : `enabled = true\nendpoint = ${collector}\ntimeout = 2000`;
+  const tracing =
+    collector === undefined ? 'enabled = false' : `enabled = true\nendpoint = ${collector}\ntimeout = 2000`;
   return `[scheduler]
 tenant_config = tenants.yaml
 state_dir = ${stateOf(root)}

@@ -10,94 +10,142 @@ const own = (...jobs: readonly string[]) => `${jobs.map(name => `- job: {name: $
 `;
 const projects = { 'org/project': { '.zuul.yaml': own('old') }, 'org/other': { '.zuul.yaml': own('other') } };
 
-story('a change is tested with the configuration it brings, and so are those behind it', { layout, projects }, async world => {
-  await world.propose('A', { files: { '.zuul.yaml': own('old', 'new') } });
-  await world.runs('old: A', 'new: A');
-  world.release(/./);
-  await world.leaves('A', 'SUCCESS', 'check');
-  await world.propose('B');
-  await world.runs('old: B');
-  world.release(/./);
-  await world.leaves('B', 'SUCCESS', 'check');
+story(
+  'a change is tested with the configuration it brings, and so are those behind it',
+  { layout, projects },
+  async world => {
+    await world.propose('A', { files: { '.zuul.yaml': own('old', 'new') } });
+    await world.runs('old: A', 'new: A');
+    world.release(/./);
+    await world.leaves('A', 'SUCCESS', 'check');
+    await world.propose('B');
+    await world.runs('old: B');
+    world.release(/./);
+    await world.leaves('B', 'SUCCESS', 'check');
 
-  await world.approve('A');
-  await world.approve('B');
-  await world.runs('old: A', 'new: A', 'old: A B', 'new: A B');
-  world.release(/./);
-  await world.leaves('A', 'SUCCESS');
-  await world.leaves('B', 'SUCCESS');
+    await world.approve('A');
+    await world.approve('B');
+    await world.runs('old: A', 'new: A', 'old: A B', 'new: A B');
+    world.release(/./);
+    await world.leaves('A', 'SUCCESS');
+    await world.leaves('B', 'SUCCESS');
 
-  // Landed: from now on it holds for everybody.
-  await world.propose('C');
-  await world.runs('old: C', 'new: C');
-});
+    // Landed: from now on it holds for everybody.
+    await world.propose('C');
+    await world.runs('old: C', 'new: C');
+  },
+);
 
-story('a change of a config project is validated but not used before it lands', { layout: `${layout}
+story(
+  'a change of a config project is validated but not used before it lands',
+  {
+    layout: `${layout}
 - job: {name: selftest}
 - project:
     name: org/config
     check: {jobs: [selftest]}
     gate: {jobs: [selftest]}
-`, projects }, async world => {
-  const text = await world.developer('org/config').git('show', 'master:zuul.yaml');
-  const more = `${text}\n- job: {name: audit}\n- project:\n    name: org/other\n    check: {jobs: [audit]}\n`;
-  await world.propose('A', { project: 'org/config', files: { 'zuul.yaml': more } });
-  await world.runs('selftest: A');
-  await world.propose('B', { project: 'org/other' });
-  await world.runs('selftest: A', 'other: B');
-  world.free();
-  await world.leaves('A', 'SUCCESS', 'check');
-  await world.leaves('B', 'SUCCESS', 'check');
+`,
+    projects,
+  },
+  async world => {
+    const text = await world.developer('org/config').git('show', 'master:zuul.yaml');
+    const more = `${text}\n- job: {name: audit}\n- project:\n    name: org/other\n    check: {jobs: [audit]}\n`;
+    await world.propose('A', { project: 'org/config', files: { 'zuul.yaml': more } });
+    await world.runs('selftest: A');
+    await world.propose('B', { project: 'org/other' });
+    await world.runs('selftest: A', 'other: B');
+    world.free();
+    await world.leaves('A', 'SUCCESS', 'check');
+    await world.leaves('B', 'SUCCESS', 'check');
 
-  await world.propose('C', { project: 'org/config', files: { 'zuul.yaml': `${text}\n- job: {name: wrong, parent: nowhere}\n` } });
-  const broken = await world.leaves('C', 'CONFIG_ERROR', 'check');
-  expect(broken.reason).toBe('reported');
-  const lines = `${text}\n`.split('\n').length;
-  expect((await world.notes('C')).at(-1)).toContain(`zuul.yaml:${lines}`);
-  expect((await world.notes('C')).at(-1)).toContain('Job nowhere not defined');
+    await world.propose('C', {
+      project: 'org/config',
+      files: { 'zuul.yaml': `${text}\n- job: {name: wrong, parent: nowhere}\n` },
+    });
+    const broken = await world.leaves('C', 'CONFIG_ERROR', 'check');
+    expect(broken.reason).toBe('reported');
+    const lines = `${text}\n`.split('\n').length;
+    expect((await world.notes('C')).at(-1)).toContain(`zuul.yaml:${lines}`);
+    expect((await world.notes('C')).at(-1)).toContain('Job nowhere not defined');
 
-  await world.approve('A');
-  await world.leaves('A', 'SUCCESS');
-  await world.propose('D', { project: 'org/other' });
-  await world.observer.until('the landed configuration to be used', () => world.stage.builds.some(build => build.job === 'audit'));
-  await world.leaves('D', 'SUCCESS', 'check');
-});
-
-story('a broken file of one project disturbs nobody else, and everybody can see it', { layout, projects, expectedTrouble: [/unknown key "tymeout"/] }, async world => {
-  const developer = world.developer('org/project');
-  const broken = await developer.commit({ files: { '.zuul.yaml': '- job:\n    name: old\n    tymeout: 3\n- project:\n    check: {jobs: [old]}\n    gate: {jobs: [old]}\n' }, message: 'Break the configuration past the gate' });
-  await world.push('org/project', broken, 'refs/heads/master');
-  const errors = await world.observer.until('the error to be shown', async () => {
-    const all = await world.api.get<readonly { readonly source_context: { readonly project: string; readonly branch: string; readonly path: string }; readonly error: string; readonly gatehouse: { readonly line: number } }[]>(
-      '/api/tenant/tenant-one/config-errors',
+    await world.approve('A');
+    await world.leaves('A', 'SUCCESS');
+    await world.propose('D', { project: 'org/other' });
+    await world.observer.until('the landed configuration to be used', () =>
+      world.stage.builds.some(build => build.job === 'audit'),
     );
-    return all.length > 0 ? all : undefined;
-  });
-  expect(errors[0]?.source_context).toEqual({ project: 'org/project', branch: 'master', path: '.zuul.yaml' });
-  expect(errors[0]?.gatehouse.line).toBe(3);
-  expect(errors[0]?.error).toContain('.zuul.yaml:3');
-  expect(errors[0]?.error).toContain('timeout');
+    await world.leaves('D', 'SUCCESS', 'check');
+  },
+);
 
-  await world.propose('A', { project: 'org/other' });
-  await world.runs('other: A');
-  world.free();
-  await world.approve('A');
-  await world.leaves('A', 'SUCCESS');
-  expect(await world.landed('org/other')).toEqual(['A']);
+story(
+  'a broken file of one project disturbs nobody else, and everybody can see it',
+  { layout, projects, expectedTrouble: [/unknown key "tymeout"/] },
+  async world => {
+    const developer = world.developer('org/project');
+    const broken = await developer.commit({
+      files: {
+        '.zuul.yaml':
+          '- job:\n    name: old\n    tymeout: 3\n- project:\n    check: {jobs: [old]}\n    gate: {jobs: [old]}\n',
+      },
+      message: 'Break the configuration past the gate',
+    });
+    await world.push('org/project', broken, 'refs/heads/master');
+    const errors = await world.observer.until('the error to be shown', async () => {
+      const all = await world.api.get<
+        readonly {
+          readonly source_context: {
+            readonly project: string;
+            readonly branch: string;
+            readonly path: string;
+          };
+          readonly error: string;
+          readonly gatehouse: { readonly line: number };
+        }[]
+      >('/api/tenant/tenant-one/config-errors');
+      return all.length > 0 ? all : undefined;
+    });
+    expect(errors[0]?.source_context).toEqual({
+      project: 'org/project',
+      branch: 'master',
+      path: '.zuul.yaml',
+    });
+    expect(errors[0]?.gatehouse.line).toBe(3);
+    expect(errors[0]?.error).toContain('.zuul.yaml:3');
+    expect(errors[0]?.error).toContain('timeout');
 
-  // The change that mends it is tested with what it brings.
-  await world.propose('B', { files: { '.zuul.yaml': own('old') } });
-  await world.leaves('B', 'SUCCESS', 'check');
-  await world.approve('B');
-  await world.leaves('B', 'SUCCESS');
-  await world.observer.until('the error to be gone', async () => (await world.api.get<readonly unknown[]>('/api/tenant/tenant-one/config-errors')).length === 0);
-});
+    await world.propose('A', { project: 'org/other' });
+    await world.runs('other: A');
+    world.free();
+    await world.approve('A');
+    await world.leaves('A', 'SUCCESS');
+    expect(await world.landed('org/other')).toEqual(['A']);
 
-story('a change that breaks its configuration is told file, line and reason, and runs nothing', { layout, projects }, async world => {
-  await world.propose('A', { files: { '.zuul.yaml': '- job:\n    name: old\n- project:\n    check: {jobs: [old, missing]}\n' } });
-  await world.leaves('A', 'CONFIG_ERROR', 'check');
-  const said = (await world.notes('A')).at(-1);
-  expect(said).toContain('.zuul.yaml:4');
-  expect(said).toContain('Job missing not defined');
-  expect(await world.history()).toEqual([]);
-});
+    // The change that mends it is tested with what it brings.
+    await world.propose('B', { files: { '.zuul.yaml': own('old') } });
+    await world.leaves('B', 'SUCCESS', 'check');
+    await world.approve('B');
+    await world.leaves('B', 'SUCCESS');
+    await world.observer.until(
+      'the error to be gone',
+      async () =>
+        (await world.api.get<readonly unknown[]>('/api/tenant/tenant-one/config-errors')).length === 0,
+    );
+  },
+);
+
+story(
+  'a change that breaks its configuration is told file, line and reason, and runs nothing',
+  { layout, projects },
+  async world => {
+    await world.propose('A', {
+      files: { '.zuul.yaml': '- job:\n    name: old\n- project:\n    check: {jobs: [old, missing]}\n' },
+    });
+    await world.leaves('A', 'CONFIG_ERROR', 'check');
+    const said = (await world.notes('A')).at(-1);
+    expect(said).toContain('.zuul.yaml:4');
+    expect(said).toContain('Job missing not defined');
+    expect(await world.history()).toEqual([]);
+  },
+);

@@ -66,7 +66,7 @@ function playbookText(directory: string): string {
     `fifo=${directory}/$ZUUL_BUILD.fifo`,
     'mkfifo -m 666 "$fifo"',
     'exec 3<>"$fifo"',
-    'echo "traceparent ${TRACEPARENT:-none}"',
+    'echo "traceparent $(printenv TRACEPARENT)"',
     `echo "$ZUUL_BUILD $ZUUL_JOB $ZUUL_VARIABLES_FILE" >>${directory}/calls`,
     'read -r status <&3',
     'echo "told $status"',
@@ -92,7 +92,8 @@ function writeLine(fifo: string, text: string): boolean {
   try {
     fd = openSync(fifo, constants.O_WRONLY | constants.O_NONBLOCK);
   } catch (error) {
-    if (error instanceof Error && 'code' in error && (error.code === 'ENXIO' || error.code === 'ENOENT')) return false;
+    if (error instanceof Error && 'code' in error && (error.code === 'ENXIO' || error.code === 'ENOENT'))
+      return false;
     throw error;
   }
   try {

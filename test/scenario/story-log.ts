@@ -32,6 +32,9 @@ export function storyLog(): StoryLog {
 
 function factsText(facts: object): string {
   return Object.entries(facts)
-    .map(([name, value]) => `${name}=${value instanceof Error ? (value.stack ?? value.message) : JSON.stringify(value)}`)
+    .map(
+      ([name, value]) =>
+        `${name}=${value instanceof Error ? (value.stack ?? value.message) : JSON.stringify(value)}`,
+    )
     .join(' ');
 }

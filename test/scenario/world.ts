@@ -95,7 +95,9 @@ export interface World {
   /** Notes on the present commit of the topic, one paragraph each; waits until there are `count`. */
   notes(topic: string, count?: number): Promise<readonly string[]>;
   /** Sentences that say what became of the change, oldest first. */
-  decisions(topic: string): Promise<readonly { readonly code: string; readonly text: string; readonly pipeline: string | null }[]>;
+  decisions(
+    topic: string,
+  ): Promise<readonly { readonly code: string; readonly text: string; readonly pipeline: string | null }[]>;
   /** Lets go what is held, waits until all items have left, stops the service, and checks what must hold for every story. */
   end(): Promise<void>;
   /** Stops and removes everything; after `end` or instead of it. */
@@ -108,7 +110,11 @@ interface Topic {
   commit: string;
 }
 
-const PROJECTS = { 'org/project': { 'README.md': 'A project.\n' }, 'org/project1': { 'README.md': 'Another.\n' }, 'org/project2': { 'README.md': 'A third.\n' } };
+const PROJECTS = {
+  'org/project': { 'README.md': 'A project.\n' },
+  'org/project1': { 'README.md': 'Another.\n' },
+  'org/project2': { 'README.md': 'A third.\n' },
+};
 
 export async function openWorld(setup: WorldSetup): Promise<World> {
   const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-story-'));
@@ -124,10 +130,20 @@ export async function openWorld(setup: WorldSetup): Promise<World> {
   const pushes: { heard: (project: string) => void } = { heard: () => {} };
   const hooks = openLineFifo(told, project => pushes.heard(project));
   const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
-  for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects })) developers.set(name, await createDeveloper(root, name, files, told));
-  const service = await startSite({ root, projects: Object.keys(projects), collector: sink.url, executor: setup.executor ?? [] }, log.log);
+  for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects }))
+    developers.set(name, await createDeveloper(root, name, files, told));
+  const service = await startSite(
+    { root, projects: Object.keys(projects), collector: sink.url, executor: setup.executor ?? [] },
+    log.log,
+  );
   const api = createApi(service.url);
-  const observer: Observer = observe({ api, stage, sink, traced: () => setup.collectorDown !== true, describe: () => `${describe(observer)}\n${log.tail()}` });
+  const observer: Observer = observe({
+    api,
+    stage,
+    sink,
+    traced: () => setup.collectorDown !== true,
+    describe: () => `${describe(observer)}\n${log.tail()}`,
+  });
   return makeWorld({ root, setup, sink, stage, log, developers, service, api, observer, hooks, pushes });
 }
 
@@ -155,7 +171,8 @@ function makeWorld(parts: Parts): World {
 
   const developer = (project: string) => needed(developers.get(project), `project ${project}`);
   const topicOf = (topic: string) => needed(topics.get(topic), `topic ${topic}`);
-  const verdict = (job: string, changes: string) => (failures.has(`${job}: ${changes.split(' ').at(-1)}`) ? 1 : 0);
+  const verdict = (job: string, changes: string) =>
+    failures.has(`${job}: ${changes.split(' ').at(-1)}`) ? 1 : 0;
 
   function end(uuid: string, job: string, changes: string): void {
     observer.told(uuid);
@@ -180,7 +197,11 @@ function makeWorld(parts: Parts): World {
     const response = await fetch(`${service.url}/api/connection/${CONNECTION}/payload`, {
       method: 'POST',
       body,
-      headers: { 'Content-Type': 'application/json', 'X-Gatehouse-Delivery': delivery, 'X-Gatehouse-Signature': `sha256=${signature}` },
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Gatehouse-Delivery': delivery,
+        'X-Gatehouse-Signature': `sha256=${signature}`,
+      },
     });
     if (!response.ok) throw new Error(`the webhook was refused: ${await response.text()}`);
     return `delivery-${delivery}`;
@@ -192,8 +213,14 @@ function makeWorld(parts: Parts): World {
     await observer.eventProcessed(await tell(project));
   }
 
-  const isOf = (topic: string, pipeline: string) => (item: { readonly pipeline: string; readonly changes: LiveItem['changes'] }) =>
-    item.pipeline === pipeline && item.changes.some(change => change.name === nameOf(topic, topicOf(topic).branch) && change.project === topicOf(topic).project);
+  const isOf =
+    (topic: string, pipeline: string) =>
+    (item: { readonly pipeline: string; readonly changes: LiveItem['changes'] }) =>
+      item.pipeline === pipeline &&
+      item.changes.some(
+        change =>
+          change.name === nameOf(topic, topicOf(topic).branch) && change.project === topicOf(topic).project,
+      );
 
   function running(): readonly string[] {
     return observer
@@ -242,7 +269,8 @@ function makeWorld(parts: Parts): World {
     mend: (job, topic) => void failures.delete(`${job}: ${topic}`),
     release(pattern) {
       const chosen = observer.running().filter(build => pattern.test(`${build.job}: ${build.changes}`));
-      if (chosen.length === 0) throw new Error(`no running job matches ${pattern}; running: ${running().join(', ')}`);
+      if (chosen.length === 0)
+        throw new Error(`no running job matches ${pattern}; running: ${running().join(', ')}`);
       for (const build of chosen) end(build.uuid, build.job, build.changes);
     },
     free,
@@ -258,16 +286,23 @@ function makeWorld(parts: Parts): World {
         if (observer.items().some(isOf(topic, pipeline))) return undefined;
         return (await observer.finished()).find(isOf(topic, pipeline));
       });
-      if (found.result !== result) throw new Error(`${topic} left ${pipeline} with ${found.result} (${found.reason}), expected ${result}`);
+      if (found.result !== result)
+        throw new Error(
+          `${topic} left ${pipeline} with ${found.result} (${found.reason}), expected ${result}`,
+        );
       return found;
     },
     item: (topic, pipeline = 'gate') => observer.items().find(isOf(topic, pipeline)),
     queued(pipeline = 'gate') {
       const queues = observer.view()?.pipelines.find(each => each.name === pipeline)?.queues ?? [];
-      return queues.flatMap(queue => queue.items.map(uuid => shownTopic(observer.view()?.items.get(uuid)?.changes[0]?.name ?? uuid)));
+      return queues.flatMap(queue =>
+        queue.items.map(uuid => shownTopic(observer.view()?.items.get(uuid)?.changes[0]?.name ?? uuid)),
+      );
     },
     async history() {
-      const builds = await api.get<readonly { readonly uuid: string; readonly result: string; readonly start_time: string | null }[]>(`/api/tenant/${TENANT}/builds?limit=200`);
+      const builds = await api.get<
+        readonly { readonly uuid: string; readonly result: string; readonly start_time: string | null }[]
+      >(`/api/tenant/${TENANT}/builds?limit=200`);
       return builds
         .flatMap(({ uuid, result }) => {
           const staged = stage.builds.find(build => build.uuid === uuid);
@@ -276,8 +311,17 @@ function makeWorld(parts: Parts): World {
         .toSorted();
     },
     async landed(project = 'org/project', branch = 'master') {
-      const log = await developer(project).git('log', '--first-parent', '--merges', '--reverse', '--format=%s', branch);
-      return log.split('\n').flatMap(subject => (subject === '' ? [] : [shownTopic(subject.slice(`Merge ${project} `.length))]));
+      const log = await developer(project).git(
+        'log',
+        '--first-parent',
+        '--merges',
+        '--reverse',
+        '--format=%s',
+        branch,
+      );
+      return log
+        .split('\n')
+        .flatMap(subject => (subject === '' ? [] : [shownTopic(subject.slice(`Merge ${project} `.length))]));
     },
     async notes(topic, count = 0) {
       const { project, commit } = topicOf(topic);
@@ -294,17 +338,32 @@ function makeWorld(parts: Parts): World {
     },
     async decisions(topic) {
       const { project, branch } = topicOf(topic);
-      const answer = await api.get<{ readonly decisions: readonly { readonly code: string; readonly text: string; readonly pipeline: string | null }[] }>(
+      const answer = await api.get<{
+        readonly decisions: readonly {
+          readonly code: string;
+          readonly text: string;
+          readonly pipeline: string | null;
+        }[];
+      }>(
         `/api/tenant/${TENANT}/changes/${nameOf(topic, branch)}/decisions?project=${encodeURIComponent(project)}`,
       );
       return answer.decisions;
     },
     async end() {
       free();
-      await observer.until('all items to leave', () => observer.view() !== undefined && observer.items().length === 0);
+      await observer.until(
+        'all items to leave',
+        () => observer.view() !== undefined && observer.items().length === 0,
+      );
       await observer[Symbol.asyncDispose]();
       await service.close();
-      await checkStory({ root, sink, log, projects: [...developers.values()], expectedTrouble: setup.expectedTrouble ?? [] });
+      await checkStory({
+        root,
+        sink,
+        log,
+        projects: [...developers.values()],
+        expectedTrouble: setup.expectedTrouble ?? [],
+      });
     },
     async [Symbol.asyncDispose]() {
       await observer[Symbol.asyncDispose]();
