@@ -96,4 +96,9 @@ export interface ExecutorOptions {
   readonly readOnlyPaths?: readonly string[];
   /** Whether builds of untrusted playbooks run where nothing isolates them. Default true (the report says so plainly). */
   readonly untrustedWithoutSandbox?: boolean;
+  /**
+   * Whether jobs with `network: true` get what they ask for: the host's network, its loopback services included. Default
+   * false: their builds end with ERROR.
+   */
+  readonly allowHostNetwork?: boolean;
 }

@@ -54,9 +54,9 @@ async function work(deps: RunBuildDeps, context: BuildContext, steps: Step[]): P
     `Job ${request.jobName}, build ${request.uuid}, attempt ${request.attempt}, on ${options.hostname}`,
   );
   await log.line(sandbox.report);
-  if (request.job.network) await log.line('network: that of the host, its loopback services included');
   const refused = refusal(context);
   if (refused !== undefined) return { result: 'ERROR', detail: refused };
+  if (request.job.network) await log.line('network: that of the host, its loopback services included');
 
   await makePlaces(places, sandbox.ownerOf(slot));
   const workspace = await prepareWorkspace(deps.workspace, request, places, slot);
@@ -78,6 +78,8 @@ async function work(deps: RunBuildDeps, context: BuildContext, steps: Step[]): P
 function refusal({ request, sandbox, options }: BuildContext): string | undefined {
   const { preRun, run, postRun } = request.playbooks;
   if (run.length === 0) return `job ${request.jobName} has no run playbook`;
+  if (request.job.network && options.allowHostNetwork !== true)
+    return `job ${request.jobName} asks for network; this executor grants none ([executor] allow_host_network)`;
   if (sandbox.isolated || (options.untrustedWithoutSandbox ?? true)) return undefined;
   const untrusted = [...preRun, ...run, ...postRun].find(({ trusted }) => !trusted);
   if (untrusted === undefined) return undefined;

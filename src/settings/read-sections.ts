@@ -110,6 +110,7 @@ export function readExecutor(read: OptionReader, stateDir: string): ExecutorSett
     logDir: read.path('log_dir', join(stateDir, 'logs')),
     sandbox: read.oneOf('sandbox', ['auto', 'bubblewrap', 'none'], 'auto'),
     allowUnsandboxed: read.boolean('allow_unsandboxed', false),
+    allowHostNetwork: read.boolean('allow_host_network', false),
     labels: read.words('labels'),
     maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),
     outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),

@@ -87,6 +87,8 @@ export interface ExecutorSettings {
   readonly sandbox: SandboxMode;
   /** With `auto`, where bubblewrap does not work: run jobs of untrusted projects all the same, isolated by nothing. Default false. */
   readonly allowUnsandboxed: boolean;
+  /** Run jobs with `network: true`, on the host's network with its loopback services. Default false: they end with ERROR. */
+  readonly allowHostNetwork: boolean;
   /** Node labels offered here: a job whose nodeset names labels runs only where all of them are. Default none. */
   readonly labels: readonly string[];
   /** Builds running at a time. Default 4. */

@@ -40,7 +40,7 @@ function serviceFacts({ web, scheduler, tracing, executor, merger }: Settings): 
     state: scheduler.stateDir,
     tenants: scheduler.tenantConfig,
     mirrors: merger.gitDir,
-    executor: `${executor.maxBuilds} builds at a time, sandbox ${executor.sandbox}${executor.allowUnsandboxed ? ' (without it where it does not work)' : ''}`,
+    executor: `${executor.maxBuilds} builds at a time, sandbox ${executor.sandbox}${executor.allowUnsandboxed ? ' (without it where it does not work)' : ''}${executor.allowHostNetwork ? ', host network for jobs that ask for it' : ''}`,
     tracing:
       tracing.kind === 'off' ? `off: ${tracing.why}` : `to ${tracing.endpoint} as ${tracing.serviceName}`,
   };

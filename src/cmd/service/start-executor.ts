@@ -35,6 +35,7 @@ export async function startExecutor(
       gitDir: merger.gitDir,
       sandbox: settings.sandbox,
       untrustedWithoutSandbox: settings.sandbox === 'none' || settings.allowUnsandboxed,
+      allowHostNetwork: settings.allowHostNetwork,
       labels: settings.labels,
       maxBuilds: settings.maxBuilds,
       outputMaxBytes: settings.outputMaxBytes,

@@ -45,6 +45,7 @@ describe('defaults', () => {
         logDir: '/var/lib/gatehouse/logs',
         sandbox: 'auto',
         allowUnsandboxed: false,
+        allowHostNetwork: false,
         labels: [],
         maxBuilds: 4,
         outputMaxBytes: 1_073_741_824,
