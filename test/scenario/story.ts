@@ -1,6 +1,7 @@
 import { test } from 'vitest';
 import { DEADLINE } from './observer.ts';
-import { openWorld, type World, type WorldSetup } from './world.ts';
+import { openWorld } from './open-world.ts';
+import type { World, WorldSetup } from './world.ts';
 
 /**
  * A test that is told in a world of its own, with room for a loaded machine: what it waits for gives up earlier and says

@@ -1,0 +1,202 @@
+/** What a story can do and see, put together from a running site. */
+import { createHmac } from 'node:crypto';
+import { rm } from 'node:fs/promises';
+import type { Api } from '../../src/cmd/client/api.ts';
+import type { Service } from '../../src/cmd/service/service.ts';
+import type { LiveItem } from '../../src/web/live-item.ts';
+import type { OtlpSink } from '../fake/otlp-sink.ts';
+import type { Developer } from './developer.ts';
+import { checkStory } from './invariants.ts';
+import type { Observer } from './observer.ts';
+import { outcomes, type Topic } from './outcomes.ts';
+import { CONNECTION, TOKEN } from './site.ts';
+import type { Stage } from './stage.ts';
+import type { StoryLog } from './story-log.ts';
+import { nameOf, shownTopic } from './topic-names.ts';
+import type { World, WorldSetup } from './world.ts';
+
+export interface Parts {
+  readonly root: string;
+  readonly setup: WorldSetup;
+  readonly sink: OtlpSink;
+  readonly stage: Stage;
+  readonly log: StoryLog;
+  readonly developers: ReadonlyMap<string, Developer>;
+  readonly service: Service;
+  readonly api: Api;
+  readonly observer: Observer;
+  /** The hooks of the repositories, and who listens to them. */
+  readonly hooks: Disposable;
+  readonly pushes: { heard: (project: string) => void };
+}
+
+export function makeWorld(parts: Parts): World {
+  const { root, setup, sink, stage, log, developers, service, api, observer, hooks, pushes } = parts;
+  const topics = new Map<string, Topic>();
+  const failures = new Set<string>();
+  let held = true;
+  let deliveries = 0;
+
+  const developer = (project: string) => needed(developers.get(project), `project ${project}`);
+  const topicOf = (topic: string) => needed(topics.get(topic), `topic ${topic}`);
+  const verdict = (job: string, changes: string) =>
+    failures.has(`${job}: ${changes.split(' ').at(-1)}`) ? 1 : 0;
+
+  function end(uuid: string, job: string, changes: string): void {
+    observer.told(uuid);
+    stage.tell(uuid, verdict(job, changes));
+  }
+
+  stage.onCall(build => {
+    if (!held) end(build.uuid, build.job, build.changes);
+  });
+
+  // What the gate pushes comes back to it as news, as from any code host.
+  pushes.heard = project => {
+    tell(project).catch(error => log.log.error({ err: error }, 'the story could not deliver a webhook'));
+  };
+
+  /** @returns the delivery id. */
+  async function tell(project: string): Promise<string> {
+    deliveries += 1;
+    const delivery = `story-${deliveries}`;
+    const body = JSON.stringify({ project });
+    const signature = createHmac('sha256', TOKEN).update(body).digest('hex');
+    const response = await fetch(`${service.url}/api/connection/${CONNECTION}/payload`, {
+      method: 'POST',
+      body,
+      headers: {
+        'Content-Type': 'application/json',
+        'X-Gatehouse-Delivery': delivery,
+        'X-Gatehouse-Signature': `sha256=${signature}`,
+      },
+    });
+    if (!response.ok) throw new Error(`the webhook was refused: ${await response.text()}`);
+    return `delivery-${delivery}`;
+  }
+
+  async function push(project: string, to: string | null, ref: string): Promise<void> {
+    await developer(project).push(to, ref);
+    // One after the other: of two pushes that arrive together nobody knows the order.
+    await observer.eventProcessed(await tell(project));
+  }
+
+  const isOf =
+    (topic: string, pipeline: string) =>
+    (item: { readonly pipeline: string; readonly changes: LiveItem['changes'] }) =>
+      item.pipeline === pipeline &&
+      item.changes.some(
+        change =>
+          change.name === nameOf(topic, topicOf(topic).branch) && change.project === topicOf(topic).project,
+      );
+
+  function running(): readonly string[] {
+    return observer
+      .running()
+      .map(build => `${build.job}: ${build.changes}`)
+      .toSorted();
+  }
+
+  function free(): void {
+    held = false;
+    for (const build of observer.running()) end(build.uuid, build.job, build.changes);
+  }
+
+  const world: World = {
+    api,
+    sink,
+    stage,
+    observer,
+    log,
+    developer,
+    push,
+    async propose(topic, { project = 'org/project', branch = 'master', files, on, message = '' } = {}) {
+      const commit = await developer(project).commit({
+        files: files ?? { [`${topic}.txt`]: `${topic}, ${topics.has(topic) ? 'again' : 'first'}\n` },
+        message: `Change ${topic}${message === '' ? '' : `\n\n${message}`}`,
+        branch,
+        ...(on === undefined ? {} : { parent: topicOf(on).commit }),
+      });
+      topics.set(topic, { project, branch, commit });
+      await push(project, commit, `refs/heads/for/${branch}/${topic}`);
+      return commit;
+    },
+    async approve(topic, commit) {
+      const known = topicOf(topic);
+      await push(known.project, commit ?? known.commit, `refs/heads/gate/${known.branch}/${topic}`);
+    },
+    async withdraw(topic) {
+      const { project, branch } = topicOf(topic);
+      await push(project, null, `refs/heads/gate/${branch}/${topic}`);
+    },
+    async abandon(topic) {
+      const { project, branch } = topicOf(topic);
+      await push(project, null, `refs/heads/for/${branch}/${topic}`);
+    },
+    fail: (job, topic) => void failures.add(`${job}: ${topic}`),
+    release(pattern) {
+      const chosen = observer.running().filter(build => pattern.test(`${build.job}: ${build.changes}`));
+      if (chosen.length === 0)
+        throw new Error(`no running job matches ${pattern}; running: ${running().join(', ')}`);
+      for (const build of chosen) end(build.uuid, build.job, build.changes);
+    },
+    free,
+    async runs(...jobs) {
+      const wanted = JSON.stringify(jobs.toSorted());
+      await observer.until(`these jobs to run: ${wanted}`, async () => {
+        await observer.settle();
+        return JSON.stringify(running()) === wanted;
+      });
+    },
+    async leaves(topic, result, pipeline = 'gate') {
+      const found = await observer.until(`${topic} to leave ${pipeline}`, async () => {
+        if (observer.items().some(isOf(topic, pipeline))) return undefined;
+        return (await observer.finished()).find(isOf(topic, pipeline));
+      });
+      if (found.result !== result)
+        throw new Error(
+          `${topic} left ${pipeline} with ${found.result} (${found.reason}), expected ${result}`,
+        );
+      return found;
+    },
+    item: (topic, pipeline = 'gate') => observer.items().find(isOf(topic, pipeline)),
+    queued(pipeline = 'gate') {
+      const queues = observer.view()?.pipelines.find(each => each.name === pipeline)?.queues ?? [];
+      return queues.flatMap(queue =>
+        queue.items.map(uuid => shownTopic(observer.view()?.items.get(uuid)?.changes[0]?.name ?? uuid)),
+      );
+    },
+    ...outcomes({ api, stage, observer, developer, topicOf }),
+    async end() {
+      free();
+      await observer.until('all items to leave', async () => {
+        await observer.settle();
+        return observer.items().length === 0;
+      });
+      pushes.heard = () => {};
+      await observer[Symbol.asyncDispose]();
+      await service.close();
+      await checkStory({
+        root,
+        sink,
+        log,
+        projects: [...developers.values()],
+        expectedTrouble: setup.expectedTrouble ?? [],
+      });
+    },
+    async [Symbol.asyncDispose]() {
+      await observer[Symbol.asyncDispose]();
+      await service.close();
+      stage[Symbol.dispose]();
+      hooks[Symbol.dispose]();
+      await sink[Symbol.asyncDispose]();
+      await rm(root, { recursive: true, force: true });
+    },
+  };
+  return world;
+}
+
+function needed<T>(value: T | undefined, what: string): T {
+  if (value === undefined) throw new Error(`this story has no ${what}`);
+  return value;
+}

@@ -1,0 +1,68 @@
+/** Sets up a site for one story and starts the service on it. */
+import { chmod, mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { createApi } from '../../src/cmd/client/api.ts';
+import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
+import { createDeveloper, type Developer } from './developer.ts';
+import { openLineFifo } from './line-fifo.ts';
+import { makeWorld } from './make-world.ts';
+import { type Observer, observe } from './observer.ts';
+import { CONFIG_PROJECT, startSite } from './site.ts';
+import { openStage } from './stage.ts';
+import { storyLog } from './story-log.ts';
+import type { World, WorldSetup } from './world.ts';
+
+const PROJECTS = {
+  'org/project': { 'README.md': 'A project.\n' },
+  'org/project1': { 'README.md': 'Another.\n' },
+  'org/project2': { 'README.md': 'A third.\n' },
+};
+
+export async function openWorld(setup: WorldSetup): Promise<World> {
+  const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-story-'));
+  // Where the tests run as root, jobs run as somebody else.
+  await chmod(root, 0o755);
+  const projects = setup.projects ?? PROJECTS;
+  const sink = await startOtlpSink();
+  if (setup.collectorDown === true) sink.answerAlways({ kind: 'status', code: 14 });
+  const stage = openStage(path.join(root, 'stage'));
+  const log = storyLog();
+  const developers = new Map<string, Developer>();
+  const told = path.join(root, 'told');
+  const pushes: { heard: (project: string) => void } = { heard: () => {} };
+  const hooks = openLineFifo(told, project => pushes.heard(project));
+  const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
+  for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects }))
+    developers.set(name, await createDeveloper(root, name, files, told));
+  const service = await startSite(
+    { root, projects: Object.keys(projects), collector: sink.url, executor: setup.executor ?? [] },
+    log.log,
+  );
+  const api = createApi(service.url);
+  const observer: Observer = observe({
+    api,
+    stage,
+    sink,
+    traced: () => setup.collectorDown !== true,
+    describe: () => `${describe(observer)}\n${log.tail()}`,
+  });
+  // A branch that moves before the first look at its repository is no news to the gate.
+  if (setup.collectorDown !== true)
+    await observer.until('the first look at each repository', () => firstLooks(sink) >= developers.size);
+  return makeWorld({ root, setup, sink, stage, log, developers, service, api, observer, hooks, pushes });
+}
+
+function firstLooks(sink: OtlpSink): number {
+  return sink.spans.filter(span => span.attributes['gatehouse.span'] === 'GitEvent').length;
+}
+
+/** For the message of a condition that was never met. */
+function describe(observer: Observer): string {
+  const items = observer.items().map(item => {
+    const jobs = item.jobs.map(job => `${job.name} ${job.result ?? job.state}`).join(', ');
+    return `${item.pipeline} ${item.changes.map(change => change.text).join(' ')}: ${item.state.name} ${item.state.subject ?? ''} [${jobs}]`;
+  });
+  const running = observer.running().map(build => `${build.job}: ${build.changes}`);
+  return [...items, `running: ${running.join('; ') || 'nothing'}`].join('\n');
+}
