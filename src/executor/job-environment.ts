@@ -86,17 +86,17 @@ function zuulEnvironment(request: BuildRequest, view: JobView): { readonly [name
 /** The facts of the change that scripts ask for most; those the request lacks (a ref update has no change) are absent. */
 function fromRequest(zuul: BuildRequest['zuul']): { readonly [name: string]: string } {
   const named: readonly (readonly [string, Json | undefined])[] = [
-    ['ZUUL_PROJECT', fieldOf(zuul['project'], 'canonical_name') ?? fieldOf(zuul['project'], 'name')],
-    ['ZUUL_BRANCH', zuul['branch']],
-    ['ZUUL_CHANGE', zuul['change']],
-    ['ZUUL_PATCHSET', zuul['patchset']],
-    ['ZUUL_CHANGE_URL', zuul['change_url']],
-    ['ZUUL_REF', zuul['ref']],
-    ['ZUUL_TAG', zuul['tag']],
-    ['ZUUL_COMMIT', zuul['commit_id']],
-    ['ZUUL_OLDREV', zuul['oldrev']],
-    ['ZUUL_NEWREV', zuul['newrev']],
-    ['ZUUL_EVENT', zuul['event_id']],
+    ['ZUUL_PROJECT', fieldOf(zuul.project, 'canonical_name') ?? fieldOf(zuul.project, 'name')],
+    ['ZUUL_BRANCH', zuul.branch],
+    ['ZUUL_CHANGE', zuul.change],
+    ['ZUUL_PATCHSET', zuul.patchset],
+    ['ZUUL_CHANGE_URL', zuul.change_url],
+    ['ZUUL_REF', zuul.ref],
+    ['ZUUL_TAG', zuul.tag],
+    ['ZUUL_COMMIT', zuul.commit_id],
+    ['ZUUL_OLDREV', zuul.oldrev],
+    ['ZUUL_NEWREV', zuul.newrev],
+    ['ZUUL_EVENT', zuul.event_id],
   ];
   const found: Record<string, string> = {};
   for (const [name, value] of named) {
@@ -117,7 +117,7 @@ function isObject(value: Json | undefined): value is { readonly [key: string]: J
 
 /** Absolute path, in the job's view, of the change's own project; the sources' root when the request does not say. */
 export function workingDirectory(request: BuildRequest, view: Pick<JobView, 'work'>): string {
-  const canonical = fieldOf(request.zuul['project'], 'canonical_name');
+  const canonical = fieldOf(request.zuul.project, 'canonical_name');
   const own =
     request.projects.find(({ canonicalName }) => canonicalName === canonical) ?? request.projects[0];
   return own === undefined ? `${view.work}/src` : `${view.work}/src/${own.canonicalName}`;

@@ -40,7 +40,7 @@ function makeFifo(path: string): Promise<void> {
     execFile(
       'mkfifo',
       ['-m', '0622', path],
-      { env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin' } },
+      { env: { PATH: process.env.PATH ?? '/usr/bin:/bin' } },
       (error, _stdout, stderr) => {
         if (error === null) resolve();
         else

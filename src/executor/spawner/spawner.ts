@@ -95,8 +95,8 @@ function forkHelper(onGone: (helper: Helper, reason: string) => void): Helper {
     // Small, quiet, and deaf to what the service was started with (an inspector, a preload).
     execArgv: ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'],
     env: {
-      PATH: process.env['PATH'] ?? '/usr/local/bin:/usr/bin:/bin',
-      TMPDIR: process.env['TMPDIR'] ?? '/tmp',
+      PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+      TMPDIR: process.env.TMPDIR ?? '/tmp',
     },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     serialization: 'json',

@@ -165,7 +165,7 @@ export async function openBench(
       diskLimitBytes: null,
       defaultTimeout: 60,
       graceSeconds: 1,
-      path: process.env['PATH'] ?? '/usr/bin:/bin',
+      path: process.env.PATH ?? '/usr/bin:/bin',
       ...options,
     },
   );

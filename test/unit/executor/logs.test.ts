@@ -53,7 +53,7 @@ describe('a line log', () => {
     const text = (await written(['a'.repeat(100), '\n', 'b'.repeat(100), '\nnever\n'], 150)).toString();
     expect(text).toContain('[output cut here: the limit of 150 bytes per build is reached]');
     expect(text).not.toContain('never');
-    expect(text.indexOf('\n' + STAMP + '[output cut')).toBe(150);
+    expect(text.indexOf(`\n${STAMP}[output cut`)).toBe(150);
   });
 });
 

@@ -38,7 +38,7 @@ test.runIf(problem === undefined)(
         mode: 'auto',
         jobDir: join(folder, 'jobs'),
         gitDir: join(folder, 'git'),
-        path: process.env['PATH'] ?? '/usr/bin:/bin',
+        path: process.env.PATH ?? '/usr/bin:/bin',
         readOnlyPaths: [],
         slots: 1,
         spawner,

@@ -117,7 +117,7 @@ describe('the spawner', () => {
     ).ended;
     const text = await readFile(path, 'utf8');
     expect(text.replace(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} \| /gm, '')).toBe(
-      [1, 2, 3, 4, 5].map(i => `out ${i}\nerr ${i}\n`).join('') + 'unfinished\n',
+      `${[1, 2, 3, 4, 5].map(i => `out ${i}\nerr ${i}\n`).join('')}unfinished\n`,
     );
     expect(end).toMatchObject({ written: Buffer.byteLength(text) });
   });

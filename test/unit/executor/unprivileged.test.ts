@@ -20,7 +20,7 @@ test.runIf(isRoot)(
       const { stdout } = await promisify(execFile)(process.execPath, [program, folder], {
         uid: USER,
         gid: USER,
-        env: { PATH: process.env['PATH'], HOME: folder, TMPDIR: folder },
+        env: { PATH: process.env.PATH, HOME: folder, TMPDIR: folder },
       });
       const said = JSON.parse(stdout);
       expect(said.uid).toBe(USER);

@@ -203,7 +203,7 @@ describe(`a kept checkout${overlays ? '' : ` [not run: ${bench.executor.sandboxR
       const { result } = await bench.submit(buildRequest(commit, { run: ['ci/ok.sh'] })).ended;
       return result.execution?.steps
         .filter(({ kind }) => kind === 'BuildCheckout')
-        .map(({ facts }) => facts?.['cached']);
+        .map(({ facts }) => facts?.cached);
     };
     expect(await cached()).toEqual([false]);
     expect(await cached()).toEqual([true]);
