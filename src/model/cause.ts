@@ -65,8 +65,11 @@ export interface CancelCause {
 
 /** One English clause, e.g. `unit-tests of acme/app master/login,3f2a91c0 ended with FAILURE`. */
 export function culpritText(culprit: Culprit): string {
-  if (culprit.job !== undefined)
-    return `${culprit.job} of ${culprit.change} ended with ${culprit.result ?? 'a failure'}`;
+  // Without a result: its run phase has failed and the job still tidies up.
+  if (culprit.job !== undefined) {
+    const verdict = culprit.result === undefined ? 'is failing' : `ended with ${culprit.result}`;
+    return `${culprit.job} of ${culprit.change} ${verdict}`;
+  }
   if (culprit.left !== undefined) return `${culprit.change} left: ${leaveText(culprit.left)}`;
   return culprit.change;
 }
