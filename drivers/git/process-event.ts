@@ -65,6 +65,7 @@ export async function processEvent(
     updated: news.updated,
     memory: [{ key: memoryKey(project), value: encodeMemory(news.memory) }],
     refusals: refused,
+    ...(before === undefined ? { firstLooks: [project] } : {}),
     ...(visible ? {} : { discarded: refused[0]?.text ?? 'nothing happened that a pipeline could see' }),
   };
 }

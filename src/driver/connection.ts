@@ -65,6 +65,8 @@ export interface ProcessedEvent {
   readonly updated: readonly ChangeKey[];
   readonly memory: readonly { readonly key: string; readonly value: Json }[];
   readonly discarded?: string;
+  /** Projects seen for the first time: branches that moved since their configuration was read were told of by nobody. */
+  readonly firstLooks?: readonly ProjectKey[];
   /** Things people did that had no effect, with the reason (an approval of an old commit): shown in `why` and in the trace. */
   readonly refusals: readonly { readonly change: Change; readonly text: string }[];
 }

@@ -1,5 +1,5 @@
 /** The directory of a bare mirror: how it is made, and what a killed git leaves in it. */
-import { mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** Commits are fetched from here by id; nothing here is ever checked out or hooked. */
@@ -17,6 +17,8 @@ export async function ensureMirror(path: string): Promise<void> {
   if (await modifiedAt(join(path, 'HEAD'))) return removeLeftovers(path);
   await mkdir(dirname(path), { recursive: true });
   const temporary = await mkdtemp(`${path}.new-`);
+  // Jobs run as other users and read objects in place; without the way in, each build would copy them.
+  await chmod(temporary, 0o711);
   await mkdir(join(temporary, 'objects', 'info'), { recursive: true });
   await mkdir(join(temporary, 'objects', 'pack'), { recursive: true });
   await mkdir(join(temporary, 'refs', 'heads'), { recursive: true });

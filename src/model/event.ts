@@ -88,6 +88,14 @@ export type TenantEvent =
       readonly trigger: TriggerEvent;
       readonly queuedAt: Nanoseconds;
     }
+  /** The driver has seen the project for the first time: is its configuration what was read before? */
+  | {
+      readonly kind: 'first-look';
+      readonly uuid: Uuid;
+      readonly tenant: TenantName;
+      readonly project: ProjectKey;
+      readonly queuedAt: Nanoseconds;
+    }
   /** Something about a change is different and no trigger says so (an approval was withdrawn). */
   | {
       readonly kind: 'updated';

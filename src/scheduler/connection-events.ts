@@ -115,7 +115,11 @@ async function forwardOperations(
   const event = entry.value;
   const processedAt = deps.clock.now();
   const forwards = processed.events.map(trigger => ({ trigger, tenants: deps.tenantsOf(trigger.project) }));
-  const operations: Operation[] = [deps.queue.ack(entry)];
+  // What was seen for the first time comes first: what is behind it is matched against configuration as it is now.
+  const operations: Operation[] = [
+    deps.queue.ack(entry),
+    ...firstLookOperations(processed, processedAt, deps),
+  ];
   for (const { trigger, tenants } of forwards) {
     for (const { tenant, queue } of tenants)
       operations.push(...queue.put(tenantEvent(trigger, tenant, processedAt)));
@@ -147,6 +151,20 @@ function tenantEvent(
     trigger: { ...trigger, span },
     queuedAt,
   };
+}
+
+function firstLookOperations(
+  processed: ProcessedEvent,
+  queuedAt: ReturnType<Clock['now']>,
+  deps: ConnectionEventsDeps,
+): readonly Operation[] {
+  return (processed.firstLooks ?? []).flatMap(project =>
+    deps
+      .tenantsOf(project)
+      .flatMap(({ tenant, queue }) =>
+        queue.put({ kind: 'first-look', uuid: deps.ids.uuid(), tenant, project, queuedAt }),
+      ),
+  );
 }
 
 function updateOperations(

@@ -72,7 +72,11 @@ function reasonLines(action: ReportAction, item: QueueItem, context: MessageCont
       ? [...shown, `and ${configErrors.length - SHOWN_ERRORS} more`]
       : shown;
   }
-  if (action === 'no-jobs') return ['No job of this pipeline matches what the change touches.'];
+  if (action === 'no-jobs') {
+    return graphOf(item.buildset) === null
+      ? [`The project takes no part in pipeline ${item.pipeline}.`]
+      : ['No job of this pipeline matches what the change touches.'];
+  }
   return jobLines(item, context);
 }
 

@@ -9,7 +9,7 @@ import { derivedUuid, type IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Change, ChangeRecord } from '../model/change.ts';
 import { spansCodec } from '../model/codec/records.ts';
-import type { PipelineEvent, TenantEvent } from '../model/event.ts';
+import type { PipelineEvent, TenantEvent, TriggerEvent } from '../model/event.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { ConnectionName, PipelineName, ProjectKey, TenantName } from '../model/project.ts';
 import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
@@ -23,6 +23,7 @@ import type { ChangeCache } from './change-cache.ts';
 import { decisionRows } from './decision-rows.ts';
 import { missingRecords } from './missing-records.ts';
 import { outboxRows } from './outbox-rows.ts';
+import type { ProjectNews } from './reconfigure.ts';
 import { matchDecision, matchPipelines, type PipelineMatch } from './tenant-matching.ts';
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
@@ -54,7 +55,7 @@ export interface TenantEventsDeps {
   /** The project's configuration could not be read so far. */
   isUnread(project: ProjectKey): boolean;
   /** Reads configuration again where the event says so; null: nothing was different. Commits by itself. */
-  reconfigure(event: Trigger, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null>;
+  reconfigure(news: ProjectNews, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null>;
 }
 
 /** Returns when aborted; throws when the fence is lost. */
@@ -77,10 +78,7 @@ async function processEntry(
 ): Promise<void> {
   const { value } = entry;
   try {
-    const forward =
-      value.kind === 'updated'
-        ? updateOperations(value.change, value.uuid, deps)
-        : await triggerOperations(value, deps, fence, signal);
+    const forward = await forwardOf(value, deps, fence, signal);
     await fence.commit([deps.queue.ack(entry), ...forward.operations], deps.ids.uuid());
     deps.changes.remember(forward.records);
   } catch (error) {
@@ -92,6 +90,23 @@ async function processEntry(
     );
     if (!hopeless) throw error;
     deps.log.error({ err: error, event: value.uuid }, 'a tenant event is laid aside: it cannot be handled');
+  }
+}
+
+async function forwardOf(
+  event: TenantEvent,
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<Forward> {
+  switch (event.kind) {
+    case 'trigger':
+      return triggerOperations(event, deps, fence, signal);
+    case 'updated':
+      return updateOperations(event.change, event.uuid, deps);
+    case 'first-look':
+      await deps.reconfigure({ project: event.project, branches: null, atLeast: [] }, fence, signal);
+      return { operations: [], records: [] };
   }
 }
 
@@ -116,9 +131,8 @@ async function triggerOperations(
 ): Promise<Forward> {
   const takenAt = deps.clock.now();
   const { trigger } = event;
-  const mayReconfigure =
-    trigger.configMayHaveChanged.length > 0 || trigger.branchesChanged || deps.isUnread(trigger.project);
-  const reconfigured = mayReconfigure ? await deps.reconfigure(event, fence, signal) : null;
+  const news = configurationNews(trigger, deps);
+  const reconfigured = news === undefined ? null : await deps.reconfigure(news, fence, signal);
   const driver = deps.driverOf(trigger.connection);
   const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver);
   const wanted = matches.filter(match => match.matched);
@@ -136,6 +150,18 @@ async function triggerOperations(
     ],
     records,
   };
+}
+
+/** What of the project's configuration has to be read again; undefined: nothing. */
+function configurationNews(trigger: TriggerEvent, deps: TenantEventsDeps): ProjectNews | undefined {
+  const { change, project, branchesChanged, configMayHaveChanged } = trigger;
+  const everything = branchesChanged || deps.isUnread(project);
+  if (!everything && configMayHaveChanged.length === 0) return undefined;
+  const atLeast =
+    change.kind === 'ref' && change.branch !== undefined && change.newCommit !== null
+      ? [{ branch: change.branch, commit: change.newCommit }]
+      : [];
+  return { project, branches: everything ? null : configMayHaveChanged, atLeast };
 }
 
 function enqueueOperations(

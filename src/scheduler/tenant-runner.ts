@@ -134,24 +134,9 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
     return current?.branches.has(project) === false;
   }
 
-  async function reconfigureFor(
-    event: Extract<TenantEvent, { kind: 'trigger' }>,
-    fence: Fence,
-    signal: AbortSignal,
-  ): Promise<Reconfigured | null> {
+  async function renew(news: ProjectNews, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null> {
     if (current === undefined) return null;
-    const { trigger } = event;
     const startedAt = deps.clock.now();
-    const { change } = trigger;
-    const atLeast =
-      change.kind === 'ref' && change.branch !== undefined && change.newCommit !== null
-        ? [{ branch: change.branch, commit: change.newCommit }]
-        : [];
-    const news: ProjectNews = {
-      project: trigger.project,
-      branches: trigger.branchesChanged || isUnread(trigger.project) ? null : trigger.configMayHaveChanged,
-      atLeast,
-    };
     const before = current;
     const after = await reconfigure(before, [news], config, fence, signal);
     await adopt(after, signal);
@@ -179,7 +164,7 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
         retired: () => current?.retired ?? [],
         eventsOf: pipeline => shared.pipelineQueue(tenant.name, pipeline),
         isUnread,
-        reconfigure: reconfigureFor,
+        reconfigure: renew,
       },
       fence,
       AbortSignal.any([signal, fence.lost]),

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, readdir, rm, utimes, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -278,6 +278,11 @@ describe('fetching', () => {
       kind: 'remote-failed',
       retryable: true,
     });
+  });
+
+  it('lets the users of jobs through to its objects, and shows them no names', async () => {
+    expect((await stat(repository.path)).mode & 0o777).toBe(0o711);
+    expect((await stat(join(repository.path, 'objects'))).mode & 0o005).toBe(0o005);
   });
 
   it('can be opened by two processes at once', async () => {

@@ -219,6 +219,19 @@ test('while the host cannot be reached nothing is laid aside', async () => {
   await world.end();
 });
 
+test('a project seen for the first time has its configuration compared before anything behind it is matched', async () => {
+  await using stand = openStand();
+  const world = await open(stand, async event => ({
+    ...NOTHING,
+    events: [trigger(event, 'proposed')],
+    firstLooks: [APP],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 2, 'both events');
+  expect((await world.tenantQueue.list()).map(({ value }) => value.kind)).toEqual(['first-look', 'trigger']);
+  await world.end();
+});
+
 test('a delivery that comes twice is processed once', async () => {
   await using stand = openStand();
   const world = await open(stand, async event => ({ ...NOTHING, events: [trigger(event, 'proposed')] }));
