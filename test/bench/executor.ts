@@ -65,7 +65,7 @@ async function benchWorkspace(folder: string): Promise<BenchRow[]> {
         mode,
         jobDir,
         gitDir,
-        path: process.env['PATH'] ?? '',
+        path: process.env.PATH ?? '',
         readOnlyPaths: [],
         slots: 2,
         spawner,
@@ -142,7 +142,7 @@ async function workspaceTimes(
 
 function checkOracle(repository: GitRepository, tree: string, commit: string): void {
   const env = {
-    PATH: process.env['PATH'],
+    PATH: process.env.PATH,
     GIT_DIR: join(tree, '.git'),
     GIT_WORK_TREE: tree,
     GIT_ALTERNATE_OBJECT_DIRECTORIES: join(repository.path, 'objects'),

@@ -83,6 +83,8 @@ port = ${port}
 [executor]
 # Where bubblewrap is missing the demo's own jobs run without isolation; do not do this with other people's.
 allow_unsandboxed = true
+# They sleep more than they compute.
+max_builds = 8
 
 [log]
 level = ${logLevel}

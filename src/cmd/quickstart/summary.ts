@@ -3,6 +3,7 @@ import { millisecondsBetween, parseNanoseconds } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { painter } from '../../tracing/ansi.ts';
 import { toWidth } from '../../tracing/text-width.ts';
+import { wrapWords } from '../terminal/painted-text.ts';
 import type { ChangeOutcome } from './outcome.ts';
 
 /** A gate's outcome in a word, e.g. `merged`. */
@@ -43,8 +44,8 @@ function rowLines(
   const resets = toWidth(String(outcome.resets.length), 6, 'right');
   return [
     `  ${name} ${result} ${resets} ${times}`,
-    ...outcome.resets.map(reset =>
-      paint(`    ${toWidth(`tested again: ${reset.text}`, width - 4).trimEnd()}`, 'yellow'),
+    ...outcome.resets.flatMap(reset =>
+      wrapWords(`tested again: ${reset.text}`, '    ', width).map(line => paint(line, 'yellow')),
     ),
   ];
 }
