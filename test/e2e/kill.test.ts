@@ -28,8 +28,8 @@ import { seededRandom } from './seeded-random.ts';
 
 const KILLS = Number(process.env.GATEHOUSE_KILLS ?? 5);
 const SEED = Number(process.env.GATEHOUSE_KILL_SEED ?? Date.now() % 1_000_000);
-/** Changes of the view the kills are spread over, about as many as a run has. */
-const SPREAD = 60;
+/** Changes of the view the kills are spread over: fewer than the shortest run has, so that each kill finds something going on. */
+const SPREAD = 24;
 /** Milliseconds of one wait; a loaded machine starts the service in seconds. */
 const DEADLINE = 90_000;
 
