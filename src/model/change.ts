@@ -87,10 +87,6 @@ export function connectionOfKey(key: ChangeKey): ConnectionName {
   return key.slice(0, key.indexOf('/'));
 }
 
-export function branchOf(change: Change): BranchName | undefined {
-  return change.branch;
-}
-
 /** The revision that is tested: null only for a deleted ref. */
 export function commitOf(change: Change): CommitId | null {
   return change.kind === 'change' ? change.commit : change.newCommit;

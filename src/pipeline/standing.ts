@@ -1,22 +1,10 @@
-/**
- * An item's standing, derived from the records and never stored: is it failing and why, does it hold back the items
- * behind, and in which one of the timeline's states is it.
- *
- * Worked example: A's `unit` has failed, B and C were behind it. A is failing (`item-ahead-failed` for those behind, with
- * A, its buildset, the build and its result as culprit); B and C extend the nearest non-failing item ahead, here none.
- * A stays in place until it is at the head and all its jobs have ended: until then its state is `running`, after that
- * `change-ahead` or `reporting`.
- */
-import type { Uuid } from '../lib/ids.ts';
 import { type Build, isOpen, resultOf } from '../model/build.ts';
 import { type BuildSet, currentBuild, graphOf } from '../model/build-set.ts';
 import type { Culprit } from '../model/cause.ts';
-import { changeText } from '../model/change.ts';
 import type { ItemStateName, QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
 import { isFailed } from './job-standing.ts';
 import type { Blame } from './turn-draft.ts';
-import { isInside } from './window.ts';
 
 /** What an item's neighbours mean for it; found out once per pass (`process-queue.ts`). */
 export interface Surroundings {
@@ -103,48 +91,4 @@ function runningState(buildset: BuildSet, around: Surroundings): Pick<TimelineEn
 
 function about(state: ItemStateName, item: QueueItem): Pick<TimelineEntry, 'state' | 'subject'> {
   return { state, subject: changesText(item) };
-}
-
-/** Where an item stands, for people who look at a queue; follows from the records alone. */
-export interface ItemStanding {
-  /** Among the live items of its queue, from 0. */
-  readonly position: number;
-  readonly active: boolean;
-  /** Empty: it is not failing. */
-  readonly failing: readonly string[];
-}
-
-/** @param items of one queue, in order. */
-export function standingsOf(items: readonly QueueItem[], window: number): ReadonlyMap<Uuid, ItemStanding> {
-  const standings = new Map<Uuid, ItemStanding>();
-  const failingChanges = new Map<string, string>();
-  let position = 0;
-  for (const item of items) {
-    const active = isInside(window, position);
-    const needs = item.dependsOn.flatMap(key => failingChanges.get(key) ?? []);
-    const failing =
-      item.role === 'dependency'
-        ? []
-        : [...ownFailures(item), ...needs.map(text => `a change it depends on is failing: ${text}`)];
-    standings.set(item.uuid, { position, active, failing });
-    if (failing.length > 0)
-      for (const change of item.changes) failingChanges.set(change.key, changeText(change));
-    if (item.role === 'live') position += 1;
-  }
-  return standings;
-}
-
-function ownFailures(item: QueueItem): readonly string[] {
-  const failure = failureOf(item);
-  if (failure === null) return [];
-  if (failure.code === 'item-ahead-conflict') return ['it cannot be merged'];
-  if (failure.code === 'item-ahead-misconfigured') return ['its configuration is invalid'];
-  const { job, result } = failure.culprit ?? {};
-  if (job !== undefined) return [`${job} ${result === undefined ? 'is failing' : `ended with ${result}`}`];
-  const stage = item.buildset.stage;
-  return [
-    stage.state === 'complete' && stage.result === 'NO_JOBS'
-      ? 'it has no jobs here'
-      : 'its merge could not be computed',
-  ];
 }

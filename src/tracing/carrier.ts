@@ -64,24 +64,3 @@ export function jobEnvironment(facts: CarrierFacts): { readonly [name: string]: 
       .join(','),
   };
 }
-
-/** Reads a traceparent of an authenticated caller; undefined when it is not one. Unknown versions are read as far as known. */
-export function parseTraceparent(text: string): (SpanReference & { readonly sampled: boolean }) | undefined {
-  const match = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/.exec(text.trim());
-  const [, version, trace, span, flags, rest] = match ?? [];
-  if (trace === undefined || span === undefined || flags === undefined || version === 'ff') return undefined;
-  if ((version === '00' && rest !== undefined) || /^0+$/.test(trace) || /^0+$/.test(span)) return undefined;
-  return {
-    traceId: asTraceId(trace),
-    spanId: asSpanId(span),
-    sampled: (Number.parseInt(flags, 16) & 1) === 1,
-  };
-}
-
-function asTraceId(text: string): TraceId {
-  return text as TraceId;
-}
-
-function asSpanId(text: string): SpanId {
-  return text as SpanId;
-}

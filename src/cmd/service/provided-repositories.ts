@@ -1,4 +1,7 @@
-/** The executor's source of commits: the mirrors of this machine; what is not in them is fetched from where the request says. */
+/**
+ * The executor's source of commits: the mirrors of this machine, which its merger filled. A commit that is not there ends the build as
+ * RETRY with this reason; nothing is fetched, because in one process there is nowhere else to fetch it from.
+ */
 import type { Repositories } from '../../executor/deps.ts';
 import { parseObjectId } from '../../git/object-id.ts';
 import type { RepositoryCache } from '../../git/repository-cache.ts';

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
 import { currentBuilds, jobStanding } from '../../../src/pipeline/job-standing.ts';
-import { standingsOf } from '../../../src/pipeline/standing.ts';
 import { job, type PipelineWorld, World } from './world.ts';
 
 function gateOf(): PipelineWorld {
@@ -13,23 +12,6 @@ function gateOf(): PipelineWorld {
   gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
   return gate;
 }
-
-describe('the standing of items', () => {
-  it('says who is inside the window, who fails and why', () => {
-    const gate = gateOf();
-    const build = gate.builds.find(entry => entry.item.uuid === gate.item('B').uuid);
-    if (build === undefined) throw new Error('B has no build');
-    gate.turn([gate.resultEvent(build, 'TIMED_OUT')]);
-    const items = gate.items();
-    const standings = standingsOf(items, 3);
-    expect(items.map(item => standings.get(item.uuid))).toEqual([
-      { position: 0, active: true, failing: [] },
-      { position: 1, active: true, failing: ['merge ended with TIMED_OUT'] },
-      { position: 2, active: true, failing: ['a change it depends on is failing: app B,1'] },
-      { position: 3, active: false, failing: [] },
-    ]);
-  });
-});
 
 describe('the standing of a job', () => {
   const merge = job('merge');

@@ -12,7 +12,7 @@ import {
   otlpExporter,
   type SpanExporter,
 } from '../../../../src/tracing/otlp/exporter.ts';
-import { endpointAddress, probeEndpoint } from '../../../../src/tracing/otlp/probe-endpoint.ts';
+import { probeEndpoint } from '../../../../src/tracing/otlp/probe-endpoint.ts';
 import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
 import { listenToSdk } from '../../../../src/tracing/otlp/sdk-diagnostics.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
@@ -198,14 +198,6 @@ describe('looking for a collector', () => {
     expect(await probeEndpoint('127.0.0.1', typeof address === 'object' ? address!.port : 0, 1000)).toBe(
       false,
     );
-  });
-
-  it('reads an address in any of its forms', () => {
-    expect(endpointAddress('http://collector:14317')).toEqual({ host: 'collector', port: 14317 });
-    expect(endpointAddress('https://collector')).toEqual({ host: 'collector', port: 4317 });
-    expect(endpointAddress('[::1]:4000')).toEqual({ host: '::1', port: 4000 });
-    expect(endpointAddress('localhost:4317')).toEqual({ host: 'localhost', port: 4317 });
-    expect(endpointAddress('http://')).toBeUndefined();
   });
 });
 
