@@ -3,7 +3,7 @@
  * build ends as RETRY, so that a new attempt starts elsewhere.
  */
 import type { Clock } from '../lib/clock.ts';
-import { derivedUuid, type Uuid } from '../lib/ids.ts';
+import { derivedUuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
@@ -43,7 +43,7 @@ export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
 function lostResult(request: BuildRequest, deps: LostWorkersDeps): readonly Operation[] {
   return deps.pipelineQueue(request.tenant, request.pipeline).put({
     kind: 'build-result',
-    uuid: derivedUuid(request.uuid, 'lost-worker') satisfies Uuid,
+    uuid: derivedUuid(request.uuid, 'lost-worker'),
     item: request.item,
     buildset: request.buildset,
     build: request.uuid,
