@@ -9,6 +9,7 @@ import type { DriverMemory } from '../../src/driver/connection.ts';
 import { isObjectId, type ObjectId } from '../../src/git/object-id.ts';
 import { isRefName, type RefName } from '../../src/git/ref-name.ts';
 import { sha256 } from '../../src/lib/ids.ts';
+import { RecordError } from '../../src/model/codec/record.ts';
 import type { Json } from '../../src/model/job.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import type { Refs } from './ref-view.ts';
@@ -40,7 +41,12 @@ export function memoryKey(project: ProjectKey): string {
   return `refs/${projectIdOf(project).name}`;
 }
 
-/** Undefined: the project was never looked at, or by a version that remembered something else. */
+/**
+ * Undefined: the project was never looked at.
+ *
+ * @throws RecordError `newer` when an upgraded process remembered it in a form of its own: what it knows must not be replaced
+ *   by a first look.
+ */
 export async function recall(memory: DriverMemory, project: ProjectKey): Promise<ProjectMemory | undefined> {
   return decodeMemory(await memory.get(memoryKey(project)));
 }
@@ -55,6 +61,11 @@ export function encodeMemory({ sequence, refs, proposals }: ProjectMemory): Json
 }
 
 export function decodeMemory(value: Json | undefined): ProjectMemory | undefined {
+  if (isMapping(value) && typeof value.version === 'number' && value.version > VERSION)
+    throw new RecordError(
+      'newer',
+      `the memory of a project has version ${value.version}; known is ${VERSION}`,
+    );
   if (!isMapping(value) || value.version !== VERSION || typeof value.sequence !== 'number') return undefined;
   const proposals = new Map<string, KnownProposal>();
   for (const [id, entry] of entriesOf(value.proposals)) {

@@ -29,9 +29,10 @@ export const NOTES_REF = parseRefName('refs/notes/gatehouse');
 
 export function createReporter(deps: ReporterDeps): Reporter {
   return {
-    async report(request, signal) {
+    async report(request, signal, mayAct = () => true) {
       signal.throwIfAborted();
-      const git = await deps.openGit(request.change.project);
+      const allowed = () => mayAct() && !signal.aborted;
+      const git = actingOnlyWhile(allowed, await deps.openGit(request.change.project));
       const merges = request.action === 'success' && reporterMerges(request.config);
       const outcome: ReportOutcome = merges
         ? await landed(request, git, deps)
@@ -45,6 +46,24 @@ export function createReporter(deps: ReporterDeps): Reporter {
       return outcome.merged
         ? outcome
         : clean({ kind: 'failed', text: `the note was not taken: ${noted.text}` }, deps);
+    },
+  };
+}
+
+/** The last look before each push: whoever was stopped since he looked at the refs finds out here. */
+function actingOnlyWhile(allowed: () => boolean, git: ProjectGit): ProjectGit {
+  const require = (): void => {
+    if (!allowed()) throw new Error('this process may not act at the code host any more');
+  };
+  return {
+    ...git,
+    async push(changes) {
+      require();
+      return git.push(changes);
+    },
+    async note(ref, commit, text) {
+      require();
+      return git.note(ref, commit, text);
     },
   };
 }

@@ -11,6 +11,7 @@ process.stdout.on('error', (error: NodeJS.ErrnoException) => {
 process.exitCode = await runProgram(process.argv.slice(2), {
   stdout: process.stdout,
   stderr: process.stderr,
+  stdin: () => process.stdin,
   environment: process.env,
   clock: systemClock(),
   interrupted: () => {

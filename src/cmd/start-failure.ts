@@ -1,6 +1,7 @@
 /** Failures of a start that somebody can mend in the settings or on the machine, as one line each. */
 import type { Settings } from '../settings/settings.ts';
 import { StoreFileError } from '../store/embedded/journal.ts';
+import { StoreError } from '../store/port.ts';
 
 /** Undefined: it is a defect, to be shown with its stack. */
 export function startFailureText(
@@ -8,6 +9,8 @@ export function startFailureText(
   { web, scheduler }: Pick<Settings, 'web' | 'scheduler'>,
 ): string | undefined {
   if (error instanceof StoreFileError) return `${error.message}; see [store] path`;
+  if (error instanceof StoreError && error.code === 'Auth')
+    return 'ZooKeeper refuses us; see [zookeeper] auth_user, auth_password and root (its nodes belong to whoever made them)';
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const address = `${web.listenAddress}:${web.port}`;
   switch (error.code) {

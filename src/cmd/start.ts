@@ -1,52 +1,92 @@
-/** `gatehouse start`: the service in the foreground, until a signal. */
+/** `gatehouse start [component...]`: the service of this process in the foreground, until a signal or an operator ends it. */
 import { styleText } from 'node:util';
+import type { Log } from '../lib/log.ts';
 import { readSettings } from '../settings/read-settings.ts';
+import type { Settings } from '../settings/settings.ts';
+import { COMPONENT_KINDS } from '../store/paths.ts';
 import { createLog } from './log.ts';
-import { type StartedService, startService } from './service/service.ts';
+import type { ComponentName } from './service/core.ts';
+import { type Service, type StartedService, startService } from './service/service.ts';
 import { startFailureText } from './start-failure.ts';
 
-export const COMPONENTS = ['scheduler', 'merger', 'executor', 'web'] as const;
+export const COMPONENTS = COMPONENT_KINDS;
 
 /** Milliseconds a stop may take before the process ends anyway; what was acknowledged is durable. */
 const STOP_LIMIT = 15_000;
 
-/** @returns the exit status. */
-export async function start(config: string, components: readonly string[]): Promise<number> {
-  const missing = COMPONENTS.filter(component => components.length > 0 && !components.includes(component));
-  if (missing.length > 0) {
-    return refuse([
-      `the embedded store serves one process only, so that process runs all components; leave out the names (missing: ${missing.join(', ')})`,
-    ]);
-  }
+/** @param components none: all of them. @returns the exit status. */
+export async function start(config: string, components: readonly ComponentName[]): Promise<number> {
+  const wanted = components.length === 0 ? COMPONENTS : components;
   const read = readSettings(config, process.env);
   if (read.kind === 'invalid') return refuse(read.errors);
-  const { level, format } = read.settings.log;
+  const { settings } = read;
+  const missing = COMPONENTS.filter(component => !wanted.includes(component));
+  if (settings.store.kind === 'embedded' && missing.length > 0) {
+    return refuse([
+      `the embedded store serves one process only, so that process runs all components; leave out the names (missing: ${missing.join(', ')}), or set [zookeeper] hosts for several processes`,
+    ]);
+  }
+  const { level, format } = settings.log;
   const log = createLog({ level, format, stream: process.stderr });
   for (const warning of read.warnings) log.warn({}, warning);
+  // From here on a signal ends what there is by then.
+  const signals = listenToSignals();
   let started: StartedService;
   try {
-    started = await startService(read.settings, log);
+    started = await startService(settings, log, wanted);
   } catch (error) {
-    const text = startFailureText(error, read.settings);
+    const text = startFailureText(error, settings);
     if (text === undefined) throw error;
     return refuse([text]);
   }
   if (started.kind === 'refused') return refuse(started.errors);
-  const { service } = started;
+  return run(started.service, { settings, log, wanted, signals });
+}
+
+interface Run {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly wanted: readonly ComponentName[];
+  readonly signals: Signals;
+}
+
+async function run(service: Service, { settings, log, wanted, signals }: Run): Promise<number> {
+  const { url } = service;
   service.ready.then(
-    () => log.info({ url: service.url }, 'ready'),
-    error => log.error({ err: error }, 'the tenants could not be configured'),
+    () => log.info({ url, components: wanted.join(' ') }, 'ready'),
+    error => log.debug({ err: error }, 'ended before it was ready'),
   );
-  log.info({ url: service.url }, `Gatehouse serves ${service.url}`);
-  const signal = await Promise.race([signalled(), service.ended]);
-  log.info({ signal }, 'stopping');
+  if (wanted.includes('web')) log.info({ url }, `Gatehouse serves ${url}`);
+  else log.info({}, `Gatehouse runs ${wanted.join(', ')}`);
+  let status = 0;
+  try {
+    const signal = await Promise.race([signals.next(), service.ended]);
+    if (signal === 'SIGTERM' && isGraceful(settings, wanted)) {
+      log.info({ signal }, 'stopping when running builds have ended; a second signal stops at once');
+      const second = await Promise.race([signals.next(), service.stopGracefully()]);
+      if (second !== undefined) log.info({ signal: second }, 'stopping at once');
+    } else if (signal !== undefined) log.info({ signal }, 'stopping');
+  } catch (error) {
+    status = 1;
+    const text = startFailureText(error, settings);
+    log.error(
+      text === undefined ? { err: error } : {},
+      text ?? 'a component failed for good; the service ends',
+    );
+  }
   const limit = setTimeout(() => {
     log.error({}, `stopping took more than ${STOP_LIMIT / 1000} s; ending anyway`);
     process.exit(1);
   }, STOP_LIMIT);
   await service.close();
   clearTimeout(limit);
-  return 0;
+  signals.stop();
+  return status;
+}
+
+/** Only executors have work that is worth a long wait; everything else stops in order at once. */
+function isGraceful({ executor }: Settings, wanted: readonly ComponentName[]): boolean {
+  return wanted.includes('executor') && executor.sigtermMethod === 'graceful';
 }
 
 function refuse(errors: readonly string[]): number {
@@ -58,8 +98,33 @@ function refuse(errors: readonly string[]): number {
   return 1;
 }
 
-function signalled(): Promise<string> {
-  return new Promise(resolve => {
-    for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => resolve(signal));
+interface Signals {
+  /** The next one that comes, or came and nobody asked for yet. */
+  next(): Promise<string>;
+  stop(): void;
+}
+
+function listenToSignals(): Signals {
+  const waiting: string[] = [];
+  let wake: (signal: string) => void = signal => waiting.push(signal);
+  const listeners = (['SIGINT', 'SIGTERM'] as const).map(name => {
+    const listener = () => wake(name);
+    process.on(name, listener);
+    return { name, listener };
   });
+  return {
+    next() {
+      const [first] = waiting.splice(0, 1);
+      if (first !== undefined) return Promise.resolve(first);
+      return new Promise(resolve => {
+        wake = signal => {
+          wake = later => waiting.push(later);
+          resolve(signal);
+        };
+      });
+    },
+    stop() {
+      for (const { name, listener } of listeners) process.off(name, listener);
+    },
+  };
 }

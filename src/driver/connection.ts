@@ -142,7 +142,9 @@ export interface Reporter {
    * Says it, and for a merging reporter lands exactly `tested.commit`. Must be repeatable: a call after a crash first
    * asks the host whether the deed is done already.
    *
-   * @throws when the host cannot be reached: the caller retries with back-off.
+   * @param mayAct to be asked directly before each change at the host: false when another process may be acting in our
+   *   place. Absent: always true.
+   * @throws when the host cannot be reached, or when it may not act: the caller retries with back-off if it still may.
    */
-  report(request: ReportRequest, signal: AbortSignal): Promise<ReportOutcome>;
+  report(request: ReportRequest, signal: AbortSignal, mayAct?: () => boolean): Promise<ReportOutcome>;
 }

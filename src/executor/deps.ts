@@ -6,7 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
-import type { CommitId, ProjectKey } from '../model/project.ts';
+import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 
 /** `build-started`, `build-failing` and `build-result`, as the scheduler's turn consumes them. */
 export type BuildEvent = Extract<
@@ -21,6 +21,7 @@ export interface BuildQueue {
    * Claims the next request this executor takes, highest priority first; waits until there is one. The claim is durable
    * when this returns.
    *
+   * @param accepts the same for a request at every call: what was refused once is not looked at again.
    * @returns undefined when `signal` aborted first.
    */
   take(accepts: (request: BuildRequest) => boolean, signal: AbortSignal): Promise<TakenBuild | undefined>;
@@ -40,9 +41,11 @@ export interface TakenBuild {
 
 export interface RepositoryRequest {
   readonly project: ProjectKey;
-  /** See `BuildProject.remote`. */
-  readonly remote: string;
   readonly commit: CommitId;
+  /** Branch whose tip the commit is said to be, or that it was merged on; null: not a branch's. */
+  readonly branch: BranchName | null;
+  /** Whose build wants it: its queue item knows how the commit came about. */
+  readonly build: Pick<BuildRequest, 'tenant' | 'pipeline' | 'item' | 'buildset'>;
 }
 
 export type ProvidedRepository =
@@ -50,12 +53,12 @@ export type ProvidedRepository =
       readonly kind: 'ready';
       /** The bare repository, absolute, with `objects` in it; it keeps the commit while the executor runs. */
       readonly gitDir: string;
-      /** Something had to be fetched. */
+      /** It was not here: something was fetched, or made again. */
       readonly fetched: boolean;
     }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
-/** The executor's repository cache; in the all-in-one service the merger's. */
+/** The executor's repository cache; on a machine with a merger usually the same. See `obtain-commit.ts`. */
 export interface Repositories {
   provide(request: RepositoryRequest): Promise<ProvidedRepository>;
 }
@@ -86,6 +89,11 @@ export interface ExecutorOptions {
   readonly defaultTimeout: number;
   /** Seconds between SIGTERM and SIGKILL. Default 10. */
   readonly graceSeconds?: number;
+  /**
+   * Seconds this process may be silent (stopped, stuck) before its jobs are stopped: that of its session with the store, after
+   * which they begin again elsewhere. Default: no limit.
+   */
+  readonly leashSeconds?: number;
   /** Seconds between two looks at how much a build has written. Default 5. */
   readonly diskCheckSeconds?: number;
   /** Processes and threads a job may have. Default 1024. */

@@ -3,7 +3,7 @@
  *
  *     stopped by a cancel            CANCELED, whatever else
  *     over the disk limit            DISK_FULL
- *     our own failure, or stopped with the executor    RETRY
+ *     our own failure, or stopped with the executor    RETRY, unless run had failed before: a verdict is never tried again
  *     pre-run failed or timed out    RETRY (it prepares; it is not what is tested)
  *     run failed / timed out         FAILURE / TIMED_OUT, also when post-run fails as well
  *     post-run failed or timed out   POST_FAILURE, never tried again
@@ -29,7 +29,9 @@ export interface BuildOutcome {
 export function outcomeOf(ends: PhaseEnds): BuildOutcome {
   const { 'pre-run': pre, run, 'post-run': post } = ends;
   const final = [pre, run, post].find(end => end !== undefined && isFinal(end));
-  if (final !== undefined) return { result: FINAL[final.kind], detail: final.detail };
+  const judged = run !== undefined && !isFinal(run);
+  if (final !== undefined && !(judged && final.kind === 'broken'))
+    return { result: FINAL[final.kind], detail: final.detail };
   if (pre !== undefined) return { result: 'RETRY', detail: pre.detail };
   if (run !== undefined)
     return { result: run.kind === 'timed-out' ? 'TIMED_OUT' : 'FAILURE', detail: run.detail };

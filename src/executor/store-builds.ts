@@ -13,7 +13,7 @@ import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import type { Claim } from '../store/request-claim.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
-import { nextRequest } from '../store/request-worker.ts';
+import { createRequestWorker } from '../store/request-worker.ts';
 import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from './deps.ts';
 
 export interface StoreBuildsDeps {
@@ -26,26 +26,23 @@ export interface StoreBuildsDeps {
 }
 
 export function createStoreBuilds(queue: RequestQueue<BuildRequest>, deps: StoreBuildsDeps): BuildQueue {
+  let accepted: (request: BuildRequest) => boolean = () => true;
+  const worker = createRequestWorker(queue, {
+    worker: deps.worker,
+    clock: deps.clock,
+    accepts: request => accepted(request),
+  });
   return {
     async take(accepts, signal) {
-      const claim = await nextUnlessAborted(queue, deps, accepts, signal);
-      return claim === undefined ? undefined : takenBuild(claim, deps);
+      accepted = accepts;
+      try {
+        return takenBuild(await worker.next(signal), deps);
+      } catch (error) {
+        if (signal.aborted) return undefined;
+        throw error;
+      }
     },
   };
-}
-
-async function nextUnlessAborted<T extends { readonly uuid: string; readonly priority: number }>(
-  queue: RequestQueue<T>,
-  deps: StoreBuildsDeps,
-  accepts: (request: T) => boolean,
-  signal: AbortSignal,
-): Promise<Claim<T> | undefined> {
-  try {
-    return await nextRequest(queue, { worker: deps.worker, clock: deps.clock, accepts }, signal);
-  } catch (error) {
-    if (signal.aborted) return undefined;
-    throw error;
-  }
 }
 
 function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBuild {

@@ -39,7 +39,7 @@ export interface WorkspaceDeps {
 /** Checkouts made at the same time. */
 const PARALLEL = 4;
 
-type Source = Pick<BuildProject, 'project' | 'canonicalName' | 'remote' | 'branch' | 'commit'>;
+type Source = Pick<BuildProject, 'project' | 'canonicalName' | 'branch' | 'commit'>;
 
 interface PlacedTree {
   /** Host path of the checkout. */
@@ -62,6 +62,7 @@ export async function prepareWorkspace(
     // A project within another (`plugins/hello` in `plugins`) would be mounted inside what a job has written.
     holdsAnother: name => names.some(other => other.startsWith(`${name}/`)),
     deps,
+    request,
     places,
     slot,
     owner: deps.sandbox.ownerOf(slot),
@@ -98,6 +99,7 @@ interface Context {
   /** Whether another project's place is below that of this one. */
   readonly holdsAnother: (canonicalName: string) => boolean;
   readonly deps: WorkspaceDeps;
+  readonly request: BuildRequest;
   readonly places: BuildPlaces;
   readonly slot: number;
   readonly owner: Owner | null;
@@ -172,12 +174,12 @@ async function placePlaybooks(
 }
 
 async function provide(
-  { deps }: Context,
+  { deps, request }: Context,
   source: Source,
   steps: Step[],
 ): Promise<{ readonly gitDir: string; readonly reached: boolean }> {
   const startedAt = deps.clock.now();
-  const found = await deps.repositories.provide(source);
+  const found = await deps.repositories.provide({ ...source, build: request });
   if (found.kind === 'unavailable') {
     throw new WorkspaceFailure(
       `commit ${source.commit} of ${source.canonicalName} cannot be had: ${found.reason}`,

@@ -1,4 +1,5 @@
 import type { Git } from './git.ts';
+import { pastLocks } from './past-locks.ts';
 import { remoteFailure } from './remote-failure.ts';
 
 /** Each fetch leaves a pack, and every look for an object that is not in the first one tries the next. */
@@ -13,7 +14,7 @@ export async function consolidate(git: Git, gitDir: string): Promise<void> {
     ['repack', '--quiet', '-d', '--geometric=2'],
     ['pack-refs', '--all', '--prune'],
   ]) {
-    const result = await git.run(args, { gitDir });
+    const result = await pastLocks(gitDir, () => git.run(args, { gitDir }));
     if (result.kind !== 'ok')
       throw new Error(`git ${args[0]} in ${gitDir}: ${remoteFailure(result).message}`);
   }

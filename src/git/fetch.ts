@@ -10,9 +10,9 @@
  * again) is asked for by id.
  */
 import type { Git, GitResult } from './git.ts';
-import { removeLeftovers } from './mirror-directory.ts';
 import type { ObjectId } from './object-id.ts';
 import type { ObjectReader } from './object-reader.ts';
+import { pastLocks } from './past-locks.ts';
 import { pathName } from './path-name.ts';
 import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
@@ -115,10 +115,12 @@ async function fetchExisting(
 }
 
 async function forgetTips(deps: FetchDeps, refs: readonly RefName[]): Promise<void> {
-  const result = await deps.git.run(['update-ref', '--no-deref', '--stdin'], {
-    gitDir: deps.gitDir,
-    input: refs.map(ref => `delete ${tipRef(ref)}\n`).join(''),
-  });
+  const result = await pastLocks(deps.gitDir, () =>
+    deps.git.run(['update-ref', '--no-deref', '--stdin'], {
+      gitDir: deps.gitDir,
+      input: refs.map(ref => `delete ${tipRef(ref)}\n`).join(''),
+    }),
+  );
   if (result.kind !== 'ok')
     throw new Error(`cannot delete refs in ${deps.gitDir}: ${remoteFailure(result).message}`);
 }
@@ -154,13 +156,8 @@ async function fetchRefs(
   remote: Remote,
   refspecs: readonly string[],
 ): Promise<RemoteFailure | undefined> {
-  const result = await runFetch(deps, remote, refspecs);
-  if (result.kind === 'ok') return undefined;
-  if (result.kind !== 'failed' || !/\.lock': File exists|cannot lock ref/.test(result.stderr))
-    return remoteFailure(result);
-  await removeLeftovers(deps.gitDir);
-  const again = await runFetch(deps, remote, refspecs);
-  return again.kind === 'ok' ? undefined : remoteFailure(again);
+  const result = await pastLocks(deps.gitDir, () => runFetch(deps, remote, refspecs));
+  return result.kind === 'ok' ? undefined : remoteFailure(result);
 }
 
 function runFetch(deps: FetchDeps, remote: Remote, refspecs: readonly string[]): Promise<GitResult> {

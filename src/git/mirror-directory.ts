@@ -35,7 +35,7 @@ export async function ensureMirror(path: string): Promise<void> {
 }
 
 /** git holds a lock file for milliseconds; one this old belongs to nobody. */
-const ABANDONED_LOCK_MS = 60_000;
+export const ABANDONED_LOCK_MS = 10_000;
 /** Parts of a pack are written as long as a fetch may take. */
 const ABANDONED_PART_MS = 24 * 3_600_000;
 
@@ -48,7 +48,9 @@ export async function removeLeftovers(path: string): Promise<void> {
     await removeOld(join(path, place), name => name.endsWith('.lock'), ABANDONED_LOCK_MS);
   }
   for (const place of ['objects', 'objects/pack']) {
-    await removeOld(join(path, place), name => name.startsWith('tmp_'), ABANDONED_PART_MS);
+    // A `.keep` guards a pack while it is fetched; left behind it would keep the pack from ever being consolidated.
+    const isPart = (name: string) => name.startsWith('tmp_') || name.endsWith('.keep');
+    await removeOld(join(path, place), isPart, ABANDONED_PART_MS);
   }
 }
 

@@ -61,14 +61,29 @@ export async function appendNote(
   return { kind: 'rejected', message };
 }
 
-/** The new tip of the notes, or undefined when the paragraph is there. `git notes` wants a ref below `refs/notes/`: ours is a scratch one. */
+/**
+ * The new tip of the notes, or undefined when the paragraph is there. `git notes` wants a ref below `refs/notes/`: ours is a
+ * scratch one, for this process alone, because others may be at work in the same mirror.
+ */
 async function writeNote(
   deps: NotesDeps,
   request: NoteRequest,
   before: ObjectId | null,
 ): Promise<ObjectId | undefined> {
-  const scratch = `refs/notes/${pathName(request.ref)}`;
-  const { git, gitDir } = deps;
+  const scratch = `refs/notes/${pathName(request.ref)}-${process.pid}`;
+  try {
+    return await appendAt(scratch, deps, request, before);
+  } finally {
+    await deps.git.run(['update-ref', '-d', scratch], { gitDir: deps.gitDir });
+  }
+}
+
+async function appendAt(
+  scratch: string,
+  { git, gitDir, reader }: NotesDeps,
+  request: NoteRequest,
+  before: ObjectId | null,
+): Promise<ObjectId | undefined> {
   need(
     await git.run(before === null ? ['update-ref', '-d', scratch] : ['update-ref', scratch, before], {
       gitDir,
@@ -82,7 +97,7 @@ async function writeNote(
       input: request.text,
     }),
   );
-  return deps.reader.resolve(scratch);
+  return reader.resolve(scratch);
 }
 
 function holds(note: string, paragraph: string): boolean {

@@ -54,13 +54,13 @@ type Column =
 
 /** True where `column` is one of `values`; undefined values are no restriction. */
 export function oneOf(column: Column, values: readonly string[] | undefined): RawBuilder<boolean> {
-  if (values === undefined) return sql<boolean>`1`;
+  if (values === undefined) return sql<boolean>`1 = 1`;
   const tests = values.map(value =>
     value.includes('*') && !column.endsWith('.uuid')
       ? sql<boolean>`${sql.ref(column)} like ${likePattern(value)} escape '\\'`
       : sql<boolean>`${sql.ref(column)} = ${value}`,
   );
-  return tests.length === 0 ? sql<boolean>`0` : sql<boolean>`(${sql.join(tests, sql` or `)})`;
+  return tests.length === 0 ? sql<boolean>`1 = 0` : sql<boolean>`(${sql.join(tests, sql` or `)})`;
 }
 
 function likePattern(value: string): string {
@@ -71,7 +71,7 @@ function likePattern(value: string): string {
 export function someRefFits(filter: BuildsetFilter): RawBuilder<boolean> {
   const { project, change, branch, patchset, ref, newrev } = filter;
   if ([project, change, branch, patchset, ref, newrev].every(values => values === undefined))
-    return sql<boolean>`1`;
+    return sql<boolean>`1 = 1`;
   return sql<boolean>`exists (select 1 from buildset_ref where buildset_ref.buildset_id = buildset.id
     and (${oneOf('buildset_ref.project', project)} or ${oneOf('buildset_ref.project_key', project)})
     and ${oneOf('buildset_ref.change', change)} and ${oneOf('buildset_ref.branch', branch)}

@@ -5,13 +5,14 @@
  * between repeats rows, and a repeated row changes nothing. Rows are written when an item leaves, so everything in here
  * is finished. What still runs is in the store.
  *
- *     const history = await openHistory({ file: '/var/lib/gatehouse/history.sqlite' });
+ *     const history = await openHistory({ kind: 'sqlite', path: '/var/lib/gatehouse/history.sqlite' });
  *     await history.record([{ kind: 'item', item }]);
  *     const builds = await history.builds({ tenant: 'main', jobName: ['unit-tests'], result: ['FAILURE'] });
  *
  * Every question names its tenant; nothing of another tenant is ever in an answer.
  */
 import { Kysely } from 'kysely';
+import type { Secret } from '../lib/secret.ts';
 import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -27,11 +28,14 @@ import {
 } from './find-items.ts';
 import type { BuildFacts, BuildsetFacts, NumberedBuild } from './history-json.ts';
 import { migrate } from './migrations.ts';
+import { postgresDialect } from './postgres-dialect.ts';
 import { recordRows } from './record-rows.ts';
 import type { Schema } from './schema.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
 
 export interface History {
+  /** Which database this is: made with it, the same for everybody who opens it. */
+  readonly id: string;
   /** In one transaction; rows already there are left as they are. */
   record(rows: readonly HistoryRow[]): Promise<void>;
   /** Newest first. */
@@ -64,21 +68,38 @@ export interface History {
   close(): Promise<void>;
 }
 
+export type HistoryPlace =
+  /** A path, or `:memory:`. For the processes of one machine. */
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** For webs on several machines. The password is in the URI. */
+  | { readonly kind: 'postgresql'; readonly uri: Secret };
+
 /**
- * Creates the file or brings it to this version.
+ * Creates the tables or brings them to this version.
  *
- * @param deps.file path, or `:memory:`.
- * @throws Error naming the file and what to do, when it is no database or written by a newer version.
+ * @param onIdleError told when a PostgreSQL server drops a connection that is not in use.
+ * @throws Error naming the database and what to do, when it cannot be reached, is none, or was written by a newer version.
  */
-export async function openHistory(deps: { readonly file: string }): Promise<History> {
-  const database = new Kysely<Schema>({ dialect: nodeSqliteDialect(deps.file) });
+export async function openHistory(
+  place: HistoryPlace,
+  onIdleError: (error: Error) => void = () => {},
+): Promise<History> {
+  const database = new Kysely<Schema>({
+    dialect:
+      place.kind === 'sqlite'
+        ? nodeSqliteDialect(place.path)
+        : postgresDialect(place.uri.reveal(), onIdleError),
+  });
+  let id: string;
   try {
-    await migrate(database, deps.file);
+    await migrate(database, place.kind, placeText(place));
+    ({ id } = await database.selectFrom('identity').select('id').executeTakeFirstOrThrow());
   } catch (error) {
     await database.destroy();
     throw error;
   }
   return {
+    id,
     record: rows => recordRows(database, rows),
     builds: filter => findBuilds(database, filter),
     build: async (tenant, uuid) => (await findBuilds(database, { tenant, uuid: [uuid], limit: 1 }))[0],
@@ -103,4 +124,11 @@ export async function openHistory(deps: { readonly file: string }): Promise<Hist
     },
     close: () => database.destroy(),
   };
+}
+
+/** Without user, password and options. */
+function placeText(place: HistoryPlace): string {
+  if (place.kind === 'sqlite') return place.path;
+  const { hostname, port, pathname } = new URL(place.uri.reveal());
+  return `postgresql://${hostname}${port === '' ? '' : `:${port}`}${pathname}`;
 }

@@ -104,9 +104,14 @@ function buildRow(build: Build): BuildRow {
     start_time: startOfBuild(build),
     end_time: state.state === 'requested' || state.state === 'started' ? null : state.at,
     worker: 'worker' in state ? state.worker : null,
-    error_detail: state.state === 'completed' ? (state.detail ?? null) : null,
+    error_detail: state.state === 'completed' ? storable(state.detail) : null,
     cause: state.state === 'cancelled' ? JSON.stringify(state.cause) : null,
   };
+}
+
+/** PostgreSQL holds no NUL in a text. */
+function storable(text: string | null | undefined): string | null {
+  return text?.replaceAll('\0', '\u2400') ?? null;
 }
 
 function startOfBuild({ state }: Build): Nanoseconds | null {

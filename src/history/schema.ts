@@ -90,7 +90,13 @@ export interface DecisionTable {
   document: string;
 }
 
+/** One row: which database this is, wherever it is moved. */
+export interface IdentityTable {
+  id: string;
+}
+
 export interface Schema {
+  identity: IdentityTable;
   item: ItemTable;
   buildset: BuildsetTable;
   buildset_ref: RefTable;

@@ -1,26 +1,43 @@
 /** Kysely's SQLite dialect over `node:sqlite`: no native package, the same SQL. */
 import { DatabaseSync, type SQLInputValue } from 'node:sqlite';
-import { type SqliteDatabase, SqliteDialect } from 'kysely';
+import { SqliteAdapter, type SqliteDatabase, SqliteDialect } from 'kysely';
 
 /**
  * @param file path of the database; `:memory:` for one that ends with the process.
  * @throws when the file cannot be opened or is no database.
  */
 export function nodeSqliteDialect(file: string): SqliteDialect {
-  return new SqliteDialect({ database: async () => open(file) });
+  return new NodeSqliteDialect({ database: async () => open(file) });
+}
+
+class NodeSqliteDialect extends SqliteDialect {
+  override createAdapter(): SqliteAdapter {
+    return new TransactionalAdapter();
+  }
+}
+
+/** SQLite makes tables within a transaction, so the steps to a new version are taken whole, by one process at a time. */
+class TransactionalAdapter extends SqliteAdapter {
+  override get supportsTransactionalDdl(): boolean {
+    return true;
+  }
 }
 
 function open(file: string): SqliteDatabase {
   const database = new DatabaseSync(file);
+  // First: everything below may have to wait for another process.
+  database.exec('PRAGMA busy_timeout = 5000');
   // WAL and NORMAL: a power cut may cost the last rows, never the file; the outbox still holds what was not answered.
   database.exec('PRAGMA journal_mode = WAL');
   database.exec('PRAGMA synchronous = NORMAL');
   database.exec('PRAGMA foreign_keys = ON');
-  database.exec('PRAGMA busy_timeout = 5000');
+  // As PostgreSQL does it.
+  database.exec('PRAGMA case_sensitive_like = ON');
   return {
     close: () => database.close(),
     prepare(sql) {
-      const statement = database.prepare(sql);
+      // At once for writing: one that begins by reading could not wait for another writer later, only fail.
+      const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
       return {
         reader: statement.columns().length > 0,
         all: parameters => statement.all(...parameters.map(bindable)),

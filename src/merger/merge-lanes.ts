@@ -82,6 +82,7 @@ async function mergeLane(
           commit: parseCommitId(last.commit),
           tree: last.tree,
           before: parseCommitId(before),
+          inputs: inputs.map(({ input: { ref, commit, message } }) => ({ ref, commit, message })),
         },
       };
     }

@@ -1,3 +1,4 @@
+import { createWorkGate } from '../lib/work-gate.ts';
 import type { MergerOutcome } from '../model/merge.ts';
 import type { ClaimedRequest, MergerDeps } from './deps.ts';
 import { serveRequest } from './serve-request.ts';
@@ -5,7 +6,10 @@ import { serveRequest } from './serve-request.ts';
 export interface Merger {
   /** Ends when everything claimed is answered, after `close`; rejects when no more requests can be claimed (the session is over). */
   readonly ended: Promise<void>;
-  /** Claims no more requests and waits for those at work. */
+  /** Claims nothing until `resume`; what it has claimed is answered. */
+  pause(): void;
+  resume(): void;
+  /** Claims no more requests and waits for those at work. Never fails; may be called again. */
   close(): Promise<void>;
 }
 
@@ -17,7 +21,7 @@ const AT_ONCE = 64;
  * arrive while others are at work are claimed at once, too, and join the next fetch of their project.
  */
 export function createMerger(deps: MergerDeps): Merger {
-  const stop = new AbortController();
+  const gate = createWorkGate();
   const working = new Set<Promise<void>>();
 
   async function serve(claimed: ClaimedRequest): Promise<void> {
@@ -46,8 +50,8 @@ export function createMerger(deps: MergerDeps): Merger {
   }
 
   async function loop(): Promise<void> {
-    while (!stop.signal.aborted) {
-      for (const claimed of await deps.requests.claim(AT_ONCE - working.size, stop.signal)) {
+    while (await gate.passed()) {
+      for (const claimed of await deps.requests.claim(AT_ONCE - working.size, gate.signal)) {
         const work = serve(claimed)
           // Only dropping can fail here, for want of a store; the claim ends with the session.
           .catch(error =>
@@ -67,9 +71,13 @@ export function createMerger(deps: MergerDeps): Merger {
   const ended = loop();
   return {
     ended,
-    close() {
-      stop.abort();
-      return ended;
+    pause: () => gate.pause(),
+    resume: () => gate.resume(),
+    async close() {
+      gate.shut();
+      // Whoever reads `ended` learns why the loop ended; what it had claimed is waited for all the same.
+      await Promise.allSettled([ended]);
+      await Promise.all(working);
     },
   };
 }

@@ -10,11 +10,11 @@ import { mergerOutcomeCodec, pipelineEventCodec } from '../model/codec/records.t
 import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
 import { EventQueue } from '../store/event-queue.ts';
 import type { StorePaths } from '../store/paths.ts';
-import { create, type Operation, type Store } from '../store/port.ts';
+import { create, type Operation, type Store, StoreError } from '../store/port.ts';
 import type { Claim } from '../store/request-claim.ts';
 import { isReadable, type RequestQueue } from '../store/request-queue.ts';
 import { parseRequestName } from '../store/request-record.ts';
-import { claimRequest, nextRequest } from '../store/request-worker.ts';
+import { claimRequest, createRequestWorker } from '../store/request-worker.ts';
 import type { ClaimedRequest, MergerRequests } from './deps.ts';
 
 export interface StoreRequestsDeps {
@@ -28,6 +28,7 @@ export interface StoreRequestsDeps {
 
 export function createStoreRequests(deps: StoreRequestsDeps): MergerRequests {
   const { queue } = deps;
+  const worker = createRequestWorker(queue, deps);
 
   /** What waits besides the first: taken along, so that all share one fetch. */
   async function others(most: number): Promise<readonly Claim<MergerRequest>[]> {
@@ -36,15 +37,25 @@ export function createStoreRequests(deps: StoreRequestsDeps): MergerRequests {
     const free = names.filter(name => !claimed.has(parseRequestName(name)?.uuid ?? ''));
     const requests = (await queue.read(free.slice(0, most))).filter(isReadable);
     const waiting = requests.filter(({ state }) => state.kind === 'requested');
-    const claims = await Promise.all(waiting.map(request => claimRequest(queue, request, deps)));
-    return claims.flatMap(claim => claim ?? []);
+    const claims = await Promise.allSettled(waiting.map(request => claimRequest(queue, request, deps)));
+    return claims.flatMap(claim => (claim.status === 'fulfilled' ? (claim.value ?? []) : []));
+  }
+
+  /** The first is claimed already and must be served: what fails here is found again by the next call. */
+  async function othersIfPossible(most: number): Promise<readonly Claim<MergerRequest>[]> {
+    try {
+      return await others(most);
+    } catch (error) {
+      if (error instanceof StoreError) return [];
+      throw error;
+    }
   }
 
   return {
     async claim(most, signal) {
       try {
-        const first = await nextRequest(queue, deps, signal);
-        const claims = [first, ...(await others(most - 1))];
+        const first = await worker.next(signal);
+        const claims = [first, ...(await othersIfPossible(most - 1))];
         return claims.map(claim => claimedRequest(deps, claim));
       } catch (error) {
         if (signal.aborted && error === signal.reason) return [];

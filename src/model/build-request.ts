@@ -9,8 +9,6 @@ export interface BuildProject {
   readonly project: ProjectKey;
   /** `<canonical hostname>/<project name>`: its place below `src/`. */
   readonly canonicalName: string;
-  /** What git can fetch the commit from when the executor lacks it: the merger's cache, else the host. */
-  readonly remote: string;
   readonly branch: BranchName | null;
   readonly commit: CommitId;
   /** The change's own project, or of an item ahead, or listed by the job. */
@@ -21,7 +19,6 @@ export interface BuildProject {
 export interface BuildPlaybook extends Playbook {
   readonly commit: CommitId;
   readonly canonicalName: string;
-  readonly remote: string;
 }
 
 export interface BuildRequest {

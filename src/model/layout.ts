@@ -60,4 +60,18 @@ export interface LayoutSummary {
   /** The first ones; `errorCount` says how many there are. */
   readonly errors: readonly ConfigError[];
   readonly errorCount: number;
+  /** null: not told (version 1 of the record); nobody but the tenant's next holder can make this layout again. */
+  readonly builtFrom: LayoutSources | null;
+}
+
+/** All that a layout is a function of, so that every scheduler of one program makes the same layout of it. */
+export interface LayoutSources {
+  /** As the tenant file of the scheduler said that built it: during an upgrade those of others may say otherwise. */
+  readonly tenant: Tenant;
+  /** Branches whose configuration was read; a project that could not be read is absent. */
+  readonly projects: readonly {
+    readonly project: ProjectKey;
+    /** What the branch's files hash to; names the node of the configuration cache, which is never changed. */
+    readonly branches: readonly { readonly branch: BranchName; readonly digest: string }[];
+  }[];
 }

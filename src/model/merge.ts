@@ -101,6 +101,9 @@ export interface BranchHead {
   readonly commit: CommitId;
 }
 
+/** One merge of a chain: which commit was merged, where it can be fetched, and the message of the merge commit. */
+export type MergedInput = Pick<MergeInput, 'ref' | 'commit' | 'message'>;
+
 /** The exact state that is tested for one project and branch. */
 export interface MergedBranch {
   readonly project: ProjectKey;
@@ -112,6 +115,11 @@ export interface MergedBranch {
   readonly tree: string;
   /** Commit before the own changes: what the item ahead was tested as; equals `base` for the first. */
   readonly before: CommitId;
+  /**
+   * All that was merged into `base`, oldest first: with it whoever lacks `commit` makes it again, byte for byte, and asks no
+   * merger. Absent in records of 0.1.
+   */
+  readonly inputs?: readonly MergedInput[];
 }
 
 export type MergerOutcome =

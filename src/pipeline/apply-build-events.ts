@@ -78,9 +78,13 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
   });
 }
 
-/** A RETRY of the last attempt is the end. */
+/**
+ * A RETRY of the last attempt is the end, and so is one of a job that had failed already: a verdict is never tried again,
+ * whatever becomes of the worker afterwards.
+ */
 function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): BuildResult {
   if (event.result !== 'RETRY') return event.result;
+  if (build.state.state === 'started' && build.state.failingSince !== undefined) return 'FAILURE';
   const attempts = graphOf(item.buildset)?.jobs.find(job => job.name === build.job)?.attempts ?? 1;
   const why = event.detail === undefined ? '' : `: ${event.detail}`;
   const about = { change: item.changes[0], item: item.uuid, event: event.uuid };

@@ -20,8 +20,6 @@ export interface ProjectPlaces {
   /** The project's `default-branch`. */
   defaultBranch(project: ProjectKey): string | undefined;
   canonicalName(project: ProjectKey): string;
-  /** What git can fetch the tested commits from. */
-  remote(project: ProjectKey): string;
 }
 
 /** @param changes of the chain, the item's own last. */
@@ -55,7 +53,6 @@ export function buildProjects(
       {
         project,
         canonicalName: places.canonicalName(project),
-        remote: places.remote(project),
         branch: head.branch,
         commit: head.commit,
         required: required.has(project),
@@ -81,7 +78,6 @@ export function buildPlaybooks(
       ...playbook,
       commit: head.commit,
       canonicalName: places.canonicalName(playbook.project),
-      remote: places.remote(playbook.project),
     });
   }
   return { kind: 'found', playbooks: found };

@@ -49,20 +49,27 @@ export interface CommandContext {
   merges(reporter: DriverConfig): boolean;
 }
 
-/** The operations fail together when a worker took or finished a withdrawn request meanwhile: then the turn is taken again. */
-export async function commandOperations(
-  draft: Draft,
-  context: CommandContext,
+/**
+ * What takes back requests of work nobody wants any more. The operations fail when a worker took or finished one meanwhile:
+ * then the turn is taken again.
+ */
+export async function withdrawOperations(
+  draft: Pick<Draft, 'commands'>,
+  { mergeRequests, buildRequests }: Pick<CommandContext, 'mergeRequests' | 'buildRequests'>,
 ): Promise<readonly Operation[]> {
   const merges = draft.commands.flatMap(command =>
     command.kind === 'withdraw-merger-request' ? [command.request] : [],
   );
   const builds = draft.commands.flatMap(command => (command.kind === 'cancel-build' ? [command.build] : []));
   return [
-    ...(merges.length === 0 ? [] : await context.mergeRequests.withdrawAll(merges)),
-    ...(builds.length === 0 ? [] : await context.buildRequests.withdrawAll(builds)),
-    ...draft.commands.flatMap(command => operationsOf(command, draft, context)),
+    ...(merges.length === 0 ? [] : await mergeRequests.withdrawAll(merges)),
+    ...(builds.length === 0 ? [] : await buildRequests.withdrawAll(builds)),
   ];
+}
+
+/** Everything else; these operations touch nothing that anybody but the pipeline's holder changes. */
+export function commandOperations(draft: Draft, context: CommandContext): readonly Operation[] {
+  return draft.commands.flatMap(command => operationsOf(command, draft, context));
 }
 
 function operationsOf(command: Command, draft: Draft, context: CommandContext): readonly Operation[] {
@@ -93,7 +100,7 @@ function operationsOf(command: Command, draft: Draft, context: CommandContext): 
       return buildOperations(command, draft, context);
     case 'withdraw-merger-request':
     case 'cancel-build':
-      return []; // all of a turn in one look, above
+      return []; // all of a turn in one look: withdrawOperations
     case 'report':
       return reportOperations(command, draft, context);
     case 'supersede':

@@ -6,50 +6,33 @@
  * An event whose processing fails is tried again a few times with a pause, then laid aside where people see it; the ones
  * behind it go on. While the host cannot be reached at all, nothing is laid aside: the queue waits for it.
  */
-import type { Connection, DriverMemory, ProcessedEvent } from '../driver/connection.ts';
-import type { Clock } from '../lib/clock.ts';
-import { derivedUuid, type IdMaker } from '../lib/ids.ts';
-import type { Log } from '../lib/log.ts';
+import type { DriverMemory, ProcessedEvent } from '../driver/connection.ts';
+import type { Nanoseconds } from '../lib/clock.ts';
 import { pause } from '../lib/pause.ts';
-import { type Change, changeText } from '../model/change.ts';
-import { driverMemoryCodec, spansCodec } from '../model/codec/records.ts';
-import type { Decision } from '../model/decision.ts';
-import type { ConnectionEvent, TenantEvent, TriggerEvent } from '../model/event.ts';
-import type { Json } from '../model/job.ts';
-import type { ProjectKey, TenantName } from '../model/project.ts';
-import type { SpanRecord } from '../model/span.ts';
-import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
+import { isNewerRecord } from '../model/codec/record.ts';
+import { driverMemoryCodec } from '../model/codec/records.ts';
+import type { ConnectionEvent } from '../model/event.ts';
+import type { ProjectKey } from '../model/project.ts';
+import { isOutOfContact } from '../store/connection.ts';
+import type { QueueEntry } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
-import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, type Store, set } from '../store/port.ts';
-import { rootSpanOf } from '../tracing/span-ids.ts';
-import { ingestionSpans } from '../tracing/spans/ingestion-spans.ts';
-import type { SpanOptions } from '../tracing/spans/span-options.ts';
-import type { ChangeCache } from './change-cache.ts';
-import { decisionRows } from './decision-rows.ts';
-import { discardedFacts, forwardedFacts } from './ingestion-facts.ts';
-import { outboxRows } from './outbox-rows.ts';
+import { createQuarantine } from '../store/quarantine.ts';
+import { type ForwardDeps, forwardOperations } from './forward-event.ts';
+import { pipelineClock } from './pipeline-clock.ts';
+import { isRemoteFault, REMOTE_PAUSES } from './remote-fault.ts';
 
 const MAX_ATTEMPTS = 5;
-const PAUSES = [100, 500, 2_000, 5_000, 15_000, 30_000] as const;
+/** Commits in a row that others were quicker than: more than that is no coincidence. */
+const MAX_CONFLICTS = 50;
 
-export interface ConnectionEventsDeps {
-  readonly connection: Connection;
+export interface ConnectionEventsDeps extends ForwardDeps {
   readonly store: Store;
-  readonly paths: StorePaths;
-  readonly clock: Clock;
-  readonly ids: IdMaker;
-  readonly log: Log;
-  readonly changes: ChangeCache;
-  readonly spans: SpanOptions | undefined;
-  readonly queue: EventQueue<ConnectionEvent>;
-  /** Milliseconds before the second, third, ... attempt; the last one repeats. Default {@link PAUSES}. */
+  /** Milliseconds before the second, third, ... attempt; the last one repeats. Default {@link REMOTE_PAUSES}. */
   readonly pauses?: readonly number[];
-  /** Tenants that hold the project, with their queues. */
-  tenantsOf(
-    project: ProjectKey,
-  ): readonly { readonly tenant: TenantName; readonly queue: EventQueue<TenantEvent> }[];
   projects(): ReadonlySet<ProjectKey>;
+  /** Looks who the tenants are; before each event. */
+  lookAtTenants?(): Promise<void>;
 }
 
 /** Returns when aborted; throws when the fence is lost. */
@@ -65,18 +48,28 @@ export async function processConnectionEvents(
 
 async function processEntry(
   entry: QueueEntry<ConnectionEvent>,
-  deps: ConnectionEventsDeps,
+  { clock: own, ...rest }: ConnectionEventsDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
+  // The web that took it in may have a clock that is ahead of ours.
+  const clock = pipelineClock(own);
+  clock.catchUp([entry.value]);
+  const deps: ConnectionEventsDeps = { ...rest, clock };
+  let conflicts = 0;
   for (let attempt = 1; ; attempt++) {
     const takenAt = deps.clock.now();
+    await deps.changes.fresh();
+    await deps.lookAtTenants?.();
+    const begun = deps.changes.mark();
     let processed: ProcessedEvent;
     try {
       const context = { projects: deps.projects(), memory: driverMemory(deps), signal };
       processed = await deps.connection.source.process(entry.value, context);
     } catch (error) {
       signal.throwIfAborted();
+      // What is remembered of the host was written by an upgraded scheduler: the event is for it as well.
+      if (isNewerRecord(error) || isOutOfContact(error)) throw error;
       const facts = { err: error, event: entry.value.uuid, attempt };
       if (attempt >= MAX_ATTEMPTS && !isRemoteFault(error)) {
         deps.log.error(
@@ -90,164 +83,68 @@ async function processEntry(
         facts,
         `an event of connection ${deps.connection.name} could not be processed; trying again`,
       );
-      const pauses = deps.pauses ?? PAUSES;
+      const pauses = deps.pauses ?? REMOTE_PAUSES;
       await pause(pauses[Math.min(attempt, pauses.length) - 1] ?? 30_000, signal);
       continue;
     }
-    const operations = await forwardOperations(entry, processed, takenAt, deps);
-    await fence.commit(operations, deps.ids.uuid());
-    deps.changes.remember(processed.changes);
-    return;
+    if (await committed(entry, processed, { takenAt, begun }, deps, fence)) return;
+    conflicts += 1;
+    if (conflicts > MAX_CONFLICTS)
+      throw new Error(
+        `${MAX_CONFLICTS} times in a row somebody else wrote what event ${entry.value.uuid} is about`,
+      );
+    attempt -= 1;
   }
 }
 
-/** The host cannot be reached: nothing is wrong with the event, and the ones behind it would fare no better. */
-function isRemoteFault(error: unknown): boolean {
-  return error instanceof Error && 'retryable' in error && error.retryable === true;
-}
-
-async function forwardOperations(
+/**
+ * @returns false: somebody wrote one of the changes while the host was asked (it has landed, say), so what the host said may
+ *   be older than that. It has to be asked again.
+ */
+async function committed(
   entry: QueueEntry<ConnectionEvent>,
   processed: ProcessedEvent,
-  takenAt: ReturnType<Clock['now']>,
+  { takenAt, begun }: { readonly takenAt: Nanoseconds; readonly begun: number },
   deps: ConnectionEventsDeps,
-): Promise<readonly Operation[]> {
-  const event = entry.value;
-  const processedAt = deps.clock.now();
-  const forwards = processed.events.map(trigger => ({ trigger, tenants: deps.tenantsOf(trigger.project) }));
-  // What was seen for the first time comes first: what is behind it is matched against configuration as it is now.
-  const operations: Operation[] = [
-    deps.queue.ack(entry),
-    ...firstLookOperations(processed, processedAt, deps),
-  ];
-  for (const { trigger, tenants } of forwards) {
-    for (const { tenant, queue } of tenants)
-      operations.push(...queue.put(tenantEvent(trigger, tenant, processedAt)));
+  fence: Fence,
+): Promise<boolean> {
+  const { changes } = deps;
+  const memory = await memoryOperations(processed, deps);
+  await changes.fresh();
+  const keys = processed.changes.map(record => record.change.key);
+  if (changes.changedSince(begun, keys)) return false;
+  try {
+    await fence.commit([...forwardOperations(entry, processed, takenAt, deps), ...memory], deps.ids.uuid());
+  } catch (error) {
+    if (await changes.conflict(error)) return false;
+    throw error;
   }
-  operations.push(
-    ...updateOperations(processed, processedAt, deps),
-    ...deps.changes.operations(processed.changes),
-  );
-  for (const { key, value } of processed.memory) operations.push(await memoryOperation(key, value, deps));
-  const decisions = processed.refusals.map(refusal => refusalDecision(refusal, event, deps));
-  for (const decision of decisions) deps.log.info({ change: decision.changeText }, decision.text);
-  operations.push(...decisionRows(decisions, deps.paths.historyOutbox, processedAt));
-  const spans = spansOf(event, processed, forwards, takenAt, processedAt, deps);
-  operations.push(...outboxRows(deps.paths.spanOutbox, spans, spansCodec, processedAt));
-  return operations;
-}
-
-function tenantEvent(
-  trigger: TriggerEvent,
-  tenant: TenantName,
-  queuedAt: ReturnType<Clock['now']>,
-): TenantEvent {
-  // The trace of the trip is the trigger's own: its root is what later traces link to.
-  const span = rootSpanOf(trigger.uuid);
-  return {
-    kind: 'trigger',
-    uuid: derivedUuid(trigger.uuid, tenant),
-    tenant,
-    trigger: { ...trigger, span },
-    queuedAt,
-  };
-}
-
-function firstLookOperations(
-  processed: ProcessedEvent,
-  queuedAt: ReturnType<Clock['now']>,
-  deps: ConnectionEventsDeps,
-): readonly Operation[] {
-  return (processed.firstLooks ?? []).flatMap(project =>
-    deps
-      .tenantsOf(project)
-      .flatMap(({ tenant, queue }) =>
-        queue.put({ kind: 'first-look', uuid: deps.ids.uuid(), tenant, project, queuedAt }),
-      ),
-  );
-}
-
-function updateOperations(
-  processed: ProcessedEvent,
-  queuedAt: ReturnType<Clock['now']>,
-  deps: ConnectionEventsDeps,
-): readonly Operation[] {
-  return processed.updated.flatMap(change => {
-    const record = processed.changes.find(each => each.change.key === change) ?? deps.changes.record(change);
-    if (record === undefined) return [];
-    const { project } = record.change;
-    return deps
-      .tenantsOf(project)
-      .flatMap(({ tenant, queue }) =>
-        queue.put({ kind: 'updated', uuid: deps.ids.uuid(), tenant, project, change, queuedAt }),
-      );
-  });
-}
-
-function spansOf(
-  event: ConnectionEvent,
-  processed: ProcessedEvent,
-  forwards: readonly {
-    readonly trigger: TriggerEvent;
-    readonly tenants: readonly { readonly tenant: TenantName }[];
-  }[],
-  takenAt: ReturnType<Clock['now']>,
-  processedAt: ReturnType<Clock['now']>,
-  deps: ConnectionEventsDeps,
-): readonly SpanRecord[] {
-  if (deps.spans === undefined) return [];
-  const style = deps.spans;
-  const stations = { driver: deps.connection.driver, takenAt, processedAt, endedAt: deps.clock.now() };
-  if (forwards.length === 0) {
-    const reason = processed.discarded ?? processed.refusals[0]?.text ?? 'nothing came of it';
-    return ingestionSpans(discardedFacts(event, reason, stations), style);
-  }
-  return forwards.flatMap(({ trigger, tenants }) =>
-    ingestionSpans(
-      forwardedFacts(
-        event,
-        trigger,
-        tenants.map(each => each.tenant),
-        stations,
-      ),
-      style,
-    ),
-  );
-}
-
-function refusalDecision(
-  refusal: { readonly change: Change; readonly text: string },
-  event: ConnectionEvent,
-  deps: ConnectionEventsDeps,
-): Decision {
-  return {
-    at: deps.clock.now(),
-    code: 'event-refused',
-    tenant: deps.tenantsOf(refusal.change.project)[0]?.tenant ?? '',
-    pipeline: null,
-    project: refusal.change.project,
-    change: refusal.change.key,
-    changeText: changeText(refusal.change),
-    item: null,
-    event: event.uuid,
-    text: refusal.text,
-  };
+  changes.remember(processed.changes);
+  return true;
 }
 
 export function driverMemory(
-  deps: Pick<ConnectionEventsDeps, 'store' | 'paths' | 'connection'>,
+  deps: Pick<ConnectionEventsDeps, 'store' | 'paths' | 'connection' | 'clock' | 'log'>,
 ): DriverMemory {
   const places = deps.paths.connection(deps.connection.name);
+  const quarantine = createQuarantine({ ...deps, path: deps.paths.quarantine });
   return {
     async get(key) {
-      const node = await deps.store.get(places.memoryOf(key));
-      return node === undefined ? undefined : driverMemoryCodec.decode(node.data);
+      const path = places.memoryOf(key);
+      return await quarantine.read(driverMemoryCodec, path, await deps.store.get(path));
     },
   };
 }
 
-async function memoryOperation(key: string, value: Json, deps: ConnectionEventsDeps): Promise<Operation> {
-  const path = deps.paths.connection(deps.connection.name).memoryOf(key);
-  const data = driverMemoryCodec.encode(value);
-  return (await deps.store.get(path)) === undefined ? create(path, data) : set(path, data);
+function memoryOperations(
+  { memory }: ProcessedEvent,
+  deps: ConnectionEventsDeps,
+): Promise<readonly Operation[]> {
+  return Promise.all(
+    memory.map(async ({ key, value }) => {
+      const path = deps.paths.connection(deps.connection.name).memoryOf(key);
+      const data = driverMemoryCodec.encode(value);
+      return (await deps.store.get(path)) === undefined ? create(path, data) : set(path, data);
+    }),
+  );
 }

@@ -3,11 +3,12 @@
 import type { Connection } from '../driver/connection.ts';
 import { connectionEventCodec } from '../model/codec/records.ts';
 import type { ConnectionEvent } from '../model/event.ts';
-import type { ProjectKey } from '../model/project.ts';
+import { type ProjectKey, projectIdOf } from '../model/project.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import { EventQueue } from '../store/event-queue.ts';
 import { type ConnectionEventsDeps, driverMemory, processConnectionEvents } from './connection-events.ts';
-import { fencedLoop } from './loop.ts';
+import { type ForeignTenants, foreignTenants } from './foreign-tenants.ts';
+import { fencedLoop, together } from './loop.ts';
 import type { SchedulerShared } from './shared.ts';
 
 export type TenantsOf = ConnectionEventsDeps['tenantsOf'];
@@ -15,7 +16,7 @@ export type TenantsOf = ConnectionEventsDeps['tenantsOf'];
 /** @param projects all that any tenant holds on this connection. */
 export async function runConnection(
   connection: Connection,
-  projects: ReadonlySet<ProjectKey>,
+  projects: () => ReadonlySet<ProjectKey>,
   tenantsOf: TenantsOf,
   shared: SchedulerShared,
   signal: AbortSignal,
@@ -33,6 +34,15 @@ export async function runConnection(
   });
   await queue.prepare(signal);
   await ensureNode(store, places.memory, signal);
+  const own = new Set(deps.tenants.map(each => each.name));
+  let foreign: ForeignTenants = new Map();
+  const allProjects = () => {
+    const others = [...foreign.values()].flatMap(each => [...each]);
+    return new Set([
+      ...projects(),
+      ...others.filter(each => projectIdOf(each).connection === connection.name),
+    ]);
+  };
   const events: ConnectionEventsDeps = {
     connection,
     store,
@@ -43,8 +53,16 @@ export async function runConnection(
     changes: shared.changes,
     spans: deps.spans,
     queue,
-    tenantsOf,
-    projects: () => projects,
+    tenantsOf: project => [
+      ...tenantsOf(project),
+      ...[...foreign].flatMap(([tenant, held]) =>
+        held.has(project) ? [{ tenant, queue: shared.tenantQueue(tenant) }] : [],
+      ),
+    ],
+    projects: allProjects,
+    async lookAtTenants() {
+      foreign = await foreignTenants(own, store, paths);
+    },
   };
   const emit = async (news: Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>) => {
     const now = clock.now();
@@ -64,15 +82,18 @@ export async function runConnection(
     lastOperationPath: places.lastOperation,
     guid: ids.uuid(),
   };
-  await fencedLoop(`connection ${connection.name}`, request, deps, signal, async (fence, stop) => {
-    const held = AbortSignal.any([stop, fence.lost]);
-    const listening = connection.listener?.listen({
-      emit,
-      projects: () => projects,
-      memory: driverMemory(events),
-      signal: held,
+  const loop = { store, clock, log: deps.log, duty: shared.duty };
+  await fencedLoop(`connection ${connection.name}`, request, loop, signal, async (fence, stop) => {
+    await together(AbortSignal.any([stop, fence.lost]), held => {
+      const processing = processConnectionEvents(events, fence, held);
+      const listening = connection.listener?.listen({
+        emit,
+        projects: allProjects,
+        memory: driverMemory(events),
+        signal: held,
+      });
+      // A listener that has nothing more to do is no reason to stop.
+      return [processing, ...(listening === undefined ? [] : [listening.then(() => processing)])];
     });
-    await Promise.all([processConnectionEvents(events, fence, held), listening]);
-    held.throwIfAborted();
   });
 }

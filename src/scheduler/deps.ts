@@ -28,6 +28,11 @@ export interface SchedulerDeps {
   readonly spans: SpanOptions | undefined;
   /** Decides once per event whether its trace, and the items it leads to, are kept. */
   sample(): boolean;
+  /**
+   * Milliseconds without a change in the set of executors before a label none of them offers counts as one nobody has. Default 0:
+   * for executors that are there before the scheduler and do not come and go.
+   */
+  readonly executorPatience?: number;
   /** Names this process in locks. */
   readonly host: string;
 }

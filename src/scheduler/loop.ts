@@ -1,21 +1,33 @@
 /**
  * How every loop of the scheduler lives: it holds a fence, works until it loses it, and takes it again. One catch, one
  * back-off, one name.
+ *
+ * A loop that meets a record of a newer version gives its fence up, so that an upgraded scheduler takes over, and stands by.
+ * One that fails frees its lock before it pauses, so that another scheduler has its try. One that is merely out of contact
+ * keeps its fence: nothing it does takes effect meanwhile, and it goes on from the stored state when the store answers.
  */
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
+import { isNewerRecord } from '../model/codec/record.ts';
+import { connected, isConnectionLoss } from '../store/connection.ts';
 import { acquireFence, type Fence, Fenced, type FenceRequest } from '../store/fence.ts';
 import { type Store, StoreError } from '../store/port.ts';
+import type { Duty, Shift } from './duty.ts';
 
 export interface LoopDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  readonly duty: Duty;
 }
 
 /** Milliseconds after the first, second, ... failure in a row; the last one repeats. */
 const BACKOFF = [50, 200, 1_000, 5_000, 15_000] as const;
+/** Milliseconds a loop that met a newer record leaves the lock to others before it asks for it again. */
+const STAND_BY = 5_000;
+
+type Work = (fence: Fence, signal: AbortSignal) => Promise<void>;
 
 /**
  * Runs `work` under a fence until `signal` aborts. `work` returns or throws `Fenced` when the fence is lost; any other error
@@ -26,19 +38,31 @@ export async function fencedLoop(
   request: Omit<FenceRequest, 'signal'>,
   deps: LoopDeps,
   signal: AbortSignal,
-  work: (fence: Fence, signal: AbortSignal) => Promise<void>,
+  work: Work,
 ): Promise<void> {
   let failures = 0;
+  let toldOf: string | undefined;
   while (!signal.aborted) {
-    let fence: Fence | undefined;
+    const started = deps.clock.monotonic();
+    let shift: Shift | undefined;
     try {
-      fence = await acquireFence(deps.store, { ...request, signal });
-      const started = deps.clock.monotonic();
-      await work(fence, signal).finally(() => {
-        if (deps.clock.monotonic() - started > 60_000) failures = 0;
-      });
+      await deps.duty.on(signal);
+      shift = deps.duty.shift();
+      await tenure(name, request, deps, AbortSignal.any([signal, shift.over]), work);
     } catch (error) {
       if (signal.aborted || isTheEnd(error)) break;
+      if (shift?.over.aborted) {
+        deps.log.debug({ loop: name, err: error }, `${name} is paused`);
+        continue;
+      }
+      if (isNewerRecord(error)) {
+        if (error.message !== toldOf)
+          deps.log.warn({ loop: name, reason: error.message }, `${name} is left to an upgraded scheduler`);
+        toldOf = error.message;
+        await pause(STAND_BY, signal);
+        continue;
+      }
+      if (deps.clock.monotonic() - started > 60_000) failures = 0;
       const level = error instanceof Fenced ? 'info' : 'error';
       deps.log[level](
         { loop: name, err: error, failures },
@@ -47,14 +71,69 @@ export async function fencedLoop(
       await pause(BACKOFF[Math.min(failures, BACKOFF.length - 1)] ?? 15_000, signal);
       failures += 1;
     } finally {
-      await fence
-        ?.release()
-        .catch(error => deps.log.debug({ loop: name, err: error }, 'the lock was gone already'));
+      shift?.[Symbol.dispose]();
     }
+  }
+}
+
+/** Once with the lock. It is free again before any pause, for others to try. */
+async function tenure(
+  name: string,
+  request: Omit<FenceRequest, 'signal'>,
+  deps: LoopDeps,
+  signal: AbortSignal,
+  work: Work,
+): Promise<void> {
+  const fence = await acquireFence(deps.store, { ...request, signal });
+  try {
+    await workInContact(name, deps, fence, signal, work);
+  } finally {
+    await fence
+      .release()
+      .catch(error => deps.log.debug({ loop: name, err: error }, 'the lock was gone already'));
+  }
+}
+
+/** Each time contact was lost and regained the work begins again, from the stored state and under the same fence. */
+async function workInContact(
+  name: string,
+  { store, log }: LoopDeps,
+  fence: Fence,
+  signal: AbortSignal,
+  work: Work,
+): Promise<void> {
+  const either = AbortSignal.any([signal, fence.lost]);
+  for (let losses = 0; ; losses++) {
+    try {
+      return await work(fence, signal);
+    } catch (error) {
+      if (!isConnectionLoss(error) || either.aborted) throw error;
+      log.info({ loop: name }, `${name} is out of contact with the store; it waits`);
+    }
+    // A store that answers with failures while connected has no event to wait for.
+    await pause(BACKOFF[Math.min(losses, 3)] ?? 5_000, either);
+    await connected(store, either);
   }
 }
 
 /** The store was closed under us: the process is going down. */
 function isTheEnd(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'Closed' || error.code === 'SessionExpired');
+}
+
+/** Runs loops side by side until aborted or until the first of them ends; then the others are stopped and waited for. */
+export async function together(
+  signal: AbortSignal,
+  start: (signal: AbortSignal) => readonly Promise<unknown>[],
+): Promise<void> {
+  const over = new AbortController();
+  const either = AbortSignal.any([signal, over.signal]);
+  const loops = start(either);
+  try {
+    await Promise.race(loops);
+    signal.throwIfAborted();
+  } finally {
+    over.abort(new Error('a loop beside this one ended'));
+    await Promise.allSettled(loops);
+  }
 }

@@ -4,30 +4,39 @@
  * A wake-up is an entry in the pipeline's event queue, or a poke (new layout, changed facts). A turn that throws is taken
  * again with one event only; the event that keeps failing is laid aside after a few attempts, so that one poisoned event
  * neither stops a pipeline nor disappears.
+ *
+ * One scheduler holds it at a time; the others stand by and go on at once where it died: same items, same places, same traces.
  */
 
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
+import { pause } from '../lib/pause.ts';
 import { createDirty, type Dirty } from '../lib/signal.ts';
-import { graphOf } from '../model/build-set.ts';
+import { isNewerRecord } from '../model/codec/record.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
+import { isOutOfContact } from '../store/connection.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import { type Fence, Fenced } from '../store/fence.ts';
-import { loadPipeline, preparePipeline } from '../store/load-pipeline.ts';
+import { preparePipeline } from '../store/load-pipeline.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
-import { fencedLoop, type LoopDeps } from './loop.ts';
+import type { FairShare } from './fair-share.ts';
+import { fencedLoop, type LoopDeps, together } from './loop.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { MAX_EVENTS, pipelineTurn } from './pipeline-turn.ts';
 import { processReports, type ReportLoopDeps } from './report-loop.ts';
-import { type TakeOverDeps, takeOver } from './take-over.ts';
+import { type SettleDeps, settleLostWork } from './settle-lost-work.ts';
+import { blobsOf, storedState } from './stored-state.ts';
+import type { TenantLayout } from './tenant-layout.ts';
 
 /** A turn with the same first event fails this often before that event is laid aside. */
 const MAX_ATTEMPTS = 4;
 /** Turns in a row that could not be committed: more than that is no coincidence. */
 const MAX_AGAIN = 50;
+/** Milliseconds between looks for work that got lost without anybody noticing. */
+const CARE_INTERVAL = 60_000;
 
 export interface PipelineRunnerDeps extends LoopDeps {
   readonly tenant: string;
@@ -37,12 +46,12 @@ export interface PipelineRunnerDeps extends LoopDeps {
   readonly paths: StorePaths;
   readonly log: Log;
   readonly events: EventQueue<PipelineEvent>;
+  readonly layout: Pick<TenantLayout, 'upToDate' | 'refresh'>;
   /** With the current layout; called once per turn. */
   context(): PipelineContext;
-  readonly takeOver: Omit<TakeOverDeps, 'events'>;
+  readonly lostWork: Omit<SettleDeps, 'events'>;
   readonly reports: ReportLoopDeps;
-  /** The pipeline holds this now: for others of this process (blobs in use). */
-  onState(state: PipelineState): void;
+  readonly share: FairShare;
 }
 
 export interface PipelineRunner {
@@ -82,44 +91,77 @@ async function tenure(
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
-  let state = await storedState(deps);
-  await takeOver(state, { ...deps.takeOver, events: deps.events }, fence, signal);
-  deps.onState(state);
-  dirty.set();
-  const stop = new AbortController();
-  const either = AbortSignal.any([signal, fence.lost, stop.signal]);
+  using held = deps.share.hold();
+  await deps.lostWork.mergeRequests.prepare(signal);
+  await deps.lostWork.buildRequests.prepare(signal);
+  await together(AbortSignal.any([signal, fence.lost]), stop => [
+    turning(deps, dirty, held, fence, stop),
+    processReports(deps.reports, fence, stop),
+    wakeRegularly(dirty, stop),
+  ]);
+}
+
+/** Turns, one after the other, until aborted, or until the pipeline is for another scheduler. */
+async function turning(
+  deps: PipelineRunnerDeps,
+  dirty: Dirty,
+  held: Disposable,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
+  await deps.layout.upToDate();
+  let state = await storedState(deps, fence);
+  let careAt = Number.NEGATIVE_INFINITY;
+  // Not at once: two that both think they hold too much would hand it to and fro and never work.
+  const keepUntil = deps.clock.monotonic() + CARE_INTERVAL;
   let again = 0;
-  const turning = async () => {
-    for (;;) {
-      await dirty.wait(either);
-      const end = await turn(deps, state, fence, dirty);
-      again = end === 'again' ? again + 1 : 0;
-      if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
-      // What was committed of a turn in several parts is known to the store alone.
-      state = end === 'again' ? await storedState(deps) : end;
-      deps.context().graphs.retain(new Set(blobsOf(state)));
-      deps.onState(state);
+  dirty.set();
+  for (;;) {
+    await dirty.wait(signal);
+    await deps.layout.upToDate();
+    if (deps.clock.monotonic() >= careAt) {
+      await settleLostWork(state, { ...deps.lostWork, events: deps.events }, deps.context(), fence);
+      careAt = deps.clock.monotonic() + CARE_INTERVAL;
+      const contenders = await contendersBeside(deps, fence);
+      if (deps.clock.monotonic() >= keepUntil && isForOthers(contenders, deps)) {
+        held[Symbol.dispose]();
+        return;
+      }
     }
-  };
-  const loops = [turning(), processReports(deps.reports, fence, either)];
-  try {
-    await Promise.race(loops);
-    either.throwIfAborted();
-  } finally {
-    stop.abort();
-    await Promise.allSettled(loops);
+    const end = await turn(deps, state, fence, dirty);
+    again = end === 'again' ? again + 1 : 0;
+    if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
+    state = end === 'again' ? await storedState(deps, fence) : end;
+    deps.context().graphs.retain(new Set(blobsOf(state)));
   }
 }
 
-/** As the store has it, with its job graphs at hand. */
-async function storedState(deps: PipelineRunnerDeps): Promise<PipelineState> {
-  const state = await loadPipeline(deps.store, deps.paths.pipeline(deps.tenant, deps.pipeline));
-  await deps.context().graphs.load(blobsOf(state));
-  return state;
+/**
+ * Who wants the pipeline, the holder among them.
+ *
+ * @throws Fenced when our place in the lock is gone: a pipeline without work would not notice by itself, and count as held.
+ */
+async function contendersBeside({ store, paths, tenant, pipeline }: PipelineRunnerDeps, fence: Fence) {
+  const { lock } = paths.pipeline(tenant, pipeline);
+  const contenders = (await store.children(lock)) ?? [];
+  if (!contenders.includes(fence.contender)) throw new Fenced(lock, 'not-applied');
+  return contenders;
 }
 
-function blobsOf(state: PipelineState): readonly string[] {
-  return [...state.items.values()].flatMap(item => graphOf(item.buildset)?.blob ?? []);
+function isForOthers(contenders: readonly string[], { share, log }: PipelineRunnerDeps): boolean {
+  if (!share.isExceeded(contenders.length)) return false;
+  log.info(
+    {},
+    'this scheduler holds more than its share of the pipelines; another one goes on with this one',
+  );
+  return true;
+}
+
+async function wakeRegularly(dirty: Dirty, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(CARE_INTERVAL, signal);
+    dirty.set();
+  }
 }
 
 async function turn(
@@ -132,9 +174,10 @@ async function turn(
     const end = await pipelineTurn(deps.context(), state, fence, MAX_EVENTS);
     if (end.kind === 'nothing-to-do') return state;
     if (end.kind === 'again' || end.more) dirty.set();
+    if (end.kind === 'again' && end.because === 'layout') await deps.layout.refresh();
     return end.kind === 'committed' ? end.state : 'again';
   } catch (error) {
-    if (error instanceof Fenced) throw error;
+    if (isNoFaultOfEvents(error)) throw error;
     deps.log.error({ err: error }, 'a turn failed; taking it again with one event');
     await singly(deps, fence);
     dirty.set();
@@ -149,11 +192,11 @@ async function turn(
  */
 async function singly(deps: PipelineRunnerDeps, fence: Fence): Promise<void> {
   const [entry] = await deps.events.list(1);
-  const state = await storedState(deps);
+  const state = await storedState(deps, fence);
   try {
     await pipelineTurn(deps.context(), state, fence, entry === undefined ? 0 : 1);
   } catch (error) {
-    if (error instanceof Fenced || entry === undefined) throw error;
+    if (isNoFaultOfEvents(error) || entry === undefined) throw error;
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
     deps.log.error(
       { err: error, event: entry.value.kind, attempts: entry.attempts + 1 },
@@ -164,4 +207,8 @@ async function singly(deps: PipelineRunnerDeps, fence: Fence): Promise<void> {
       deps.ids.uuid(),
     );
   }
+}
+
+function isNoFaultOfEvents(error: unknown): boolean {
+  return error instanceof Fenced || isNewerRecord(error) || isOutOfContact(error);
 }

@@ -1,6 +1,8 @@
 /**
  * Renews a tenant's layout: reads the configuration of projects whose branches moved, through mergers, and commits cache and
- * layout together. Files that read the same as before change nothing, whatever their commit.
+ * layout. Files that read the same as before change nothing, whatever their commit.
+ *
+ * The new files go first, the record that names them last, in one multi that makes the layout current; see config-cache.ts.
  */
 import type { Connection } from '../driver/connection.ts';
 import type { Clock } from '../lib/clock.ts';
@@ -16,18 +18,19 @@ import {
   type ProjectKey,
   projectIdOf,
 } from '../model/project.ts';
-import type { Fence } from '../store/fence.ts';
+import { isOutOfContact, settle } from '../store/connection.ts';
+import type { Committed, Fence } from '../store/fence.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { set } from '../store/port.ts';
 import { splitOperations } from '../store/split-operations.ts';
 import { type AskDeps, askMerger } from './ask-merger.ts';
+import { cacheChange } from './config-cache.ts';
 import {
   type ConfigDeps,
-  cacheOperations,
   encodeSummary,
   layoutFrom,
   retiredFrom,
-  sameFiles,
+  sameBranches,
   type TenantConfig,
   withProject,
 } from './tenant-config.ts';
@@ -58,47 +61,65 @@ export async function reconfigure(
   fence: Fence,
   signal: AbortSignal,
 ): Promise<TenantConfig> {
-  const reads = await Promise.all(news.map(each => readProject(before, each, deps, signal)));
-  const branches = reads.reduce(
-    (all, read) => (read === undefined ? all : withProject(all, read.project, read.configs, read.existing)),
-    before.branches,
-  );
-  const different = reads.some(read => read !== undefined && changesConfiguration(before, read));
-  if (!different) {
-    await commit(fence, cacheOperations(before.branches, branches, deps.tenant.name, deps.paths), deps);
-    return { ...before, branches };
-  }
-  const layout = layoutFrom(branches, deps);
-  const after: TenantConfig = {
+  const branches = await readProjects(before.branches, news, deps, signal);
+  if (sameBranches(before.branches, branches)) return before;
+  const layout = layoutFrom(deps.tenant, branches, deps);
+  const after = {
+    tenant: deps.tenant,
     branches,
     layout,
     retired: retiredFrom([...before.retired, ...before.layout.pipelines.values()], layout),
     version: before.version + 1,
     reconfiguredAt: deps.clock.now(),
   };
-  await commit(
-    fence,
-    [
-      ...cacheOperations(before.branches, branches, deps.tenant.name, deps.paths),
-      set(deps.paths.tenant(deps.tenant.name).layout, encodeSummary(after, deps.tenant)),
-    ],
+  return storeLayout(
+    after,
+    news.map(each => each.project),
     deps,
+    fence,
   );
-  deps.log.info(
-    { tenant: deps.tenant.name, version: after.version, errors: layout.errors.length },
-    `tenant ${deps.tenant.name} has a new layout`,
-  );
-  for (const error of layout.errors.slice(0, 20))
-    deps.log.warn({ tenant: deps.tenant.name, code: error.code }, configErrorText(error));
-  return after;
 }
 
-async function commit(
-  fence: Fence,
-  operations: Parameters<typeof splitOperations>[0],
+/** What is known of all projects after these were read again. */
+export async function readProjects(
+  before: TenantConfig['branches'],
+  news: readonly ProjectNews[],
   deps: ReconfigureDeps,
-): Promise<void> {
-  for (const part of splitOperations(operations)) await fence.commit(part, deps.ids.uuid());
+  signal: AbortSignal,
+): Promise<TenantConfig['branches']> {
+  const reads = await Promise.all(news.map(each => readProject(before, each, deps, signal)));
+  return reads.reduce(
+    (all, read) => (read === undefined ? all : withProject(all, read.project, read.configs, read.existing)),
+    before,
+  );
+}
+
+/** Makes it the tenant's layout. @param projects whose stored files may have to change. */
+export async function storeLayout(
+  next: Omit<TenantConfig, 'node'>,
+  projects: Iterable<ProjectKey>,
+  deps: ReconfigureDeps,
+  fence: Fence,
+): Promise<TenantConfig> {
+  const { store, paths, tenant, log } = deps;
+  const place = paths.tenant(tenant.name).layout;
+  const { before, after } = await cacheChange(tenant.name, projects, next.branches, store, paths);
+  let committed: Committed | undefined;
+  for (const part of splitOperations(before, undefined, [set(place, encodeSummary(next))]))
+    committed = await fence.commit(part, deps.ids.uuid());
+  const node =
+    committed?.kind === 'committed'
+      ? committed.results.at(-1)?.version
+      : (await settle(store, () => store.get(place)))?.stat.version;
+  for (const part of splitOperations(after)) await fence.commit(part, deps.ids.uuid());
+  const { errors } = next.layout;
+  log.info(
+    { tenant: tenant.name, version: next.version, errors: errors.length },
+    `tenant ${tenant.name} has a new layout`,
+  );
+  for (const error of errors.slice(0, 20))
+    log.warn({ tenant: tenant.name, code: error.code }, configErrorText(error));
+  return { ...next, node: node ?? 0 };
 }
 
 interface ProjectRead {
@@ -107,20 +128,14 @@ interface ProjectRead {
   readonly existing: ReadonlySet<BranchName>;
 }
 
-function changesConfiguration(before: TenantConfig, read: ProjectRead): boolean {
-  const known = before.branches.get(read.project);
-  if (read.configs.some(config => !sameFiles(known?.get(config.branch), config))) return true;
-  return [...(known?.keys() ?? [])].some(branch => !read.existing.has(branch));
-}
-
 /** @returns undefined when the project cannot be read now: what is known of it stays in force, and the log says why. */
 async function readProject(
-  before: TenantConfig,
+  before: TenantConfig['branches'],
   news: ProjectNews,
   deps: ReconfigureDeps,
   signal: AbortSignal,
 ): Promise<ProjectRead | undefined> {
-  const known = new Set(before.branches.get(news.project)?.keys());
+  const known = new Set(before.get(news.project)?.keys());
   try {
     const branches = news.branches ?? (await branchesOf(news.project, deps, signal));
     const existing = news.branches === null ? new Set(branches) : known.union(new Set(branches));
@@ -128,6 +143,8 @@ async function readProject(
     return { project: news.project, configs, existing };
   } catch (error) {
     signal.throwIfAborted();
+    // Says nothing of the project: it is read when the store answers again.
+    if (isOutOfContact(error)) throw error;
     deps.log.error(
       { err: error, project: news.project },
       `cannot read the configuration of ${news.project}; what was read before stays in force`,

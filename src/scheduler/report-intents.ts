@@ -3,6 +3,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import { testedMergeOf } from '../model/build-set.ts';
 import type { Change } from '../model/change.ts';
 import type { FrozenJob } from '../model/job.ts';
+import type { MergedBranch } from '../model/merge.ts';
 import type { DriverConfig, Pipeline, ReportAction } from '../model/pipeline.ts';
 import { type ConnectionName, projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -91,8 +92,13 @@ function partsFor(
       config: reporter.config,
       merges: context.merges(reporter),
       change,
-      ...(tested === undefined ? {} : { tested }),
+      ...(tested === undefined ? {} : { tested: withoutRecipe(tested) }),
     }));
+}
+
+/** Whoever lands it needs the commit, not every change it was made of. */
+function withoutRecipe({ inputs: _, ...tested }: MergedBranch): MergedBranch {
+  return tested;
 }
 
 /** A success is announced only after the change has landed. */

@@ -3,6 +3,9 @@
  *
  * The deed comes after the intent and before the answer, so a crash between them makes it happen again: drivers ask the
  * host first and find it done. No pipeline waits inside a turn for a host.
+ *
+ * Directly before each deed the right to do it is proved by a write under the fence, and the driver asks once more directly
+ * before each push: a process that was stopped in between, for however long, does nothing when it goes on.
  */
 import type { Connection } from '../driver/connection.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
@@ -15,10 +18,12 @@ import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
 import type { ConnectionName } from '../model/project.ts';
 import type { ReportRecord } from '../model/queue-item.ts';
 import type { ReportIntent } from '../model/report-intent.ts';
+import { connected } from '../store/connection.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
-import { listOutbox, readOutbox } from '../store/outbox.ts';
+import { listOutbox } from '../store/outbox.ts';
 import { remove, type Store } from '../store/port.ts';
+import type { Quarantine } from '../store/quarantine.ts';
 import { wakeUps } from '../store/wake-ups.ts';
 
 export interface ReportDeps {
@@ -26,7 +31,9 @@ export interface ReportDeps {
   readonly ids: IdMaker;
   readonly log: Log;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
-  /** False: we may have lost the right to act; nothing is asked of a host any more. */
+  /** Returns when a write just proved that we hold the fence. @throws when we do not, or cannot know. */
+  prove(): Promise<void>;
+  /** False: we may have lost the right to act since. */
   mayAct(): boolean;
 }
 
@@ -80,6 +87,7 @@ async function carryOutPart(
   const startedAt = deps.clock.now();
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
+    await deps.prove();
     if (!deps.mayAct()) throw new NotAllowedToAct(`report ${intent.uuid}`);
     try {
       const outcome = await ask(intent, part, deps, signal);
@@ -122,6 +130,7 @@ async function ask(
       ...(part.tested === undefined ? {} : { tested: part.tested }),
     },
     signal,
+    () => deps.mayAct(),
   );
 }
 
@@ -143,27 +152,50 @@ function recordOf(
   };
 }
 
-export interface ReportLoopDeps extends ReportDeps {
+export interface ReportLoopDeps extends Omit<ReportDeps, 'prove' | 'mayAct'> {
   readonly store: Store;
   /** Outbox of intents of one pipeline. */
   readonly outbox: string;
   readonly events: EventQueue<PipelineEvent>;
+  /** Where intents go that nobody can read. */
+  readonly quarantine: Quarantine;
 }
 
 /** Carries out the intents of one pipeline in order, under its fence. Returns when aborted; throws when the fence is lost. */
 export async function processReports(deps: ReportLoopDeps, fence: Fence, signal: AbortSignal): Promise<void> {
-  const mayAct = () => deps.mayAct() && fence.held;
+  const right = {
+    mayAct: () => fence.held,
+    async prove() {
+      await connected(deps.store, signal);
+      await fence.commit([], deps.ids.uuid());
+    },
+  };
   for await (const _ of wakeUps(deps.store, deps.outbox, signal, event => event.kind === 'created')) {
     for (const entry of await listOutbox(deps.store, deps.outbox)) {
-      const [row] = await readOutbox(deps.store, [entry]);
-      if (row === undefined) continue;
-      // The fence is checked by a write directly before the deed: whoever is paused here for long finds it gone.
-      await fence.commit([], deps.ids.uuid());
-      const result = await carryOut(reportIntentCodec.decode(row.data), { ...deps, mayAct }, signal);
+      const node = await deps.store.get(entry.path);
+      const intent = await deps.quarantine.read(reportIntentCodec, entry.path, node);
+      if (intent === undefined) continue;
+      const result = await carryOutInContact(intent, { ...deps, ...right }, fence, signal);
       await fence.commit(
-        [remove(row.path), ...(result === undefined ? [] : deps.events.put(result))],
+        [remove(entry.path), ...(result === undefined ? [] : deps.events.put(result))],
         deps.ids.uuid(),
       );
+    }
+  }
+}
+
+/** A contact that is lost for a while between the proof and the deed costs a repetition, not the fence. */
+async function carryOutInContact(
+  intent: ReportIntent,
+  deps: ReportDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<ReportResult | undefined> {
+  for (;;) {
+    try {
+      return await carryOut(intent, deps, signal);
+    } catch (error) {
+      if (!(error instanceof NotAllowedToAct) || fence.lost.aborted) throw error;
     }
   }
 }

@@ -1,7 +1,9 @@
 /**
- * The scheduler: one loop per connection, per tenant and per pipeline, each under a fence of its own, so that any number of
- * schedulers share the work and none does what another is doing.
+ * The scheduler: one loop per connection, per tenant and per pipeline, and one that sweeps, each under a fence of its own, so
+ * that any number of schedulers share the work and none does what another is doing. One object lives as long as its session
+ * with the store; when that is lost `run` rejects, and whoever started it begins again with a new session and a new object.
  */
+import { pause } from '../lib/pause.ts';
 import {
   buildRequestCodec,
   mergerRequestCodec,
@@ -9,24 +11,42 @@ import {
   tenantEventCodec,
 } from '../model/codec/records.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
-import type { PipelineState } from '../model/pipeline-state.ts';
-import { projectIdOf } from '../model/project.ts';
+import { type ConnectionName, type ProjectKey, projectIdOf } from '../model/project.ts';
 import { openExecutorLabels } from '../store/components.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import { EventQueue } from '../store/event-queue.ts';
+import { type Store, StoreError } from '../store/port.ts';
 import { RequestQueue } from '../store/request-queue.ts';
 import { openChangeCache } from './change-cache.ts';
 import { runConnection, type TenantsOf } from './connection-runner.ts';
 import type { SchedulerDeps } from './deps.ts';
+import { createDuty } from './duty.ts';
+import { createFairShare } from './fair-share.ts';
 import type { SchedulerShared } from './shared.ts';
+import { steadyExecutors } from './steady-executors.ts';
 import { runSweeper } from './sweeper.ts';
 import { createTenantRunner, type TenantRunner } from './tenant-runner.ts';
 
+/**
+ * Milliseconds the loops may take to end: one may be waiting for a code host that does not answer. What it does afterwards
+ * has no effect, for it holds no fence any more.
+ */
+const END_LIMIT = 10_000;
+
 export interface Scheduler {
-  /** All tenants have a layout. */
+  /** A layout of every tenant is adopted. Never settles when the scheduler ends before. */
   readonly ready: Promise<void>;
-  /** Ends with the first loop that fails for good, or when aborted; then everything is released. */
+  /**
+   * Resolves when aborted, after everything is released.
+   *
+   * @throws StoreError `SessionExpired` when the session is over; otherwise the error of the first loop that fails for good.
+   */
   run(signal: AbortSignal): Promise<void>;
+  /** Ends what is under way, gives all fences back and takes none until `resume`. Idempotent. */
+  pause(): void;
+  resume(): void;
+  /** As `pause`; resolves when all fences are given back. */
+  drain(): Promise<void>;
 }
 
 export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
@@ -34,39 +54,43 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   const cached = [...deps.connections.keys()].map(name => paths.changeCache(name));
   for (const path of [...cached, paths.spanOutbox, paths.historyOutbox, paths.blobs, paths.tenants])
     await ensureNode(store, path);
-  const states = new Map<string, PipelineState>();
   const loops = trackedLoops(deps);
-  const shared = await share(deps, states, loops.track);
+  const shared = await share(deps, loops.track);
+  const { duty } = shared;
   const runners = new Map(deps.tenants.map(tenant => [tenant.name, createTenantRunner(tenant, shared)]));
   const ready = Promise.all([...runners.values()].map(runner => runner.ready)).then(() => {});
 
   return {
     ready,
+    pause: () => duty.pause(),
+    resume: () => duty.resume(),
+    async drain() {
+      duty.pause();
+      await duty.idle();
+    },
     async run(signal) {
       const stop = new AbortController();
       const both = AbortSignal.any([signal, stop.signal]);
+      /** Events wait in their queues until the tenants can match them. */
+      const afterReady = async (loop: () => Promise<void>): Promise<void> => {
+        await Promise.race([ready, aborted(both)]);
+        if (!both.aborted) await loop();
+      };
       for (const [name, runner] of runners) loops.track(runner.run(both), `tenant ${name}`);
-      // Events wait in their queues until the tenants can match them.
       for (const [name, connection] of deps.connections) {
-        const mine = new Set(
-          deps.tenants
-            .flatMap(tenant => tenant.projects.map(each => each.project))
-            .filter(project => projectIdOf(project).connection === name),
-        );
+        const projects = () => projectsOf(name, runners);
         loops.track(
-          ready.then(() => runConnection(connection, mine, tenantsHolding(runners), shared, both)),
+          afterReady(() => runConnection(connection, projects, tenantsHolding(runners), shared, both)),
           `connection ${name}`,
         );
       }
-      loops.track(
-        ready.then(() => runSweeper(shared, () => [...states.values()], both)),
-        'sweeper',
-      );
+      // From the beginning: a merger may die with the very question that makes a tenant ready.
+      loops.track(runSweeper(shared, both), 'sweeper');
       try {
-        await Promise.race([loops.failed, aborted(signal)]);
+        await Promise.race([loops.failed, aborted(signal), sessionLost(store)]);
       } finally {
-        stop.abort(signal.reason);
-        await loops.settled();
+        stop.abort(signal.reason ?? new Error('the scheduler ends'));
+        await loops.settled(END_LIMIT);
         shared.changes[Symbol.dispose]();
         shared.executors[Symbol.dispose]();
       }
@@ -74,11 +98,7 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   };
 }
 
-async function share(
-  deps: SchedulerDeps,
-  states: Map<string, PipelineState>,
-  track: SchedulerShared['track'],
-): Promise<SchedulerShared> {
+async function share(deps: SchedulerDeps, track: SchedulerShared['track']): Promise<SchedulerShared> {
   const { store, paths, clock } = deps;
   const problem = (error: unknown) =>
     deps.log.error({ err: error }, 'the change cache could not be read again');
@@ -87,11 +107,19 @@ async function share(
   const queues = new Map<string, EventQueue<PipelineEvent>>();
   return {
     deps,
+    duty: createDuty(),
+    share: createFairShare(),
     changes: await openChangeCache(deps.connections.keys(), store, paths, problem),
     mergeRequests: new RequestQueue({ store, path: paths.requests('merge'), codec: mergerRequestCodec }),
     buildRequests: new RequestQueue({ store, path: paths.requests('build'), codec: buildRequestCodec }),
-    executors: await openExecutorLabels(store, paths, error =>
-      deps.log.error({ err: error }, 'the list of executors could not be read'),
+    executors: steadyExecutors(
+      await openExecutorLabels(store, paths, error =>
+        deps.log.error({ err: error }, 'the list of executors could not be read'),
+      ),
+      store,
+      paths,
+      clock,
+      deps.executorPatience ?? 0,
     ),
     driversOfConnections: driversOfConnections(deps),
     onDeadLetter,
@@ -111,9 +139,6 @@ async function share(
       queues.set(path, queue);
       return queue;
     },
-    onState(tenant, pipeline, state) {
-      states.set(`${tenant}/${pipeline}`, state);
-    },
     track,
   };
 }
@@ -130,8 +155,17 @@ function driversOfConnections(deps: SchedulerDeps): SchedulerShared['driversOfCo
 function tenantsHolding(runners: ReadonlyMap<string, TenantRunner>): TenantsOf {
   return project =>
     [...runners]
-      .filter(([, runner]) => runner.holds(project))
+      .filter(([, runner]) => runner.projects().has(project))
       .map(([tenant, { queue }]) => ({ tenant, queue }));
+}
+
+/** All that any tenant holds on this connection. */
+function projectsOf(
+  connection: ConnectionName,
+  runners: ReadonlyMap<string, TenantRunner>,
+): ReadonlySet<ProjectKey> {
+  const projects = [...runners.values()].flatMap(runner => [...runner.projects()]);
+  return new Set(projects.filter(project => projectIdOf(project).connection === connection));
 }
 
 /** Loops that run beside one another: the first that fails ends all. */
@@ -144,11 +178,19 @@ function trackedLoops(deps: SchedulerDeps) {
     track(loop: Promise<void>, name: string): void {
       tracked.push(loop);
       loop.catch(error => {
-        deps.log.error({ err: error }, `${name} ended`);
+        if (deps.store.sessionState !== 'lost') deps.log.error({ err: error }, `${name} ended`);
         failed.reject(error);
       });
     },
-    settled: () => Promise.allSettled(tracked),
+    async settled(limit: number): Promise<void> {
+      const ended = new AbortController();
+      const late = pause(limit, ended.signal).then(() => {
+        if (!ended.signal.aborted)
+          deps.log.warn({}, `the scheduler ends although some of its loops did not within ${limit} ms`);
+      });
+      await Promise.race([Promise.allSettled(tracked), late]);
+      ended.abort();
+    },
   };
 }
 
@@ -156,5 +198,13 @@ function aborted(signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal.aborted) resolve();
     else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}
+
+function sessionLost(store: Store): Promise<never> {
+  return new Promise((_, reject) => {
+    const lost = () => reject(new StoreError('SessionExpired', '/'));
+    if (store.sessionState === 'lost') lost();
+    else store.onSessionState(state => state === 'lost' && lost());
   });
 }

@@ -3,28 +3,29 @@ import type { Driver } from '../driver/driver.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { MergerRequest } from '../model/merge.ts';
-import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ConnectionName, PipelineName, TenantName } from '../model/project.ts';
-import type { ExecutorLabels } from '../store/components.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
 import type { ChangeCache } from './change-cache.ts';
 import type { SchedulerDeps } from './deps.ts';
+import type { Duty } from './duty.ts';
+import type { FairShare } from './fair-share.ts';
+import type { SteadyExecutors } from './steady-executors.ts';
 
 export interface SchedulerShared {
   readonly deps: SchedulerDeps;
+  readonly duty: Duty;
+  readonly share: FairShare;
   readonly changes: ChangeCache;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   /** The executors that are there. */
-  readonly executors: ExecutorLabels;
+  readonly executors: SteadyExecutors;
   readonly driversOfConnections: ReadonlyMap<ConnectionName, Driver>;
   /** Tells the log of an entry that no reader understands. */
   onDeadLetter(path: string, error: unknown): void;
   tenantQueue(tenant: TenantName): EventQueue<TenantEvent>;
   pipelineQueue(tenant: TenantName, pipeline: PipelineName): EventQueue<PipelineEvent>;
-  /** A pipeline's contents after its last turn. */
-  onState(tenant: TenantName, pipeline: PipelineName, state: PipelineState): void;
   /** A loop that ends with an error ends the scheduler. */
   track(loop: Promise<void>, name: string): void;
 }

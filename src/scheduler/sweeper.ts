@@ -1,37 +1,51 @@
 /**
- * Background care: workers that vanished are settled as soon as their claims go; what nobody needs any more (old delivery ids,
- * closed changes, unused job graphs, cancels that came too late) is removed once an hour.
+ * Background care, by one scheduler at a time: workers that vanished are settled as soon as their claims go; every few minutes
+ * what nobody needs any more is removed (old delivery ids, closed changes, unused job graphs, cancels that came too late, what
+ * dead pipelines and tenants left).
+ *
+ * What is in use is read from the store, never taken from this process's pipelines: others hold pipelines too. All that is
+ * removed is removed under the sweeper's fence and with the version that was seen unused.
  */
 import { addMilliseconds } from '../lib/clock.ts';
 import { pause } from '../lib/pause.ts';
-import type { PipelineState } from '../model/pipeline-state.ts';
+import type { Fence } from '../store/fence.ts';
+import { type Operation, StoreError } from '../store/port.ts';
 import { sweepSeen } from '../store/seen.ts';
-import { splitOperations } from '../store/split-operations.ts';
 import { wakeUps } from '../store/wake-ups.ts';
+import { fencedLoop, together } from './loop.ts';
 import { settleLostWorkers } from './lost-workers.ts';
 import { outdatedChanges } from './outdated-changes.ts';
+import { readHoldings } from './read-holdings.ts';
 import type { SchedulerShared } from './shared.ts';
 import { createBlobSweeper } from './sweep-blobs.ts';
+import { deadLeftovers } from './sweep-dead.ts';
+import { watchUnservableBuilds } from './unservable-builds.ts';
 
 /** Milliseconds between sweeps. */
-const INTERVAL = 3_600_000;
+const INTERVAL = 300_000;
 /** Milliseconds a closed change that no item holds stays in the cache. */
 const CLOSED_CHANGE_KEPT = 3_600_000;
 
-/** Until aborted. Harmless when several schedulers do it at once. */
-export async function runSweeper(
-  shared: SchedulerShared,
-  states: () => readonly PipelineState[],
-  signal: AbortSignal,
-): Promise<void> {
-  await shared.mergeRequests.prepare(signal);
-  await shared.buildRequests.prepare(signal);
-  await Promise.all([
-    ...[shared.mergeRequests, shared.buildRequests].map(requests =>
-      watchClaims(requests.claimedPath, shared, signal),
-    ),
-    tidyRegularly(shared, states, signal),
-  ]);
+/** Until aborted. */
+export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): Promise<void> {
+  const { deps, duty, mergeRequests, buildRequests } = shared;
+  await mergeRequests.prepare(signal);
+  await buildRequests.prepare(signal);
+  const { lock, epoch, lastOperation } = deps.paths.sweeper;
+  const request = {
+    lockPath: lock,
+    epochPath: epoch,
+    lastOperationPath: lastOperation,
+    guid: deps.ids.uuid(),
+  };
+  await fencedLoop('sweeper', request, { ...deps, duty }, signal, (fence, stop) =>
+    together(AbortSignal.any([stop, fence.lost]), either => [
+      watchClaims(mergeRequests.claimedPath, shared, either),
+      watchClaims(buildRequests.claimedPath, shared, either),
+      watchUnservableBuilds({ ...deps, ...shared }, fence, either),
+      sweepRegularly(shared, fence, either),
+    ]),
+  );
 }
 
 async function watchClaims(path: string, shared: SchedulerShared, signal: AbortSignal): Promise<void> {
@@ -42,31 +56,53 @@ async function watchClaims(path: string, shared: SchedulerShared, signal: AbortS
   }
 }
 
-async function tidyRegularly(
-  shared: SchedulerShared,
-  states: () => readonly PipelineState[],
-  signal: AbortSignal,
-): Promise<void> {
-  const { store, paths } = shared.deps;
-  const sweepBlobs = createBlobSweeper(store, paths);
+async function sweepRegularly(shared: SchedulerShared, fence: Fence, signal: AbortSignal): Promise<void> {
+  const sweep = createSweep(shared, fence);
   while (!signal.aborted) {
-    await tidy(shared, states(), sweepBlobs);
+    await sweep();
     await pause(INTERVAL, signal);
   }
 }
 
-async function tidy(
-  shared: SchedulerShared,
-  states: readonly PipelineState[],
-  sweepBlobs: ReturnType<typeof createBlobSweeper>,
-): Promise<void> {
-  const { store, paths, clock, connections } = shared.deps;
-  const now = clock.now();
-  for (const name of connections.keys()) await sweepSeen(store, paths.connection(name).seen, now);
-  const old = outdatedChanges(shared.changes.all(), states, addMilliseconds(now, -CLOSED_CHANGE_KEPT));
-  for (const part of splitOperations(shared.changes.forget(old))) await store.multi(part);
-  await sweepBlobs(states);
-  for (const requests of [shared.mergeRequests, shared.buildRequests]) {
-    for (const operation of await requests.staleCancels()) await store.multi([operation]);
+/** One sweep per call. A job graph goes with the second sweep that finds it unused. */
+export function createSweep(shared: SchedulerShared, fence: Fence): () => Promise<void> {
+  const { store, paths, clock, connections, ids, log } = shared.deps;
+  const blobs = createBlobSweeper(store, paths);
+
+  /** Each by itself: when somebody wrote what one is about, it stays. */
+  async function removeAll(operations: readonly (readonly Operation[])[]): Promise<void> {
+    for (const each of operations) {
+      try {
+        await fence.commit(each, ids.uuid());
+      } catch (error) {
+        if (!isOthersWork(error)) throw error;
+      }
+    }
   }
+
+  return async () => {
+    const now = clock.now();
+    for (const name of connections.keys()) await sweepSeen(store, paths.connection(name).seen, now);
+    const candidates = await blobs.candidates();
+    await shared.changes.fresh();
+    const holdings = await readHoldings(store, paths);
+    if (holdings.unreadable.length > 0)
+      log.warn({ paths: holdings.unreadable }, 'what these records hold is not known; less is swept');
+    else {
+      await removeAll(blobs.unused(candidates, holdings.blobs).map(operation => [operation]));
+      const old = outdatedChanges(
+        shared.changes.all(),
+        holdings.changes,
+        addMilliseconds(now, -CLOSED_CHANGE_KEPT),
+      );
+      await removeAll(shared.changes.forget(old).map(operation => [operation]));
+    }
+    for (const requests of [shared.mergeRequests, shared.buildRequests])
+      await removeAll((await requests.staleCancels()).map(operation => [operation]));
+    await removeAll(await deadLeftovers(shared, holdings));
+  };
+}
+
+function isOthersWork(error: unknown): boolean {
+  return error instanceof StoreError && ['NoNode', 'BadVersion', 'NodeExists'].includes(error.code);
 }

@@ -1,32 +1,40 @@
 /**
- * A tenant's configuration files and the layout they make, kept in memory and in the store's cache: a restart, or a second
- * scheduler, starts from the cache and asks no merger.
+ * A tenant's configuration as one scheduler holds it: the files of all branches and the layout they make.
+ *
+ * The layout is a function of what the stored record says it was built from ({@link LayoutSources}) and of the program, so
+ * every scheduler makes the same one by itself and asks no merger (`tenant-layout.ts`); only the holder of the tenant's fence
+ * writes a new one (`reconfigure.ts`). Where the tenant files of two schedulers differ, that of the holder counts for all.
  */
 import type { Driver } from '../driver/driver.ts';
 import { buildLayout, type LayoutInput } from '../layout/build-layout.ts';
 import type { Layout } from '../layout/layout.ts';
 import type { ParseCache } from '../layout/parse-cache.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
-import { branchConfigCodec, layoutSummaryCodec } from '../model/codec/records.ts';
-import type { LayoutSummary, Tenant } from '../model/layout.ts';
+import { layoutSummaryCodec } from '../model/codec/records.ts';
+import type { LayoutSources, LayoutSummary, Tenant } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, ConnectionName, ProjectKey } from '../model/project.ts';
-import type { StorePaths } from '../store/paths.ts';
-import { create, type Operation, remove, type Store, set } from '../store/port.ts';
+import { type CachedConfig, hashed } from './config-cache.ts';
 
 export interface TenantConfig {
+  /** As the layout was built for; not always what this process's tenant file says. */
+  readonly tenant: Tenant;
   /** Every branch of every project, as last read. */
-  readonly branches: ReadonlyMap<ProjectKey, ReadonlyMap<BranchName, BranchConfig>>;
+  readonly branches: ReadonlyMap<ProjectKey, ReadonlyMap<BranchName, CachedConfig>>;
   readonly layout: Layout;
   /** Pipelines that are gone from the layout and may still hold items: they finish under their last definition. */
   readonly retired: readonly Pipeline[];
   readonly version: number;
   readonly reconfiguredAt: Nanoseconds;
+  /**
+   * Version of the stored record's node. A turn's commit checks it, so that no turn under an old layout takes effect after a
+   * new one is there.
+   */
+  readonly node: number;
 }
 
 export interface ConfigDeps {
-  readonly tenant: Tenant;
   readonly driversOfConnections: ReadonlyMap<ConnectionName, Driver>;
   readonly cache: ParseCache;
 }
@@ -40,13 +48,17 @@ export function retiredFrom(before: readonly Pipeline[], layout: Layout): readon
   return [...byName.values()].filter(pipeline => !layout.pipelines.has(pipeline.name));
 }
 
-export function layoutFrom(branches: TenantConfig['branches'], deps: ConfigDeps): Layout {
-  return buildLayout(layoutInput(branches, deps));
+export function layoutFrom(tenant: Tenant, branches: TenantConfig['branches'], deps: ConfigDeps): Layout {
+  return buildLayout(layoutInput(tenant, branches, deps));
 }
 
-export function layoutInput(branches: TenantConfig['branches'], deps: ConfigDeps): LayoutInput {
+export function layoutInput(
+  tenant: Tenant,
+  branches: TenantConfig['branches'],
+  deps: ConfigDeps,
+): LayoutInput {
   return {
-    tenant: deps.tenant,
+    tenant,
     configs: [...branches.values()].flatMap(each => [...each.values()]),
     languages: languagesOf(deps.driversOfConnections),
     cache: deps.cache,
@@ -59,92 +71,60 @@ export function languagesOf(
   return new Map([...drivers].map(([connection, driver]) => [connection, driver.config]));
 }
 
-/** What `next` changes in the files of one project; branches that are gone are dropped. */
+/**
+ * With what was read of one project; branches that are gone are dropped. Files that read the same stay the same object,
+ * whatever their commit.
+ */
 export function withProject(
   branches: TenantConfig['branches'],
   project: ProjectKey,
   read: readonly BranchConfig[],
   existing: ReadonlySet<BranchName>,
 ): TenantConfig['branches'] {
-  const kept = [...(branches.get(project) ?? new Map<BranchName, BranchConfig>())].filter(([branch]) =>
-    existing.has(branch),
-  );
-  return new Map([
-    ...branches,
-    [project, new Map([...kept, ...read.map(each => [each.branch, each] as const)])],
-  ]);
+  const before = branches.get(project) ?? new Map<BranchName, CachedConfig>();
+  const kept = [...before].filter(([branch]) => existing.has(branch));
+  const news = read.map(hashed).map(config => {
+    const known = before.get(config.branch);
+    return [config.branch, known?.digest === config.digest ? known : config] as const;
+  });
+  return new Map([...branches, [project, new Map([...kept, ...news])]]);
 }
 
-/** Configuration that reads the same makes the same layout, whatever the commit. */
-export function sameFiles(a: BranchConfig | undefined, b: BranchConfig | undefined): boolean {
-  if (a === undefined || b === undefined) return a === b;
-  return (
-    a.files.length === b.files.length &&
-    a.files.every(
-      (file, index) =>
-        file.path === b.files[index]?.path &&
-        file.text === b.files[index]?.text &&
-        file.problem === b.files[index]?.problem,
-    )
-  );
+/** Whether both hold the same files of the same branches. */
+export function sameBranches(a: TenantConfig['branches'], b: TenantConfig['branches']): boolean {
+  if (a.size !== b.size) return false;
+  return [...a].every(([project, branches]) => {
+    const others = b.get(project);
+    if (others === undefined || others.size !== branches.size) return false;
+    return [...branches].every(([branch, { digest }]) => others.get(branch)?.digest === digest);
+  });
 }
 
-/** Operations that bring the stored cache from `before` to `after`. */
-export function cacheOperations(
-  before: TenantConfig['branches'],
-  after: TenantConfig['branches'],
-  tenant: string,
-  paths: StorePaths,
-): readonly Operation[] {
-  const operations: Operation[] = [];
-  for (const [project, branches] of after) {
-    for (const [branch, config] of branches) {
-      const old = before.get(project)?.get(branch);
-      if (old === config) continue;
-      const path = paths.cachedConfig(tenant, project, branch);
-      operations.push(
-        old === undefined
-          ? create(path, branchConfigCodec.encode(config))
-          : set(path, branchConfigCodec.encode(config)),
-      );
-    }
-    for (const branch of before.get(project)?.keys() ?? []) {
-      if (!branches.has(branch)) operations.push(remove(paths.cachedConfig(tenant, project, branch)));
-    }
-  }
-  return operations;
-}
-
-export async function readCachedConfig(
-  tenant: Tenant,
-  store: Store,
-  paths: StorePaths,
-): Promise<TenantConfig['branches']> {
-  const found = new Map<ProjectKey, Map<BranchName, BranchConfig>>();
-  for (const { project } of tenant.projects) {
-    const base = paths.cachedConfigs(tenant.name, project);
-    const names = (await store.children(base)) ?? [];
-    const nodes = await store.getMany(names.map(name => `${base}/${name}`));
-    const configs = nodes.flatMap(node => (node === undefined ? [] : [branchConfigCodec.decode(node.data)]));
-    if (configs.length > 0) found.set(project, new Map(configs.map(config => [config.branch, config])));
-  }
-  return found;
-}
-
-export function layoutSummary(config: TenantConfig, tenant: Tenant): LayoutSummary {
+export function sourcesOf({ tenant, branches }: Pick<TenantConfig, 'tenant' | 'branches'>): LayoutSources {
   return {
-    tenant: tenant.name,
+    tenant,
+    projects: [...branches].map(([project, configs]) => ({
+      project,
+      branches: [...configs.values()].map(({ branch, digest }) => ({ branch, digest })),
+    })),
+  };
+}
+
+export function layoutSummary(config: Omit<TenantConfig, 'node'>): LayoutSummary {
+  return {
+    tenant: config.tenant.name,
     version: config.version,
     reconfiguredAt: config.reconfiguredAt,
-    projects: tenant.projects,
+    projects: config.tenant.projects,
     pipelines: [...config.layout.pipelines.values()],
     retired: config.retired,
     jobs: [...config.layout.jobs.keys()].sort(),
     errors: config.layout.errors.slice(0, MAX_STORED_ERRORS),
     errorCount: config.layout.errors.length,
+    builtFrom: sourcesOf(config),
   };
 }
 
-export function encodeSummary(config: TenantConfig, tenant: Tenant): Uint8Array {
-  return layoutSummaryCodec.encode(layoutSummary(config, tenant));
+export function encodeSummary(config: Omit<TenantConfig, 'node'>): Uint8Array {
+  return layoutSummaryCodec.encode(layoutSummary(config));
 }

@@ -4,12 +4,14 @@ import type { Layout } from '../layout/layout.ts';
 import { type SpeculativeLayout, speculativeLayout } from '../layout/speculative-layout.ts';
 import { sha256 } from '../lib/ids.ts';
 import type { Change, ProposedChange } from '../model/change.ts';
-import type { Tenant } from '../model/layout.ts';
 import type { BranchConfig, ProjectState } from '../model/merge.ts';
 import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
-import { type PipelineName, type ProjectKey, projectIdOf } from '../model/project.ts';
+import { type PipelineName, type ProjectKey, projectIdOf, type TenantName } from '../model/project.ts';
 import type { ChangeFacts } from '../pipeline/turn.ts';
+import { check } from '../store/port.ts';
+import { createQuarantine } from '../store/quarantine.ts';
 import { createJobGraphs } from './job-graphs.ts';
+import { pipelineClock } from './pipeline-clock.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import type { PipelineRunnerDeps } from './pipeline-runner.ts';
 import type { SchedulerShared } from './shared.ts';
@@ -20,20 +22,21 @@ const MAX_SPECULATIVE = 50;
 
 export interface ContextMaker {
   context(config: TenantConfig, pipeline: Pipeline): PipelineContext;
-  readonly runnerDeps: Omit<PipelineRunnerDeps, 'context'>;
+  readonly runnerDeps: Omit<PipelineRunnerDeps, 'context' | 'layout'>;
 }
 
 export function contextMaker(
   shared: SchedulerShared,
-  tenant: Tenant,
+  tenant: TenantName,
   name: PipelineName,
   configDeps: ConfigDeps,
 ): ContextMaker {
   const { deps } = shared;
-  const log = deps.log.child({ tenant: tenant.name, pipeline: name });
-  const events = shared.pipelineQueue(tenant.name, name);
-  const places = deps.paths.pipeline(tenant.name, name);
+  const log = deps.log.child({ tenant, pipeline: name });
+  const events = shared.pipelineQueue(tenant, name);
+  const places = deps.paths.pipeline(tenant, name);
   const graphs = createJobGraphs(deps.store, deps.paths);
+  const clock = pipelineClock(deps.clock);
   /** Heads that jobs of a project and branch needed last time. */
   const learned = new Map<string, readonly ProjectState[]>();
   let remembered:
@@ -42,10 +45,13 @@ export function contextMaker(
 
   function make(config: TenantConfig, pipeline: Pipeline): PipelineContext {
     return {
-      clock: deps.clock,
+      clock,
       ids: deps.ids,
+      store: deps.store,
+      staged: places.staged,
       log,
-      tenant,
+      tenant: config.tenant,
+      layoutCheck: check(deps.paths.tenant(tenant).layout, config.node),
       pipeline,
       events,
       graphs,
@@ -61,7 +67,7 @@ export function contextMaker(
         queueOf: change => queueOf(config.layout, change),
       },
       freezing: {
-        clock: deps.clock,
+        clock,
         graphs,
         pipeline: name,
         layout: config.layout,
@@ -69,9 +75,9 @@ export function contextMaker(
         learn: (change, states) => learned.set(placeOf(change), states),
       },
       commanding: {
-        clock: deps.clock,
+        clock,
         ids: deps.ids,
-        tenant: tenant.name,
+        tenant,
         pipeline,
         webRoot: deps.webRoot,
         tracing: deps.spans !== undefined,
@@ -82,10 +88,10 @@ export function contextMaker(
         mergeRequests: shared.mergeRequests,
         buildRequests: shared.buildRequests,
         executors: shared.executors,
-        reportOutbox: deps.paths.reportOutbox(tenant.name, name),
+        reportOutbox: deps.paths.reportOutbox(tenant, name),
         events,
         eventsOf: other =>
-          config.layout.pipelines.has(other) ? shared.pipelineQueue(tenant.name, other) : undefined,
+          config.layout.pipelines.has(other) ? shared.pipelineQueue(tenant, other) : undefined,
         graph: blob => graphs.get(blob),
         record: key => shared.changes.record(key),
         mergeMessage: change => messageOf(change),
@@ -127,32 +133,33 @@ export function contextMaker(
       return remembered.context;
     },
     runnerDeps: {
-      tenant: tenant.name,
+      tenant,
       pipeline: name,
       store: deps.store,
       paths: deps.paths,
-      clock: deps.clock,
+      clock,
       ids: deps.ids,
       log,
       events,
-      takeOver: {
-        clock: deps.clock,
+      lostWork: {
+        clock,
         ids: deps.ids,
         log,
         mergeRequests: shared.mergeRequests,
         buildRequests: shared.buildRequests,
       },
       reports: {
-        clock: deps.clock,
+        clock,
         ids: deps.ids,
         log,
         connections: deps.connections,
-        mayAct: () => deps.store.sessionState === 'connected',
         store: deps.store,
-        outbox: deps.paths.reportOutbox(tenant.name, name),
+        outbox: deps.paths.reportOutbox(tenant, name),
         events,
+        quarantine: createQuarantine({ ...deps, clock, log, path: deps.paths.quarantine }),
       },
-      onState: state => shared.onState(tenant.name, name, state),
+      duty: shared.duty,
+      share: shared.share,
     },
   };
 }
@@ -168,7 +175,7 @@ function speculativeMemo(
     );
     const found = known.get(key);
     if (found !== undefined) return { ...found, cached: true };
-    const made = speculativeLayout(layoutInput(config.branches, deps), config.layout, files);
+    const made = speculativeLayout(layoutInput(config.tenant, config.branches, deps), config.layout, files);
     if (known.size >= MAX_SPECULATIVE) known.clear();
     known.set(key, made);
     return { ...made, cached: false };

@@ -4,14 +4,23 @@
  */
 import type { Connection } from '../driver/connection.ts';
 import type { Driver } from '../driver/driver.ts';
-import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import { type Clock, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import type { Change, ChangeRecord } from '../model/change.ts';
+import { pause } from '../lib/pause.ts';
+import { type Change, type ChangeRecord, connectionOfKey } from '../model/change.ts';
+import { isNewerRecord } from '../model/codec/record.ts';
 import { spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent, TenantEvent, TriggerEvent } from '../model/event.ts';
 import type { Pipeline } from '../model/pipeline.ts';
-import type { ConnectionName, PipelineName, ProjectKey, TenantName } from '../model/project.ts';
+import {
+  type ConnectionName,
+  type PipelineName,
+  type ProjectKey,
+  projectIdOf,
+  type TenantName,
+} from '../model/project.ts';
+import { isOutOfContact } from '../store/connection.ts';
 import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
 import { type Fence, Fenced } from '../store/fence.ts';
 import type { StorePaths } from '../store/paths.ts';
@@ -23,13 +32,17 @@ import type { ChangeCache } from './change-cache.ts';
 import { decisionRows } from './decision-rows.ts';
 import { missingRecords } from './missing-records.ts';
 import { outboxRows } from './outbox-rows.ts';
+import { pipelineClock } from './pipeline-clock.ts';
 import type { ProjectNews } from './reconfigure.ts';
+import { isRemoteFault, REMOTE_PAUSES } from './remote-fault.ts';
 import { matchDecision, matchPipelines, type PipelineMatch } from './tenant-matching.ts';
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 
 /** An event that fails this often is laid aside. */
 const MAX_ATTEMPTS = 4;
+/** Events looked at besides those that wait for a host. */
+const AT_ONCE = 100;
 
 export interface Reconfigured {
   readonly startedAt: Nanoseconds;
@@ -48,6 +61,8 @@ export interface TenantEventsDeps {
   readonly changes: ChangeCache;
   readonly spans: SpanOptions | undefined;
   readonly queue: EventQueue<TenantEvent>;
+  /** Milliseconds before a host that is away is asked again. Default {@link REMOTE_PAUSES}. */
+  readonly pauses?: readonly number[];
   pipelines(): Iterable<Pipeline>;
   /** They take nothing new, but hear of changes they hold. */
   retired(): readonly Pipeline[];
@@ -58,31 +73,89 @@ export interface TenantEventsDeps {
   reconfigure(news: ProjectNews, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null>;
 }
 
-/** Returns when aborted; throws when the fence is lost. */
+/**
+ * Returns when aborted; throws when the fence is lost. While a host is away its events wait, in their order; those of other
+ * hosts go on.
+ */
 export async function processTenantEvents(
   deps: TenantEventsDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
+  const pauses = deps.pauses ?? REMOTE_PAUSES;
   for await (const batch of deps.queue.batches(signal)) {
-    for (const entry of batch) await processEntry(entry, deps, fence, signal);
+    let left = await processAll(batch, deps, fence, signal);
+    for (let attempt = 1; left > 0 && !signal.aborted; attempt++) {
+      await pause(pauses[Math.min(attempt, pauses.length) - 1] ?? 30_000, signal);
+      left = await processAll(await deps.queue.list(batch.length + AT_ONCE), deps, fence, signal);
+    }
+  }
+}
+
+/** @returns how many wait because their host is away. */
+async function processAll(
+  entries: readonly QueueEntry<TenantEvent>[],
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<number> {
+  const away = new Set<ConnectionName>();
+  let left = 0;
+  for (const entry of entries) {
+    if (signal.aborted) return 0;
+    const host = hostOf(entry.value);
+    if (!away.has(host)) {
+      try {
+        await processEntry(entry, deps, fence, signal);
+        continue;
+      } catch (error) {
+        if (signal.aborted || !isRemoteFault(error)) throw error;
+        deps.log.warn(
+          { err: error, event: entry.value.uuid },
+          `${host} is away: events of tenant ${deps.tenant} wait for it`,
+        );
+        away.add(host);
+      }
+    }
+    left += 1;
+  }
+  return left;
+}
+
+function hostOf(event: TenantEvent): ConnectionName {
+  switch (event.kind) {
+    case 'trigger':
+      return event.trigger.connection;
+    case 'updated':
+      return connectionOfKey(event.change);
+    case 'first-look':
+      return projectIdOf(event.project).connection;
   }
 }
 
 /** @throws the error of an event that may succeed at another attempt; the caller's loop begins again after a pause. */
 async function processEntry(
   entry: QueueEntry<TenantEvent>,
-  deps: TenantEventsDeps,
+  { clock: own, ...rest }: TenantEventsDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
   const { value } = entry;
+  // The scheduler that forwarded it may have a clock that is ahead of ours.
+  const clock = pipelineClock(own);
+  clock.catchUp([value]);
+  const deps: TenantEventsDeps = { ...rest, clock };
   try {
+    await deps.changes.fresh();
     const forward = await forwardOf(value, deps, fence, signal);
     await fence.commit([deps.queue.ack(entry), ...forward.operations], deps.ids.uuid());
     deps.changes.remember(forward.records);
   } catch (error) {
-    if (error instanceof Fenced || signal.aborted) throw error;
+    if (error instanceof Fenced || isNewerRecord(error) || isOutOfContact(error) || signal.aborted)
+      throw error;
+    if (isRemoteFault(error)) throw error;
+    // Somebody else wrote what is said of the change first: the event is looked at again with that, and is not to blame.
+    if (await deps.changes.conflict(error)) return processEntry(entry, deps, fence, signal);
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
     await fence.commit(
       hopeless ? deps.queue.deadLetter(entry, error) : [deps.queue.noteFailure(entry)],
@@ -178,6 +251,11 @@ function enqueueOperations(
   });
 }
 
+/** It was measured by the process's own clock. */
+function notBefore(at: Nanoseconds, { startedAt, endedAt, version }: Reconfigured): Reconfigured {
+  return { startedAt: laterOf(startedAt, at), endedAt: laterOf(endedAt, at), version };
+}
+
 function traceOperations(
   event: Trigger,
   matches: readonly PipelineMatch[],
@@ -195,7 +273,7 @@ function traceOperations(
     trigger: event.trigger,
     queuedAt: event.queuedAt,
     takenAt,
-    reconfigured,
+    reconfigured: reconfigured === null ? null : notBefore(takenAt, reconfigured),
     pipelines: decisions.map((decision, index) => ({
       pipeline: decision.pipeline ?? '',
       at,

@@ -1,49 +1,53 @@
 /**
- * A tenant's life in one scheduler: read its configuration, then process its events and run its pipelines.
+ * A tenant's life in one scheduler, in two parts that need not be in the same process:
+ *
+ *   follow   every scheduler keeps a copy of the tenant's current layout and contends for each of its pipelines, so that
+ *            pipelines spread over schedulers and a standby goes on at once where another one died
+ *   hold     one scheduler holds the tenant's fence: it processes the tenant's events and writes new layouts
  *
  * A pipeline that vanishes from the configuration finishes what it holds under its last definition and takes nothing new.
  */
 import { parseCache } from '../layout/parse-cache.ts';
-import { layoutSummaryCodec } from '../model/codec/records.ts';
 import type { TenantEvent } from '../model/event.ts';
-import type { LayoutSummary, Tenant } from '../model/layout.ts';
+import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { PipelineName, ProjectKey } from '../model/project.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
 import { preparePipeline } from '../store/load-pipeline.ts';
-import { set } from '../store/port.ts';
-import { fencedLoop } from './loop.ts';
+import { removeLeftoverAnswers } from './ask-merger.ts';
+import { initialConfig } from './initial-config.ts';
+import { fencedLoop, together } from './loop.ts';
 import { createPipelineRunner, type PipelineRunner } from './pipeline-runner.ts';
 import { type ProjectNews, type ReconfigureDeps, reconfigure } from './reconfigure.ts';
 import type { SchedulerShared } from './shared.ts';
-import {
-  encodeSummary,
-  layoutFrom,
-  readCachedConfig,
-  retiredFrom,
-  type TenantConfig,
-} from './tenant-config.ts';
+import type { TenantConfig } from './tenant-config.ts';
 import { contextMaker } from './tenant-context.ts';
-import { processTenantEvents, type Reconfigured } from './tenant-events.ts';
+import { processTenantEvents, type Reconfigured, type TenantEventsDeps } from './tenant-events.ts';
+import { openTenantLayout, type TenantLayout } from './tenant-layout.ts';
 
 export interface TenantRunner {
   readonly queue: EventQueue<TenantEvent>;
-  holds(project: ProjectKey): boolean;
+  /** Of the tenant as its current layout knows it. */
+  projects(): ReadonlySet<ProjectKey>;
   run(signal: AbortSignal): Promise<void>;
-  /** The layout is there: events can be taken. */
+  /** A layout is adopted: events can be taken. */
   readonly ready: Promise<void>;
+}
+
+interface RunningPipeline {
+  readonly runner: PipelineRunner;
+  readonly stop: AbortController;
+  pipeline: Pipeline;
 }
 
 export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): TenantRunner {
   const { deps } = shared;
   const places = deps.paths.tenant(tenant.name);
   const queue = shared.tenantQueue(tenant.name);
-  const projects = new Set(tenant.projects.map(each => each.project));
-  const runners = new Map<PipelineName, { readonly runner: PipelineRunner; pipeline: Pipeline }>();
+  const running = new Map<PipelineName, RunningPipeline>();
   const ready = Promise.withResolvers<void>();
-  ready.promise.catch(() => {}); // nobody may be waiting; `run` rejects with the same reason
   const config: ReconfigureDeps = {
     clock: deps.clock,
     ids: deps.ids,
@@ -51,129 +55,105 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
     store: deps.store,
     paths: deps.paths,
     mergeRequests: shared.mergeRequests,
+    asked: new Set(),
     connections: deps.connections,
     tenant,
     driversOfConnections: shared.driversOfConnections,
     cache: parseCache(),
   };
-  let current: TenantConfig | undefined;
+  let projects: ReadonlySet<ProjectKey> = projectsOf(tenant);
+  /** Adoptions, one after the other. */
+  let adopted: Promise<void> = Promise.resolve();
 
-  async function adopt(next: TenantConfig, signal: AbortSignal): Promise<void> {
-    const changed = next.layout !== current?.layout;
-    current = next;
-    if (!changed) return;
-    for (const pipeline of [...next.layout.pipelines.values(), ...next.retired]) {
-      const known = runners.get(pipeline.name);
-      if (known !== undefined) known.pipeline = pipeline;
-      else await start(pipeline, signal);
+  async function adopt(next: TenantConfig, layout: TenantLayout, signal: AbortSignal): Promise<void> {
+    projects = projectsOf(next.tenant);
+    const wanted = [...next.layout.pipelines.values(), ...next.retired];
+    for (const [name, { stop }] of running) {
+      if (wanted.some(pipeline => pipeline.name === name)) continue;
+      stop.abort(new Error(`pipeline ${tenant.name}/${name} is gone`));
+      running.delete(name);
     }
-    for (const { runner } of runners.values()) runner.poke();
+    for (const pipeline of wanted) {
+      const known = running.get(pipeline.name);
+      if (known === undefined) await start(pipeline, layout, signal);
+      else known.pipeline = pipeline;
+    }
+    for (const { runner } of running.values()) runner.poke();
+    ready.resolve();
   }
 
   /** The pipeline's nodes are there before the first event can be put into its queue. */
-  async function start(pipeline: Pipeline, signal: AbortSignal): Promise<void> {
+  async function start(pipeline: Pipeline, layout: TenantLayout, signal: AbortSignal): Promise<void> {
     await preparePipeline(deps.store, deps.paths.pipeline(tenant.name, pipeline.name), signal);
     await shared.pipelineQueue(tenant.name, pipeline.name).prepare(signal);
-    const maker = contextMaker(shared, tenant, pipeline.name, config);
-    const entry: { readonly runner: PipelineRunner; pipeline: Pipeline } = {
+    const maker = contextMaker(shared, tenant.name, pipeline.name, config);
+    const stop = new AbortController();
+    const entry: RunningPipeline = {
       pipeline,
+      stop,
       runner: createPipelineRunner({
         ...maker.runnerDeps,
+        layout,
         context: () => {
-          if (current === undefined) throw new Error(`tenant ${tenant.name} has no layout yet`);
-          return maker.context(current, entry.pipeline);
+          if (layout.current === undefined) throw new Error(`tenant ${tenant.name} has no layout yet`);
+          return maker.context(layout.current, entry.pipeline);
         },
       }),
     };
-    runners.set(pipeline.name, entry);
-    shared.track(entry.runner.run(signal), `pipeline ${tenant.name}/${pipeline.name}`);
+    running.set(pipeline.name, entry);
+    const either = AbortSignal.any([signal, stop.signal]);
+    const known = shared.share.know();
+    either.addEventListener('abort', () => known[Symbol.dispose](), { once: true });
+    shared.track(entry.runner.run(either), `pipeline ${tenant.name}/${pipeline.name}`);
   }
 
-  async function storedSummary(): Promise<LayoutSummary | undefined> {
-    const stored = await deps.store.get(places.layout);
-    return stored === undefined || stored.data.length === 0
-      ? undefined
-      : layoutSummaryCodec.decode(stored.data);
-  }
-
-  /** Pipelines that vanished from the configuration, as long as they hold items. */
-  async function stillHolding(pipelines: readonly Pipeline[]): Promise<readonly Pipeline[]> {
-    const held = await Promise.all(
-      pipelines.map(({ name }) => deps.store.children(deps.paths.pipeline(tenant.name, name).items)),
-    );
-    return pipelines.filter((_, index) => (held[index]?.length ?? 0) > 0);
-  }
-
-  async function initial(fence: Fence, signal: AbortSignal): Promise<TenantConfig> {
-    const branches = await readCachedConfig(tenant, deps.store, deps.paths);
-    const stored = await storedSummary();
-    const layout = layoutFrom(branches, config);
-    const cached: TenantConfig = {
-      branches,
-      layout,
-      retired: await stillHolding(
-        retiredFrom([...(stored?.retired ?? []), ...(stored?.pipelines ?? [])], layout),
-      ),
-      version: (stored?.version ?? 0) + 1,
-      reconfiguredAt: deps.clock.now(),
-    };
-    const unread = tenant.projects.filter(each => !branches.has(each.project));
-    const news = unread.map((each): ProjectNews => ({ project: each.project, branches: null, atLeast: [] }));
-    const read = news.length === 0 ? cached : await reconfigure(cached, news, config, fence, signal);
-    const missing = tenant.projects.find(each => each.trusted && !read.branches.has(each.project));
-    // Without its config-projects a tenant has no pipelines: better to try again than to run half of it.
-    if (missing !== undefined)
-      throw new Error(`config-project ${missing.project} of tenant ${tenant.name} cannot be read`);
-    if (read.version === cached.version)
-      await fence.commit([set(places.layout, encodeSummary(read, tenant))], deps.ids.uuid());
-    return read;
-  }
-
-  /** It could not be read when the tenant was configured. */
-  function isUnread(project: ProjectKey): boolean {
-    return current?.branches.has(project) === false;
-  }
-
-  async function renew(news: ProjectNews, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null> {
-    if (current === undefined) return null;
+  async function renew(
+    news: ProjectNews,
+    layout: TenantLayout,
+    fence: Fence,
+    signal: AbortSignal,
+  ): Promise<Reconfigured | null> {
+    const before = layout.current;
+    if (before === undefined) return null;
     const startedAt = deps.clock.now();
-    const before = current;
     const after = await reconfigure(before, [news], config, fence, signal);
-    await adopt(after, signal);
+    layout.adopt(after);
+    await adopted;
     return after.version === before.version
       ? null
       : { startedAt, endedAt: deps.clock.now(), version: after.version };
   }
 
-  async function tenure(fence: Fence, signal: AbortSignal): Promise<void> {
-    await adopt(await initial(fence, signal), signal);
-    ready.resolve();
-    await processTenantEvents(
-      {
-        tenant: tenant.name,
-        clock: deps.clock,
-        ids: deps.ids,
-        log: deps.log,
-        paths: deps.paths,
-        connections: deps.connections,
-        driverOf: connection => shared.driversOfConnections.get(connection),
-        changes: shared.changes,
-        spans: deps.spans,
-        queue,
-        pipelines: () => current?.layout.pipelines.values() ?? [],
-        retired: () => current?.retired ?? [],
-        eventsOf: pipeline => shared.pipelineQueue(tenant.name, pipeline),
-        isUnread,
-        reconfigure: renew,
-      },
-      fence,
-      AbortSignal.any([signal, fence.lost]),
-    );
+  async function hold(layout: TenantLayout, fence: Fence, signal: AbortSignal): Promise<void> {
+    const either = AbortSignal.any([signal, fence.lost]);
+    layout.adopt(await initialConfig(layout.current, config, fence, either));
+    await adopted;
+    const events: TenantEventsDeps = {
+      tenant: tenant.name,
+      clock: deps.clock,
+      ids: deps.ids,
+      log: deps.log,
+      paths: deps.paths,
+      connections: deps.connections,
+      driverOf: connection => shared.driversOfConnections.get(connection),
+      changes: shared.changes,
+      spans: deps.spans,
+      queue,
+      pipelines: () => layout.current?.layout.pipelines.values() ?? [],
+      retired: () => layout.current?.retired ?? [],
+      eventsOf: pipeline => shared.pipelineQueue(tenant.name, pipeline),
+      isUnread: project => layout.current?.branches.has(project) === false,
+      reconfigure: (news, held, stop) => renew(news, layout, held, stop),
+    };
+    await together(either, stop => [
+      processTenantEvents(events, fence, stop),
+      removeLeftoverAnswers(tenant.name, config, fence, stop),
+    ]);
   }
 
   return {
     queue,
-    holds: project => projects.has(project),
+    projects: () => projects,
     ready: ready.promise,
     async run(signal) {
       for (const path of [
@@ -184,13 +164,29 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
         await ensureNode(deps.store, path, signal);
       }
       await queue.prepare(signal);
+      using layout = openTenantLayout(config);
+      layout.onAdopt(next => {
+        adopted = adopted.then(() => adopt(next, layout, signal));
+        shared.track(adopted, `layout of tenant ${tenant.name}`);
+      });
+      await layout.refresh();
       const request = {
         lockPath: places.lock,
         epochPath: places.epoch,
         lastOperationPath: places.lastOperation,
         guid: deps.ids.uuid(),
       };
-      await fencedLoop(`tenant ${tenant.name}`, request, deps, signal, tenure);
+      await fencedLoop(
+        `tenant ${tenant.name}`,
+        request,
+        { ...deps, duty: shared.duty },
+        signal,
+        (fence, stop) => hold(layout, fence, stop),
+      );
     },
   };
+}
+
+function projectsOf(tenant: Tenant): ReadonlySet<ProjectKey> {
+  return new Set(tenant.projects.map(each => each.project));
 }

@@ -32,6 +32,7 @@ import {
 } from './read-sections.ts';
 import type { ConnectionSection, Settings } from './settings.ts';
 import { readTracing } from './tracing-settings.ts';
+import { exposedStore, readZooKeeper, refuseTwoStores } from './zookeeper-section.ts';
 
 export interface SettingsSource {
   readonly content: Uint8Array;
@@ -48,8 +49,8 @@ export type ParsedSettings =
       readonly settings: Settings;
       /** Options whose secret value stands in the file itself, see `read-settings.ts`. */
       readonly secretsInFile: readonly OptionProblem[];
-      /** Options that are checked and then do nothing. */
-      readonly withoutEffect: readonly OptionProblem[];
+      /** What works and should be known: options that do nothing, a store that is open to everybody. */
+      readonly warnings: readonly OptionProblem[];
     }
   | { readonly kind: 'invalid'; readonly problems: readonly OptionProblem[] };
 
@@ -75,7 +76,10 @@ export function parseSettings({ content, file, directory, environment }: Setting
     return value;
   }
 
-  const scheduler = read('scheduler', readScheduler);
+  const zookeeper = sections.get('zookeeper');
+  const alone = zookeeper === undefined;
+  refuseTwoStores(sections, problems);
+  const scheduler = read('scheduler', reader => readScheduler(reader, alone));
   const { stateDir } = scheduler;
   const {
     tracing,
@@ -83,27 +87,46 @@ export function parseSettings({ content, file, directory, environment }: Setting
     problems: tracingProblems,
   } = readTracing(sections.get('tracing') ?? absentSection('tracing'), environment);
   problems.push(...tracingProblems);
+  const store = alone
+    ? read('store', reader => readStore(reader, stateDir))
+    : read('zookeeper', reader => readZooKeeper(reader, zookeeper));
+  const merger = read('merger', reader => readMerger(reader, stateDir));
   const settings: Settings = {
     scheduler,
-    store: read('store', reader => readStore(reader, stateDir)),
+    store,
     database: read('database', reader => readDatabase(reader, directory, stateDir)),
     web: read('web', readWeb),
-    merger: read('merger', reader => readMerger(reader, stateDir)),
-    executor: read('executor', reader => readExecutor(reader, stateDir)),
+    merger,
+    executor: read('executor', reader => readExecutor(reader, { stateDir, gitDir: merger.gitDir, alone })),
     tracing,
     log: read('log', readLog),
     connections: readConnections(sections.values(), problems),
   };
   for (const section of sections.values()) refuseUnknownSection(section, problems);
   if (problems.length > 0) return { kind: 'invalid', problems: inOrder(problems) };
-  return { kind: 'settings', settings, secretsInFile: secretsIn(sections.values()), withoutEffect };
+  const exposed = store.kind === 'zookeeper' && zookeeper !== undefined ? exposedStore(store, zookeeper) : [];
+  return {
+    kind: 'settings',
+    settings,
+    secretsInFile: secretsIn(sections.values()),
+    warnings: [...exposed, ...withoutEffect],
+  };
 }
 
-const SECTIONS = ['scheduler', 'store', 'database', 'web', 'merger', 'executor', 'tracing', 'log'];
+const SECTIONS = [
+  'scheduler',
+  'store',
+  'zookeeper',
+  'database',
+  'web',
+  'merger',
+  'executor',
+  'tracing',
+  'log',
+];
 
 /** Sections of zuul.conf (the part before the first blank) that do nothing here, with what to do about them. */
 const SECTIONS_OF_ZUUL: ReadonlyMap<string, string> = new Map([
-  ['zookeeper', 'the embedded store needs no server, see [store]; remove the section'],
   ['keystore', 'secrets are not supported yet; remove the section'],
   ['fingergw', 'logs are served by [web]; remove the section'],
   ['statsd', 'this release exports no metrics; remove the section'],

@@ -1,20 +1,23 @@
 /** The sections of `gatehouse.conf`, each with its option names, bounds and defaults. Zuul's names where Zuul has one. */
 import { join, resolve } from 'node:path';
 import type { OptionReader } from '../lib/option-reader.ts';
+import { Secret } from '../lib/secret.ts';
+import { isLoopback } from './loopback.ts';
 import type {
   DatabaseSettings,
+  EmbeddedStoreSettings,
   ExecutorSettings,
   LogSettings,
   MergerSettings,
   SchedulerSettings,
-  StoreSettings,
   WebSettings,
 } from './settings.ts';
 
 const MEBIBYTE = 1_048_576;
 const NO_METRICS = 'this release exports no metrics; remove it';
 
-export function readScheduler(read: OptionReader): SchedulerSettings {
+/** @param alone one process is the whole service, so that it needs the tenant file in any case. */
+export function readScheduler(read: OptionReader, alone: boolean): SchedulerSettings {
   read.unsupported('tenant_config_script', 'write its output to a file and name it in tenant_config');
   for (const option of ['relative_priority', 'default_hold_expiration', 'max_hold_expiration']) {
     read.unsupported(option, 'remove it');
@@ -23,13 +26,14 @@ export function readScheduler(read: OptionReader): SchedulerSettings {
     read.unsupported(option, NO_METRICS);
   }
   for (const option of ['command_socket', 'log_config']) read.unsupported(option, 'remove it, see [log]');
+  if (alone || read.has('tenant_config')) read.required('tenant_config');
   return {
-    tenantConfig: read.required('tenant_config') === '' ? '' : read.path('tenant_config', ''),
+    tenantConfig: read.path('tenant_config'),
     stateDir: read.path('state_dir', '/var/lib/gatehouse'),
   };
 }
 
-export function readStore(read: OptionReader, stateDir: string): StoreSettings {
+export function readStore(read: OptionReader, stateDir: string): EmbeddedStoreSettings {
   const root = read.string('root', '/gatehouse');
   if (!/^(\/[\w.-]+)+$/.test(root)) read.refuse('root', `"${root}" is not a path such as /gatehouse`);
   return { kind: 'embedded', path: read.path('path', join(stateDir, 'store.sqlite')), root };
@@ -44,8 +48,15 @@ export function readDatabase(read: OptionReader, directory: string, stateDir: st
     read.refuse('dburi', 'is not a database URI such as sqlite:////var/lib/gatehouse/history.sqlite');
     return fallback;
   }
+  if (scheme === 'postgresql' || scheme === 'postgres') {
+    // The driver SQLAlchemy would use (postgresql+psycopg2) is no business of ours.
+    const plain = `postgresql://${rest}`;
+    if (!URL.canParse(plain) || new URL(plain).pathname.length < 2)
+      read.refuse('dburi', 'is not of the form postgresql://user:password@host:port/database');
+    return { kind: 'postgresql', uri: new Secret(plain) };
+  }
   if (scheme !== 'sqlite') {
-    read.refuse('dburi', `"${scheme}" is not supported yet; use sqlite:////absolute/path or leave it out`);
+    read.refuse('dburi', `"${scheme}" is not supported; use postgresql://... or sqlite:////absolute/path`);
     return fallback;
   }
   // As in SQLAlchemy: three slashes start a relative path, four an absolute one.
@@ -98,10 +109,19 @@ function identity(read: OptionReader, option: string, fallback: string): string 
   return given;
 }
 
-export function readExecutor(read: OptionReader, stateDir: string): ExecutorSettings {
+export interface ExecutorDefaults {
+  readonly stateDir: string;
+  readonly gitDir: string;
+  /** See {@link readScheduler}. */
+  readonly alone: boolean;
+}
+
+export function readExecutor(
+  read: OptionReader,
+  { stateDir, gitDir, alone }: ExecutorDefaults,
+): ExecutorSettings {
   for (const option of EXECUTOR_OF_ZUUL) read.unsupported(option, 'remove it');
   for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, NO_METRICS);
-  read.unsupported('git_dir', 'executors use the cache of [merger] git_dir; remove it');
   read.unsupported('otlp_relay', 'jobs get TRACEPARENT all the same; remove it');
   const limit = read.integer('disk_limit_per_job', { min: -1 }, 250);
   if (limit === 0) read.refuse('disk_limit_per_job', '0 leaves no room for any job; -1 means no limit');
@@ -116,7 +136,26 @@ export function readExecutor(read: OptionReader, stateDir: string): ExecutorSett
     outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),
     diskLimitPerJob: limit === -1 ? undefined : limit,
     defaultTimeout: read.duration('default_timeout', { min: 1, max: 7 * 86_400 }, 1800),
+    gitDir: read.path('git_dir', gitDir),
+    sigtermMethod: read.oneOf('sigterm_method', ['graceful', 'immediate'], alone ? 'immediate' : 'graceful'),
+    pausedOnStart: read.boolean('paused_on_start', false),
+    ...readLogServer(read, alone),
   };
+}
+
+function readLogServer(read: OptionReader, alone: boolean): Pick<ExecutorSettings, 'logServer' | 'logToken'> {
+  const listenAddress = read.string('log_listen_address', '127.0.0.1');
+  const port = read.integer('log_port', { min: 0, max: 65_535 }, 0);
+  const logToken = read.secret('log_token');
+  if (!/^[\w.:-]+$/.test(listenAddress))
+    read.refuse('log_listen_address', `"${listenAddress}" is not an address; the port is log_port`);
+  else if (!isLoopback(listenAddress) && logToken === undefined)
+    read.refuse(
+      'log_listen_address',
+      'is reachable from elsewhere; set log_token as well, here and at the webs',
+    );
+  const wanted = !alone || read.has('log_listen_address') || read.has('log_port');
+  return { logServer: wanted ? { listenAddress, port } : undefined, logToken };
 }
 
 const EXECUTOR_OF_ZUUL = [
@@ -137,8 +176,6 @@ const EXECUTOR_OF_ZUUL = [
   'min_avail_hdd',
   'min_avail_inodes',
   'max_starting_builds',
-  'paused_on_start',
-  'sigterm_method',
   'default_username',
   'merge_jobs',
   'variables',

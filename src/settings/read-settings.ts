@@ -34,7 +34,7 @@ export function readSettings(file: string, environment: Environment): ReadSettin
     kind: 'settings',
     settings: parsed.settings,
     warnings: [
-      ...parsed.withoutEffect.map(showOptionProblem),
+      ...parsed.warnings.map(showOptionProblem),
       ...secretWarnings(file, mode, parsed.secretsInFile),
     ],
   };

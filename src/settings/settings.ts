@@ -6,6 +6,8 @@
  * Units are seconds, bytes and megabytes as each field says.
  */
 import type { OptionSection } from '../lib/option-reader.ts';
+import type { Secret } from '../lib/secret.ts';
+import type { TextPosition } from '../lib/text-position.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
 export interface Settings {
@@ -22,14 +24,17 @@ export interface Settings {
 }
 
 export interface SchedulerSettings {
-  /** The tenant file (Zuul's main.yaml). Required. */
-  readonly tenantConfig: string;
+  /** The tenant file (Zuul's main.yaml). Undefined only with `[zookeeper]`: then this process can run no scheduler. */
+  readonly tenantConfig: string | undefined;
   /** Where everything durable lives unless told otherwise. Default `/var/lib/gatehouse`. */
   readonly stateDir: string;
 }
 
-/** The embedded coordination store: one process only. */
-export interface StoreSettings {
+/** Where the coordination store is. With a `[zookeeper]` section the ensemble, else the embedded one. */
+export type StoreSettings = EmbeddedStoreSettings | ZooKeeperSettings;
+
+/** One process only. */
+export interface EmbeddedStoreSettings {
   readonly kind: 'embedded';
   /** SQLite file. Default `<state_dir>/store.sqlite`. */
   readonly path: string;
@@ -37,11 +42,42 @@ export interface StoreSettings {
   readonly root: string;
 }
 
-export interface DatabaseSettings {
-  readonly kind: 'sqlite';
-  /** Default `<state_dir>/history.sqlite`. */
-  readonly path: string;
+/** Any number of processes. */
+export interface ZooKeeperSettings {
+  readonly kind: 'zookeeper';
+  /** At least one. Default port 2281 with TLS, 2181 without. */
+  readonly hosts: readonly ZooKeeperHostSetting[];
+  /** Seconds without contact after which others take over the work. Default 10; the servers bound it by their tick time. */
+  readonly sessionTimeout: number;
+  /** Digest authentication: what we make is then ours alone. Undefined: open to everybody who reaches the servers. */
+  readonly auth: { readonly user: string; readonly password: Secret } | undefined;
+  /** PEM files: our certificate, its key, and the authority of the servers; see tls-files.ts. Undefined: no TLS. */
+  readonly tls:
+    | { readonly cert: FileSetting; readonly key: FileSetting; readonly ca: FileSetting }
+    | undefined;
+  /** Path below which everything of this installation lives. Default `/gatehouse`. */
+  readonly root: string;
 }
+
+/** A file that is read later, with the place to name when it cannot be. */
+export interface FileSetting {
+  /** Absolute. */
+  readonly path: string;
+  readonly at: TextPosition;
+}
+
+export interface ZooKeeperHostSetting {
+  /** Name or address; IPv6 without brackets. */
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where the history of builds is. */
+export type DatabaseSettings =
+  /** For the processes of one machine. Default `<state_dir>/history.sqlite`. */
+  | { readonly kind: 'sqlite'; readonly path: string }
+  /** `postgresql://user:password@host:port/database`, for webs on several machines. */
+  | { readonly kind: 'postgresql'; readonly uri: Secret };
 
 export interface WebSettings {
   /** Default `127.0.0.1`: only this machine. */
@@ -76,6 +112,15 @@ export interface MergerSettings {
   readonly gitTimeout: number;
 }
 
+export type SigtermMethod = 'graceful' | 'immediate';
+
+export interface LogServerSettings {
+  /** Default `127.0.0.1`; any other needs a token. */
+  readonly listenAddress: string;
+  /** Default 0: any free one, which the registry tells. */
+  readonly port: number;
+}
+
 export type SandboxMode = 'auto' | 'bubblewrap' | 'none';
 
 export interface ExecutorSettings {
@@ -99,6 +144,19 @@ export interface ExecutorSettings {
   readonly diskLimitPerJob: number | undefined;
   /** Seconds, for jobs that set no `timeout`. Default 1800. */
   readonly defaultTimeout: number;
+  /** Bare repository caches of this executor. Default those of `[merger] git_dir`. */
+  readonly gitDir: string;
+  /**
+   * What SIGTERM does to running builds: `graceful` lets them end, `immediate` kills them (they are tried again). Default
+   * graceful with `[zookeeper]`, as in Zuul; immediate with the embedded store, of which nobody else could go on.
+   */
+  readonly sigtermMethod: SigtermMethod;
+  /** Whether it begins paused, until `gatehouse resume`. Default false. */
+  readonly pausedOnStart: boolean;
+  /** How webs of other machines read the logs of its builds. Undefined: they do not. Default: on with `[zookeeper]`. */
+  readonly logServer: LogServerSettings | undefined;
+  /** Shared by executors and webs, proves to an executor that a web asks. */
+  readonly logToken: Secret | undefined;
 }
 
 export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';

@@ -1,40 +1,105 @@
 /**
- * Who is there: every component writes one ephemeral node, which goes with its session.
+ * Who is there: every component writes one ephemeral node, which goes with its session, and watches it for wishes.
  *
- *     await registerComponent(store, paths, 'executor', { host: 'ci1', version: '0.1.0', labels: ['linux', 'gpu'] });
+ *     const me = await registerComponent(store, paths, 'executor', record, wish => wish === 'paused' && executor.pause());
+ *     await me.say('paused');                                                // the others see it: component-view.ts
  *
  *     using executors = await openExecutorLabels(store, paths, onError);      // a scheduler
  *     executors.canRun(['gpu'])      // 'yes'
  *     executors.canRun(['arm'])      // 'no-such-label'
  *
- * A component whose session ended is not registered again by itself: its process starts anew.
+ * A wish is written into the component's own node: it goes with it, and cannot be left behind for somebody else. After a lost
+ * session a component registers anew, under the next number.
  */
 import { componentCodec } from '../model/codec/records.ts';
-import type { ComponentRecord } from '../model/component.ts';
-import { isConnectionLoss, settle } from './connection.ts';
+import type { ComponentRecord, ComponentState } from '../model/component.ts';
+import { changeComponent, componentId } from './component-node.ts';
+import { settle, withRetry } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import type { ComponentKind, StorePaths } from './paths.ts';
-import { create, type Store } from './port.ts';
-import { createRefresher } from './refresher.ts';
+import { create, type Store, StoreError } from './port.ts';
+import { createRefresher, touchOnContact } from './refresher.ts';
 
-/** Resolves when others can see it. Registering twice (after a lost answer) is harmless: both nodes say the same. */
+export interface Registration extends Disposable {
+  /** Such as `executor-3`. */
+  readonly id: string;
+  /** Durable when it resolves. @throws StoreError `SessionExpired` or `NoNode` when the session that registered is over. */
+  say(state: ComponentState): Promise<void>;
+}
+
+/**
+ * Resolves when others can see it.
+ *
+ * @param onWish told what an operator asks for, each time it changes.
+ */
 export async function registerComponent(
   store: Store,
   paths: StorePaths,
   kind: ComponentKind,
   component: ComponentRecord,
-): Promise<void> {
+  onWish: (wanted: ComponentState) => void = () => {},
+): Promise<Registration> {
   await ensureNode(store, paths.components(kind));
-  const node = create(paths.component(kind, component.host), componentCodec.encode(component), {
-    ephemeral: true,
-    sequential: true,
-  });
-  try {
-    await store.multi([node]);
-  } catch (error) {
-    if (!isConnectionLoss(error)) throw error;
-    await settle(store, () => store.multi([node]));
+  const path = await createOwn(store, paths, kind, component);
+  let wanted: ComponentState | undefined;
+
+  async function look(): Promise<void> {
+    const node = await settle(store, () => store.get(path));
+    const record = node === undefined ? undefined : componentCodec.decode(node.data);
+    if (record?.wanted === undefined || record.wanted === wanted) return;
+    wanted = record.wanted;
+    onWish(wanted);
   }
+  // A failed look means a lost session, which ends all this.
+  const wishes = createRefresher(look, () => {});
+  const watch = store.watch(path, () => void wishes.touch());
+  void wishes.touch();
+
+  return {
+    id: componentId(kind, path),
+    async say(state) {
+      await changeComponent(store, path, record =>
+        record.state === state ? undefined : { ...record, state },
+      );
+    },
+    [Symbol.dispose]() {
+      watch[Symbol.dispose]();
+      wishes[Symbol.dispose]();
+    },
+  };
+}
+
+/** @returns the path of our node; after a lost answer the one that was made, not a second one. */
+async function createOwn(
+  store: Store,
+  paths: StorePaths,
+  kind: ComponentKind,
+  component: ComponentRecord,
+): Promise<string> {
+  const data = componentCodec.encode(component);
+  const node = create(paths.component(kind, component.host), data, { ephemeral: true, sequential: true });
+  let made: string | undefined;
+  await withRetry(
+    store,
+    async () => {
+      made = (await store.multi([node]))[0]?.path;
+    },
+    async () => {
+      made = await findOwn(store, paths.components(kind), data);
+      return made !== undefined;
+    },
+  );
+  if (made === undefined) throw new StoreError('NoNode', node.path);
+  return made;
+}
+
+async function findOwn(store: Store, base: string, data: Uint8Array): Promise<string | undefined> {
+  const names = (await store.children(base)) ?? [];
+  const nodes = await store.getMany(names.map(name => `${base}/${name}`));
+  const at = nodes.findIndex(
+    node => node?.stat.ephemeralOwner === store.sessionId && Buffer.from(node.data).equals(data),
+  );
+  return at === -1 ? undefined : `${base}/${names[at]}`;
 }
 
 export interface ExecutorLabels extends Disposable {
@@ -78,6 +143,7 @@ export async function openExecutorLabels(
     executors = nodes.filter(node => node !== undefined).map(({ data }) => labelsOf(data));
   }, onError);
   const watch = store.watch(base, () => void copy.touch());
+  const contact = touchOnContact(store, copy);
   await copy.touch();
 
   return {
@@ -89,6 +155,7 @@ export async function openExecutorLabels(
     offered: () => [...new Set(executors.flatMap(labels => [...(labels ?? [])]))].sort(),
     [Symbol.dispose]() {
       watch[Symbol.dispose]();
+      contact[Symbol.dispose]();
       copy[Symbol.dispose]();
     },
   };

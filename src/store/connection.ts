@@ -8,6 +8,11 @@ export function isConnectionLoss(error: unknown): error is StoreError {
   return error instanceof StoreError && error.code === 'ConnectionLoss';
 }
 
+/** True for errors that say nothing about the operation, only that the store could not be reached or the session is over. */
+export function isOutOfContact(error: unknown): error is StoreError {
+  return error instanceof StoreError && ['ConnectionLoss', 'SessionExpired', 'Closed'].includes(error.code);
+}
+
 /**
  * Returns when the session is connected.
  *

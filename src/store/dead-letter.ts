@@ -1,9 +1,10 @@
 /**
- * How an entry that was given up is kept: one line of JSON that says why, then its bytes as they were.
+ * How an entry that was given up is kept: one line, a record that says why, then its bytes as they were.
  *
- *     {"from":"/gatehouse/events/tenant/acme/trigger/0000000042","attempts":3,"at":"1795000000000000000","error":"…"}⏎<bytes>
+ *     {"k":"dead-letter","v":1,"d":{"from":"/gatehouse/events/tenant/acme/trigger/0000000042","attempts":3,"at":"…","error":"…"}}⏎<bytes>
  */
-import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
+import type { Nanoseconds } from '../lib/clock.ts';
+import { enveloped, recordCodec } from '../model/codec/record.ts';
 
 export interface DeadLetter {
   /** Path the entry had in its queue. */
@@ -14,6 +15,8 @@ export interface DeadLetter {
   /** Message of the last error, at most {@link MAX_ERROR_CHARACTERS} long. */
   readonly error: string;
 }
+
+export const deadLetterHeadCodec = recordCodec<Omit<DeadLetter, 'bytes'>>('dead-letter', 1);
 
 const MAX_ERROR_CHARACTERS = 2000;
 /** What exceeds it is cut off: it was undecodable anyway, entries of our own are smaller. */
@@ -28,16 +31,15 @@ export function deadLetterPath(queuePath: string): string {
 export function encodeDeadLetter(letter: Omit<DeadLetter, 'error'>, error: unknown): Uint8Array {
   const { from, attempts, at, bytes } = letter;
   const message = (error instanceof Error ? error.message : String(error)).slice(0, MAX_ERROR_CHARACTERS);
-  const head = `${JSON.stringify({ from, attempts, at, error: message })}\n`;
-  return Buffer.concat([Buffer.from(head), bytes.subarray(0, MAX_BYTES)]);
+  const head = deadLetterHeadCodec.encode({ from, attempts, at, error: message });
+  return Buffer.concat([head, Buffer.of(LINE_END), bytes.subarray(0, MAX_BYTES)]);
 }
 
-/** @throws Error when `stored` was not written by {@link encodeDeadLetter}. */
+/** @throws RecordError when `stored` was not written by {@link encodeDeadLetter}, or by a newer version of it. */
 export function decodeDeadLetter(stored: Uint8Array): DeadLetter {
   const end = stored.indexOf(LINE_END);
-  const head: unknown = JSON.parse(new TextDecoder().decode(stored.subarray(0, end)));
-  if (typeof head !== 'object' || head === null)
-    throw new Error('dead letter: its first line is not an object');
-  const { from, attempts, at, error } = Object.assign({ from: '', attempts: 0, at: '0', error: '' }, head);
-  return { from, attempts, at: parseNanoseconds(at), error, bytes: stored.slice(end + 1) };
+  const line = end === -1 ? stored : stored.subarray(0, end);
+  // 0.1.0 wrote the head without an envelope.
+  const head = deadLetterHeadCodec.decode(enveloped(deadLetterHeadCodec.kind, line));
+  return { ...head, bytes: stored.slice(end + 1) };
 }

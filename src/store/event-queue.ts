@@ -9,11 +9,13 @@
  *     for (const entry of await queue.list(200)) …                                          // in order, nothing removed
  *     await fence.commit([queue.ack(entry), set(state, next)], id);                         // taken, with its effect
  *
- * An entry that cannot be decoded never blocks the ones behind it: `list` moves it to `<path>-dead`. One whose handling
- * fails is noted (`noteFailure`: the node's version counts the attempts) and given up in time (`deadLetter`).
+ * An entry that nobody can decode never blocks the ones behind it: `list` moves it to `<path>-dead`. One whose handling
+ * fails is noted (`noteFailure`: the node's version counts the attempts) and given up in time (`deadLetter`). One of a newer
+ * version than ours stays where it is, and so does all behind it: whoever holds the queue gives it up to an upgraded process.
  */
 import type { Clock } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
+import { isNewerRecord, newerAt, RecordError } from '../model/codec/record.ts';
 import { isConnectionLoss, settle } from './connection.ts';
 import { type DeadLetter, deadLetterPath, decodeDeadLetter, encodeDeadLetter } from './dead-letter.ts';
 import { ensureNode } from './ensure-node.ts';
@@ -23,7 +25,7 @@ import { wakeUps } from './wake-ups.ts';
 
 export interface BytesCodec<T> {
   encode(value: T): Uint8Array;
-  /** @throws when the bytes mean nothing to this process. */
+  /** @throws RecordError `newer` when an upgraded process can read the bytes; anything else when nobody can. */
   decode(bytes: Uint8Array): T;
 }
 
@@ -106,7 +108,12 @@ export class EventQueue<T> {
     }
   }
 
-  /** The first `limit` entries in order. Undecodable ones are moved aside on the way. */
+  /**
+   * The first `limit` entries in order, or those before the first of a newer version. Broken ones are moved aside on the way.
+   *
+   * @throws RecordError `newer` when the first entry is of a newer version; without a `limit`, when any is: then the whole
+   *   queue is wanted, and a part of it would be a wrong answer.
+   */
   async list(limit = Number.POSITIVE_INFINITY): Promise<readonly QueueEntry<T>[]> {
     const { store, path } = this.#deps;
     const paths = ((await store.children(path)) ?? []).map(name => `${path}/${name}`);
@@ -116,6 +123,10 @@ export class EventQueue<T> {
       const nodes = await store.getMany(chunk);
       for (const [index, entryPath] of chunk.entries()) {
         const entry = await this.#read(entryPath, nodes[index]);
+        if (entry instanceof RecordError) {
+          if (entries.length > 0 && Number.isFinite(limit)) return entries;
+          throw entry;
+        }
         if (entry !== undefined) entries.push(entry);
       }
     }
@@ -202,12 +213,14 @@ export class EventQueue<T> {
     return wakeUps(this.#deps.store, this.path, signal, event => event.kind === 'created');
   }
 
-  async #read(path: string, node: StoredNode | undefined): Promise<QueueEntry<T> | undefined> {
+  /** @returns the error of an entry of a newer version. */
+  async #read(path: string, node: StoredNode | undefined): Promise<QueueEntry<T> | RecordError | undefined> {
     if (node === undefined) return undefined;
     const { data: bytes, stat } = node;
     try {
       return { path, value: this.#deps.codec.decode(bytes), attempts: stat.version, bytes };
     } catch (error) {
+      if (isNewerRecord(error)) return newerAt(path, error);
       await this.#moveAside(path, bytes, stat.version, error);
       this.#deps.onDeadLetter?.(path, error);
       return undefined;

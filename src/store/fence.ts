@@ -107,6 +107,8 @@ interface FenceDeps {
 export class Fence implements AsyncDisposable {
   /** Grows with each holder. Effects outside the store carry it. */
   readonly epoch: number;
+  /** Name of our place among the children of the lock; gone when somebody removed it, or our session ended. */
+  readonly contender: string;
   readonly #deps: FenceDeps;
   readonly #lost = new AbortController();
   readonly #stateListener: Disposable;
@@ -117,6 +119,7 @@ export class Fence implements AsyncDisposable {
   constructor(deps: FenceDeps) {
     this.#deps = deps;
     this.epoch = deps.epoch;
+    this.contender = deps.lock.path.slice(deps.lock.path.lastIndexOf('/') + 1);
     this.#stateListener = deps.store.onSessionState(state => {
       if (state === 'lost') this.#lose(new Fenced(deps.lockPath, 'not-applied'));
     });

@@ -7,9 +7,11 @@
  * A number trails the store by the time of one read, and a burst of changes is one read. Nothing here is authoritative.
  */
 import type { Store } from './port.ts';
-import { createRefresher } from './refresher.ts';
+import { createRefresher, touchOnContact } from './refresher.ts';
 
 export interface LiveCounts extends Disposable {
+  /** Follows one more node. Resolves when it was counted. */
+  follow(path: string): Promise<void>;
   /** 0 for a node that is not there, or that it was not told to follow. */
   count(path: string): number;
   /** Called with a path after each change of its count. */
@@ -26,10 +28,12 @@ export async function openLiveCounts(
   const listeners = new Set<(path: string) => void>();
   const stack = new DisposableStack();
 
-  function follow(path: string): Promise<void> {
+  async function follow(path: string): Promise<void> {
+    if (counts.has(path)) return;
     counts.set(path, 0);
     const copy = createRefresher(async () => {
-      const count = (await store.children(path))?.length ?? 0;
+      // Not the names: a queue may be very long.
+      const count = (await store.get(path))?.stat.childCount ?? 0;
       if (count === counts.get(path)) return;
       counts.set(path, count);
       for (const listener of listeners) listener(path);
@@ -37,11 +41,13 @@ export async function openLiveCounts(
     stack.use(copy);
     // Entries are written once; only their coming and going counts.
     stack.use(store.watch(path, event => void (event.kind === 'changed' || copy.touch())));
-    return copy.touch();
+    stack.use(touchOnContact(store, copy));
+    await copy.touch();
   }
 
   await Promise.all([...new Set(paths)].map(follow));
   return {
+    follow,
     count: path => counts.get(path) ?? 0,
     onChange(listener) {
       listeners.add(listener);

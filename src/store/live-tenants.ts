@@ -2,12 +2,14 @@
  * A watch-fed copy of what all tenants' pipelines hold, for whoever shows it: the status page, the API, metrics.
  *
  * Nothing here is authoritative: deciding reads under the fence. A view trails the store by the time of one read; within it
- * every item is whole, because an item is one record.
+ * every item is whole, because an item is one record. A record that cannot be read (broken, or of a newer version) is told to
+ * `onError`, and what was known before stays; everything else goes on.
  *
  *     const live = await openLiveTenants(store, paths);
  *     live.pipeline('acme', 'gate')?.queues
  */
 import { isUuid, parseUuid, type Uuid } from '../lib/ids.ts';
+import { RecordError } from '../model/codec/record.ts';
 import { layoutSummaryCodec, pipelineCountersCodec, queueItemCodec } from '../model/codec/records.ts';
 import type { LayoutSummary } from '../model/layout.ts';
 import { EMPTY_PIPELINE, type PipelineCounters, type PipelineState } from '../model/pipeline-state.ts';
@@ -83,7 +85,7 @@ export async function openLiveTenants(
     if (kind === 'state') await refreshCounters(live, path);
     else if (kind === 'items' && id !== undefined && isUuid(id)) await refreshItem(live, path, parseUuid(id));
     else if (kind === 'events')
-      live.waiting = (await store.children(paths.pipeline(tenant, pipeline).eventQueue))?.length ?? 0;
+      live.waiting = (await store.get(paths.pipeline(tenant, pipeline).eventQueue))?.stat.childCount ?? 0;
     else return undefined;
     live.state = undefined;
     return tenant;
@@ -101,11 +103,16 @@ export async function openLiveTenants(
     else live.items.set(uuid, queueItemCodec.decode(node.data));
   }
 
+  function skipUnreadable(error: unknown): undefined {
+    if (!(error instanceof RecordError)) throw error;
+    onError(error);
+  }
+
   async function flush(): Promise<void> {
     while (dirty.size > 0) {
       const paths = [...dirty];
       dirty.clear();
-      const touched = await Promise.all(paths.map(refresh));
+      const touched = await Promise.all(paths.map(path => refresh(path).catch(skipUnreadable)));
       for (const tenant of new Set(touched))
         if (tenant !== undefined) for (const listener of listeners) listener(tenant);
     }
@@ -120,7 +127,20 @@ export async function openLiveTenants(
       });
   }
 
+  /** What is shown and may be gone by now. */
+  function markKnown(): void {
+    for (const [tenant, { pipelines }] of tenants) {
+      dirty.add(paths.tenant(tenant).layout);
+      for (const [name, { items }] of pipelines) {
+        const places = paths.pipeline(tenant, name);
+        for (const path of [places.state, places.eventQueue]) dirty.add(path);
+        for (const uuid of items.keys()) dirty.add(places.item(uuid));
+      }
+    }
+  }
+
   async function markAll(): Promise<void> {
+    markKnown();
     for (const tenant of (await store.children(paths.tenants)) ?? []) {
       const base = `${paths.tenants}/${tenant}`;
       dirty.add(`${base}/layout`);
@@ -134,12 +154,21 @@ export async function openLiveTenants(
     }
   }
 
+  function markAndRefresh(): void {
+    markAll().then(schedule, onError);
+  }
+
   const watch = store.watch(paths.tenants, event => {
-    if (event.kind === 'resync') markAll().then(schedule, onError);
+    if (event.kind === 'resync') markAndRefresh();
     else {
-      dirty.add(event.path);
+      // Each event of a queue means the same: count again.
+      dirty.add(event.path.replace(/(\/events)\/[^/]+$/, '$1'));
       schedule();
     }
+  });
+  // What could not be read for want of contact is read afterwards.
+  const contact = store.onSessionState(state => {
+    if (state === 'connected') markAndRefresh();
   });
   await markAll();
   schedule();
@@ -159,6 +188,9 @@ export async function openLiveTenants(
       listeners.add(listener);
       return { [Symbol.dispose]: () => listeners.delete(listener) };
     },
-    [Symbol.dispose]: () => watch[Symbol.dispose](),
+    [Symbol.dispose]() {
+      watch[Symbol.dispose]();
+      contact[Symbol.dispose]();
+    },
   };
 }

@@ -1,9 +1,12 @@
 /** A pipeline's stored contents, read whole. Call under the pipeline's fence, or accept a view that is a moment old. */
+import type { Uuid } from '../lib/ids.ts';
 import { pipelineCountersCodec, queueItemCodec } from '../model/codec/records.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../model/pipeline-state.ts';
+import type { QueueItem } from '../model/queue-item.ts';
 import { ensureNode } from './ensure-node.ts';
 import type { StorePaths } from './paths.ts';
 import type { Store } from './port.ts';
+import type { Quarantine } from './quarantine.ts';
 
 type PipelinePlaces = ReturnType<StorePaths['pipeline']>;
 
@@ -13,18 +16,25 @@ export async function preparePipeline(
   places: PipelinePlaces,
   signal: AbortSignal,
 ): Promise<void> {
-  for (const path of [places.items, places.state, places.eventQueue]) await ensureNode(store, path, signal);
+  for (const path of [places.items, places.state, places.eventQueue, places.staged])
+    await ensureNode(store, path, signal);
 }
 
-export async function loadPipeline(store: Store, places: PipelinePlaces): Promise<PipelineState> {
-  const counters = await store.get(places.state);
-  const names = (await store.children(places.items)) ?? [];
-  const nodes = await store.getMany(names.map(name => `${places.items}/${name}`));
-  const items = nodes.flatMap(node => (node === undefined ? [] : [queueItemCodec.decode(node.data)]));
-  return {
-    ...(counters === undefined || counters.data.length === 0
-      ? EMPTY_PIPELINE
-      : pipelineCountersCodec.decode(counters.data)),
-    items: new Map(items.map(item => [item.uuid, item])),
-  };
+/** @throws RecordError `newer` when any part of it was written by an upgraded process. Broken parts are laid aside. */
+export async function loadPipeline(
+  store: Store,
+  places: PipelinePlaces,
+  quarantine: Quarantine,
+): Promise<PipelineState> {
+  const counters = await quarantine.read(pipelineCountersCodec, places.state, await store.get(places.state), {
+    keepNode: true,
+  });
+  const paths = ((await store.children(places.items)) ?? []).map(name => `${places.items}/${name}`);
+  const nodes = await store.getMany(paths);
+  const items = new Map<Uuid, QueueItem>();
+  for (const [index, path] of paths.entries()) {
+    const item = await quarantine.read(queueItemCodec, path, nodes[index]);
+    if (item !== undefined) items.set(item.uuid, item);
+  }
+  return { ...(counters ?? EMPTY_PIPELINE), items };
 }

@@ -11,6 +11,7 @@
 import { type Backoff, backoffDelay } from '../lib/backoff.ts';
 import { type Clock, toMilliseconds } from '../lib/clock.ts';
 import { pause } from '../lib/pause.ts';
+import { isNewerRecord, newerAt } from '../model/codec/record.ts';
 import { isConnectionLoss, settle } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import { listOutbox, type OutboxEntry, readOutbox } from './outbox.ts';
@@ -18,7 +19,10 @@ import { type Operation, remove, type Store, StoreError } from './port.ts';
 import { splitOperations } from './split-operations.ts';
 import { wakeUps } from './wake-ups.ts';
 
-/** What became of a batch. A rejection counts as `{ retryAfterMs }` with our own back-off. */
+/**
+ * What became of a batch. A rejection counts as `{ retryAfterMs }` with our own back-off, except that of a row of a newer
+ * version: it ends the drain, so that an upgraded process takes its place.
+ */
 export type Delivery =
   | 'delivered'
   /** Will never arrive: done with it, counted under that reason. */
@@ -65,7 +69,11 @@ export interface OutboxCounters {
 }
 
 export interface OutboxDrain {
-  /** Delivers until the signal aborts. @throws StoreError `SessionExpired` when the session is over. */
+  /**
+   * Delivers until the signal aborts.
+   *
+   * @throws StoreError `SessionExpired` when the session is over; RecordError `newer` when the rows are for an upgraded process.
+   */
   run(signal: AbortSignal): Promise<void>;
   counters(): OutboxCounters;
 }
@@ -184,6 +192,7 @@ class Drain implements OutboxDrain {
       return await this.#deps.deliver(rows, signal);
     } catch (reason) {
       signal.throwIfAborted();
+      if (isNewerRecord(reason)) throw newerAt(this.#deps.path, reason);
       return { retryAfterMs: undefined, reason };
     }
   }

@@ -11,7 +11,8 @@
 export type StorePaths = ReturnType<typeof storePaths>;
 
 /** Kinds of components that register themselves below `components/`. */
-export type ComponentKind = 'scheduler' | 'merger' | 'executor' | 'web' | 'launcher';
+export const COMPONENT_KINDS = ['scheduler', 'merger', 'executor', 'web'] as const;
+export type ComponentKind = (typeof COMPONENT_KINDS)[number];
 export type RequestKind = 'merge' | 'build' | 'nodes';
 
 /**
@@ -37,6 +38,7 @@ export function storePaths(root = '/gatehouse') {
   const outbox = `${root}/outbox`;
   return {
     root,
+    allComponents: `${root}/components`,
     components: (kind: ComponentKind) => `${root}/components/${kind}`,
     /** Sequential and ephemeral: the store appends the number. */
     component: (kind: ComponentKind, host: string) => `${root}/components/${kind}/${nodeName(host)}-`,
@@ -53,6 +55,13 @@ export function storePaths(root = '/gatehouse') {
     requests: (kind: RequestKind, zone = 'default') => `${root}/requests/${kind}/${nodeName(zone)}`,
     requestZones: (kind: RequestKind) => `${root}/requests/${kind}`,
 
+    /** Who sweeps; see lock.ts. */
+    sweeper: {
+      lock: `${root}/sweeper/lock`,
+      epoch: `${root}/sweeper/epoch`,
+      lastOperation: `${root}/sweeper/lastOp`,
+    },
+
     blobs: `${root}/blobs`,
     /** @param sha256 64 hex digits of the content. */
     blob: (sha256: string) => `${root}/blobs/${sha256}`,
@@ -62,19 +71,31 @@ export function storePaths(root = '/gatehouse') {
       `${root}/cache/changes/${nodeName(connection)}/${nodeName(key)}`,
     cachedBranches: (connection: string, project: string) =>
       `${root}/cache/branches/${nodeName(connection)}/${nodeName(project)}`,
+    tenantConfigs: (tenant: string) => `${root}/cache/config/${nodeName(tenant)}`,
     /** Configuration files as last read, per tenant: each tenant's fence covers its own. */
     cachedConfigs: (tenant: string, project: string) =>
       `${root}/cache/config/${nodeName(tenant)}/${nodeName(project)}`,
-    cachedConfig: (tenant: string, project: string, branch: string) =>
-      `${root}/cache/config/${nodeName(tenant)}/${nodeName(project)}/${nodeName(branch)}`,
+    /** Named for its content and never changed: `digest` is what the files hash to. */
+    cachedConfig: (tenant: string, project: string, branch: string, digest: string) =>
+      `${root}/cache/config/${nodeName(tenant)}/${nodeName(project)}/${nodeName(branch)}@${digest}`,
 
     semaphores: (tenant: string) => `${root}/semaphores/${nodeName(tenant)}`,
     semaphore: (tenant: string, name: string) => `${root}/semaphores/${nodeName(tenant)}/${nodeName(name)}`,
+
+    /** Names the installation for as long as its tree exists; made by whoever needs it first. */
+    installation: `${root}/installation`,
+    /** Names the database that history is written to. */
+    historyDatabase: `${root}/history-database`,
+    /** Who of many does what one should do; see lock.ts. */
+    election: (duty: string) => `${root}/elections/${nodeName(duty)}`,
 
     spanOutbox: `${outbox}/spans`,
     historyOutbox: `${outbox}/history`,
     reportOutbox: (tenant: string, pipeline: string) =>
       `${outbox}/reports/${nodeName(tenant)}/${nodeName(pipeline)}`,
+
+    /** Records nobody could read; see quarantine.ts. */
+    quarantine: `${root}/quarantine`,
 
     /** Outlives a wipe of the state. */
     keys: `${root}/keys`,
@@ -131,5 +152,7 @@ function pipelinePaths(base: string) {
     item: (uuid: string) => `${base}/items/${uuid}`,
     /** Trigger, management and result events of this pipeline. */
     eventQueue: `${base}/events`,
+    /** A commit too large for one multi, while it is carried out; see staged-commit.ts. */
+    staged: `${base}/staged`,
   };
 }

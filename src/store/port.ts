@@ -29,6 +29,8 @@ export type StoreErrorCode =
   /** A node or a multi is larger than {@link MAX_MULTI_BYTES}. */
   | 'TooLarge'
   | 'Auth'
+  /** The store has a reason that no other code names (a quota); the cause says which. Asking again cannot mend it. */
+  | 'Refused'
   /** The store was closed by this process. */
   | 'Closed';
 
@@ -119,16 +121,31 @@ export interface Store {
   children(path: string): Promise<readonly string[] | undefined>;
   /** Reads many nodes in one round trip; a missing node is undefined at its index. */
   getMany(paths: readonly string[]): Promise<readonly (StoredNode | undefined)[]>;
-  /** Waits until this process sees everything that was committed before the call. */
+  /**
+   * Waits until this process sees everything that was committed before the call. In an ensemble a leader that was deposed
+   * and does not know it yet can answer too early, for a moment: never act outside on a read alone, commit through a fence.
+   */
   sync(): Promise<void>;
   /**
    * Calls `listener` after each change of `path` or anything below it (persistent, recursive), in commit order.
    * `resync` at `path` means events may have been missed: read the subtree again. This session hears of a change before
-   * it can read it, and of every change after a read that was made after this call: watch first, then read.
+   * it can read it, and of every change after a read that was made after this call: watch first, then read. The same holds
+   * for `resync`: only a read made after it is followed by every further change.
    */
   watch(path: string, listener: (event: WatchEvent) => void): Disposable;
   /** Ends the session: its ephemeral nodes vanish. Idempotent. */
   close(): Promise<void>;
+}
+
+/** Where sessions come from: one embedded store, or an ensemble. */
+export interface StoreSource extends AsyncDisposable {
+  /**
+   * A new session. Waits, with back-off, until the store answers.
+   *
+   * @param name of the component, for logs.
+   * @throws the signal's reason when aborted; StoreError `Auth` when the store refuses us, which trying again cannot mend.
+   */
+  connect(name: string, signal?: AbortSignal): Promise<Store>;
 }
 
 const NOTHING = new Uint8Array(0);

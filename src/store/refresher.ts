@@ -5,6 +5,8 @@
  *     store.watch(path, () => void copy.touch());     // a burst of changes is one reading
  *     await copy.touch();                             // the first one
  */
+import type { Store } from './port.ts';
+
 export interface Refresher extends Disposable {
   /** Something may have changed. Resolves when a reading that began after this call has ended, well or not. */
   touch(): Promise<void>;
@@ -38,4 +40,11 @@ export function createRefresher(read: () => Promise<void>, onError: (error: unkn
       isOver = true;
     },
   };
+}
+
+/** Reads again whenever contact with the store is regained: a reading that failed meanwhile has no other event. */
+export function touchOnContact(store: Pick<Store, 'onSessionState'>, copy: Refresher): Disposable {
+  return store.onSessionState(state => {
+    if (state === 'connected') void copy.touch();
+  });
 }

@@ -1,6 +1,7 @@
 /** A request a worker holds: proof of it, and the only way to report on it and to finish it. */
 import { isConnectionLoss, settle } from './connection.ts';
 import { check, type Operation, remove, StoreError, set } from './port.ts';
+import { readNow } from './read-now.ts';
 import type { Requestable, RequestQueue, StoredRequest } from './request-queue.ts';
 
 export type ClaimOutcome =
@@ -22,26 +23,25 @@ export class Claim<T extends Requestable> {
   readonly #watches: readonly Disposable[];
   #previous: Promise<unknown> = Promise.resolve();
   #finished = false;
+  #completing = false;
 
   constructor(deps: ClaimDeps<T>) {
     this.#deps = deps;
     this.request = deps.request;
     const { store } = deps.queue;
     const cancelPath = deps.queue.cancelPath(deps.request.uuid);
-    const look = (): void => {
-      this.#look().catch(error => this.#loseUnlessFinished(error));
-    };
     this.#watches = [
-      store.watch(cancelPath, look),
+      store.watch(cancelPath, () => this.#check('synced')),
       store.watch(deps.claimPath, event => {
-        if (event.kind !== 'changed') look();
+        if (event.kind !== 'changed') this.#check('synced');
       }),
       store.onSessionState(state => {
         if (state === 'lost') this.#lose(new StoreError('SessionExpired', deps.claimPath));
-        if (state === 'connected') look();
+        if (state === 'connected') this.#check('synced');
       }),
     ];
-    look(); // it may have been cancelled before we took it
+    // It may have been cancelled before we took it. Since then nothing was missed, so this look need not wait for others.
+    this.#check('plain');
   }
 
   /** Aborts when somebody wants the work to stop. The request still has to be completed, with what was done. */
@@ -79,13 +79,21 @@ export class Claim<T extends Requestable> {
   async complete(operations: readonly Operation[] = []): Promise<ClaimOutcome> {
     const { claimPath, queue, request } = this.#deps;
     const all = [remove(claimPath), remove(request.path), ...operations];
-    const outcome = await this.#inTurn(all, 2, async () =>
-      // Our session lives, so the claim went with the rest of that multi.
-      (await queue.store.get(claimPath)) === undefined ? 'done' : undefined,
-    );
-    this.#finish();
-    if (outcome === 'done' && this.cancelled.aborted) await this.#dropCancel();
-    return outcome;
+    // That the claim vanishes now is our doing.
+    this.#completing = true;
+    try {
+      const outcome = await this.#inTurn(all, 2, async () =>
+        // Our session lives, so the claim went with the rest of that multi.
+        (await queue.store.get(claimPath)) === undefined ? 'done' : undefined,
+      );
+      this.#finish();
+      if (outcome === 'done' && this.cancelled.aborted) await this.#dropCancel();
+      return outcome;
+    } catch (error) {
+      this.#completing = false;
+      this.#check('synced');
+      throw error;
+    }
   }
 
   #inTurn(
@@ -120,12 +128,18 @@ export class Claim<T extends Requestable> {
     }
   }
 
-  async #look(): Promise<void> {
+  #check(how: 'plain' | 'synced'): void {
+    if (this.#completing) return;
+    this.#look(how).catch(error => this.#loseUnlessFinished(error));
+  }
+
+  async #look(how: 'plain' | 'synced'): Promise<void> {
     if (this.#finished || this.#lost.signal.aborted) return;
     const { queue, request, claimPath } = this.#deps;
     const paths = [queue.cancelPath(request.uuid), claimPath];
-    const [mark, claim] = await settle(queue.store, () => queue.store.getMany(paths));
-    if (this.#finished) return;
+    const ask = () => queue.store.getMany(paths);
+    const [mark, claim] = await (how === 'plain' ? readNow(queue.store, ask) : settle(queue.store, ask));
+    if (this.#finished || this.#completing) return;
     if (claim?.stat.ephemeralOwner !== queue.store.sessionId)
       await this.#previous.then(() => this.#loseUnlessFinished(new StoreError('NoNode', claimPath)));
     else if (mark !== undefined) this.#cancelled.abort();

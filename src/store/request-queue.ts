@@ -13,6 +13,7 @@
  *
  * The worker's side is request-worker.ts.
  */
+import { isNewerRecord } from '../model/codec/record.ts';
 import { settle, withRetry } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import type { BytesCodec } from './event-queue.ts';
@@ -53,7 +54,7 @@ export interface StoredRequest<T> {
   readonly bytes: Uint8Array;
 }
 
-/** A request no process of this version can read; its uuid is known from its name. */
+/** A request this process cannot read, because it is broken or of a newer version; its uuid is known from its name. */
 export interface UnreadableRequest {
   readonly path: string;
   readonly uuid: string;
@@ -64,7 +65,7 @@ export interface UnreadableRequest {
 export type Abandoned<T> =
   /** Its worker vanished: requeue it, or give it up with a result. `cancelled`: somebody wanted it to stop anyway. */
   | { readonly kind: 'lost-worker'; readonly request: StoredRequest<T>; readonly cancelled: boolean }
-  /** Nobody will ever take it: give it up with a result. */
+  /** It is broken, nobody will ever take it: give it up with a result. */
   | { readonly kind: 'unreadable'; readonly request: UnreadableRequest; readonly cancelled: boolean };
 
 const READ_AT_ONCE = 100;
@@ -126,6 +127,11 @@ export class RequestQueue<T extends Requestable> {
     );
   }
 
+  /** Whether it is there, taken or not. */
+  async has(uuid: string): Promise<boolean> {
+    return (await this.#pathsOf([uuid])).size > 0;
+  }
+
   /** See {@link withdrawAll}. */
   async withdraw(uuid: string): Promise<readonly Operation[]> {
     return await this.withdrawAll([uuid]);
@@ -169,16 +175,20 @@ export class RequestQueue<T extends Requestable> {
     return cancelled ? [...operations, remove(this.cancelPath(request.uuid))] : operations;
   }
 
-  /** Requests whose workers vanished, and unreadable ones, in order: for the sweeper that runs after workers were lost. */
+  /**
+   * Requests whose workers vanished, and broken ones, in order: for the sweeper that runs after workers were lost. Those of a
+   * newer version are none of ours, waiting or taken: an upgraded scheduler settles them.
+   */
   async abandoned(): Promise<readonly Abandoned<T>[]> {
     // Claims after requests: one that is claimed between the two reads then shows as claimed, not as abandoned.
-    const requests = await this.#readAll();
+    const requests = await this.everything();
     const claimed = new Set(await this.store.children(`${this.#deps.path}/claimed`));
     const marked = new Set(await this.store.children(`${this.#deps.path}/cancelled`));
     return requests.flatMap((request): Abandoned<T>[] => {
       if (claimed.has(request.uuid)) return [];
       const cancelled = marked.has(request.uuid);
-      if (!isReadable(request)) return [{ kind: 'unreadable', request, cancelled }];
+      if (!isReadable(request))
+        return isNewerRecord(request.error) ? [] : [{ kind: 'unreadable', request, cancelled }];
       return request.state.kind === 'taken' ? [{ kind: 'lost-worker', request, cancelled }] : [];
     });
   }
@@ -193,7 +203,7 @@ export class RequestQueue<T extends Requestable> {
 
   /** All readable requests in order of service. */
   async list(): Promise<readonly StoredRequest<T>[]> {
-    return (await this.#readAll()).filter(isReadable);
+    return (await this.everything()).filter(isReadable);
   }
 
   /** @returns names in order of service and the uuids that are claimed: all a worker needs to find its next one. */
@@ -212,7 +222,8 @@ export class RequestQueue<T extends Requestable> {
     });
   }
 
-  async #readAll(): Promise<readonly (StoredRequest<T> | UnreadableRequest)[]> {
+  /** All requests in order of service, also such as this process cannot read. */
+  async everything(): Promise<readonly (StoredRequest<T> | UnreadableRequest)[]> {
     const names = inServiceOrder((await settle(this.store, () => this.store.children(this.queuePath))) ?? []);
     const requests: (StoredRequest<T> | UnreadableRequest)[] = [];
     for (let at = 0; at < names.length; at += READ_AT_ONCE) {
@@ -249,15 +260,23 @@ export class RequestQueue<T extends Requestable> {
   }
 }
 
+/** This process can read it, or an upgraded one: it is in good hands. */
+export function isIntact(request: StoredRequest<unknown> | UnreadableRequest): boolean {
+  return isReadable(request) || isNewerRecord(request.error);
+}
+
 export function isReadable<T>(request: StoredRequest<T> | UnreadableRequest): request is StoredRequest<T> {
   return !('error' in request);
 }
 
-/** Of a record nobody can read: `requested`, so that withdrawing removes it. */
+/**
+ * Of a broken record: `requested`, so that withdrawing removes it. Of a newer one: `taken`, so that withdrawing asks whoever
+ * can read it to stop.
+ */
 function stateOf(node: StoredNode): RequestState['kind'] {
   try {
     return decodeRequestRecord(node.data).state.kind;
-  } catch {
-    return 'requested';
+  } catch (error) {
+    return isNewerRecord(error) ? 'taken' : 'requested';
   }
 }

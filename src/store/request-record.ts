@@ -1,12 +1,13 @@
 /**
  * How a request for a worker is stored: `queue/<priority>-<uuid>-<seq>`, one line of JSON for its state, then the request's
- * own bytes, which never change.
+ * own bytes, which never change. Both are records of their own, so each has its version.
  *
- *     {"state":"taken","attempt":1,"worker":"executor1","at":"1795000000000000000"}⏎<request>
+ *     {"k":"request","v":1,"d":{"state":"taken","attempt":1,"worker":"executor1","at":"1795000000000000000"}}⏎<request>
  *
  * Priority and number are in the name, so that listing names is enough to know the order.
  */
-import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
+import type { Nanoseconds } from '../lib/clock.ts';
+import { enveloped, RecordError, recordCodec } from '../model/codec/record.ts';
 
 /** requested → taken → (node gone: done, withdrawn or given up); a vanished worker: taken → requested, attempt + 1. */
 export type RequestState =
@@ -27,6 +28,13 @@ export interface RequestName {
   /** Order within a priority. */
   readonly sequence: number;
 }
+
+/** The first line. */
+type RequestHead =
+  | { readonly state: 'requested'; readonly attempt: number }
+  | { readonly state: 'taken'; readonly attempt: number; readonly worker: string; readonly at: Nanoseconds };
+
+export const requestHeadCodec = recordCodec<RequestHead>('request', 1);
 
 const LINE_END = 10;
 
@@ -51,22 +59,32 @@ export function inServiceOrder(names: readonly string[]): readonly string[] {
 }
 
 export function encodeRequestRecord({ state, attempt, bytes }: RequestRecord): Uint8Array {
-  const head =
+  const head: RequestHead =
     state.kind === 'requested'
       ? { state: 'requested', attempt }
-      : { ...state, kind: undefined, state: 'taken', attempt };
-  return Buffer.concat([Buffer.from(`${JSON.stringify(head)}\n`), bytes]);
+      : { state: 'taken', attempt, worker: state.worker, at: state.at };
+  return Buffer.concat([requestHeadCodec.encode(head), Buffer.of(LINE_END), bytes]);
 }
 
-/** @throws Error when the first line is not a state. */
+/** @throws RecordError when the first line is not a state, or one of a newer version. */
 export function decodeRequestRecord(stored: Uint8Array): RequestRecord {
   const end = stored.indexOf(LINE_END);
-  const head: unknown = JSON.parse(new TextDecoder().decode(stored.subarray(0, end)));
-  if (typeof head !== 'object' || head === null) throw new Error('request: its first line is not an object');
-  const { state, attempt, worker, at } = Object.assign({ state: '', attempt: 1, worker: '', at: '' }, head);
+  // A later version may have no lines at all: then this tells.
+  const line = end === -1 ? stored : stored.subarray(0, end);
+  // 0.1.0 wrote the state without an envelope.
+  const head = requestHeadCodec.decode(enveloped(requestHeadCodec.kind, line));
+  if (end === -1)
+    throw new RecordError('broken', 'a request record cannot be read: nothing follows its state');
   const bytes = stored.slice(end + 1);
-  if (state === 'requested') return { state: { kind: 'requested' }, attempt, bytes };
-  if (state === 'taken')
-    return { state: { kind: 'taken', worker, at: parseNanoseconds(at) }, attempt, bytes };
-  throw new Error(`request: unknown state ${JSON.stringify(state)}`);
+  switch (head.state) {
+    case 'requested':
+      return { state: { kind: 'requested' }, attempt: head.attempt, bytes };
+    case 'taken':
+      return { state: { kind: 'taken', worker: head.worker, at: head.at }, attempt: head.attempt, bytes };
+    default:
+      throw new RecordError(
+        'broken',
+        `a request record cannot be read: its state is ${JSON.stringify(head)}`,
+      );
+  }
 }

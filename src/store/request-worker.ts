@@ -1,15 +1,17 @@
 /**
  * Requests for workers, as the workers see them: wait for one, claim it, report, complete.
  *
+ *     const worker = createRequestWorker(requests, { worker: 'executor1', clock, accepts: request => fits(request) });
  *     for (;;) {
- *       const claim = await nextRequest(requests, { worker: 'executor1', clock, accepts: request => fits(request) }, signal);
+ *       const claim = await worker.next(signal);
  *       const result = await run(claim.request.value, AbortSignal.any([claim.cancelled, claim.lost]));
  *       await claim.complete(events.put(result));            // the request is gone and its result is there, in one instant
  *     }
  */
 import type { Clock } from '../lib/clock.ts';
-import { settle, withRetry } from './connection.ts';
+import { withRetry } from './connection.ts';
 import { create, type Store, StoreError, set } from './port.ts';
+import { readNow } from './read-now.ts';
 import { Claim } from './request-claim.ts';
 import { isReadable, type Requestable, type RequestQueue, type StoredRequest } from './request-queue.ts';
 import { encodeRequestRecord, parseRequestName } from './request-record.ts';
@@ -26,42 +28,62 @@ export interface WorkerOptions<T> {
 /** Heads of the queue read at once: the first usually is the one. */
 const READ_AT_ONCE = 8;
 
-/**
- * Waits for a request this worker accepts and claims it, the most urgent first.
- *
- * @throws the signal's reason when aborted; StoreError `SessionExpired` when the session is over.
- */
-export async function nextRequest<T extends Requestable>(
-  queue: RequestQueue<T>,
-  options: WorkerOptions<T>,
-  signal: AbortSignal,
-): Promise<Claim<T>> {
-  const concerns = (event: { readonly kind: string }): boolean => event.kind !== 'deleted';
-  for await (const _ of wakeUps(queue.store, queue.queuePath, signal, concerns)) {
-    const claim = await claimFirst(queue, options, signal);
-    if (claim !== undefined) return claim;
-  }
-  throw signal.reason;
+/** One that asks again and again; it remembers what it does not accept, which is then not read again. */
+export interface RequestWorker<T extends Requestable> {
+  /**
+   * Waits for a request this worker accepts and claims it, the most urgent first.
+   *
+   * @throws the signal's reason when aborted; StoreError `SessionExpired` when the session is over.
+   */
+  next(signal: AbortSignal): Promise<Claim<T>>;
 }
 
-async function claimFirst<T extends Requestable>(
+export function createRequestWorker<T extends Requestable>(
   queue: RequestQueue<T>,
   options: WorkerOptions<T>,
-  signal: AbortSignal,
-): Promise<Claim<T> | undefined> {
-  const { names, claimed } = await settle(queue.store, () => queue.overview(), signal);
-  const free = names.filter(name => !claimed.has(parseRequestName(name)?.uuid ?? ''));
-  for (let at = 0; at < free.length; at += READ_AT_ONCE) {
-    const requests = await settle(queue.store, () => queue.read(free.slice(at, at + READ_AT_ONCE)), signal);
-    for (const request of requests) {
-      if (!isReadable(request) || request.state.kind !== 'requested') continue;
-      if (options.accepts?.(request.value) === false) continue;
-      signal.throwIfAborted();
-      const claim = await claimRequest(queue, request, options);
-      if (claim !== undefined) return claim;
-    }
+): RequestWorker<T> {
+  let declined: ReadonlySet<string> = new Set();
+
+  /** @returns names nobody has and we have not declined, in order of service. */
+  async function candidates(signal: AbortSignal): Promise<readonly string[]> {
+    const { names, claimed } = await readNow(queue.store, () => queue.overview(), signal);
+    const waiting = new Map(names.map(name => [parseRequestName(name)?.uuid ?? '', name]));
+    declined = declined.intersection(waiting);
+    return [...waiting].flatMap(([uuid, name]) => (claimed.has(uuid) || declined.has(uuid) ? [] : [name]));
   }
-  return undefined;
+
+  /** What a request asks for never changes: once declined, always declined. */
+  function accepts({ uuid, value }: StoredRequest<T>): boolean {
+    if (options.accepts?.(value) !== false) return true;
+    declined = new Set(declined).add(uuid);
+    return false;
+  }
+
+  async function claimFirst(signal: AbortSignal): Promise<Claim<T> | undefined> {
+    const free = await candidates(signal);
+    for (let at = 0; at < free.length; at += READ_AT_ONCE) {
+      const page = free.slice(at, at + READ_AT_ONCE);
+      const requests = await readNow(queue.store, () => queue.read(page), signal);
+      for (const request of requests) {
+        if (!isReadable(request) || request.state.kind !== 'requested' || !accepts(request)) continue;
+        signal.throwIfAborted();
+        const claim = await claimRequest(queue, request, options);
+        if (claim !== undefined) return claim;
+      }
+    }
+    return undefined;
+  }
+
+  return {
+    async next(signal) {
+      const concerns = (event: { readonly kind: string }): boolean => event.kind !== 'deleted';
+      for await (const _ of wakeUps(queue.store, queue.queuePath, signal, concerns)) {
+        const claim = await claimFirst(signal);
+        if (claim !== undefined) return claim;
+      }
+      throw signal.reason;
+    },
+  };
 }
 
 /** @returns undefined when somebody else was quicker. */

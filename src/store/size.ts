@@ -1,5 +1,5 @@
 /** How much of a multi's budget ({@link MAX_MULTI_BYTES}) operations use. */
-import type { Operation } from './port.ts';
+import { MAX_MULTI_BYTES, type Operation, StoreError } from './port.ts';
 
 /** Framing of one operation on ZooKeeper's wire: headers, lengths, flags and the access list (at most 48 bytes), with room. */
 const OVERHEAD_BYTES = 64;
@@ -8,4 +8,13 @@ const OVERHEAD_BYTES = 64;
 export function operationBytes(operation: Operation): number {
   const data = operation.kind === 'create' || operation.kind === 'set' ? operation.data.byteLength : 0;
   return Buffer.byteLength(operation.path) + data + OVERHEAD_BYTES;
+}
+
+/** @throws StoreError `TooLarge` with the operation at which the limit is passed. */
+export function requireMultiSize(operations: readonly Operation[]): void {
+  let bytes = 0;
+  for (const [index, operation] of operations.entries()) {
+    bytes += operationBytes(operation);
+    if (bytes > MAX_MULTI_BYTES) throw new StoreError('TooLarge', operation.path, index);
+  }
 }

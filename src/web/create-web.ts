@@ -13,6 +13,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
 import { badRequest, notFound, send } from './answer.ts';
 import { addBadgeRoute } from './badge-route.ts';
+import { addComponentRoutes, componentWishRoute } from './component-routes.ts';
 import type { WebDeps } from './deps.ts';
 import { dequeueRoute } from './dequeue-route.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
@@ -24,6 +25,7 @@ import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
 import { addPageRoutes } from './page-routes.ts';
 import { addGlobalRoutes, addStatusRoutes } from './status-routes.ts';
+import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-contact.ts';
 import { webhookRoute } from './webhook-route.ts';
 
 export interface Web {
@@ -87,8 +89,17 @@ function apiRoutes(
       .route('/tenant/:tenant/project/*project/dequeue')
       .post(dequeueRoute({ ...deps, dequeue }))
       .all(onlyBy('POST'));
+  const { askComponent } = deps;
+  if (askComponent !== undefined)
+    api
+      .route('/components/:id/:wish')
+      .post(componentWishRoute({ ...deps, askComponent }))
+      .all(onlyBy('POST'));
   api.use(onlyReading);
+  api.use(markWhatIsOld(deps));
+  api.use(['/tenants', '/components', '/tenant'], refuseUntilKnown(deps));
   addGlobalRoutes(api, deps);
+  addComponentRoutes(api, deps);
 
   const tenant = Router({ mergeParams: true });
   addStatusRoutes(tenant, deps, expected);
@@ -132,7 +143,12 @@ function answerErrors({ log }: Pick<WebDeps, 'log'>): ErrorRequestHandler {
     const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : 500;
     if (typeof status === 'number' && status >= 400 && status < 500)
       return send(response, badRequest('the request cannot be understood', 'path'));
-    log.warn({ error, method: request.method, path: request.path }, 'a request failed by a defect of ours');
+    const lostContact = refusalForLostContact(error);
+    if (lostContact !== undefined) return send(response, lostContact);
+    log.warn(
+      { err: error, method: request.method, path: request.path },
+      'a request failed by a defect of ours',
+    );
     send(response, {
       kind: 'refused',
       status: 500,

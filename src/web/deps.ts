@@ -8,6 +8,7 @@
 import type { NewConnectionEvent, WebhookIntake } from '../driver/connection.ts';
 import type { History } from '../history/history.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import type { ComponentState } from '../model/component.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
@@ -15,6 +16,7 @@ import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
+import type { RegisteredComponent } from '../store/component-view.ts';
 import type { Explanation } from '../tracing/explain.ts';
 
 export interface LivePipeline {
@@ -31,7 +33,8 @@ export interface TracingHealth {
   /** Spans in the outbox. */
   readonly waiting: number;
   readonly oldestWaiting: Nanoseconds | null;
-  readonly delivered: number;
+  /** By this process, since it started; null: another one sends them. */
+  readonly delivered: number | null;
   /** By reason, e.g. `too-old`. */
   readonly lost: { readonly [reason: string]: number };
   /** Of the last attempt; null after a success. */
@@ -72,6 +75,15 @@ export interface LogPiece {
   readonly complete: boolean;
 }
 
+export interface LogQuestion {
+  readonly build: string;
+  /** The machine that ran it; null: not known. */
+  readonly worker: string | null;
+  readonly offset: number;
+  /** Most bytes. */
+  readonly limit: number;
+}
+
 export interface DequeueRequest {
   readonly tenant: TenantName;
   readonly pipeline: string;
@@ -84,6 +96,14 @@ export interface ComponentHealth {
   /** Why not, for people. */
   readonly reason?: string;
 }
+
+/** How this process stands to the store. */
+export type StoreContact =
+  | { readonly kind: 'connected' }
+  /** What is shown is how it was then. */
+  | { readonly kind: 'away'; readonly since: Nanoseconds }
+  /** Nothing can be shown yet. @property reason for people. */
+  | { readonly kind: 'never'; readonly reason: string };
 
 export interface WebLog {
   info(facts: object, text: string): void;
@@ -117,9 +137,14 @@ export interface WebDeps {
     connection: ConnectionName,
     event: NewConnectionEvent,
   ) => Promise<'stored' | 'duplicate'>;
-  /** Undefined: nothing was ever written for that build. */
-  readonly readLog: (build: string, offset: number, limit: number) => Promise<LogPiece | undefined>;
+  /** Undefined: nothing was ever written for that build, or who has it cannot be asked. */
+  readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
   /** Absent: the route does not exist. */
   readonly dequeue?: (request: DequeueRequest) => Promise<void>;
   readonly health: () => readonly ComponentHealth[];
+  readonly contact: () => StoreContact;
+  /** All processes of the installation, by kind, the oldest first. */
+  readonly components: () => readonly RegisteredComponent[];
+  /** Writes down what an operator wants of one; `gone`: there is no such component. Absent: the route does not exist. */
+  readonly askComponent?: (id: string, wanted: ComponentState) => Promise<'asked' | 'gone'>;
 }

@@ -1,19 +1,16 @@
 /**
  * `POST /api/tenant/<t>/project/<p>/dequeue` with `{"pipeline": ..., "change": ...}` or `{"pipeline": ..., "ref": ...}`, as Zuul's.
  *
- * There are no users here yet, so only this machine may ask: the connection must come from a loopback address, name one as
- * its host (a web page on another name cannot), not have passed a proxy, and be JSON (a foreign page's form cannot be).
+ * Only this machine may ask, see only-this-machine.ts.
  */
 import type { Request, RequestHandler } from 'express';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type Answer, badRequest, json, notFound, send } from './answer.ts';
 import type { DequeueRequest, WebDeps } from './deps.ts';
+import { refuseStrangers } from './only-this-machine.ts';
 import { readBody } from './read-body.ts';
 import { refId } from './status-json.ts';
-
-const LOOPBACK_ADDRESSES = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
-const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
 type DequeueDeps = Pick<WebDeps, 'snapshot' | 'log'> & {
   readonly dequeue: (request: DequeueRequest) => Promise<void>;
@@ -24,15 +21,8 @@ export function dequeueRoute(deps: DequeueDeps): RequestHandler {
 }
 
 async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
-  const stranger = strangerIn(request);
-  if (stranger !== undefined)
-    return {
-      kind: 'refused',
-      status: 403,
-      error: `only this machine may dequeue: ${stranger}`,
-      place: 'request',
-      headers: { Connection: 'close' },
-    };
+  const refusal = refuseStrangers(request, 'dequeue');
+  if (refusal !== undefined) return refusal;
   if (request.is('application/json') === false)
     return { kind: 'refused', status: 415, error: 'send application/json', place: 'header content-type' };
   const body = await readBody(request, 64 * 1024);
@@ -68,18 +58,6 @@ function findWished(items: Iterable<QueueItem>, project: string, what: string): 
       );
     }),
   );
-}
-
-function strangerIn(request: Request): string | undefined {
-  if (!LOOPBACK_ADDRESSES.has(request.socket.remoteAddress ?? ''))
-    return 'the connection comes from elsewhere';
-  if (request.headers['x-forwarded-for'] !== undefined || request.headers.forwarded !== undefined)
-    return 'it passed a proxy';
-  if (!LOOPBACK_HOST.test(request.headers.host ?? '')) return 'its Host header is not a loopback name';
-  const { origin } = request.headers;
-  if (origin !== undefined && origin !== `http://${request.headers.host}`)
-    return 'it was sent by a page of another origin';
-  return undefined;
 }
 
 function parseWish(bytes: Buffer): { readonly pipeline: string; readonly what: string } | undefined {

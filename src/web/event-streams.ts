@@ -20,7 +20,10 @@ export interface EventStreams {
   close(): void;
 }
 
-type StreamDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log' | 'clock' | 'onChange' | 'sse'> & {
+type StreamDeps = Pick<
+  WebDeps,
+  'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'onChange' | 'sse'
+> & {
   readonly expected: ExpectedDurations;
   /** Tells this process from others. */
   readonly run: string;

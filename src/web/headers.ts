@@ -25,7 +25,7 @@ export const securityHeaders: RequestHandler = (_request, response, next) => {
 export const readableFromAnywhere: RequestHandler = (request, response, next) => {
   if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS') {
     response.setHeader('Access-Control-Allow-Origin', '*');
-    response.setHeader('Access-Control-Expose-Headers', 'X-Next-Offset, X-Complete');
+    response.setHeader('Access-Control-Expose-Headers', 'X-Next-Offset, X-Complete, X-Store-Away-Since');
   }
   response.setHeader('Cache-Control', 'no-cache');
   if (request.method !== 'OPTIONS') return next();

@@ -46,7 +46,10 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
       const limit = query.integer('limit', { min: 1, max: MAX_LOG_PIECE }) ?? LOG_PIECE;
       if (query.refusal !== undefined) return query.refusal;
       const build = await findBuild(deps, tenant, request.parameter('uuid'));
-      const piece = build === undefined ? undefined : await deps.readLog(build.uuid, offset, limit);
+      const piece =
+        build === undefined
+          ? undefined
+          : await deps.readLog({ build: build.uuid, worker: build.worker, offset, limit });
       if (piece === undefined) return notFound('there is no log of this build (yet)', 'path: build');
       return {
         kind: 'text',

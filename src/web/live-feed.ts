@@ -42,7 +42,7 @@ export interface LiveFeed {
   close(): void;
 }
 
-type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'log'> & {
+type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components' | 'log'> & {
   readonly expected: ExpectedDurations;
 };
 
@@ -75,7 +75,7 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   function refreshed(): Promise<void> {
     refreshing = refreshing.then(refresh).catch((error: unknown) => {
       dirty = true;
-      deps.log.warn({ tenant, error }, 'the live view could not be brought up to date');
+      deps.log.warn({ tenant, err: error }, 'the live view could not be brought up to date');
     });
     return refreshing;
   }

@@ -81,6 +81,7 @@ const INDEX = {
   info: '/api/info',
   connections: '/api/connections',
   tenants: '/api/tenants',
+  components: '/api/components',
   tenant_info: '/api/tenant/{tenant}/info',
   status: '/api/tenant/{tenant}/status',
   status_change: '/api/tenant/{tenant}/status/change/{change}',

@@ -5,7 +5,7 @@ import type { ExpectedDurations } from './expected-durations.ts';
 import { traceAddress } from './links.ts';
 import { liveItem } from './live-item.ts';
 
-type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi'> & {
+type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components'> & {
   readonly expected: ExpectedDurations;
   /** Texts made before. */
   readonly known: WeakMap<QueueItem, string>;
@@ -19,7 +19,7 @@ export async function tenantDocuments(
   const documents = new Map<string, string>();
   const snapshot = deps.snapshot(tenant);
   if (snapshot === undefined) return documents;
-  documents.set('tenant', JSON.stringify(tenantDocument(tenant, snapshot)));
+  documents.set('tenant', JSON.stringify(tenantDocument(tenant, snapshot, deps)));
   for (const [position, live] of snapshot.pipelines.entries()) {
     documents.set(`pipeline/${live.pipeline.name}`, JSON.stringify(pipelineDocument(live, position)));
     for (const item of live.state.items.values())
@@ -28,10 +28,23 @@ export async function tenantDocuments(
   return documents;
 }
 
-function tenantDocument(name: string, snapshot: TenantSnapshot) {
+/** Without any of them the gate stands still. */
+const NEEDED = ['scheduler', 'merger', 'executor'] as const;
+
+function tenantDocument(
+  name: string,
+  snapshot: TenantSnapshot,
+  deps: Pick<WebDeps, 'contact' | 'components'>,
+) {
   const { tracing } = snapshot;
+  const contact = deps.contact();
+  const present = new Set(deps.components().map(({ kind }) => kind));
   return {
     name,
+    /** Kinds of components of which none is registered. */
+    missing: NEEDED.filter(kind => !present.has(kind)),
+    /** Null: all of this is as of now. */
+    awaySince: contact.kind === 'away' ? toMilliseconds(contact.since) : null,
     reconfiguredAt: toMilliseconds(snapshot.reconfiguredAt),
     triggerEvents: snapshot.triggerEvents,
     managementEvents: snapshot.managementEvents,

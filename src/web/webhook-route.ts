@@ -48,7 +48,8 @@ export function webhookRoute(deps: WebhookDeps): RequestHandler {
     if (body.kind === 'broken-off') return;
     const answer =
       body.kind === 'read' ? await receive(deps, connection, request.headers, body.bytes) : TOO_LARGE;
-    if (answer.kind === 'refused')
+    // What could not be stored has been told already, with its cause.
+    if (answer.kind === 'refused' && answer.status !== 503)
       deps.log.warn(
         { connection: name, status: answer.status, error: answer.error },
         'a webhook was refused',
@@ -97,7 +98,7 @@ async function store(
     return json({ outcome: await deps.storeEvent(connection, event), delivery: event.deliveryId });
   } catch (error) {
     // The edge: whatever kept it from being durable, the host must send it again, and people must see why.
-    deps.log.warn({ connection, delivery: event.deliveryId, error }, 'a webhook could not be stored');
+    deps.log.warn({ connection, delivery: event.deliveryId, err: error }, 'a webhook could not be stored');
     const reason = 'the event could not be stored; send it again later';
     return { kind: 'refused', status: 503, error: reason, place: 'store', headers: { 'Retry-After': '10' } };
   }

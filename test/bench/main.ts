@@ -37,9 +37,12 @@ const BENCHMARKS: { readonly [name: string]: () => Promise<readonly Row[]> } = {
   store: async () => (await import('./store.ts')).benchStore(),
   reset: async () => (await import('./gate-reset.ts')).benchGateReset(),
   durable: async () => (await import('./durable-reset.ts')).benchDurableReset(),
+  takeover: async () => (await import('./takeover.ts')).benchTakeover(),
   spans: async () => (await import('./spans.ts')).benchSpans(),
   executor: async () => (await import('./executor.ts')).benchExecutor(),
   latency: async () => (await import('./push-latency.ts')).benchPushLatency(),
+  webhook: async () => (await import('./webhook.ts')).benchWebhook(),
+  zookeeper: async () => (await import('./zookeeper.ts')).benchZooKeeper(),
 };
 
 const [, , first, ...rest] = process.argv;

@@ -99,7 +99,7 @@ export function landedTwice(landed: readonly LandedCommit[]): readonly string[] 
 
 /** Every item that left, newest first, as the history keeps it. */
 export async function itemsInHistory(state: string, tenant: string): Promise<readonly QueueItem[]> {
-  const history = await openHistory({ file: path.join(state, 'history.sqlite') });
+  const history = await openHistory({ kind: 'sqlite', path: path.join(state, 'history.sqlite') });
   try {
     return (await history.recentItems({ tenant, limit: 100, skip: 0 })).map(({ item }) => item);
   } finally {

@@ -63,7 +63,7 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
       viewport: { width: options.width ?? 1280, height: 900 },
       colorScheme: options.colorScheme ?? 'light',
     });
-    made.setDefaultTimeout(5000);
+    made.setDefaultTimeout(15_000);
     made.on('pageerror', error => problems.push(String(error)));
     made.on('console', message => {
       const isAbsence = message.text().includes('ERR_') || message.text().includes('404');
@@ -133,7 +133,7 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
     await page.goto(web.url);
     const age = card('retry-budget').locator('.age');
     const before = await age.innerText();
-    await expect.poll(() => age.innerText(), { timeout: 5000 }).not.toBe(before);
+    await expect.poll(() => age.innerText(), { timeout: 15_000 }).not.toBe(before);
   });
 
   test('opens an item by keyboard and draws its trace with the reset and the spans still open', async () => {
@@ -156,7 +156,7 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
 
     const row = page.locator('.span-row', { hasText: 'QueueItem' });
     const before = await row.locator('.time').innerText();
-    await expect.poll(() => row.locator('.time').innerText(), { timeout: 5000 }).not.toBe(before);
+    await expect.poll(() => row.locator('.time').innerText(), { timeout: 15_000 }).not.toBe(before);
     await page.goBack();
     await card('dark-mode').waitFor();
   });

@@ -8,7 +8,7 @@ import { createDeveloper, type Developer } from './developer.ts';
 import { openLineFifo } from './line-fifo.ts';
 import { makeWorld } from './make-world.ts';
 import { type Observer, observe } from './observer.ts';
-import { CONFIG_PROJECT, startSite } from './site.ts';
+import { CONFIG_PROJECT, type SiteStore, startSite } from './site.ts';
 import { openStage } from './stage.ts';
 import { storyLog } from './story-log.ts';
 import type { World, WorldSetup } from './world.ts';
@@ -19,7 +19,7 @@ const PROJECTS = {
   'org/project2': { 'README.md': 'A third.\n' },
 };
 
-export async function openWorld(setup: WorldSetup): Promise<World> {
+export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<World> {
   const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-story-'));
   // Where the tests run as root, jobs run as somebody else.
   await chmod(root, 0o755);
@@ -36,7 +36,7 @@ export async function openWorld(setup: WorldSetup): Promise<World> {
   for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects }))
     developers.set(name, await createDeveloper(root, name, files, told));
   const service = await startSite(
-    { root, projects: Object.keys(projects), collector: sink.url, executor: setup.executor ?? [] },
+    { root, projects: Object.keys(projects), collector: sink.url, executor: setup.executor ?? [], store },
     log.log,
   );
   const api = createApi(service.url);

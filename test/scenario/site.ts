@@ -17,7 +17,13 @@ export interface SiteOptions {
   readonly collector: string | undefined;
   /** More lines for sections of gatehouse.conf. */
   readonly executor: readonly string[];
+  readonly store: SiteStore;
 }
+
+export type SiteStore =
+  | { readonly kind: 'embedded' }
+  /** `root`: path below which all of the story is. */
+  | { readonly kind: 'zookeeper'; readonly host: string; readonly port: number; readonly root: string };
 
 export function stateOf(root: string): string {
   return path.join(root, 'state');
@@ -36,13 +42,13 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
   return started.service;
 }
 
-function settingsText({ root, collector, executor }: SiteOptions): string {
+function settingsText({ root, collector, executor, store }: SiteOptions): string {
   const tracing =
     collector === undefined ? 'enabled = false' : `enabled = true\nendpoint = ${collector}\ntimeout = 2000`;
   return `[scheduler]
 tenant_config = tenants.yaml
 state_dir = ${stateOf(root)}
-
+${storeText(store)}
 [web]
 port = 0
 
@@ -59,6 +65,16 @@ driver = git
 baseurl = ${path.join(root, 'repositories')}
 webhook_token = ${TOKEN}
 poll_interval = 0
+`;
+}
+
+function storeText(store: SiteStore): string {
+  if (store.kind === 'embedded') return '';
+  return `
+[zookeeper]
+hosts = ${store.host}:${store.port}
+root = ${store.root}
+session_timeout = 10
 `;
 }
 

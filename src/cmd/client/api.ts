@@ -15,6 +15,8 @@ export interface Api {
   readonly root: string;
   /** @throws ApiError */
   get<Answer>(path: string): Promise<Answer>;
+  /** Sends JSON, gets JSON. @throws ApiError */
+  post<Answer>(path: string, body: unknown): Promise<Answer>;
   /** @throws ApiError */
   text(path: string): Promise<string>;
   /** The body of a stream that stays open. @throws ApiError */
@@ -26,10 +28,10 @@ const ANSWER_LIMIT = 30_000;
 
 /** @param root of the service, e.g. `http://127.0.0.1:9000`, without trailing slash. */
 export function createApi(root: string): Api {
-  async function ask(path: string, signal: AbortSignal): Promise<Response> {
+  async function ask(path: string, signal: AbortSignal, more: RequestInit = {}): Promise<Response> {
     let response: Response;
     try {
-      response = await fetch(`${root}${path}`, { signal });
+      response = await fetch(`${root}${path}`, { ...more, signal });
     } catch (error) {
       if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason;
       throw unreachable(root, error);
@@ -37,31 +39,38 @@ export function createApi(root: string): Api {
     if (!response.ok) throw new ApiError(response.status, await refusalOf(response, `${root}${path}`));
     return response;
   }
-  async function text(path: string): Promise<string> {
+  async function text(path: string, more?: RequestInit): Promise<string> {
     const signal = AbortSignal.timeout(ANSWER_LIMIT);
-    const response = await ask(path, signal);
+    const response = await ask(path, signal, more);
     try {
       return await response.text();
     } catch (error) {
       throw unreachable(root, error);
     }
   }
+  async function json<Answer>(path: string, more?: RequestInit): Promise<Answer> {
+    const body = await text(path, more);
+    try {
+      // The service is the same release as this client: its answers have the types it was built with.
+      return JSON.parse(body);
+    } catch (error) {
+      if (!(error instanceof SyntaxError)) throw error;
+      throw new ApiError(
+        0,
+        `${root}${path} did not answer with JSON; is Gatehouse at ${root}? Name another address with --url`,
+      );
+    }
+  }
   return {
     root,
-    text,
-    async get<Answer>(path: string): Promise<Answer> {
-      const body = await text(path);
-      try {
-        // The service is the same release as this client: its answers have the types it was built with.
-        return JSON.parse(body);
-      } catch (error) {
-        if (!(error instanceof SyntaxError)) throw error;
-        throw new ApiError(
-          0,
-          `${root}${path} did not answer with JSON; is Gatehouse at ${root}? Name another address with --url`,
-        );
-      }
-    },
+    text: path => text(path),
+    get: path => json(path),
+    post: (path, body) =>
+      json(path, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify(body),
+      }),
     async stream(path, signal) {
       const { body } = await ask(path, signal);
       if (body === null) throw new ApiError(0, `${root}${path} answered without a body`);

@@ -27,6 +27,10 @@ export interface LiveTenant {
   readonly name: string;
   readonly projects: number;
   readonly configErrors: number;
+  /** Kinds of components of which none is registered. */
+  readonly missing: readonly string[];
+  /** Milliseconds since the epoch: all of this is as of then; null: as of now. */
+  readonly awaySince: number | null;
   /** Delivery of spans; null: tracing is off. */
   readonly tracing: LiveView['tracing'];
 }
@@ -39,7 +43,7 @@ export interface LiveView {
   readonly items: ReadonlyMap<string, LiveItem>;
   readonly tracing: {
     readonly waiting: number;
-    readonly delivered: number;
+    readonly delivered: number | null;
     readonly problem: string | null;
   } | null;
   /** The service's clock when it sent this, milliseconds since the epoch: times in the view count on that clock. */

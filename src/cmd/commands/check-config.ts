@@ -14,6 +14,8 @@ import type { Tenant } from '../../model/layout.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import { readSettings } from '../../settings/read-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { readTlsFiles } from '../../settings/tls-files.ts';
+import { noRepositories } from '../service/no-repositories.ts';
 import { driversByName, openConnections } from '../service/open-connections.ts';
 import { readTenants } from '../service/read-tenants.ts';
 import { readBranchConfigs } from './read-branch-configs.ts';
@@ -50,12 +52,18 @@ export async function checkConfig({
   const opened = openConnections(settings.connections, {
     clock: systemClock(),
     log: SILENT,
-    repositories: NO_REPOSITORIES,
+    repositories: noRepositories('checking settings opens no repository'),
   });
   for (const connection of opened.connections.values()) await connection.close();
   const names = new Set(settings.connections.map(({ connection }) => connection));
-  const tenantFile = await readTenants(shownPath(settings.scheduler.tenantConfig), names);
-  const errors = [...opened.errors, ...(tenantFile.kind === 'invalid' ? tenantFile.errors : [])];
+  const { tenantConfig } = settings.scheduler;
+  const tenantFile =
+    tenantConfig === undefined ? NO_TENANTS : await readTenants(shownPath(tenantConfig), names);
+  const errors = [
+    ...opened.errors,
+    ...(tenantFile.kind === 'invalid' ? tenantFile.errors : []),
+    ...storeErrors(settings),
+  ];
   const tenants = tenantFile.kind === 'invalid' ? [] : tenantFile.tenants;
   const found = { settings, tenants, warnings: read.warnings };
   if (!layout || errors.length > 0) return { ...found, errors, layouts: new Map() };
@@ -66,6 +74,15 @@ export async function checkConfig({
     warnings: [...read.warnings, ...checked.warnings],
     layouts: checked.layouts,
   };
+}
+
+/** A process of an ensemble may be an executor or a merger, which need no tenants. */
+const NO_TENANTS = { kind: 'tenants', tenants: [] } as const;
+
+function storeErrors({ store }: Settings): readonly string[] {
+  if (store.kind === 'embedded' || store.tls === undefined) return [];
+  const files = readTlsFiles(store.tls);
+  return files.kind === 'invalid' ? files.errors : [];
 }
 
 async function checkLayouts(settings: Settings, tenants: readonly Tenant[], signal: AbortSignal) {
@@ -105,12 +122,3 @@ function shownPath(file: string): string {
 }
 
 const SILENT = { debug: () => {}, info: () => {}, warn: () => {} };
-
-/** For connections that are opened to have their options read and for nothing else. */
-const NO_REPOSITORIES: RepositoryCache = {
-  repository: (connection, project) =>
-    Promise.reject(new Error(`checking settings opens no repository, but ${connection} wanted ${project}`)),
-  counters: () => ({ fetches: 0, listings: 0, pushes: 0, merges: 0, spawns: 0 }),
-  close: () => Promise.resolve(),
-  [Symbol.asyncDispose]: () => Promise.resolve(),
-};

@@ -34,16 +34,33 @@ export function summaryOf({ settings, tenants, layouts }: CheckedConfig): Config
   };
 }
 
-function serviceFacts({ web, scheduler, tracing, executor, merger }: Settings): ConfigSummary['service'] {
+function serviceFacts({
+  web,
+  scheduler,
+  store,
+  tracing,
+  executor,
+  merger,
+}: Settings): ConfigSummary['service'] {
   return {
     web: publicRoot(web),
     state: scheduler.stateDir,
-    tenants: scheduler.tenantConfig,
+    store: storeText(store),
+    tenants: scheduler.tenantConfig ?? 'no tenant file: no scheduler can run with these settings',
     mirrors: merger.gitDir,
     executor: `${executor.maxBuilds} builds at a time, sandbox ${executor.sandbox}${executor.allowUnsandboxed ? ' (without it where it does not work)' : ''}${executor.allowHostNetwork ? ', host network for jobs that ask for it' : ''}`,
     tracing:
       tracing.kind === 'off' ? `off: ${tracing.why}` : `to ${tracing.endpoint} as ${tracing.serviceName}`,
   };
+}
+
+function storeText(store: Settings['store']): string {
+  if (store.kind === 'embedded') return `embedded, ${store.path}`;
+  const hosts = store.hosts.map(({ host, port }) =>
+    host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`,
+  );
+  const guarded = [store.tls === undefined ? [] : ['TLS'], store.auth === undefined ? [] : ['digest']].flat();
+  return `ZooKeeper at ${hosts.join(', ')}, ${store.root} (${guarded.join(' and ') || 'neither TLS nor authentication'})`;
 }
 
 function tenantSummary({ name, projects }: Tenant, layout: Layout | undefined): TenantSummary {

@@ -5,13 +5,16 @@
  */
 import { Argument, Command, CommanderError } from 'commander';
 import { ApiError } from '../client/api.ts';
+import type { ComponentName } from '../service/core.ts';
 import { COMPONENTS, start } from '../start.ts';
 import type { Io } from '../terminal/io.ts';
 import { VERSION } from '../version.ts';
+import { addComponentCommands } from './components.ts';
 import { addConfigCheckCommand, DEFAULT_CONFIG } from './config-check.ts';
 import { addExplainCommand } from './explain.ts';
 import { complain } from './session.ts';
 import { addStatusCommand } from './status.ts';
+import { addStoreCommands } from './store.ts';
 import { addTraceCommand } from './trace.ts';
 import { addWhyCommand } from './why.ts';
 
@@ -30,6 +33,7 @@ Examples:
 const START_EXAMPLES = `
 Examples:
   gatehouse start -c /etc/gatehouse/gatehouse.conf
+  gatehouse start scheduler web -c /etc/gatehouse/gatehouse.conf        with [zookeeper]
   gatehouse config-check -c /etc/gatehouse/gatehouse.conf && gatehouse start -c /etc/gatehouse/gatehouse.conf
 
 Stop it with SIGINT or SIGTERM: what was accepted is durable and goes on at the next start.`;
@@ -79,14 +83,16 @@ function createProgram(io: Io, done: (status: number) => void): Command {
     )
     .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
     .addHelpText('after', START_EXAMPLES)
-    .action(async (components: string[], options: { config: string }) =>
+    .action(async (components: ComponentName[], options: { config: string }) =>
       done(await start(options.config, components)),
     );
   addStatusCommand(program, io, done);
   addTraceCommand(program, io, done);
   addExplainCommand(program, io, done);
   addWhyCommand(program, io, done);
+  addComponentCommands(program, io, done);
   addConfigCheckCommand(program, io, done);
+  addStoreCommands(program, io, done);
   return program;
 }
 

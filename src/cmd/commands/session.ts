@@ -18,11 +18,14 @@ export interface AskOptions {
   readonly color: boolean;
 }
 
-export interface Session {
-  readonly io: Io;
-  readonly api: Api;
+export interface Session extends ServiceSession {
   /** Exists. */
   readonly tenant: string;
+}
+
+export interface ServiceSession {
+  readonly io: Io;
+  readonly api: Api;
   readonly json: boolean;
   /** Asked again for each picture: terminals change their size. */
   readonly look: () => Look;
@@ -39,13 +42,17 @@ export function refused(text: string): Refused {
 }
 
 export function addAskOptions(command: Command): Command {
+  return addServiceOptions(command).option('--tenant <name>', 'which tenant (default: the only one)');
+}
+
+/** Of commands that are about the installation and no tenant. */
+export function addServiceOptions(command: Command): Command {
   return command
     .option(
       '--url <address>',
       `where the service is (default: $GATEHOUSE_URL, else ${DEFAULT_URL})`,
       parseAddress,
     )
-    .option('--tenant <name>', 'which tenant (default: the only one)')
     .option('--json', 'answer for programs')
     .option('--no-color', 'without colours; also NO_COLOR=1');
 }
@@ -72,32 +79,44 @@ export function complain({ stderr }: Pick<Io, 'stderr'>, text: string): 1 {
 }
 
 /**
- * Runs a command for its tenant.
+ * Runs a command that is about no tenant.
  *
  * @returns the exit status.
  * @throws ApiError when the service cannot be asked.
  */
-export async function inTenant(
+export async function withService(
   io: Io,
   options: AskOptions,
-  command: (session: Session) => Promise<number | Refused>,
+  command: (session: ServiceSession) => Promise<number | Refused>,
 ): Promise<number> {
   const { GATEHOUSE_URL: variable = '' } = io.environment;
   const url = options.url ?? (variable === '' ? DEFAULT_URL : httpAddress(variable));
   if (url === undefined)
     return complain(io, `GATEHOUSE_URL is "${variable}", which is no http address such as ${DEFAULT_URL}`);
-  const api = createApi(url);
-  const chosen = await chooseTenant(api, options.tenant);
-  if (chosen.kind === 'refused') return complain(io, chosen.text);
-  const session: Session = {
+  const outcome = await command({
     io,
-    api,
-    tenant: chosen.tenant,
+    api: createApi(url),
     json: options.json === true,
     look: () => lookOf(io, options.color),
-  };
-  const outcome = await command(session);
+  });
   return typeof outcome === 'number' ? outcome : complain(io, outcome.text);
+}
+
+/**
+ * Runs a command for its tenant.
+ *
+ * @returns the exit status.
+ * @throws ApiError when the service cannot be asked.
+ */
+export function inTenant(
+  io: Io,
+  options: AskOptions,
+  command: (session: Session) => Promise<number | Refused>,
+): Promise<number> {
+  return withService(io, options, async service => {
+    const chosen = await chooseTenant(service.api, options.tenant);
+    return chosen.kind === 'refused' ? chosen : command({ ...service, tenant: chosen.tenant });
+  });
 }
 
 async function chooseTenant(

@@ -62,11 +62,18 @@ function headLine(busy: readonly LivePipeline[], { tenant, root, width, paint }:
   return widthOf(tenant) + 2 + widthOf(text) > room ? left : `${padded(left, room)} ${paint(page, 'dim')}`;
 }
 
-function troubleLines({ view, width, paint, root, tenant }: Drawing): readonly string[] {
+function troubleLines({ view, width, paint, root, tenant, now }: Drawing): readonly string[] {
   const errors = view.tenant?.configErrors ?? 0;
   const problem = view.tracing?.problem ?? null;
   const waiting = view.tracing?.waiting ?? 0;
+  const away = view.tenant?.awaySince ?? null;
   const texts = [
+    ...(away === null
+      ? []
+      : [
+          `the service has no contact with its store for ${durationText(Math.max(0, now - away))}; this is how it was then`,
+        ]),
+    ...(view.tenant?.missing ?? []).map(kind => `no ${kind} is registered: see "gatehouse components"`),
     ...(errors === 0
       ? []
       : [

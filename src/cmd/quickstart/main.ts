@@ -140,7 +140,7 @@ async function spansExported(api: Api): Promise<number> {
     const stop = new AbortController();
     for await (const { tracing } of followTenant(api, TENANT, stop.signal)) {
       if (tracing === null) return 0;
-      if (tracing.waiting === 0 || performance.now() > deadline) return tracing.delivered;
+      if (tracing.waiting === 0 || performance.now() > deadline) return tracing.delivered ?? 0;
       break;
     }
     stop.abort();

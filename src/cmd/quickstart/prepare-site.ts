@@ -38,7 +38,8 @@ export interface SiteOptions {
   readonly logLevel: 'info' | 'warn';
 }
 
-const PROJECTS: readonly (readonly [project: string, files: readonly DemoFile[]])[] = [
+/** The demo's repositories and what they hold at the start. */
+export const PROJECTS: readonly (readonly [project: string, files: readonly DemoFile[]])[] = [
   [CONFIG_PROJECT, CONFIG_FILES],
   [APP, APP_FILES],
   [API, API_FILES],

@@ -1,12 +1,17 @@
-/** From the history outbox to SQL. History waits for its database without bound: it is not telemetry. */
+/**
+ * From the history outbox to SQL. History waits for its database without bound: it is not telemetry. Rows of a newer version
+ * end the drain: they are for an upgraded process, which knows what to write.
+ */
 import type { History } from '../../history/history.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { isBrokenRecord } from '../../model/codec/record.ts';
 import { historyRowsCodec } from '../../model/codec/records.ts';
 import type { HistoryRow } from '../../model/history.ts';
 import { createOutboxDrain, type OutboxDrain } from '../../store/outbox-drain.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
+import { createQuarantine } from '../../store/quarantine.ts';
 
 export function createHistoryDelivery(deps: {
   readonly history: History;
@@ -15,11 +20,13 @@ export function createHistoryDelivery(deps: {
   readonly clock: Clock;
   readonly log: Log;
 }): OutboxDrain {
+  const quarantine = createQuarantine({ ...deps, path: deps.paths.quarantine });
   return createOutboxDrain({
     store: deps.store,
     path: deps.paths.historyOutbox,
     async deliver(rows) {
-      await deps.history.record(rows.flatMap(row => readable(row, deps.log)));
+      const readable = await Promise.all(rows.map(row => read(row)));
+      await deps.history.record(readable.flat());
       return 'delivered';
     },
     clock: deps.clock,
@@ -29,14 +36,15 @@ export function createHistoryDelivery(deps: {
     onRetry: (attempt, reason) =>
       deps.log.warn({ attempt, err: reason }, 'history could not be written; trying again'),
   });
-}
 
-/** A row nobody can read must not stop the ones behind it. */
-function readable(row: Uint8Array, log: Log): readonly HistoryRow[] {
-  try {
-    return historyRowsCodec.decode(row);
-  } catch (error) {
-    log.error({ err: error, bytes: row.byteLength }, 'a history row cannot be read and is dropped');
-    return [];
+  /** A row nobody can read must not stop the ones behind it: it is laid aside. */
+  async function read(row: Uint8Array): Promise<readonly HistoryRow[]> {
+    try {
+      return historyRowsCodec.decode(row);
+    } catch (error) {
+      if (!isBrokenRecord(error)) throw error;
+      await quarantine.keep(deps.paths.historyOutbox, row, error);
+      return [];
+    }
   }
 }

@@ -1,28 +1,26 @@
-/**
- * The executor's source of commits: the mirrors of this machine, which its merger filled. A commit that is not there ends the build as
- * RETRY with this reason; nothing is fetched, because in one process there is nowhere else to fetch it from.
- */
+/** The executor's source of commits: its mirrors, the code hosts of the connections, and the queue items in the store. */
 import type { Repositories } from '../../executor/deps.ts';
-import { parseObjectId } from '../../git/object-id.ts';
+import { obtainedRepositories } from '../../executor/obtain-commit.ts';
 import type { RepositoryCache } from '../../git/repository-cache.ts';
+import { queueItemCodec } from '../../model/codec/records.ts';
 import { projectIdOf } from '../../model/project.ts';
+import type { Store } from '../../store/port.ts';
+import { readNow } from '../../store/read-now.ts';
+import type { WorkerCore } from './worker-core.ts';
 
-export function providedRepositories({
-  repositories,
-}: {
-  readonly repositories: RepositoryCache;
-}): Repositories {
-  return {
-    async provide({ project, remote, commit }) {
-      const { connection, name } = projectIdOf(project);
-      const repository = await repositories.repository(connection, name);
-      const id = parseObjectId(commit);
-      if ((await repository.reader.missing([id])).length === 0)
-        return { kind: 'ready', gitDir: repository.path, fetched: false };
-      return {
-        kind: 'unavailable',
-        reason: `commit ${commit} of ${project} is not in the mirror ${repository.path} (wanted from ${remote})`,
-      };
+export function providedRepositories(
+  { paths, connections }: Pick<WorkerCore, 'paths' | 'connections'>,
+  store: Store,
+  repositories: RepositoryCache,
+): Repositories {
+  return obtainedRepositories({
+    repositories,
+    remote: project => connections.get(projectIdOf(project).connection)?.remote(project),
+    async readItem({ tenant, pipeline, item }) {
+      // The request was seen by this session, and the item was written no later.
+      const path = paths.pipeline(tenant, pipeline).item(item);
+      const node = await readNow(store, () => store.get(path));
+      return node === undefined ? undefined : queueItemCodec.decode(node.data);
     },
-  };
+  });
 }

@@ -1,34 +1,29 @@
 /**
- * The service in one process: scheduler, merger, executor and web over one embedded store. Everything is built here by hand;
- * each component has a store session of its own and gets only the interfaces it needs.
+ * The service of one process: all components over one embedded store, or any of them over an ensemble of ZooKeeper.
+ *
+ *     const started = await startService(settings, log, ['executor', 'merger']);
+ *     if (started.kind === 'refused') …
+ *     await started.service.ready;
+ *     await started.service.stopGracefully();
+ *     await started.service.close();
+ *
+ * Every component and every delivery has a session of its own with the store and is supervised by itself (supervise.ts).
  */
-
 import { mkdir } from 'node:fs/promises';
-import { hostname } from 'node:os';
 import path from 'node:path';
-import { createGit } from '../../git/git.ts';
-import { openRepositoryCache } from '../../git/repository-cache.ts';
-import { openHistory } from '../../history/history.ts';
-import { systemClock } from '../../lib/clock.ts';
-import type { Uuid } from '../../lib/ids.ts';
-import { derivedUuid, randomIds } from '../../lib/ids.ts';
+import { type History, openHistory } from '../../history/history.ts';
 import type { Log } from '../../lib/log.ts';
-import type { QueueItem } from '../../model/queue-item.ts';
-import { buildPage, itemPage } from '../../scheduler/pages.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
-import { openEmbeddedStore } from '../../store/embedded/server.ts';
-import { storePaths } from '../../store/paths.ts';
-import type { SpanOptions } from '../../tracing/spans/span-options.ts';
-import { VERSION } from '../version.ts';
-import type { Component, Core } from './core.ts';
-import { createHistoryDelivery } from './history-delivery.ts';
-import { openConnections } from './open-connections.ts';
-import { readTenants } from './read-tenants.ts';
-import { createSpanDelivery, type SpanDelivery } from './span-delivery.ts';
+import { COMPONENT_KINDS } from '../../store/paths.ts';
+import type { ComponentHealth } from '../../web/deps.ts';
+import type { Component, ComponentName } from './core.ts';
+import { type SpanDelivery, startHistoryDelivery, startSpanDelivery } from './deliveries.ts';
+import { type Managed, manageComponent, type ProcessCore } from './manage-component.ts';
+import { openProcess } from './open-process.ts';
 import { startExecutor } from './start-executor.ts';
 import { startMerger } from './start-merger.ts';
 import { startScheduler } from './start-scheduler.ts';
-import { startWeb } from './start-web.ts';
+import { type OpenWeb, openWeb } from './start-web.ts';
 
 export type StartedService =
   | { readonly kind: 'started'; readonly service: Service }
@@ -36,167 +31,124 @@ export type StartedService =
   | { readonly kind: 'refused'; readonly errors: readonly string[] };
 
 export interface Service {
-  /** Where the page is, without trailing slash. */
+  /** Where the page is, without trailing slash; in a process without web, where it should be. */
   readonly url: string;
-  /** All tenants are configured. */
+  /** All components work: registered, the store read, all tenants configured. Rejects when one never will. */
   readonly ready: Promise<void>;
-  /** What isolates jobs, or that nothing does. */
-  readonly sandboxReport: string;
-  /** Rejects with the failure of the first component that fails for good. */
-  readonly ended: Promise<never>;
-  /** Stops taking work, stops builds, sends what can be sent in a moment; the rest is taken up by the next start. */
+  /** Resolves when every component was stopped (by an operator, or by us); rejects with the failure of the first that cannot go on. */
+  readonly ended: Promise<void>;
+  /** Every component finishes what it has and deregisters, the web last. `close` cuts it short. */
+  stopGracefully(): Promise<void>;
+  /** Stops taking work, stops builds, sends what can be sent in a moment; the rest is taken up by others, or by the next start. */
   close(): Promise<void>;
 }
 
-/** Milliseconds the sender may take to finish when the service stops. */
-const SEND_GRACE = 2_000;
+/** The web first: its port is part of every address the others put into reports and spans. */
+const START_ORDER = ['web', 'merger', 'executor', 'scheduler'] as const satisfies readonly ComponentName[];
 
-export async function startService(settings: Settings, log: Log): Promise<StartedService> {
+/**
+ * With the embedded store it returns when all components have started. With an ensemble it returns at once: they start as soon
+ * as it answers.
+ *
+ * @throws Error when a component cannot start; see `start-failure.ts` for those people can mend.
+ */
+export async function startService(
+  settings: Settings,
+  log: Log,
+  components: readonly ComponentName[] = COMPONENT_KINDS,
+): Promise<StartedService> {
   await using stack = new AsyncDisposableStack();
-  const clock = systemClock();
-  const { merger } = settings;
-  const git = createGit({
-    identity: { name: merger.gitUserName, email: merger.gitUserEmail },
-    timeoutMs: merger.gitTimeout * 1000,
-  });
-  const repositories = stack.use(await openRepositoryCache({ root: merger.gitDir, git }));
-  const { connections, errors } = openConnections(settings.connections, { clock, log, repositories });
-  for (const connection of connections.values()) stack.defer(() => connection.close());
-  const tenants = await readTenants(
-    settings.scheduler.tenantConfig,
-    new Set(settings.connections.map(each => each.connection)),
-  );
-  if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
-  if (errors.length > 0) return { kind: 'refused', errors };
-
-  await mkdir(path.dirname(settings.store.path), { recursive: true });
-  await mkdir(path.dirname(settings.database.path), { recursive: true });
-  const server = stack.use(openEmbeddedStore({ file: settings.store.path }));
-  const history = await openHistory({ file: settings.database.path });
-  stack.defer(() => history.close());
+  const wanted = new Set(components);
   let port = settings.web.port;
   const root = () => publicRoot(settings.web, port);
-  const core: Core = {
-    settings,
-    log,
-    clock,
-    ids: randomIds(),
-    host: hostname(),
-    paths: storePaths(settings.store.root),
-    connections,
-    tenants: tenants.tenants,
-    repositories,
-    root,
-    spans: spanOptions(settings, root),
-    session: () => server.connect(),
-  };
-  const delivery = startDelivery(core, stack);
-  startHistory(core, history, stack);
+  const opened = await openProcess({ settings, log, components: wanted, root, stack });
+  if (opened.kind === 'refused') return opened;
+  const { core } = opened;
+  const delivery = wanted.has('scheduler') ? startSpanDelivery(core) : undefined;
+  stack.defer(() => delivery?.close());
+  const managed: Managed<Component>[] = [];
+  const health = () => START_ORDER.filter(name => wanted.has(name)).map(name => healthOf(name, managed));
+  const web = wanted.has('web') ? await startWeb(core, { delivery, health, stack }) : undefined;
+  port = web?.port ?? port;
+  if (web === undefined && settings.web.root === undefined && wanted.has('scheduler'))
+    log.warn({ root: root() }, `[web] root is not set: reports and spans will link to ${root()}`);
 
-  let starting = true;
-  const components: Component[] = [];
-  const begun = <T extends Component>(component: T): T => {
-    components.push(component);
+  for (const name of START_ORDER) {
+    if (!wanted.has(name)) continue;
+    const component = manageComponent(name, core, starterOf(name, web));
+    managed.push(component);
     stack.defer(() => component.close());
-    return component;
-  };
-  const health = () => components.map(component => healthOf(component));
-  // The web first: its port is part of every address the others put into reports and spans.
-  const web = begun(
-    await startWeb(core, {
-      history,
-      delivery,
-      health: () => (starting ? [{ component: 'scheduler', ready: false, reason: 'starting' }] : health()),
-    }),
-  );
-  port = web.port;
-  begun(await startMerger(core));
-  const executor = begun(await startExecutor(core));
-  const scheduler = begun(await startScheduler(core));
-  starting = false;
+    if (settings.store.kind === 'embedded') await component.begun;
+  }
+  return { kind: 'started', service: serviceOf(managed, web, root, stack.move()) };
+}
 
-  const ended = Promise.race(
-    components.map(component => component.ended.then(() => new Promise<never>(() => {}))),
+interface WebStart {
+  readonly delivery: SpanDelivery | undefined;
+  readonly health: () => readonly ComponentHealth[];
+  readonly stack: AsyncDisposableStack;
+}
+
+async function startWeb(core: ProcessCore, { delivery, health, stack }: WebStart): Promise<OpenWeb> {
+  const history = await openDatabase(core);
+  stack.defer(() => history.close());
+  const historyDelivery = startHistoryDelivery(core, history);
+  stack.defer(() => historyDelivery.close());
+  return stack.use(await openWeb(core, { history, delivery, health }));
+}
+
+async function openDatabase({ settings: { database }, log }: ProcessCore): Promise<History> {
+  if (database.kind === 'sqlite') await mkdir(path.dirname(database.path), { recursive: true });
+  return openHistory(database, error =>
+    log.warn({ err: error }, 'the history database dropped a connection'),
   );
+}
+
+function starterOf(
+  name: ComponentName,
+  web: OpenWeb | undefined,
+): Parameters<typeof manageComponent<Component>>[2] {
+  switch (name) {
+    case 'scheduler':
+      return startScheduler;
+    case 'merger':
+      return startMerger;
+    case 'executor':
+      return startExecutor;
+    case 'web':
+      return async core => {
+        if (web === undefined) throw new Error('the web is not open');
+        return web.join(await core.session());
+      };
+  }
+}
+
+function serviceOf(
+  managed: readonly Managed<Component>[],
+  web: OpenWeb | undefined,
+  root: () => string,
+  owned: AsyncDisposableStack,
+): Service {
+  const ended = Promise.all(managed.map(component => component.ended)).then(() => {});
   ended.catch(() => {}); // the caller may look later
-  const owned = stack.move();
+  const ready = Promise.all([web?.ready, ...managed.map(component => component.ready)]).then(() => {});
+  ready.catch(() => {});
+  const isWeb = ({ name }: Managed<Component>) => name === 'web';
   return {
-    kind: 'started',
-    service: {
-      url: root(),
-      ready: scheduler.ready,
-      sandboxReport: executor.sandboxReport,
-      ended,
-      close: () => owned.disposeAsync(),
+    url: root(),
+    ready,
+    ended,
+    async stopGracefully() {
+      const workers = managed.filter(component => !isWeb(component));
+      await Promise.all(workers.map(component => component.stopGracefully()));
+      await managed.find(isWeb)?.stopGracefully();
     },
+    close: () => owned.disposeAsync(),
   };
 }
 
-function healthOf(component: Component) {
-  const reason = component.notReady();
-  return reason === undefined
-    ? { component: component.name, ready: true }
-    : { component: component.name, ready: false, reason };
-}
-
-function spanOptions({ tracing, connections }: Settings, root: () => string): SpanOptions | undefined {
-  if (tracing.kind === 'off') return undefined;
-  return {
-    names: tracing.spanNames,
-    urls: {
-      item: (item: QueueItem) => itemPage(root(), item.tenant, item.uuid),
-      build: (item: QueueItem, build: Uuid) => buildPage(root(), item.tenant, build),
-    },
-    providers: new Map(connections.map(each => [each.connection, each.driver])),
-  };
-}
-
-/** The sender outlives the components, so that what their last turns ended is sent too, if the collector is quick. */
-function startDelivery(core: Core, stack: AsyncDisposableStack): SpanDelivery | undefined {
-  const { tracing } = core.settings;
-  if (tracing.kind === 'off') return undefined;
-  const stop = new AbortController();
-  const delivery = createSpanDelivery({
-    settings: tracing,
-    store: core.session(),
-    paths: core.paths,
-    clock: core.clock,
-    log: core.log,
-    version: VERSION,
-    host: core.host,
-    // The same after a restart: a span sent again is the same byte for byte. Only one process can hold the store.
-    instance: derivedUuid(core.host, core.settings.store.path),
-    component: 'all',
-  });
-  const running = delivery.drain
-    .run(stop.signal)
-    .catch(error => core.log.error({ err: error }, 'spans are not sent any more'));
-  stack.defer(async () => {
-    await delivery.sender.close(SEND_GRACE);
-    stop.abort();
-    await running;
-  });
-  return delivery;
-}
-
-function startHistory(
-  core: Core,
-  history: Awaited<ReturnType<typeof openHistory>>,
-  stack: AsyncDisposableStack,
-): void {
-  const stop = new AbortController();
-  const drain = createHistoryDelivery({
-    history,
-    store: core.session(),
-    paths: core.paths,
-    clock: core.clock,
-    log: core.log,
-  });
-  const running = drain
-    .run(stop.signal)
-    .catch(error => core.log.error({ err: error }, 'history is not written any more'));
-  stack.defer(async () => {
-    stop.abort();
-    await running;
-  });
+function healthOf(name: ComponentName, managed: readonly Managed<Component>[]): ComponentHealth {
+  const component = managed.find(each => each.name === name);
+  const reason = component === undefined ? 'starting' : component.notReady();
+  return reason === undefined ? { component: name, ready: true } : { component: name, ready: false, reason };
 }

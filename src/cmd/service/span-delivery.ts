@@ -1,4 +1,4 @@
-/** From the span outbox to the collector: exporter, sender and drain, put together from `[tracing]`. */
+/** From the span outbox to the collector: a sender for the life of the process, a drain for each session with the store. */
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -11,27 +11,23 @@ import { resourceOf } from '../../tracing/otlp/resource.ts';
 import { listenToSdk } from '../../tracing/otlp/sdk-diagnostics.ts';
 import { type SpanSender, spanSender } from '../../tracing/otlp/sender.ts';
 
-export interface SpanDeliveryDeps {
+export interface SpanSenderDeps {
   readonly settings: TracingOn;
-  readonly store: Store;
-  readonly paths: StorePaths;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
-  readonly host: string;
-  /** `service.instance.id`: no other process has it at the same time. */
+  /** `service.instance.id`. All processes of an installation send with the same one: what one sends again is byte for byte what
+   * another has sent. */
   readonly instance: string;
-  readonly component: string;
-}
-
-export interface SpanDelivery {
-  readonly drain: OutboxDrain;
-  readonly sender: SpanSender;
+  /** `host.name`; undefined where spans may be sent from several. */
+  readonly host: string | undefined;
+  /** Rows that wait. */
+  readonly backlog: () => number;
 }
 
 /** @throws Error when a TLS file cannot be read or does not hold what it should. */
-export function createSpanDelivery(deps: SpanDeliveryDeps): SpanDelivery {
-  const { settings, clock, log } = deps;
+export function createSpanSender(deps: SpanSenderDeps): SpanSender {
+  const { settings, clock, log, backlog } = deps;
   const exporter = otlpExporter(
     {
       endpoint: settings.endpoint,
@@ -45,23 +41,29 @@ export function createSpanDelivery(deps: SpanDeliveryDeps): SpanDelivery {
         serviceName: settings.serviceName,
         serviceVersion: deps.version,
         instanceId: deps.instance,
-        hostName: deps.host,
-        component: deps.component,
+        ...(deps.host === undefined ? {} : { hostName: deps.host }),
+        component: 'all',
         extra: settings.resourceAttributes,
       }),
     },
     listenToSdk(log),
   );
-  const sender = spanSender({
-    exporter,
-    clock,
-    log,
-    random: Math.random,
-    backlog: () => drain.counters().depth,
-  });
-  const drain = createOutboxDrain({
-    store: deps.store,
-    path: deps.paths.spanOutbox,
+  return spanSender({ exporter, clock, log, random: Math.random, backlog });
+}
+
+export interface SpanDrainDeps {
+  readonly settings: TracingOn;
+  readonly sender: SpanSender;
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly clock: Clock;
+  readonly log: Log;
+}
+
+export function createSpanDrain({ settings, sender, store, paths, clock, log }: SpanDrainDeps): OutboxDrain {
+  return createOutboxDrain({
+    store,
+    path: paths.spanOutbox,
     deliver: rows => sender.deliver(rows),
     clock,
     bounds: { maxAgeMs: settings.outboxMaxAge * 1000, maxBytes: settings.outboxMaxBytes },
@@ -73,7 +75,6 @@ export function createSpanDelivery(deps: SpanDeliveryDeps): SpanDelivery {
       if (reason === 'too-old' || reason === 'outbox-full') sender.noteLost(reason, rows);
     },
   });
-  return { drain, sender };
 }
 
 function tlsFiles({ tls }: TracingOn): { ca?: Buffer; cert?: Buffer; key?: Buffer } {

@@ -1,65 +1,107 @@
+import type { ExecutorOptions } from '../../executor/deps.ts';
 import { createExecutor } from '../../executor/executor.ts';
+import { type LogServer, startLogServer } from '../../executor/log-server.ts';
 import { createStoreBuilds } from '../../executor/store-builds.ts';
+import { createGit } from '../../git/git.ts';
+import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
+import type { Log } from '../../lib/log.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
-import { registerComponent } from '../../store/components.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
-import { VERSION } from '../version.ts';
-import type { Component, Core } from './core.ts';
+import type { Component } from './core.ts';
 import { providedRepositories } from './provided-repositories.ts';
+import type { WorkerCore } from './worker-core.ts';
 
-export async function startExecutor(
-  core: Core,
-): Promise<Component & { readonly sandboxReport: string; readonly isolated: boolean }> {
-  const store = core.session();
-  const { executor: settings, merger } = core.settings;
+export interface ExecutorComponent extends Component {
+  readonly sandboxReport: string;
+  readonly isolated: boolean;
+}
+
+export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent> {
+  await using opening = new AsyncDisposableStack();
+  const store = await core.session();
+  opening.defer(() => store.close());
+  const { executor: settings } = core.settings;
   const log = core.log.child({ component: 'executor' });
   const queue = new RequestQueue({ store, path: core.paths.requests('build'), codec: buildRequestCodec });
   await queue.prepare();
+  const repositories = await openRepositories(core, log, opening);
+  const logServer = await openLogServer(core, log, opening);
+  const worker = core.host;
   const executor = await createExecutor(
     {
       clock: core.clock,
-      queue: createStoreBuilds(queue, {
-        store,
-        paths: core.paths,
-        clock: core.clock,
-        ids: core.ids,
-        worker: core.host,
-      }),
-      repositories: providedRepositories(core),
+      queue: createStoreBuilds(queue, { store, paths: core.paths, clock: core.clock, ids: core.ids, worker }),
+      repositories: providedRepositories(core, store, repositories),
       log,
     },
-    {
-      hostname: core.host,
-      jobDir: settings.jobDir,
-      logDir: settings.logDir,
-      gitDir: merger.gitDir,
-      sandbox: settings.sandbox,
-      untrustedWithoutSandbox: settings.sandbox === 'none' || settings.allowUnsandboxed,
-      allowHostNetwork: settings.allowHostNetwork,
-      labels: settings.labels,
-      maxBuilds: settings.maxBuilds,
-      outputMaxBytes: settings.outputMaxBytes,
-      diskLimitBytes: settings.diskLimitPerJob === undefined ? null : settings.diskLimitPerJob * 1_000_000,
-      defaultTimeout: settings.defaultTimeout,
-      path: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
-    },
+    executorOptions(core),
   );
-  await registerComponent(store, core.paths, 'executor', {
-    host: core.host,
-    version: VERSION,
-    labels: settings.labels,
-  });
-  const ended = Promise.withResolvers<void>();
+  opening.defer(() => executor.stop('immediate'));
+  if (core.paused) executor.pause();
+  const address = logServer?.address ?? null;
+  const lifetime = opening.move();
   return {
     name: 'executor',
-    ended: ended.promise,
+    ended: executor.ended,
     notReady: () => undefined,
+    offers: { labels: settings.labels, address },
     sandboxReport: executor.sandboxReport,
     isolated: executor.isolated,
-    async close() {
-      await executor.stop('immediate');
-      await store.close();
-      ended.resolve();
-    },
+    pause: () => executor.pause(),
+    resume: () => executor.resume(),
+    drain: () => executor.stop('graceful'),
+    close: () => lifetime.disposeAsync(),
   };
+}
+
+function executorOptions({ settings: { executor, store }, host }: WorkerCore): ExecutorOptions {
+  return {
+    hostname: host,
+    jobDir: executor.jobDir,
+    logDir: executor.logDir,
+    gitDir: executor.gitDir,
+    sandbox: executor.sandbox,
+    untrustedWithoutSandbox: executor.sandbox === 'none' || executor.allowUnsandboxed,
+    allowHostNetwork: executor.allowHostNetwork,
+    labels: executor.labels,
+    maxBuilds: executor.maxBuilds,
+    outputMaxBytes: executor.outputMaxBytes,
+    diskLimitBytes: executor.diskLimitPerJob === undefined ? null : executor.diskLimitPerJob * 1_000_000,
+    defaultTimeout: executor.defaultTimeout,
+    // The embedded store ends with the process, and the process with its jobs.
+    ...(store.kind === 'zookeeper' ? { leashSeconds: store.sessionTimeout } : {}),
+    path: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
+  };
+}
+
+/** Those of the merger, unless the executor is given mirrors of its own. */
+async function openRepositories(
+  { settings: { executor, merger }, repositories }: WorkerCore,
+  log: Log,
+  opening: AsyncDisposableStack,
+): Promise<RepositoryCache> {
+  if (executor.gitDir === merger.gitDir) return repositories;
+  // The merger's identity: commits made here must come out with the ids they have there.
+  const identity = { name: merger.gitUserName, email: merger.gitUserEmail };
+  const git = createGit({ identity, timeoutMs: merger.gitTimeout * 1000 });
+  return opening.use(
+    await openRepositoryCache({ root: executor.gitDir, git, warn: (facts, text) => log.warn(facts, text) }),
+  );
+}
+
+async function openLogServer(
+  { settings: { executor }, host }: WorkerCore,
+  log: Log,
+  opening: AsyncDisposableStack,
+): Promise<LogServer | undefined> {
+  if (executor.logServer === undefined) return undefined;
+  return opening.use(
+    await startLogServer({
+      ...executor.logServer,
+      logDir: executor.logDir,
+      secret: executor.logToken,
+      host,
+      log,
+    }),
+  );
 }

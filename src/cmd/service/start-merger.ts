@@ -1,12 +1,17 @@
+import { pause } from '../../lib/pause.ts';
 import { createMerger } from '../../merger/merger.ts';
 import { createStoreRequests } from '../../merger/store-requests.ts';
 import { mergerRequestCodec } from '../../model/codec/records.ts';
 import { projectIdOf } from '../../model/project.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
-import type { Component, Core } from './core.ts';
+import type { Component } from './core.ts';
+import type { WorkerCore } from './worker-core.ts';
 
-export async function startMerger(core: Core): Promise<Component> {
-  const store = core.session();
+/** Milliseconds `close` waits for answers under way; a fetch may take minutes, and its request is served by another merger. */
+const CLOSE_GRACE = 2_000;
+
+export async function startMerger(core: WorkerCore): Promise<Component> {
+  const store = await core.session();
   const queue = new RequestQueue({ store, path: core.paths.requests('merge'), codec: mergerRequestCodec });
   await queue.prepare();
   const merger = createMerger({
@@ -17,12 +22,18 @@ export async function startMerger(core: Core): Promise<Component> {
     requests: createStoreRequests({ store, paths: core.paths, queue, clock: core.clock, worker: core.host }),
     worker: core.host,
   });
+  if (core.paused) merger.pause();
   return {
     name: 'merger',
     ended: merger.ended,
     notReady: () => undefined,
+    pause: () => merger.pause(),
+    resume: () => merger.resume(),
+    drain: () => merger.close(),
     async close() {
-      await merger.close();
+      const enough = new AbortController();
+      await Promise.race([merger.close(), pause(CLOSE_GRACE, enough.signal)]);
+      enough.abort();
       await store.close();
     },
   };

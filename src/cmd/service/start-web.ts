@@ -1,116 +1,205 @@
-import { logPathOf, readLog } from '../../executor/log-file.ts';
+/**
+ * The web of this process. Its port is opened once and stays open, whatever becomes of the store; sessions come and go below it:
+ *
+ *     const web = await openWeb(core, parts);             // listens; answers 503 to what needs the store
+ *     const component = web.join(session);                // a session: the view is read (again), webhooks are stored
+ *     …the session is lost: last known state, marked as old; webhooks get 503…
+ *     const again = web.join(anotherSession);
+ */
 import type { History } from '../../history/history.ts';
-import { connectionEventCodec, pipelineEventCodec } from '../../model/codec/records.ts';
-import type { ConnectionEvent, PipelineEvent } from '../../model/event.ts';
-import type { ConnectionName } from '../../model/project.ts';
+import { pipelineEventCodec } from '../../model/codec/records.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import { askComponent } from '../../store/component-view.ts';
+import { isOutOfContact } from '../../store/connection.ts';
 import { EventQueue } from '../../store/event-queue.ts';
-import { openLiveTenants } from '../../store/live-tenants.ts';
+import type { Store } from '../../store/port.ts';
+import { createRenewingStore } from '../../store/renewing-store.ts';
 import { explainItem } from '../../tracing/explain.ts';
 import { itemSpans } from '../../tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../tracing/spans/span-options.ts';
-import { createWeb } from '../../web/create-web.ts';
-import type { ComponentHealth } from '../../web/deps.ts';
+import { createWeb, type Web } from '../../web/create-web.ts';
+import type { ComponentHealth, DequeueRequest, TenantSnapshot, WebDeps } from '../../web/deps.ts';
 import { VERSION } from '../version.ts';
-import type { Component, Core } from './core.ts';
+import { readBuildLog } from './build-logs.ts';
+import { type Contact, followContact } from './contact.ts';
+import type { Component } from './core.ts';
+import type { SpanDelivery } from './deliveries.ts';
 import { leavingItem } from './leaving-item.ts';
-import type { SpanDelivery } from './span-delivery.ts';
-import { openWaitingEvents } from './waiting-events.ts';
+import { type LiveView, openLiveView } from './live-view.ts';
+import type { ProcessCore } from './manage-component.ts';
 import { snapshotOf } from './web-view.ts';
+import { createWebhookIntake, type WebhookIntake } from './webhook-intake.ts';
 
 export interface WebParts {
   readonly history: History;
+  /** Of this process; undefined: another one sends the spans, or none does. */
   readonly delivery: SpanDelivery | undefined;
   readonly health: () => readonly ComponentHealth[];
 }
 
-export async function startWeb(core: Core, parts: WebParts): Promise<Component & { readonly port: number }> {
-  const store = core.session();
-  const { clock, ids, paths, settings } = core;
+export interface OpenWeb extends AsyncDisposable {
+  /** The one really bound. */
+  readonly port: number;
+  /** Resolves when the store was read for the first time; rejects when that can never be. */
+  readonly ready: Promise<void>;
+  join(session: Store): Component;
+}
+
+export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenWeb> {
+  await using opening = new AsyncDisposableStack();
+  const { clock, paths, ids, settings, connections } = core;
   const log = core.log.child({ component: 'web' });
-  const live = await openLiveTenants(store, paths, error =>
-    log.error({ err: error }, 'the live view could not be refreshed'),
-  );
-  const intakes = new Map<ConnectionName, EventQueue<ConnectionEvent>>();
-  for (const name of core.connections.keys()) {
-    const places = paths.connection(name);
-    const queue = new EventQueue<ConnectionEvent>({
-      store,
-      path: places.queue,
-      seenPath: places.seen,
-      codec: connectionEventCodec,
-      clock,
-    });
-    await queue.prepare();
-    intakes.set(name, queue);
-  }
-  const waiting = await openWaitingEvents({
+  const renewing = createRenewingStore();
+  const { store } = renewing;
+  opening.defer(() => store.close());
+  const contact = opening.use(followContact(store, clock, core.storeName));
+  const intake = createWebhookIntake({
     store,
     paths,
-    connections: core.connections.keys(),
-    tenants: core.tenants.map(tenant => tenant.name),
-    onError: error => log.error({ err: error }, 'the number of waiting events could not be refreshed'),
+    connections: connections.keys(),
+    contact,
+    clock,
+    ids,
+    sample: () => settings.tracing.kind === 'on' && Math.random() < settings.tracing.sampleRatio,
   });
+  const shown = openShownView(store, { ...core, log }, contact);
+  opening.defer(() => shown.close());
+  const web = createWeb(webDeps({ ...core, log }, { ...parts, store, contact, intake, shown }));
+  opening.defer(() => web.close());
+  const where = { address: settings.web.listenAddress, port: settings.web.port };
+  const { port } = await web.listen(where);
+  const lifetime = opening.move();
+  return {
+    port,
+    ready: shown.ready,
+    join(session) {
+      renewing.attach(session);
+      return webComponent(session, web, () => shown.view() !== undefined);
+    },
+    [Symbol.asyncDispose]: () => lifetime.disposeAsync(),
+  };
+}
+
+function webComponent(session: Store, web: Web, hasRead: () => boolean): Component {
+  const ended = Promise.withResolvers<void>();
+  return {
+    name: 'web',
+    ended: ended.promise,
+    notReady: () => (hasRead() ? undefined : 'the store is being read'),
+    pause() {},
+    resume() {},
+    drain: () => web.close(),
+    async close() {
+      ended.resolve();
+      await session.close();
+    },
+  };
+}
+
+interface ShownView {
+  /** Undefined: nothing was read yet. */
+  view(): LiveView | undefined;
+  readonly ready: Promise<void>;
+  /** Something else is to be shown of these tenants. */
+  onChange(listener: (tenant: string) => void): () => void;
+  close(): void;
+}
+
+/** The view, once there was contact; and listeners that may come before. */
+function openShownView(store: Store, core: ProcessCore, contact: Contact): ShownView {
+  const listeners = new Set<(tenant: string) => void>();
+  const tell = (tenant: string) => {
+    for (const listener of listeners) listener(tenant);
+  };
+  let view: LiveView | undefined;
+  const stack = new DisposableStack();
+  const tellAll = () => view?.live.tenants().forEach(tell);
+  stack.use(contact.onChange(tellAll));
+  const ready = openLiveView(store, core).then(opened => {
+    view = stack.disposed ? undefined : stack.use(opened);
+    if (view === undefined) return opened[Symbol.dispose]();
+    stack.use(view.live.onChange(tell));
+    stack.use(view.waiting.onChange(tell));
+    stack.use(view.components.onChange(tellAll));
+    tellAll();
+  });
+  ready.catch(error => {
+    // Only closing ends the wait for contact.
+    if (!isOutOfContact(error)) core.log.error({ err: error }, 'the web cannot read the store');
+  });
+  return {
+    view: () => view,
+    ready,
+    onChange(listener) {
+      const entry = (tenant: string) => listener(tenant);
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
+    close: () => stack.dispose(),
+  };
+}
+
+interface WebInsides extends WebParts {
+  readonly store: Store;
+  readonly contact: Contact;
+  readonly intake: WebhookIntake;
+  readonly shown: ShownView;
+}
+
+function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
+  const { clock, paths, settings, connections, log } = core;
+  const { store, contact, shown } = insides;
   const { tracing } = settings;
-  const view = { live, waiting, clock, connections: core.connections, delivery: parts.delivery };
-  const web = createWeb({
+  const components = () => shown.view()?.components.list() ?? [];
+
+  function snapshot(tenant: string): TenantSnapshot | undefined {
+    const view = shown.view();
+    if (view === undefined) return undefined;
+    const sender = () => insides.delivery?.sender();
+    const spans = tracing.kind === 'on' ? { outbox: view.spanOutbox, sender } : undefined;
+    return snapshotOf(tenant, { ...view, clock, connections, spans });
+  }
+
+  return {
     clock,
     log,
     version: VERSION,
     root: core.root,
     sse: settings.web.sse,
     traceUi: tracing.kind === 'on' ? tracing.uiUrl : null,
-    tenants: live.tenants,
-    snapshot: tenant => snapshotOf(tenant, view),
-    onChange(listener) {
-      const stack = new DisposableStack();
-      stack.use(live.onChange(listener));
-      stack.use(waiting.onChange(listener));
-      return () => stack.dispose();
-    },
-    history: parts.history,
+    tenants: () => shown.view()?.live.tenants() ?? [],
+    snapshot,
+    onChange: shown.onChange,
+    history: insides.history,
     leavingItem: (tenant, uuid) => leavingItem(store, paths.historyOutbox, tenant, uuid),
     spansOf: item => itemSpans(item, core.spans ?? DEFAULT_SPAN_OPTIONS),
     explain: (item, now) => explainItem(item, now),
-    connections: () => [...core.connections.values()],
-    async storeEvent(connection, event) {
-      const queue = intakes.get(connection);
-      if (queue === undefined) throw new Error(`connection ${connection} takes no events`);
-      const now = clock.now();
-      const sampled = tracing.kind === 'on' && Math.random() < tracing.sampleRatio;
-      return queue.offer(
-        { uuid: ids.uuid(), connection, ...event, receivedAt: now, storedAt: now, sampled },
-        event.deliveryId,
-      );
+    connections: () => [...connections.values()],
+    storeEvent: (connection, event) => insides.intake.store(connection, event),
+    readLog: question => readBuildLog({ settings: settings.executor, components, log }, question),
+    dequeue: request => dequeue(core, store, request),
+    health: insides.health,
+    contact: () => {
+      const state = contact.state();
+      if (state.kind !== 'connected' || shown.view() !== undefined) return state;
+      return { kind: 'never', reason: 'the store is being read' };
     },
-    async readLog(build, offset, limit) {
-      const part = await readLog(logPathOf(settings.executor.logDir, build), offset, limit);
-      return part === undefined ? undefined : { bytes: part.bytes, complete: part.complete };
-    },
-    async dequeue({ tenant, pipeline, item }) {
-      const queue = new EventQueue<PipelineEvent>({
-        store,
-        path: paths.pipeline(tenant, pipeline).eventQueue,
-        codec: pipelineEventCodec,
-        clock,
-      });
-      const { key } = item.changes[0];
-      await store.multi(queue.put({ kind: 'dequeue', uuid: ids.uuid(), change: key, by: 'the web API' }));
-    },
-    health: parts.health,
-  });
-  const { port } = await web.listen({ address: settings.web.listenAddress, port: settings.web.port });
-  const ended = Promise.withResolvers<void>();
-  return {
-    name: 'web',
-    port,
-    ended: ended.promise,
-    notReady: () => undefined,
-    async close() {
-      await web.close();
-      live[Symbol.dispose]();
-      waiting[Symbol.dispose]();
-      await store.close();
-      ended.resolve();
-    },
+    components,
+    askComponent: (id, wanted) => askComponent(store, paths, id, wanted),
   };
+}
+
+async function dequeue(
+  { paths, clock, ids }: ProcessCore,
+  store: Store,
+  { tenant, pipeline, item }: DequeueRequest,
+): Promise<void> {
+  const queue = new EventQueue<PipelineEvent>({
+    store,
+    path: paths.pipeline(tenant, pipeline).eventQueue,
+    codec: pipelineEventCodec,
+    clock,
+  });
+  const { key } = item.changes[0];
+  await store.multi(queue.put({ kind: 'dequeue', uuid: ids.uuid(), change: key, by: 'the web API' }));
 }

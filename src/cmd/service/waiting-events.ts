@@ -1,6 +1,7 @@
 /** Lengths of the queues events pass before they reach a pipeline: one per connection, one per tenant. */
 import type { ConnectionName, TenantName } from '../../model/project.ts';
 import { openLiveCounts } from '../../store/live-counts.ts';
+import type { LiveTenants } from '../../store/live-tenants.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 
@@ -16,7 +17,7 @@ export interface WaitingEventsDeps {
   readonly store: Store;
   readonly paths: StorePaths;
   readonly connections: Iterable<ConnectionName>;
-  readonly tenants: readonly TenantName[];
+  readonly tenants: Pick<LiveTenants, 'tenants' | 'onChange'>;
   readonly onError: (error: unknown) => void;
 }
 
@@ -29,17 +30,26 @@ export async function openWaitingEvents({
 }: WaitingEventsDeps): Promise<WaitingEvents> {
   const ofConnection = (name: ConnectionName) => paths.connection(name).queue;
   const ofTenant = (name: TenantName) => paths.tenant(name).triggerQueue;
-  const tenantOf = new Map(tenants.map(name => [ofTenant(name), name]));
-  const queues = [...tenantOf.keys(), ...[...connections].map(ofConnection)];
-  const counts = await openLiveCounts(store, queues, onError);
+  const tenantOf = new Map<string, TenantName>();
+  const stack = new DisposableStack();
+  const counts = stack.use(await openLiveCounts(store, [...connections].map(ofConnection), onError));
+
+  async function followTenant(name: TenantName): Promise<void> {
+    if (tenantOf.has(ofTenant(name))) return;
+    tenantOf.set(ofTenant(name), name);
+    await counts.follow(ofTenant(name));
+  }
+
+  await Promise.all(tenants.tenants().map(followTenant));
+  stack.use(tenants.onChange(name => void followTenant(name)));
   return {
     ofConnection: name => counts.count(ofConnection(name)),
     ofTenant: name => counts.count(ofTenant(name)),
     onChange: listener =>
       counts.onChange(path => {
         const one = tenantOf.get(path);
-        for (const tenant of one === undefined ? tenants : [one]) listener(tenant);
+        for (const tenant of one === undefined ? tenants.tenants() : [one]) listener(tenant);
       }),
-    [Symbol.dispose]: () => counts[Symbol.dispose](),
+    [Symbol.dispose]: () => stack.dispose(),
   };
 }

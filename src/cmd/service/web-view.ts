@@ -1,13 +1,14 @@
 /** What the web shows, taken from the live copy of the store. */
 import type { Connection } from '../../driver/connection.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { fromMilliseconds, toMilliseconds } from '../../lib/clock.ts';
+import { toMilliseconds } from '../../lib/clock.ts';
 import type { LayoutSummary } from '../../model/layout.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { type ConnectionName, projectIdOf, type TenantName } from '../../model/project.ts';
 import type { LiveTenants } from '../../store/live-tenants.ts';
+import type { SpanSender } from '../../tracing/otlp/sender.ts';
 import type { TenantSnapshot, TracingHealth } from '../../web/deps.ts';
-import type { SpanDelivery } from './span-delivery.ts';
+import type { OutboxView } from './outbox-view.ts';
 import type { WaitingEvents } from './waiting-events.ts';
 
 export interface WebViewDeps {
@@ -15,7 +16,14 @@ export interface WebViewDeps {
   readonly waiting: Pick<WaitingEvents, 'ofConnection' | 'ofTenant'>;
   readonly clock: Clock;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
-  readonly delivery: SpanDelivery | undefined;
+  /** Undefined: tracing is off. */
+  readonly spans: SpanOutbox | undefined;
+}
+
+export interface SpanOutbox {
+  readonly outbox: Pick<OutboxView, 'waiting' | 'oldest'>;
+  /** Of this process; undefined: another one sends, or none yet. */
+  readonly sender: () => SpanSender | undefined;
 }
 
 export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapshot | undefined {
@@ -42,7 +50,7 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
       canonicalName: canonicalName(project, deps),
     })),
     jobs: layout.jobs.map(name => ({ name })),
-    tracing: deps.delivery === undefined ? null : tracingHealth(deps.delivery, deps.clock),
+    tracing: deps.spans === undefined ? null : tracingHealth(deps.spans, deps.clock),
   };
 }
 
@@ -57,15 +65,20 @@ function canonicalName(project: Parameters<typeof projectIdOf>[0], deps: WebView
   return `${deps.connections.get(connection)?.canonicalHostname ?? connection}/${name}`;
 }
 
-function tracingHealth({ drain, sender }: SpanDelivery, clock: Clock): TracingHealth {
-  const outbox = drain.counters();
-  const health = sender.health();
-  const oldest = toMilliseconds(clock.now()) - outbox.oldestAgeMs;
-  return {
-    waiting: outbox.depth,
-    oldestWaiting: outbox.depth === 0 ? null : fromMilliseconds(oldest),
-    delivered: health.sent,
-    lost: health.lost,
-    problem: health.state === 'failing' ? (health.lastError?.text ?? 'the collector does not answer') : null,
-  };
+/** Milliseconds a span may wait before people should know, where the sender's own view is in another process. */
+const LONG_WAIT = 60_000;
+
+function tracingHealth({ outbox, sender }: SpanOutbox, clock: Clock): TracingHealth {
+  const waiting = { waiting: outbox.waiting(), oldestWaiting: outbox.oldest() };
+  const health = sender()?.health();
+  if (health !== undefined && health.state !== 'idle') {
+    const problem =
+      health.state === 'failing' ? (health.lastError?.text ?? 'the collector does not answer') : null;
+    return { ...waiting, delivered: health.sent, lost: health.lost, problem };
+  }
+  const { oldestWaiting } = waiting;
+  const stuck =
+    oldestWaiting !== null && toMilliseconds(clock.now()) - toMilliseconds(oldestWaiting) > LONG_WAIT;
+  const problem = stuck ? 'nobody sends them; the log of the schedulers tells why' : null;
+  return { ...waiting, delivered: health === undefined ? null : 0, lost: {}, problem };
 }

@@ -2,7 +2,9 @@
 import type { Clock } from '../../lib/clock.ts';
 
 export interface TextStream {
+  /** False: it holds more than it can pass on; more is welcome after `drain`. */
   write(text: string): unknown;
+  once?(event: 'drain', listener: () => void): unknown;
   readonly isTTY?: boolean;
   readonly columns?: number;
   readonly rows?: number;
@@ -13,6 +15,8 @@ export interface Io {
   readonly stdout: TextStream;
   /** Errors and warnings. */
   readonly stderr: TextStream;
+  /** What is given to commands that read; absent: nothing. */
+  readonly stdin?: () => AsyncIterable<Uint8Array | string>;
   readonly environment: { readonly [name: string]: string | undefined };
   readonly clock: Clock;
   /** Aborted by the first SIGINT or SIGTERM while it is listened to. */

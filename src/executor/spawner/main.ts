@@ -4,6 +4,7 @@
  */
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { type JobProcess, startJobProcess } from './job-process.ts';
+import { createLeash } from './leash.ts';
 import type { FromSpawner, ProcessEnd, ToSpawner } from './protocol.ts';
 
 closeInheritedDescriptors();
@@ -45,8 +46,20 @@ function failed(id: number, error: unknown): void {
   say({ type: 'ended', id, end });
 }
 
+/** Milliseconds of silence the service is allowed; 0: any. */
+const leashMs = Number(process.argv[2] ?? 0);
+const leash =
+  leashMs > 0
+    ? createLeash(leashMs, () => {
+        for (const job of jobs.values()) job.stop('immediate');
+      })
+    : undefined;
+
 process.on('message', (message: ToSpawner) => {
+  leash?.heard();
   switch (message.type) {
+    case 'alive':
+      break;
     case 'start':
       start(message).catch(error => failed(message.id, error));
       break;

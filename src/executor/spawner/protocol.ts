@@ -9,7 +9,9 @@
  *              ── stop {id, mode} ──►            ── SIGTERM, grace, SIGKILL ──►
  *              ◄── ended {id, end} ──
  *
- * The channel is also the leash: when it closes (the service ended, however) the spawner kills every job and ends.
+ * The channel is also the leash: when it closes (the service ended, however) the spawner kills every job and ends. Where a
+ * session with the store can be lost, silence counts as well: the service says `alive` now and then, and what it starts is stopped
+ * when it has said nothing for as long as its session would last (`leash.ts`).
  */
 
 /** One process to run, complete: the spawner knows nothing else. */
@@ -66,6 +68,7 @@ export type ProcessEnd =
 export type StopMode = 'graceful' | 'immediate';
 
 export type ToSpawner =
+  | { readonly type: 'alive' }
   | { readonly type: 'start'; readonly id: number; readonly spec: ProcessSpec }
   | { readonly type: 'stop'; readonly id: number; readonly mode: StopMode };
 

@@ -9,6 +9,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { assertNever } from '../../lib/assert-never.ts';
+import { TIMES_TO_SPEAK } from './leash.ts';
 import type { FromSpawner, ProcessEnd, ProcessSpec, StopMode, ToSpawner } from './protocol.ts';
 import { killStrays } from './stray-processes.ts';
 
@@ -30,6 +31,8 @@ export interface Spawner extends AsyncDisposable {
 export interface SpawnerDeps {
   /** The helper ended without being asked; its jobs are gone, the next `start` makes a new one. */
   readonly onCrash: (reason: string) => void;
+  /** Milliseconds without a sign of life from this process after which jobs are stopped. Default: no limit. */
+  readonly leashMs?: number;
 }
 
 interface Pending {
@@ -51,7 +54,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
   let closed = false;
 
   function current(): Helper {
-    helper ??= forkHelper((lost, reason) => {
+    helper ??= forkHelper(deps.leashMs ?? 0, (lost, reason) => {
       if (helper === lost) helper = undefined;
       if (!closed) deps.onCrash(reason);
     });
@@ -90,8 +93,8 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
   };
 }
 
-function forkHelper(onGone: (helper: Helper, reason: string) => void): Helper {
-  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [], {
+function forkHelper(leashMs: number, onGone: (helper: Helper, reason: string) => void): Helper {
+  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [String(leashMs)], {
     // Small, quiet, and deaf to what the service was started with (an inspector, a preload).
     execArgv: ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'],
     env: {
@@ -110,10 +113,15 @@ function forkHelper(onGone: (helper: Helper, reason: string) => void): Helper {
   // Nobody may be waiting for it.
   helper.ready.promise.catch(() => undefined);
 
+  const alive =
+    leashMs === 0 ? undefined : setInterval(() => tell(helper, { type: 'alive' }), leashMs / TIMES_TO_SPEAK);
+  alive?.unref();
+
   let over = false;
   function lost(reason: string): void {
     if (over) return;
     over = true;
+    clearInterval(alive);
     for (const { spec, pid, settle } of helper.pending.values()) {
       killGroup(pid);
       killStrays(spec);

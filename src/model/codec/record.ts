@@ -1,10 +1,45 @@
 /**
  * How records are stored: JSON in an envelope that names the kind and the version, `{"k":"queue-item","v":1,"d":{...}}`.
  *
- * A reader refuses a version newer than it knows, so that an old process never half-understands a new record.
+ * A record is read by every process of its version or a later one: each codec carries the step from every earlier version to
+ * the next. A process that meets a record of a later version refuses it, whole and untouched, so that it never half-understands
+ * and rewrites it: during a rolling upgrade that record is for the processes that were upgraded already.
+ *
+ *     const old = recordCodec<{ host: string }>('component', 1);
+ *     const codec = recordCodec<{ host: string; pid: number }>('component', 2, [upgradeFrom<{ host: string }>(({ host }) => ({ host, pid: 0 }))]);
+ *     codec.decode(old.encode({ host: 'ci1' }))                 // { host: 'ci1', pid: 0 }
+ *     old.decode(codec.encode({ host: 'ci1', pid: 7 }))         // throws RecordError, fault `newer`
+ *
+ * What a reader does with a refused record, and when a version is raised: `doc/decisions/0017-record-versions.md`.
  */
+
+/**
+ * `newer`: nothing is wrong with the record, this process is too old for it; leave it, and what is queued behind it, to others.
+ * `broken`: no process will ever read it; lay it aside where people see it.
+ */
+export type RecordFault = 'newer' | 'broken';
+
 export class RecordError extends Error {
   override readonly name = 'RecordError';
+  readonly fault: RecordFault;
+  constructor(fault: RecordFault, message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.fault = fault;
+  }
+}
+
+/** A process of a later version reads it. */
+export function isNewerRecord(error: unknown): error is RecordError & { readonly fault: 'newer' } {
+  return error instanceof RecordError && error.fault === 'newer';
+}
+
+/** The same error with the place of the record. */
+export function newerAt(path: string, error: RecordError): RecordError {
+  return new RecordError('newer', `${path}: ${error.message}`, { cause: error });
+}
+
+export function isBrokenRecord(error: unknown): error is RecordError & { readonly fault: 'broken' } {
+  return error instanceof RecordError && error.fault === 'broken';
 }
 
 export interface Codec<T> {
@@ -15,38 +50,105 @@ export interface Codec<T> {
   decode(bytes: Uint8Array): T;
 }
 
+/** Makes the `d` of version n + 1 out of that of version n. */
+export type Upgrade = (value: unknown) => unknown;
+
+/** A step that knows the form it starts from; no living type describes it. */
+export function upgradeFrom<Old>(step: (value: Old) => unknown): Upgrade {
+  return value => step(value as Old);
+}
+
+const ENVELOPE = '{"k":';
+
 const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-export function recordCodec<T>(kind: string, version: number): Codec<T> {
+/**
+ * @param upgrades from version 1, from version 2, … up to the version before `version`: none may be missing.
+ * @throws RangeError when one is.
+ */
+export function recordCodec<T>(kind: string, version: number, upgrades: readonly Upgrade[] = []): Codec<T> {
+  if (upgrades.length !== version - 1)
+    throw new RangeError(`${kind} version ${version} needs ${version - 1} upgrades, not ${upgrades.length}`);
   return {
     kind,
     version,
     encode: value =>
       encoder.encode(`{"k":${JSON.stringify(kind)},"v":${version},"d":${JSON.stringify(value)}}`),
-    decode: bytes => {
-      const envelope = parse(kind, bytes);
-      if (envelope.k !== kind)
-        throw new RecordError(`expected a ${kind} record, found ${JSON.stringify(envelope.k)}`);
-      if (typeof envelope.v !== 'number' || envelope.v > version) {
-        throw new RecordError(
-          `this ${kind} record has version ${String(envelope.v)}; this process understands up to ${version}`,
-        );
-      }
-      return envelope.d as T;
+    decode(bytes) {
+      const envelope = parseEnvelope(kind, bytes);
+      if (envelope.version > version) throw newer(kind, envelope.version, version);
+      let value = envelope.value;
+      for (const upgrade of upgrades.slice(envelope.version - 1)) value = upgraded(kind, upgrade, value);
+      return value as T;
     },
   };
 }
 
+/**
+ * The bytes of a record that an early release wrote without an envelope, as its version 1.
+ *
+ *     enveloped('request', Buffer.from('{"state":"requested"}'))        // {"k":"request","v":1,"d":{"state":"requested"}}
+ *
+ * @returns the very same bytes when they have one.
+ */
+export function enveloped(kind: string, bytes: Uint8Array): Uint8Array {
+  const begin = Buffer.from(bytes.subarray(0, ENVELOPE.length)).toString('latin1');
+  if (begin === ENVELOPE || !begin.startsWith('{"')) return bytes;
+  return Buffer.concat([
+    encoder.encode(`{"k":${JSON.stringify(kind)},"v":1,"d":`),
+    bytes,
+    encoder.encode('}'),
+  ]);
+}
+
+function newer(kind: string, found: number, known: number): RecordError {
+  return new RecordError(
+    'newer',
+    `this ${kind} record has version ${found}; this process understands up to ${known} and leaves it to upgraded ones`,
+  );
+}
+
+function upgraded(kind: string, upgrade: Upgrade, value: unknown): unknown {
+  try {
+    return upgrade(value);
+  } catch (error) {
+    throw broken(kind, `its older form cannot be upgraded: ${textOf(error)}`, error);
+  }
+}
+
+function parseEnvelope(
+  kind: string,
+  bytes: Uint8Array,
+): { readonly version: number; readonly value: unknown } {
+  const envelope = parse(kind, bytes);
+  if (envelope.k !== kind) throw broken(kind, `it says it is ${JSON.stringify(envelope.k) ?? 'of no kind'}`);
+  const { v: version, d: value } = envelope;
+  if (typeof version !== 'number' || !Number.isInteger(version) || version < 1)
+    throw broken(kind, `its version is ${JSON.stringify(version) ?? 'missing'}`);
+  if (value === undefined) throw broken(kind, 'it holds no data');
+  return { version, value };
+}
+
 function parse(kind: string, bytes: Uint8Array): { k?: unknown; v?: unknown; d?: unknown } {
+  if (bytes.byteLength === 0) throw broken(kind, 'it is empty');
   try {
     const value: unknown = JSON.parse(decoder.decode(bytes));
     if (typeof value === 'object' && value !== null) return value;
   } catch (error) {
-    throw new RecordError(
-      `a ${kind} record cannot be read: ${error instanceof Error ? error.message : String(error)}`,
-      { cause: error },
-    );
+    throw broken(kind, textOf(error), error);
   }
-  throw new RecordError(`a ${kind} record cannot be read: it is not an object`);
+  throw broken(kind, 'it is not an object');
+}
+
+function broken(kind: string, reason: string, cause?: unknown): RecordError {
+  return new RecordError(
+    'broken',
+    `a ${kind} record cannot be read: ${reason}`,
+    cause === undefined ? {} : { cause },
+  );
+}
+
+function textOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }

@@ -7,7 +7,6 @@
  */
 import { requireNodePath } from '../node-path.ts';
 import {
-  MAX_MULTI_BYTES,
   type Operation,
   type OperationResult,
   remove,
@@ -18,7 +17,7 @@ import {
   type StoreErrorCode,
   type WatchEvent,
 } from '../port.ts';
-import { operationBytes } from '../size.ts';
+import { requireMultiSize } from '../size.ts';
 import type { Tree, TreeNode } from './tree.ts';
 import { Watches } from './watches.ts';
 
@@ -69,7 +68,7 @@ export class EmbeddedSession implements Store {
 
   async multi(operations: readonly Operation[]): Promise<readonly OperationResult[]> {
     this.#requireOpen('/');
-    requireSize(operations);
+    requireMultiSize(operations);
     const own = operations.map(ownCopy);
     return await this.#inTurn(apply => (own.length === 0 ? [] : apply(own)));
   }
@@ -162,14 +161,6 @@ export class EmbeddedSession implements Store {
 
   #requireOpen(path: string): void {
     if (this.#ended !== undefined) throw new StoreError(this.#ended, path);
-  }
-}
-
-function requireSize(operations: readonly Operation[]): void {
-  let bytes = 0;
-  for (const [index, operation] of operations.entries()) {
-    bytes += operationBytes(operation);
-    if (bytes > MAX_MULTI_BYTES) throw new StoreError('TooLarge', operation.path, index);
   }
 }
 

@@ -5,9 +5,10 @@ export interface ResourceFacts {
   /** Default name; settings have already let OTEL_SERVICE_NAME win. */
   readonly serviceName: string;
   readonly serviceVersion: string;
-  /** Unique per process. */
+  /** The sender's; one for all processes that may send the same span. */
   readonly instanceId: string;
-  readonly hostName: string;
+  /** Absent: spans come from several machines, and which one sends them says nothing. */
+  readonly hostName?: string;
   /** `scheduler`, `executor`, ...; several in one process: `all`. */
   readonly component: string;
   /** From OTEL_RESOURCE_ATTRIBUTES: wins over everything here except the service name. */
@@ -18,7 +19,7 @@ export function resourceOf(facts: ResourceFacts): Resource {
   return resourceFromAttributes({
     'service.version': facts.serviceVersion,
     'service.instance.id': facts.instanceId,
-    'host.name': facts.hostName,
+    ...(facts.hostName === undefined ? {} : { 'host.name': facts.hostName }),
     'gatehouse.component': facts.component,
     ...Object.fromEntries(facts.extra),
     'service.name': facts.serviceName,

@@ -9,12 +9,13 @@
  *
  * The pace after failures is the collector's, not the batch's: while it fails, every batch is told to wait. Of a batch that
  * got through in part only the rest is sent again, so that a span reaches the collector twice only when an answer was lost.
+ * Rows of a newer version are left to an upgraded sender: `deliver` rejects, and its caller gives up its turn.
  */
 import { type Backoff, backoffDelay } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { stripUserinfo } from '../../lib/redact.ts';
-import { RecordError } from '../../model/codec/record.ts';
+import { isNewerRecord, RecordError } from '../../model/codec/record.ts';
 import { spansCodec } from '../../model/codec/records.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { LossReason } from './classify.ts';
@@ -32,7 +33,10 @@ export type Delivery =
   | { readonly retryAfterMs: number };
 
 export interface SpanSender {
-  /** @param rows encoded `spans` records, as the outbox holds them. Never rejects. */
+  /**
+   * @param rows encoded `spans` records, as the outbox holds them.
+   * @throws RecordError `newer` when one was written by an upgraded process; nothing else, ever.
+   */
   deliver(rows: readonly Uint8Array[]): Promise<Delivery>;
   health(): SenderHealth;
   /** Counts what the outbox dropped before we saw it (`too-old`, `outbox-full`); losses told by {@link deliver} are counted already. */
@@ -77,7 +81,8 @@ export function spanSender(deps: SenderDeps): SpanSender {
 
   async function deliver(rows: readonly Uint8Array[]): Promise<Delivery> {
     if (closed || waitMs() > 0) return later();
-    const { ended, unreadable } = readRows(rows);
+    const { ended, unreadable, newer } = readRows(rows);
+    if (newer !== undefined) throw newer;
     const packed = packSpans(ended.filter(span => !settled.has(keyOf(span))));
     if (packed.tooLarge.length > 0) {
       lose(packed.tooLarge, 'too-large', 'a span alone is larger than a request may be');
@@ -190,21 +195,25 @@ interface ReadRows {
   readonly ended: readonly SpanRecord[];
   /** One text per row that cannot be read; it counts as one span. */
   readonly unreadable: readonly string[];
+  /** Of the first row of a newer version. */
+  readonly newer: RecordError | undefined;
 }
 
 /** Open spans never leave. */
 function readRows(rows: readonly Uint8Array[]): ReadRows {
   const ended: SpanRecord[] = [];
   const unreadable: string[] = [];
+  let newer: RecordError | undefined;
   for (const row of rows) {
     try {
       for (const span of spansCodec.decode(row)) if (span.end !== null) ended.push(span);
     } catch (error) {
       if (!(error instanceof RecordError)) throw error;
-      unreadable.push(error.message);
+      if (isNewerRecord(error)) newer ??= error;
+      else unreadable.push(error.message);
     }
   }
-  return { ended, unreadable };
+  return { ended, unreadable, newer };
 }
 
 function keyOf(span: SpanRecord): string {

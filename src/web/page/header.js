@@ -5,6 +5,7 @@ import { count, duration } from './format.js';
 
 export function headerContent({ tenants, tenant, live, go }) {
   const facts = live?.get('tenant');
+  const isLive = live?.connected === true && (facts?.awaySince ?? null) === null;
   return [
     element(
       'a',
@@ -23,11 +24,11 @@ export function headerContent({ tenants, tenant, live, go }) {
     element(
       'span',
       {
-        class: `live ${live?.connected ? 'is-on' : ''}`,
-        title: live?.connected ? 'shows every change as it happens' : 'not connected',
+        class: `live ${isLive ? 'is-on' : ''}`,
+        title: isLive ? 'shows every change as it happens' : 'shows how it was; the line above says why',
       },
       element('i', { class: 'dot', 'aria-hidden': 'true' }),
-      live?.connected ? 'live' : 'offline',
+      isLive ? 'live' : 'offline',
     ),
   ];
 }
@@ -41,6 +42,12 @@ function headerFacts(facts, now) {
   return element(
     'span',
     { class: 'facts' },
+    facts.missing.length > 0 &&
+      element(
+        'span',
+        { class: 'warn', title: 'nothing goes on without it; see "gatehouse components"' },
+        `no ${facts.missing.join(', no ')}`,
+      ),
     waiting > 0 &&
       element('span', { title: 'events received and not yet acted on' }, count(waiting, 'event'), ' waiting'),
     facts.configErrors > 0 &&
@@ -75,7 +82,9 @@ function tracingFact(tracing, lost, now) {
   }
   return element(
     'span',
-    { title: `${tracing.delivered} delivered, ${tracing.waiting} on their way` },
+    {
+      title: `${tracing.delivered === null ? 'sent by another process' : `${tracing.delivered} delivered`}, ${tracing.waiting} on their way`,
+    },
     'traces ok',
   );
 }

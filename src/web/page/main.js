@@ -71,22 +71,33 @@ function follow(tenant) {
   liveTenant = tenant;
   live = new Live(tenant, {
     onChange: changed => {
-      if (changed === null || changed.has('tenant')) drawHeader();
+      if (changed === null || changed.has('tenant')) {
+        drawHeader();
+        drawBanner();
+      }
       view?.update(changed);
     },
-    onConnection: connected => {
-      banner.hidden = connected;
-      if (!connected)
-        show(
-          banner,
-          live.heardAt === 0
-            ? `No news of tenant ${tenant} yet; trying again …`
-            : `Connection lost; this is how it was at ${clock(live.heardAt)}. Trying again …`,
-        );
+    onConnection: () => {
+      drawBanner();
       drawHeader();
     },
   });
   drawHeader();
+}
+
+/** What keeps this page from showing what is so now; hidden when nothing does. */
+function drawBanner() {
+  const text = whyOld();
+  banner.hidden = text === undefined;
+  if (text !== undefined) show(banner, text);
+}
+
+function whyOld() {
+  if (!live.connected && live.heardAt === 0) return `No news of tenant ${liveTenant} yet; trying again …`;
+  if (!live.connected) return `Connection lost; this is how it was at ${clock(live.heardAt)}. Trying again …`;
+  const since = live.get('tenant')?.awaySince ?? null;
+  if (since === null) return undefined;
+  return `The service has no contact with its store since ${clock(since)}; this is how it was then. Trying again …`;
 }
 
 function drawHeader() {

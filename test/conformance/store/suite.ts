@@ -17,6 +17,7 @@ import {
   type WatchEvent,
 } from '../../../src/store/port.ts';
 import { eventually } from './eventually.ts';
+import { describeExtremes } from './extremes.ts';
 import { freshRoot } from './fresh-root.ts';
 import { describeModel } from './model-property.ts';
 
@@ -551,6 +552,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
       });
     });
 
+    describeExtremes(() => ({ a, b, root }));
     describeModel(() => ({ store: a, other: b }));
   });
 }

@@ -123,6 +123,40 @@ describe('the commands', () => {
     expect(answer.pipelines.map(({ name }: { name: string }) => name)).toEqual(['gate']);
   });
 
+  test('components shows the processes, and asks for no tenant', async () => {
+    const gatehouse = {
+      id: 'merger-3',
+      pid: 7,
+      started_at: NOW - 65_000,
+      labels: [],
+      address: null,
+      wanted: null,
+    };
+    const merger = { hostname: 'ci1', state: 'running', version: '1', gatehouse };
+    service.answer('/api/components', { scheduler: [], merger: [merger], executor: [], web: [] });
+    service.answer('/api/tenants', []);
+    expect(await run('components')).toBe(0);
+    expect(io.out()).toMatch(/● merger-3 {3}running {3}up .* ci1 {3}pid 7\n/);
+    expect(await run('components', '--json')).toBe(0);
+    expect(io.out()).toContain('"id": "merger-3"');
+  });
+
+  test.each([
+    ['pause', 'pause', 'executor-4 takes no new work from now on'],
+    ['resume', 'resume', 'executor-4 takes work again'],
+    ['stop-gracefully', 'stop', 'executor-4 takes nothing new and ends when it has finished what it has'],
+  ])('%s asks the service', async (command, wish, answer) => {
+    service.answer(`/api/components/executor-4/${wish}`, { id: 'executor-4', wanted: 'x' });
+    expect(await run(command, 'executor-4')).toBe(0);
+    expect(io.out()).toBe(`${answer}\n`);
+    expect(service.asked.at(-1)).toBe(`/api/components/executor-4/${wish}`);
+  });
+
+  test('what the service refuses to ask is one line', async () => {
+    expect(await run('pause', 'executor-9')).toBe(1);
+    expect(io.err()).toBe('error: there is nothing at /api/components/executor-9/pause\n');
+  });
+
   test('status of an unknown pipeline names those there are', async () => {
     expect(await run('status', '-p', 'deploy')).toBe(1);
     expect(io.err()).toBe('error: tenant acme has no pipeline "deploy"; it has: check, gate\n');

@@ -86,10 +86,19 @@ describe('the status', () => {
     ]);
   });
 
-  test('warns of configuration errors and of spans that are not delivered', () => {
+  test('warns of lost contact, of configuration errors and of spans that are not delivered', () => {
     const tracing = { waiting: 12, delivered: 3, problem: 'connection refused' };
-    const tenant = { name: 'acme', projects: 1, configErrors: 2, tracing };
-    expect(statusLines(gateView([], { tenant, tracing }), look).slice(1, 3)).toEqual([
+    const tenant = {
+      name: 'acme',
+      projects: 1,
+      configErrors: 2,
+      missing: ['executor'],
+      awaySince: NOW - 61_000,
+      tracing,
+    };
+    expect(statusLines(gateView([], { tenant, tracing }), look).slice(1, 5)).toEqual([
+      '! the service has no contact with its store for 1m 01s; this is how it was then',
+      '! no executor is registered: see "gatehouse components"',
       '! 2 configuration errors: http://127.0.0.1:9000/api/tenant/acme/config-errors',
       '! spans are not delivered (12 wait): connection refused',
     ]);

@@ -8,7 +8,7 @@ import { openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { openLiveTenants } from '../../../src/store/live-tenants.ts';
 import { storePaths } from '../../../src/store/paths.ts';
-import { create, set } from '../../../src/store/port.ts';
+import { create, type Store, set } from '../../../src/store/port.ts';
 import { eventually } from '../../conformance/store/eventually.ts';
 
 const paths = storePaths('/gatehouse');
@@ -16,14 +16,18 @@ const fail = (error: unknown): never => {
   throw error;
 };
 
+async function addTenant(writer: Store, tenant: string) {
+  await ensureNode(writer, paths.tenant(tenant).layout);
+  await ensureNode(writer, paths.tenant(tenant).triggerQueue);
+  const layout = { pipelines: [], retired: [], errors: [], projects: [], jobs: [], reconfiguredAt: '1' };
+  await writer.multi([set(paths.tenant(tenant).layout, layoutSummaryCodec.encode(layout as never))]);
+}
+
 test('events that wait in a connection or a tenant reach the snapshot and whoever listens', async () => {
   await using server = openEmbeddedStore({ file: ':memory:' });
   const [store, writer] = [server.connect(), server.connect()];
-  for (const tenant of ['acme', 'gone', 'zoo']) {
-    await ensureNode(writer, paths.tenant(tenant).layout);
-    await ensureNode(writer, paths.tenant(tenant).triggerQueue);
-    const layout = { pipelines: [], retired: [], errors: [], projects: [], jobs: [], reconfiguredAt: '1' };
-    await writer.multi([set(paths.tenant(tenant).layout, layoutSummaryCodec.encode(layout as never))]);
+  for (const tenant of ['acme', 'zoo']) {
+    await addTenant(writer, tenant);
   }
   await ensureNode(writer, paths.connection('local').queue);
   using live = await openLiveTenants(store, paths, fail);
@@ -31,13 +35,13 @@ test('events that wait in a connection or a tenant reach the snapshot and whoeve
     store,
     paths,
     connections: ['local'],
-    tenants: ['acme', 'zoo'],
+    tenants: live,
     onError: fail,
   });
   const told: string[] = [];
   waiting.onChange(tenant => told.push(tenant));
   const connections = new Map([['local', {} as Connection]]);
-  const view = { live, waiting, clock: systemClock(), connections, delivery: undefined };
+  const view = { live, waiting, clock: systemClock(), connections, spans: undefined };
   expect(snapshotOf('acme', view)).toMatchObject({ triggerEvents: 0, connectionEvents: { local: 0 } });
 
   await writer.multi([create(`${paths.connection('local').queue}/1`)]);
@@ -48,6 +52,10 @@ test('events that wait in a connection or a tenant reach the snapshot and whoeve
   expect(told).toEqual(['acme']);
   expect(snapshotOf('acme', view)).toMatchObject({ triggerEvents: 1, connectionEvents: { local: 1 } });
   expect(snapshotOf('zoo', view)).toMatchObject({ triggerEvents: 0, connectionEvents: { local: 1 } });
-  // Its layout is still in the store, but nobody configures it any more.
-  expect(snapshotOf('gone', view)).toMatchObject({ triggerEvents: 0 });
+
+  // One that is configured later.
+  await ensureNode(writer, paths.tenant('later').triggerQueue);
+  await writer.multi([create(`${paths.tenant('later').triggerQueue}/1`)]);
+  await addTenant(writer, 'later');
+  await eventually(() => snapshotOf('later', view)?.triggerEvents === 1);
 });

@@ -28,7 +28,14 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ['database', optionsIn(readerOf(SECTIONS, 'readDatabase'))],
   ['web', optionsIn(readerOf(SECTIONS, 'readWeb'))],
   ['merger', optionsIn(readerOf(SECTIONS, 'readMerger'))],
-  ['executor', optionsIn(readerOf(SECTIONS, 'readExecutor'))],
+  [
+    'executor',
+    [
+      ...optionsIn(readerOf(SECTIONS, 'readExecutor')),
+      ...optionsIn(readerOf(SECTIONS, 'readLogServer')),
+    ].sort(),
+  ],
+  ['zookeeper', optionsIn(textOf('src/settings/zookeeper-section.ts'))],
   ['log', optionsIn(readerOf(SECTIONS, 'readLog'))],
   ['tracing', optionsIn(textOf('src/settings/tracing-settings.ts'))],
   ['connection', [...optionsIn(textOf('drivers/git/options.ts')), 'driver'].sort()],
@@ -36,7 +43,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
 
 /** Options of `etc/gatehouse.conf` by section, commented out or not. */
 function sampleOptions(section: string): readonly string[] {
-  const text = textOf('etc/gatehouse.conf');
+  const text = textOf('etc/gatehouse.conf').replace(/^#(?=\[)/gm, ''); // a section may be commented out
   const [, body = ''] =
     new RegExp(`^\\[${section}(?: [^\\]]+)?\\]\\n(.*?)(?=^\\[|$(?![\\s\\S]))`, 'ms').exec(text) ?? [];
   return [...body.matchAll(/^#?([a-z0-9_]+) =/gm)].map(([, option = '']) => option).sort();

@@ -1,9 +1,10 @@
 /** `kill -9` of the service: nothing of its jobs goes on, and the next start clears up. */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterEach, describe, expect, test } from 'vitest';
 import { thisProcess } from '../../../src/executor/process-identity.ts';
 import { randomIds } from '../../../src/lib/ids.ts';
@@ -23,9 +24,9 @@ async function newFolder(): Promise<string> {
   return folder;
 }
 
-async function startService(folder: string, mode: string, body: string) {
+async function startService(folder: string, mode: string, body: string, ...more: readonly string[]) {
   const program = fileURLToPath(new URL('service-to-kill.ts', import.meta.url));
-  const child = spawn(process.execPath, [program, folder, mode, body], {
+  const child = spawn(process.execPath, [program, folder, mode, body, ...more], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   children.push(child);
@@ -38,7 +39,7 @@ async function startService(folder: string, mode: string, body: string) {
     'the service to run its job',
     25_000,
   );
-  return { child, build: /"build":"([0-9a-f]{32})"/.exec(line)?.[1] ?? '' };
+  return { child, build: /"build":"([0-9a-f]{32})"/.exec(line)?.[1] ?? '', said: () => said };
 }
 
 describe('after kill -9 of the service', () => {
@@ -65,6 +66,64 @@ describe('after kill -9 of the service', () => {
     },
   );
 });
+
+describe('a service that is stopped in its tracks', () => {
+  test.each(['none', 'auto'])(
+    'loses its jobs when its session would be over, and says RETRY when it goes on (sandbox = %s)',
+    async mode => {
+      const number = mode === 'none' ? '4724' : '4725';
+      const { child, said } = await startService(await newFolder(), mode, `echo begun; sleep ${number}`, '1');
+      expect((await processesWith(number)).length).toBeGreaterThan(0);
+      child.kill('SIGSTOP');
+      await until(
+        async () => ((await processesWith(number)).length === 0 ? true : undefined),
+        'the job to be gone',
+      );
+      child.kill('SIGCONT');
+      await until(() => (said().includes('"result"') ? true : undefined), 'the result');
+      expect(said()).toContain('{"result":"RETRY","detail":"run playbook ci/run.sh was stopped"}');
+    },
+  );
+
+  test('keeps its jobs while it speaks, however long they run', async () => {
+    const body = 'echo begun; sleep 3; echo done';
+    const { said } = await startService(await newFolder(), 'none', body, '0.5');
+    await until(() => (said().includes('"result"') ? true : undefined), 'the result');
+    expect(said()).toContain('{"result":"SUCCESS"}');
+  });
+});
+
+describe('several executors of one machine with one job_dir', () => {
+  test('outlive kill -9 of one of them: its job goes, theirs goes on, its directory is swept by the next', async () => {
+    const folder = await newFolder();
+    const one = await startService(folder, 'auto', 'echo begun; sleep 4726');
+    const two = await startService(folder, 'auto', 'echo begun; sleep 4727');
+    one.child.kill('SIGKILL');
+    await until(
+      async () => ((await processesWith('4726')).length === 0 ? true : undefined),
+      'the job to be gone',
+      5_000,
+    );
+    {
+      await using bench = await openBench({ sandbox: 'auto' }, { folder });
+      expect(bench.warnings.join()).not.toContain('another executor');
+      const places = await Promise.all([one, two].map(({ build }) => placesOf(folder, build)));
+      expect(places.map(each => each.length)).toEqual([0, 1]);
+      expect((await processesWith('4727')).length).toBeGreaterThan(0);
+    }
+    two.child.kill('SIGKILL');
+  });
+});
+
+/** Where a build's directory is: below the executor's own place, or where jobs can enter if they could not enter that. */
+async function placesOf(folder: string, build: string): Promise<string[]> {
+  const roots = (await readdir(tmpdir())).filter(name => name.startsWith('gatehouse-jobs-'));
+  const found = await promisify(execFile)('find', [
+    ...[join(folder, 'jobs'), ...roots.map(name => join(tmpdir(), name))],
+    ...['-maxdepth', '3', '-name', build, '-not', '-path', '*/.trash/*'],
+  ]);
+  return found.stdout.split('\n').filter(line => line !== '');
+}
 
 describe('the sweep at start', () => {
   test('leaves alone what another executor that still runs works on, and says so', async () => {

@@ -14,7 +14,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { randomIds, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import type { BuildPlaybook, BuildProject, BuildRequest } from '../../../src/model/build-request.ts';
 import type { FrozenJob } from '../../../src/model/job.ts';
-import { parseCommitId, projectKey } from '../../../src/model/project.ts';
+import { type ProjectKey, parseCommitId, projectKey } from '../../../src/model/project.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 
 const ids = randomIds();
@@ -42,6 +42,8 @@ export interface Bench extends AsyncDisposable {
   readonly folder: string;
   readonly repository: GitRepository;
   readonly warnings: string[];
+  /** Bare repositories of further projects. */
+  readonly mirrors: Map<ProjectKey, string>;
   /** Commits executable scripts (and other files) on `main`. @returns the commit. */
   commit(scripts: Readonly<Record<string, string>>): Promise<string>;
   submit(request: BuildRequest): Submitted;
@@ -69,7 +71,6 @@ export function buildRequest(
     trusted: false,
     commit: parseCommitId(commit),
     canonicalName: CANONICAL,
-    remote: 'unused',
   });
   const phases = {
     preRun: (scripts.preRun ?? []).map(playbook),
@@ -120,7 +121,6 @@ export function projectAt(commit: string, facts: Partial<BuildProject> = {}): Bu
   return {
     project: PROJECT,
     canonicalName: CANONICAL,
-    remote: 'unused',
     branch: 'main',
     commit: parseCommitId(commit),
     required: true,
@@ -140,14 +140,15 @@ export async function openBench(
   await chmod(dirname(repository.path), 0o755);
   const queue = createTestQueue(folder);
   const warnings: string[] = [];
+  const mirrors = new Map<ProjectKey, string>();
   const opening = createExecutor(
     {
       clock: systemClock(),
       queue,
       repositories: {
-        provide: async ({ remote }) => ({
+        provide: async ({ project }) => ({
           kind: 'ready',
-          gitDir: remote === 'unused' ? repository.path : remote,
+          gitDir: mirrors.get(project) ?? repository.path,
           fetched: false,
         }),
       },
@@ -178,6 +179,7 @@ export async function openBench(
     folder,
     repository,
     warnings,
+    mirrors,
     async commit(scripts) {
       const commit = await repository.commit({ files: scripts });
       return makeExecutable(repository, commit, Object.keys(scripts));

@@ -28,6 +28,12 @@ describe('the result of a build', () => {
       'c',
     ],
     ['disk full', { run: { kind: 'disk-full', detail: 'd' } }, 'DISK_FULL', 'd'],
+    [
+      'our own failure in post-run after a failure: the verdict stands',
+      { run: failed('run'), 'post-run': { kind: 'broken', detail: 'b' } },
+      'FAILURE',
+      'run',
+    ],
     ['our own failure in post-run', { 'post-run': { kind: 'broken', detail: 'b' } }, 'RETRY', 'b'],
   ])('when %s', (_when, ends, result, detail) => {
     expect(outcomeOf(ends)).toEqual(detail === undefined ? { result } : { result, detail });

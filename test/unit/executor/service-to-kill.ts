@@ -1,11 +1,22 @@
-/** A process with an executor in it, for tests that kill it: `node service-to-kill.ts <folder> <sandbox mode> <script body>`. */
+/**
+ * A process with an executor in it, for tests that kill or stop it: `node service-to-kill.ts <folder> <sandbox mode> <script body>
+ * [leash seconds]`. Prints a line when the script has said `begun`, and another with the result when there is one.
+ */
 import { buildRequest, openBench, script } from './fixture.ts';
 
-const [folder = '', mode = 'none', body = ''] = process.argv.slice(2);
-const bench = await openBench({ sandbox: mode === 'none' ? 'none' : 'auto' }, { folder });
+const [folder = '', mode = 'none', body = '', leash] = process.argv.slice(2);
+const bench = await openBench(
+  {
+    sandbox: mode === 'none' ? 'none' : 'auto',
+    ...(leash === undefined ? {} : { leashSeconds: Number(leash) }),
+  },
+  { folder },
+);
 const commit = await bench.commit({ 'ci/run.sh': script(body) });
 const build = bench.submit(buildRequest(commit, { run: ['ci/run.sh'] }));
 await build.logHolds('| begun');
 process.stdout.write(
   `${JSON.stringify({ build: build.request.uuid, sandbox: bench.executor.sandboxReport })}\n`,
 );
+const { result } = await build.ended;
+process.stdout.write(`${JSON.stringify({ result: result.result, detail: result.detail })}\n`);

@@ -6,6 +6,8 @@ import { parseCommitId, projectKey } from '../../../src/model/project.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
 import { buildRequest, CANONICAL, openBench, projectAt, script } from './fixture.ts';
 
+const LIB = projectKey({ connection: 'local', name: 'acme/lib' });
+
 /** What git itself says of the checkout: the tree it would commit, whether it is clean, where HEAD is. */
 const LOOK = `for folder in "$ZUUL_SRC_DIR"/*/*/*; do
   cd "$folder" || exit 1
@@ -19,6 +21,7 @@ for (const mode of ['none', 'auto'] as const) {
   afterAll(async () => {
     await bench[Symbol.asyncDispose]();
   });
+  bench.mirrors.set(LIB, other.path);
   const { repository } = bench;
 
   async function look(request: ReturnType<typeof buildRequest>): Promise<string> {
@@ -87,8 +90,7 @@ for (const mode of ['none', 'auto'] as const) {
       const theirs = await other.commit({ files: { 'lib.txt': 'lib\n' } });
       const library = {
         canonicalName: 'git.example.org/acme/lib',
-        project: projectKey({ connection: 'local', name: 'acme/lib' }),
-        remote: other.path,
+        project: LIB,
         commit: parseCommitId(theirs),
       };
       for (const [branch, shown] of [
@@ -112,7 +114,7 @@ for (const mode of ['none', 'auto'] as const) {
         ),
       });
       const theirs = await other.commit({ files: { 'lib.txt': 'nested library\n' } });
-      const nested = projectAt(theirs, { canonicalName: `${CANONICAL}/plugin`, remote: other.path });
+      const nested = projectAt(theirs, { canonicalName: `${CANONICAL}/plugin`, project: LIB });
       const request = buildRequest(commit, { run: ['ci/look.sh'] });
       const log = await look({ ...request, projects: [...request.projects, nested] });
       expect(log).toContain('| nested library');

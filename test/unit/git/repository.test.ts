@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, readdir, rm, stat, utimes, writeFile } from 'node:fs/pr
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createGit, type Git } from '../../../src/git/git.ts';
 import { type ObjectId, parseObjectId } from '../../../src/git/object-id.ts';
 import { parseRefName, type RefName } from '../../../src/git/ref-name.ts';
@@ -268,16 +268,24 @@ describe('fetching', () => {
     expect(again.counters().fetches).toBe(1);
   });
 
-  it('respects the fresh lock of another process', async () => {
+  it('waits for the fresh lock of another process, and leaves it alone', async () => {
     await commit({ files: { a: '1' } });
     await fetchOne(MAIN);
     const [name] = await readdir(join(repository.path, 'refs/tips'));
-    await writeFile(join(repository.path, 'refs/tips', `${name}.lock`), '');
-    await commit({ files: { a: '2' } });
-    expect(await repository.fetch(host, [{ ref: MAIN }])).toMatchObject({
-      kind: 'remote-failed',
-      retryable: true,
+    const lock = join(repository.path, 'refs/tips', `${name}.lock`);
+    await writeFile(lock, '');
+    const second = await commit({ files: { a: '2' } });
+    let fetched = false;
+    const waiting = fetchOne(MAIN).then(tip => {
+      fetched = true;
+      return tip;
     });
+    const before = repository.counters().fetches;
+    await vi.waitUntil(() => repository.counters().fetches >= before + 2, { timeout: 20_000 });
+    expect(fetched).toBe(false);
+    expect((await stat(lock)).size).toBe(0);
+    await rm(lock);
+    expect(await waiting).toBe(second);
   });
 
   it('lets the users of jobs through to its objects, and shows them no names', async () => {

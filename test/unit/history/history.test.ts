@@ -1,23 +1,43 @@
+import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from 'node:sqlite';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { type History, openHistory } from '../../../src/history/history.ts';
+import { promisify } from 'node:util';
+import { Kysely } from 'kysely';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type History, type HistoryPlace, openHistory } from '../../../src/history/history.ts';
 import { buildJson, buildsetJson } from '../../../src/history/history-json.ts';
+import { postgresDialect } from '../../../src/history/postgres-dialect.ts';
+import { nodeSqliteDialect } from '../../../src/history/sqlite-dialect.ts';
+import { Secret } from '../../../src/lib/secret.ts';
 import type { HistoryRow } from '../../../src/model/history.ts';
+import { type PostgresServer, startPostgres } from '../../fake/postgres-server.ts';
 import { finishedItems, gateItems, sampleDecisions } from '../web/sample-gate.ts';
 import { sampleItem, uuidOf } from '../web/sample-item.ts';
 
 const logUrl = (tenant: string, build: string) => `/log/${tenant}/${build}`;
 
-describe('history', () => {
+describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
   let directory: string;
+  let server: PostgresServer | undefined;
+  let place: HistoryPlace;
   let history: History;
+
+  beforeAll(async () => {
+    if (kind === 'postgresql') server = await startPostgres();
+  });
+  afterAll(async () => {
+    await server?.[Symbol.asyncDispose]();
+  });
 
   beforeEach(async () => {
     directory = await mkdtemp(join(tmpdir(), 'gatehouse-history-'));
-    history = await openHistory({ file: join(directory, 'history.sqlite') });
+    await server?.clear();
+    place =
+      server === undefined
+        ? { kind: 'sqlite', path: join(directory, 'history.sqlite') }
+        : { kind: 'postgresql', uri: new Secret(server.uri) };
+    history = await openHistory(place);
     await history.record(rows());
   });
 
@@ -100,7 +120,8 @@ describe('history', () => {
     const kept = { ...item.buildset, uuid: uuidOf('kept', 'buildset', '2'), builds: [lint!] };
     const first = { ...item.earlier[0]!, uuid: uuidOf('kept', 'buildset', '1'), builds: [lint!] };
     await history.close();
-    history = await openHistory({ file: ':memory:' });
+    await server?.clear();
+    history = await openHistory(server === undefined ? { kind: 'sqlite', path: ':memory:' } : place);
     await history.record([
       { kind: 'item', item: { ...item, uuid: uuidOf('kept'), buildset: kept, earlier: [first] } },
     ]);
@@ -147,6 +168,7 @@ describe('history', () => {
     [{ project: ['acme/lib', 'acme/app'] }, 8],
     [{ project: ['acme/*'] }, 8],
     [{ project: ['acme/_ib'] }, 0],
+    [{ project: ['ACME/*'] }, 0],
     [{ pipeline: ['check'] }, 1],
     [{ jobName: ['unit-*'] }, 3],
     [{ branch: ['master'], result: ['CANCELED'] }, 2],
@@ -186,21 +208,78 @@ describe('history', () => {
 
   test('what was recorded is there after reopening', async () => {
     await history.close();
-    history = await openHistory({ file: join(directory, 'history.sqlite') });
+    history = await openHistory(place);
     expect(await history.builds({ tenant: 'main' })).toHaveLength(8);
   });
 
-  test('a database of a newer version is refused with advice', async () => {
-    const file = join(directory, 'newer.sqlite');
-    await (await openHistory({ file })).close();
-    const database = new DatabaseSync(file);
-    database.exec(
-      "insert into kysely_migration (name, timestamp) values ('9999-from-the-future', '2030-01-01T00:00:00Z')",
-    );
-    database.close();
-
-    await expect(openHistory({ file })).rejects.toThrow(/newer\.sqlite cannot be used by this version/);
+  test('several processes may open it at once, the first time too', async () => {
+    await history.close();
+    await server?.clear();
+    if (place.kind === 'sqlite') place = { ...place, path: join(directory, 'fresh.sqlite') };
+    const where = place.kind === 'sqlite' ? place.path : place.uri.reveal();
+    const script = join(import.meta.dirname, 'opening-process.ts');
+    const open = () => promisify(execFile)(process.execPath, [script, kind, where]);
+    await Promise.all([open(), open(), open()]);
+    history = await openHistory(place);
+    expect(await history.decisions({ tenant: 'main', change: 'master/fast-login' })).toHaveLength(2);
   });
+
+  test('nothing stays of a step that failed half way', async () => {
+    await history.close();
+    await server?.clear();
+    if (place.kind === 'sqlite') place = { ...place, path: join(directory, 'foreign.sqlite') };
+    const dialect = () =>
+      place.kind === 'sqlite' ? nodeSqliteDialect(place.path) : postgresDialect(place.uri.reveal(), () => {});
+    const foreign = new Kysely<Record<string, never>>({ dialect: dialect() });
+    await foreign.schema.createTable('decision').addColumn('theirs', 'text').execute();
+
+    await expect(openHistory(place)).rejects.toThrow('decision');
+
+    const tables = (await foreign.introspection.getTables()).map(table => table.name);
+    expect(tables.filter(name => !name.startsWith('kysely_'))).toEqual(['decision']);
+    await foreign.schema.dropTable('decision').execute();
+    await foreign.destroy();
+    history = await openHistory(place);
+    expect(await history.builds({ tenant: 'main' })).toEqual([]);
+  });
+
+  test('text that SQL cannot hold is shown as a sign for it', async () => {
+    const [item] = finishedItems();
+    const [build, ...others] = item!.buildset.builds;
+    const { state } = build!;
+    if (state.state !== 'completed') throw new Error('expected a completed build');
+    const odd = { ...build!, uuid: uuidOf('odd', 'build'), state: { ...state, detail: 'NUL \0 inside' } };
+    const buildset = { ...item!.buildset, uuid: uuidOf('odd', 'buildset'), builds: [odd] };
+    await history.record([{ kind: 'item', item: { ...item!, uuid: uuidOf('odd'), buildset, earlier: [] } }]);
+    expect(others).not.toEqual([]);
+    expect((await history.build('main', odd.uuid))?.error_detail).toBe('NUL \u2400 inside');
+  });
+
+  test('a database of a newer version is refused with advice', async () => {
+    await history.close();
+    const database = new Kysely<{ kysely_migration: { name: string; timestamp: string } }>({
+      dialect:
+        place.kind === 'sqlite'
+          ? nodeSqliteDialect(place.path)
+          : postgresDialect(place.uri.reveal(), () => {}),
+    });
+    await database
+      .insertInto('kysely_migration')
+      .values({ name: '9999-from-the-future', timestamp: '2030-01-01T00:00:00Z' })
+      .execute();
+    await database.destroy();
+
+    await expect(openHistory(place)).rejects.toThrow(
+      /(history\.sqlite|postgresql:\/\/127\.0\.0\.1:\d+\/postgres) cannot be used by this version/,
+    );
+  });
+});
+
+test('a PostgreSQL server that is not there is named without its password', async () => {
+  const uri = new Secret('postgresql://gate:hunter2@127.0.0.1:1/history');
+  const refusal = await openHistory({ kind: 'postgresql', uri }).catch((error: Error) => error.message);
+  expect(refusal).toContain('postgresql://127.0.0.1:1/history');
+  expect(refusal).not.toContain('hunter2');
 });
 
 function rows(): readonly HistoryRow[] {

@@ -33,6 +33,7 @@ describe('a merge request', () => {
         before: alone.branches[0]!.commit,
         commit: expect.any(String),
         tree: expect.any(String),
+        inputs: [ahead, own].map(({ ref, commit, message }) => ({ ref, commit, message })),
       },
     ]);
     expect(outcome.filesChanged).toEqual([{ project: key('app'), files: ['a.txt', 'b.txt', 'new/c.txt'] }]);

@@ -13,7 +13,6 @@ const commit = (digit: string) => parseCommitId(digit.repeat(40));
 const places = {
   defaultBranch: (project: string) => (project === lib ? 'trunk' : undefined),
   canonicalName: (project: string) => project.replace('local/', 'example.org/'),
-  remote: (project: string) => `/mirrors/${project}`,
 };
 
 function job(parts: Partial<FrozenJob> = {}): FrozenJob {
@@ -65,7 +64,6 @@ describe('the checkouts of a build', () => {
       {
         project: app,
         canonicalName: 'example.org/acme/app',
-        remote: '/mirrors/local/acme/app',
         branch: 'stable',
         commit: commit('1'),
         required: true,

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { parseNanoseconds } from '../../../src/lib/clock.ts';
 import type { BuildRequest } from '../../../src/model/build-request.ts';
 import {
   buildRequestCodec,
@@ -57,7 +58,15 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
   await events.prepare();
   await buildRequests.prepare();
   for (const labels of executors)
-    await registerComponent(stand.connect(), paths, 'executor', { host: 'ci', version: '0', labels });
+    await registerComponent(stand.connect(), paths, 'executor', {
+      host: 'ci',
+      pid: 1,
+      version: '0',
+      state: 'running',
+      startedAt: parseNanoseconds('1'),
+      labels,
+      address: null,
+    });
   using known = await openExecutorLabels(store, paths, error => {
     throw error;
   });
@@ -90,7 +99,7 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
       pipeline: { name: 'gate', precedence: 'normal' } as Pipeline,
       webRoot: '',
       tracing: false,
-      places: { defaultBranch: () => undefined, canonicalName: project => project, remote: () => '/git/app' },
+      places: { defaultBranch: () => undefined, canonicalName: project => project },
       mergeRequests,
       buildRequests,
       executors: known,

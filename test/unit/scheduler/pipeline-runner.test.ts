@@ -11,13 +11,16 @@ import {
 import type { PipelineEvent, TriggerEvent } from '../../../src/model/event.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 import type { MergerRequest } from '../../../src/model/merge.ts';
+import { createFairShare } from '../../../src/scheduler/fair-share.ts';
 import { createJobGraphs } from '../../../src/scheduler/job-graphs.ts';
+import { pipelineClock } from '../../../src/scheduler/pipeline-clock.ts';
 import type { PipelineContext } from '../../../src/scheduler/pipeline-context.ts';
 import { createPipelineRunner } from '../../../src/scheduler/pipeline-runner.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
 import { loadPipeline } from '../../../src/store/load-pipeline.ts';
-import { set } from '../../../src/store/port.ts';
+import { check, create, set } from '../../../src/store/port.ts';
+import { createQuarantine } from '../../../src/store/quarantine.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
 import { APP, proposedChange } from '../../fake/queue-item.ts';
@@ -26,10 +29,11 @@ import { eventually, openStand, type Stand } from './stand.ts';
 const pipeline = gatePipeline();
 
 /** A pipeline of tenant acme on a store in memory; merge requests are submitted and nobody takes them. */
-async function open(stand: Stand) {
+async function open(stand: Stand, share = createFairShare()) {
   const { store, paths, clock, ids, log } = stand;
   const places = paths.pipeline('acme', 'gate');
-  for (const path of [paths.spanOutbox, paths.historyOutbox, paths.blobs]) await ensureNode(store, path);
+  for (const path of [paths.tenants, paths.spanOutbox, paths.historyOutbox, paths.blobs])
+    await ensureNode(store, path);
   const events = new EventQueue<PipelineEvent>({
     store,
     path: places.eventQueue,
@@ -42,14 +46,22 @@ async function open(stand: Stand) {
   const graphs = createJobGraphs(store, paths);
   const tenant: Tenant = { name: 'acme', projects: [], maxJobTimeout: 10_800 };
   const context: PipelineContext = {
-    clock,
+    clock: pipelineClock(clock),
     ids,
     log,
     tenant,
     pipeline,
     events,
     graphs,
-    changes: { operations: () => [], remember: () => {} },
+    changes: {
+      operations: () => [],
+      remember: () => {},
+      fresh: async () => {},
+      conflict: async () => false,
+    },
+    store,
+    staged: places.staged,
+    layoutCheck: check(paths.tenants),
     facts: {
       pipeline,
       driverOf: () => ({ config: {} }) as never,
@@ -72,7 +84,7 @@ async function open(stand: Stand) {
       pipeline,
       webRoot: 'http://localhost',
       tracing: false,
-      places: { defaultBranch: () => undefined, canonicalName: project => project, remote: () => '' },
+      places: { defaultBranch: () => undefined, canonicalName: project => project },
       mergeRequests,
       buildRequests,
       executors: { canRun: () => 'yes', offered: () => [] },
@@ -105,18 +117,20 @@ async function open(stand: Stand) {
     log,
     events,
     context: () => context,
-    takeOver: { clock, ids, log, mergeRequests, buildRequests },
+    lostWork: { clock, ids, log, mergeRequests, buildRequests },
     reports: {
       clock,
       ids,
       log,
       connections: new Map(),
-      mayAct: () => true,
       store,
       outbox: paths.reportOutbox('acme', 'gate'),
       events,
+      quarantine: createQuarantine({ store, path: paths.quarantine, clock, log }),
     },
-    onState: () => {},
+    duty: stand.duty,
+    share,
+    layout: { upToDate: async () => {}, refresh: async () => {} },
   });
   const stop = new AbortController();
   const loop = runner.run(stop.signal);
@@ -160,9 +174,11 @@ async function open(stand: Stand) {
       return { kind: 'enqueue', uuid: ids.uuid(), trigger, tenantSpan: span, matched: 'event approved' };
     },
     items: async () =>
-      [...(await loadPipeline(store, places)).items.values()].map(
-        item => item.changes[0].kind === 'change' && item.changes[0].id,
-      ),
+      [
+        ...(
+          await loadPipeline(store, places, createQuarantine({ ...stand, path: '/quarantine' }))
+        ).items.values(),
+      ].map(item => item.changes[0].kind === 'change' && item.changes[0].id),
     async end() {
       stop.abort(new Error('the test is over'));
       await loop;
@@ -218,5 +234,18 @@ test('a holder whose epoch was taken writes nothing any more', async () => {
   await eventually(async () => (await gate.items()).length === 1, 'the item');
   expect(stand.logged.filter(line => line.startsWith('info: pipeline acme/gate failed'))).toHaveLength(1);
   expect(await gate.mergeRequests.list()).toHaveLength(1);
+  await gate.end();
+});
+
+test('a scheduler that holds more than its share works before it gives a pipeline back', async () => {
+  await using stand = openStand();
+  const { lock } = stand.paths.pipeline('acme', 'gate');
+  await ensureNode(stand.store, lock);
+  await stand.store.multi([create(`${lock}/somebody-lock-9999999999`)]);
+  const share = createFairShare();
+  for (let others = 0; others < 5; others++) share.hold();
+  const gate = await open(stand, share);
+  await stand.store.multi(gate.events.put(gate.approve('master/one')));
+  await eventually(async () => (await gate.items()).length === 1, 'the item');
   await gate.end();
 });

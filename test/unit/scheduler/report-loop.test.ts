@@ -7,6 +7,7 @@ import { carryOut, NotAllowedToAct, processReports } from '../../../src/schedule
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
 import { listOutbox, outboxOperation } from '../../../src/store/outbox.ts';
+import { createQuarantine } from '../../../src/store/quarantine.ts';
 import { itemStory, proposedChange } from '../../fake/queue-item.ts';
 import { eventually, openStand, type Stand } from './stand.ts';
 
@@ -51,6 +52,8 @@ function deps(stand: Stand, connection: Connection, mayAct = () => true) {
     log: stand.log,
     connections: new Map([['local', connection]]),
     mayAct,
+    prove: async () => {},
+    quarantine: createQuarantine({ ...stand, path: '/quarantine' }),
   };
 }
 

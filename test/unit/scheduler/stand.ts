@@ -2,6 +2,7 @@
 import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../../../src/lib/ids.ts';
 import type { Log } from '../../../src/lib/log.ts';
+import { createDuty, type Duty } from '../../../src/scheduler/duty.ts';
 import { openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { acquireFence, type Fence } from '../../../src/store/fence.ts';
@@ -17,6 +18,7 @@ export interface Stand extends AsyncDisposable {
   readonly ids: IdMaker;
   readonly log: Log;
   readonly logged: string[];
+  readonly duty: Duty;
   fence(name: string): Promise<Fence>;
 }
 
@@ -42,6 +44,7 @@ export function openStand(): Stand {
     ids,
     log,
     logged,
+    duty: createDuty(),
     async fence(name) {
       const base = `/fences/${name}`;
       await ensureNode(store, base);

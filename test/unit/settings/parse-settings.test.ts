@@ -51,6 +51,11 @@ describe('defaults', () => {
         outputMaxBytes: 1_073_741_824,
         diskLimitPerJob: 250,
         defaultTimeout: 1800,
+        gitDir: '/var/lib/gatehouse/git',
+        sigtermMethod: 'immediate',
+        pausedOnStart: false,
+        logServer: undefined,
+        logToken: undefined,
       },
       tracing: { kind: 'off', why: '[tracing] endpoint is not set' },
       log: { level: 'info', format: 'json' },
@@ -63,18 +68,25 @@ describe('defaults', () => {
       '[scheduler]\ntenant_config = ../main.yaml\nstate_dir = state\n[executor]\njob_dir = /fast/jobs\nlog_dir = logs\n',
     );
     expect(settings.scheduler).toEqual({ tenantConfig: '/srv/main.yaml', stateDir: '/srv/etc/state' });
-    expect(settings.store.path).toBe('/srv/etc/state/store.sqlite');
+    expect(settings.store).toMatchObject({ path: '/srv/etc/state/store.sqlite' });
     expect(settings.executor.jobDir).toBe('/fast/jobs');
     expect(settings.executor.logDir).toBe('/srv/etc/logs');
   });
 
-  it('a database URI with three slashes is relative, with four absolute', () => {
-    expect(settingsOf(`${MINIMAL}[database]\ndburi = sqlite:///db/h.sqlite\n`).database.path).toBe(
-      '/srv/etc/db/h.sqlite',
+  it.each([
+    ['sqlite:///db/h.sqlite', { kind: 'sqlite', path: '/srv/etc/db/h.sqlite' }],
+    ['sqlite:////db/h.sqlite', { kind: 'sqlite', path: '/db/h.sqlite' }],
+  ])('the database URI %s is %j: three slashes are relative, four absolute', (uri, expected) => {
+    expect(settingsOf(`${MINIMAL}[database]\ndburi = ${uri}\n`).database).toEqual(expected);
+  });
+
+  it.each(['postgresql', 'postgresql+psycopg2', 'postgres'])('%s is PostgreSQL', scheme => {
+    const { database } = settingsOf(
+      `${MINIMAL}[database]\ndburi = ${scheme}://gate:hunter2@db.example.org:5433/history\n`,
     );
-    expect(settingsOf(`${MINIMAL}[database]\ndburi = sqlite:////db/h.sqlite\n`).database.path).toBe(
-      '/db/h.sqlite',
-    );
+    if (database.kind !== 'postgresql') throw new Error(`expected postgresql, got ${database.kind}`);
+    expect(database.uri.reveal()).toBe('postgresql://gate:hunter2@db.example.org:5433/history');
+    expect(JSON.stringify(database)).not.toContain('hunter2');
   });
 
   it('the public root follows address and the port that was bound, unless it is given', () => {
@@ -124,14 +136,14 @@ describe('problems', () => {
       'an unknown section near nothing',
       `${MINIMAL}[kubernetes]\n`,
       [
-        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, database, web, merger, executor, tracing, log, connection NAME',
+        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, database, web, merger, executor, tracing, log, connection NAME',
       ],
     ],
     [
       'a section of zuul.conf',
-      `${MINIMAL}[zookeeper]\nhosts = zk1\n`,
+      `${MINIMAL}[keystore]\npassword = x\n`,
       [
-        'gatehouse.conf:3: [zookeeper]: section is not supported yet; the embedded store needs no server, see [store]; remove the section',
+        'gatehouse.conf:3: [keystore]: section is not supported yet; secrets are not supported yet; remove the section',
       ],
     ],
     [
@@ -201,9 +213,16 @@ describe('problems', () => {
     ],
     [
       'another database',
-      `${MINIMAL}[database]\ndburi = postgresql+psycopg2://zuul:hunter2@db/zuul\n`,
+      `${MINIMAL}[database]\ndburi = mysql+pymysql://zuul:hunter2@db/zuul\n`,
       [
-        'gatehouse.conf:4: [database] dburi: "postgresql" is not supported yet; use sqlite:////absolute/path or leave it out',
+        'gatehouse.conf:4: [database] dburi: "mysql" is not supported; use postgresql://... or sqlite:////absolute/path',
+      ],
+    ],
+    [
+      'a PostgreSQL URI without a database',
+      `${MINIMAL}[database]\ndburi = postgresql://zuul:hunter2@db\n`,
+      [
+        'gatehouse.conf:4: [database] dburi: is not of the form postgresql://user:password@host:port/database',
       ],
     ],
     [

@@ -81,12 +81,13 @@ describe('reading the settings file', () => {
   });
 
   it('every option the sample mentions is known, and its default is the default', () => {
-    const sample = readFileSync(SAMPLE, 'utf8');
+    const sample = readFileSync(SAMPLE, 'utf8').replace(/^#\[zookeeper\]\n(#.*\n)*/m, '');
     const uncommented = sample
       .replaceAll(/^#([a-z_]+ =.*)$/gm, '$1')
       .replaceAll('<state_dir>', '/var/lib/gatehouse')
+      .replaceAll('<[merger] git_dir>', '/var/lib/gatehouse/git')
       .replace('root = https://gatehouse.example.org', '')
-      .replaceAll(/^(endpoint|tls_\w+) = .*$/gm, '');
+      .replaceAll(/^(endpoint|tls_\w+|log_listen_address|log_port|log_token) = .*$/gm, '');
     const { connections, ...all } = settingsOf(write(uncommented, 0o600), { GATEHOUSE_WEBHOOK_TOKEN: 'x' });
     const { connections: _, ...defaults } = settingsOf(write(sample, 0o600), {});
     expect(all).toEqual(defaults);
@@ -94,5 +95,14 @@ describe('reading the settings file', () => {
     readOptions('local', read);
     expect(read.finish()).toEqual([]);
     expect(uncommented.match(/^[a-z_]+ =/gm)?.length).toBeGreaterThan(35);
+  });
+
+  it('the sample with [zookeeper] instead of [store] is valid, and its default is the default', () => {
+    const sample = readFileSync(SAMPLE, 'utf8');
+    const [section = ''] = /^#\[zookeeper\]\n(#.*\n)*/m.exec(sample) ?? [];
+    const uncommented = section.replaceAll(/^#(?=\[|[a-z_]+ =)/gm, '');
+    const { store } = settingsOf(write(uncommented, 0o600), { GATEHOUSE_ZOOKEEPER_PASSWORD: 'x' });
+    expect(store).toMatchObject({ kind: 'zookeeper', sessionTimeout: 10, root: '/gatehouse' });
+    expect(store.kind === 'zookeeper' && store.hosts).toHaveLength(3);
   });
 });

@@ -1,12 +1,15 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { recordCodec } from '../../../src/model/codec/record.ts';
+import { parseNanoseconds } from '../../../src/lib/clock.ts';
+import { componentCodec } from '../../../src/model/codec/records.ts';
 import type { ComponentRecord } from '../../../src/model/component.ts';
+import { askComponent, openComponents } from '../../../src/store/component-view.ts';
 import { type ExecutorLabels, openExecutorLabels, registerComponent } from '../../../src/store/components.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { storePaths } from '../../../src/store/paths.ts';
 import { create } from '../../../src/store/port.ts';
 import { eventually } from '../../conformance/store/eventually.ts';
+import { newerRecord } from '../../fake/newer-record.ts';
 import { FaultyStore } from './faulty-store.ts';
 
 const paths = storePaths('/gatehouse');
@@ -27,7 +30,15 @@ afterEach(async () => {
   await server.close();
 });
 
-const executor = (...labels: string[]): ComponentRecord => ({ host: 'ci 1', version: '0.1.0', labels });
+const executor = (...labels: string[]): ComponentRecord => ({
+  host: 'ci 1',
+  pid: 1,
+  version: '0.1.0',
+  state: 'running',
+  startedAt: parseNanoseconds('1'),
+  labels,
+  address: null,
+});
 
 /** Another process's executor. */
 async function start(...labels: string[]) {
@@ -72,13 +83,13 @@ describe('the view of executors', () => {
 
   test('condemns no label while one executor cannot be understood', async () => {
     await start('linux');
-    const newer = recordCodec<ComponentRecord>('component', 2).encode(executor('gpu'));
+    const newer = newerRecord(componentCodec);
     await ensureNode(store, BASE);
     await store.multi([create(`${BASE}/newer-`, newer, { ephemeral: true, sequential: true })]);
     await eventually(() => errors.length > 0);
     expect(executors.canRun(['linux'])).toBe('yes');
     expect(executors.canRun(['gpu'])).toBe('no-executor');
-    expect(String(errors[0])).toContain('version 2');
+    expect(String(errors[0])).toContain('version 3');
   });
 
   test('catches up after it was out of contact', async () => {
@@ -96,4 +107,79 @@ test('a registration whose request was lost is sent again', async () => {
   session.faults.push('lose-request');
   await registerComponent(session, paths, 'executor', executor('linux'));
   expect(await store.children(BASE)).toEqual([expect.stringMatching(/^ci%201-\d{10}$/)]);
+});
+
+test('a registration whose reply was lost is found, not made twice', async () => {
+  const session = new FaultyStore(server.connect());
+  await ensureNode(session, BASE);
+  session.faults.push('lose-reply');
+  const registration = await registerComponent(session, paths, 'executor', executor('linux'));
+  expect(registration.id).toBe('executor-0');
+  expect(await store.children(BASE)).toHaveLength(1);
+});
+
+describe('the registry', () => {
+  test('tells of each component what it said last, the oldest first, and of their end', async () => {
+    using all = await openComponents(store, paths, error => errors.push(error));
+    let changes = 0;
+    all.onChange(() => {
+      changes += 1;
+    });
+    const [a, b] = [server.connect(), server.connect()];
+    const first = await registerComponent(a, paths, 'executor', executor('linux'));
+    await registerComponent(b, paths, 'executor', { ...executor('gpu'), host: 'a before c' });
+    await registerComponent(b, paths, 'scheduler', { ...executor(), host: 'x' });
+    await first.say('paused');
+    await eventually(() => all.list().length === 3 && all.list()[1]?.state === 'paused');
+    expect(all.list().map(({ id, state, host }) => `${id} ${state} ${host}`)).toEqual([
+      'scheduler-0 running x',
+      'executor-0 paused ci 1',
+      'executor-1 running a before c',
+    ]);
+    expect(changes).toBeGreaterThan(0);
+    await b.close();
+    await eventually(() => all.list().length === 1);
+    await expect(first.say('paused')).resolves.toBeUndefined();
+    await a.close();
+    await expect(first.say('running')).rejects.toMatchObject({ code: 'SessionExpired' });
+    expect(errors).toEqual([]);
+  });
+
+  test('a wish and what the component says do not undo each other', async () => {
+    const wishes: string[] = [];
+    const session = new FaultyStore(server.connect());
+    const me = await registerComponent(session, paths, 'executor', executor(), wish => wishes.push(wish));
+    // Between reading and writing of the one the other writes.
+    session.beforeMulti = async () => {
+      session.beforeMulti = () => {};
+      await askComponent(server.connect(), paths, me.id, 'paused');
+    };
+    await me.say('stopping');
+    using all = await openComponents(store, paths, error => errors.push(error));
+    expect(all.list()).toMatchObject([{ state: 'stopping', wanted: 'paused' }]);
+    await eventually(() => wishes.join() === 'paused');
+  });
+
+  test('a wish whose reply was lost is written once and heard once', async () => {
+    const wishes: string[] = [];
+    const me = await registerComponent(server.connect(), paths, 'executor', executor(), wish =>
+      wishes.push(wish),
+    );
+    const asking = new FaultyStore(server.connect());
+    asking.faults.push('lose-reply');
+    expect(await askComponent(asking, paths, me.id, 'paused')).toBe('asked');
+    await eventually(() => wishes.length > 0);
+    expect(wishes).toEqual(['paused']);
+    me[Symbol.dispose]();
+  });
+
+  test('a record of a newer version is told of and left out', async () => {
+    await start('linux');
+    await store.multi([
+      create(`${BASE}/newer-`, newerRecord(componentCodec), { ephemeral: true, sequential: true }),
+    ]);
+    using all = await openComponents(store, paths, error => errors.push(error));
+    expect(all.list().map(({ id }) => id)).toEqual(['executor-0']);
+    expect(String(errors[0])).toContain('version 3');
+  });
 });

@@ -5,6 +5,7 @@ import { EventQueue, MAX_ENTRY_BYTES } from '../../../src/store/event-queue.ts';
 import { create, type Store } from '../../../src/store/port.ts';
 import { sweepSeen } from '../../../src/store/seen.ts';
 import { eventually } from '../../conformance/store/eventually.ts';
+import { newerRecord } from '../../fake/newer-record.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { manualClock, textCodec } from './test-bench.ts';
 
@@ -215,6 +216,16 @@ describe('deliveries that come more than once', () => {
     expect(await queue.offer('b', '2')).toBe('duplicate');
     expect(await queue.offer('a', '1')).toBe('stored');
     await expect(sweepSeen(store, '/events/seen', clock.now(), 3 * DAY)).rejects.toThrow(RangeError);
+  });
+
+  test('ids remembered in a form of a newer version are left to its sweepers; what is no time at all goes', async () => {
+    await store.multi([
+      create('/events/seen/later', newerRecord({ kind: 'seen', version: 0 })),
+      create('/events/seen/odd', Uint8Array.of(0, 255)),
+    ]);
+    clock.advance(10 * DAY);
+    expect(await sweepSeen(store, '/events/seen', clock.now())).toBe(1);
+    expect(await store.children('/events/seen')).toEqual(['later']);
   });
 
   test('a sweep of thousands is cut into multis that fit, and two sweeps do not hurt', async () => {

@@ -42,7 +42,10 @@ export class FaultyStore implements Store {
 
   get sessionState(): SessionState {
     if (this.#lost) return 'lost';
-    return this.#suspended ? 'suspended' : this.#behind.sessionState;
+    // A session that was closed is lost, whether it had contact or not.
+    return this.#suspended && this.#behind.sessionState === 'connected'
+      ? 'suspended'
+      : this.#behind.sessionState;
   }
 
   onSessionState(listener: (state: SessionState) => void): Disposable {

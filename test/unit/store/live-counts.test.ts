@@ -24,7 +24,7 @@ beforeEach(async () => {
   changed = [];
   counts = await openLiveCounts(store, ['/q/a', '/q/b', '/q/a'], error => errors.push(error));
   counts.onChange(path => changed.push([path, counts.count(path)]));
-  store.calls.children = 0;
+  store.calls.get = 0;
 });
 afterEach(async () => {
   counts[Symbol.dispose]();
@@ -54,7 +54,7 @@ test('a burst is one read and one call', async () => {
   await writer.multi(Array.from({ length: 50 }, (_, i) => create(`/q/a/more${i}`)));
   await eventually(() => changed.length > 0);
   expect(changed).toEqual([['/q/a', 51]]);
-  expect(store.calls.children).toBe(1);
+  expect(store.calls.get).toBe(1);
 });
 
 test('nobody is told of what leaves the number as it is', async () => {

@@ -42,8 +42,8 @@ describe('store paths', () => {
   });
 
   test('keep names with slashes in their place', () => {
-    expect(paths.cachedConfig('acme', 'github/org/x', 'stable/1')).toBe(
-      '/gatehouse/cache/config/acme/github%2Forg%2Fx/stable%2F1',
+    expect(paths.cachedConfig('acme', 'github/org/x', 'stable/1', 'ab12')).toBe(
+      '/gatehouse/cache/config/acme/github%2Forg%2Fx/stable%2F1@ab12',
     );
     expect(paths.tenant('a/b').triggerQueue).toBe('/gatehouse/events/tenant/a%2Fb/trigger');
   });

@@ -1,10 +1,10 @@
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { type BytesCodec, EventQueue } from '../../../src/store/event-queue.ts';
 import { create, type Operation, remove, type Store } from '../../../src/store/port.ts';
 import type { Claim } from '../../../src/store/request-claim.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
-import { claimRequest, nextRequest } from '../../../src/store/request-worker.ts';
+import { claimRequest, createRequestWorker } from '../../../src/store/request-worker.ts';
 import { eventually } from '../../conformance/store/eventually.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { manualClock, textCodec } from './test-bench.ts';
@@ -56,7 +56,9 @@ function hire(name = 'executor') {
   const store = new FaultyStore(server.connect());
   const queue = queueOver(store);
   const next = (accepts?: (request: Job) => boolean): Promise<Claim<Job>> =>
-    nextRequest(queue, { worker: name, clock, ...(accepts === undefined ? {} : { accepts }) }, stop.signal);
+    createRequestWorker(queue, { worker: name, clock, ...(accepts === undefined ? {} : { accepts }) }).next(
+      stop.signal,
+    );
   return { store, queue, next };
 }
 
@@ -122,6 +124,28 @@ describe('taking requests', () => {
     stop.abort();
     const ends = await Promise.allSettled(loops);
     expect(ends.every(end => end.status === 'rejected' && end.reason === stop.signal.reason)).toBe(true);
+  });
+
+  test('a worker does not read again what it has declined', async () => {
+    await submit(...Array.from({ length: 20 }, (_, index) => job(`gpu${index}`, 200, 'gpu')));
+    const { store, queue } = hire();
+    const asked: string[] = [];
+    const worker = createRequestWorker(queue, {
+      worker: 'cpu',
+      clock,
+      accepts: ({ uuid, label }) => {
+        asked.push(uuid);
+        return label !== 'gpu';
+      },
+    });
+    const first = worker.next(stop.signal);
+    await vi.waitUntil(() => asked.length === 20, { timeout: 10_000 });
+    const read = store.calls.get;
+    await submit(job('cpu1'));
+    expect((await first).request.value.uuid).toBe('cpu1');
+    // The new one, and the look at the own claim.
+    expect(store.calls.get - read).toBeLessThanOrEqual(3);
+    expect(asked).toHaveLength(21);
   });
 
   test('a worker takes only what it accepts', async () => {

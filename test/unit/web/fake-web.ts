@@ -6,9 +6,10 @@ import { addMilliseconds, type Clock, type Nanoseconds } from '../../../src/lib/
 import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
+import type { RegisteredComponent } from '../../../src/store/component-view.ts';
 import { explainItem } from '../../../src/tracing/explain.ts';
 import { createWeb, type WebLimits } from '../../../src/web/create-web.ts';
-import type { ComponentHealth, TenantSnapshot, WebDeps } from '../../../src/web/deps.ts';
+import type { ComponentHealth, StoreContact, TenantSnapshot, WebDeps } from '../../../src/web/deps.ts';
 import {
   checkItems,
   finishedItems,
@@ -33,6 +34,9 @@ export interface FakeWeb {
   /** The service knows its tenants. */
   started: boolean;
   failStore: boolean;
+  contact: StoreContact;
+  components: readonly RegisteredComponent[];
+  readonly asked: string[];
   logs: Map<string, { text: string; complete: boolean }>;
   close(): Promise<void>;
 }
@@ -102,7 +106,7 @@ export interface FakeOptions {
 }
 
 export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
-  const history = await openHistory({ file: ':memory:' });
+  const history = await openHistory({ kind: 'sqlite', path: ':memory:' });
   await history.record([
     ...finishedItems().map(item => ({ kind: 'item', item }) as const),
     { kind: 'decisions', decisions: sampleDecisions() },
@@ -146,7 +150,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       fake.stored.push({ connection, deliveryId: event.deliveryId });
       return 'stored';
     },
-    async readLog(build, offset, limit) {
+    async readLog({ build, offset, limit }) {
       const log = fake.logs.get(build);
       if (log === undefined) return undefined;
       const bytes = Buffer.from(log.text).subarray(offset, offset + limit);
@@ -156,6 +160,13 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       fake.dequeued.push(item.uuid);
     },
     health: () => fake.health,
+    contact: () => fake.contact,
+    components: () => fake.components,
+    async askComponent(id, wanted) {
+      if (!fake.components.some(component => component.id === id)) return 'gone';
+      fake.asked.push(`${id} ${wanted}`);
+      return 'asked';
+    },
     ...options.overrides,
   };
   const web = createWeb(deps, options.limits);
@@ -177,6 +188,9 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     health: [{ component: 'scheduler', ready: true }],
     started: true,
     failStore: false,
+    contact: { kind: 'connected' },
+    components: sampleComponents(),
+    asked: [],
     logs: new Map(),
     async close() {
       await web.close();
@@ -186,6 +200,31 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
   const { port } = await web.listen({ address: '127.0.0.1', port: options.port ?? 0 });
   url = `http://127.0.0.1:${port}`;
   return fake;
+}
+
+export function sampleComponents(): readonly RegisteredComponent[] {
+  const component = {
+    version: '0.1.0',
+    state: 'running',
+    startedAt: at(-3600),
+    labels: [],
+    address: null,
+  } as const;
+  return [
+    { ...component, id: 'scheduler-0', kind: 'scheduler', host: 'ci1', pid: 11 },
+    {
+      ...component,
+      id: 'executor-4',
+      kind: 'executor',
+      host: 'ci2',
+      pid: 12,
+      state: 'paused',
+      labels: ['linux'],
+      address: 'http://ci2:9443',
+      wanted: 'paused',
+    },
+    { ...component, id: 'web-2', kind: 'web', host: 'ci1', pid: 13 },
+  ];
 }
 
 function rootSpan(item: QueueItem): readonly SpanRecord[] {

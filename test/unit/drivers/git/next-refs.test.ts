@@ -6,6 +6,7 @@ import { decodeMemory, encodeMemory, refsDigest } from '../../../../drivers/git/
 import type { Refs } from '../../../../drivers/git/ref-view.ts';
 import { parseObjectId } from '../../../../src/git/object-id.ts';
 import { parseRefName } from '../../../../src/git/ref-name.ts';
+import { RecordError } from '../../../../src/model/codec/record.ts';
 
 const template = (source: string) => {
   const parsed = parseBranchTemplate(source);
@@ -103,7 +104,8 @@ describe('what is remembered', () => {
   });
 
   test('of another version is nothing', () => {
-    expect(decodeMemory({ version: 2, sequence: 1 })).toBeUndefined();
+    expect(decodeMemory({ version: 0, sequence: 1 })).toBeUndefined();
+    expect(() => decodeMemory({ version: 2, sequence: 1 })).toThrow(RecordError);
     expect(decodeMemory(undefined)).toBeUndefined();
   });
 

@@ -14,6 +14,7 @@ import { type SpanSender, spanSender } from '../../../../src/tracing/otlp/sender
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { checkTraces } from '../../../fake/check-traces.ts';
 import { resetAndMergedStory } from '../../../fake/item-stories.ts';
+import { newerRecord } from '../../../fake/newer-record.ts';
 import { startOtlpSink } from '../../../fake/otlp-sink.ts';
 import { itemStory } from '../../../fake/queue-item.ts';
 
@@ -175,6 +176,15 @@ describe('the sender', () => {
     expect(sender.health()).toMatchObject({ sent: 1, lost: { unreadable: 1 } });
     sender.noteLost('too-old', 12);
     expect(sender.health().lost).toEqual({ unreadable: 1, 'too-old': 12 });
+  });
+
+  it('leaves rows of a newer version to an upgraded sender, and sends nothing of their batch', async () => {
+    const { exporter, sent } = scripted();
+    const { sender } = rig(exporter);
+    const rows = [row(spans[0]!), newerRecord(spansCodec)];
+    await expect(sender.deliver(rows)).rejects.toThrow('version 2');
+    expect(sent).toEqual([]);
+    expect(sender.health()).toMatchObject({ sent: 0, lost: {} });
   });
 
   it('tells of partial successes once and counts them', async () => {

@@ -5,19 +5,28 @@ import {
   jobGraphCodec,
   mergerRequestCodec,
   pipelineEventCodec,
+  reportIntentCodec,
 } from '../../../src/model/codec/records.ts';
 import type { MergerRequest } from '../../../src/model/merge.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import { createJobGraphs } from '../../../src/scheduler/job-graphs.ts';
 import { settleLostWorkers } from '../../../src/scheduler/lost-workers.ts';
-import { takeOver } from '../../../src/scheduler/take-over.ts';
+import type { PipelineContext } from '../../../src/scheduler/pipeline-context.ts';
+import { settleLostWork } from '../../../src/scheduler/settle-lost-work.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
+import { listOutbox, readOutbox } from '../../../src/store/outbox.ts';
+import { create } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
-import { nextRequest } from '../../../src/store/request-worker.ts';
+import { encodeRequestRecord, requestNamePrefix } from '../../../src/store/request-record.ts';
+import { createRequestWorker } from '../../../src/store/request-worker.ts';
+import { newerRecord } from '../../fake/newer-record.ts';
+import { gatePipeline } from '../../fake/pipeline.ts';
 import { itemStory, jobNode } from '../../fake/queue-item.ts';
 import { openStand, type Stand } from './stand.ts';
+
+const LOCAL = { connection: 'local', config: { merge: true }, definedAt: 'here' };
 
 async function open(stand: Stand) {
   const events = new EventQueue({
@@ -39,7 +48,21 @@ async function open(stand: Stand) {
   await events.prepare();
   await mergeRequests.prepare();
   await buildRequests.prepare();
-  return { ...stand, events, mergeRequests, buildRequests };
+  const reportOutbox = stand.paths.reportOutbox('acme', 'gate');
+  await ensureNode(stand.store, reportOutbox);
+  const commanding = {
+    clock: stand.clock,
+    ids: stand.ids,
+    tenant: 'acme',
+    pipeline: gatePipeline({ reporters: { ...gatePipeline().reporters, success: [LOCAL] } }),
+    webRoot: 'http://localhost',
+    reportOutbox,
+    merges: () => true,
+    graph: () => ({ jobs: [] }),
+  } as unknown as PipelineContext['commanding'];
+  const tenant = { name: 'acme', projects: [], maxJobTimeout: 1 };
+  const context = { tenant, pipeline: commanding.pipeline, store: stand.store, commanding };
+  return { ...stand, events, mergeRequests, buildRequests, reportOutbox, context };
 }
 
 function holding(item: QueueItem): PipelineState {
@@ -84,7 +107,7 @@ test('a build nobody knows of any more is started again', async () => {
   await using stand = openStand();
   const deps = await open(stand);
   const item = running();
-  await takeOver(holding(item), deps, await stand.fence('gate'), AbortSignal.timeout(5000));
+  await settleLostWork(holding(item), deps, deps.context, await stand.fence('gate'));
   expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([
     { kind: 'build-result', build: item.buildset.builds[0]?.uuid, result: 'RETRY' },
   ]);
@@ -97,27 +120,70 @@ test('a build whose request is there, or whose result waits, is left alone', asy
   const build = item.buildset.builds[0];
   if (build === undefined) throw new Error('the story has no build');
   await stand.store.multi(deps.buildRequests.submit(buildRequest(item, build.uuid)));
-  await takeOver(holding(item), deps, await stand.fence('gate'), AbortSignal.timeout(5000));
+  await settleLostWork(holding(item), deps, deps.context, await stand.fence('gate'));
   expect(await deps.events.list()).toEqual([]);
+});
+
+test.each([
+  ['of a newer version is left alone: it is for upgraded workers', newerRecord(buildRequestCodec), 0],
+  ['that nobody can read is as good as lost', new Uint8Array(0), 1],
+])('a build whose request is %s', async (_, bytes, started) => {
+  await using stand = openStand();
+  const deps = await open(stand);
+  const item = running();
+  const name = requestNamePrefix(200, String(item.buildset.builds[0]?.uuid));
+  const data = encodeRequestRecord({ state: { kind: 'requested' }, attempt: 1, bytes });
+  await stand.store.multi([create(`${deps.buildRequests.queuePath}/${name}`, data, { sequential: true })]);
+  await settleLostWork(holding(item), deps, deps.context, await stand.fence('gate'));
+  expect(await deps.events.list()).toHaveLength(started);
 });
 
 test('a merge nobody knows of any more is asked for again', async () => {
   await using stand = openStand();
   const deps = await open(stand);
   const item = itemStory().merge().item;
-  await takeOver(holding(item), deps, await stand.fence('gate'), AbortSignal.timeout(5000));
+  await settleLostWork(holding(item), deps, deps.context, await stand.fence('gate'));
   expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([
     { kind: 'merger-result', outcome: { kind: 'failed', retryable: true } },
   ]);
 });
 
-test('taking over twice settles the same work once', async () => {
+test('a report whose intent is nowhere is intended again, under its own name', async () => {
+  await using stand = openStand();
+  const deps = await open(stand);
+  const report = stand.ids.uuid();
+  const item: QueueItem = {
+    ...itemStory().item,
+    phase: { phase: 'reporting', report, action: 'success' },
+  };
+  const fence = await stand.fence('gate');
+  await settleLostWork(holding(item), deps, deps.context, fence);
+  await settleLostWork(holding(item), deps, deps.context, fence);
+  const rows = await readOutbox(stand.store, await listOutbox(stand.store, deps.reportOutbox));
+  expect(rows.map(row => reportIntentCodec.decode(row.data))).toMatchObject([
+    { uuid: report, item: item.uuid, action: 'success', parts: [{ merges: true }] },
+  ]);
+});
+
+test('a request nobody waits for is withdrawn; those of other pipelines are none of our business', async () => {
+  await using stand = openStand();
+  const deps = await open(stand);
+  const item = running();
+  const wanted = buildRequest(item, item.buildset.builds[0]?.uuid ?? expect.unreachable());
+  const stray = buildRequest(item, stand.ids.uuid());
+  const foreign = { ...buildRequest(item, stand.ids.uuid()), pipeline: 'check' };
+  await stand.store.multi([wanted, stray, foreign].flatMap(each => deps.buildRequests.submit(each)));
+  await settleLostWork(holding(item), deps, deps.context, await stand.fence('gate'));
+  expect((await deps.buildRequests.list()).map(({ uuid }) => uuid)).toEqual([wanted.uuid, foreign.uuid]);
+});
+
+test('settling twice settles the same work once', async () => {
   await using stand = openStand();
   const deps = await open(stand);
   const state = holding(running());
   const fence = await stand.fence('gate');
-  await takeOver(state, deps, fence, AbortSignal.timeout(5000));
-  await takeOver(state, deps, fence, AbortSignal.timeout(5000));
+  await settleLostWork(state, deps, deps.context, fence);
+  await settleLostWork(state, deps, deps.context, fence);
   expect(await deps.events.list()).toHaveLength(1);
 });
 
@@ -132,7 +198,9 @@ test('a build whose executor vanished ends as RETRY, and its request is gone', a
     codec: buildRequestCodec,
   });
   await stand.store.multi(deps.buildRequests.submit(buildRequest(item, item.uuid)));
-  await nextRequest(theirs, { worker: 'executor1', clock: stand.clock }, AbortSignal.timeout(5000));
+  await createRequestWorker(theirs, { worker: 'executor1', clock: stand.clock }).next(
+    AbortSignal.timeout(5000),
+  );
   await executor.close();
   await settleLostWorkers({ ...deps, pipelineQueue: () => deps.events });
   expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([

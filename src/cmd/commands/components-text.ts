@@ -1,0 +1,105 @@
+/**
+ * The processes of an installation as text: pure.
+ *
+ *     4 components on ci1, ci2                                                         http://127.0.0.1:9000
+ *
+ *     scheduler
+ *       ● scheduler-0   running    up 3h 12m   ci1   pid 4711
+ *     executor
+ *       ● executor-4    running    up 2m 05s   ci2   pid 99     linux gpu
+ *       ‖ executor-7    paused     up 2m 05s   ci1   pid 4712
+ *     merger
+ *       ! none: nothing is merged until one is started
+ *     web
+ *       ◌ web-1         stopping   up 3h 12m   ci1   pid 4713   0.1.0
+ *
+ * Versions are shown only where they differ: during an upgrade.
+ */
+import { durationText } from '../../lib/duration-text.ts';
+import { type Colour, type Paint, painter } from '../../tracing/ansi.ts';
+import { printable } from '../../tracing/text-width.ts';
+import type { ComponentJson, ComponentsJson } from '../../web/component-routes.ts';
+import type { Look } from '../terminal/look.ts';
+import { cutTo, padded, paintedWidth } from '../terminal/painted-text.ts';
+
+export interface ComponentsOptions extends Look {
+  /** Of the service, without trailing slash. */
+  readonly root: string;
+  /** Milliseconds since the epoch. */
+  readonly now: number;
+}
+
+/** What does not happen without any of a kind. */
+const MISSED: { readonly [kind: string]: string } = {
+  scheduler: 'nothing is decided until one is started',
+  merger: 'nothing is merged and no configuration is read until one is started',
+  executor: 'no job runs until one is started',
+};
+
+const LOOKS: { readonly [state: string]: readonly [symbol: string, colour: Colour] } = {
+  running: ['●', 'green'],
+  paused: ['‖', 'yellow'],
+  stopping: ['◌', 'yellow'],
+};
+
+export function componentsLines(all: ComponentsJson, options: ComponentsOptions): readonly string[] {
+  const paint = painter(options.colour);
+  const each = Object.values(all).flat();
+  const rows = new Map(
+    each.map(component => [component, cellsOf(component, versionsIn(each), paint, options)]),
+  );
+  const widths = columnWidths([...rows.values()]);
+  const kinds = Object.entries(all).filter(([kind, found]) => found.length > 0 || MISSED[kind] !== undefined);
+  return [
+    headLine(each, paint, options),
+    '',
+    ...kinds.flatMap(([kind, found]) => [
+      paint(kind, 'bold', 'cyan'),
+      ...found.map(component => rowText(rows.get(component) ?? [], widths)),
+      ...(found.length > 0 ? [] : [paint(`  ! none: ${MISSED[kind]}`, 'yellow')]),
+    ]),
+  ].map(line => cutTo(line, options.width));
+}
+
+function headLine(each: readonly ComponentJson[], paint: Paint, { root, width }: ComponentsOptions): string {
+  const hosts = [...new Set(each.map(({ hostname }) => printable(hostname)))].sort();
+  const count = `${each.length} ${each.length === 1 ? 'component' : 'components'}`;
+  const text = each.length === 0 ? 'no components' : `${paint(count, 'bold')} on ${hosts.join(', ')}`;
+  const room = width - root.length - 1;
+  return paintedWidth(text) > room ? text : `${padded(text, room)} ${paint(root, 'dim')}`;
+}
+
+function versionsIn(each: readonly ComponentJson[]): ReadonlySet<string> {
+  return new Set(each.map(({ version }) => version));
+}
+
+function cellsOf(
+  { hostname, state, version, gatehouse }: ComponentJson,
+  versions: ReadonlySet<string>,
+  paint: Paint,
+  { now }: ComponentsOptions,
+): readonly string[] {
+  const [symbol, colour] = LOOKS[state] ?? ['?', 'yellow'];
+  const asked = gatehouse.wanted !== null && gatehouse.wanted !== state ? ` (to be ${gatehouse.wanted})` : '';
+  const up = durationText(Math.max(0, now - gatehouse.started_at));
+  return [
+    `${paint(symbol, colour)} ${gatehouse.id}`,
+    `${paint(state, ...(state === 'running' ? [] : [colour]))}${paint(asked, 'dim')}`,
+    paint(`up ${up}`, 'dim'),
+    printable(hostname),
+    paint(`pid ${gatehouse.pid}`, 'dim'),
+    ...(versions.size > 1 ? [version] : []),
+    paint(gatehouse.labels.map(printable).join(' '), 'dim'),
+  ];
+}
+
+function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
+  const columns = Math.max(0, ...rows.map(row => row.length));
+  return Array.from({ length: columns }, (_, at) =>
+    Math.max(...rows.map(row => paintedWidth(row[at] ?? ''))),
+  );
+}
+
+function rowText(cells: readonly string[], widths: readonly number[]): string {
+  return `  ${cells.map((cell, at) => padded(cell, widths[at] ?? 0)).join('   ')}`.trimEnd();
+}

@@ -1,0 +1,127 @@
+/** The store of an installation that does not run, for commands that need it to stand still. */
+import { existsSync } from 'node:fs';
+import { systemClock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { readSettings } from '../../settings/read-settings.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { StoreFileError } from '../../store/embedded/journal.ts';
+import { COMPONENT_KINDS, type StorePaths, storePaths } from '../../store/paths.ts';
+import { type Store, StoreError } from '../../store/port.ts';
+import { isHalfCopied } from '../../store/tree-copy.ts';
+import { openStoreSource, storeName } from '../service/open-store-source.ts';
+import { startFailureText } from '../start-failure.ts';
+import type { Io } from '../terminal/io.ts';
+import { type Refused, refused } from './session.ts';
+
+/** Milliseconds until a ZooKeeper that does not answer is given up. */
+const PATIENCE = 30_000;
+
+export interface StoppedStore {
+  readonly store: Store;
+  readonly root: string;
+  /** For people, with its root. */
+  readonly name: string;
+  /** Undefined: nobody is registered. Asked again at the end: somebody may have started meanwhile. */
+  running(): Promise<string | undefined>;
+}
+
+export interface StoppedOptions {
+  readonly io: Io;
+  /** Given up with it. */
+  readonly signal: AbortSignal;
+  /** Gets what is opened. */
+  readonly stack: AsyncDisposableStack;
+}
+
+/** To read from: it must be there, and whole. */
+export async function openSource(
+  config: string,
+  options: StoppedOptions,
+): Promise<{ readonly kind: 'opened'; readonly stopped: StoppedStore } | Refused> {
+  const opened = await openStopped(config, 'read', options);
+  if (opened.kind === 'refused') return opened;
+  const { store, root, name } = opened.stopped;
+  if (await isHalfCopied(store, root))
+    return refused(
+      `${name} holds a copy that was never finished; remove what is below ${root} and copy again`,
+    );
+  if (!(await store.children(root))?.length)
+    return refused(`${name} has nothing below ${root}; is ${config} the right file?`);
+  return opened;
+}
+
+/** To write to: nothing may be there. */
+export async function openTarget(
+  config: string,
+  options: StoppedOptions,
+): Promise<{ readonly kind: 'opened'; readonly stopped: StoppedStore } | Refused> {
+  const opened = await openStopped(config, 'write', options);
+  if (opened.kind === 'refused') return opened;
+  const { store, root, name } = opened.stopped;
+  const children = (await store.children(root)) ?? [];
+  if (children.length === 0) return opened;
+  return refused(
+    `${name} already has ${children.slice(0, 3).join(', ')}${children.length > 3 ? ', …' : ''} below ${root}; choose another root or store, or remove what is there if nobody needs it`,
+  );
+}
+
+async function openStopped(
+  config: string,
+  purpose: 'read' | 'write',
+  options: StoppedOptions,
+): Promise<{ readonly kind: 'opened'; readonly stopped: StoppedStore } | Refused> {
+  const { io, signal, stack } = options;
+  const read = readSettings(config, io.environment);
+  if (read.kind === 'invalid') return refused(read.errors.join('\nerror: '));
+  const { settings } = read;
+  const { store: where } = settings;
+  if (where.kind === 'embedded' && purpose === 'read' && !existsSync(where.path))
+    return refused(
+      `there is no store at ${where.path}; see [store] path and [scheduler] state_dir in ${config}`,
+    );
+  const name = where.kind === 'embedded' ? `the embedded store ${where.path}` : storeName(where);
+  try {
+    const opened = await openStoreSource(where, { clock: systemClock(), log: warningsTo(io) });
+    if (opened.kind === 'refused') return refused(opened.errors.join('\nerror: '));
+    stack.use(opened.source);
+    const patience = AbortSignal.timeout(PATIENCE);
+    const store = await opened.source.connect('store command', AbortSignal.any([signal, patience]));
+    stack.defer(() => store.close());
+    const paths = storePaths(where.root);
+    const stopped = { store, root: where.root, name, running: () => whoRuns(store, paths, name) };
+    const somebody = await stopped.running();
+    return somebody === undefined ? { kind: 'opened', stopped } : refused(somebody);
+  } catch (error) {
+    signal.throwIfAborted();
+    if (error instanceof DOMException && error.name === 'TimeoutError')
+      return refused(
+        `${name} did not answer within ${PATIENCE / 1000} s; start it, or mend [zookeeper] hosts in ${config}`,
+      );
+    return refused(failureText(error, name, settings));
+  }
+}
+
+async function whoRuns(store: Store, paths: StorePaths, name: string): Promise<string | undefined> {
+  const some: string[] = [];
+  for (const kind of COMPONENT_KINDS)
+    for (const node of (await store.children(paths.components(kind))) ?? [])
+      some.push(`${kind} on ${node.slice(0, -11)}`);
+  if (some.length === 0) return undefined;
+  return `somebody still works with ${name}: ${some.join(', ')}; stop all processes of the installation, and after a kill wait until their sessions are over ([zookeeper] session_timeout)`;
+}
+
+/** @throws what is a defect and nobody can mend. */
+export function failureText(error: unknown, name: string, settings?: Settings): string {
+  if (error instanceof StoreFileError) return error.message;
+  const known = settings === undefined ? undefined : startFailureText(error, settings);
+  if (known !== undefined) return known;
+  if (error instanceof StoreError) return `${name} failed: ${error.message}`;
+  throw error;
+}
+
+/** What a connection has to say while it waits. */
+function warningsTo({ stderr }: Pick<Io, 'stderr'>): Log {
+  const tell = (_facts: object, text: string): void => void stderr.write(`warning: ${text}\n`);
+  const log: Log = { debug() {}, info() {}, warn: tell, error: tell, child: () => log };
+  return log;
+}

@@ -1,0 +1,60 @@
+/**
+ * Since when a store is out of contact, for people and for deadlines.
+ *
+ *     using contact = followContact(renewing.store, clock, 'ZooKeeper at zk1:2281');
+ *     contact.state()      // { kind: 'away', since: '1795…' }
+ */
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
+import type { Store } from '../../store/port.ts';
+import type { StoreContact } from '../../web/deps.ts';
+
+export interface Contact extends Disposable {
+  state(): StoreContact;
+  /** Milliseconds without contact; 0 while there is some. */
+  awayFor(): number;
+  onChange(listener: () => void): Disposable;
+}
+
+export function followContact(
+  store: Pick<Store, 'sessionState' | 'onSessionState'>,
+  clock: Clock,
+  storeName: string,
+): Contact {
+  const listeners = new Set<() => void>();
+  let everConnected = store.sessionState === 'connected';
+  let lostAt: { readonly wall: Nanoseconds; readonly monotonic: number } | undefined;
+  const lost = () => ({ wall: clock.now(), monotonic: clock.monotonic() });
+  if (!everConnected) lostAt = lost();
+
+  function look(): void {
+    if (store.sessionState === 'connected') {
+      everConnected = true;
+      lostAt = undefined;
+    } else lostAt ??= lost();
+  }
+
+  const watch = store.onSessionState(() => {
+    look();
+    for (const listener of listeners) listener();
+  });
+
+  return {
+    state() {
+      look();
+      if (lostAt === undefined) return { kind: 'connected' };
+      return everConnected
+        ? { kind: 'away', since: lostAt.wall }
+        : { kind: 'never', reason: `waiting for ${storeName}` };
+    },
+    awayFor() {
+      look();
+      return lostAt === undefined ? 0 : clock.monotonic() - lostAt.monotonic;
+    },
+    onChange(listener) {
+      const entry = () => listener();
+      listeners.add(entry);
+      return { [Symbol.dispose]: () => void listeners.delete(entry) };
+    },
+    [Symbol.dispose]: () => watch[Symbol.dispose](),
+  };
+}

@@ -1,0 +1,63 @@
+/** Everything a web shows of the store, kept by watch over all its sessions. */
+import type { ConnectionName } from '../../model/project.ts';
+import { type Components, openComponents } from '../../store/component-view.ts';
+import { connected, isConnectionLoss } from '../../store/connection.ts';
+import { type LiveTenants, openLiveTenants } from '../../store/live-tenants.ts';
+import type { Store } from '../../store/port.ts';
+import type { Core } from './core.ts';
+import { type OutboxView, openOutboxView } from './outbox-view.ts';
+import { openWaitingEvents, type WaitingEvents } from './waiting-events.ts';
+
+export interface LiveView extends Disposable {
+  readonly live: LiveTenants;
+  readonly waiting: WaitingEvents;
+  readonly components: Components;
+  readonly spanOutbox: OutboxView;
+}
+
+type LiveViewCore = Pick<Core, 'paths' | 'clock' | 'log'> & {
+  readonly connections: ReadonlyMap<ConnectionName, unknown>;
+};
+
+/**
+ * Waits for the first contact, and again when it breaks in the middle.
+ *
+ * @throws StoreError `SessionExpired` when the store was closed.
+ */
+export async function openLiveView(store: Store, core: LiveViewCore): Promise<LiveView> {
+  for (;;) {
+    await connected(store);
+    try {
+      return await openAll(store, core);
+    } catch (error) {
+      if (!isConnectionLoss(error)) throw error;
+    }
+  }
+}
+
+async function openAll(store: Store, { paths, clock, log, connections }: LiveViewCore): Promise<LiveView> {
+  using opening = new DisposableStack();
+  const told = (text: string) => (error: unknown) => {
+    // Contact regained, everything is read again.
+    if (isConnectionLoss(error)) log.debug({ err: error }, text);
+    else log.error({ err: error }, text);
+  };
+  const live = opening.use(await openLiveTenants(store, paths, told('the live view could not be refreshed')));
+  const waiting = opening.use(
+    await openWaitingEvents({
+      store,
+      paths,
+      connections: connections.keys(),
+      tenants: live,
+      onError: told('the number of waiting events could not be refreshed'),
+    }),
+  );
+  const components = opening.use(
+    await openComponents(store, paths, told('the list of components could not be refreshed')),
+  );
+  const spanOutbox = opening.use(
+    await openOutboxView(store, paths.spanOutbox, clock, told('the span outbox could not be looked at')),
+  );
+  const all = opening.move();
+  return { live, waiting, components, spanOutbox, [Symbol.dispose]: () => all.dispose() };
+}

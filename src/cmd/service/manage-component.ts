@@ -1,0 +1,180 @@
+/**
+ * A component over all its sessions: supervised, registered, and told what operators want of it.
+ *
+ *     const executor = manageComponent('executor', core, startExecutor);
+ *     await executor.begun;                        // it works and the registry lists it
+ *     await executor.stopGracefully();             // finishes what it has, deregisters; `ended` resolves
+ *
+ * What an operator asked for outlives a lost session, not the process.
+ */
+import { assertNever } from '../../lib/assert-never.ts';
+import type { ComponentState } from '../../model/component.ts';
+import { type Registration, registerComponent } from '../../store/components.ts';
+import { type Store, StoreError } from '../../store/port.ts';
+import { isHalfCopied } from '../../store/tree-copy.ts';
+import { VERSION } from '../version.ts';
+import type { Component, ComponentName, Core } from './core.ts';
+import { type Part, supervise } from './supervise.ts';
+
+export interface Managed<C extends Component> {
+  readonly name: ComponentName;
+  /** Resolves when it was started and registered for the first time; rejects when it never will be. */
+  readonly begun: Promise<void>;
+  /** Resolves when it does its work for the first time; rejects when it never will. */
+  readonly ready: Promise<void>;
+  /** Resolves when it was closed or stopped gracefully; rejects with the failure that ended it. */
+  readonly ended: Promise<void>;
+  /** Undefined between two sessions. */
+  current(): C | undefined;
+  /** Undefined: it does its work. */
+  notReady(): string | undefined;
+  /** Finishes what it has, deregisters and ends. `close` cuts it short. Idempotent. */
+  stopGracefully(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** What a process has for its components; a component asks for its session only. */
+export type ProcessCore = Omit<Core, 'session' | 'paused'> & {
+  readonly storeName: string;
+  readonly connect: (name: string, signal: AbortSignal) => Promise<Store>;
+};
+
+interface RunningComponent<C extends Component> extends Part {
+  readonly component: C;
+  readonly registration: Registration;
+  /** Resolves when it is closed, for whatever reason. */
+  readonly closed: Promise<void>;
+}
+
+export function manageComponent<C extends Component>(
+  name: ComponentName,
+  core: ProcessCore,
+  start: (core: Core) => Promise<C>,
+): Managed<C> {
+  const log = core.log.child({ component: name });
+  const startedAt = core.clock.now();
+  let state: ComponentState =
+    name === 'executor' && core.settings.executor.pausedOnStart ? 'paused' : 'running';
+  let stopping: Promise<void> | undefined;
+  const ready = Promise.withResolvers<void>();
+  ready.promise.catch(() => {}); // whoever waits sees it; `ended` tells everybody else
+
+  const supervised = supervise<RunningComponent<C>>({
+    name,
+    storeName: core.storeName,
+    connect: signal => core.connect(name, signal),
+    clock: core.clock,
+    log: core.log,
+    random: Math.random,
+    async start(session) {
+      if (await isHalfCopied(session, core.paths.root)) throw new Error(halfCopied(core));
+      await using opening = new AsyncDisposableStack();
+      const component = await start({ ...core, paused: state !== 'running', session: async () => session });
+      opening.defer(() => component.close());
+      if (state !== 'running') component.pause();
+      const registration = await registerComponent(session, core.paths, name, record(component), obey);
+      opening.defer(() => registration[Symbol.dispose]());
+      const closed = Promise.withResolvers<void>();
+      opening.defer(() => closed.resolve());
+      const lifetime = opening.move();
+      (component.ready ?? Promise.resolve()).then(ready.resolve, error =>
+        log.debug({ err: error }, `${name} was not ready when its session ended`),
+      );
+      log.info({ id: registration.id, state }, `${name} is registered as ${registration.id}`);
+      return {
+        component,
+        registration,
+        ended: component.ended,
+        closed: closed.promise,
+        close: () => lifetime.disposeAsync(),
+      };
+    },
+  });
+
+  function record({ offers }: C) {
+    return {
+      host: core.host,
+      pid: process.pid,
+      version: VERSION,
+      state,
+      startedAt,
+      labels: offers?.labels ?? [],
+      address: offers?.address ?? null,
+    };
+  }
+
+  function obey(wanted: ComponentState): void {
+    switch (wanted) {
+      case 'running':
+      case 'paused':
+        // A web has no work of its own it could leave alone.
+        if (name !== 'web' && state !== 'stopping' && state !== wanted) turn(wanted);
+        return;
+      case 'stopping':
+        void stopGracefully();
+        return;
+      default:
+        assertNever(wanted);
+    }
+  }
+
+  function turn(next: 'running' | 'paused'): void {
+    log.info({}, next === 'paused' ? `${name} is paused: it takes no new work` : `${name} takes work again`);
+    state = next;
+    const running = supervised.current();
+    if (next === 'paused') running?.component.pause();
+    else running?.component.resume();
+    say();
+  }
+
+  function say(): void {
+    supervised
+      .current()
+      ?.registration.say(state)
+      // The session is over: the next one registers with the state of then.
+      .catch(error => log.debug({ err: error }, 'the registry could not be told'));
+  }
+
+  async function drain(): Promise<void> {
+    state = 'stopping';
+    const running = supervised.current();
+    if (running !== undefined) {
+      log.info({}, `${name} stops: it finishes what it has and takes nothing new`);
+      running.component.pause();
+      say();
+      try {
+        await Promise.race([running.component.drain(), running.closed]);
+      } catch (error) {
+        // Without its session it has nothing left to finish.
+        if (!(error instanceof StoreError)) log.error({ err: error }, `${name} could not finish what it had`);
+      }
+    }
+    await supervised.close();
+  }
+
+  function stopGracefully(): Promise<void> {
+    stopping ??= drain();
+    return stopping;
+  }
+
+  const begun = supervised.begun.then(() => {});
+  begun.catch(ready.reject);
+  supervised.ended.then(
+    () => ready.reject(new Error(`${name} was closed before it was ready`)),
+    ready.reject,
+  );
+  return {
+    name,
+    begun,
+    ready: ready.promise,
+    ended: supervised.ended,
+    current: () => supervised.current()?.component,
+    notReady: () => supervised.notReady() ?? supervised.current()?.component.notReady(),
+    stopGracefully,
+    close: () => supervised.close(),
+  };
+}
+
+function halfCopied({ storeName, paths }: ProcessCore): string {
+  return `${storeName} holds a copy that was never finished (below ${paths.root}); remove ${paths.root} and copy again`;
+}

@@ -1,0 +1,101 @@
+/**
+ * What the components of one process share, opened as far as they need it: an executor reads no tenant file, a web opens no
+ * mirrors.
+ */
+import { hostname } from 'node:os';
+import { createGit } from '../../git/git.ts';
+import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
+import { systemClock } from '../../lib/clock.ts';
+import { randomIds, type Uuid } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Tenant } from '../../model/layout.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import { buildPage, itemPage } from '../../scheduler/pages.ts';
+import type { Settings } from '../../settings/settings.ts';
+import { storePaths } from '../../store/paths.ts';
+import type { SpanOptions } from '../../tracing/spans/span-options.ts';
+import type { ComponentName } from './core.ts';
+import type { ProcessCore } from './manage-component.ts';
+import { noRepositories } from './no-repositories.ts';
+import { openConnections } from './open-connections.ts';
+import { openStoreSource, storeName } from './open-store-source.ts';
+import { type ReadTenants, readTenants } from './read-tenants.ts';
+
+export interface ProcessOptions {
+  readonly settings: Settings;
+  readonly log: Log;
+  readonly components: ReadonlySet<ComponentName>;
+  /** Public URL without trailing slash; asked after the port is known. */
+  readonly root: () => string;
+  /** Gets everything opened. */
+  readonly stack: AsyncDisposableStack;
+}
+
+export type OpenedProcess =
+  | { readonly kind: 'opened'; readonly core: ProcessCore }
+  /** Each error is one line for a person. */
+  | { readonly kind: 'refused'; readonly errors: readonly string[] };
+
+/** @throws StoreFileError, or an error of the file system with its code. */
+export async function openProcess(options: ProcessOptions): Promise<OpenedProcess> {
+  const { settings, log, root, stack } = options;
+  const clock = systemClock();
+  const repositories = stack.use(await openRepositories(options));
+  const { connections, errors } = openConnections(settings.connections, { clock, log, repositories });
+  for (const connection of connections.values()) stack.defer(() => connection.close());
+  const tenants = await tenantsFor(options);
+  if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
+  if (errors.length > 0) return { kind: 'refused', errors };
+  const opened = await openStoreSource(settings.store, { clock, log });
+  if (opened.kind === 'refused') return opened;
+  const source = stack.use(opened.source);
+  const core: ProcessCore = {
+    settings,
+    log,
+    clock,
+    ids: randomIds(),
+    host: hostname(),
+    paths: storePaths(settings.store.root),
+    connections,
+    tenants: tenants.tenants,
+    repositories,
+    root,
+    spans: spanOptions(settings, root),
+    storeName: storeName(settings.store),
+    connect: (name, signal) => source.connect(name, signal),
+  };
+  return { kind: 'opened', core };
+}
+
+async function openRepositories({ settings, log, components }: ProcessOptions): Promise<RepositoryCache> {
+  const { merger, executor } = settings;
+  const executorShares = components.has('executor') && executor.gitDir === merger.gitDir;
+  if (!components.has('scheduler') && !components.has('merger') && !executorShares)
+    return noRepositories('this process has no mirrors');
+  const git = createGit({
+    identity: { name: merger.gitUserName, email: merger.gitUserEmail },
+    timeoutMs: merger.gitTimeout * 1000,
+  });
+  return openRepositoryCache({ root: merger.gitDir, git, warn: (facts, text) => log.warn(facts, text) });
+}
+
+async function tenantsFor({ settings, components }: ProcessOptions): Promise<ReadTenants> {
+  const none: readonly Tenant[] = [];
+  if (!components.has('scheduler')) return { kind: 'tenants', tenants: none };
+  const { tenantConfig } = settings.scheduler;
+  if (tenantConfig === undefined)
+    return { kind: 'invalid', errors: ['[scheduler] tenant_config: is required by schedulers and missing'] };
+  return readTenants(tenantConfig, new Set(settings.connections.map(each => each.connection)));
+}
+
+function spanOptions({ tracing, connections }: Settings, root: () => string): SpanOptions | undefined {
+  if (tracing.kind === 'off') return undefined;
+  return {
+    names: tracing.spanNames,
+    urls: {
+      item: (item: QueueItem) => itemPage(root(), item.tenant, item.uuid),
+      build: (item: QueueItem, build: Uuid) => buildPage(root(), item.tenant, build),
+    },
+    providers: new Map(connections.map(each => [each.connection, each.driver])),
+  };
+}

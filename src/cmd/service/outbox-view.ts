@@ -1,0 +1,56 @@
+/**
+ * How many rows wait in an outbox and since when, for people: kept by watch, by any process.
+ *
+ *     const spans = await openOutboxView(store, paths.spanOutbox, clock, onError);
+ *     spans.waiting()      // 12
+ */
+import { type Clock, fromMilliseconds, type Nanoseconds } from '../../lib/clock.ts';
+import { listOutbox } from '../../store/outbox.ts';
+import type { Store } from '../../store/port.ts';
+import { createRefresher, touchOnContact } from '../../store/refresher.ts';
+
+export interface OutboxView extends Disposable {
+  waiting(): number;
+  /** When the oldest of them was written; null when none waits, or when it does not say. */
+  oldest(): Nanoseconds | null;
+}
+
+/** Milliseconds between two listings of what waits: one names every row, and there may be very many. */
+const LIST_EVERY = 5_000;
+
+/** @param onError told of a failed look; the view stays what it was until something changes again. */
+export async function openOutboxView(
+  store: Store,
+  path: string,
+  clock: Pick<Clock, 'monotonic'>,
+  onError: (error: unknown) => void,
+): Promise<OutboxView> {
+  let waiting = 0;
+  let oldest: Nanoseconds | null = null;
+  let listedAt = Number.NEGATIVE_INFINITY;
+
+  const copy = createRefresher(async () => {
+    waiting = (await store.get(path))?.stat.childCount ?? 0;
+    if (waiting === 0) {
+      oldest = null;
+      listedAt = Number.NEGATIVE_INFINITY;
+    } else if (clock.monotonic() - listedAt >= LIST_EVERY) {
+      listedAt = clock.monotonic();
+      const [first] = await listOutbox(store, path);
+      oldest = first?.at === undefined ? null : fromMilliseconds(first.at);
+    }
+  }, onError);
+  const watch = store.watch(path, event => void (event.kind === 'changed' || copy.touch()));
+  const contact = touchOnContact(store, copy);
+  await copy.touch();
+
+  return {
+    waiting: () => waiting,
+    oldest: () => oldest,
+    [Symbol.dispose]() {
+      watch[Symbol.dispose]();
+      contact[Symbol.dispose]();
+      copy[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,189 @@
+/**
+ * Keeps one part of the process going over the loss of its sessions with the store.
+ *
+ *     connect → start → … → session lost → close what was started → wait a little → connect → …
+ *
+ * A part is whatever lives on one session: a component, a delivery. The loss of a session costs what only the session held
+ * (locks, claims, running builds); the process stays. Any other failure ends the part for good, and `ended` tells.
+ *
+ *     const merger = supervise({ name: 'merger', connect, start: session => startMerger(session), log, … });
+ *     merger.current()?.pause();
+ *     await merger.close();
+ */
+import { type Backoff, backoffDelay } from '../../lib/backoff.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
+import { isOutOfContact } from '../../store/connection.ts';
+import { type Store, StoreError } from '../../store/port.ts';
+
+export interface Part {
+  /** Resolves when it was closed, rejects when it cannot go on. */
+  readonly ended: Promise<void>;
+  /** Idempotent, also after the loss of the session. */
+  close(): Promise<void>;
+}
+
+export interface Supervision<P extends Part> {
+  /** For the log and the reasons of {@link Supervised.notReady}. */
+  readonly name: string;
+  /** What is connected to, for people: `ZooKeeper at zk1:2281`. */
+  readonly storeName: string;
+  /** A new session; waits as long as it takes. */
+  readonly connect: (signal: AbortSignal) => Promise<Store>;
+  /** Called once per session. Closes what it opened when it fails; the session is closed here. */
+  readonly start: (session: Store) => Promise<P>;
+  /** Which failures a new start may mend. Default: the loss of a session or of contact only. */
+  readonly mayMend?: (error: unknown) => boolean;
+  readonly clock: Pick<Clock, 'monotonic'>;
+  readonly log: Log;
+  /** Uniform in [0, 1), for jitter. */
+  readonly random: () => number;
+  readonly backoff?: Backoff;
+  /** Default 2 s, see there. */
+  readonly closeGraceMs?: number;
+}
+
+export interface Supervised<P extends Part> {
+  /** Undefined between two sessions. */
+  current(): P | undefined;
+  /** Resolves with the first part that was started; rejects when it ends before. */
+  readonly begun: Promise<P>;
+  /** Resolves when it was closed or its part ended by itself; rejects with the failure that ended it. */
+  readonly ended: Promise<void>;
+  /** Undefined: it works, as far as sessions go; or it was ended, which is no fault. */
+  notReady(): string | undefined;
+  /** Ends the part, or the wait for a session. Idempotent. */
+  close(): Promise<void>;
+}
+
+const BACKOFF: Backoff = { firstMs: 100, maxMs: 15_000 };
+/** Milliseconds a session must have lived for the next loss to count as the first. */
+const GOOD_LIFE = 60_000;
+/** Milliseconds a closing part may wait for contact with the store, to give back what it holds; then it goes with its session. */
+const CLOSE_GRACE = 2_000;
+/** Milliseconds of waiting for a session after which people should know. */
+const LONG_WAIT = 1_000;
+
+export function supervise<P extends Part>(deps: Supervision<P>): Supervised<P> {
+  const { name, storeName, log } = deps;
+  const stop = new AbortController();
+  const begun = Promise.withResolvers<P>();
+  begun.promise.catch(() => {}); // whoever waits sees it; `ended` tells everybody else
+  let current: P | undefined;
+  let session: Store | undefined;
+  let doing = `waiting for ${storeName}`;
+  let over = false;
+
+  async function connect(): Promise<Store> {
+    doing = `waiting for ${storeName}`;
+    const tell = setTimeout(
+      () => log.warn({ component: name }, `${name} waits for ${storeName}, which does not answer yet`),
+      LONG_WAIT,
+    );
+    try {
+      return await deps.connect(stop.signal);
+    } finally {
+      clearTimeout(tell);
+    }
+  }
+
+  /** @returns the failure a new session may mend; undefined when it is over. */
+  async function live(on: Store): Promise<unknown> {
+    doing = 'starting';
+    let patience: NodeJS.Timeout | undefined;
+    await using opened = new AsyncDisposableStack();
+    opened.defer(() => clearTimeout(patience));
+    opened.defer(() => on.close());
+    using loss = lossOf(on);
+    try {
+      const part = await deps.start(on);
+      opened.defer(() => part.close().catch(error => tellClosing(error)));
+      current = part;
+      begun.resolve(part);
+      await Promise.race([part.ended, loss.lost, aborted(stop.signal)]);
+      return undefined;
+    } catch (error) {
+      if (stop.signal.aborted) return undefined;
+      if (!isOutOfContact(error) && deps.mayMend?.(error) !== true) throw error;
+      return error;
+    } finally {
+      current = undefined;
+      patience = setTimeout(() => {
+        if (on.sessionState !== 'connected') void on.close();
+      }, deps.closeGraceMs ?? CLOSE_GRACE);
+    }
+  }
+
+  function tellClosing(error: unknown): void {
+    if (isOutOfContact(error))
+      log.debug({ component: name, err: error }, `${name} could not say goodbye to the store`);
+    else log.error({ component: name, err: error }, `${name} could not be closed in order`);
+  }
+
+  async function run(): Promise<void> {
+    let losses = 0;
+    while (!stop.signal.aborted) {
+      session = await connect();
+      const startedAt = deps.clock.monotonic();
+      const failure = await live(session);
+      session = undefined;
+      if (failure === undefined) return;
+      losses = deps.clock.monotonic() - startedAt > GOOD_LIFE ? 1 : losses + 1;
+      doing = 'joining again';
+      if (isOutOfContact(failure))
+        log.warn(
+          { component: name, reason: String(failure) },
+          `${name} lost its session with the store and joins again`,
+        );
+      else log.error({ component: name, err: failure }, `${name} failed and begins again`);
+      await pause(backoffDelay(deps.backoff ?? BACKOFF, losses, deps.random()), stop.signal);
+    }
+  }
+
+  const ended = run().catch(error => {
+    if (!stop.signal.aborted) throw error;
+  });
+  ended.then(
+    () => {
+      over = true;
+      begun.reject(new Error(`${name} was closed before it began`));
+    },
+    error => begun.reject(error),
+  );
+
+  return {
+    current: () => current,
+    begun: begun.promise,
+    ended,
+    notReady() {
+      if (over) return undefined;
+      if (current === undefined) return doing;
+      return session?.sessionState === 'connected' ? undefined : `no contact with ${storeName}`;
+    },
+    async close() {
+      stop.abort(new StoreError('Closed', '/'));
+      // A start under way ends with its session.
+      if (current === undefined) await session?.close();
+      await ended.catch(() => {}); // told by `ended`
+    },
+  };
+}
+
+function lossOf(session: Store): Disposable & { readonly lost: Promise<never> } {
+  const { promise, reject } = Promise.withResolvers<never>();
+  promise.catch(() => {}); // the race may be over
+  const lose = () => reject(new StoreError('SessionExpired', '/'));
+  const listener = session.onSessionState(state => {
+    if (state === 'lost') lose();
+  });
+  if (session.sessionState === 'lost') lose();
+  return { lost: promise, [Symbol.dispose]: () => listener[Symbol.dispose]() };
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise(resolve => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

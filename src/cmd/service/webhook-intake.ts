@@ -1,0 +1,96 @@
+/** Webhooks into the queues of their connections; durable when the host hears 2xx, and an answer in time when they cannot be. */
+import type { NewConnectionEvent } from '../../driver/connection.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { IdMaker } from '../../lib/ids.ts';
+import { connectionEventCodec } from '../../model/codec/records.ts';
+import type { ConnectionEvent } from '../../model/event.ts';
+import type { ConnectionName } from '../../model/project.ts';
+import { EventQueue } from '../../store/event-queue.ts';
+import { createOfferGroup, type OfferGroup } from '../../store/offer-group.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import type { Store } from '../../store/port.ts';
+import type { Contact } from './contact.ts';
+
+export interface WebhookIntake {
+  /** @throws Error when it is not known to be durable in time; the host should send it again. */
+  store(connection: ConnectionName, event: NewConnectionEvent): Promise<'stored' | 'duplicate'>;
+}
+
+export interface WebhookIntakeDeps {
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly connections: Iterable<ConnectionName>;
+  readonly contact: Pick<Contact, 'awayFor'>;
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  /** Whether the traces of an event are kept. */
+  readonly sample: () => boolean;
+}
+
+/**
+ * Milliseconds a host waits for our answer while the store is away. Hosts give up after 10 s (GitHub) and do not send again
+ * by themselves what they gave up on; what we refuse they do.
+ */
+const PATIENCE = 6_000;
+
+export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
+  const { store, paths, contact, clock, ids } = deps;
+  const queues = new Map<
+    ConnectionName,
+    { readonly queue: EventQueue<ConnectionEvent>; readonly group: OfferGroup<ConnectionEvent> }
+  >();
+  const prepared = new Map<ConnectionName, Promise<void>>();
+  for (const name of deps.connections) {
+    const places = paths.connection(name);
+    const queue = new EventQueue<ConnectionEvent>({
+      store,
+      path: places.queue,
+      seenPath: places.seen,
+      codec: connectionEventCodec,
+      clock,
+    });
+    queues.set(name, { queue, group: createOfferGroup(store, queue) });
+  }
+
+  /** Once; after a failure again with the next event. */
+  function prepare(name: ConnectionName, queue: EventQueue<ConnectionEvent>): Promise<void> {
+    const known = prepared.get(name);
+    if (known !== undefined) return known;
+    const preparing = queue.prepare();
+    prepared.set(name, preparing);
+    preparing.catch(() => prepared.delete(name));
+    return preparing;
+  }
+
+  async function offer(
+    connection: ConnectionName,
+    event: NewConnectionEvent,
+  ): Promise<'stored' | 'duplicate'> {
+    const queue = queues.get(connection);
+    if (queue === undefined) throw new Error(`connection ${connection} takes no events`);
+    await prepare(connection, queue.queue);
+    const now = clock.now();
+    return await queue.group.offer(
+      { uuid: ids.uuid(), connection, ...event, receivedAt: now, storedAt: now, sampled: deps.sample() },
+      event.deliveryId,
+    );
+  }
+
+  return {
+    async store(connection, event) {
+      const left = PATIENCE - contact.awayFor();
+      if (left <= 0) throw new Error('there is no contact with the store');
+      // What comes too late is stored all the same, if it can be; sent again it is found to be there.
+      const { promise: late, reject } = Promise.withResolvers<never>();
+      const timer = setTimeout(
+        () => reject(new Error(`the store did not answer within ${(left / 1000).toFixed(1)} s`)),
+        left,
+      );
+      try {
+        return await Promise.race([offer(connection, event), late]);
+      } finally {
+        clearTimeout(timer);
+      }
+    },
+  };
+}

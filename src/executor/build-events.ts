@@ -1,0 +1,40 @@
+/** What an executor tells the pipeline of a build. Uuids are derived, so that an event said twice is recognised as one. */
+import type { Nanoseconds } from '../lib/clock.ts';
+import { derivedUuid } from '../lib/ids.ts';
+import type { BuildRequest } from '../model/build-request.ts';
+import type { BuildEvent, BuildResultEvent } from './deps.ts';
+import type { FinishedBuild } from './run-build.ts';
+
+export function startedEvent(request: BuildRequest, at: Nanoseconds, worker: string): BuildEvent {
+  return { kind: 'build-started', ...eventOf(request, 'build-started'), at, worker };
+}
+
+export function failingEvent(request: BuildRequest, at: Nanoseconds): BuildEvent {
+  return { kind: 'build-failing', ...eventOf(request, 'build-failing'), at };
+}
+
+export function resultEvent(
+  request: BuildRequest,
+  finished: FinishedBuild,
+  worker: string,
+): BuildResultEvent {
+  const { result, detail, execution } = finished;
+  return {
+    kind: 'build-result',
+    ...eventOf(request, 'build-result'),
+    at: execution.endedAt,
+    result,
+    worker,
+    execution,
+    ...(detail === undefined ? {} : { detail }),
+  };
+}
+
+function eventOf(request: BuildRequest, kind: string) {
+  return {
+    uuid: derivedUuid(request.uuid, kind),
+    item: request.item,
+    buildset: request.buildset,
+    build: request.uuid,
+  };
+}

@@ -1,0 +1,75 @@
+/**
+ * Where a commit that a build wants came from, read from the queue item it is built for. Pure.
+ *
+ *     merged    the tested merge of a branch: base and changes, in order      (`TestedMerge.branches`)
+ *     at-ref    the tip of a branch, or the commit of a ref update            (`TestedMerge.heads`, `RefUpdate`)
+ *
+ * What stands here stands on its own: no other item, no merger and no event is needed to follow it.
+ */
+import { type ObjectId, parseObjectId } from '../git/object-id.ts';
+import { parseRefName, type RefName } from '../git/ref-name.ts';
+import type { MergeRecipe } from '../git/remake-merge.ts';
+import { testedMergeOf } from '../model/build-set.ts';
+import type { MergedBranch } from '../model/merge.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { RepositoryRequest } from './deps.ts';
+
+export type CommitOrigin =
+  | { readonly kind: 'merged'; readonly recipe: MergeRecipe }
+  | { readonly kind: 'at-ref'; readonly ref: RefName; readonly commit: ObjectId }
+  /** It cannot be said, and why: an English clause. */
+  | { readonly kind: 'unknown'; readonly reason: string };
+
+/**
+ * @param item undefined: it has left its pipeline.
+ * @throws RangeError for a name or id git would refuse; the merger lets none through.
+ */
+export function commitOrigin(request: RepositoryRequest, item: QueueItem | undefined): CommitOrigin {
+  const { build, project, commit, branch } = request;
+  if (item === undefined) return unknown(`item ${build.item} has left the queue`);
+  if (item.buildset.uuid !== build.buildset)
+    return unknown(`buildset ${build.buildset} was replaced by ${item.buildset.uuid}`);
+  const tested = testedMergeOf(item.buildset);
+  const merged = tested?.branches.find(each => each.project === project && each.commit === commit);
+  if (merged !== undefined) return mergedOrigin(merged);
+  for (const change of item.changes) {
+    if (change.kind === 'ref' && change.project === project && change.newCommit === commit)
+      return atRef(change.ref, commit);
+  }
+  const head = tested?.heads.find(each => each.project === project && each.commit === commit);
+  const name = head?.branch ?? branch;
+  if (name === null) return unknown('it is neither a merge of this item nor the tip of a branch');
+  return atRef(branchRef(name), commit);
+}
+
+function mergedOrigin({ branch, base, commit, inputs }: MergedBranch): CommitOrigin {
+  // A change the branch holds already adds no merge: what is tested is the tip.
+  if (commit === base) return atRef(branchRef(branch), commit);
+  if (inputs === undefined)
+    return unknown('it was merged by an earlier version, which did not write down how');
+  return {
+    kind: 'merged',
+    recipe: {
+      branch: parseRefName(branchRef(branch)),
+      base: parseObjectId(base),
+      commit: parseObjectId(commit),
+      inputs: inputs.map(input => ({
+        ref: parseRefName(input.ref),
+        commit: parseObjectId(input.commit),
+        message: input.message,
+      })),
+    },
+  };
+}
+
+function atRef(ref: string, commit: string): CommitOrigin {
+  return { kind: 'at-ref', ref: parseRefName(ref), commit: parseObjectId(commit) };
+}
+
+function branchRef(branch: string): string {
+  return `refs/heads/${branch}`;
+}
+
+function unknown(reason: string): CommitOrigin {
+  return { kind: 'unknown', reason };
+}

@@ -1,0 +1,52 @@
+/**
+ * A piece of a build's log from the executor that ran it, see `log-server.ts`:
+ *
+ *     const part = await fetchLog({ address: 'http://ci1:9443', secret }, build, 0, 65_536, AbortSignal.timeout(5_000));
+ *
+ * The address comes from the registry of components, which everybody who may write the store can fill: nothing is sent there but a
+ * token for this one log, no redirect is followed, and no more is read than was asked for.
+ */
+import type { Secret } from '../lib/secret.ts';
+import { logAuthorization } from './log-access.ts';
+import type { LogPart } from './log-file.ts';
+import { COMPLETE_HEADER, NEXT_HEADER } from './log-server.ts';
+
+export interface LogPlace {
+  /** `http://host:port` as the executor registered it. */
+  readonly address: string;
+  readonly secret: Secret | undefined;
+}
+
+/**
+ * @returns undefined when the executor has no such log.
+ * @throws Error when it does not answer as it should; the message says what it did.
+ */
+export async function fetchLog(
+  { address, secret }: LogPlace,
+  build: string,
+  offset: number,
+  limit: number,
+  signal: AbortSignal,
+): Promise<LogPart | undefined> {
+  const response = await fetch(`${address}/logs/${build}?offset=${offset}&limit=${limit}`, {
+    redirect: 'error',
+    signal,
+    ...(secret === undefined ? {} : { headers: { authorization: logAuthorization(secret, build) } }),
+  });
+  if (response.status === 404) {
+    await response.body?.cancel();
+    return undefined;
+  }
+  if (response.status !== 200) {
+    const said = (await response.text()).split('\n')[0]?.slice(0, 200) ?? '';
+    throw new Error(`the executor at ${address} answered ${response.status}: ${said}`);
+  }
+  const next = Number(response.headers.get(NEXT_HEADER) ?? Number.NaN);
+  const length = Number(response.headers.get('content-length') ?? Number.NaN);
+  if (!Number.isSafeInteger(next) || !(length <= limit)) {
+    await response.body?.cancel();
+    throw new Error(`what answers at ${address} is no executor`);
+  }
+  const bytes = Buffer.from(await response.arrayBuffer());
+  return { bytes, next, complete: response.headers.get(COMPLETE_HEADER) === 'true' };
+}

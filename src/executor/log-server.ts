@@ -1,0 +1,128 @@
+/**
+ * The logs of this executor's builds, for webs on other machines:
+ *
+ *     GET /logs/<build uuid>?offset=0&limit=65536
+ *     authorization: Bearer …                      see log-access.ts; absent where no secret is set
+ *
+ *     200  the bytes from `offset`, at most `limit` (never more than 1 MiB)
+ *          x-gatehouse-log-next: 4711              offset to go on from
+ *          x-gatehouse-log-complete: false         true: nothing will ever come after it
+ *     404  there is no such log here (yet)
+ *     400, 401, 405                                with one line of text that says why
+ *
+ * Read-only, one small file per request, nothing cached; `log-client.ts` is the other side.
+ */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { isIPv6 } from 'node:net';
+import { isUuid } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import type { Secret } from '../lib/secret.ts';
+import { mayReadLog } from './log-access.ts';
+import { logPathOf, readLog } from './log-file.ts';
+
+export interface LogServerOptions {
+  readonly logDir: string;
+  readonly listenAddress: string;
+  /** 0: any free one. */
+  readonly port: number;
+  /** Undefined: everybody who reaches the port may read. */
+  readonly secret: Secret | undefined;
+  /** Name under which others reach this machine, when it listens on all addresses. */
+  readonly host: string;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export interface LogServer extends AsyncDisposable {
+  /** `http://host:port`, for the registry. */
+  readonly address: string;
+  close(): Promise<void>;
+}
+
+export const NEXT_HEADER = 'x-gatehouse-log-next';
+export const COMPLETE_HEADER = 'x-gatehouse-log-complete';
+const MAX_LIMIT = 1_048_576;
+const DEFAULT_LIMIT = 65_536;
+
+/** @throws Error when it cannot listen, with the setting to change. */
+export async function startLogServer(options: LogServerOptions): Promise<LogServer> {
+  const server = createServer({ requestTimeout: 10_000, headersTimeout: 5_000 }, (request, response) => {
+    answer(options, request, response).catch(error => {
+      options.log.warn({ err: error, url: request.url }, 'a log could not be read');
+      if (response.headersSent) response.destroy();
+      else refuse(response, 500, 'the log could not be read');
+    });
+  });
+  await listen(server, options);
+  const at = server.address();
+  const port = at !== null && typeof at === 'object' ? at.port : options.port;
+  async function close(): Promise<void> {
+    if (!server.listening) return;
+    const closed = once(server, 'close');
+    server.close();
+    server.closeAllConnections();
+    await closed;
+  }
+  return { address: addressOf(options, port), close, [Symbol.asyncDispose]: close };
+}
+
+async function listen(server: Server, { listenAddress, port }: LogServerOptions): Promise<void> {
+  server.listen(port, listenAddress);
+  try {
+    await once(server, 'listening');
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `[executor] log_listen_address and log_port: cannot listen on ${listenAddress} port ${port}: ${reason}`,
+      { cause: error },
+    );
+  }
+}
+
+function addressOf({ listenAddress, host }: LogServerOptions, port: number): string {
+  const name = listenAddress === '0.0.0.0' || listenAddress === '::' ? host : listenAddress;
+  return `http://${isIPv6(name) ? `[${name}]` : name}:${port}`;
+}
+
+async function answer(
+  { logDir, secret }: LogServerOptions,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  if (request.method !== 'GET') return refuse(response, 405, 'logs can only be read (GET)');
+  const url = URL.parse(request.url ?? '', 'http://executor');
+  const build = /^\/logs\/([0-9a-f]{32})$/.exec(url?.pathname ?? '')?.[1] ?? '';
+  if (url === null || !isUuid(build)) return refuse(response, 404, 'there is only /logs/<build>');
+  if (!mayReadLog(secret, build, request.headers.authorization))
+    return refuse(
+      response,
+      401,
+      'the authorization is not one of this build; is [executor] log_token the same here?',
+    );
+  const offset = whole(url.searchParams.get('offset'), 0);
+  const limit = whole(url.searchParams.get('limit'), DEFAULT_LIMIT);
+  if (offset === undefined || limit === undefined)
+    return refuse(response, 400, 'offset and limit are whole numbers of bytes');
+  const part = await readLog(logPathOf(logDir, build), offset, Math.min(limit, MAX_LIMIT));
+  if (part === undefined) return refuse(response, 404, `there is no log of build ${build} here`);
+  response.writeHead(200, {
+    ...COMMON,
+    'content-type': 'application/octet-stream',
+    'content-length': part.bytes.length,
+    [NEXT_HEADER]: String(part.next),
+    [COMPLETE_HEADER]: String(part.complete),
+  });
+  response.end(part.bytes);
+}
+
+const COMMON = { 'x-content-type-options': 'nosniff', 'cache-control': 'no-store' };
+
+function refuse(response: ServerResponse, status: number, text: string): void {
+  response.writeHead(status, { ...COMMON, 'content-type': 'text/plain; charset=utf-8' });
+  response.end(`${text}\n`);
+}
+
+function whole(text: string | null, fallback: number): number | undefined {
+  if (text === null) return fallback;
+  return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+}

@@ -1,0 +1,119 @@
+/**
+ * The commits of builds, whichever machine this is. What the mirror holds is used as it is (a merger on this machine has put it
+ * there, or an earlier build); anything else is made here, from the code host alone:
+ *
+ *     here already                       → nothing to do, no question to anybody
+ *     tip of a branch, ref of a push     → fetched
+ *     tested merge                       → its base and changes fetched, merged again (`src/git/remake-merge.ts`)
+ *
+ * Merges are reproducible, so what comes out has the very id the merger gave it, or is refused. No merger is asked: a build
+ * never depends on another machine that may be gone.
+ */
+import type { ObjectId } from '../git/object-id.ts';
+import { parseObjectId } from '../git/object-id.ts';
+import { remakeMerge } from '../git/remake-merge.ts';
+import type { Remote } from '../git/remote.ts';
+import type { Repository } from '../git/repository.ts';
+import type { RepositoryCache } from '../git/repository-cache.ts';
+import { assertNever } from '../lib/assert-never.ts';
+import { type ProjectKey, projectIdOf } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { type CommitOrigin, commitOrigin } from './commit-origin.ts';
+import type { ProvidedRepository, Repositories, RepositoryRequest } from './deps.ts';
+
+export interface ObtainDeps {
+  readonly repositories: RepositoryCache;
+  /** Where a project is; undefined: its connection is not configured here. */
+  readonly remote: (project: ProjectKey) => Remote | undefined;
+  /** The queue item a build is for, as stored now; undefined when it has left. */
+  readonly readItem: (build: RepositoryRequest['build']) => Promise<QueueItem | undefined>;
+}
+
+/** Builds that want the same commit at the same time wait for one fetch. */
+export function obtainedRepositories(deps: ObtainDeps): Repositories {
+  const underway = new Map<string, Promise<string | undefined>>();
+
+  function obtainOnce(repository: Repository, request: RepositoryRequest): Promise<string | undefined> {
+    const key = `${request.build.buildset} ${request.project} ${request.commit}`;
+    const known = underway.get(key);
+    if (known !== undefined) return known;
+    const begun = obtain(deps, repository, request).finally(() => underway.delete(key));
+    underway.set(key, begun);
+    return begun;
+  }
+
+  return {
+    async provide(request): Promise<ProvidedRepository> {
+      const { connection, name } = projectIdOf(request.project);
+      const repository = await deps.repositories.repository(connection, name);
+      const id = parseObjectId(request.commit);
+      if (await isHere(repository, id)) return { kind: 'ready', gitDir: repository.path, fetched: false };
+      const reason = await obtainOnce(repository, request);
+      return reason === undefined
+        ? { kind: 'ready', gitDir: repository.path, fetched: true }
+        : { kind: 'unavailable', reason };
+    },
+  };
+}
+
+/** @returns why it cannot be had; undefined: it is here now. */
+async function obtain(
+  deps: ObtainDeps,
+  repository: Repository,
+  request: RepositoryRequest,
+): Promise<string | undefined> {
+  const { project, build } = request;
+  const remote = deps.remote(project);
+  if (remote === undefined)
+    return `it is not in the mirror, and there is no connection ${projectIdOf(project).connection} here to fetch it from`;
+  const origin = commitOrigin(request, await deps.readItem(build));
+  switch (origin.kind) {
+    case 'unknown':
+      return `it is not in the mirror, and ${origin.reason}`;
+    case 'at-ref':
+      return fetchAt(repository, remote, origin);
+    case 'merged':
+      return remake(repository, remote, origin);
+    default:
+      return assertNever(origin);
+  }
+}
+
+async function fetchAt(
+  repository: Repository,
+  remote: Remote,
+  { ref, commit }: Extract<CommitOrigin, { kind: 'at-ref' }>,
+): Promise<string | undefined> {
+  const outcome = await repository.fetch(remote, [{ ref, commit }]);
+  if (outcome.kind !== 'fetched') return `the code host: ${outcome.message}`;
+  return outcome.commits[0] === undefined ? goneText(ref, commit) : undefined;
+}
+
+async function remake(
+  repository: Repository,
+  remote: Remote,
+  { recipe }: Extract<CommitOrigin, { kind: 'merged' }>,
+): Promise<string | undefined> {
+  const outcome = await remakeMerge(repository, remote, recipe);
+  switch (outcome.kind) {
+    case 'made':
+      return undefined;
+    case 'missing':
+      return goneText(outcome.ref, outcome.commit);
+    case 'different':
+      return `it was made by another machine and comes out different here: ${outcome.detail}; [merger] git_user_name and git_user_email and the version of git must be the same on all machines`;
+    case 'remote-failed':
+      return `the code host: ${outcome.message}`;
+    default:
+      return assertNever(outcome);
+  }
+}
+
+/** Somebody pushed over it; who is asked for it by its id alone may refuse. */
+function goneText(ref: string, commit: string): string {
+  return `${ref} does not lead to commit ${commit} any more, and the code host does not give it`;
+}
+
+async function isHere(repository: Repository, id: ObjectId): Promise<boolean> {
+  return (await repository.reader.missing([id])).length === 0;
+}

@@ -1,0 +1,75 @@
+/**
+ * A merge commit made again, by whoever lacks it: chains are pure functions of their base and their changes (see
+ * `merge-chain.ts`), so nobody needs to be asked for the result, only the code host for the ingredients.
+ *
+ *     await remakeMerge(repository, remote, {
+ *       branch: main, base: tip, commit: tested,
+ *       inputs: [{ ref: pull7, commit: head7, message }, { ref: pull9, commit: head9, message }],
+ *     })                            → { kind: 'made' }                    and `tested` is in the mirror
+ *
+ * The branch itself is fetched, too: changes that have landed since are found in it, whatever became of their own refs.
+ */
+import { assertNever } from '../lib/assert-never.ts';
+import type { ChainOutcome } from './merge-chain.ts';
+import type { ObjectId } from './object-id.ts';
+import type { RefName } from './ref-name.ts';
+import type { Remote } from './remote.ts';
+import type { RemoteFailure } from './remote-failure.ts';
+import type { Repository } from './repository.ts';
+
+export interface MergeRecipe {
+  /** Full ref of the branch the chain began on. */
+  readonly branch: RefName;
+  /** Where it began. */
+  readonly base: ObjectId;
+  /** In the order of their merges. */
+  readonly inputs: readonly { readonly ref: RefName; readonly commit: ObjectId; readonly message: string }[];
+  /** What must come out. */
+  readonly commit: ObjectId;
+}
+
+export type RemakeOutcome =
+  | { readonly kind: 'made' }
+  /** The remote does not have an ingredient any more, e.g. after a forced push. */
+  | { readonly kind: 'missing'; readonly ref: RefName; readonly commit: ObjectId }
+  /** The same ingredients gave something else here. */
+  | { readonly kind: 'different'; readonly detail: string }
+  | RemoteFailure;
+
+export async function remakeMerge(
+  repository: Pick<Repository, 'fetch' | 'chain'>,
+  remote: Remote,
+  { branch, base, inputs, commit }: MergeRecipe,
+): Promise<RemakeOutcome> {
+  const needed = [
+    { ref: branch, commit: base },
+    ...inputs.map(({ ref, commit: id }) => ({ ref, commit: id })),
+  ];
+  const outcome = await repository.fetch(remote, [...needed, { ref: branch }]);
+  if (outcome.kind !== 'fetched') return outcome;
+  const lost = needed.find((_, index) => outcome.commits[index] === undefined);
+  if (lost !== undefined) return { kind: 'missing', ...lost };
+  const steps = inputs.map(input => ({ change: input.commit, message: input.message }));
+  return compared(await repository.chain.merge(base, steps), commit);
+}
+
+function compared(outcome: ChainOutcome, wanted: ObjectId): RemakeOutcome {
+  switch (outcome.kind) {
+    case 'merged': {
+      const made = outcome.links.at(-1)?.commit;
+      if (made === wanted) return { kind: 'made' };
+      return { kind: 'different', detail: `the merges gave ${made ?? 'nothing'}` };
+    }
+    case 'conflict':
+      return {
+        kind: 'different',
+        detail: `merge ${outcome.at + 1} conflicts in ${outcome.files.join(', ')}`,
+      };
+    case 'unrelated':
+      return { kind: 'different', detail: `change ${outcome.at + 1} shares no commit with the branch` };
+    case 'unsupported-mode':
+      return { kind: 'different', detail: `merge mode ${outcome.mode}` };
+    default:
+      return assertNever(outcome);
+  }
+}

@@ -1,0 +1,27 @@
+/** Kysely's PostgreSQL dialect over `pg`, with bounds on every wait: a database that hangs must not hang the page. */
+import { PostgresDialect } from 'kysely';
+import pg from 'pg';
+
+/** Milliseconds to reach the server, or to get one of our own connections. */
+const CONNECT_LIMIT = 5_000;
+/** Milliseconds one statement may take. */
+const STATEMENT_LIMIT = 30_000;
+/** Connections per process: one writes, the others answer questions. */
+const CONNECTIONS = 8;
+
+/**
+ * @param uri `postgresql://user:password@host:port/database?sslmode=...`
+ * @param onIdleError told when the server drops a connection nobody uses at the moment; the next question opens another.
+ */
+export function postgresDialect(uri: string, onIdleError: (error: Error) => void): PostgresDialect {
+  const pool = new pg.Pool({
+    connectionString: uri,
+    max: CONNECTIONS,
+    connectionTimeoutMillis: CONNECT_LIMIT,
+    query_timeout: STATEMENT_LIMIT,
+    statement_timeout: STATEMENT_LIMIT,
+    application_name: 'gatehouse',
+  });
+  pool.on('error', onIdleError);
+  return new PostgresDialect({ pool });
+}

@@ -1,0 +1,28 @@
+/**
+ * Steps from one version of a record to the next. A step is never changed once it was released: a store may hold records of
+ * any age. What the older form did not say gets the value that is safe to act on.
+ */
+import { parseNanoseconds } from '../../lib/clock.ts';
+import type { ComponentRecord } from '../component.ts';
+import type { LayoutSummary } from '../layout.ts';
+
+/** Version 1 (0.1.0) knew no states, and only executors registered. */
+export interface ComponentRecord1 {
+  readonly host: string;
+  readonly version: string;
+  readonly labels: readonly string[];
+}
+
+const UNKNOWN = parseNanoseconds('0');
+
+/** It takes work, as every component of that version did. */
+export function componentFrom1({ host, version, labels }: ComponentRecord1): ComponentRecord {
+  return { host, version, labels, pid: 0, state: 'running', startedAt: UNKNOWN, address: null };
+}
+
+/** Version 1 (0.1.0) did not say what a layout was built from. */
+export type LayoutSummary1 = Omit<LayoutSummary, 'builtFrom'>;
+
+export function layoutFrom1(layout: LayoutSummary1): LayoutSummary {
+  return { ...layout, builtFrom: null };
+}

@@ -1,0 +1,46 @@
+/**
+ * Queues and items are separate nodes; a node that was lost or laid aside leaves the two at odds. Every item must be in exactly
+ * one queue, and every name in a queue must be an item, before a turn may look at them.
+ *
+ *     queues [a: 1 2 3], items 1 3 4          →          queues [a: 1 3] [b: 4]
+ *
+ * What an item was tested with is judged by the turn itself: items behind a vanished one are tested again.
+ */
+import type { Uuid } from '../lib/ids.ts';
+import type { ChangeQueue, PipelineState } from './pipeline-state.ts';
+import type { QueueItem } from './queue-item.ts';
+
+/**
+ * @param window of a queue whose own is not known any more.
+ * @returns the very same state when nothing is at odds.
+ */
+export function repairQueues(state: PipelineState, window: number): PipelineState {
+  const placed = new Set<Uuid>();
+  const queues = state.queues.map(queue => withKnownItems(queue, state, placed));
+  const lost = [...state.items.values()].filter(item => !placed.has(item.uuid)).sort(byAge);
+  if (lost.length === 0 && queues.every((queue, index) => queue === state.queues[index])) return state;
+  let whole: readonly ChangeQueue[] = queues;
+  for (const item of lost) whole = withItem(whole, item, window);
+  return { ...state, queues: whole };
+}
+
+/** @param placed grows by what is kept. */
+function withKnownItems(queue: ChangeQueue, state: PipelineState, placed: Set<Uuid>): ChangeQueue {
+  const items = queue.items.filter(uuid => {
+    const isKept = state.items.has(uuid) && !placed.has(uuid);
+    if (isKept) placed.add(uuid);
+    return isKept;
+  });
+  return items.length === queue.items.length ? queue : { ...queue, items };
+}
+
+function byAge(a: QueueItem, b: QueueItem): number {
+  const difference = BigInt(a.enqueuedAt) - BigInt(b.enqueuedAt);
+  return difference < 0n ? -1 : difference > 0n ? 1 : 0;
+}
+
+function withItem(queues: readonly ChangeQueue[], item: QueueItem, window: number): readonly ChangeQueue[] {
+  const { queue: key, uuid } = item;
+  if (!queues.some(queue => queue.key === key)) return [...queues, { key, name: key, window, items: [uuid] }];
+  return queues.map(queue => (queue.key === key ? { ...queue, items: [...queue.items, uuid] } : queue));
+}

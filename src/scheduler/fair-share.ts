@@ -1,0 +1,46 @@
+/**
+ * Pipelines spread over schedulers: whoever holds more than its share of them gives one back now and then, as long as others
+ * stand by for it. Whoever starts first would otherwise keep all of them, and a scheduler that comes back none.
+ *
+ *     5 pipelines, 2 schedulers: a share is 3. The first one holds 5, gives back 2 within a minute, and keeps 3.
+ *
+ * The number of schedulers is that of the contenders for the pipeline's lock: those are ready to go on with it at once.
+ */
+export interface FairShare {
+  /** A pipeline this process knows; disposed with it. */
+  know(): Disposable;
+  /** A pipeline this process holds. */
+  hold(): Disposable;
+  /** @param contenders for the lock of one that is held, its holder among them. */
+  isExceeded(contenders: number): boolean;
+}
+
+export function createFairShare(): FairShare {
+  let known = 0;
+  let held = 0;
+  return {
+    know() {
+      known += 1;
+      return once(() => {
+        known -= 1;
+      });
+    },
+    hold() {
+      held += 1;
+      return once(() => {
+        held -= 1;
+      });
+    },
+    isExceeded: contenders => contenders > 1 && held > Math.ceil(known / contenders),
+  };
+}
+
+function once(end: () => void): Disposable {
+  let isOver = false;
+  return {
+    [Symbol.dispose]() {
+      if (!isOver) end();
+      isOver = true;
+    },
+  };
+}

@@ -1,0 +1,90 @@
+/**
+ * Builds that wait although no executor will ever take them: they were requested when no executor was there, or when the only one
+ * that could has left for good. Looked at again whenever executors come and go; a build whose labels nobody offers ends as
+ * NODE_FAILURE, as it would have at once (`commands.ts`).
+ */
+import type { Clock } from '../lib/clock.ts';
+import type { IdMaker } from '../lib/ids.ts';
+import { derivedUuid } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { pause } from '../lib/pause.ts';
+import type { BuildRequest } from '../model/build-request.ts';
+import type { PipelineEvent } from '../model/event.ts';
+import type { EventQueue } from '../store/event-queue.ts';
+import type { StorePaths } from '../store/paths.ts';
+import { type Operation, remove, type Store, StoreError } from '../store/port.ts';
+import type { RequestQueue, StoredRequest } from '../store/request-queue.ts';
+import { wakeUps } from '../store/wake-ups.ts';
+import { labelProblem } from './node-labels.ts';
+import type { SteadyExecutors } from './steady-executors.ts';
+
+export interface UnservableDeps {
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: IdMaker;
+  readonly log: Pick<Log, 'warn'>;
+  readonly executors: SteadyExecutors;
+  readonly buildRequests: RequestQueue<BuildRequest>;
+  pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
+}
+
+/** The sweeper's fence. */
+interface Committer {
+  commit(operations: readonly Operation[], operationId: string): Promise<unknown>;
+}
+
+/** A turn that was decided while executors came and went may be written just after the look that follows. */
+const SECOND_LOOK_MS = 5_000;
+
+/** Until aborted. */
+export async function watchUnservableBuilds(
+  deps: UnservableDeps,
+  fence: Committer,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = deps.paths.components('executor');
+  for await (const _ of wakeUps(deps.store, path, signal, event => event.kind !== 'changed')) {
+    for (const wait of [0, SECOND_LOOK_MS]) {
+      await pause(wait, signal);
+      await deps.executors.steady(signal);
+      if (signal.aborted) return;
+      await endUnservableBuilds(deps, fence);
+    }
+  }
+}
+
+/** One look at all that wait. */
+export async function endUnservableBuilds(deps: UnservableDeps, fence: Committer): Promise<void> {
+  for (const request of await deps.buildRequests.list()) {
+    if (request.state.kind !== 'requested') continue;
+    const problem = labelProblem(request.value.job, deps.executors);
+    if (problem !== undefined) await end(request, problem, deps, fence);
+  }
+}
+
+async function end(
+  request: StoredRequest<BuildRequest>,
+  detail: string,
+  { pipelineQueue, clock, ids, log }: UnservableDeps,
+  fence: Committer,
+): Promise<void> {
+  const { uuid, tenant, pipeline, item, buildset, jobName } = request.value;
+  const result = pipelineQueue(tenant, pipeline).put({
+    kind: 'build-result',
+    uuid: derivedUuid(uuid, 'unservable'),
+    ...{ item, buildset, build: uuid },
+    at: clock.now(),
+    result: 'NODE_FAILURE',
+    worker: null,
+    execution: null,
+    detail,
+  });
+  try {
+    // A worker that has claimed it meanwhile has written its record.
+    await fence.commit([remove(request.path, request.version), ...result], ids.uuid());
+    log.warn({ build: uuid, job: jobName, tenant, pipeline }, `a build that waited cannot run: ${detail}`);
+  } catch (error) {
+    if (!(error instanceof StoreError && ['NoNode', 'BadVersion'].includes(error.code))) throw error;
+  }
+}

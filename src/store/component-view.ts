@@ -1,0 +1,106 @@
+/**
+ * All components that are there, and what an operator asks of one.
+ *
+ *     using all = await openComponents(store, paths, onError);          // a web
+ *     all.list()                                                        // [{ id: 'executor-3', state: 'paused', … }]
+ *     await askComponent(store, paths, 'executor-3', 'running');        // it reads the wish in its own node: components.ts
+ */
+import { componentCodec } from '../model/codec/records.ts';
+import type { ComponentRecord, ComponentState } from '../model/component.ts';
+import { changeComponent, componentId, registrationNumber } from './component-node.ts';
+import { COMPONENT_KINDS, type ComponentKind, type StorePaths } from './paths.ts';
+import { type Store, StoreError } from './port.ts';
+import { createRefresher, touchOnContact } from './refresher.ts';
+
+export interface RegisteredComponent extends ComponentRecord {
+  /** Such as `executor-3`: its kind and the number of its registration, never used again. */
+  readonly id: string;
+  readonly kind: ComponentKind;
+}
+
+export interface Components extends Disposable {
+  /** By kind in the order of {@link COMPONENT_KINDS}, the oldest first. Those whose record cannot be read are left out. */
+  list(): readonly RegisteredComponent[];
+  onChange(listener: () => void): Disposable;
+}
+
+/**
+ * A watch-fed view of all of them; it trails the store by the time of one read.
+ *
+ * @param onError told of a record that cannot be read, or a failed look; the view stays usable.
+ */
+export async function openComponents(
+  store: Store,
+  paths: StorePaths,
+  onError: (error: unknown) => void,
+): Promise<Components> {
+  const listeners = new Set<() => void>();
+  let found: readonly RegisteredComponent[] = [];
+
+  async function ofKind(kind: ComponentKind): Promise<readonly RegisteredComponent[]> {
+    const base = paths.components(kind);
+    const names = ((await store.children(base)) ?? []).toSorted(
+      (a, b) => registrationNumber(a) - registrationNumber(b),
+    );
+    const nodes = await store.getMany(names.map(name => `${base}/${name}`));
+    return nodes.flatMap((node, index) => {
+      if (node === undefined) return [];
+      try {
+        return [{ ...componentCodec.decode(node.data), kind, id: componentId(kind, names[index] ?? '') }];
+      } catch (error) {
+        onError(error);
+        return [];
+      }
+    });
+  }
+
+  const copy = createRefresher(async () => {
+    const kinds: RegisteredComponent[] = [];
+    for (const kind of COMPONENT_KINDS) kinds.push(...(await ofKind(kind)));
+    found = kinds;
+    for (const listener of listeners) listener();
+  }, onError);
+  const watch = store.watch(paths.allComponents, () => void copy.touch());
+  const contact = touchOnContact(store, copy);
+  await copy.touch();
+
+  return {
+    list: () => found,
+    onChange(listener) {
+      const entry = () => listener();
+      listeners.add(entry);
+      return { [Symbol.dispose]: () => void listeners.delete(entry) };
+    },
+    [Symbol.dispose]() {
+      watch[Symbol.dispose]();
+      contact[Symbol.dispose]();
+      copy[Symbol.dispose]();
+    },
+  };
+}
+
+/**
+ * Writes down what an operator wants of a component; it does so in its own time, which its `state` tells.
+ *
+ * @returns `gone` when there is no such component (any more).
+ */
+export async function askComponent(
+  store: Store,
+  paths: StorePaths,
+  id: string,
+  wanted: ComponentState,
+): Promise<'asked' | 'gone'> {
+  const kind = COMPONENT_KINDS.find(each => id.startsWith(`${each}-`));
+  if (kind === undefined) return 'gone';
+  const base = paths.components(kind);
+  const names = (await store.children(base)) ?? [];
+  const name = names.find(each => componentId(kind, each) === id);
+  if (name === undefined) return 'gone';
+  try {
+    await changeComponent(store, `${base}/${name}`, record => ({ ...record, wanted }));
+    return 'asked';
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'NoNode') return 'gone';
+    throw error;
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * Below which nodes names end with numbers that the store gives: what is copied there must not meet a later number.
+ *
+ * Told by place and not by the look of a name: a delivery id, a key or a project may well end with ten digits. Locks and
+ * components are numbered, too, but go with their sessions and are never copied. `doc/zookeeper-map.md` marks the places with
+ * `p n`, and a test compares.
+ */
+const NUMBERED = [
+  /^events\/connection\/[^/]+\/queue(-dead)?$/,
+  /^events\/tenant\/[^/]+\/(trigger|management)(-dead)?$/,
+  /^tenants\/[^/]+\/pipelines\/[^/]+\/events(-dead)?$/,
+  /^requests\/[^/]+\/[^/]+\/queue$/,
+  /^outbox\/(spans|history|reports\/[^/]+\/[^/]+)$/,
+  /^quarantine$/,
+];
+
+/** ZooKeeper's numbers are signed, of 32 bits. */
+const HIGHEST = 2 ** 31 - 1;
+
+/**
+ * The number the store gave to a node.
+ *
+ * @param place path of the parent below the root of the installation, such as `outbox/spans`.
+ * @returns undefined when names at this place are not numbered, or this one is not.
+ */
+export function numberOf(place: string, name: string): number | undefined {
+  const [, digits] = /(?:^|-)(\d{10})$/.exec(name) ?? [];
+  if (digits === undefined || !NUMBERED.some(pattern => pattern.test(place))) return undefined;
+  const number = Number(digits);
+  return number <= HIGHEST ? number : undefined;
+}

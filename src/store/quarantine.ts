@@ -1,0 +1,95 @@
+/**
+ * Where records go that nobody can read: copied below `quarantine/` with the place they had and the reason, and out of the way
+ * of everything else. Only what the record was about suffers; the loop that met it goes on.
+ *
+ *     const quarantine = createQuarantine({ store, path: paths.quarantine, clock, log });
+ *     const item = await quarantine.read(queueItemCodec, path, await store.get(path));      // undefined: none, or none any more
+ *
+ * A record of a newer version is not broken: `read` throws, and the caller leaves it to upgraded processes.
+ */
+import type { Clock } from '../lib/clock.ts';
+import type { Log } from '../lib/log.ts';
+import { type Codec, isBrokenRecord, isNewerRecord, newerAt } from '../model/codec/record.ts';
+import { isConnectionLoss } from './connection.ts';
+import { encodeDeadLetter } from './dead-letter.ts';
+import { ensureNode } from './ensure-node.ts';
+import { create, remove, type Store, type StoredNode, StoreError, set } from './port.ts';
+
+export interface QuarantineDeps {
+  readonly store: Store;
+  /** Parent of the copies; made when first needed. */
+  readonly path: string;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Log;
+}
+
+export interface ReadOptions {
+  /** The node itself must stay, because it is only ever set: it is emptied, and empty means not written yet. Default false. */
+  readonly keepNode?: boolean;
+}
+
+export interface Quarantine {
+  /**
+   * What the node holds.
+   *
+   * @returns undefined when there is no such node, or when it could not be read and has been laid aside.
+   * @throws RecordError `newer`, with the path.
+   */
+  read<T>(
+    codec: Codec<T>,
+    path: string,
+    node: StoredNode | undefined,
+    options?: ReadOptions,
+  ): Promise<T | undefined>;
+  /** Keeps a copy of a record that goes another way. @param from the place it had, or the queue it came from. */
+  keep(from: string, bytes: Uint8Array, error: unknown): Promise<void>;
+  /** Lays the node aside unless it changed since it was read; harmless when several do it at once. */
+  layAside(path: string, node: StoredNode, error: unknown, options?: ReadOptions): Promise<void>;
+}
+
+export function createQuarantine(deps: QuarantineDeps): Quarantine {
+  const { store, path: parent, clock, log } = deps;
+
+  async function layAside(
+    path: string,
+    node: StoredNode,
+    error: unknown,
+    options: ReadOptions = {},
+  ): Promise<void> {
+    const { version } = node.stat;
+    const letter = { from: path, bytes: node.data, attempts: version, at: clock.now() };
+    const copy = create(`${parent}/`, encodeDeadLetter(letter, error), { sequential: true });
+    const away = options.keepNode === true ? set(path, new Uint8Array(0), version) : remove(path, version);
+    await ensureNode(store, parent);
+    try {
+      const [, kept] = await store.multi([away, copy]);
+      log.error({ err: error, path, copy: kept?.path }, 'a record cannot be read; it is laid aside');
+    } catch (failure) {
+      // Somebody laid it aside or wrote it anew, or we do not know: then the next reader finds it again, or does not.
+      const lostRace = failure instanceof StoreError && ['NoNode', 'BadVersion'].includes(failure.code);
+      if (!lostRace && !isConnectionLoss(failure)) throw failure;
+    }
+  }
+
+  return {
+    layAside,
+    async keep(from, bytes, error) {
+      const letter = { from, bytes, attempts: 0, at: clock.now() };
+      await ensureNode(store, parent);
+      const copy = create(`${parent}/`, encodeDeadLetter(letter, error), { sequential: true });
+      const made = await store.multi([copy]);
+      log.error({ err: error, path: from, copy: made[0]?.path }, 'a record cannot be read; it is laid aside');
+    },
+    async read(codec, path, node, options = {}) {
+      if (node === undefined || (options.keepNode === true && node.data.length === 0)) return undefined;
+      try {
+        return codec.decode(node.data);
+      } catch (error) {
+        if (isNewerRecord(error)) throw newerAt(path, error);
+        if (!isBrokenRecord(error)) throw error;
+        await layAside(path, node, error, options);
+        return undefined;
+      }
+    },
+  };
+}

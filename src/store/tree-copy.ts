@@ -1,0 +1,207 @@
+/**
+ * The tree of an installation, read out of one store and written into another one: for backup, and to move from the
+ * embedded store to ZooKeeper. Both while nothing of the installation runs.
+ *
+ *     await writeTree(target, '/gatehouse', persistentNodes(readTree(source, '/gatehouse')), ids);
+ *
+ * What is kept of a node, and what is not:
+ *
+ * - **Path and data**, byte for byte. Nodes of sessions (locks, claims, components) are left out, as after the death of every
+ *   process: a request that was taken is found without its claim and is tried again by somebody else.
+ * - **Versions**, because some of them mean something: an epoch *is* the version of its node and must never go back, the
+ *   version of a queued event counts its attempts. Those of epochs are kept whatever they are. Any other node was only ever
+ *   compared with what a process read itself; it is kept up to {@link VERSION_KEPT}, which makes the attempts right without
+ *   repeating the million writes of a `lastOp`.
+ * - **Numbers to come.** A store numbers by the count of nodes made below a parent, which cannot be set. So as many nodes are
+ *   made and removed there as it takes for the next number to be above every copied one. Numbers of nodes that were gone by
+ *   then may come again: nothing that is stored names a node of these places by its number alone.
+ *
+ * Not kept: times, transaction numbers and access lists. What is made belongs to whoever makes it.
+ *
+ * Each multi leaves its own id in a mark below the root. After a lost reply it tells whether the multi was applied. It is
+ * removed at the end: a tree with a mark was not copied to its end.
+ */
+import type { IdMaker } from '../lib/ids.ts';
+import { isConnectionLoss, settle } from './connection.ts';
+import { ensureNode } from './ensure-node.ts';
+import { baseName, parentPath } from './node-path.ts';
+import { numberOf } from './numbered-places.ts';
+import { create, type Operation, remove, type Store, set } from './port.ts';
+import { readNow } from './read-now.ts';
+import { operationBytes } from './size.ts';
+
+export interface CopiedNode {
+  /** Below the root, without leading slash; empty for the root itself. Parents come before their children. */
+  readonly path: string;
+  readonly data: Uint8Array;
+  readonly version: number;
+}
+
+export interface ReadNode extends CopiedNode {
+  /** It goes with its session. */
+  readonly ephemeral: boolean;
+}
+
+/** Highest version that is kept for nodes other than epochs. */
+export const VERSION_KEPT = 100;
+
+const READ_AT_ONCE = 50;
+/** Of one multi; a ZooKeeper that is used by others, too, should not stand still for us. */
+const WRITE_BYTES = 400_000;
+const WRITE_OPERATIONS = 1000;
+
+/** Below the root while a copy is written. */
+const MARK = 'copying';
+
+/** Where a node is in the store. */
+function placeOf(root: string, path: string): string {
+  return path === '' ? root : `${root}/${path}`;
+}
+
+/** All nodes from the root on, each before what is below it, siblings in order of their names; nothing when there is no root. */
+export async function* readTree(store: Store, root: string): AsyncGenerator<ReadNode, void, undefined> {
+  yield* readNodes(store, root, ['']);
+}
+
+/** Holds the names along one branch and the data of {@link READ_AT_ONCE} siblings each, not the tree. */
+async function* readNodes(
+  store: Store,
+  root: string,
+  paths: readonly string[],
+): AsyncGenerator<ReadNode, void, undefined> {
+  for (let at = 0; at < paths.length; at += READ_AT_ONCE) {
+    const some = paths.slice(at, at + READ_AT_ONCE);
+    const nodes = await readNow(store, () => store.getMany(some.map(path => placeOf(root, path))));
+    for (const [index, path] of some.entries()) {
+      const node = nodes[index];
+      if (node === undefined) continue;
+      const { version, ephemeralOwner, childCount } = node.stat;
+      yield { path, data: node.data, version, ephemeral: ephemeralOwner !== undefined };
+      if (childCount === 0) continue;
+      const names = (await readNow(store, () => store.children(placeOf(root, path)))) ?? [];
+      const below = names.map(name => (path === '' ? name : `${path}/${name}`));
+      yield* readNodes(store, root, below);
+    }
+  }
+}
+
+/** Those that outlive their sessions. */
+export async function* persistentNodes(
+  nodes: AsyncIterable<ReadNode>,
+): AsyncGenerator<CopiedNode, void, undefined> {
+  for await (const node of nodes) if (!node.ephemeral) yield node;
+}
+
+/** Whether somebody began to write this tree and did not come to the end. */
+export async function isHalfCopied(store: Store, root: string): Promise<boolean> {
+  return (await readNow(store, () => store.get(placeOf(root, MARK)))) !== undefined;
+}
+
+/**
+ * Writes nodes below `root`, which must have nothing below it.
+ *
+ * @returns how many, without the root.
+ * @throws StoreError `NodeExists` when a node is there, `NoNode` when its parent was not among the nodes before it. Then, and
+ *   when `nodes` itself fails, the tree is left as far as it came, with its mark: {@link emptyTree} takes it back.
+ */
+export async function writeTree(
+  store: Store,
+  root: string,
+  nodes: AsyncIterable<CopiedNode> | Iterable<CopiedNode>,
+  ids: IdMaker,
+): Promise<number> {
+  await ensureNode(store, root);
+  const writer = createWriter(store, placeOf(root, MARK), ids);
+  const numbers = new Map<string, { made: number; highest: number }>();
+  let count = 0;
+  await writer.begin();
+  for await (const node of nodes) {
+    if (node.path === '') {
+      if (node.data.length > 0) await writer.add([set(root, node.data)]);
+      continue;
+    }
+    await writer.add(makingOf(placeOf(root, node.path), node));
+    count += 1;
+    const parent = node.path.includes('/') ? parentPath(node.path) : '';
+    const number = numberOf(parent, baseName(node.path));
+    if (number === undefined) continue;
+    const { made, highest } = numbers.get(parent) ?? { made: 0, highest: -1 };
+    numbers.set(parent, { made: made + 1, highest: Math.max(highest, number) });
+  }
+  for (const [parent, { made, highest }] of numbers) {
+    const spent = `${placeOf(root, parent)}/spent`;
+    for (let next = made; next <= highest; next++) await writer.add([create(spent), remove(spent)]);
+  }
+  await writer.end();
+  return count;
+}
+
+/** Makes a node of this version; the last of its writes brings the data. */
+function* makingOf(path: string, { data, version }: CopiedNode): Generator<Operation, void, undefined> {
+  const wanted = baseName(path) === 'epoch' ? version : Math.min(version, VERSION_KEPT);
+  yield create(path, wanted === 0 ? data : undefined);
+  for (let at = 1; at <= wanted; at++) yield set(path, at === wanted ? data : new Uint8Array(0));
+}
+
+/** Removes everything below `root`. Nothing else may write there. */
+export async function emptyTree(store: Store, root: string): Promise<void> {
+  const names = (await readNow(store, () => store.children(root))) ?? [];
+  for (const name of names) {
+    const path = `${root}/${name}`;
+    await emptyTree(store, path);
+    await removeNow(store, path);
+  }
+}
+
+async function removeNow(store: Store, path: string): Promise<void> {
+  try {
+    await store.multi([remove(path)]);
+  } catch (error) {
+    if (!isConnectionLoss(error)) throw error;
+    if ((await settle(store, () => store.get(path))) !== undefined) await removeNow(store, path);
+  }
+}
+
+/** Operations in order, in multis of a bounded size, each applied once whatever happens to its reply. */
+function createWriter(store: Store, mark: string, ids: IdMaker) {
+  let waiting: Operation[] = [];
+  let bytes = 0;
+
+  async function send(operations: readonly Operation[], first = false): Promise<void> {
+    const id = Buffer.from(ids.uuid());
+    const marked = [...operations, first ? create(mark, id) : set(mark, id)];
+    for (;;) {
+      try {
+        await store.multi(marked);
+        return;
+      } catch (error) {
+        if (!isConnectionLoss(error)) throw error;
+      }
+      const last = await settle(store, () => store.get(mark));
+      if (last !== undefined && id.equals(last.data)) return;
+    }
+  }
+
+  async function flush(): Promise<void> {
+    const operations = waiting;
+    waiting = [];
+    bytes = 0;
+    if (operations.length > 0) await send(operations);
+  }
+
+  return {
+    begin: () => send([], true),
+    async add(operations: Iterable<Operation>): Promise<void> {
+      for (const operation of operations) {
+        const size = operationBytes(operation);
+        if (waiting.length >= WRITE_OPERATIONS || bytes + size > WRITE_BYTES) await flush();
+        waiting.push(operation);
+        bytes += size;
+      }
+    },
+    async end(): Promise<void> {
+      await flush();
+      await removeNow(store, mark);
+    },
+  };
+}

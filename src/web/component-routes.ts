@@ -1,0 +1,109 @@
+/**
+ * `/api/components`: every process of the installation, by kind, as Zuul's clients know it, with a `gatehouse` block.
+ * `POST /api/components/<id>/pause`, `…/resume`, `…/stop`: what an operator wants of one; only from this machine.
+ *
+ * A wish is written down (202) and obeyed in the component's own time; its `state` tells.
+ */
+import type { Request, RequestHandler, Router } from 'express';
+import { toMilliseconds } from '../lib/clock.ts';
+import type { ComponentState } from '../model/component.ts';
+import type { RegisteredComponent } from '../store/component-view.ts';
+import { COMPONENT_KINDS } from '../store/paths.ts';
+import { type Answer, answering, badRequest, json, notFound, send } from './answer.ts';
+import type { WebDeps } from './deps.ts';
+import { refuseStrangers } from './only-this-machine.ts';
+
+const WISHES: ReadonlyMap<string, ComponentState> = new Map([
+  ['pause', 'paused'],
+  ['resume', 'running'],
+  ['stop', 'stopping'],
+]);
+
+export function addComponentRoutes(router: Router, deps: Pick<WebDeps, 'components'>): void {
+  router.get(
+    '/components',
+    answering(async () => json(componentsJson(deps.components()))),
+  );
+}
+
+type WishDeps = Pick<WebDeps, 'components' | 'log'> & {
+  readonly askComponent: Exclude<WebDeps['askComponent'], undefined>;
+};
+
+export function componentWishRoute(deps: WishDeps): RequestHandler {
+  return async (request, response) => {
+    const answer = await wish(deps, request);
+    if (answer.kind === 'json') response.status(202);
+    send(response, answer);
+  };
+}
+
+async function wish(deps: WishDeps, request: Request): Promise<Answer> {
+  const word = String(request.params.wish);
+  const refusal = refuseStrangers(request, `${word} a component`);
+  if (refusal !== undefined) return refusal;
+  if (typeof request.is('application/json') !== 'string')
+    return { kind: 'refused', status: 415, error: 'send application/json', place: 'header content-type' };
+  const id = String(request.params.id);
+  const wanted = WISHES.get(word);
+  if (wanted === undefined)
+    return notFound(
+      `a component can be asked to ${[...WISHES.keys()].join(', ')}, not to ${word.slice(0, 50)}`,
+      'path',
+    );
+  if (id.startsWith('web-') && wanted !== 'stopping')
+    return badRequest('a web takes no work it could leave alone; it can only be stopped', 'path: id');
+  if ((await deps.askComponent(id, wanted)) === 'gone')
+    return notFound(unknown(id, deps.components()), 'path: id');
+  deps.log.info({ id, wanted }, 'a component was asked to change its state');
+  return json({ id, wanted });
+}
+
+function unknown(id: string, components: readonly RegisteredComponent[]): string {
+  const known = components.map(component => component.id).join(', ') || 'none';
+  return `there is no component ${JSON.stringify(id.slice(0, 64))}; there are: ${known}`;
+}
+
+/** What `/api/components` answers: every kind is there, also without components. */
+export interface ComponentsJson {
+  readonly [kind: string]: readonly ComponentJson[];
+}
+
+export interface ComponentJson {
+  readonly hostname: string;
+  readonly state: ComponentState;
+  readonly version: string;
+  readonly gatehouse: {
+    /** Such as `executor-4`. */
+    readonly id: string;
+    readonly pid: number;
+    /** Milliseconds since the epoch. */
+    readonly started_at: number;
+    readonly labels: readonly string[];
+    readonly address: string | null;
+    /** What an operator asked for last; null: nothing yet. */
+    readonly wanted: ComponentState | null;
+  };
+}
+
+function componentsJson(components: readonly RegisteredComponent[]): ComponentsJson {
+  return Object.fromEntries(
+    COMPONENT_KINDS.map(kind => [kind, components.filter(each => each.kind === kind).map(componentJson)]),
+  );
+}
+
+function componentJson(component: RegisteredComponent): ComponentJson {
+  return {
+    hostname: component.host,
+    state: component.state,
+    version: component.version,
+    gatehouse: {
+      id: component.id,
+      pid: component.pid,
+      started_at: Math.round(toMilliseconds(component.startedAt)),
+      labels: component.labels,
+      address: component.address,
+      wanted: component.wanted ?? null,
+    },
+  };
+}

@@ -1,0 +1,98 @@
+/** Three servers: one, two, none of them there, while somebody writes. */
+import { afterEach, beforeEach, expect, test } from 'vitest';
+import { create, type Store } from '../../../src/store/port.ts';
+import { startEnsemble, type ZooKeeperEnsemble } from '../../fake/zookeeper/ensemble.ts';
+import { mode } from '../../fake/zookeeper/four-letter.ts';
+import { describeOnZooKeeper } from '../../setup/zookeeper.ts';
+import { eventually } from './eventually.ts';
+import { type FencedWriter, logProblems, readLog, startFencedWriter } from './fenced-writer.ts';
+import { freshRoot } from './fresh-root.ts';
+import { StateLog } from './state-log.ts';
+import { openSource } from './zookeeper-sessions.ts';
+
+describeOnZooKeeper('an ensemble', () => {
+  let stack: AsyncDisposableStack;
+  let ensemble: ZooKeeperEnsemble;
+  let observer: Store;
+  let root: string;
+
+  beforeEach(async () => {
+    stack = new AsyncDisposableStack();
+    ensemble = stack.use(await startEnsemble(3));
+    const source = stack.use(openSource(ensemble.hosts, { sessionTimeoutMs: 20_000 }));
+    observer = await source.connect('observer');
+    root = freshRoot();
+    await observer.multi([create(root), create(`${root}/log`)]);
+  });
+  afterEach(async () => await stack.disposeAsync());
+
+  async function startWriter(): Promise<FencedWriter> {
+    const source = stack.use(openSource(ensemble.hosts, { sessionTimeoutMs: 20_000 }));
+    const writer = startFencedWriter({
+      root,
+      connect: async signal => await source.connect('writer', signal),
+    });
+    await progress(writer);
+    return writer;
+  }
+  async function progress(writer: FencedWriter): Promise<void> {
+    const before = writer.acknowledged.length;
+    await eventually(() => expect(writer.acknowledged.length).toBeGreaterThan(before + 20), 30_000);
+  }
+
+  test('loses its leader under load, three times over: same session, same epoch, no acknowledged write is lost', {
+    timeout: 120_000,
+  }, async () => {
+    const writer = await startWriter();
+    const { epoch } = writer;
+    for (let round = 0; round < 3; round++) {
+      const leader = await ensemble.leader();
+      await leader.kill();
+      await progress(writer);
+      await leader.restart();
+      await ensemble.serving();
+    }
+    await writer[Symbol.asyncDispose]();
+    expect(writer.sessions).toHaveLength(1);
+    expect(writer.epoch).toBe(epoch);
+    expect(logProblems(await readLog(observer, root), [writer])).toEqual([]);
+  });
+
+  test('with a frozen leader elects another; the frozen one comes back as a follower and nothing is lost', {
+    timeout: 120_000,
+  }, async () => {
+    const writer = await startWriter();
+    const leader = await ensemble.leader();
+    leader.stop();
+    await progress(writer);
+    leader.cont();
+    // Until it has noticed it goes on answering reads, and even sync, with what was so when it froze.
+    await eventually(async () => expect(await mode(leader.port)).toBe('follower'), 20_000);
+    await progress(writer);
+    await writer[Symbol.asyncDispose]();
+    expect(logProblems(await readLog(observer, root), [writer])).toEqual([]);
+  });
+
+  test('without a quorum nobody believes to hold a lock and nothing is acknowledged; healed, work goes on', {
+    timeout: 120_000,
+  }, async () => {
+    const writer = await startWriter();
+    const log = new StateLog(observer);
+    const [first, second, last] = ensemble.members;
+    await Promise.all([first?.kill(), second?.kill()]);
+    await eventually(async () => expect(await mode(last?.port ?? 0)).toBeUndefined(), 15_000);
+    await eventually(() => expect(log.states).toContain('suspended'), 15_000);
+    await eventually(() => expect(writer.sessions.at(-1)?.sessionState).not.toBe('connected'), 15_000);
+    const acknowledged = writer.acknowledged.length;
+    const effects = writer.effects.length;
+    // The one that is left takes connections and sends them away again.
+    await new Promise(resolve => setTimeout(resolve, 1000));
+    expect(writer.acknowledged.length).toBe(acknowledged);
+    expect(writer.effects.length).toBe(effects);
+    await Promise.all([first?.restart(), second?.restart()]);
+    await ensemble.serving();
+    await progress(writer);
+    await writer[Symbol.asyncDispose]();
+    expect(logProblems(await readLog(observer, root), [writer])).toEqual([]);
+  });
+});

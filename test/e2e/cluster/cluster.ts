@@ -1,0 +1,174 @@
+/**
+ * Gatehouse as a site of some size runs it: any number of processes of each kind on a real ZooKeeper, real repositories, a
+ * collector. Everything that is looked at is a record somebody else keeps: the server's transaction log, the code host's
+ * journal, the collector's spans, the answers of the webs.
+ */
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { freePort } from '../../../src/cmd/quickstart/service-process.ts';
+import { type OtlpSink, startOtlpSink } from '../../fake/otlp-sink.ts';
+import { createDeliveries, type Deliveries } from './deliveries.ts';
+import { type Journal, openJournal } from './journal.ts';
+import { CONFIG_FILES, CONFIG_PROJECT, CONNECTION, PROJECT_FILES, PROJECTS, TENANT } from './layout.ts';
+import type { PlannedChange } from './load.ts';
+import { type ClusterProcess, compileInto, createProcess, type Role } from './process.ts';
+import { type Pushed, pushChange } from './push-change.ts';
+import { type HostedProject, hostProject } from './repositories.ts';
+import { settingsText, tenantsText } from './settings-text.ts';
+import { anyOf, openSightings, type Sightings } from './sightings.ts';
+import { openTransactionLog, type TransactionLog } from './transaction-log.ts';
+import { waitFor } from './wait-for.ts';
+
+export interface ClusterZooKeeper {
+  /** `host:port`, one or more, separated by commas. */
+  readonly hosts: string;
+  /** Of the server that is asked who is connected. */
+  readonly port: number;
+  /** dataDir of the server (one of them) whose transaction log is read. */
+  readonly dataDirectory: string;
+}
+
+export interface ClusterOptions {
+  readonly zookeeper: ClusterZooKeeper;
+  /** How many of each; default two. */
+  readonly count?: Partial<Record<Role, number>>;
+  readonly separateMirrors?: boolean;
+}
+
+export interface Cluster extends AsyncDisposable {
+  readonly root: string;
+  /** Path in the store. */
+  readonly storeRoot: string;
+  readonly zookeeper: ClusterZooKeeper;
+  readonly processes: readonly ClusterProcess[];
+  process(name: string): ClusterProcess;
+  ofRole(role: Role): readonly ClusterProcess[];
+  /** Addresses of all webs, running or not. */
+  readonly webs: readonly string[];
+  readonly api: ReturnType<typeof anyOf>;
+  readonly projects: ReadonlyMap<string, HostedProject>;
+  readonly journal: Journal;
+  readonly log: TransactionLog;
+  readonly sink: OtlpSink;
+  readonly sightings: Sightings;
+  readonly deliveries: Deliveries;
+  /** Every change that was pushed for the gate and told of, in order. */
+  readonly pushed: readonly Pushed[];
+  push(change: PlannedChange): Promise<Pushed>;
+  /** All processes, and waits until every web says that all is ready. */
+  start(): Promise<void>;
+  ready(): Promise<void>;
+  /** What each process printed last, for a test that failed. */
+  describe(): string;
+}
+
+const ROLES: readonly Role[] = ['scheduler', 'merger', 'executor', 'web'];
+const TOKEN = 'token of the cluster';
+const TOLD_LINES = 25;
+
+export async function openCluster(options: ClusterOptions): Promise<Cluster> {
+  await using stack = new AsyncDisposableStack();
+  const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-cluster-'));
+  if (process.env.GATEHOUSE_KEEP === undefined)
+    stack.defer(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
+  const storeRoot = `/${path.basename(root)}`;
+  const sink = stack.use(await startOtlpSink());
+  const log = stack.use(await openTransactionLog(options.zookeeper.dataDirectory));
+
+  const journalFile = path.join(root, 'journal');
+  const journal = stack.use(await openJournal(journalFile));
+  const projects = new Map<string, HostedProject>();
+  projects.set(CONFIG_PROJECT, await hostProject(root, CONFIG_PROJECT, CONFIG_FILES, journalFile));
+  for (const name of PROJECTS) projects.set(name, await hostProject(root, name, PROJECT_FILES, journalFile));
+
+  await mkdir(path.join(root, 'etc'), { recursive: true });
+  await mkdir(path.join(root, 'output'), { recursive: true });
+  await writeFile(path.join(root, 'etc/tenants.yaml'), tenantsText());
+  const places = {
+    root,
+    zookeeper: options.zookeeper.hosts,
+    storeRoot,
+    collector: sink.url,
+    token: TOKEN,
+    separateMirrors: options.separateMirrors ?? true,
+  };
+  const environment = await compileInto(path.join(root, 'compiled'));
+  const webs: string[] = [];
+  const processes: ClusterProcess[] = [];
+  for (const role of ROLES) {
+    for (let number = 1; number <= (options.count?.[role] ?? 2); number++) {
+      const name = `${role}-${number}`;
+      const port = role === 'web' ? await freePort(0) : 0;
+      if (role === 'web') webs.push(`http://127.0.0.1:${port}`);
+      const config = path.join(root, `etc/${name}.conf`);
+      await writeFile(config, settingsText(places, name, port), { mode: 0o600 });
+      const logFile = path.join(root, `output/${name}.log`);
+      processes.push(createProcess({ name, roles: [role], config, logFile, environment }));
+    }
+  }
+  stack.defer(async () => {
+    await Promise.all(processes.map(each => each.kill()));
+  });
+  const sightings = stack.use(openSightings(() => webs));
+  const api = anyOf(() => webs);
+
+  const pushed: Pushed[] = [];
+  const owned = stack.move();
+  const cluster: Cluster = {
+    root,
+    storeRoot,
+    zookeeper: options.zookeeper,
+    processes,
+    process(name) {
+      const found = processes.find(each => each.name === name);
+      if (found === undefined) throw new Error(`there is no process ${name}`);
+      return found;
+    },
+    ofRole: role => processes.filter(each => each.roles.includes(role)),
+    webs,
+    api,
+    projects,
+    journal,
+    log,
+    sink,
+    sightings,
+    deliveries: createDeliveries(() => webs, { connection: CONNECTION, token: TOKEN, deadlineMs: 90_000 }),
+    pushed,
+    async push(change) {
+      const done = await pushChange(cluster, change);
+      pushed.push(done);
+      return done;
+    },
+    async start() {
+      await Promise.all(processes.filter(each => each.pid === undefined).map(each => each.start()));
+      const failed = Promise.race(
+        processes.map(async each => {
+          throw new Error(`${each.name} ended before it was ready: ${await each.ended()}`);
+        }),
+      );
+      await Promise.race([cluster.ready(), failed]);
+      failed.catch(() => {}); // they end with the story
+    },
+    async ready() {
+      await waitFor('every web to be ready and to know the tenant', async () => {
+        for (const web of webs) {
+          if (!(await fetch(`${web}/health/ready`)).ok) return false;
+          if (!(await fetch(`${web}/api/tenant/${TENANT}/status`)).ok) return false;
+        }
+        return true;
+      });
+    },
+    describe: () =>
+      processes
+        .map(each => `==> ${each.name}\n${each.lines.filter(isTelling).slice(-TOLD_LINES).join('\n')}`)
+        .join('\n'),
+    [Symbol.asyncDispose]: () => owned.disposeAsync(),
+  };
+  return cluster;
+}
+
+/** Lines of the log below info are many; they are in the file. */
+function isTelling(line: string): boolean {
+  return !/"level":(10|20)\b|"level":"(trace|debug)"/.test(line);
+}

@@ -1,0 +1,171 @@
+/**
+ * What befalls a site of many processes: workers and webs die or hang while they do something, the store is away for longer
+ * than a session, no scheduler is left, everything is restarted. It goes on by itself, and nobody could tell from the outcome.
+ */
+import { readdir, readFile } from 'node:fs/promises';
+import path from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { describeOnZooKeeper } from '../../setup/zookeeper.ts';
+import { itemsInHistory } from '../landed.ts';
+import { seededRandom } from '../seeded-random.ts';
+import type { Cluster } from './cluster.ts';
+import { dealBlows } from './deal-blows.ts';
+import { startFlow } from './flow.ts';
+import { PROJECTS, TENANT } from './layout.ts';
+import { planChanges } from './load.ts';
+import { problemsOf, untilQuiet } from './outcome.ts';
+import { SESSION_TIMEOUT, stateOf } from './settings-text.ts';
+import { replay } from './store-replay.ts';
+import { storyCluster } from './story-cluster.ts';
+import { claimers, recover, strike } from './strike.ts';
+import { useStory } from './use-story.ts';
+import { waitFor } from './wait-for.ts';
+
+const SEED = Number(process.env.GATEHOUSE_KILL_SEED ?? Date.now() % 1_000_000);
+/** GATEHOUSE_BLOWS: more of them strike schedulers, too, and several processes at a time. */
+const BLOWS = Number(process.env.GATEHOUSE_BLOWS ?? 6);
+const ONE_BY_ONE = 6;
+/** Milliseconds until the jobs of a killed executor are dead. */
+const JOBS_LIMIT = 5_000;
+/** Milliseconds in which a webhook is refused while the store is away. */
+const REFUSAL_LIMIT = 8_000;
+/** Milliseconds a push that had begun may take. */
+const UNDER_WAY = 2_000;
+/** Milliseconds the service gives itself for a stop. */
+const STOP_LIMIT = 15_000;
+
+describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
+  const story = useStory(() => storyCluster({ separateMirrors: false }));
+
+  test('kill -9 and SIGSTOP of executors, mergers and webs at work change no outcome', {
+    timeout: 300_000 + BLOWS * 15_000,
+  }, async () => {
+    const { cluster, tenures } = story();
+    const blows = dealBlows(cluster, tenures, seededRandom(SEED), BLOWS);
+    const flow = startFlow(cluster, planChanges(3 * blows.length, 'blow'), 0);
+    const recoveries: Promise<void>[] = [];
+    for (const { how, choose, delay } of blows) {
+      const striking = strike(cluster, tenures, how, choose, delay);
+      flow.allow(3);
+      const struck = await Promise.race([striking, flow.done.then(() => striking)]);
+      process.stdout.write(`${how} of ${struck.victim.name}\n`);
+      if (struck.victim.roles.includes('executor') && how === 'kill')
+        await waitFor(
+          'its jobs to be gone',
+          async () => (await jobsOf(cluster.root, struck.victim.name)) === 0,
+          JOBS_LIMIT,
+        );
+      recoveries.push(recover(cluster, tenures, struck));
+      // A few at a time, the next one while the last one is not well yet; but one by one where there are few.
+      if (BLOWS <= ONE_BY_ONE || recoveries.length % 3 === 0) await Promise.all(recoveries);
+    }
+    await Promise.all(recoveries);
+    await flow.done;
+    await untilQuiet(cluster);
+    expect(await problemsOf(cluster)).toEqual([]);
+  });
+
+  test('without the store nothing is acknowledged and nothing merged; afterwards all goes on by itself', {
+    timeout: 300_000,
+  }, async () => {
+    const { cluster, server } = story();
+    const flow = startFlow(cluster, planChanges(12, 'dark'), 5);
+    const before = cluster.log.transactions.length;
+    await waitFor('changes to flow', () => cluster.log.transactions.length > before + 40);
+    await server.kill();
+    const downSince = Date.now();
+    // People go on pushing; nobody takes their webhooks.
+    flow.allow(12);
+    let number = 0;
+    while (Date.now() - downSince < 2 * SESSION_TIMEOUT * 1000) {
+      number += 1;
+      const id = `in-the-dark-${number}`;
+      await Promise.all(cluster.webs.map(web => cluster.deliveries.tryOnce(web, PROJECTS[0], id)));
+      await delay(200);
+    }
+    const upSince = Date.now();
+    const refused = cluster.deliveries.attempts.filter(each => each.id.startsWith('in-the-dark'));
+    expect(refused.filter(each => each.status !== 503 || each.tookMs > REFUSAL_LIMIT)).toEqual([]);
+    expect(landings(cluster, downSince + UNDER_WAY, upSince)).toEqual([]);
+
+    await server.restart();
+    await flow.done;
+    await untilQuiet(cluster);
+    expect(await problemsOf(cluster)).toEqual([]);
+  });
+
+  test('without a scheduler webhooks are taken, jobs end, and both count afterwards', {
+    timeout: 300_000,
+  }, async () => {
+    const { cluster, tenures } = story();
+    const plan = planChanges(8, 'orphan');
+    const claims = claimers(cluster, tenures, 'build');
+    const running = Promise.withResolvers<void>();
+    using _listening = cluster.log.onTransaction(transaction => {
+      if (claims(transaction) !== undefined) running.resolve();
+    });
+    for (const change of plan.slice(0, 4)) await cluster.push(change);
+    await running.promise;
+    const schedulers = cluster.ofRole('scheduler');
+    await Promise.all(schedulers.map(each => each.kill()));
+    const attempts = cluster.deliveries.attempts.length;
+    for (const change of plan.slice(4)) await cluster.push(change);
+    expect(cluster.deliveries.attempts.slice(attempts).map(each => each.status)).toEqual([
+      200, 200, 200, 200,
+    ]);
+    await waitFor('the jobs to end', () => openClaims(cluster) === 0);
+    await Promise.all(schedulers.map(each => each.start()));
+    await untilQuiet(cluster);
+    expect(await problemsOf(cluster)).toEqual([]);
+    // What had run was not run again.
+    const items = await itemsInHistory(stateOf(cluster.root), TENANT);
+    const mine = items.filter(item => item.changes[0].key.includes('orphan'));
+    expect(mine).toHaveLength(plan.length);
+    const repeated = mine.flatMap(item => item.buildset.builds.filter(build => build.attempt > 1));
+    expect(repeated.map(build => build.job)).toEqual([]);
+  });
+
+  test('a restart of every process, one after the other, loses no change and ends each in time', {
+    timeout: 300_000,
+  }, async () => {
+    const { cluster, tenures } = story();
+    const flow = startFlow(cluster, planChanges(2 * cluster.processes.length, 'upgrade'), 0);
+    const stops: { readonly name: string; readonly status: string; readonly tookMs: number }[] = [];
+    for (const each of cluster.processes) {
+      const before = cluster.log.transactions.length;
+      flow.allow(2);
+      await waitFor('something to go on', () => cluster.log.transactions.length > before + 20);
+      stops.push({ name: each.name, ...(await each.stop()) });
+      await each.start();
+      await waitFor(`${each.name} to be there again`, () => tenures.sessionsOf(each.pid ?? 0).length > 0);
+    }
+    await flow.done;
+    await untilQuiet(cluster);
+    expect(stops.filter(stop => stop.status !== '0' || stop.tookMs > STOP_LIMIT)).toEqual([]);
+    expect(await problemsOf(cluster)).toEqual([]);
+  });
+});
+
+/** Processes that work in the job directories of an executor. */
+async function jobsOf(root: string, executor: string): Promise<number> {
+  const directory = path.join(root, 'jobs', executor);
+  const pids = (await readdir('/proc')).filter(name => /^\d+$/.test(name));
+  const commands = await Promise.all(
+    pids.map(pid => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')), // ended meanwhile
+  );
+  return commands.filter(command => command.includes(directory)).length;
+}
+
+/** Commits that came to a branch in that time. */
+function landings({ journal }: Cluster, from: number, to: number): readonly string[] {
+  return journal.changes
+    .filter(change => change.ref === 'refs/heads/master')
+    .filter(change => change.at > BigInt(from) * 1_000_000n && change.at < BigInt(to) * 1_000_000n)
+    .map(change => `${change.repository} ${change.new}`);
+}
+
+function openClaims({ log, storeRoot }: Cluster): number {
+  const claims = `${storeRoot}/requests/build/default/claimed/`;
+  return [...replay(log.transactions).nodes.keys()].filter(each => each.startsWith(claims)).length;
+}

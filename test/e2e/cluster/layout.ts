@@ -1,0 +1,73 @@
+/** What the tenant of a cluster is configured to do: one shared queue, two projects, short jobs that fail by what files there are. */
+import type { Files } from './repositories.ts';
+
+export const TENANT = 'acme';
+export const CONNECTION = 'local';
+export const CONFIG_PROJECT = 'org/config';
+export const PROJECTS = ['org/one', 'org/two'] as const;
+
+/** Seconds a job takes, at least: long enough for something to happen to it. */
+const WORK = 0.4;
+
+export const CONFIG_FILES: Files = {
+  'zuul.yaml': `
+- pipeline:
+    name: gate
+    manager: dependent
+    precedence: high
+    require:
+      local: {approved: true, open: true, current-patchset: true}
+    trigger:
+      local: [{event: approved}]
+    success:
+      local: {merge: true, note: true}
+    failure:
+      local: {note: true}
+    merge-conflict:
+      local: {note: true}
+
+- queue:
+    name: integrated
+
+- job:
+    name: base
+    abstract: true
+    timeout: 60
+    attempts: 50
+
+- job:
+    name: unit
+    parent: base
+    run: playbooks/unit.sh
+
+- job:
+    name: integration
+    parent: base
+    run: playbooks/integration.sh
+    required-projects: [org/one, org/two]
+
+- project:
+    name: org/one
+    queue: integrated
+    gate:
+      jobs: [unit]
+
+- project:
+    name: org/two
+    queue: integrated
+    gate:
+      jobs: [unit, integration]
+`,
+  'playbooks/unit.sh': `#!/bin/sh
+set -eu
+sleep ${WORK}
+[ ! -e broken.txt ] || { echo "this is broken"; exit 1; }
+`,
+  'playbooks/integration.sh': `#!/bin/sh
+set -eu
+ls ../one ../two
+sleep ${WORK}
+`,
+};
+
+export const PROJECT_FILES: Files = { 'README.md': 'A project.\n' };

@@ -1,0 +1,201 @@
+/**
+ * The standard oracle: whatever happened on the way, this is how it must be when all is quiet.
+ *
+ * Every change ended as its content demands, exactly once; what landed is what was tested, in queue order; every item has
+ * one root span with the start it was told of when it was enqueued; the store holds nothing that nobody needs.
+ */
+
+import type { QueueItem } from '../../../src/model/queue-item.ts';
+import { checkTraces, type SinkSpan } from '../../fake/otlp-sink.ts';
+import { brokenChains, itemRoots, unfinished } from '../event-chains.ts';
+import {
+  gitText,
+  itemProblems,
+  itemsInHistory,
+  landedCommits,
+  landedTwice,
+  refsOf,
+  untestedLandings,
+} from '../landed.ts';
+import type { Cluster } from './cluster.ts';
+import { TENANT } from './layout.ts';
+import { leftovers } from './leftovers.ts';
+import { changeId } from './load.ts';
+import type { Pushed } from './push-change.ts';
+import { stateOf } from './settings-text.ts';
+import { replay } from './store-replay.ts';
+import { waitFor } from './wait-for.ts';
+import { workProblems } from './work-oracle.ts';
+
+/** Waits until all that was pushed has left, and everybody who is told of it has been told. */
+export async function untilQuiet(cluster: Cluster): Promise<void> {
+  const { pushed } = cluster;
+  await waitFor(`all of ${pushed.length} changes to be in the history`, async () => {
+    const ended = await cluster.api.get<readonly { readonly pipeline: string }[]>(
+      `/api/tenant/${TENANT}/items?limit=100`,
+    );
+    return ended.length >= pushed.length;
+  });
+  let left: readonly string[] = [];
+  await waitFor('the store to be empty', async () => {
+    left = leftovers(replay(await cluster.log.read()), cluster.storeRoot);
+    if (left.length > 0) throw new Error(left.join('\n'));
+    return true;
+  });
+  await waitFor('the collector to have every root', () => unfinished(cluster.sink.spans).length === 0);
+}
+
+/** One sentence per thing that is not as it must be. */
+export async function problemsOf(cluster: Cluster): Promise<readonly string[]> {
+  const { pushed } = cluster;
+  const items = await itemsInHistory(stateOf(cluster.root), TENANT);
+  const byEnqueueing = items.toSorted((a, b) => Number(BigInt(a.enqueuedAt) - BigInt(b.enqueuedAt)));
+  return [
+    ...cluster.processes.flatMap(each => each.failures),
+    ...resultProblems(byEnqueueing, pushed),
+    ...items.flatMap(itemProblems),
+    ...(await landingProblems(cluster, byEnqueueing, pushed)),
+    ...(await noteProblems(cluster, items, pushed)),
+    ...spanProblems(cluster, items),
+    ...sightingProblems(cluster, items),
+    ...deliveryProblems(cluster, pushed),
+    ...replay(await cluster.log.read()).trespasses,
+    ...workProblems(cluster.log.transactions),
+  ];
+}
+
+function resultProblems(items: readonly QueueItem[], pushed: readonly Pushed[]): readonly string[] {
+  return pushed.flatMap(change => {
+    const mine = items.filter(item =>
+      item.changes.some(each => each.kind === 'change' && each.commit === change.commit),
+    );
+    const results = mine.map(item => (item.phase.phase === 'left' ? item.phase.result : 'still there'));
+    return results.length === 1 && results[0] === change.expected
+      ? []
+      : [`${change.topic} ended as [${results.join(', ')}], not once as ${change.expected}`];
+  });
+}
+
+async function landingProblems(
+  cluster: Cluster,
+  items: readonly QueueItem[],
+  pushed: readonly Pushed[],
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const { name, bare } of cluster.projects.values()) {
+    const mine = pushed.filter(change => change.project === name);
+    const landed = await landedCommits(bare);
+    const topics = landed.map(
+      each => mine.find(change => change.commit === each.head)?.topic ?? each.subject,
+    );
+    const expected = mine.filter(change => change.expected === 'SUCCESS').map(change => change.topic);
+    if (topics.join() !== expected.join())
+      problems.push(`${name} has [${topics.join(', ')}], it should have [${expected.join(', ')}]`);
+    problems.push(...landedTwice(landed).map(head => `${name}: ${head} landed twice`));
+    problems.push(...untestedLandings(landed, name, items));
+    const refs = await refsOf(bare);
+    for (const change of mine) {
+      const there = ['for', 'gate'].filter(kind => refs.has(`refs/heads/${kind}/${changeId(change)}`));
+      if (there.length !== (change.expected === 'SUCCESS' ? 0 : 2))
+        problems.push(`${change.topic}: its refs are [${there.join(', ')}]`);
+    }
+  }
+  return [...problems, ...(await orderProblems(cluster, items))];
+}
+
+/** Over all projects of the queue: what was enqueued first landed first. */
+async function orderProblems(cluster: Cluster, items: readonly QueueItem[]): Promise<readonly string[]> {
+  const landed = (
+    await Promise.all([...cluster.projects.values()].map(each => landedCommits(each.bare)))
+  ).flat();
+  let latest = 0n;
+  return (await cluster.journal.read()).flatMap(change => {
+    const head = landed.find(each => change.ref === 'refs/heads/master' && each.commit === change.new)?.head;
+    const item = items.find(each => each.changes.some(one => one.kind === 'change' && one.commit === head));
+    if (item === undefined) return [];
+    const enqueued = BigInt(item.enqueuedAt);
+    if (enqueued < latest) return [`${item.changes[0].key} landed after one that was enqueued later`];
+    latest = enqueued;
+    return [];
+  });
+}
+
+/** Said once, however often it was tried. */
+async function noteProblems(
+  cluster: Cluster,
+  items: readonly QueueItem[],
+  pushed: readonly Pushed[],
+): Promise<readonly string[]> {
+  const problems: string[] = [];
+  for (const change of pushed) {
+    const bare = cluster.projects.get(change.project)?.bare ?? '';
+    const note = await gitText(bare, 'notes', '--ref=gatehouse', 'show', change.commit).catch(() => '');
+    const item = items.find(each =>
+      each.changes.some(one => one.kind === 'change' && one.commit === change.commit),
+    );
+    const times = note.split(`item ${item?.uuid}`).length - 1;
+    if (times !== 1) problems.push(`${change.topic} was told its result ${times} times`);
+  }
+  return problems;
+}
+
+function spanProblems({ sink }: Cluster, items: readonly QueueItem[]): readonly string[] {
+  const roots = itemRoots(sink.spans);
+  return [
+    ...unfinished(sink.spans).map(span => `span ${span.name} of trace ${span.traceId} has no root`),
+    ...checkTraces(sink.spans, { repeatsAllowed: true }),
+    ...brokenChains(sink.spans),
+    ...items.flatMap(item => {
+      const copies = roots.get(item.uuid) ?? [];
+      if (copies.length === 0) return [`item ${item.uuid} has no root span`];
+      const end = item.phase.phase === 'left' ? BigInt(item.phase.at) : 0n;
+      return copies.some(root => root.start !== BigInt(item.enqueuedAt) || root.end !== end)
+        ? [`the root of item ${item.uuid} has other times than the item`]
+        : [];
+    }),
+  ];
+}
+
+/** Ids and times are those from before whatever happened. */
+function sightingProblems({ sightings }: Cluster, items: readonly QueueItem[]): readonly string[] {
+  const known = new Map<string, QueueItem>(items.map(item => [item.uuid, item]));
+  const problems = [...sightings.items.values()].flatMap(seen => {
+    const item = known.get(seen.uuid);
+    if (item === undefined) return [`${seen.change} was seen as ${seen.uuid}, which is in no history`];
+    const enqueued = Number(BigInt(item.enqueuedAt) / 1000n) / 1000;
+    return Math.abs(enqueued - seen.enqueuedAt) < 0.01
+      ? []
+      : [`${seen.uuid} was seen with another time of enqueueing: ${seen.enqueuedAt}, now ${enqueued}`];
+  });
+  return [...problems, ...sightings.contradictions];
+}
+
+/** Items that the webs never told of while they were in the gate; none, as long as nothing happens to the webs. */
+export async function unseenItems({ root, sightings }: Cluster): Promise<readonly string[]> {
+  const items = await itemsInHistory(stateOf(root), TENANT);
+  return items.filter(item => !sightings.items.has(item.uuid)).map(item => item.changes[0].key);
+}
+
+/** What was acknowledged has an end that can be seen, and each thing that happened at the host was news once. */
+function deliveryProblems({ deliveries, sink }: Cluster, pushed: readonly Pushed[]): readonly string[] {
+  const arrived = new Map<string, SinkSpan>();
+  for (const span of sink.spans)
+    if (span.parentSpanId === null && typeof span.attributes['gatehouse.delivery.id'] === 'string')
+      arrived.set(span.spanId, span);
+  const roots = [...arrived.values()];
+  const ids = new Set(roots.map(span => span.attributes['gatehouse.delivery.id']));
+  const lost = [...new Set(deliveries.taken)].filter(id => !ids.has(`delivery-${id}`));
+  return [
+    ...lost.map(id => `delivery ${id} was taken and never ended`),
+    ...pushed.flatMap(change =>
+      ['proposed', 'approved'].flatMap(type => {
+        const news = roots.filter(
+          span =>
+            span.attributes['gatehouse.event.type'] === type &&
+            String(span.attributes['gatehouse.change']).startsWith(`${change.project} ${changeId(change)},`),
+        );
+        return news.length === 1 ? [] : [`${change.topic} was ${type} ${news.length} times`];
+      }),
+    ),
+  ];
+}

@@ -1,0 +1,150 @@
+/**
+ * Two schedulers, of which one holds the gate: thirty changes flow undisturbed; thirty flow while the holder is killed again
+ * and again; the holder sleeps for three session timeouts. The outcome is always the same.
+ *
+ * GATEHOUSE_KILLS sets how many kills there are, GATEHOUSE_KILL_SEED repeats their moments.
+ */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { expect, test } from 'vitest';
+import { describeOnZooKeeper } from '../../setup/zookeeper.ts';
+import { seededRandom } from '../seeded-random.ts';
+import type { Cluster } from './cluster.ts';
+import { startFlow } from './flow.ts';
+import { planChanges } from './load.ts';
+import { chooseMoments } from './moments.ts';
+import { problemsOf, unseenItems, untilQuiet } from './outcome.ts';
+import { sessionsOf } from './sessions-of.ts';
+import { SESSION_TIMEOUT } from './settings-text.ts';
+import { storyCluster } from './story-cluster.ts';
+import { recover, strikeAt } from './strike.ts';
+import { gateFence, takeoverIn } from './tenure-watch.ts';
+import type { LoggedTransaction } from './transaction-log.ts';
+import { useStory } from './use-story.ts';
+import { waitFor } from './wait-for.ts';
+
+const KILLS = Number(process.env.GATEHOUSE_KILLS ?? 4);
+const SEED = Number(process.env.GATEHOUSE_KILL_SEED ?? Date.now() % 1_000_000);
+const CHANGES = 30;
+/** Milliseconds: session timeout + 2 s. */
+const TAKEOVER_LIMIT = (SESSION_TIMEOUT + 2) * 1000;
+
+describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
+  const story = useStory(() => storyCluster());
+
+  test('merge thirty changes as one would', { timeout: 240_000 }, async () => {
+    const { cluster, tenures } = story();
+    for (const { pid, name } of cluster.processes)
+      expect(tenures.sessionsOf(pid ?? 0).length, name).toBeGreaterThan(0);
+    await startFlow(cluster, planChanges(CHANGES, 'undisturbed')).done;
+    await untilQuiet(cluster);
+    expect(await problemsOf(cluster)).toEqual([]);
+    expect(await unseenItems(cluster)).toEqual([]);
+    expect(new Set(tenures.holdersOf(gateFence(cluster))).size).toBe(1);
+  });
+
+  test(`kill -9 of the scheduler in charge, ${KILLS} times in ${CHANGES} changes, changes no outcome`, {
+    timeout: 240_000 + KILLS * 30_000,
+  }, async () => {
+    const { cluster, tenures } = story();
+    const moments = chooseMoments(cluster, seededRandom(SEED));
+    const flow = startFlow(cluster, planChanges(CHANGES, 'kill'), 0);
+    const late: string[] = [];
+    let allowed = 0;
+    for (let number = 1; number <= KILLS; number++) {
+      const portion = Math.ceil((number * CHANGES) / (KILLS + 1)) - allowed;
+      const moment = moments.next(portion);
+      const striking = strikeAt(moment, 'kill', tenures, () => tenures.holder(gateFence(cluster)));
+      allowed += portion;
+      flow.allow(portion);
+      using starved = starvation();
+      const struck = await Promise.race([striking, flow.done.then(() => striking)]);
+      const takeover = await waitFor(`the gate to be taken over after ${moment.name}`, () =>
+        takeoverIn(cluster.log.transactions, gateFence(cluster), struck.sessions, struck.at),
+      );
+      const told = `${struck.victim.name} killed at: ${moment.name}; epoch raised after ${takeover.raisedMs} ms, first commit after ${takeover.committedMs} ms`;
+      process.stdout.write(`${told}\n`);
+      if (takeover.committedMs > TAKEOVER_LIMIT + starved.worstMs()) late.push(told);
+      await recover(cluster, tenures, struck);
+    }
+    flow.allow(CHANGES);
+    await flow.done;
+    await untilQuiet(cluster);
+    expect(await problemsOf(cluster)).toEqual([]);
+    expect(await unseenItems(cluster)).toEqual([]);
+    expect(late).toEqual([]);
+  });
+
+  test('SIGSTOP of the scheduler in charge for three session timeouts: it writes nothing and does nothing afterwards', {
+    timeout: 300_000,
+  }, async () => {
+    const { cluster, tenures, server } = story();
+    const flow = startFlow(cluster, planChanges(12, 'sleep'), 0);
+    const moments = chooseMoments(cluster, seededRandom(SEED));
+    const moment = moments.next(4);
+    const striking = strikeAt(moment, 'freeze', tenures, () => tenures.holder(gateFence(cluster)));
+    flow.allow(4);
+    const { victim, pid, at, sessions } = await striking;
+    // Every session it has, not only those it is known by.
+    const old = new Set([...(await sessionsOf(pid, server)), ...sessions]);
+    await waitFor('the other scheduler to take over', () =>
+      takeoverIn(cluster.log.transactions, gateFence(cluster), old, at),
+    );
+    // Enough to do for the other one, so that there is something the sleeper could spoil.
+    flow.allow(4);
+    await waitFor('three session timeouts to pass', () => Date.now() - at > 3 * SESSION_TIMEOUT * 1000);
+    flow.allow(4);
+    const thawedAt = Date.now();
+    victim.thaw();
+    await waitFor('it to come back with a new session', () => {
+      return tenures.sessionsOf(pid).some(session => !old.has(session));
+    });
+    await flow.done;
+    await untilQuiet(cluster);
+
+    const afterwards = (await cluster.log.read()).filter(each => each.at >= thawedAt);
+    expect(afterwards.filter(each => old.has(each.session) && each.kind !== 'session-ends')).toEqual([]);
+    const own = new Set([...(await sessionsOf(pid, server)), ...tenures.sessionsOf(pid)]);
+    expect(foreignWrites(afterwards, own)).toEqual([]);
+    expect(effectsOf(cluster, pid, thawedAt)).toEqual([]);
+    expect(await problemsOf(cluster)).toEqual([]);
+
+    // It is of use again: it goes on when the other one dies.
+    const next = startFlow(cluster, planChanges(3, 'again'), 0);
+    const killing = strikeAt(moments.next(3), 'kill', tenures, () => tenures.holder(gateFence(cluster)));
+    next.allow(3);
+    const killed = await killing;
+    expect(killed.victim.name).not.toBe(victim.name);
+    await next.done;
+    await untilQuiet(cluster);
+    const takeover = takeoverIn(cluster.log.transactions, gateFence(cluster), killed.sessions, killed.at);
+    expect(own.has(takeover?.by ?? '')).toBe(true);
+    expect(await problemsOf(cluster)).toEqual([]);
+  });
+});
+
+/** How long this machine let a process wait that had something to do: nobody can be quicker than that. */
+function starvation(): Disposable & { worstMs(): number } {
+  const delay = monitorEventLoopDelay({ resolution: 10 });
+  delay.enable();
+  return { worstMs: () => delay.max / 1e6, [Symbol.dispose]: () => void delay.disable() };
+}
+
+/** What whoever waits for his turn may write: that he is there, and that he waits. */
+const OWN_PLACE = /\/(components\/[^/]+|elections\/[^/]+|lock|election)(\/|$)/;
+
+function foreignWrites(
+  transactions: readonly LoggedTransaction[],
+  sessions: ReadonlySet<string>,
+): readonly string[] {
+  return transactions
+    .filter(each => sessions.has(each.session))
+    .flatMap(each => each.operations.filter(operation => !OWN_PLACE.test(operation.path)))
+    .map(operation => `${operation.kind} ${operation.path}`);
+}
+
+/** Refs a process or something it had started changed since then. */
+function effectsOf(cluster: Cluster, pid: number, since: number): readonly string[] {
+  return cluster.journal.changes
+    .filter(change => change.at >= BigInt(since) * 1_000_000n && change.processes.includes(pid))
+    .map(change => `${change.repository} ${change.ref}`);
+}

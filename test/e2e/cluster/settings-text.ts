@@ -1,0 +1,73 @@
+/** What an operator writes for one process of many: the same everywhere but for what is its own (port, directories). */
+import path from 'node:path';
+import { CONFIG_PROJECT, CONNECTION, PROJECTS, TENANT } from './layout.ts';
+
+export interface ClusterPlaces {
+  readonly root: string;
+  /** `host:port`, one or more. */
+  readonly zookeeper: string;
+  /** Path in the store below which all is. */
+  readonly storeRoot: string;
+  /** Collector. */
+  readonly collector: string;
+  readonly token: string;
+  /** Each process has mirrors of its own, as on machines of their own; else all share one directory. */
+  readonly separateMirrors: boolean;
+}
+
+/** Seconds: how long the store waits before it takes a silent process for dead. */
+export const SESSION_TIMEOUT = 4;
+
+export function stateOf(root: string): string {
+  return path.join(root, 'state');
+}
+
+/** @param port of the web; 0 for what serves none. */
+export function settingsText(places: ClusterPlaces, name: string, port: number): string {
+  const { root, separateMirrors } = places;
+  return `[scheduler]
+tenant_config = tenants.yaml
+state_dir = ${stateOf(root)}
+
+[zookeeper]
+hosts = ${places.zookeeper}
+root = ${places.storeRoot}
+session_timeout = ${SESSION_TIMEOUT}
+
+[web]
+port = ${port}
+root = http://gatehouse.example.org
+
+[merger]
+git_dir = ${path.join(root, 'mirrors', separateMirrors ? name : 'all')}
+
+[executor]
+job_dir = ${path.join(root, 'jobs', name)}
+allow_unsandboxed = true
+max_builds = 8
+
+[tracing]
+enabled = true
+endpoint = ${places.collector}
+timeout = 2000
+
+[log]
+level = debug
+
+[connection ${CONNECTION}]
+driver = git
+baseurl = ${path.join(root, 'repositories')}
+webhook_token = ${places.token}
+poll_interval = 0
+`;
+}
+
+export function tenantsText(): string {
+  return `- tenant:
+    name: ${TENANT}
+    source:
+      ${CONNECTION}:
+        config-projects: [${CONFIG_PROJECT}]
+        untrusted-projects: [${PROJECTS.join(', ')}]
+`;
+}

@@ -1,0 +1,86 @@
+/**
+ * I1, I2, I3, I10, I20 at the code host: what lands was asked for by a durable intent of an item that is being reported, is
+ * exactly what was tested, passes every job, lands once; and whoever acts is alive in the store.
+ */
+import { reportIntentCodec } from '../../../src/model/codec/records.ts';
+import type { ReportIntent } from '../../../src/model/report-intent.ts';
+import type { Landing } from '../host/code-host.ts';
+import { jobFails } from '../host/developer.ts';
+import { TENANT } from '../site.ts';
+import type { World } from '../world.ts';
+import type { Complain } from './check.ts';
+import type { PipelineHistory } from './pipeline-history.ts';
+
+const JOBS = ['unit', 'integration'];
+
+export class Landings {
+  readonly #world: World;
+  readonly #history: PipelineHistory;
+  readonly #complain: Complain;
+  readonly #landed = new Map<string, string>();
+  #seen = 0;
+  #effects = 0;
+
+  constructor(world: World, history: PipelineHistory, complain: Complain) {
+    this.#world = world;
+    this.#history = history;
+    this.#complain = complain;
+  }
+
+  /** After each event of the run. */
+  step(): void {
+    const { landings } = this.#world.host;
+    for (; this.#seen < landings.length; this.#seen += 1) {
+      const landing = landings[this.#seen];
+      if (landing !== undefined && landing.by !== 'developer') this.#check(landing);
+    }
+    const { effects } = this.#world;
+    for (; this.#effects < effects.length; this.#effects += 1) {
+      const effect = effects[this.#effects];
+      if (effect?.sessionAlive === false)
+        this.#complain(
+          'I10',
+          `${effect.by} asked the host for "${effect.what}" although its session is over`,
+        );
+    }
+  }
+
+  #check(landing: Landing): void {
+    const { project, branch, from, by } = landing;
+    const { objects } = this.#world.host;
+    const to: string = landing.to;
+    const commit = objects.get(to);
+    const change = /^Change: (.+)$/m.exec(commit.message)?.[1] ?? to;
+    const before = this.#landed.get(change);
+    if (before !== undefined) this.#complain('I1', `${change} landed twice: ${before} and ${to}`);
+    this.#landed.set(change, to);
+    const failing = JOBS.filter(job => jobFails(commit.files, job));
+    if (failing.length > 0)
+      this.#complain('I2', `${change} landed although ${failing.join(', ')} fail on it`);
+    const intent = this.#intents().find(each =>
+      each.parts.some(
+        part => part.merges && part.tested?.commit === to && part.change.project.endsWith(project),
+      ),
+    );
+    if (intent === undefined) {
+      this.#complain('I1', `${by} landed ${change} without a durable intent`);
+      return;
+    }
+    const part = intent.parts.find(each => each.tested?.commit === to);
+    if (part?.tested?.before !== String(from))
+      this.#complain('I3', `${change} landed on ${from}, tested was ${part?.tested?.before}`);
+    const item =
+      intent.item === null ? undefined : this.#history.state(intent.pipeline).items.get(intent.item);
+    if (item?.phase.phase !== 'reporting' || item.phase.report !== intent.uuid)
+      this.#complain('I2', `${change} landed on ${branch} while its item is ${item?.phase.phase ?? 'gone'}`);
+  }
+
+  #intents(): readonly ReportIntent[] {
+    const { server, paths } = this.#world;
+    const base = paths.reportOutbox(TENANT, 'gate');
+    return [...(server.leader.find(base)?.children ?? [])].flatMap(name => {
+      const data = server.leader.find(`${base}/${name}`)?.data;
+      return data === undefined ? [] : [reportIntentCodec.decode(data)];
+    });
+  }
+}

@@ -1,0 +1,73 @@
+/**
+ * `npm run sim`: deterministic simulation. The real schedulers, intake, outbox senders, driver and the mergers' and
+ * executors' ends of the store run in one thread with virtual time, over an in-memory ensemble and a made-up code host, while
+ * a seed decides what goes wrong. Everything that is committed is checked; at the end everything must be at rest, and one more
+ * change must pass the gate.
+ *
+ *     npm run sim -- --seeds 1000            a campaign; --minutes 10, --from 5000, --scenario busy, --calm
+ *     npm run sim -- --seed 4711             that run again; --verbose tells its whole story
+ *     npm run sim -- --sweep [--scenario reset] [--stride 10] [--point 812/effect]
+ *     npm run sim -- --patches               breaks the rules on purpose, one at a time: each must be caught
+ *
+ * Where things are:
+ *
+ *     kernel/        virtual time, processes that can be killed and paused, the platform's clock and chance replaced
+ *     store/         the ensemble: a leader, copies that lag, sessions that expire; the client side of a session
+ *     host/          the code host: commits and refs without git, people, calls over the network
+ *     process/       what runs in a process: wiring only, the code is the real one
+ *     world.ts       all of it put together; supervisor, webhooks
+ *     scenario*.ts   what people do;  faults.ts, weather.ts  what goes wrong
+ *     checks/        the invariants;  quiet.ts  whether all is at rest
+ *     run.ts         one run;  campaign.ts  many;  sweep.ts  a crash at every call
+ *     patches/       broken rules, as data, and how they are put in place while the source is loaded
+ */
+import { parseArgs } from 'node:util';
+import { applyPatch } from './patches/apply.ts';
+
+const HELP = `npm run sim -- [options]
+
+  --seeds N        this many runs, one per seed (default 100)       --minutes M   as many as fit
+  --from N         the first seed (default 1)                       --scenario S  always this one
+  --first          stop at the first failure
+  --faults A,B     only faults of these kinds
+  --calm           nothing goes wrong                               --json        one line of JSON at the end
+  --seed N         one run                                          --verbose     its story, event by event
+  --repeat         twice, and both must be the same
+  --sweep          kill the caller at every call of a port          --stride N    every N-th call, phases in turn
+  --point N/K      only there, with its whole story on --verbose    --offset N      begin with the N-th
+  --label TEXT     only calls that begin so                         --strike K      before, effect, reply, or with /pause, /break
+  --patches        every rule-breaking patch must be caught         --patch NAME  runs with that patch
+`;
+
+const { values } = parseArgs({
+  options: {
+    seed: { type: 'string' },
+    seeds: { type: 'string' },
+    minutes: { type: 'string' },
+    from: { type: 'string' },
+    scenario: { type: 'string' },
+    faults: { type: 'string' },
+    calm: { type: 'boolean', default: false },
+    verbose: { type: 'boolean', default: false },
+    json: { type: 'boolean', default: false },
+    first: { type: 'boolean', default: false },
+    repeat: { type: 'boolean', default: false },
+    sweep: { type: 'boolean', default: false },
+    stride: { type: 'string' },
+    offset: { type: 'string' },
+    point: { type: 'string' },
+    label: { type: 'string' },
+    strike: { type: 'string' },
+    patches: { type: 'boolean', default: false },
+    patch: { type: 'string' },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+// Before anything of the product is loaded.
+if (values.patch !== undefined) applyPatch(values.patch);
+if (values.help) process.stdout.write(HELP);
+else {
+  const { command } = await import('./command.ts');
+  process.exitCode = await command(values);
+}

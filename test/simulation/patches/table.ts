@@ -1,0 +1,362 @@
+/** Rules of the product, each broken on purpose: the measure of the simulation is that it notices every one. */
+import type { Patch } from './patch.ts';
+
+export const PATCHES: readonly Patch[] = [
+  {
+    name: 'no-epoch-check',
+    rule: 'a write under a fence checks the epoch',
+    edits: [
+      {
+        file: 'src/store/fence.ts',
+        find: 'check(epochPath, this.epoch)',
+        replace: 'check(epochPath)',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'no-lock-check',
+    rule: 'a write under a fence checks the lock',
+    edits: [
+      {
+        file: 'src/store/fence.ts',
+        find: 'const checks = [check(lock.path), check(epochPath, this.epoch)];',
+        replace: 'const checks = [check(lockPath), check(epochPath, this.epoch)];',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'epoch-not-raised',
+    rule: 'who takes a lock raises the epoch',
+    edits: [
+      {
+        file: 'src/store/fence.ts',
+        find: 'if (Buffer.from(node.data).equals(holder)) return node.stat.version;',
+        replace: 'if (node.stat.version > 0) return node.stat.version;',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'lost-executor' },
+  },
+  {
+    name: 'lost-reply-means-done',
+    rule: 'a write whose reply was lost is looked up',
+    edits: [
+      {
+        file: 'src/store/fence.ts',
+        find: 'return node !== undefined && new TextDecoder().decode(node.data) === operationId;',
+        replace: 'return node !== undefined || operationId === lockPath;',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', faults: 'store-loss,break' },
+  },
+  {
+    name: 'acknowledge-before-forward',
+    rule: 'an event is taken from its queue in the write that records what came of it',
+    edits: [
+      {
+        file: 'src/scheduler/connection-events.ts',
+        find: 'await fence.commit([...forwardOperations(entry, processed, takenAt, deps), ...memory], deps.ids.uuid());',
+        replace:
+          'const [taken, ...rest] = forwardOperations(entry, processed, takenAt, deps); await fence.commit(taken === undefined ? [] : [taken], deps.ids.uuid()); await fence.commit([...rest, ...memory], deps.ids.uuid());',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'acknowledge-webhook-first',
+    rule: 'a webhook is acknowledged when its event is durable',
+    edits: [
+      {
+        file: 'src/store/event-queue.ts',
+        find: 'await store.multi(this.put(value, id));',
+        replace: 'store.multi(this.put(value, id)).catch(() => {});',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'no-seen-node',
+    rule: 'a delivery that comes again is recognised',
+    edits: [
+      {
+        file: 'src/store/event-queue.ts',
+        find: 'if (id === undefined || seenPath === undefined) return [append];',
+        replace: 'if (id !== undefined || seenPath === undefined) return [append];',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change' },
+  },
+  {
+    name: 'retry-create-blindly',
+    rule: 'after a lost reply to a sequential create one looks for one’s own node first',
+    edits: [
+      {
+        file: 'src/store/lock.ts',
+        find: 'if (ours !== undefined) return ours;',
+        replace: 'void ours;',
+      },
+    ],
+    caughtBy: {
+      kind: 'calls',
+      scenario: 'single-change',
+      label: 'multi create /tenants/acme/pipelines',
+      strike: 'effect/break',
+    },
+  },
+  {
+    name: 'export-before-commit',
+    rule: 'spans are written with the turn that ends them',
+    edits: [
+      {
+        file: 'src/scheduler/pipeline-turn.ts',
+        find: '          ...outboxOperations(state, draft, context.committing, now),\n',
+        replace: '',
+      },
+      {
+        file: 'src/scheduler/pipeline-turn.ts',
+        find: '  const now = context.clock.now();\n',
+        replace:
+          '  const now = context.clock.now();\n  await fence.commit(outboxOperations(state, draft, context.committing, now), context.ids.uuid());\n',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'reset' },
+  },
+  {
+    name: 'act-without-intent',
+    rule: 'the intent of a report stays until the deed is known to be done',
+    edits: [
+      {
+        file: 'src/scheduler/report-loop.ts',
+        find: '      const result = await carryOutInContact(',
+        replace:
+          '      await fence.commit([remove(entry.path)], deps.ids.uuid());\n      const result = await carryOutInContact(',
+      },
+      {
+        file: 'src/scheduler/report-loop.ts',
+        find: '[remove(entry.path), ...(result === undefined',
+        replace: '[...(result === undefined',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'held-ignores-suspension',
+    rule: 'who is out of contact with the store starts no effect',
+    edits: [
+      {
+        file: 'src/store/fence.ts',
+        find: "return !this.#lost.signal.aborted && this.#deps.store.sessionState === 'connected';",
+        replace: 'return !this.#lost.signal.aborted;',
+      },
+    ],
+    caughtBy: {
+      kind: 'calls',
+      scenario: 'single-change',
+      label: 'host refs org/docs',
+      strike: 'effect/pause',
+    },
+  },
+  {
+    name: 'claim-without-node',
+    rule: 'who takes a request claims it in the same write',
+    edits: [
+      {
+        file: 'src/store/request-worker.ts',
+        find: 'store.multi([claim, set(request.path, taken, request.version)])',
+        replace: 'store.multi([set(request.path, taken)])',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'result-before-its-claim-ends',
+    rule: 'a result and the end of its request are one write',
+    edits: [
+      {
+        file: 'src/executor/store-builds.ts',
+        find: 'await claim.complete(events.put(event));',
+        replace: 'await deps.store.multi(events.put(event)); await claim.complete();',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'superseded-results-count',
+    rule: 'only an open build takes a result',
+    edits: [
+      {
+        file: 'src/pipeline/apply-build-events.ts',
+        find: '  if (!isOpen(build)) {\n    attachExecution(draft, found, event);',
+        replace: '  if (isOpen(build) && !isOpen(build)) {\n    attachExecution(draft, found, event);',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'reset' },
+  },
+  {
+    name: 'no-resync',
+    rule: 'after a lost contact one looks again',
+    edits: [
+      {
+        file: 'src/store/wake-ups.ts',
+        find: "if (event.kind === 'resync' || concerns(event)) dirty.set();",
+        replace: "if (event.kind !== 'resync' && concerns(event)) dirty.set();",
+      },
+      {
+        file: 'src/store/wake-ups.ts',
+        find: 'store.onSessionState(() => dirty.set())',
+        replace: "store.onSessionState(state => state === 'lost' && dirty.set())",
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', faults: 'break,cut,store-loss' },
+  },
+  {
+    name: 'take-over-without-reconcile',
+    rule: 'a new holder settles work that is in nobody’s hands',
+    edits: [
+      {
+        file: 'src/scheduler/pipeline-runner.ts',
+        find: 'if (deps.clock.monotonic() >= careAt) {',
+        replace: 'if (deps.clock.monotonic() < careAt) {',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', faults: 'request-removed' },
+  },
+  {
+    name: 'lost-workers-unsettled',
+    rule: 'requests whose worker vanished are settled',
+    edits: [
+      {
+        file: 'src/scheduler/lost-workers.ts',
+        find: 'for (const abandoned of await deps.buildRequests.abandoned()) {',
+        replace: 'for (const abandoned of (await deps.buildRequests.abandoned()).slice(0, 0)) {',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'lost-executor', calm: true },
+  },
+  {
+    name: 'lost-worker-without-result',
+    rule: 'a lost build leaves its request and gets its result in one write',
+    edits: [
+      {
+        file: 'src/scheduler/lost-workers.ts',
+        find: '[...deps.buildRequests.discard(abandoned), ...result],',
+        replace: '[...deps.buildRequests.discard(abandoned), ...result.slice(0, 0)],',
+      },
+      {
+        file: 'src/scheduler/pipeline-runner.ts',
+        find: 'if (deps.clock.monotonic() >= careAt) {',
+        replace: 'if (deps.clock.monotonic() < careAt) {',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'lost-executor', calm: true },
+  },
+  {
+    name: 'dequeue-without-root-span',
+    rule: 'an item that leaves ends its trace in the same write',
+    edits: [
+      {
+        file: 'src/scheduler/commit-turn.ts',
+        find: 'const changed = [...draft.state.items.values(), ...draft.left].filter(',
+        replace: 'const changed = [...draft.state.items.values()].filter(',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'dequeue-without-history',
+    rule: 'an item that leaves goes into the history in the same write',
+    edits: [
+      {
+        file: 'src/scheduler/commit-turn.ts',
+        find: 'const items = draft.left.filter(isWorthKeeping)',
+        replace: 'const items = draft.left.slice(1).filter(isWorthKeeping)',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'merge-out-of-order',
+    rule: 'only the head of a queue is reported',
+    edits: [
+      {
+        file: 'src/pipeline/process-item.ts',
+        find: '    pass.directlyAhead !== null\n',
+        replace: '    pass.directlyAhead === item\n',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },
+  },
+  {
+    name: 'cancel-ignored',
+    rule: 'an executor is told to stop what is cancelled',
+    edits: [
+      {
+        file: 'src/store/request-queue.ts',
+        find: 'return marks[index] === undefined ? [create(this.cancelPath(uuid))] : [];',
+        replace: 'return [];',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'reset', calm: true },
+  },
+  {
+    name: 'sweep-graphs-of-others',
+    rule: 'a sweeper removes only what nobody uses',
+    edits: [
+      {
+        file: 'src/scheduler/sweep-blobs.ts',
+        find: 'const removed = [...versions].filter(([blob]) => !used.has(blob));',
+        replace: 'const removed = [...versions];',
+      },
+      {
+        file: 'src/scheduler/sweep-blobs.ts',
+        find: 'unusedBefore = new Set(all.filter(blob => !used.has(blob) && !versions.has(blob)));',
+        replace: 'unusedBefore = new Set(all);',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'long-jobs', calm: true },
+  },
+  {
+    name: 'land-what-was-not-tested',
+    rule: 'a branch goes from where the test began to what was tested',
+    edits: [
+      {
+        file: 'drivers/git/land.ts',
+        find: '  if (tip !== before) {\n',
+        replace: '  if (tip === head) {\n',
+      },
+      {
+        file: 'drivers/git/land.ts',
+        find: '{ ref: places.branch, from: before, to: commit },',
+        replace: '{ ref: places.branch, from: places.tip ?? before, to: commit },',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'lost-race', calm: true },
+  },
+  {
+    name: 'failures-are-retried',
+    rule: 'only infrastructure is tried again, never a verdict',
+    edits: [
+      {
+        file: 'src/model/build.ts',
+        find: "return build.state.state === 'completed' && build.state.result === 'RETRY';",
+        replace:
+          "return build.state.state === 'completed' && (build.state.result === 'RETRY' || build.state.result === 'FAILURE');",
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },
+  },
+  {
+    name: 'outbox-removed-before-delivery',
+    rule: 'a row leaves the outbox when it has arrived',
+    edits: [
+      {
+        file: 'src/store/outbox-drain.ts',
+        find: "    const outcome = data.length === 0 ? 'delivered' : await this.#deliver(data, signal);\n",
+        replace:
+          "    await this.#remove(entries);\n    const outcome = data.length === 0 ? 'delivered' : await this.#deliver(data, signal);\n",
+      },
+    ],
+    caughtBy: { kind: 'calls', scenario: 'single-change', label: 'collector takes', strike: 'before' },
+  },
+];

@@ -1,0 +1,55 @@
+/** A web process: what the webhook route and the dequeue button do with the store, without HTTP. */
+import type { NewConnectionEvent } from '../../../src/driver/connection.ts';
+import type { ChangeKey } from '../../../src/model/change.ts';
+import { connectionEventCodec, pipelineEventCodec } from '../../../src/model/codec/records.ts';
+import type { ConnectionEvent, PipelineEvent } from '../../../src/model/event.ts';
+import { EventQueue } from '../../../src/store/event-queue.ts';
+import { CONNECTION } from '../host/host-git.ts';
+import type { Incarnation } from '../kernel/incarnation.ts';
+import type { ProcessParts } from './parts.ts';
+
+/** What the world can ask of a running web process. */
+export interface WebDoor {
+  webhook(event: NewConnectionEvent): Promise<'stored' | 'duplicate'>;
+  dequeue(pipeline: string, change: ChangeKey): Promise<void>;
+}
+
+export async function runWeb(life: Incarnation, parts: ProcessParts, stop: AbortSignal): Promise<void> {
+  const { paths } = parts;
+  const store = parts.connect(life);
+  const { clock } = life;
+  const places = paths.connection(CONNECTION);
+  const intake = new EventQueue<ConnectionEvent>({
+    store,
+    path: places.queue,
+    seenPath: places.seen,
+    codec: connectionEventCodec,
+    clock,
+  });
+  await intake.prepare(stop);
+  parts.openDoor(life, {
+    async webhook(event) {
+      const now = clock.now();
+      const told = {
+        uuid: life.ids.uuid(),
+        connection: CONNECTION,
+        ...event,
+        receivedAt: now,
+        storedAt: now,
+        sampled: true,
+      };
+      return await intake.offer(told, event.deliveryId);
+    },
+    async dequeue(pipeline, change) {
+      const queue = new EventQueue<PipelineEvent>({
+        store,
+        path: paths.pipeline(parts.tenant, pipeline).eventQueue,
+        codec: pipelineEventCodec,
+        clock,
+      });
+      await store.multi(queue.put({ kind: 'dequeue', uuid: life.ids.uuid(), change, by: 'the simulation' }));
+    },
+  });
+  await new Promise<void>(resolve => stop.addEventListener('abort', () => resolve(), { once: true }));
+  await store.close();
+}

@@ -1,0 +1,134 @@
+/** The tenant of every run: a shared queue of two projects, one project on its own, check, gate and post. */
+import { parseTenantFile } from '../../src/layout/tenant-file.ts';
+import type { Tenant } from '../../src/model/layout.ts';
+import type { CodeHost } from './host/code-host.ts';
+import { CONNECTION } from './host/host-git.ts';
+
+export const TENANT = 'acme';
+export const PROJECTS = ['org/app', 'org/lib', 'org/docs'] as const;
+
+const PIPELINES = `
+- pipeline:
+    name: check
+    manager: independent
+    trigger:
+      local: [{event: proposed}]
+    success:
+      local: {note: true}
+    failure:
+      local: {note: true}
+    merge-conflict:
+      local: {note: true}
+    config-error:
+      local: {note: true}
+- pipeline:
+    name: gate
+    manager: dependent
+    precedence: high
+    require:
+      local: {approved: true, open: true, current-patchset: true}
+    trigger:
+      local: [{event: approved}]
+    start:
+      local: {note: true}
+    success:
+      local: {merge: true, note: true}
+    failure:
+      local: {note: true}
+    merge-conflict:
+      local: {note: true}
+    config-error:
+      local: {note: true}
+    no-jobs:
+      local: {note: true}
+- pipeline:
+    name: post
+    manager: independent
+    precedence: low
+    post-review: true
+    trigger:
+      local: [{event: ref-updated}]
+    success:
+      local: {note: true}
+- queue:
+    name: integrated
+- job:
+    name: base
+    abstract: true
+    timeout: 300
+    run: playbooks/job.sh
+- job:
+    name: unit
+    attempts: 6
+- job:
+    name: integration
+    attempts: 6
+- job:
+    name: publish
+    attempts: 6
+`;
+
+function project(name: string, queue: boolean): string {
+  return `
+- project:
+    name: ${name}
+${queue ? '    queue: integrated\n' : ''}    check:
+      jobs: [unit]
+    gate:
+      jobs: [unit, integration: {dependencies: [unit]}]
+    post:
+      jobs: [publish]
+`;
+}
+
+/** The config-project's file, with more lines. */
+export function mainConfig(more = ''): string {
+  return [
+    PIPELINES,
+    project('org/app', true),
+    project('org/lib', true),
+    project('org/docs', false),
+    more,
+  ].join('');
+}
+
+/** A project's own file: one more job in the gate. */
+export function ownConfig(job: string): string {
+  return `
+- job:
+    name: ${job}
+    attempts: 6
+    run: playbooks/${job}.sh
+- project:
+    gate:
+      jobs: [${job}]
+`;
+}
+
+export function populate(host: CodeHost): void {
+  host.create(
+    'org/config',
+    new Map([
+      ['zuul.yaml', mainConfig()],
+      ['playbooks/job.sh', 'true'],
+    ]),
+  );
+  for (const name of PROJECTS) host.create(name, new Map([['README', name]]));
+}
+
+export function tenants(): readonly Tenant[] {
+  const parsed = parseTenantFile(
+    `
+- tenant:
+    name: ${TENANT}
+    source:
+      ${CONNECTION}:
+        config-projects: [org/config]
+        untrusted-projects: [${PROJECTS.join(', ')}]
+`,
+    'main.yaml',
+    new Set([CONNECTION]),
+  );
+  if (parsed.kind === 'invalid') throw new Error(parsed.errors.map(error => error.text).join('\n'));
+  return parsed.tenants;
+}

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest';
+import { componentsLines } from '../../../src/cmd/commands/components-text.ts';
+import type { ComponentJson } from '../../../src/web/component-routes.ts';
+
+const NOW = 1_795_000_000_000;
+const LOOK = { width: 84, colour: false, root: 'http://127.0.0.1:9000', now: NOW };
+
+function component(
+  id: string,
+  more: Partial<ComponentJson> & Partial<ComponentJson['gatehouse']> = {},
+): ComponentJson {
+  const { hostname = 'ci1', state = 'running', version = '0.2.0', ...rest } = more;
+  const gatehouse = {
+    id,
+    pid: 4711,
+    started_at: NOW - 7_380_000,
+    labels: [],
+    address: null,
+    wanted: null,
+    ...rest,
+  };
+  return { hostname, state, version, gatehouse };
+}
+
+test('the components stand by kind, in columns', () => {
+  const all = {
+    scheduler: [component('scheduler-0')],
+    merger: [component('merger-12', { hostname: 'ci10', pid: 9 })],
+    executor: [
+      component('executor-4', { labels: ['linux', 'gpu'], wanted: 'paused' }),
+      component('executor-7', { state: 'paused', wanted: 'paused', started_at: NOW - 65_000 }),
+      component('executor-8', { state: 'stopping', wanted: 'stopping' }),
+    ],
+    web: [component('web-1')],
+  };
+  expect(`\n${componentsLines(all, LOOK).join('\n')}\n`).toBe(
+    `
+6 components on ci1, ci10                                      http://127.0.0.1:9000
+
+scheduler
+  ● scheduler-0   running                  up 2h 03m   ci1    pid 4711
+merger
+  ● merger-12     running                  up 2h 03m   ci10   pid 9
+executor
+  ● executor-4    running (to be paused)   up 2h 03m   ci1    pid 4711   linux gpu
+  ‖ executor-7    paused                   up 1m 05s   ci1    pid 4711
+  ◌ executor-8    stopping                 up 2h 03m   ci1    pid 4711
+web
+  ● web-1         running                  up 2h 03m   ci1    pid 4711
+`
+      .replace('linux gpu', 'linux gpu')
+      .replace('   linux gpu', '   linux gpu'),
+  );
+});
+
+test('what does not happen without a kind is said, and versions where they differ', () => {
+  const all = {
+    scheduler: [component('scheduler-0'), component('scheduler-1', { version: '0.3.0' })],
+    merger: [],
+    executor: [],
+    web: [],
+  };
+  expect(componentsLines(all, LOOK)).toEqual([
+    '2 components on ci1                                            http://127.0.0.1:9000',
+    '',
+    'scheduler',
+    '  ● scheduler-0   running   up 2h 03m   ci1   pid 4711   0.2.0',
+    '  ● scheduler-1   running   up 2h 03m   ci1   pid 4711   0.3.0',
+    'merger',
+    '  ! none: nothing is merged and no configuration is read until one is started',
+    'executor',
+    '  ! none: no job runs until one is started',
+  ]);
+});
+
+test('nothing at all is a picture, too', () => {
+  expect(componentsLines({ scheduler: [], merger: [], executor: [], web: [] }, LOOK)[0]).toMatch(
+    /^no components/,
+  );
+});
+
+test('what other machines call themselves cannot paint the terminal', () => {
+  const all = {
+    scheduler: [component('scheduler-0', { hostname: 'ci\u001b[31m' })],
+    merger: [],
+    executor: [],
+    web: [],
+  };
+  expect(componentsLines(all, LOOK).join('')).not.toContain('\u001b');
+});

@@ -1,0 +1,76 @@
+import { expect, test } from 'vitest';
+import type { ProjectGit } from '../../../../drivers/git/remote-git.ts';
+import { createReporter } from '../../../../drivers/git/reporter.ts';
+import type { ReportRequest } from '../../../../src/driver/connection.ts';
+import { parseCommitId } from '../../../../src/model/project.ts';
+import { proposedChange } from '../../../fake/queue-item.ts';
+
+const change = proposedChange('master/login');
+const before = parseCommitId('b'.repeat(40));
+
+/** A host whose refs are as the gate left them, and where every push is written down. */
+function host(onRefs: () => void = () => {}) {
+  const pushes: string[] = [];
+  const git = {
+    async refs() {
+      onRefs();
+      return new Map([
+        ['refs/heads/master', before],
+        [change.ref, change.commit],
+      ]);
+    },
+    has: async () => true,
+    async push() {
+      pushes.push('push');
+      return { kind: 'pushed' };
+    },
+    async note() {
+      pushes.push('note');
+      return { kind: 'noted' };
+    },
+  } as unknown as ProjectGit;
+  const log = { debug: () => {}, info: () => {}, warn: () => {} };
+  const format = ({ branch, topic }: { readonly branch: string; readonly topic: string }) =>
+    `gate/${branch}/${topic}`;
+  const templates = { proposals: { format }, approvals: { format } } as never;
+  return { pushes, reporter: createReporter({ log, templates, openGit: async () => git, secrets: [] }) };
+}
+
+const request: ReportRequest = {
+  action: 'success',
+  config: { merge: true, note: true },
+  change,
+  tenant: 'acme',
+  pipeline: 'gate',
+  item: 'item',
+  message: 'Build succeeded.',
+  result: 'SUCCESS',
+  url: 'http://localhost',
+  tested: { base: before, before, commit: parseCommitId('c'.repeat(40)) },
+};
+
+test('a process that may act lands and notes', async () => {
+  const { pushes, reporter } = host();
+  const outcome = await reporter.report(request, AbortSignal.timeout(5000), () => true);
+  expect(outcome).toEqual({ kind: 'done', merged: true });
+  expect(pushes).toEqual(['push', 'note']);
+});
+
+test('a process that lost its right after it looked at the refs pushes nothing', async () => {
+  let allowed = true;
+  const { pushes, reporter } = host(() => {
+    allowed = false;
+  });
+  await expect(reporter.report(request, AbortSignal.timeout(5000), () => allowed)).rejects.toThrow(
+    'may not act',
+  );
+  expect(pushes).toEqual([]);
+});
+
+test('a process that lost its right between landing and note says nothing', async () => {
+  let asked = 0;
+  const { pushes, reporter } = host();
+  const mayAct = () => ++asked === 1;
+  await expect(reporter.report(request, AbortSignal.timeout(5000), mayAct)).rejects.toThrow('may not act');
+  expect(pushes).toEqual(['push']);
+});

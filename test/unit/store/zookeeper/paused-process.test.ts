@@ -1,0 +1,62 @@
+/** A process that was stopped knows, with the first thing it asks, what became of its session meanwhile. */
+import { spawn } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { expect, test } from 'vitest';
+import { create } from '../../../../src/store/port.ts';
+import { eventually } from '../../../conformance/store/eventually.ts';
+import { freshRoot } from '../../../conformance/store/fresh-root.ts';
+import { describeOnZooKeeper, sharedZooKeeper } from '../../../setup/zookeeper.ts';
+import { openSessions } from './open-sessions.ts';
+
+const TIMEOUT_MS = 1500;
+
+async function stoppedFor(ms: number) {
+  const server = sharedZooKeeper();
+  await using sessions = openSessions([server], { sessionTimeoutMs: 10_000 });
+  const witness = await sessions.connect();
+  const root = freshRoot();
+  const script = new URL('paused-process.ts', import.meta.url).pathname;
+  const child = spawn(process.execPath, [script, String(server.port), String(TIMEOUT_MS), root], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  try {
+    let lines: string[] = [];
+    child.stdout.setEncoding('utf8').on('data', (text: string) => lines.push(...text.trimEnd().split('\n')));
+    await eventually(() => expect(lines.length).toBeGreaterThan(5));
+    child.kill('SIGSTOP');
+    await pause(ms);
+    lines = [];
+    if (ms > TIMEOUT_MS * 2) {
+      // Somebody else is in charge now.
+      await eventually(async () => expect(await witness.get(`${root}/mine`)).toBeUndefined());
+      await witness.multi([create(`${root}/mine`, Buffer.from('of a successor'))]);
+    }
+    child.kill('SIGCONT');
+    await eventually(() => expect(lines.length).toBeGreaterThan(10));
+    await witness.sync();
+    const node = await witness.get(`${root}/mine`);
+    return { lines, data: Buffer.from(node?.data ?? []).toString() };
+  } finally {
+    child.kill('SIGKILL');
+  }
+}
+
+describeOnZooKeeper('a process that was stopped', () => {
+  test('for three timeouts believes and writes nothing afterwards', async () => {
+    const { lines, data } = await stoppedFor(TIMEOUT_MS * 3);
+    // The first line may belong to a write that was made before the process was stopped.
+    expect(lines[0]).toMatch(/ lost$/);
+    expect(new Set(lines.slice(1))).toEqual(new Set(['lost SessionExpired lost']));
+    expect(data).toBe('of a successor');
+  });
+
+  test('for most of the timeout does not take its session for good until it has proved it', async () => {
+    const { lines } = await stoppedFor(TIMEOUT_MS * 0.7);
+    // It was stopped during a write, or between two of them, or about to print what it had believed before.
+    const [first = '', second = ''] = lines;
+    expect(first === 'connected written connected' ? second : first).toMatch(
+      /^connected written suspended$|^suspended written /,
+    );
+    expect(lines.at(-1)).toBe('connected written connected');
+  });
+});
