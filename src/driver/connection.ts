@@ -16,6 +16,7 @@ import type { ConnectionEvent, ReportOutcome, TriggerEvent } from '../model/even
 import type { Json } from '../model/job.ts';
 import type { ReportAction } from '../model/pipeline.ts';
 import type { BranchName, CommitId, ConnectionName, ProjectKey } from '../model/project.ts';
+import type { Step } from '../model/step.ts';
 
 export interface ConnectionDeps {
   readonly clock: Clock;
@@ -67,6 +68,8 @@ export interface ProcessedEvent {
   readonly discarded?: string;
   /** Projects seen for the first time: branches that moved since their configuration was read were told of by nobody. */
   readonly firstLooks?: readonly ProjectKey[];
+  /** What the host was asked, each with its time (kind `HostQuery`): shown below `EventProcess`. */
+  readonly queries?: readonly Step[];
   /** Things people did that had no effect, with the reason (an approval of an old commit): shown in `why` and in the trace. */
   readonly refusals: readonly { readonly change: Change; readonly text: string }[];
 }

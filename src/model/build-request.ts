@@ -21,6 +21,20 @@ export interface BuildPlaybook extends Playbook {
   readonly canonicalName: string;
 }
 
+/** What the executor and the job are told about the trace of the item. */
+export interface BuildTrace {
+  /** Of the item: where the Build span is. */
+  readonly traceId: TraceId;
+  readonly buildSpan: SpanId;
+  readonly sampled: boolean;
+  /** `tracestate` of the item; absent: none. */
+  readonly traceState?: string;
+  /** As {@link Build.ownTrace}: the job's trace is that of the build's uuid. */
+  readonly own?: true;
+  /** Milliseconds of run time after which the next playbook begins the continuation trace; absent: never. */
+  readonly splitAfterMs?: number;
+}
+
 export interface BuildRequest {
   /** Uuid of the build. */
   readonly uuid: Uuid;
@@ -43,5 +57,5 @@ export interface BuildRequest {
   /** The `zuul` variables (build, buildset, change, items, project, ...), complete: written to the job as JSON. */
   readonly zuul: { readonly [name: string]: Json };
   /** Null: tracing is off for this item and nothing of it reaches the job. */
-  readonly trace: null | { readonly traceId: TraceId; readonly buildSpan: SpanId; readonly sampled: boolean };
+  readonly trace: null | BuildTrace;
 }

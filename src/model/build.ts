@@ -23,6 +23,8 @@ export interface Execution {
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
   readonly steps: readonly Step[];
+  /** It ran over `[tracing] split_after`: steps that began at or after this are in the build's continuation trace. */
+  readonly continuedAt?: Nanoseconds;
 }
 
 export type BuildState =
@@ -62,6 +64,8 @@ export interface Build {
   readonly attempt: number;
   readonly voting: boolean;
   readonly requestedAt: Nanoseconds;
+  /** Its JobExecution is the root of a trace of its own, decided when it was requested: it was expected to take long. */
+  readonly ownTrace?: true;
   readonly state: BuildState;
 }
 

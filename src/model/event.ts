@@ -29,7 +29,7 @@ import type { Execution } from './build.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { Json } from './job.ts';
 import type { MergerOutcome } from './merge.ts';
-import type { BranchName, ConnectionName, PipelineName, ProjectKey, TenantName } from './project.ts';
+import type { BranchName, ConnectionName, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
 import type { ReportRecord } from './queue-item.ts';
 import type { BuildResult } from './results.ts';
 
@@ -156,6 +156,8 @@ export type PipelineEvent =
       readonly worker: string | null;
       readonly execution: Execution | null;
       readonly detail?: string;
+      /** Whose it was, so that its spans can be made although its item has left by now. Absent in events of 0.2. */
+      readonly of?: { readonly job: JobName; readonly attempt: number; readonly event: Uuid };
     }
   | {
       readonly kind: 'report-result';
@@ -172,9 +174,35 @@ export type PipelineEvent =
       readonly uuid: Uuid;
       readonly change: ChangeKey;
       readonly by: PipelineName;
+      readonly internal?: InternalOrigin;
     }
   /** An operator's request. */
-  | { readonly kind: 'dequeue'; readonly uuid: Uuid; readonly change: ChangeKey; readonly by: string };
+  | {
+      readonly kind: 'dequeue';
+      readonly uuid: Uuid;
+      readonly change: ChangeKey;
+      readonly by: string;
+      readonly management?: ManagementOrigin;
+    };
+
+/** Our own doing that led to an event; its trace links to who caused it. */
+export interface InternalOrigin {
+  readonly queuedAt: Nanoseconds;
+  /** Root of the item that caused it. */
+  readonly causedBy: SpanReference;
+  readonly sampled: boolean;
+}
+
+/** Where an operator's request came in. */
+export interface ManagementOrigin {
+  readonly receivedAt: Nanoseconds;
+  readonly storedAt: Nanoseconds;
+  /** Root of its trace is a child of this: the caller is our own command line, which proved who it is. */
+  readonly parent?: SpanReference;
+  /** The root links to this: another client that proved who it is. */
+  readonly caller?: SpanReference;
+  readonly sampled: boolean;
+}
 
 export type ReportOutcome =
   /** All reporters did it; with a merging reporter the tested commits are what the branches now hold. */

@@ -62,6 +62,8 @@ export interface FrozenJob {
   /** The first voting failure of the buildset cancels the other jobs. */
   readonly failFast: boolean;
   readonly network: boolean;
+  /** `own`: its work is a trace of its own, however short. Absent: by the time it is expected to take. */
+  readonly trace?: 'own';
   readonly successMessage?: string;
   readonly failureMessage?: string;
   readonly tags: readonly string[];
@@ -79,6 +81,7 @@ export interface JobNode {
   readonly failFast: boolean;
   /** Labels it needs; empty when any executor will do. */
   readonly labels: readonly string[];
+  readonly trace?: 'own';
 }
 
 export interface JobGraph {
@@ -95,5 +98,6 @@ export function jobNodeOf(job: FrozenJob): JobNode {
     holdFollowingChanges: job.holdFollowingChanges,
     failFast: job.failFast,
     labels: job.nodes.map(node => node.label),
+    ...(job.trace === undefined ? {} : { trace: job.trace }),
   };
 }

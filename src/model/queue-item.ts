@@ -117,12 +117,21 @@ export interface QueueItem {
   readonly role: 'live' | 'dependency';
   readonly origin: ItemOrigin;
   readonly sampled: boolean;
+  /**
+   * Not chosen by ratio, but `[tracing] keep` may still want it: its spans are made when it leaves, all or none. Jobs are told
+   * that nobody records.
+   */
+  readonly heldBack?: true;
+  /** W3C trace state for jobs; absent: none. */
+  readonly traceState?: string;
   readonly enqueuedAt: Nanoseconds;
   readonly phase: ItemPhase;
   /** The item whose tested state this one extends; null: the branch tip. Not always the next one ahead in the queue. */
   readonly behind: Uuid | null;
   /** Changes it depends on directly. */
   readonly dependsOn: readonly ChangeKey[];
+  /** Items of those changes that were in the pipeline when it entered. */
+  readonly neededItems?: readonly Uuid[];
   readonly buildset: BuildSet;
   /** Superseded ones, oldest first. */
   readonly earlier: readonly BuildSet[];

@@ -5,7 +5,13 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId } from '../lib/ids.ts';
 
-export type AttributeValue = string | number | boolean | readonly string[];
+export type AttributeValue =
+  | string
+  | number
+  | boolean
+  | readonly string[]
+  | readonly number[]
+  | readonly boolean[];
 export type Attributes = { readonly [name: string]: AttributeValue };
 
 export interface SpanLink {
@@ -32,6 +38,12 @@ export interface SpanRecord {
     readonly attributes: Attributes;
   }[];
   readonly links: readonly SpanLink[];
+  /** W3C trace state; absent: none. Only spans that others handed us have one. */
+  readonly traceState?: string;
+  /** Who made it, when that was not Gatehouse itself: the resource of a job's or a command's own telemetry. */
+  readonly resource?: Attributes;
+  /** Name of its instrumentation scope, likewise. */
+  readonly scope?: string;
   /** Error exactly when the result is a failure, an error or a timeout. */
   readonly status: { readonly code: 'unset' } | { readonly code: 'error'; readonly message: string };
 }

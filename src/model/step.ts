@@ -11,12 +11,21 @@ export type StepKind =
   | 'MergeChanges'
   | 'ReadConfig'
   // executor
+  | 'BuildRepoUpdateLock'
   | 'BuildRepoUpdate'
   | 'BuildCloneRepo'
+  | 'BuildMergeChanges'
+  | 'BuildSetRepoState'
   | 'BuildCheckout'
   | 'JobSetup'
   | 'Playbook'
-  | 'Cleanup';
+  | 'Cleanup'
+  // below a playbook, as far as it tells
+  | 'AnsiblePlay'
+  | 'AnsibleTask'
+  | 'ScriptStep'
+  // driver, while it processes an event
+  | 'HostQuery';
 
 export interface Step {
   readonly kind: StepKind;
@@ -26,6 +35,13 @@ export interface Step {
   readonly endedAt: Nanoseconds;
   /** Set when it has an outcome of its own, e.g. a playbook. */
   readonly result?: 'SUCCESS' | 'FAILURE' | 'TIMED_OUT' | 'ABORTED';
+  /**
+   * Name unlike any other below the same parent, when somebody had to know the span's id before it ended (a script's step is told
+   * its own id): the id then derives from the parent's and this alone, see `keyedStepSpanId` of `src/tracing/span-ids.ts`.
+   */
+  readonly key?: string;
+  /** Parts of it, in order of start: the plays of a playbook, the tasks of a play, the steps of a script. */
+  readonly steps?: readonly Step[];
   /** Short facts for the span, from the allow-list of its kind (`src/tracing/spans/`). */
   readonly facts?: { readonly [name: string]: string | number | boolean };
 }

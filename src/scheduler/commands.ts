@@ -30,7 +30,7 @@ export interface CommandContext {
   readonly tenant: string;
   readonly pipeline: Pipeline;
   readonly webRoot: string;
-  readonly tracing: boolean;
+  readonly tracing: () => boolean;
   readonly places: ProjectPlaces;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
@@ -135,7 +135,7 @@ function buildOperations(
     now,
     priority: priorityOf(context.pipeline.precedence),
     places: context.places,
-    tracing: context.tracing,
+    tracing: context.tracing(),
   });
   const ended = {
     kind: 'build-result',

@@ -26,7 +26,7 @@ export interface CommitPlaces {
 export interface CommitContext {
   readonly places: CommitPlaces;
   /** Undefined: tracing is off, no rows are written. */
-  readonly spans: SpanOptions | undefined;
+  readonly spans: () => SpanOptions | undefined;
 }
 
 /** Operations for what the draft changed in the pipeline's own records; unchanged items cost nothing. */
@@ -59,7 +59,8 @@ export function outboxOperations(
   const changed = [...draft.state.items.values(), ...draft.left].filter(
     item => before.items.get(item.uuid) !== item,
   );
-  const { spans: options, places } = context;
+  const { places } = context;
+  const options = context.spans();
   const spans =
     options === undefined
       ? []

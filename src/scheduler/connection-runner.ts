@@ -51,7 +51,7 @@ export async function runConnection(
     ids,
     log: deps.log,
     changes: shared.changes,
-    spans: deps.spans,
+    tracing: deps.tracing,
     queue,
     tenantsOf: project => [
       ...tenantsOf(project),
@@ -66,13 +66,14 @@ export async function runConnection(
   };
   const emit = async (news: Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>) => {
     const now = clock.now();
+    const uuid = ids.uuid();
     const event = {
-      uuid: ids.uuid(),
+      uuid,
       connection: connection.name,
       ...news,
       receivedAt: now,
       storedAt: now,
-      sampled: deps.sample(),
+      sampled: deps.tracing.isSampled(uuid),
     };
     await queue.offer(event, news.deliveryId);
   };

@@ -8,7 +8,7 @@ import type { Tenant } from '../model/layout.ts';
 import type { ConnectionName } from '../model/project.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
-import type { SpanOptions } from '../tracing/spans/span-options.ts';
+import type { LiveTracing } from '../tracing/live-tracing.ts';
 import type { ProjectPlaces } from './build-projects.ts';
 
 export interface SchedulerDeps {
@@ -24,10 +24,7 @@ export interface SchedulerDeps {
   readonly places: Omit<ProjectPlaces, 'defaultBranch'>;
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;
-  /** Undefined: tracing is off; nothing is written for it. */
-  readonly spans: SpanOptions | undefined;
-  /** Decides once per event whether its trace, and the items it leads to, are kept. */
-  sample(): boolean;
+  readonly tracing: LiveTracing;
   /**
    * Milliseconds without a change in the set of executors before a label none of them offers counts as one nobody has. Default 0:
    * for executors that are there before the scheduler and do not come and go.

@@ -15,9 +15,9 @@ import type { SpanRecord } from '../model/span.ts';
 import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
+import type { LiveTracing } from '../tracing/live-tracing.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import { ingestionSpans } from '../tracing/spans/ingestion-spans.ts';
-import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import type { ChangeCache } from './change-cache.ts';
 import { decisionRows } from './decision-rows.ts';
 import { discardedFacts, forwardedFacts } from './ingestion-facts.ts';
@@ -30,7 +30,7 @@ export interface ForwardDeps {
   readonly ids: IdMaker;
   readonly log: Log;
   readonly changes: ChangeCache;
-  readonly spans: SpanOptions | undefined;
+  readonly tracing: Pick<LiveTracing, 'spans'>;
   readonly queue: EventQueue<ConnectionEvent>;
   /** Tenants that hold the project, with their queues. */
   tenantsOf(
@@ -123,8 +123,8 @@ function spansOf(
   processedAt: Nanoseconds,
   deps: ForwardDeps,
 ): readonly SpanRecord[] {
-  if (deps.spans === undefined) return [];
-  const style = deps.spans;
+  const style = deps.tracing.spans();
+  if (style === undefined) return [];
   const stations = { driver: deps.connection.driver, takenAt, processedAt, endedAt: deps.clock.now() };
   if (forwards.length === 0) {
     const reason = processed.discarded ?? processed.refusals[0]?.text ?? 'nothing came of it';

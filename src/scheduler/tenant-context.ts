@@ -80,7 +80,7 @@ export function contextMaker(
         tenant,
         pipeline,
         webRoot: deps.webRoot,
-        tracing: deps.spans !== undefined,
+        tracing: () => deps.tracing.spans() !== undefined,
         places: {
           ...deps.places,
           defaultBranch: project => config.layout.projects.get(project)?.defaultBranch,
@@ -99,7 +99,7 @@ export function contextMaker(
         merges: reporter => merges(reporter),
       },
       committing: {
-        spans: deps.spans,
+        spans: () => deps.tracing.spans(),
         places: {
           counters: places.state,
           item: places.item,

@@ -25,8 +25,8 @@ import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
 import { type Fence, Fenced } from '../store/fence.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
+import type { LiveTracing } from '../tracing/live-tracing.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
-import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import { type TenantEventFacts, tenantEventSpans } from '../tracing/spans/tenant-event-spans.ts';
 import type { ChangeCache } from './change-cache.ts';
 import { decisionRows } from './decision-rows.ts';
@@ -59,7 +59,7 @@ export interface TenantEventsDeps {
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
   driverOf(connection: ConnectionName): Driver | undefined;
   readonly changes: ChangeCache;
-  readonly spans: SpanOptions | undefined;
+  readonly tracing: Pick<LiveTracing, 'spans'>;
   readonly queue: EventQueue<TenantEvent>;
   /** Milliseconds before a host that is away is asked again. Default {@link REMOTE_PAUSES}. */
   readonly pauses?: readonly number[];
@@ -266,7 +266,8 @@ function traceOperations(
   const at = deps.clock.now();
   const decisions = matches.map(match => matchDecision(match, event.trigger, deps.tenant, at));
   const operations = decisionRows(decisions, deps.paths.historyOutbox, at);
-  if (deps.spans === undefined) return operations;
+  const style = deps.tracing.spans();
+  if (style === undefined) return operations;
   const facts: TenantEventFacts = {
     event: event.uuid,
     tenant: deps.tenant,
@@ -283,6 +284,6 @@ function traceOperations(
     })),
     endedAt: deps.clock.now(),
   };
-  const spans = tenantEventSpans(facts, deps.spans);
+  const spans = tenantEventSpans(facts, style);
   return [...operations, ...outboxRows(deps.paths.spanOutbox, spans, spansCodec, at)];
 }

@@ -137,7 +137,7 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
       connections: deps.connections,
       driverOf: connection => shared.driversOfConnections.get(connection),
       changes: shared.changes,
-      spans: deps.spans,
+      tracing: deps.tracing,
       queue,
       pipelines: () => layout.current?.layout.pipelines.values() ?? [],
       retired: () => layout.current?.retired ?? [],

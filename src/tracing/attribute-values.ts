@@ -1,7 +1,8 @@
 /** The one way from facts to attributes: allow-listed names, values OTLP can carry, no URL with a password in it. */
 import { stripUserinfo } from '../lib/redact.ts';
 import type { Attributes, AttributeValue } from '../model/span.ts';
-import { ALLOWED, type AttributeKey, EVENT_FACTS, type SpanKind } from './attributes.ts';
+import { ALLOWED, EVENT_FACTS, type SpanKind } from './allowed-attributes.ts';
+import type { AttributeKey } from './attributes.ts';
 
 /** Facts as records have them: absent ones may be null or undefined and leave no attribute. */
 export type AttributeInput = { readonly [key in AttributeKey]?: unknown };

@@ -5,7 +5,7 @@
  *     buildset, build, request, report uuid → span id (first 16 digits)
  *     `JobExecution`, a wait, a step        → SHA-256(parent span id / name / ordinal), first 16 digits
  */
-import { derivedSpanId, type SpanId, spanIdOf, traceIdOf, type Uuid } from '../lib/ids.ts';
+import { derivedSpanId, type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../lib/ids.ts';
 import type { SpanReference } from '../model/event.ts';
 import type { StepKind } from '../model/step.ts';
 
@@ -21,6 +21,24 @@ export function jobExecutionSpanId(build: SpanId): SpanId {
 /** @param ordinal how many steps of the same kind and subject came before below the same parent. */
 export function stepSpanId(parent: SpanId, kind: StepKind, subject: string, ordinal: number): SpanId {
   return derivedSpanId(parent, `${kind} ${subject}`, ordinal);
+}
+
+/** The id of a step that knows its own name (`Step.key`): whoever has the parent's id and the key can tell it beforehand. */
+export function keyedStepSpanId(parent: SpanId, key: string): SpanId {
+  return derivedSpanId(parent, `step ${key}`, 0);
+}
+
+/**
+ * The trace a build's own work is in, when it is not the item's: that of a job expected to run long (its JobExecution is the
+ * root), or the continuation of one that ran over unexpectedly (`continuationSpanId` is the root).
+ */
+export function ownTraceOf(build: Uuid): TraceId {
+  return traceIdOf(build);
+}
+
+/** Root of the continuation trace of a build, see `Execution.continuedAt`. */
+export function continuationSpanId(build: SpanId): SpanId {
+  return derivedSpanId(jobExecutionSpanId(build), 'continuation', 0);
 }
 
 /**

@@ -71,7 +71,7 @@ export async function storedGate(store: Store, gate: Gate, root?: string): Promi
       });
       expected = draft.state.items.size;
       const committing = {
-        spans: DEFAULT_SPAN_OPTIONS,
+        spans: () => DEFAULT_SPAN_OPTIONS,
         places: {
           counters: places.state,
           item: places.item,

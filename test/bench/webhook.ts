@@ -97,7 +97,7 @@ async function startWeb(store: string, stack: AsyncDisposableStack) {
     tenants: [],
     repositories,
     root: () => 'http://127.0.0.1',
-    spans: undefined,
+    tracing: { spans: () => undefined, isSampled: () => false },
     storeName: storeName(settings.store),
     connect: (name, signal) => sessions.connect(name, signal),
   };

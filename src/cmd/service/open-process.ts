@@ -6,15 +6,13 @@ import { hostname } from 'node:os';
 import { createGit } from '../../git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
 import { systemClock } from '../../lib/clock.ts';
-import { randomIds, type Uuid } from '../../lib/ids.ts';
+import { randomIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tenant } from '../../model/layout.ts';
-import type { QueueItem } from '../../model/queue-item.ts';
-import { buildPage, itemPage } from '../../scheduler/pages.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { storePaths } from '../../store/paths.ts';
-import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 import type { ComponentName } from './core.ts';
+import { liveTracing } from './live-tracing.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { noRepositories } from './no-repositories.ts';
 import { openConnections } from './open-connections.ts';
@@ -60,7 +58,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     tenants: tenants.tenants,
     repositories,
     root,
-    spans: spanOptions(settings, root),
+    tracing: liveTracing(settings, root),
     storeName: storeName(settings.store),
     connect: (name, signal) => source.connect(name, signal),
   };
@@ -86,16 +84,4 @@ async function tenantsFor({ settings, components }: ProcessOptions): Promise<Rea
   if (tenantConfig === undefined)
     return { kind: 'invalid', errors: ['[scheduler] tenant_config: is required by schedulers and missing'] };
   return readTenants(tenantConfig, new Set(settings.connections.map(each => each.connection)));
-}
-
-function spanOptions({ tracing, connections }: Settings, root: () => string): SpanOptions | undefined {
-  if (tracing.kind === 'off') return undefined;
-  return {
-    names: tracing.spanNames,
-    urls: {
-      item: (item: QueueItem) => itemPage(root(), item.tenant, item.uuid),
-      build: (item: QueueItem, build: Uuid) => buildPage(root(), item.tenant, build),
-    },
-    providers: new Map(connections.map(each => [each.connection, each.driver])),
-  };
 }

@@ -6,7 +6,6 @@ import { driversByName } from './open-connections.ts';
 export async function startScheduler(core: Core): Promise<Component & { readonly ready: Promise<void> }> {
   const stop = new AbortController();
   const store = await core.session();
-  const { tracing } = core.settings;
   const scheduler = await createScheduler({
     clock: core.clock,
     ids: core.ids,
@@ -18,8 +17,7 @@ export async function startScheduler(core: Core): Promise<Component & { readonly
     tenants: core.tenants,
     places: { canonicalName: project => canonicalName(core, project) },
     webRoot: core.root(),
-    spans: core.spans,
-    sample: () => tracing.kind === 'on' && Math.random() < tracing.sampleRatio,
+    tracing: core.tracing,
     host: core.host,
     // A restart of an executor, or of its machine, is no verdict on a change.
     executorPatience: core.settings.store.kind === 'zookeeper' ? 60_000 : 0,

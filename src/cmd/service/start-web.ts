@@ -60,7 +60,7 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
     contact,
     clock,
     ids,
-    sample: () => settings.tracing.kind === 'on' && Math.random() < settings.tracing.sampleRatio,
+    isSampled: uuid => core.tracing.isSampled(uuid),
   });
   const shown = openShownView(store, { ...core, log }, contact);
   opening.defer(() => shown.close());
@@ -172,7 +172,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     onChange: shown.onChange,
     history: insides.history,
     leavingItem: (tenant, uuid) => leavingItem(store, paths.historyOutbox, tenant, uuid),
-    spansOf: item => itemSpans(item, core.spans ?? DEFAULT_SPAN_OPTIONS),
+    spansOf: item => itemSpans(item, core.tracing.spans() ?? DEFAULT_SPAN_OPTIONS),
     explain: (item, now) => explainItem(item, now),
     connections: () => [...connections.values()],
     storeEvent: (connection, event) => insides.intake.store(connection, event),

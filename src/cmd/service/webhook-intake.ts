@@ -1,7 +1,7 @@
 /** Webhooks into the queues of their connections; durable when the host hears 2xx, and an answer in time when they cannot be. */
 import type { NewConnectionEvent } from '../../driver/connection.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { IdMaker } from '../../lib/ids.ts';
+import type { IdMaker, Uuid } from '../../lib/ids.ts';
 import { connectionEventCodec } from '../../model/codec/records.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import type { ConnectionName } from '../../model/project.ts';
@@ -24,7 +24,7 @@ export interface WebhookIntakeDeps {
   readonly clock: Clock;
   readonly ids: IdMaker;
   /** Whether the traces of an event are kept. */
-  readonly sample: () => boolean;
+  readonly isSampled: (event: Uuid) => boolean;
 }
 
 /**
@@ -70,8 +70,9 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     if (queue === undefined) throw new Error(`connection ${connection} takes no events`);
     await prepare(connection, queue.queue);
     const now = clock.now();
+    const uuid = ids.uuid();
     return await queue.group.offer(
-      { uuid: ids.uuid(), connection, ...event, receivedAt: now, storedAt: now, sampled: deps.sample() },
+      { uuid, connection, ...event, receivedAt: now, storedAt: now, sampled: deps.isSampled(uuid) },
       event.deliveryId,
     );
   }

@@ -1,6 +1,6 @@
 /** A {@link SpanRecord} in the shape the OpenTelemetry exporter takes: no SDK span was ever started for it. */
 
-import type { Attributes as OtelAttributes } from '@opentelemetry/api';
+import type { Attributes as OtelAttributes, AttributeValue as OtelValue } from '@opentelemetry/api';
 import {
   type HrTime,
   type Link,
@@ -12,7 +12,7 @@ import {
 import type { Resource } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import type { Nanoseconds } from '../../lib/clock.ts';
-import type { Attributes, SpanRecord } from '../../model/span.ts';
+import type { Attributes, AttributeValue, SpanRecord } from '../../model/span.ts';
 
 export interface SpanEnvelope {
   readonly resource: Resource;
@@ -78,10 +78,20 @@ function linkOf(link: SpanRecord['links'][number]): Link {
   return { context: contextOf(link.traceId, link.spanId), attributes: otelAttributes(link.attributes) };
 }
 
-/** Lists are copied: the SDK's type wants to own them. */
 function otelAttributes(attributes: Attributes): OtelAttributes {
   const copy: OtelAttributes = {};
-  for (const [name, value] of Object.entries(attributes))
-    copy[name] = typeof value === 'object' ? [...value] : value;
+  for (const [name, value] of Object.entries(attributes)) copy[name] = otelValue(value);
   return copy;
+}
+
+/** Lists are copied, each by its type: the SDK wants to own them, and only lists of one kind. */
+function otelValue(value: AttributeValue): OtelValue {
+  if (typeof value !== 'object') return value;
+  const texts = value.filter(each => typeof each === 'string');
+  const numbers = value.filter(each => typeof each === 'number');
+  return texts.length > 0
+    ? texts
+    : numbers.length > 0
+      ? numbers
+      : value.filter(each => typeof each === 'boolean');
 }

@@ -20,7 +20,7 @@ function attributeBytes(attributes: Attributes): number {
     const value = attributes[name];
     bytes += 24 + name.length;
     if (typeof value === 'string') bytes += textBytes(value);
-    else if (typeof value === 'object') for (const text of value) bytes += 12 + textBytes(text);
+    else if (typeof value === 'object') for (const each of value) bytes += 12 + textBytes(String(each));
   }
   return bytes;
 }

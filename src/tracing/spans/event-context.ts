@@ -2,8 +2,8 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
 import type { SpanRecord } from '../../model/span.ts';
+import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
-import type { SpanKind } from '../attributes.ts';
 import { rootSpanOf } from '../span-ids.ts';
 import type { SpanStyle } from './span-options.ts';
 import type { ParentSpan, SpanDraft } from './span-plan.ts';

@@ -7,7 +7,15 @@ import type { AttributeInput } from '../attribute-values.ts';
 import { ATTRIBUTE } from '../attributes.ts';
 
 /** How the linking span relates to the linked one. */
-export type Relation = 'follows' | 'previous' | 'caused_by' | 'retry_of';
+export type Relation =
+  | 'follows'
+  | 'previous'
+  | 'caused_by'
+  | 'retry_of'
+  | 'depends_on'
+  | 'continues_in'
+  | 'continued_from'
+  | 'caller';
 
 export function linkTo(target: SpanReference, relation: Relation): SpanLink {
   return { ...target, attributes: { [ATTRIBUTE.linkRelation]: relation } };

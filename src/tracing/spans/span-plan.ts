@@ -6,8 +6,8 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { SpanId, TraceId } from '../../lib/ids.ts';
 import type { Attributes, SpanLink, SpanRecord } from '../../model/span.ts';
+import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
-import type { SpanKind } from '../attributes.ts';
 import { errorTypeOf, statusOf } from '../status.ts';
 import { clampInto, type TimeWindow } from '../time-window.ts';
 import type { SpanStyle } from './span-options.ts';

@@ -37,8 +37,7 @@ export async function runScheduler(life: Incarnation, parts: ProcessParts, stop:
     tenants: parts.tenants,
     places: { canonicalName: project => project },
     webRoot: 'http://gate.example.org',
-    spans: DEFAULT_SPAN_OPTIONS,
-    sample: () => true,
+    tracing: { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true },
     host: life.name,
   });
   await scheduler.run(stop);

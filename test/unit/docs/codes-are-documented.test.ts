@@ -4,7 +4,7 @@ import { ITEM_KINDS } from '../../../src/layout/items.ts';
 import { PROJECT_KEYS } from '../../../src/layout/parse-project.ts';
 import { REPORT_ACTIONS } from '../../../src/model/pipeline.ts';
 import type { ItemStateName } from '../../../src/model/queue-item.ts';
-import { ALLOWED } from '../../../src/tracing/attributes.ts';
+import { ALLOWED } from '../../../src/tracing/allowed-attributes.ts';
 import { isWait } from '../../../src/tracing/spans/wait-spans.ts';
 import { codeSpans, filesBelow, sectionOf, textOf, unionMembers } from './repository-text.ts';
 

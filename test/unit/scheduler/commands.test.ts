@@ -98,7 +98,7 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
       tenant: 'acme',
       pipeline: { name: 'gate', precedence: 'normal' } as Pipeline,
       webRoot: '',
-      tracing: false,
+      tracing: () => false,
       places: { defaultBranch: () => undefined, canonicalName: project => project },
       mergeRequests,
       buildRequests,

@@ -57,7 +57,7 @@ async function open(stand: Stand, process: Source['process']) {
       ids,
       log,
       changes,
-      spans: DEFAULT_SPAN_OPTIONS,
+      tracing: { spans: () => DEFAULT_SPAN_OPTIONS },
       queue,
       pauses: [1],
       tenantsOf: project => (project === APP ? [{ tenant: 'acme', queue: tenantQueue }] : []),

@@ -83,7 +83,7 @@ async function open(stand: Stand, share = createFairShare()) {
       tenant: 'acme',
       pipeline,
       webRoot: 'http://localhost',
-      tracing: false,
+      tracing: () => false,
       places: { defaultBranch: () => undefined, canonicalName: project => project },
       mergeRequests,
       buildRequests,
@@ -98,7 +98,7 @@ async function open(stand: Stand, share = createFairShare()) {
       merges: () => false,
     },
     committing: {
-      spans: undefined,
+      spans: () => undefined,
       places: {
         counters: places.state,
         item: places.item,

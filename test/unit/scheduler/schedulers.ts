@@ -312,8 +312,7 @@ export function schedulerOn(
     tenants: parts.tenants,
     places: { canonicalName: project => project },
     webRoot: 'http://localhost',
-    spans: DEFAULT_SPAN_OPTIONS,
-    sample: () => true,
+    tracing: { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true },
     host: parts.name,
   });
 }

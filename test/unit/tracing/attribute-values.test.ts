@@ -1,12 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ALLOWED, type SpanKind } from '../../../src/tracing/allowed-attributes.ts';
 import {
   attributesOf,
   eventAttributes,
   LONGEST_LIST,
   LONGEST_TEXT,
 } from '../../../src/tracing/attribute-values.ts';
-import { ALLOWED, ATTRIBUTE, type SpanKind } from '../../../src/tracing/attributes.ts';
+import { ATTRIBUTE } from '../../../src/tracing/attributes.ts';
 import { cicdResultOf, errorTypeOf, isFailure, statusOf } from '../../../src/tracing/status.ts';
 
 describe('attributes', () => {

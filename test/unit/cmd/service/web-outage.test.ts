@@ -62,7 +62,7 @@ beforeEach(async () => {
     tenants: [],
     repositories: noRepositories('test'),
     root: () => url ?? 'http://127.0.0.1',
-    spans: undefined,
+    tracing: { spans: () => undefined, isSampled: () => false },
     storeName: 'ZooKeeper at zk1:2181',
     connect: async () => server.connect(),
   };

@@ -1,0 +1,236 @@
+/**
+ * Which span may carry which attribute, by its kind: the one function that builds attributes (`attributesOf` in
+ * attribute-values.ts) drops what is not in these tables.
+ *
+ * Never in any table: job variables, commit messages, owners, e-mail addresses, file contents, free text of a job.
+ */
+import type { StepKind } from '../model/step.ts';
+import { ATTRIBUTE, type AttributeKey } from './attributes.ts';
+
+/** Kind of a span as far as its attributes go; all connection events (`GitEvent`, `GithubEvent`, ...) share one. */
+export type SpanKind =
+  | 'QueueItem'
+  | 'Wait'
+  | 'BuildSet'
+  | 'Merge'
+  | 'RepoState'
+  | 'MergerJob'
+  | 'Layout'
+  | 'JobGraph'
+  | 'FreezeJob'
+  | 'Build'
+  | 'ExecutorQueue'
+  | 'JobExecution'
+  | StepKind
+  | 'Report'
+  | 'HostReport'
+  | 'HostMerge'
+  | 'ConnectionEvent'
+  | 'EventReceive'
+  | 'EventQueued'
+  | 'EventProcess'
+  | 'EventForward'
+  | 'TenantEvent'
+  | 'Reconfigure'
+  | 'InternalEvent'
+  | 'ManagementEvent'
+  | 'Sweep'
+  | 'CacheCleanup';
+
+/** The run every span of an item belongs to. */
+const RUN: readonly AttributeKey[] = ['cicdPipeline', 'cicdRunId', 'cicdRunUrl'];
+/** What every span may carry. */
+const COMMON: readonly AttributeKey[] = [
+  ...RUN,
+  'tenant',
+  'pipeline',
+  'itemId',
+  'eventId',
+  'span',
+  'clockAdjusted',
+  'result',
+  'errorType',
+];
+const VCS: readonly AttributeKey[] = [
+  'change',
+  'project',
+  'vcsRepository',
+  'vcsRepositoryUrl',
+  'vcsProvider',
+  'vcsChange',
+  'vcsHeadName',
+  'vcsHeadRevision',
+  'vcsHeadType',
+  'vcsBaseName',
+  'vcsBaseRevision',
+];
+/** The task every span of a build belongs to. */
+const TASK: readonly AttributeKey[] = ['cicdTask', 'cicdTaskId', 'cicdTaskUrl', 'cicdWorker', 'cicdWorkerId'];
+const CULPRIT: readonly AttributeKey[] = [
+  'causeCode',
+  'causeText',
+  'culpritItem',
+  'culpritChange',
+  'culpritBuild',
+  'culpritJob',
+  'culpritResult',
+  'linkCausedBy',
+];
+const BUILD: readonly AttributeKey[] = [...TASK, 'buildsetId', 'buildId', 'job', 'attempt'];
+const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'worker', 'project'];
+const REQUEST: readonly AttributeKey[] = ['buildsetId', 'worker', 'outcome', 'conflictFiles'];
+const EVENT: readonly AttributeKey[] = [
+  'eventType',
+  'connection',
+  'delivery',
+  'project',
+  'change',
+  'outcome',
+  'reason',
+  'tenants',
+  'linkFollows',
+  'linkCausedBy',
+];
+
+const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
+  QueueItem: [
+    ...VCS,
+    'queue',
+    'role',
+    'eventType',
+    'connection',
+    'left',
+    'leftText',
+    'resets',
+    'lostBuildSeconds',
+    'dependsOn',
+    'linkFollows',
+    'linkDependsOn',
+    'cicdAction',
+    'cicdResult',
+  ],
+  Wait: ['waitState', 'waitSubject'],
+  BuildSet: [
+    ...VCS,
+    ...CULPRIT,
+    'buildsetId',
+    'number',
+    'jobs',
+    'supersededCode',
+    'supersededText',
+    'linkPrevious',
+  ],
+  Merge: REQUEST,
+  RepoState: REQUEST,
+  MergerJob: ['buildsetId', 'worker'],
+  Layout: ['buildsetId', 'cached'],
+  JobGraph: ['buildsetId', 'cached', 'jobs'],
+  FreezeJob: ['buildsetId', 'job'],
+  Build: [
+    ...VCS,
+    ...BUILD,
+    ...CULPRIT,
+    'voting',
+    'worker',
+    'skippedBecause',
+    'linkRetryOf',
+    'linkContinuesIn',
+    'cicdTaskResult',
+  ],
+  ExecutorQueue: [...BUILD, 'outcome'],
+  JobExecution: [...VCS, ...BUILD, 'worker', 'cicdTaskResult', 'linkContinuesIn', 'linkContinuedFrom'],
+  FetchRefs: [...STEP, 'refs', 'bytes'],
+  MergeChanges: [...STEP, 'changes', 'cached'],
+  ReadConfig: [...STEP, 'files', 'branches', 'cached'],
+  BuildRepoUpdateLock: STEP,
+  BuildRepoUpdate: [...STEP, 'refs', 'bytes', 'cached'],
+  BuildCloneRepo: [...STEP, 'bytes', 'cached'],
+  BuildMergeChanges: [...STEP, 'changes', 'cached', 'commit'],
+  BuildSetRepoState: [...STEP, 'branch', 'commit'],
+  BuildCheckout: [...STEP, 'branch', 'commit', 'files', 'bytes', 'cached'],
+  JobSetup: STEP,
+  Playbook: [...STEP, 'phase', 'index', 'trusted', 'exitCode', 'dropped'],
+  AnsiblePlay: STEP,
+  AnsibleTask: [...STEP, 'ansibleHost', 'ansibleModule', 'ansibleChanged'],
+  ScriptStep: [...STEP, 'exitCode'],
+  Cleanup: [...STEP, 'files', 'bytes'],
+  Report: ['action', 'outcome'],
+  HostReport: ['action', 'outcome', 'connection', 'tries'],
+  HostMerge: ['action', 'outcome', 'connection', 'tries'],
+  ConnectionEvent: EVENT,
+  EventReceive: ['connection'],
+  EventQueued: ['connection'],
+  EventProcess: ['connection'],
+  EventForward: ['connection', 'tenants'],
+  HostQuery: ['connection', 'project', 'query', 'refs', 'bytes', 'cached'],
+  TenantEvent: EVENT,
+  Reconfigure: ['layoutVersion', 'reason', 'project'],
+  InternalEvent: EVENT,
+  ManagementEvent: [...EVENT, 'command', 'linkCaller'],
+  Sweep: ['removed', 'settled', 'subject', 'reason'],
+  CacheCleanup: ['removed', 'bytes', 'subject'],
+};
+
+function namesFor(kind: SpanKind): ReadonlyMap<string, string> {
+  return new Map([...COMMON, ...OWN[kind]].map(key => [key, ATTRIBUTE[key]]));
+}
+
+/** What a span of this kind may carry: key → name on the wire. */
+export const ALLOWED: ReadonlyMap<SpanKind, ReadonlyMap<string, string>> = new Map(
+  spanKinds().map(kind => [kind, namesFor(kind)]),
+);
+
+/** Facts that may ride on a span event of an item (`moved`, `reset`, ...), as `gatehouse.<name>`. */
+export const EVENT_FACTS: ReadonlySet<string> = new Set([
+  'behind',
+  'before',
+  'position',
+  'from',
+  'to',
+  'code',
+  'cause',
+  'culprit',
+  'text',
+  'reason',
+  'by',
+  'item',
+  'change',
+  'buildset',
+  'build',
+  'job',
+  'number',
+  'result',
+]);
+
+/** A step's facts (`Step.facts`) → attribute; others are dropped. */
+export const STEP_FACTS: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>([
+  ['bytes', 'bytes'],
+  ['refs', 'refs'],
+  ['files', 'files'],
+  ['changes', 'changes'],
+  ['branches', 'branches'],
+  ['branch', 'branch'],
+  ['commit', 'commit'],
+  ['cached', 'cached'],
+  ['phase', 'phase'],
+  ['index', 'index'],
+  ['trusted', 'trusted'],
+  ['exitCode', 'exitCode'],
+  ['exit_code', 'exitCode'],
+  ['project', 'project'],
+  ['query', 'query'],
+  ['dropped', 'dropped'],
+  ['host', 'ansibleHost'],
+  ['module', 'ansibleModule'],
+  ['changed', 'ansibleChanged'],
+]);
+
+function spanKinds(): readonly SpanKind[] {
+  const kinds: SpanKind[] = [];
+  for (const kind in OWN) if (isSpanKind(kind)) kinds.push(kind);
+  return kinds;
+}
+
+function isSpanKind(name: string): name is SpanKind {
+  return Object.hasOwn(OWN, name);
+}

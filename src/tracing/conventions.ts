@@ -1,0 +1,32 @@
+/**
+ * Names and values of OpenTelemetry's semantic conventions, as far as we use them.
+ *
+ * Those of CI/CD and version control are release candidates, so the published package has them only under an entry that may
+ * change with every release: the strings stand here, and a test compares them with the package.
+ */
+export const CONVENTION = {
+  errorType: 'error.type',
+
+  cicdAction: 'cicd.pipeline.action.name',
+  cicdPipeline: 'cicd.pipeline.name',
+  cicdRunId: 'cicd.pipeline.run.id',
+  cicdRunUrl: 'cicd.pipeline.run.url.full',
+  cicdRunState: 'cicd.pipeline.run.state',
+  cicdResult: 'cicd.pipeline.result',
+  cicdTask: 'cicd.pipeline.task.name',
+  cicdTaskId: 'cicd.pipeline.task.run.id',
+  cicdTaskUrl: 'cicd.pipeline.task.run.url.full',
+  cicdTaskResult: 'cicd.pipeline.task.run.result',
+  cicdWorkerId: 'cicd.worker.id',
+  cicdWorker: 'cicd.worker.name',
+
+  vcsRepository: 'vcs.repository.name',
+  vcsRepositoryUrl: 'vcs.repository.url.full',
+  vcsProvider: 'vcs.provider.name',
+  vcsChange: 'vcs.change.id',
+  vcsHeadName: 'vcs.ref.head.name',
+  vcsHeadRevision: 'vcs.ref.head.revision',
+  vcsHeadType: 'vcs.ref.head.type',
+  vcsBaseName: 'vcs.ref.base.name',
+  vcsBaseRevision: 'vcs.ref.base.revision',
+} as const;
