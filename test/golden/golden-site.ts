@@ -99,6 +99,8 @@ labels = linux
 enabled = true
 endpoint = ${collector ?? 'http://127.0.0.1:1'}
 timeout = 2000
+# What the tree holds was written long ago, and gets older every day.
+outbox_max_age = 36500d
 
 [connection local]
 driver = git
