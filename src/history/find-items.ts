@@ -1,4 +1,5 @@
 /** Questions about whole items and about decisions. */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { Decision } from '../model/decision.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { Database } from './schema.ts';
@@ -18,6 +19,30 @@ export interface FinishedItem {
   readonly id: number;
   readonly item: QueueItem;
 }
+
+/** Items that left from `since` on and before `until`, one page of them. */
+export interface LeftQuestion {
+  readonly tenant: string;
+  /** Absent: any. */
+  readonly pipeline?: string;
+  readonly since: Nanoseconds;
+  /** Absent: until now. */
+  readonly until?: Nanoseconds;
+  /** `next` of the page before; absent: the first. */
+  readonly before?: number;
+  /** Most items of one page. */
+  readonly limit: number;
+}
+
+export interface LeftPage {
+  /** Newest first. */
+  readonly items: readonly QueueItem[];
+  /** Where the next page begins; null: this was the last. A page may be empty and not the last. */
+  readonly next: number | null;
+}
+
+/** Rows looked at for one page, so that a question about a quiet pipeline of a busy tenant is as cheap as any other. */
+const ROWS_PER_PAGE = 1000;
 
 export async function findItem(
   database: Database,
@@ -46,6 +71,44 @@ export async function findRecentItems(
     .offset(question.skip)
     .execute();
   return rows.map(row => ({ id: row.id, item: parseItem(row.document) }));
+}
+
+/**
+ * Rows are in the order in which items were recorded, which is that of their leaving but for moments: a whole page of rows that
+ * left before `since` is the end.
+ */
+export async function findItemsLeft(database: Database, question: LeftQuestion): Promise<LeftPage> {
+  let query = database
+    .selectFrom('item')
+    .select(['id', 'pipeline', 'left_at'])
+    .where('tenant', '=', question.tenant);
+  if (question.before !== undefined) query = query.where('id', '<', question.before);
+  const rows = await query.orderBy('id', 'desc').limit(ROWS_PER_PAGE).execute();
+  const wanted = rows.filter(row => isWanted(row, question)).map(row => row.id);
+  const page = wanted.slice(0, question.limit);
+  const isEnd = rows.length < ROWS_PER_PAGE || rows.every(row => row.left_at < question.since);
+  const last = wanted.length > page.length ? page.at(-1) : rows.at(-1)?.id;
+  const isLast = last === undefined || (isEnd && wanted.length === page.length);
+  return { items: await itemsById(database, page), next: isLast ? null : last };
+}
+
+function isWanted(
+  row: { readonly pipeline: string; readonly left_at: string },
+  { pipeline, since, until }: LeftQuestion,
+): boolean {
+  if (pipeline !== undefined && row.pipeline !== pipeline) return false;
+  return row.left_at >= since && (until === undefined || row.left_at < until);
+}
+
+async function itemsById(database: Database, ids: readonly number[]): Promise<readonly QueueItem[]> {
+  if (ids.length === 0) return [];
+  const rows = await database
+    .selectFrom('item')
+    .select('document')
+    .where('id', 'in', ids)
+    .orderBy('id', 'desc')
+    .execute();
+  return rows.map(row => parseItem(row.document));
 }
 
 export async function findDecisions(

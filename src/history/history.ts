@@ -24,7 +24,10 @@ import {
   type FinishedItem,
   findDecisions,
   findItem,
+  findItemsLeft,
   findRecentItems,
+  type LeftPage,
+  type LeftQuestion,
 } from './find-items.ts';
 import type { BuildFacts, BuildsetFacts, NumberedBuild } from './history-json.ts';
 import { migrate } from './migrations.ts';
@@ -55,6 +58,8 @@ export interface History {
     readonly limit: number;
     readonly skip: number;
   }): Promise<readonly FinishedItem[]>;
+  /** Those that left in a stretch of time, page by page. */
+  itemsLeft(question: LeftQuestion): Promise<LeftPage>;
   /** Oldest first. */
   decisions(question: DecisionQuestion): Promise<readonly Decision[]>;
   /** Mean of the last successes of a job for a project in milliseconds; undefined: it never succeeded. */
@@ -117,6 +122,7 @@ export async function openHistory(
     },
     item: (tenant, uuid) => findItem(database, tenant, uuid),
     recentItems: question => findRecentItems(database, question),
+    itemsLeft: question => findItemsLeft(database, question),
     decisions: question => findDecisions(database, question),
     expectedDuration: question => expectedDuration(database, question),
     async ping() {

@@ -13,7 +13,7 @@ import { Secret } from '../../../src/lib/secret.ts';
 import type { HistoryRow } from '../../../src/model/history.ts';
 import { type PostgresServer, startPostgres } from '../../fake/postgres-server.ts';
 import { finishedItems, gateItems, sampleDecisions } from '../web/sample-gate.ts';
-import { sampleItem, uuidOf } from '../web/sample-item.ts';
+import { at, sampleItem, uuidOf } from '../web/sample-item.ts';
 
 const logUrl = (tenant: string, build: string) => `/log/${tenant}/${build}`;
 
@@ -195,6 +195,39 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
     expect(decisions.map(decision => decision.code)).toEqual(['trigger-matched', 'enqueued']);
     const recent = await history.recentItems({ tenant: 'main', limit: 2, skip: 0 });
     expect(recent.map(({ item }) => item.uuid)).toEqual([uuidOf('spike'), uuidOf('metrics')]);
+  });
+
+  test('items that left a pipeline in a stretch of time come page by page, newest first', async () => {
+    const left = (name: string, seconds: number, pipeline = 'gate') =>
+      sampleItem(name, {
+        pipeline,
+        at: seconds - 10,
+        buildsets: [{ at: seconds - 10 }],
+        timeline: [['merge', seconds - 10]],
+        left: { at: seconds, reason: 'reported', result: 'SUCCESS' },
+      });
+    const names = Array.from({ length: 7 }, (_, index) => `later-${index}`);
+    await history.record([
+      ...names.map((name, index) => ({ kind: 'item' as const, item: left(name, 1000 + index) })),
+      { kind: 'item', item: left('elsewhere', 1003, 'check') },
+    ]);
+    const question = { tenant: 'main', pipeline: 'gate', since: at(1001), until: at(1006), limit: 2 };
+    const pages: string[][] = [];
+    let before: number | undefined;
+    do {
+      const { items, next } = await history.itemsLeft({
+        ...question,
+        ...(before === undefined ? {} : { before }),
+      });
+      pages.push(items.map(item => item.changes[0].key.slice(-7)));
+      before = next ?? undefined;
+    } while (before !== undefined);
+    expect(pages).toEqual([['later-5', 'later-4'], ['later-3', 'later-2'], ['later-1']]);
+
+    const all = await history.itemsLeft({ tenant: 'main', since: at(1003), limit: 100 });
+    expect(all.items.map(item => item.pipeline)).toEqual(['check', 'gate', 'gate', 'gate', 'gate']);
+    expect(all.next).toBeNull();
+    expect((await history.itemsLeft({ ...question, tenant: 'other' })).items).toEqual([]);
   });
 
   test('the expected duration of a job is the mean of its successes', async () => {
