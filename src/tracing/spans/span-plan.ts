@@ -10,6 +10,7 @@ import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import { errorTypeOf, statusOf } from '../status.ts';
 import { clampInto, type TimeWindow } from '../time-window.ts';
+import { zuulNameOf } from '../zuul-names.ts';
 import type { SpanStyle } from './span-options.ts';
 
 export interface SpanPlan {
@@ -33,9 +34,13 @@ export interface SpanDraft {
   readonly label?: string;
   /** What the name says after the kind. */
   readonly subject?: string;
+  /** Of an event's trace, e.g. `github`. */
+  readonly driver?: string;
   readonly id: SpanId;
   /** null: a root. */
   readonly parent: ParentSpan | null;
+  /** Of a root: the span of somebody else's process it was asked from, in the same trace. Nothing is known of its times. */
+  readonly remoteParent?: SpanId | undefined;
   readonly start: Nanoseconds;
   readonly end: Nanoseconds | null;
   /** Decides the status; in Zuul's words. */
@@ -64,8 +69,8 @@ export function spanOf(draft: SpanDraft): SpanRecord {
   return {
     traceId: draft.traceId,
     spanId: draft.id,
-    parent: draft.parent === null ? null : draft.parent.id(),
-    name: draft.subject === undefined || draft.style.names === 'zuul' ? label : `${label} ${draft.subject}`,
+    parent: draft.parent === null ? (draft.remoteParent ?? null) : draft.parent.id(),
+    name: nameOf(draft, label),
     kind: draft.parent === null ? 'server' : 'internal',
     start: window.start,
     end: window.end,
@@ -74,6 +79,11 @@ export function spanOf(draft: SpanDraft): SpanRecord {
     links: draft.links ?? [],
     status: statusOf(result),
   };
+}
+
+function nameOf({ kind, style, subject, driver }: SpanDraft, label: string): string {
+  if (style.names === 'zuul') return zuulNameOf(kind, label, driver);
+  return subject === undefined ? label : `${label} ${subject}`;
 }
 
 /** Computes a derived id at most once. */

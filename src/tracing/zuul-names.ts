@@ -1,0 +1,41 @@
+/**
+ * What Zuul calls its spans, for `[tracing] span_names = zuul`: saved searches and dashboards of a Zuul installation find ours.
+ *
+ * As of Zuul's `startSavedSpan`, `startSpanInContext` and `start_span` calls (zuul/model.py, manager, scheduler.py, merger, executor
+ * and drivers). Only the name follows Zuul; the attribute `gatehouse.span` always has our kind. Kinds that Zuul has not keep
+ * their own bare name, and Zuul's spans for things we do not do (`Cat`, `FilesChanges`, `RequestNodes`) never appear.
+ */
+import type { SpanKind } from './allowed-attributes.ts';
+
+/** Kinds whose work Zuul has a span for. */
+const ZUUL_NAMES: ReadonlyMap<SpanKind, string> = new Map<SpanKind, string>([
+  ['QueueItem', 'QueueItem'],
+  ['BuildSet', 'BuildSet'],
+  ['Merge', 'Merge'],
+  ['RepoState', 'RefState'],
+  ['MergerJob', 'MergerJob'],
+  ['Build', 'Build'],
+  ['JobExecution', 'JobExecution'],
+  ['BuildRepoUpdateLock', 'BuildRepoUpdateLock'],
+  ['BuildRepoUpdate', 'BuildRepoUpdate'],
+  ['BuildCloneRepo', 'BuildCloneRepo'],
+  ['BuildMergeChanges', 'BuildMergeChanges'],
+  ['BuildSetRepoState', 'BuildSetRepoState'],
+  ['BuildCheckout', 'BuildCheckout'],
+  ['TenantEvent', 'TenantTriggerEventProcessing'],
+  ['InternalEvent', 'ZuulEvent'],
+]);
+
+/**
+ * @param label what the span is called without a subject: its kind, or `GitEvent` for a `ConnectionEvent`.
+ * @param driver of an event's trace, e.g. `github`: Zuul names the processing after it (`GithubEventProcessing`).
+ */
+export function zuulNameOf(kind: SpanKind, label: string, driver: string | undefined): string {
+  if (kind === 'EventProcess' && driver !== undefined) return `${eventKind(driver)}Processing`;
+  return ZUUL_NAMES.get(kind) ?? label;
+}
+
+/** `github` → `GithubEvent`, in Zuul as here. */
+export function eventKind(driver: string): string {
+  return `${driver.charAt(0).toUpperCase()}${driver.slice(1)}Event`;
+}
