@@ -12,6 +12,7 @@ import {
 } from '../lib/option-reader.ts';
 import { Secret } from '../lib/secret.ts';
 import type { Environment } from './interpolate.ts';
+import { type KeepSettings, readKeep } from './keep-option.ts';
 import { pairsFromEnvironment, tracingFromEnvironment } from './otel-environment.ts';
 
 export type TracingSettings = TracingOff | TracingOn;
@@ -42,12 +43,12 @@ export interface TracingOn {
   readonly compression: 'none' | 'gzip';
   /** `zuul` names spans by their bare kind. Default `gatehouse`. */
   readonly spanNames: 'gatehouse' | 'zuul';
-  /** Seconds after which a job gets a trace of its own. Default 3600; 0 = never. Not used yet. */
+  /** Seconds after which a job gets a trace of its own. Default 3600; 0 = never. */
   readonly splitAfter: number;
   /** Share of items sampled, 0 to 1. Default 1. */
   readonly sampleRatio: number;
-  /** Outcomes whose items are always kept. Default none. Not used yet. */
-  readonly keep: readonly KeptOutcome[];
+  /** Items that are kept whatever the ratio says. Default none. */
+  readonly keep: KeepSettings;
   /** Seconds an unsent span waits before it is dropped. Default 1 d. */
   readonly outboxMaxAge: number;
   /** Default 256 MiB. */
@@ -55,9 +56,6 @@ export interface TracingOn {
   /** Link to one trace, with `{trace_id}` and perhaps `{span_id}`. Default a local Jaeger. */
   readonly uiUrl: string;
 }
-
-const KEPT_OUTCOMES = ['failure', 'error', 'merge-conflict', 'config-error', 'dequeued', 'reset'] as const;
-export type KeptOutcome = (typeof KEPT_OUTCOMES)[number];
 
 const DEFAULT_ENDPOINT = 'http://localhost:4317';
 const DEFAULT_UI_URL = 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}';
@@ -70,7 +68,7 @@ export interface ReadTracing {
 }
 
 /** Options of which the values are checked, and nothing else. */
-const WITHOUT_EFFECT = ['split_after', 'keep'];
+const WITHOUT_EFFECT: readonly string[] = [];
 
 export function readTracing(section: OptionSection, environment: Environment): ReadTracing {
   const fromEnvironment = tracingFromEnvironment(environment);
@@ -169,16 +167,6 @@ function checkTls(endpoint: string, insecure: boolean, read: OptionReader): void
   }
   if (read.has('tls_cert') && !read.has('tls_key')) read.refuse('tls_cert', 'needs tls_key as well');
   if (read.has('tls_key') && !read.has('tls_cert')) read.refuse('tls_key', 'needs tls_cert as well');
-}
-
-function readKeep(read: OptionReader): readonly KeptOutcome[] {
-  const kept: KeptOutcome[] = [];
-  for (const word of read.words('keep')) {
-    const outcome = KEPT_OUTCOMES.find(known => known === word);
-    if (outcome === undefined) read.refuse('keep', `"${word}" is not one of ${KEPT_OUTCOMES.join(', ')}`);
-    else kept.push(outcome);
-  }
-  return kept;
 }
 
 function readUiUrl(read: OptionReader): string {

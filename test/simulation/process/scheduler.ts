@@ -4,6 +4,7 @@ import { parseRequirement, requirementMet } from '../../../drivers/git/requireme
 import { parseTrigger, triggerMatches } from '../../../drivers/git/trigger-config.ts';
 import type { Driver } from '../../../src/driver/driver.ts';
 import { createScheduler } from '../../../src/scheduler/scheduler.ts';
+import { WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
 import { CONNECTION, openConnection } from '../host/host-git.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
@@ -37,7 +38,7 @@ export async function runScheduler(life: Incarnation, parts: ProcessParts, stop:
     tenants: parts.tenants,
     places: { canonicalName: project => project },
     webRoot: 'http://gate.example.org',
-    tracing: { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true },
+    tracing: { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true, policy: () => WHOLE_TRACES },
     host: life.name,
   });
   await scheduler.run(stop);

@@ -27,6 +27,7 @@ import { EventQueue } from '../../../src/store/event-queue.ts';
 import { storePaths } from '../../../src/store/paths.ts';
 import type { Operation, Store } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
+import { WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
 import { FaultyStore } from '../store/faulty-store.ts';
 import { APP, CONFIG, createFakeHost, type FakeHost } from './fake-host.ts';
@@ -312,7 +313,7 @@ export function schedulerOn(
     tenants: parts.tenants,
     places: { canonicalName: project => project },
     webRoot: 'http://localhost',
-    tracing: { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true },
+    tracing: { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true, policy: () => WHOLE_TRACES },
     host: parts.name,
   });
 }

@@ -87,7 +87,7 @@ describe('values', () => {
       spanNames: 'gatehouse',
       splitAfter: 3600,
       sampleRatio: 1,
-      keep: [],
+      keep: { outcomes: [], slowerThanMs: null },
       outboxMaxAge: 86_400,
       outboxMaxBytes: 268_435_456,
       uiUrl: 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}',
@@ -134,11 +134,14 @@ describe('values', () => {
     expect(onOf('endpoint = [::1]:4317\ntls_ca = ca.pem').tls).toEqual({ ca: '/etc/g/ca.pem' });
   });
 
-  it('kept outcomes are a list', () => {
-    expect(onOf('enabled = true\nsample_ratio = .1\nkeep = failure, reset').keep).toEqual([
-      'failure',
-      'reset',
-    ]);
+  it.each([
+    ['failure, reset', { outcomes: ['failure', 'reset'], slowerThanMs: null }],
+    ['slower than 30m', { outcomes: [], slowerThanMs: 1_800_000 }],
+    ['failure slower than 90, dequeued', { outcomes: ['failure', 'dequeued'], slowerThanMs: 90_000 }],
+    ['error, error, slower than 1h30m', { outcomes: ['error'], slowerThanMs: 5_400_000 }],
+    ['', { outcomes: [], slowerThanMs: null }],
+  ])('keeps items by rules such as "%s"', (rules, keep) => {
+    expect(onOf(`enabled = true\nsample_ratio = .1\nkeep = ${rules}`).keep).toEqual(keep);
   });
 });
 
@@ -250,8 +253,28 @@ describe('problems', () => {
       'keep = success',
       {},
       [
-        'g.conf:4: [tracing] keep: "success" is not one of failure, error, merge-conflict, config-error, dequeued, reset',
+        'g.conf:4: [tracing] keep: "success" is not one of failure, error, merge-conflict, config-error, dequeued, reset or "slower than" with a duration',
       ],
+    ],
+    [
+      'an outcome with a slip',
+      'keep = failures, slower than 30m',
+      {},
+      [
+        'g.conf:4: [tracing] keep: "failures" is not one of failure, error, merge-conflict, config-error, dequeued, reset or "slower than" with a duration, did you mean "failure"?',
+      ],
+    ],
+    [
+      'a duration that is none',
+      'keep = error, slower than ages',
+      {},
+      ['g.conf:4: [tracing] keep: "slower" must be followed by "than" and a duration such as 90s, 30m or 2h'],
+    ],
+    [
+      'two durations',
+      'keep = slower than 3m, slower than 4m',
+      {},
+      ['g.conf:4: [tracing] keep: says "slower than" twice; keep one of them'],
     ],
     [
       'a link to no trace',
