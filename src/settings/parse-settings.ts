@@ -17,6 +17,7 @@ import {
   type OptionSection,
   optionReader,
 } from '../lib/option-reader.ts';
+import { isAuth, readAuth } from './auth-section.ts';
 import { parseConnection } from './connection-section.ts';
 import { type IniSection, parseIni } from './ini-file.ts';
 import { type Environment, interpolate } from './interpolate.ts';
@@ -100,6 +101,7 @@ export function parseSettings({ content, file, directory, environment }: Setting
     executor: read('executor', reader => readExecutor(reader, { stateDir, gitDir: merger.gitDir, alone })),
     tracing,
     log: read('log', readLog),
+    auth: readAuth(sections.values(), problems),
     connections: readConnections(sections.values(), problems),
   };
   for (const section of sections.values()) refuseUnknownSection(section, problems);
@@ -130,7 +132,6 @@ const SECTIONS_OF_ZUUL: ReadonlyMap<string, string> = new Map([
   ['keystore', 'secrets are not supported yet; remove the section'],
   ['fingergw', 'logs are served by [web]; remove the section'],
   ['statsd', 'this release exports no metrics; remove the section'],
-  ['auth', 'remove the section'],
   ['webclient', 'remove the section'],
   ['launcher', 'remove the section'],
   ['ansible_callback', 'remove the section'],
@@ -138,10 +139,12 @@ const SECTIONS_OF_ZUUL: ReadonlyMap<string, string> = new Map([
 ]);
 
 function refuseUnknownSection({ name, at }: OptionSection, problems: OptionProblem[]): void {
-  if (SECTIONS.includes(name) || isConnection(name)) return;
+  if (SECTIONS.includes(name) || isAuth(name) || isConnection(name)) return;
   const advice = SECTIONS_OF_ZUUL.get(name.split(/\s/)[0] ?? '');
-  const known = [...SECTIONS, 'connection'];
-  const hint = didYouMean(name.split(/\s/)[0] ?? '', known) || `; known here: ${known.join(', ')} NAME`;
+  const known = [...SECTIONS, 'auth', 'connection'];
+  const hint =
+    didYouMean(name.split(/\s/)[0] ?? '', known) ||
+    `; known here: ${SECTIONS.join(', ')}, auth NAME, connection NAME`;
   const reason = advice === undefined ? `unknown section${hint}` : `section is not supported yet; ${advice}`;
   problems.push({ at, section: name, reason });
 }

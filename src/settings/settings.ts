@@ -20,6 +20,8 @@ export interface Settings {
   readonly tracing: TracingSettings;
   readonly log: LogSettings;
   /** In the order of the file. */
+  readonly auth: readonly AuthSettings[];
+  /** In the order of the file. */
   readonly connections: readonly ConnectionSection[];
 }
 
@@ -166,6 +168,31 @@ export interface LogSettings {
   readonly level: LogLevel;
   /** Default `json`, one object per line; `pretty` is for terminals. */
   readonly format: 'pretty' | 'json';
+}
+
+/** An `[auth NAME]` section: whose tokens are believed, and how far. */
+export interface AuthSettings {
+  /** NAME. */
+  readonly name: string;
+  /** What clients are told to get a token for. */
+  readonly realm: string;
+  /** `iss` of its tokens. */
+  readonly issuer: string;
+  /** `aud` of its tokens. */
+  readonly audience: string;
+  readonly key:
+    | { readonly kind: 'HS256'; readonly secret: Secret }
+    /** PEM file of a public key. */
+    | { readonly kind: 'RS256'; readonly file: FileSetting };
+  /** The claim that names the user. Default `sub`. */
+  readonly userClaim: string;
+  /** Seconds since its issue (`iat`) after which a token counts no more, whatever `exp` says. Undefined: `exp` alone decides. */
+  readonly maxValidity: number | undefined;
+  /** Seconds by which clocks may differ. Default 0. */
+  readonly skew: number;
+  /** Whether its tokens may say what their users are allowed (`zuul.admin`). Default false, as in Zuul. */
+  readonly mayGrant: boolean;
+  readonly isDefault: boolean;
 }
 
 /**

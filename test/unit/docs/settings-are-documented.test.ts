@@ -38,6 +38,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ['zookeeper', optionsIn(textOf('src/settings/zookeeper-section.ts'))],
   ['log', optionsIn(readerOf(SECTIONS, 'readLog'))],
   ['tracing', optionsIn(textOf('src/settings/tracing-settings.ts'))],
+  ['auth', optionsIn(textOf('src/settings/auth-section.ts'))],
   ['connection', [...optionsIn(textOf('drivers/git/options.ts')), 'driver'].sort()],
 ];
 
@@ -51,7 +52,8 @@ function sampleOptions(section: string): readonly string[] {
 
 /** First column of the tables of a section of the reference. */
 function documentedOptions(section: string): readonly string[] {
-  const heading = section === 'connection' ? '`[connection NAME]`' : `\`[${section}]\``;
+  const named = ['auth', 'connection'].includes(section);
+  const heading = named ? `\`[${section} NAME]\`` : `\`[${section}]\``;
   const body = sectionOf(textOf('doc/reference/settings.md'), heading);
   return [...body.matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, option = '']) => option).sort();
 }

@@ -59,6 +59,7 @@ describe('defaults', () => {
       },
       tracing: { kind: 'off', why: '[tracing] endpoint is not set' },
       log: { level: 'info', format: 'json' },
+      auth: [],
       connections: [],
     });
   });
@@ -136,7 +137,7 @@ describe('problems', () => {
       'an unknown section near nothing',
       `${MINIMAL}[kubernetes]\n`,
       [
-        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, database, web, merger, executor, tracing, log, connection NAME',
+        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, database, web, merger, executor, tracing, log, auth NAME, connection NAME',
       ],
     ],
     [
@@ -148,8 +149,8 @@ describe('problems', () => {
     ],
     [
       'a named section of zuul.conf',
-      `${MINIMAL}[auth keycloak]\n`,
-      ['gatehouse.conf:3: [auth keycloak]: section is not supported yet; remove the section'],
+      `${MINIMAL}[launcher nodes]\n`,
+      ['gatehouse.conf:3: [launcher nodes]: section is not supported yet; remove the section'],
     ],
     [
       'an option of zuul.conf',

@@ -81,7 +81,10 @@ describe('reading the settings file', () => {
   });
 
   it('every option the sample mentions is known, and its default is the default', () => {
-    const sample = readFileSync(SAMPLE, 'utf8').replace(/^#\[zookeeper\]\n(#.*\n)*/m, '');
+    const sample = readFileSync(SAMPLE, 'utf8').replaceAll(
+      /^#\[(?:zookeeper|auth operators)\]\n(#.*\n)*/gm,
+      '',
+    );
     const uncommented = sample
       .replaceAll(/^#([a-z_]+ =.*)$/gm, '$1')
       .replaceAll('<state_dir>', '/var/lib/gatehouse')
@@ -104,5 +107,20 @@ describe('reading the settings file', () => {
     const { store } = settingsOf(write(uncommented, 0o600), { GATEHOUSE_ZOOKEEPER_PASSWORD: 'x' });
     expect(store).toMatchObject({ kind: 'zookeeper', sessionTimeout: 10, root: '/gatehouse' });
     expect(store.kind === 'zookeeper' && store.hosts).toHaveLength(3);
+  });
+
+  it("the sample's [auth NAME] is valid, and its default is the default", () => {
+    const sample = readFileSync(SAMPLE, 'utf8');
+    const [section = ''] = /^#\[auth operators\]\n(#.*\n)*/m.exec(sample) ?? [];
+    const uncommented = section.replaceAll(/^#(?=\[|[a-z_]+ =)/gm, '').replace(/^public_key.*$/m, '');
+    const environment = { GATEHOUSE_AUTH_SECRET: 'x'.repeat(32) };
+    const { auth } = settingsOf(write(`${sample}\n${uncommented}`, 0o600), environment);
+    const shorter = uncommented.replaceAll(
+      /^(uid_claim|max_validity_time|skew|allow_authz_override|default) .*$/gm,
+      '',
+    );
+    const { auth: defaults } = settingsOf(write(`${sample}\n${shorter}`, 0o600), environment);
+    expect(auth).toMatchObject([{ ...defaults[0], key: { kind: 'HS256' }, maxValidity: 3600 }]);
+    expect(defaults).toMatchObject([{ name: 'operators', maxValidity: undefined }]);
   });
 });

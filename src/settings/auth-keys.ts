@@ -1,0 +1,61 @@
+/**
+ * The keys of `[auth NAME]`, read and checked when a web starts: a wrong file is told with its place in the settings, not as
+ * tokens that nobody can use.
+ */
+import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { showOptionProblem } from '../lib/option-reader.ts';
+import type { AuthSettings } from './settings.ts';
+
+export interface AuthRealm {
+  readonly settings: AuthSettings;
+  /** Verifies; of HS256 it also signs. */
+  readonly key: KeyObject;
+}
+
+export type AuthKeys =
+  | { readonly kind: 'keys'; readonly realms: readonly AuthRealm[] }
+  /** Each is one line for a person. */
+  | { readonly kind: 'invalid'; readonly errors: readonly string[] };
+
+/** Shorter RSA keys are refused by RS256 (RFC 7518). */
+const SHORTEST_RSA = 2048;
+
+export function readAuthKeys(sections: readonly AuthSettings[]): AuthKeys {
+  const realms: AuthRealm[] = [];
+  const errors: string[] = [];
+  for (const settings of sections) {
+    const key = readKey(settings);
+    if (typeof key === 'string') errors.push(key);
+    else realms.push({ settings, key });
+  }
+  return errors.length === 0 ? { kind: 'keys', realms } : { kind: 'invalid', errors };
+}
+
+/** @returns what is wrong, ready to print, when there is no key. */
+function readKey({ name, key }: AuthSettings): KeyObject | string {
+  if (key.kind === 'HS256') return createSecretKey(Buffer.from(key.secret.reveal()));
+  const { path, at } = key.file;
+  const refuse = (reason: string) =>
+    showOptionProblem({ at, section: `auth ${name}`, option: 'public_key', reason: `${path} ${reason}` });
+  let pem: Buffer;
+  try {
+    pem = readFileSync(path);
+  } catch (error) {
+    return refuse(`cannot be read (${reasonOf(error)})`);
+  }
+  let read: KeyObject;
+  try {
+    read = createPublicKey(pem);
+  } catch (error) {
+    return refuse(`is no public key in PEM form (${reasonOf(error)})`);
+  }
+  if (read.asymmetricKeyType !== 'rsa') return refuse('is no RSA key');
+  const bits = read.asymmetricKeyDetails?.modulusLength ?? 0;
+  return bits < SHORTEST_RSA ? refuse(`has ${bits} bits; RS256 wants ${SHORTEST_RSA} or more`) : read;
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  return 'code' in error && error.code === 'ENOENT' ? 'there is no such file' : error.message;
+}

@@ -1,0 +1,109 @@
+/**
+ * `[auth NAME]`: who else, besides this machine, may act here: bearers of tokens (JWT) that somebody we trust has signed.
+ * Zuul's names, so that the sections of a zuul.conf fit as they are.
+ *
+ *     [auth operators]                     [auth company]
+ *     driver = HS256                       driver = RS256
+ *     realm = gate.example.org             realm = company
+ *     issuer_id = gatehouse                issuer_id = https://login.example.org
+ *     client_id = gate.example.org         client_id = gate.example.org
+ *     secret = %(GATEHOUSE_AUTH_SECRET)s   public_key = /etc/gatehouse/login.pem
+ *     allow_authz_override = true          allow_authz_override = true
+ *
+ * A token belongs to the section whose `issuer_id` is its `iss`; the section fixes the algorithm, so a token cannot choose one.
+ * Public keys are read when a web starts (auth-keys.ts).
+ */
+import {
+  type OptionProblem,
+  type OptionReader,
+  type OptionSection,
+  optionReader,
+} from '../lib/option-reader.ts';
+import { Secret } from '../lib/secret.ts';
+import type { AuthSettings } from './settings.ts';
+
+/** As RFC 7518 demands of HS256: as long as the hash. */
+const SHORTEST_SECRET = 32;
+
+export function isAuth(name: string): boolean {
+  return /^auth(\s|$)/.test(name);
+}
+
+/** All of them, in the order of the file. */
+export function readAuth(
+  sections: Iterable<OptionSection>,
+  problems: OptionProblem[],
+): readonly AuthSettings[] {
+  const read: AuthSettings[] = [];
+  for (const section of sections) {
+    if (!isAuth(section.name)) continue;
+    const reader = optionReader(section);
+    const auth = readSection(reader, section);
+    refuseDoubles(reader, auth, read);
+    const found = [...nameProblems(section, auth.name), ...reader.finish()];
+    problems.push(...found);
+    if (found.length === 0) read.push(auth);
+  }
+  return read;
+}
+
+function nameProblems(section: OptionSection, name: string): readonly OptionProblem[] {
+  const refuse = (reason: string) => [{ at: section.at, section: section.name, reason }];
+  if (name === '') return refuse('lacks a name; write [auth NAME]');
+  return /^[\w.-]+$/.test(name) ? [] : refuse(`"${name}" is not a name of letters, digits, ".", "_" and "-"`);
+}
+
+function readSection(read: OptionReader, section: OptionSection): AuthSettings {
+  read.required('driver');
+  return {
+    name: section.name.replace(/^auth\s*/, ''),
+    realm: readRealm(read),
+    issuer: read.required('issuer_id'),
+    audience: read.required('client_id'),
+    key: readKey(read, section),
+    userClaim: read.string('uid_claim', 'sub'),
+    maxValidity: read.has('max_validity_time')
+      ? read.duration('max_validity_time', { min: 1 }, 1)
+      : undefined,
+    skew: read.duration('skew', { min: 0, max: 600 }, 0),
+    mayGrant: read.boolean('allow_authz_override', false),
+    isDefault: read.boolean('default', false),
+  };
+}
+
+/** Goes into a header, between quotes. */
+function readRealm(read: OptionReader): string {
+  const realm = read.required('realm');
+  if (realm !== '' && !/^[ !#-[\]-~]{1,200}$/.test(realm))
+    read.refuse('realm', 'holds a quote, a backslash, or something other than printable ASCII');
+  return realm;
+}
+
+function readKey(read: OptionReader, section: OptionSection): AuthSettings['key'] {
+  const driver = read.oneOf('driver', ['HS256', 'RS256'], 'HS256');
+  if (driver === 'RS256') {
+    read.unsupported('private_key', 'only whoever makes the tokens needs it; remove it');
+    read.required('public_key');
+    const path = read.path('public_key', 'missing');
+    return { kind: 'RS256', file: { path, at: section.options.get('public_key')?.at ?? section.at } };
+  }
+  const secret = read.secret('secret');
+  if (secret === undefined) read.refuse('secret', 'is required and missing');
+  else if (Buffer.byteLength(secret.reveal()) < SHORTEST_SECRET)
+    read.refuse(
+      'secret',
+      `is shorter than ${SHORTEST_SECRET} characters; openssl rand -base64 48 makes a good one`,
+    );
+  return { kind: 'HS256', secret: secret ?? new Secret('') };
+}
+
+/** Of two sections for one token nobody could say which decides. */
+function refuseDoubles(read: OptionReader, auth: AuthSettings, others: readonly AuthSettings[]): void {
+  const sameIssuer = others.find(({ issuer }) => issuer === auth.issuer);
+  const sameRealm = others.find(({ realm }) => realm === auth.realm);
+  const otherDefault = auth.isDefault ? others.find(({ isDefault }) => isDefault) : undefined;
+  if (sameIssuer !== undefined) read.refuse('issuer_id', `is that of [auth ${sameIssuer.name}], too`);
+  if (sameRealm !== undefined) read.refuse('realm', `is that of [auth ${sameRealm.name}], too`);
+  if (otherDefault !== undefined)
+    read.refuse('default', `[auth ${otherDefault.name}] is the default already`);
+}
