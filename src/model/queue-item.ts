@@ -47,6 +47,8 @@ export interface TimelineEntry {
   readonly since: Nanoseconds;
   /** What it waits for, e.g. `acme/app master/login,3f2a91c0` or a job. */
   readonly subject?: string;
+  /** The item it waits for. Absent in records of 0.2. */
+  readonly item?: Uuid;
 }
 
 export interface ItemEvent {
@@ -122,6 +124,8 @@ export interface QueueItem {
    * that nobody records.
    */
   readonly heldBack?: true;
+  /** It was held back, and when it left a rule of `[tracing] keep` held: its spans are exported after all. */
+  readonly kept?: true;
   /** W3C trace state for jobs; absent: none. */
   readonly traceState?: string;
   readonly enqueuedAt: Nanoseconds;
@@ -145,6 +149,11 @@ export interface QueueItem {
 
 export function buildsetsOf(item: QueueItem): readonly BuildSet[] {
   return [...item.earlier, item.buildset];
+}
+
+/** Whether spans of it go to the tracing backend; of an item that is held back nothing does until it leaves. */
+export function isExported({ sampled, kept }: Pick<QueueItem, 'sampled' | 'kept'>): boolean {
+  return sampled || kept === true;
 }
 
 export function endOfItem(item: QueueItem): Nanoseconds | null {

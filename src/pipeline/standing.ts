@@ -59,7 +59,7 @@ export function holdsFollowing(item: QueueItem): boolean {
 }
 
 /** The one state every nanosecond of the item belongs to. */
-export function stateOf(item: QueueItem, around: Surroundings): Pick<TimelineEntry, 'state' | 'subject'> {
+export function stateOf(item: QueueItem, around: Surroundings): Omit<TimelineEntry, 'since'> {
   if (item.phase.phase !== 'queued') return { state: 'reporting' };
   if (item.role === 'dependency') return { state: 'dependency' };
   if (around.failingNeed !== null) return about('needed-change', around.failingNeed);
@@ -82,13 +82,13 @@ export function stateOf(item: QueueItem, around: Surroundings): Pick<TimelineEnt
   }
 }
 
-function runningState(buildset: BuildSet, around: Surroundings): Pick<TimelineEntry, 'state' | 'subject'> {
+function runningState(buildset: BuildSet, around: Surroundings): Omit<TimelineEntry, 'since'> {
   if (buildset.builds.some(build => build.state.state === 'started')) return { state: 'running' };
   if (buildset.builds.some(isOpen)) return { state: 'executor' };
   if (!around.active) return { state: 'window' };
   return around.heldBy === null ? { state: 'executor' } : about('hold-following', around.heldBy);
 }
 
-function about(state: ItemStateName, item: QueueItem): Pick<TimelineEntry, 'state' | 'subject'> {
-  return { state, subject: changesText(item) };
+function about(state: ItemStateName, item: QueueItem): Omit<TimelineEntry, 'since'> {
+  return { state, subject: changesText(item), item: item.uuid };
 }

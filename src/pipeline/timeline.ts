@@ -6,21 +6,20 @@ import { laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { ItemEvent, QueueItem, TimelineEntry } from '../model/queue-item.ts';
 
 /** The same item when it is in that state already. */
-export function inState(
-  item: QueueItem,
-  state: Pick<TimelineEntry, 'state' | 'subject'>,
-  now: Nanoseconds,
-): QueueItem {
+export function inState(item: QueueItem, state: Omit<TimelineEntry, 'since'>, now: Nanoseconds): QueueItem {
   const last = item.timeline[item.timeline.length - 1] ?? item.timeline[0];
-  if (last.state === state.state && last.subject === state.subject) return item;
+  if (isSame(last, state)) return item;
   const [first, ...rest] = item.timeline;
   const entry: TimelineEntry = { ...state, since: laterOf(now, last.since) };
   if (entry.since !== last.since) return { ...item, timeline: [first, ...rest, entry] };
   if (rest.length === 0) return { ...item, timeline: [entry] };
   const kept = rest.slice(0, -1);
   const previous = kept.at(-1) ?? first;
-  const repeats = previous.state === entry.state && previous.subject === entry.subject;
-  return { ...item, timeline: repeats ? [first, ...kept] : [first, ...kept, entry] };
+  return { ...item, timeline: isSame(previous, entry) ? [first, ...kept] : [first, ...kept, entry] };
+}
+
+function isSame(a: Omit<TimelineEntry, 'since'>, b: Omit<TimelineEntry, 'since'>): boolean {
+  return a.state === b.state && a.subject === b.subject && a.item === b.item;
 }
 
 export function withEvent(item: QueueItem, event: ItemEvent): QueueItem {

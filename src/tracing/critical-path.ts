@@ -13,9 +13,9 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Build } from '../model/build.ts';
 import { type BuildSet, graphOf } from '../model/build-set.ts';
-import { buildsetsOf, type ItemStateName, type QueueItem } from '../model/queue-item.ts';
+import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import { endOfBuild, startOfBuild } from './spans/build-spans.ts';
-import type { Stretch } from './stretches.ts';
+import type { Stretch, StretchState } from './stretches.ts';
 import { between, earliest, isBefore, latest } from './time-window.ts';
 
 export interface PathLink {
@@ -42,7 +42,7 @@ export function criticalPath(item: QueueItem, stretches: readonly Stretch[]): re
 }
 
 interface Piece {
-  readonly state: ItemStateName;
+  readonly state: StretchState;
   readonly kind: 'wait' | 'work';
   readonly subject?: string | undefined;
   readonly from: Nanoseconds;
@@ -152,12 +152,18 @@ function linkOf(
 }
 
 /** What a new buildset has to do again; a place in the window is kept. */
-function isRepeated(state: ItemStateName): boolean {
-  return state === 'merge' || state === 'configure' || state === 'repo-state' || state === 'running';
+function isRepeated(state: StretchState): boolean {
+  return (
+    state === 'merge' ||
+    state === 'configure' ||
+    state === 'repo-state' ||
+    state === 'running' ||
+    state === 'scheduler'
+  );
 }
 
-function wordsOf(state: ItemStateName, subject: string | undefined): string {
-  const texts: { readonly [state in ItemStateName]: string } = {
+function wordsOf(state: StretchState, subject: string | undefined): string {
+  const texts: { readonly [state in StretchState]: string } = {
     window: 'waited for a place in the window',
     merge: 'its merge with the changes ahead was computed',
     configure: 'its configuration was read and its jobs were frozen',
@@ -169,6 +175,7 @@ function wordsOf(state: ItemStateName, subject: string | undefined): string {
     'needed-change': `waited for ${subject ?? 'a change it depends on'}, which is failing`,
     dependency: 'held a place for the items behind',
     reporting: 'the code host was told',
+    scheduler: 'waited for the scheduler',
   };
   return texts[state];
 }

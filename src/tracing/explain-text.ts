@@ -7,6 +7,7 @@ import type { BuildTimes, Explanation, Reset, StateTotal } from './explain.ts';
 import { isFailure } from './status.ts';
 import { printable, toWidth, widthOf } from './text-width.ts';
 import { between } from './time-window.ts';
+import type { WaitedFor } from './waited-for.ts';
 
 export interface ExplainTextOptions {
   /** Columns, at least 60. */
@@ -30,7 +31,12 @@ export function explainText(explanation: Explanation, options: ExplainTextOption
       explanation.resets.flatMap(reset => resetLines(reset, explanation, paint)),
       paint,
     ),
-    section('Builds', buildLines(explanation.builds, paint), paint),
+    section(
+      'Whom it waited for',
+      explanation.waitedFor.flatMap(waited => waitedLines(waited, paint)),
+      paint,
+    ),
+    section(buildsTitle(explanation), buildLines(explanation.builds, paint), paint),
     section(
       'What it waited for, one after the other',
       explanation.criticalPath.map(link => linkLine(link, explanation, paint)),
@@ -78,26 +84,53 @@ function resetLines(reset: Reset, explanation: Explanation, paint: Paint): reado
   ];
 }
 
+function waitedLines(waited: WaitedFor, paint: Paint): readonly string[] {
+  const parts = waited.meanwhile.map(({ state, duration }) => `${state} ${text(duration)}`);
+  const meanwhile = parts.length === 0 ? 'nothing is known of it any more' : `meanwhile: ${parts.join(', ')}`;
+  return [
+    `  ${toWidth(text(waited.duration), 7, 'right')}  ${printable(waited.change)} ${paint(waited.state, 'dim')}`,
+    paint(`           ${meanwhile}`, 'dim'),
+  ];
+}
+
+function buildsTitle({ executorQueueTime, buildTime }: Explanation): string {
+  return `Builds: ${text(buildTime)} on executors, ${text(executorQueueTime)} in their queue`;
+}
+
+/** Slower than usual by so much is worth a colour. */
+const SLOW = 1.5;
+
 function buildLines(builds: readonly BuildTimes[], paint: Paint): readonly string[] {
   if (builds.length === 0) return [];
   const jobWidth = Math.min(40, Math.max(3, ...builds.map(build => widthOf(printable(build.job)))));
   const workerWidth = Math.max(6, ...builds.map(build => widthOf(build.worker ?? '')));
-  const columns = (job: string, set: string, attempt: string, waited: string, ran: string, worker: string) =>
-    `  ${toWidth(job, jobWidth)}  ${toWidth(set, 8, 'right')}  ${toWidth(attempt, 7, 'right')}  ${toWidth(waited, 7, 'right')}  ${toWidth(ran, 7, 'right')}  ${toWidth(worker, workerWidth)}  `;
-  const head = paint(`${columns('job', 'buildset', 'attempt', 'waited', 'ran', 'worker')}result`, 'dim');
+  const cells = (job: string, numbers: readonly (readonly [string, number])[], worker: string) =>
+    [toWidth(job, jobWidth), ...numbers.map(([cell, width]) => toWidth(cell, width, 'right'))]
+      .concat(toWidth(worker, workerWidth))
+      .join('  ');
+  const columns = (set: string, attempt: string, waited: string) =>
+    [[set, 3] as const, [attempt, 3] as const, [waited, 7] as const] as const;
+  const head = cells('job', [...columns('set', 'try', 'waited'), ['ran', 7], ['usual', 7]], 'worker');
   const rows = builds.map(build => {
     const result = build.result ?? 'open';
-    const row = columns(
+    const usual = build.usual === null ? '–' : `~${text(build.usual)}`;
+    const row = cells(
       printable(build.job),
-      String(build.buildset),
-      String(build.attempt),
-      text(build.waited),
-      text(build.ran),
+      [
+        ...columns(String(build.buildset), String(build.attempt), text(build.waited)),
+        [text(build.ran), 7],
+        [usual, 7],
+      ],
       build.worker ?? '–',
     );
-    return `${row}${paint(result, ...colourOf(result))}${build.voting ? '' : paint(' (non-voting)', 'dim')}`;
+    const slow = isSlow(build) ? paint(' slow', 'yellow') : '';
+    return `  ${row}  ${paint(result, ...colourOf(result))}${slow}${build.voting ? '' : paint(' (non-voting)', 'dim')}`;
   });
-  return [head, ...rows];
+  return [paint(`  ${head}  result`, 'dim'), ...rows];
+}
+
+function isSlow({ usual, ran }: BuildTimes): boolean {
+  return usual !== null && Number(ran) > SLOW * Number(usual);
 }
 
 function linkLine(link: PathLink, explanation: Explanation, paint: Paint): string {

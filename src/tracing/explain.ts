@@ -4,20 +4,20 @@
  *
  * All times are decimal nanoseconds; the durations of `stretches`, of `totals` and of `criticalPath` each sum to `duration`.
  */
-import type { Nanoseconds } from '../lib/clock.ts';
+import { fromMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { type Build, resultOf } from '../model/build.ts';
 import { type BuildSet, endOf } from '../model/build-set.ts';
 import { type Culprit, type LeaveCode, leaveText, type ResetCode, resetText } from '../model/cause.ts';
 import { changeText } from '../model/change.ts';
-import { buildsetsOf, endOfItem, type ItemStateName, type QueueItem } from '../model/queue-item.ts';
+import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../model/results.ts';
 import { criticalPath, type PathLink } from './critical-path.ts';
 import { lostBuildTime, runningTime } from './lost-time.ts';
 import { startOfBuild } from './spans/build-spans.ts';
-import { isWait } from './spans/wait-spans.ts';
-import { type Stretch, stretchesOf } from './stretches.ts';
+import { type Stretch, type StretchState, stretchesOf } from './stretches.ts';
 import { between, earliest, latest, sum } from './time-window.ts';
+import { type WaitedFor, waitedForOf } from './waited-for.ts';
 
 export interface Explanation {
   readonly item: Uuid;
@@ -40,9 +40,14 @@ export interface Explanation {
   readonly stretches: readonly Stretch[];
   /** The same by state, longest first. */
   readonly totals: readonly StateTotal[];
+  /** Who else it waited for, and what that item was doing meanwhile; longest first. */
+  readonly waitedFor: readonly WaitedFor[];
   readonly resets: readonly Reset[];
   /** Machine time all resets threw away. */
   readonly lostBuildTime: Nanoseconds;
+  /** Of all builds together: how long they lay in the executors' queue, and how long executors worked on them. */
+  readonly executorQueueTime: Nanoseconds;
+  readonly buildTime: Nanoseconds;
   /** Every attempt of every buildset, in order of request; a build kept over a reset is named once. */
   readonly builds: readonly BuildTimes[];
   /** What it waited for, one after the other; adjacent, without gap. */
@@ -50,7 +55,7 @@ export interface Explanation {
 }
 
 export interface StateTotal {
-  readonly state: ItemStateName;
+  readonly state: StretchState;
   readonly kind: 'wait' | 'work';
   readonly duration: Nanoseconds;
   /** Of the item's life, 0 to 1. */
@@ -84,14 +89,25 @@ export interface BuildTimes {
   readonly waited: Nanoseconds;
   /** Taken → ended (or now). */
   readonly ran: Nanoseconds;
+  /** Mean of the job's last successes for the project; null: not known. */
+  readonly usual: Nanoseconds | null;
+}
+
+/** What else helps to explain an item; all of it may be missing. */
+export interface ExplainContext {
+  /** Items it waited for, see {@link itemsWaitedFor}. */
+  readonly others?: ReadonlyMap<Uuid, QueueItem>;
+  /** Milliseconds a job usually takes, by its name. */
+  readonly usual?: ReadonlyMap<string, number>;
 }
 
 /** @param now for an item that has not left; nothing after it is counted. */
-export function explainItem(item: QueueItem, now: Nanoseconds): Explanation {
+export function explainItem(item: QueueItem, now: Nanoseconds, context: ExplainContext = {}): Explanation {
   const until = latest(endOfItem(item) ?? now, item.enqueuedAt);
   const duration = between(item.enqueuedAt, until);
   const stretches = stretchesOf(item, until);
   const resets = resetsOf(item);
+  const builds = buildsOf(item, until, context.usual);
   return {
     item: item.uuid,
     tenant: item.tenant,
@@ -103,9 +119,12 @@ export function explainItem(item: QueueItem, now: Nanoseconds): Explanation {
     ended: endedOf(item),
     stretches,
     totals: totalsOf(stretches, duration),
+    waitedFor: waitedForOf(stretches, context.others, until),
     resets,
     lostBuildTime: sum(resets.map(reset => reset.lostBuildTime)),
-    builds: buildsOf(item, until),
+    executorQueueTime: sum(builds.map(build => build.waited)),
+    buildTime: sum(builds.map(build => build.ran)),
+    builds,
     criticalPath: criticalPath(item, stretches),
   };
 }
@@ -117,10 +136,11 @@ function endedOf({ phase }: QueueItem): Explanation['ended'] {
 }
 
 function totalsOf(stretches: readonly Stretch[], duration: Nanoseconds): readonly StateTotal[] {
-  const totals = [...Map.groupBy(stretches, stretch => stretch.state)].map(([state, all]): StateTotal => {
+  const totals = [...Map.groupBy(stretches, stretch => stretch.state)].flatMap(([state, all]) => {
+    const [first] = all;
     const total = sum(all.map(stretch => stretch.duration));
     const share = duration === '0' ? 0 : Number(total) / Number(duration);
-    return { state, kind: isWait(state) ? 'wait' : 'work', duration: total, share };
+    return first === undefined ? [] : [{ state, kind: first.kind, duration: total, share }];
   });
   return totals.sort((a, b) => Number(BigInt(b.duration) - BigInt(a.duration)));
 }
@@ -142,19 +162,28 @@ function resetsOf(item: QueueItem): readonly Reset[] {
   });
 }
 
-function buildsOf(item: QueueItem, until: Nanoseconds): readonly BuildTimes[] {
+function buildsOf(
+  item: QueueItem,
+  until: Nanoseconds,
+  usual: ExplainContext['usual'],
+): readonly BuildTimes[] {
   const seen = new Set<Uuid>();
   return buildsetsOf(item).flatMap(buildset => {
     const closed = earliest(endOf(buildset) ?? until, until);
     return buildset.builds.flatMap(build => {
       if (seen.has(build.uuid)) return [];
       seen.add(build.uuid);
-      return buildTimes(buildset, build, closed);
+      return buildTimes(buildset, build, closed, usual?.get(build.job));
     });
   });
 }
 
-function buildTimes(buildset: BuildSet, build: Build, until: Nanoseconds): BuildTimes {
+function buildTimes(
+  buildset: BuildSet,
+  build: Build,
+  until: Nanoseconds,
+  usual: number | undefined,
+): BuildTimes {
   const { state } = build;
   const ended = state.state === 'requested' || state.state === 'started' ? until : state.at;
   return {
@@ -167,5 +196,6 @@ function buildTimes(buildset: BuildSet, build: Build, until: Nanoseconds): Build
     worker: state.state === 'requested' || state.state === 'skipped' ? null : state.worker,
     waited: between(build.requestedAt, startOfBuild(build) ?? ended),
     ran: runningTime(build, until),
+    usual: usual === undefined ? null : fromMilliseconds(usual),
   };
 }

@@ -1,14 +1,26 @@
-/** The states of an item as adjacent stretches of time, from enqueue to a moment. */
+/**
+ * The states of an item as adjacent stretches of time, from enqueue to a moment: what `Wait …` spans and the work between them
+ * show, so that the explanation and the trace tell the same story.
+ *
+ *     window 12s · merge 40ms · configure 2ms · scheduler 3s (configure) · executor 1s · running 38s · ...
+ */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { ItemStateName, QueueItem } from '../model/queue-item.ts';
-import { isWait } from './spans/wait-spans.ts';
-import { between, earliest } from './time-window.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { ItemStateName, QueueItem, TimelineEntry } from '../model/queue-item.ts';
+import { isWait, SHORTEST_GAP_NS } from './spans/wait-spans.ts';
+import { gapsIn, workWindows } from './spans/work-windows.ts';
+import { between, earliest, type TimeWindow } from './time-window.ts';
+
+/** `scheduler`: a state of work in which none of the work went on; its subject is that state. */
+export type StretchState = ItemStateName | 'scheduler';
 
 export interface Stretch {
-  readonly state: ItemStateName;
+  readonly state: StretchState;
   readonly kind: 'wait' | 'work';
   /** What it waited for, as far as the scheduler noted it. */
   readonly subject?: string;
+  /** Uuid of the item it waited for. */
+  readonly whom?: Uuid;
   readonly from: Nanoseconds;
   readonly to: Nanoseconds;
   readonly duration: Nanoseconds;
@@ -16,19 +28,47 @@ export interface Stretch {
 
 /** In order and without gap; states that lasted no time are left out. */
 export function stretchesOf(item: QueueItem, until: Nanoseconds): readonly Stretch[] {
-  const stretches: Stretch[] = [];
-  item.timeline.forEach(({ state, since, subject }, index) => {
-    const from = earliest(index === 0 ? item.enqueuedAt : since, until);
+  const work = workWindows(item);
+  return item.timeline.flatMap((entry, index) => {
+    const from = earliest(index === 0 ? item.enqueuedAt : entry.since, until);
     const to = earliest(item.timeline[index + 1]?.since ?? until, until);
-    if (from === to) return;
-    stretches.push({
-      state,
-      kind: isWait(state) ? 'wait' : 'work',
-      ...(subject === undefined ? {} : { subject }),
-      from,
-      to,
-      duration: between(from, to),
-    });
+    if (from === to) return [];
+    return isWait(entry.state)
+      ? [stretch(entry, from, to)]
+      : workAndGaps(entry, { start: from, end: to }, work);
   });
+}
+
+/** A state of work, cut where nobody worked on it. */
+function workAndGaps(
+  entry: TimelineEntry,
+  window: TimeWindow & { readonly end: Nanoseconds },
+  work: readonly TimeWindow[],
+): readonly Stretch[] {
+  const stretches: Stretch[] = [];
+  let from = window.start;
+  for (const { start, end } of gapsIn(window, work)) {
+    if (end === null || BigInt(between(start, end)) < SHORTEST_GAP_NS) continue;
+    if (start !== from) stretches.push(stretch(entry, from, start));
+    stretches.push(stretch({ state: 'scheduler', subject: entry.state }, start, end));
+    from = end;
+  }
+  if (from !== window.end) stretches.push(stretch(entry, from, window.end));
   return stretches;
+}
+
+function stretch(
+  { state, subject, item }: { readonly state: StretchState } & Pick<TimelineEntry, 'subject' | 'item'>,
+  from: Nanoseconds,
+  to: Nanoseconds,
+): Stretch {
+  return {
+    state,
+    kind: state === 'scheduler' || isWait(state) ? 'wait' : 'work',
+    ...(subject === undefined ? {} : { subject }),
+    ...(item === undefined ? {} : { whom: item }),
+    from,
+    to,
+    duration: between(from, to),
+  };
 }

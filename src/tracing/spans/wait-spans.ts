@@ -31,7 +31,7 @@ export function isWait(state: ItemStateName): boolean {
 }
 
 /** What nobody worked on for less than this is not worth a span: the time between two lines of the same turn. */
-const SHORTEST_GAP_NS = 1_000_000n;
+export const SHORTEST_GAP_NS = 1_000_000n;
 
 /**
  * One span per wait of the timeline, and `Wait scheduler` for stretches of a work state in which none of the work went on

@@ -162,14 +162,14 @@ describe('the explanation of an item', () => {
         ↺ at 50s      an item ahead failed: unit-tests of acme/app master/broken,deadbeef ended with FAIL…
                       buildset 1, 50s after it began; 45s of build time lost
 
-      Builds
-        job             buildset  attempt   waited      ran  worker      result
-        lint                   1        1    900ms     8.4s  executor-1  SUCCESS
-        unit-tests             1        1     1.3s      37s  executor-2  CANCELED
-        lint                   2        1    300ms     7.0s  executor-1  SUCCESS
-        unit-tests             2        1     2.8s      20s  executor-1  RETRY
-        unit-tests             2        2     1.8s   1m 01s  executor-3  SUCCESS
-        deploy-preview         2        1    700ms      24s  executor-1  SUCCESS
+      Builds: 2m 37s on executors, 7.8s in their queue
+        job             set  try   waited      ran    usual  worker      result
+        lint              1    1    900ms     8.4s        –  executor-1  SUCCESS
+        unit-tests        1    1     1.3s      37s        –  executor-2  CANCELED
+        lint              2    1    300ms     7.0s        –  executor-1  SUCCESS
+        unit-tests        2    1     2.8s      20s        –  executor-1  RETRY
+        unit-tests        2    2     1.8s   1m 01s        –  executor-3  SUCCESS
+        deploy-preview    2    1    700ms      24s        –  executor-1  SUCCESS
 
       What it waited for, one after the other
             0ms  ░     12s  waited for a place in the window
