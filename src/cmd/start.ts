@@ -5,6 +5,7 @@ import { readSettings } from '../settings/read-settings.ts';
 import type { Settings } from '../settings/settings.ts';
 import { COMPONENT_KINDS } from '../store/paths.ts';
 import { createLog } from './log.ts';
+import { reload } from './reload.ts';
 import type { ComponentName } from './service/core.ts';
 import { type Service, type StartedService, startService } from './service/service.ts';
 import { startFailureText } from './start-failure.ts';
@@ -40,7 +41,21 @@ export async function start(config: string, components: readonly ComponentName[]
     return refuse([text]);
   }
   if (started.kind === 'refused') return refuse(started.errors);
-  return run(started.service, { settings, log, wanted, signals });
+  const { service } = started;
+  const onHangUp = () =>
+    reload({
+      config,
+      environment: process.env,
+      settings,
+      log,
+      adopt: tracing => service.adoptTracing(tracing),
+    });
+  process.on('SIGHUP', onHangUp);
+  try {
+    return await run(service, { settings, log, wanted, signals });
+  } finally {
+    process.off('SIGHUP', onHangUp);
+  }
 }
 
 interface Run {

@@ -90,6 +90,8 @@ export function storePaths(root = '/gatehouse') {
     election: (duty: string) => `${root}/elections/${nodeName(duty)}`,
 
     spanOutbox: `${outbox}/spans`,
+    /** How the delivery of spans fares, for the webs. */
+    senderReport: `${root}/span-sender`,
     historyOutbox: `${outbox}/history`,
     reportOutbox: (tenant: string, pipeline: string) =>
       `${outbox}/reports/${nodeName(tenant)}/${nodeName(pipeline)}`,

@@ -14,6 +14,7 @@ import type { Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { SenderReport } from '../model/sender-report.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
@@ -30,15 +31,17 @@ export interface LivePipeline {
 
 /** The delivery of spans, for the page's footer; null where tracing is off. */
 export interface TracingHealth {
-  /** Spans in the outbox. */
+  /** Rows in the outbox; one holds the spans that ended in one commit. */
   readonly waiting: number;
   readonly oldestWaiting: Nanoseconds | null;
-  /** By this process, since it started; null: another one sends them. */
+  /** By the process that sends, since it began to; null: none has told yet. */
   readonly delivered: number | null;
-  /** By reason, e.g. `too-old`. */
+  /** Spans by reason, e.g. `too-old`. */
   readonly lost: { readonly [reason: string]: number };
   /** Of the last attempt; null after a success. */
   readonly problem: string | null;
+  /** What that process last said, at most a second old while something happens; null: none has told yet. */
+  readonly sender: SenderReport | null;
 }
 
 /** A tenant at one moment. */
@@ -117,8 +120,8 @@ export interface WebDeps {
   /** Public URL without trailing slash; asked after the port is known. */
   readonly root: () => string;
   readonly sse: SseSettings;
-  /** `[tracing] ui_url`; null: tracing is off. */
-  readonly traceUi: string | null;
+  /** `[tracing] ui_url` as it is now; null: tracing is off. */
+  readonly traceUi: () => string | null;
   readonly tenants: () => readonly TenantName[];
   /** Undefined: there is no such tenant. */
   readonly snapshot: (tenant: TenantName) => TenantSnapshot | undefined;

@@ -20,7 +20,7 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
       if (found.kind === 'refused') return found;
       const { item } = found;
       return json(
-        liveItem(item, { traceUrl: traceAddress(deps.traceUi, item), expected: await expected.of(item) }),
+        liveItem(item, { traceUrl: traceAddress(deps.traceUi(), item), expected: await expected.of(item) }),
       );
     }),
   );

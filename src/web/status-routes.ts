@@ -118,7 +118,7 @@ async function statusContext(
     now: deps.clock.now(),
     version: deps.version,
     root: deps.root(),
-    traceUi: deps.traceUi,
+    traceUi: deps.traceUi(),
     canonicalNames: new Map(snapshot.projects.map(project => [project.project, project.canonicalName])),
     expected: durations,
   };
@@ -150,7 +150,7 @@ function infoJson(deps: WebDeps, tenant: string | null) {
       websocket_url: null,
       ...(tenant === null ? {} : { tenant }),
     },
-    gatehouse: { version: deps.version, tracing: deps.traceUi !== null },
+    gatehouse: { version: deps.version, tracing: deps.traceUi() !== null },
   };
 }
 

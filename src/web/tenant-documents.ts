@@ -79,7 +79,7 @@ async function itemDocument(deps: DocumentDeps, item: QueueItem): Promise<string
   const known = deps.known.get(item);
   if (known !== undefined) return known;
   const expected = await deps.expected.of(item);
-  const text = JSON.stringify(liveItem(item, { traceUrl: traceAddress(deps.traceUi, item), expected }));
+  const text = JSON.stringify(liveItem(item, { traceUrl: traceAddress(deps.traceUi(), item), expected }));
   deps.known.set(item, text);
   return text;
 }

@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createLog } from '../../src/cmd/log.ts';
+import { liveTracing } from '../../src/cmd/service/live-tracing.ts';
 import type { ProcessCore } from '../../src/cmd/service/manage-component.ts';
 import { noRepositories } from '../../src/cmd/service/no-repositories.ts';
 import { openConnections } from '../../src/cmd/service/open-connections.ts';
@@ -97,11 +98,11 @@ async function startWeb(store: string, stack: AsyncDisposableStack) {
     tenants: [],
     repositories,
     root: () => 'http://127.0.0.1',
-    tracing: { spans: () => undefined, isSampled: () => false },
+    tracing: liveTracing(settings, () => 'http://127.0.0.1'),
     storeName: storeName(settings.store),
     connect: (name, signal) => sessions.connect(name, signal),
   };
-  const web = stack.use(await openWeb(core, { history, delivery: undefined, health: () => [] }));
+  const web = stack.use(await openWeb(core, { history, health: () => [] }));
   web.join(await sessions.connect('web'));
   await web.ready;
   const reader = await sessions.connect('oracle');

@@ -10,7 +10,7 @@ import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/p
 import type { Settings } from '../../settings/settings.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
-import type { LiveTracing } from '../../tracing/live-tracing.ts';
+import type { TracingControl } from './live-tracing.ts';
 
 export interface Core {
   readonly settings: Settings;
@@ -25,7 +25,7 @@ export interface Core {
   readonly repositories: RepositoryCache;
   /** Public URL without trailing slash; final once the web listens. */
   readonly root: () => string;
-  readonly tracing: LiveTracing;
+  readonly tracing: TracingControl;
   /**
    * The store session of the component being started: asked for once per start, closed by the component. Waits for the
    * store as long as it takes to reach it.

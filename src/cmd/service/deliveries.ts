@@ -5,33 +5,63 @@
  * Spans are sent by processes that run a scheduler, history is written by those that run a web, which reads that database.
  */
 import type { History } from '../../history/history.ts';
+import type { TracingOn } from '../../settings/tracing-settings.ts';
 import { installationId } from '../../store/installation.ts';
+import type { OutboxCounters, OutboxDrain } from '../../store/outbox-drain.ts';
 import type { SpanSender } from '../../tracing/otlp/sender.ts';
 import { VERSION } from '../version.ts';
 import { elected } from './elected.ts';
 import { compareHistoryDatabase, useHistoryDatabase } from './history-database.ts';
 import { createHistoryDelivery } from './history-delivery.ts';
 import type { ProcessCore } from './manage-component.ts';
-import { createSpanDrain, createSpanSender } from './span-delivery.ts';
+import { publishSenderReport } from './publish-sender-report.ts';
+import { createSpanDrain, createSpanSender, senderReport } from './span-delivery.ts';
 import { type Part, type Supervised, supervise } from './supervise.ts';
 
 /** Milliseconds the sender may take to finish when the service stops. */
 const SEND_GRACE = 2_000;
 
 export interface SpanDelivery {
-  /** Undefined: nothing was sent by this process yet. */
+  /** Undefined: nothing was sent by this process yet, or tracing is off. */
   sender(): SpanSender | undefined;
+  /** Of this process's drain; undefined as for {@link sender}. */
+  outbox(): OutboxCounters | undefined;
   /** Sends what can be sent in a moment; the rest waits for the next process. */
   close(): Promise<void>;
 }
 
-/** @returns undefined when tracing is off. */
-export function startSpanDelivery(core: ProcessCore): SpanDelivery | undefined {
+/** As `[tracing]` says at any moment; while it is off, rows that are there wait. */
+export function startSpanDelivery(core: ProcessCore): SpanDelivery {
+  const begin = () => {
+    const settings = core.tracing.settings();
+    return settings.kind === 'on' ? deliverSpans(core, settings) : undefined;
+  };
+  let current = begin();
+  let closed = false;
+  let replacing = Promise.resolve();
+  const stopListening = core.tracing.onChange(() => {
+    replacing = replacing.then(async () => {
+      await current?.close();
+      current = closed ? undefined : begin();
+    });
+  });
+  return {
+    sender: () => current?.sender(),
+    outbox: () => current?.outbox(),
+    async close() {
+      closed = true;
+      stopListening();
+      await replacing;
+      await current?.close();
+    },
+  };
+}
+
+/** With these settings until `close`; never rejects. */
+function deliverSpans(core: ProcessCore, tracing: TracingOn): SpanDelivery {
   const { settings, paths, clock, log, ids } = core;
-  const { tracing } = settings;
-  if (tracing.kind === 'off') return undefined;
   let sender: SpanSender | undefined;
-  let backlog = () => 0;
+  let drain: OutboxDrain | undefined;
 
   const part = superviseDelivery(core, 'span delivery', async store => {
     sender ??= createSpanSender({
@@ -41,14 +71,32 @@ export function startSpanDelivery(core: ProcessCore): SpanDelivery | undefined {
       version: VERSION,
       instance: await installationId(store, paths, ids),
       host: settings.store.kind === 'embedded' ? core.host : undefined,
-      backlog: () => backlog(),
+      backlog: () => drain?.counters().depth ?? 0,
     });
-    const drain = createSpanDrain({ settings: tracing, sender, store, paths, clock, log });
-    backlog = () => drain.counters().depth;
-    return elected({ store, path: paths.election('spans'), guid: ids.uuid() }, signal => drain.run(signal));
+    const own = sender;
+    const report = publishSenderReport({
+      store,
+      path: paths.senderReport,
+      log,
+      read: () => senderReport(own.health(), tracing, { at: clock.now(), host: core.host }),
+    });
+    const draining = createSpanDrain({
+      settings: tracing,
+      sender,
+      store,
+      paths,
+      clock,
+      log,
+      onProgress: () => report.touch(),
+    });
+    drain = draining;
+    return elected({ store, path: paths.election('spans'), guid: ids.uuid() }, signal =>
+      report.during(signal, () => draining.run(signal)),
+    );
   });
   return {
     sender: () => sender,
+    outbox: () => drain?.counters(),
     async close() {
       await sender?.close(SEND_GRACE);
       await part.close();

@@ -1,29 +1,69 @@
-/** Tracing as the settings have it, for all components of a process. */
+/**
+ * `[tracing]` as it is now, for all components of a process: the file may be read again while they run.
+ *
+ *     core.tracing.spans()            // how spans look; undefined: tracing is off
+ *     core.tracing.adopt(settings)    // what the file says now; from here on everybody gets that
+ */
 import type { Uuid } from '../../lib/ids.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { buildPage, itemPage } from '../../scheduler/pages.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { LiveTracing } from '../../tracing/live-tracing.ts';
+import type { TracingSettings } from '../../settings/tracing-settings.ts';
+import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../tracing/live-tracing.ts';
 import { isSampled } from '../../tracing/sampling.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 
-export function liveTracing(settings: Settings, root: () => string): LiveTracing {
-  const { tracing } = settings;
-  const spans = spanOptions(settings, root);
+export interface TracingControl extends LiveTracing {
+  settings(): TracingSettings;
+  adopt(settings: TracingSettings): void;
+  /** After {@link adopt}, also when nothing is different: files it names may be. Returns how to stop. */
+  onChange(listener: () => void): () => void;
+}
+
+/** @param root public URL without trailing slash; asked after the port is known. */
+export function liveTracing(
+  { tracing, connections }: Pick<Settings, 'tracing' | 'connections'>,
+  root: () => string,
+): TracingControl {
+  const listeners = new Set<() => void>();
+  const providers = new Map(connections.map(each => [each.connection, each.driver]));
+  const optionsOf = (settings: TracingSettings) => spanOptions(settings, providers, root);
+  let now = { settings: tracing, spans: optionsOf(tracing), policy: policyOf(tracing) };
   return {
-    spans: () => spans,
-    isSampled: event => tracing.kind === 'on' && isSampled(event, tracing.sampleRatio),
+    settings: () => now.settings,
+    spans: () => now.spans,
+    isSampled: event => now.settings.kind === 'on' && isSampled(event, now.settings.sampleRatio),
+    policy: () => now.policy,
+    adopt(settings) {
+      now = { settings, spans: optionsOf(settings), policy: policyOf(settings) };
+      for (const listener of listeners) listener();
+    },
+    onChange(listener) {
+      const entry = () => listener();
+      listeners.add(entry);
+      return () => void listeners.delete(entry);
+    },
   };
 }
 
-function spanOptions({ tracing, connections }: Settings, root: () => string): SpanOptions | undefined {
-  if (tracing.kind === 'off') return undefined;
+function spanOptions(
+  settings: TracingSettings,
+  providers: ReadonlyMap<string, string>,
+  root: () => string,
+): SpanOptions | undefined {
+  if (settings.kind === 'off') return undefined;
   return {
-    names: tracing.spanNames,
+    names: settings.spanNames,
     urls: {
       item: (item: QueueItem) => itemPage(root(), item.tenant, item.uuid),
       build: (item: QueueItem, build: Uuid) => buildPage(root(), item.tenant, build),
     },
-    providers: new Map(connections.map(each => [each.connection, each.driver])),
+    providers,
   };
+}
+
+function policyOf(settings: TracingSettings): TracePolicy {
+  if (settings.kind === 'off') return WHOLE_TRACES;
+  const { sampleRatio: ratio, keep, splitAfter } = settings;
+  return { ratio, keep, splitAfterMs: splitAfter * 1000 };
 }

@@ -1,11 +1,14 @@
 /** Everything a web shows of the store, kept by watch over all its sessions. */
+import { senderReportCodec } from '../../model/codec/records.ts';
 import type { ConnectionName } from '../../model/project.ts';
+import type { SenderReport } from '../../model/sender-report.ts';
 import { type Components, openComponents } from '../../store/component-view.ts';
 import { connected, isConnectionLoss } from '../../store/connection.ts';
 import { type LiveTenants, openLiveTenants } from '../../store/live-tenants.ts';
 import type { Store } from '../../store/port.ts';
 import type { Core } from './core.ts';
 import { type OutboxView, openOutboxView } from './outbox-view.ts';
+import { openRecordView, type RecordView } from './record-view.ts';
 import { openWaitingEvents, type WaitingEvents } from './waiting-events.ts';
 
 export interface LiveView extends Disposable {
@@ -13,6 +16,8 @@ export interface LiveView extends Disposable {
   readonly waiting: WaitingEvents;
   readonly components: Components;
   readonly spanOutbox: OutboxView;
+  /** How the delivery of spans fares, by whoever does it. */
+  readonly senderReport: RecordView<SenderReport>;
 }
 
 type LiveViewCore = Pick<Core, 'paths' | 'clock' | 'log'> & {
@@ -58,6 +63,14 @@ async function openAll(store: Store, { paths, clock, log, connections }: LiveVie
   const spanOutbox = opening.use(
     await openOutboxView(store, paths.spanOutbox, clock, told('the span outbox could not be looked at')),
   );
+  const senderReport = opening.use(
+    await openRecordView(
+      store,
+      paths.senderReport,
+      senderReportCodec,
+      told('the report of the span delivery could not be looked at'),
+    ),
+  );
   const all = opening.move();
-  return { live, waiting, components, spanOutbox, [Symbol.dispose]: () => all.dispose() };
+  return { live, waiting, components, spanOutbox, senderReport, [Symbol.dispose]: () => all.dispose() };
 }

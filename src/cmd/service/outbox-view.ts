@@ -13,6 +13,8 @@ export interface OutboxView extends Disposable {
   waiting(): number;
   /** When the oldest of them was written; null when none waits, or when it does not say. */
   oldest(): Nanoseconds | null;
+  /** After the number that waits changed. */
+  onChange(listener: () => void): Disposable;
 }
 
 /** Milliseconds between two listings of what waits: one names every row, and there may be very many. */
@@ -28,8 +30,10 @@ export async function openOutboxView(
   let waiting = 0;
   let oldest: Nanoseconds | null = null;
   let listedAt = Number.NEGATIVE_INFINITY;
+  const listeners = new Set<() => void>();
 
   const copy = createRefresher(async () => {
+    const before = waiting;
     waiting = (await store.get(path))?.stat.childCount ?? 0;
     if (waiting === 0) {
       oldest = null;
@@ -39,6 +43,7 @@ export async function openOutboxView(
       const [first] = await listOutbox(store, path);
       oldest = first?.at === undefined ? null : fromMilliseconds(first.at);
     }
+    if (waiting !== before) for (const listener of listeners) listener();
   }, onError);
   const watch = store.watch(path, event => void (event.kind === 'changed' || copy.touch()));
   const contact = touchOnContact(store, copy);
@@ -47,6 +52,11 @@ export async function openOutboxView(
   return {
     waiting: () => waiting,
     oldest: () => oldest,
+    onChange(listener) {
+      const entry = () => listener();
+      listeners.add(entry);
+      return { [Symbol.dispose]: () => void listeners.delete(entry) };
+    },
     [Symbol.dispose]() {
       watch[Symbol.dispose]();
       contact[Symbol.dispose]();

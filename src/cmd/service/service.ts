@@ -14,10 +14,11 @@ import path from 'node:path';
 import { type History, openHistory } from '../../history/history.ts';
 import type { Log } from '../../lib/log.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
+import type { TracingSettings } from '../../settings/tracing-settings.ts';
 import { COMPONENT_KINDS } from '../../store/paths.ts';
 import type { ComponentHealth } from '../../web/deps.ts';
 import type { Component, ComponentName } from './core.ts';
-import { type SpanDelivery, startHistoryDelivery, startSpanDelivery } from './deliveries.ts';
+import { startHistoryDelivery, startSpanDelivery } from './deliveries.ts';
 import { type Managed, manageComponent, type ProcessCore } from './manage-component.ts';
 import { openProcess } from './open-process.ts';
 import { startExecutor } from './start-executor.ts';
@@ -37,6 +38,8 @@ export interface Service {
   readonly ready: Promise<void>;
   /** Resolves when every component was stopped (by an operator, or by us); rejects with the failure of the first that cannot go on. */
   readonly ended: Promise<void>;
+  /** `[tracing]` as the file says now; takes effect at once, and nothing that waits is lost. */
+  adoptTracing(tracing: TracingSettings): void;
   /** Every component finishes what it has and deregisters, the web last. `close` cuts it short. */
   stopGracefully(): Promise<void>;
   /** Stops taking work, stops builds, sends what can be sent in a moment; the rest is taken up by others, or by the next start. */
@@ -68,7 +71,7 @@ export async function startService(
   stack.defer(() => delivery?.close());
   const managed: Managed<Component>[] = [];
   const health = () => START_ORDER.filter(name => wanted.has(name)).map(name => healthOf(name, managed));
-  const web = wanted.has('web') ? await startWeb(core, { delivery, health, stack }) : undefined;
+  const web = wanted.has('web') ? await startWeb(core, { health, stack }) : undefined;
   port = web?.port ?? port;
   if (web === undefined && settings.web.root === undefined && wanted.has('scheduler'))
     log.warn({ root: root() }, `[web] root is not set: reports and spans will link to ${root()}`);
@@ -80,21 +83,20 @@ export async function startService(
     stack.defer(() => component.close());
     if (settings.store.kind === 'embedded') await component.begun;
   }
-  return { kind: 'started', service: serviceOf(managed, web, root, stack.move()) };
+  return { kind: 'started', service: serviceOf(managed, web, core, stack.move()) };
 }
 
 interface WebStart {
-  readonly delivery: SpanDelivery | undefined;
   readonly health: () => readonly ComponentHealth[];
   readonly stack: AsyncDisposableStack;
 }
 
-async function startWeb(core: ProcessCore, { delivery, health, stack }: WebStart): Promise<OpenWeb> {
+async function startWeb(core: ProcessCore, { health, stack }: WebStart): Promise<OpenWeb> {
   const history = await openDatabase(core);
   stack.defer(() => history.close());
   const historyDelivery = startHistoryDelivery(core, history);
   stack.defer(() => historyDelivery.close());
-  return stack.use(await openWeb(core, { history, delivery, health }));
+  return stack.use(await openWeb(core, { history, health }));
 }
 
 async function openDatabase({ settings: { database }, log }: ProcessCore): Promise<History> {
@@ -126,7 +128,7 @@ function starterOf(
 function serviceOf(
   managed: readonly Managed<Component>[],
   web: OpenWeb | undefined,
-  root: () => string,
+  { root, tracing }: Pick<ProcessCore, 'root' | 'tracing'>,
   owned: AsyncDisposableStack,
 ): Service {
   const ended = Promise.all(managed.map(component => component.ended)).then(() => {});
@@ -138,6 +140,7 @@ function serviceOf(
     url: root(),
     ready,
     ended,
+    adoptTracing: settings => tracing.adopt(settings),
     async stopGracefully() {
       const workers = managed.filter(component => !isWeb(component));
       await Promise.all(workers.map(component => component.stopGracefully()));

@@ -2,6 +2,8 @@
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
+import { stripUserinfo } from '../../lib/redact.ts';
+import type { SenderReport } from '../../model/sender-report.ts';
 import type { TracingOn } from '../../settings/tracing-settings.ts';
 import { createOutboxDrain, type OutboxDrain } from '../../store/outbox-drain.ts';
 import type { StorePaths } from '../../store/paths.ts';
@@ -10,6 +12,7 @@ import { otlpExporter } from '../../tracing/otlp/exporter.ts';
 import { resourceOf } from '../../tracing/otlp/resource.ts';
 import { listenToSdk } from '../../tracing/otlp/sdk-diagnostics.ts';
 import { type SpanSender, spanSender } from '../../tracing/otlp/sender.ts';
+import type { SenderHealth } from '../../tracing/otlp/sender-health.ts';
 
 export interface SpanSenderDeps {
   readonly settings: TracingOn;
@@ -58,13 +61,16 @@ export interface SpanDrainDeps {
   readonly paths: StorePaths;
   readonly clock: Clock;
   readonly log: Log;
+  /** Something is different in the sender's health. */
+  readonly onProgress: () => void;
 }
 
-export function createSpanDrain({ settings, sender, store, paths, clock, log }: SpanDrainDeps): OutboxDrain {
+export function createSpanDrain(deps: SpanDrainDeps): OutboxDrain {
+  const { settings, sender, store, paths, clock, log, onProgress } = deps;
   return createOutboxDrain({
     store,
     path: paths.spanOutbox,
-    deliver: rows => sender.deliver(rows),
+    deliver: rows => sender.deliver(rows).finally(onProgress),
     clock,
     bounds: { maxAgeMs: settings.outboxMaxAge * 1000, maxBytes: settings.outboxMaxBytes },
     random: Math.random,
@@ -72,15 +78,40 @@ export function createSpanDrain({ settings, sender, store, paths, clock, log }: 
     onLost(reason, rows) {
       log.error({ reason, rows }, 'spans were given up');
       // What the sender refused it has counted; rows the bounds dropped were never handed to it.
-      if (reason === 'too-old' || reason === 'outbox-full') sender.noteLost(reason, rows);
+      if (reason === 'too-old' || reason === 'outbox-full') {
+        sender.noteLost(reason, rows);
+        onProgress();
+      }
     },
   });
 }
 
-function tlsFiles({ tls }: TracingOn): { ca?: Buffer; cert?: Buffer; key?: Buffer } {
+/** @throws Error of the file system, with the path, when one cannot be read. */
+export function tlsFiles({ tls }: TracingOn): { ca?: Buffer; cert?: Buffer; key?: Buffer } {
   return {
     ...(tls.ca === undefined ? {} : { ca: readFileSync(tls.ca) }),
     ...(tls.cert === undefined ? {} : { cert: readFileSync(tls.cert) }),
     ...(tls.key === undefined ? {} : { key: readFileSync(tls.key) }),
+  };
+}
+
+/** What every web may show of the sender. */
+export function senderReport(
+  health: SenderHealth,
+  { endpoint, protocol }: TracingOn,
+  writer: Pick<SenderReport, 'at' | 'host'>,
+): SenderReport {
+  const { state, sent, failedRequests, partialSuccesses, lost, lastError, lastSentAt } = health;
+  return {
+    ...writer,
+    endpoint: stripUserinfo(endpoint),
+    protocol,
+    state,
+    sent,
+    failedRequests,
+    partialSuccesses,
+    lost,
+    lastError,
+    lastSentAt,
   };
 }

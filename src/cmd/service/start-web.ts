@@ -23,17 +23,15 @@ import { VERSION } from '../version.ts';
 import { readBuildLog } from './build-logs.ts';
 import { type Contact, followContact } from './contact.ts';
 import type { Component } from './core.ts';
-import type { SpanDelivery } from './deliveries.ts';
 import { leavingItem } from './leaving-item.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
+import { createSlowTeller } from './slow-teller.ts';
 import { snapshotOf } from './web-view.ts';
 import { createWebhookIntake, type WebhookIntake } from './webhook-intake.ts';
 
 export interface WebParts {
   readonly history: History;
-  /** Of this process; undefined: another one sends the spans, or none does. */
-  readonly delivery: SpanDelivery | undefined;
   readonly health: () => readonly ComponentHealth[];
 }
 
@@ -121,6 +119,9 @@ function openShownView(store: Store, core: ProcessCore, contact: Contact): Shown
     stack.use(view.live.onChange(tell));
     stack.use(view.waiting.onChange(tell));
     stack.use(view.components.onChange(tellAll));
+    const tellSlowly = stack.adopt(createSlowTeller(tellAll), teller => teller.close());
+    stack.use(view.spanOutbox.onChange(tellSlowly.touch));
+    stack.use(view.senderReport.onChange(tellSlowly.touch));
     tellAll();
   });
   ready.catch(error => {
@@ -149,14 +150,13 @@ interface WebInsides extends WebParts {
 function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
   const { clock, paths, settings, connections, log } = core;
   const { store, contact, shown } = insides;
-  const { tracing } = settings;
   const components = () => shown.view()?.components.list() ?? [];
 
   function snapshot(tenant: string): TenantSnapshot | undefined {
     const view = shown.view();
     if (view === undefined) return undefined;
-    const sender = () => insides.delivery?.sender();
-    const spans = tracing.kind === 'on' ? { outbox: view.spanOutbox, sender } : undefined;
+    const isOn = core.tracing.settings().kind === 'on';
+    const spans = isOn ? { outbox: view.spanOutbox, report: view.senderReport } : undefined;
     return snapshotOf(tenant, { ...view, clock, connections, spans });
   }
 
@@ -166,7 +166,10 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     version: VERSION,
     root: core.root,
     sse: settings.web.sse,
-    traceUi: tracing.kind === 'on' ? tracing.uiUrl : null,
+    traceUi: () => {
+      const tracing = core.tracing.settings();
+      return tracing.kind === 'on' ? tracing.uiUrl : null;
+    },
     tenants: () => shown.view()?.live.tenants() ?? [],
     snapshot,
     onChange: shown.onChange,

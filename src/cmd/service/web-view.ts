@@ -5,10 +5,11 @@ import { toMilliseconds } from '../../lib/clock.ts';
 import type { LayoutSummary } from '../../model/layout.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import { type ConnectionName, projectIdOf, type TenantName } from '../../model/project.ts';
+import type { SenderReport } from '../../model/sender-report.ts';
 import type { LiveTenants } from '../../store/live-tenants.ts';
-import type { SpanSender } from '../../tracing/otlp/sender.ts';
 import type { TenantSnapshot, TracingHealth } from '../../web/deps.ts';
 import type { OutboxView } from './outbox-view.ts';
+import type { RecordView } from './record-view.ts';
 import type { WaitingEvents } from './waiting-events.ts';
 
 export interface WebViewDeps {
@@ -22,8 +23,7 @@ export interface WebViewDeps {
 
 export interface SpanOutbox {
   readonly outbox: Pick<OutboxView, 'waiting' | 'oldest'>;
-  /** Of this process; undefined: another one sends, or none yet. */
-  readonly sender: () => SpanSender | undefined;
+  readonly report: Pick<RecordView<SenderReport>, 'value'>;
 }
 
 export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapshot | undefined {
@@ -65,20 +65,22 @@ function canonicalName(project: Parameters<typeof projectIdOf>[0], deps: WebView
   return `${deps.connections.get(connection)?.canonicalHostname ?? connection}/${name}`;
 }
 
-/** Milliseconds a span may wait before people should know, where the sender's own view is in another process. */
+/** Milliseconds a span may wait before people should know, although no sender says that something is wrong. */
 const LONG_WAIT = 60_000;
 
-function tracingHealth({ outbox, sender }: SpanOutbox, clock: Clock): TracingHealth {
-  const waiting = { waiting: outbox.waiting(), oldestWaiting: outbox.oldest() };
-  const health = sender()?.health();
-  if (health !== undefined && health.state !== 'idle') {
-    const problem =
-      health.state === 'failing' ? (health.lastError?.text ?? 'the collector does not answer') : null;
-    return { ...waiting, delivered: health.sent, lost: health.lost, problem };
-  }
-  const { oldestWaiting } = waiting;
+function tracingHealth({ outbox, report }: SpanOutbox, clock: Clock): TracingHealth {
+  const oldestWaiting = outbox.oldest();
+  const told = report.value();
+  const failing =
+    told?.state === 'failing' ? (told.lastError?.text ?? 'the collector does not answer') : null;
   const stuck =
     oldestWaiting !== null && toMilliseconds(clock.now()) - toMilliseconds(oldestWaiting) > LONG_WAIT;
-  const problem = stuck ? 'nobody sends them; the log of the schedulers tells why' : null;
-  return { ...waiting, delivered: health === undefined ? null : 0, lost: {}, problem };
+  return {
+    waiting: outbox.waiting(),
+    oldestWaiting,
+    delivered: told?.sent ?? null,
+    lost: told?.lost ?? {},
+    sender: told ?? null,
+    problem: failing ?? (stuck ? 'nobody sends them; the log of the schedulers tells why' : null),
+  };
 }

@@ -92,7 +92,7 @@ export function sampleSnapshot(
       },
     ],
     jobs: [{ name: 'unit-tests' }, { name: 'lint', description: 'Style' }],
-    tracing: { waiting: 12, oldestWaiting: at(299), delivered: 4031, lost: {}, problem: null },
+    tracing: { waiting: 12, oldestWaiting: at(299), delivered: 4031, lost: {}, problem: null, sender: null },
   };
 }
 
@@ -129,7 +129,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       maxBacklogBytes: 1024 * 1024,
       ...options.sse,
     },
-    traceUi: 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}',
+    traceUi: () => 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}',
     tenants: () => (fake.started ? ['main'] : []),
     snapshot: tenant => (tenant === 'main' && fake.started ? snapshot : undefined),
     onChange(listener) {

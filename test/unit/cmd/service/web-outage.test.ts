@@ -1,6 +1,7 @@
 /** A web over a store that goes away and comes back: real HTTP, the embedded store behind a switch. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { liveTracing } from '../../../../src/cmd/service/live-tracing.ts';
 import type { ProcessCore } from '../../../../src/cmd/service/manage-component.ts';
 import { noRepositories } from '../../../../src/cmd/service/no-repositories.ts';
 import { openConnections } from '../../../../src/cmd/service/open-connections.ts';
@@ -62,11 +63,11 @@ beforeEach(async () => {
     tenants: [],
     repositories: noRepositories('test'),
     root: () => url ?? 'http://127.0.0.1',
-    tracing: { spans: () => undefined, isSampled: () => false },
+    tracing: liveTracing(settings, () => 'http://127.0.0.1'),
     storeName: 'ZooKeeper at zk1:2181',
     connect: async () => server.connect(),
   };
-  web = await openWeb(core, { history, delivery: undefined, health: () => [] });
+  web = await openWeb(core, { history, health: () => [] });
   url = `http://127.0.0.1:${web.port}`;
 });
 afterEach(async () => {

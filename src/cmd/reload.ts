@@ -1,0 +1,67 @@
+/**
+ * Reading gatehouse.conf again while the process runs (SIGHUP). `[tracing]` takes effect at once; what else has changed is named
+ * in the log and waits for a restart; a file with errors changes nothing.
+ */
+import { isDeepStrictEqual } from 'node:util';
+import type { Log } from '../lib/log.ts';
+import type { Environment } from '../settings/interpolate.ts';
+import { readSettings } from '../settings/read-settings.ts';
+import type { Settings } from '../settings/settings.ts';
+import type { TracingSettings } from '../settings/tracing-settings.ts';
+import { tlsFiles } from './service/span-delivery.ts';
+
+export interface ReloadDeps {
+  /** As given on the command line. */
+  readonly config: string;
+  readonly environment: Environment;
+  /** As of the start: what other sections are compared with. */
+  readonly settings: Settings;
+  readonly adopt: (tracing: TracingSettings) => void;
+  readonly log: Log;
+}
+
+export function reload({ config, environment, settings, adopt, log }: ReloadDeps): void {
+  const read = readSettings(config, environment);
+  if (read.kind === 'invalid') {
+    for (const error of read.errors) log.error({}, error);
+    log.error({ config }, 'the settings are not valid and were not taken over; what was in force stays');
+    return;
+  }
+  for (const warning of read.warnings) log.warn({}, warning);
+  const { tracing } = read.settings;
+  const unreadable = tracing.kind === 'on' ? unreadableFile(tracing) : undefined;
+  if (unreadable !== undefined) {
+    log.error({ config }, `[tracing] was not taken over: ${unreadable}; what was in force stays`);
+    return;
+  }
+  adopt(tracing);
+  log.info(
+    tracing.kind === 'on'
+      ? { protocol: tracing.protocol, sample_ratio: tracing.sampleRatio }
+      : { why: tracing.why },
+    tracing.kind === 'on' ? '[tracing] was read again' : '[tracing] was read again: tracing is off',
+  );
+  const waiting = changedSections(settings, read.settings);
+  if (waiting.length > 0)
+    log.warn({ sections: waiting }, 'other sections changed too; they take effect with a restart');
+}
+
+function unreadableFile(tracing: Parameters<typeof tlsFiles>[0]): string | undefined {
+  try {
+    tlsFiles(tracing);
+    return undefined;
+  } catch (error) {
+    return error instanceof Error ? error.message : String(error);
+  }
+}
+
+function changedSections(before: Settings, after: Settings): readonly string[] {
+  return Object.keys(after).filter(
+    section => section !== 'tracing' && !isDeepStrictEqual(textOf(before, section), textOf(after, section)),
+  );
+}
+
+/** Secrets show nothing of themselves: one that changed is not noticed. */
+function textOf(settings: Settings, section: string): unknown {
+  return Object.entries(settings).find(([name]) => name === section)?.[1];
+}
