@@ -44,6 +44,8 @@ export interface SpanRecord {
   readonly resource?: Attributes;
   /** Name of its instrumentation scope, likewise. */
   readonly scope?: string;
-  /** Error exactly when the result is a failure, an error or a timeout. */
-  readonly status: { readonly code: 'unset' } | { readonly code: 'error'; readonly message: string };
+  /** What its maker or the one who took it in left away; absent: nothing. */
+  readonly dropped?: { readonly attributes: number; readonly events: number; readonly links: number };
+  /** Error exactly when the result is a failure, an error or a timeout; `ok` only where others said so of their own span. */
+  readonly status: { readonly code: 'unset' | 'ok' } | { readonly code: 'error'; readonly message: string };
 }

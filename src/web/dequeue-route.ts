@@ -4,12 +4,12 @@
  * Only this machine may ask, see only-this-machine.ts.
  */
 import type { Request, RequestHandler } from 'express';
+import { readBody } from '../lib/read-body.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type Answer, badRequest, json, notFound, send } from './answer.ts';
 import type { DequeueRequest, WebDeps } from './deps.ts';
 import { refuseStrangers } from './only-this-machine.ts';
-import { readBody } from './read-body.ts';
 import { refId } from './status-json.ts';
 
 type DequeueDeps = Pick<WebDeps, 'snapshot' | 'log'> & {

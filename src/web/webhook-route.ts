@@ -10,10 +10,10 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { RequestHandler } from 'express';
+import { isNestedDeeperThan } from '../lib/json-depth.ts';
+import { readBody } from '../lib/read-body.ts';
 import { type Answer, badRequest, json, notFound, send } from './answer.ts';
 import type { WebConnection, WebDeps } from './deps.ts';
-import { isNestedDeeperThan } from './json-depth.ts';
-import { readBody } from './read-body.ts';
 
 export const MAX_BODY = 25_000_000;
 const MAX_DEPTH = 64;

@@ -12,36 +12,34 @@ export interface WireField {
 }
 
 /**
- * All fields of a message, in order.
+ * All fields of a message, in order, one at a time: a message of a million tiny fields costs no memory.
  *
  * @throws RangeError when `data` ends in the middle of a field or has a wire type nobody uses any more.
  */
-export function wireFields(data: Uint8Array): readonly WireField[] {
-  const fields: WireField[] = [];
+export function* wireFields(data: Uint8Array): Generator<WireField, void> {
   const cursor = { data, at: 0 };
   while (cursor.at < data.length) {
     const tag = readSmall(cursor);
     const number = tag >>> 3;
     switch (tag & 7) {
       case 0:
-        fields.push({ number, value: readVarint(cursor), bytes: undefined });
+        yield { number, value: readVarint(cursor), bytes: undefined };
         break;
       case 1:
-        fields.push({ number, value: readFixed(cursor, 8), bytes: undefined });
+        yield { number, value: readFixed(cursor, 8), bytes: undefined };
         break;
       case 2: {
         const length = readSmall(cursor);
-        fields.push({ number, value: 0n, bytes: readBytes(cursor, length) });
+        yield { number, value: 0n, bytes: readBytes(cursor, length) };
         break;
       }
       case 5:
-        fields.push({ number, value: readFixed(cursor, 4), bytes: undefined });
+        yield { number, value: readFixed(cursor, 4), bytes: undefined };
         break;
       default:
         throw new RangeError(`wire type ${tag & 7}`);
     }
   }
-  return fields;
 }
 
 interface Cursor {

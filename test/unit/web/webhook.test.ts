@@ -1,7 +1,7 @@
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { isNestedDeeperThan } from '../../../src/web/json-depth.ts';
+import { isNestedDeeperThan } from '../../../src/lib/json-depth.ts';
 import { MAX_BODY } from '../../../src/web/webhook-route.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
 

@@ -1,0 +1,148 @@
+/**
+ * `ExportTraceServiceRequest` in JSON, span by span, as the OTLP specification has it: lowerCamelCase names, ids in hexadecimal,
+ * 64-bit integers as text or number, enumerations as numbers, unknown members passed over.
+ */
+import { isNestedDeeperThan } from '../../lib/json-depth.ts';
+import type { Attributes } from '../../model/span.ts';
+import type { RequestLimits } from './request-limits.ts';
+import {
+  attributeCollector,
+  type ToldAttributes,
+  type ToldEvent,
+  type ToldLink,
+  type ToldSpan,
+  type ToldSpanOf,
+  type ToldValue,
+} from './told-span.ts';
+
+/** A list among the attributes of an event of a span needs 17. */
+const MAX_DEPTH = 32;
+
+interface JsonObject {
+  readonly [name: string]: unknown;
+}
+
+/** @throws RangeError when the bytes are not such a document. */
+export function* jsonSpans(body: Uint8Array, limits: RequestLimits): Generator<ToldSpanOf, void> {
+  for (const resourceSpans of objectsAt(parsed(body), 'resourceSpans')) {
+    const resource = resourceOf(resourceSpans, limits);
+    for (const scopeSpans of objectsAt(resourceSpans, 'scopeSpans')) {
+      const scope = textAt(objectAt(scopeSpans, 'scope'), 'name');
+      for (const span of objectsAt(scopeSpans, 'spans'))
+        yield { resource, scope, span: spanOf(span, limits) };
+    }
+  }
+}
+
+function parsed(body: Uint8Array): JsonObject {
+  if (isNestedDeeperThan(body, MAX_DEPTH)) throw new RangeError(`nested deeper than ${MAX_DEPTH}`);
+  try {
+    return asObject(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)), 'the body');
+  } catch (error) {
+    // Of the parser (SyntaxError) or the decoder (TypeError): all the same to who sent it.
+    throw error instanceof RangeError ? error : new RangeError('the body is not JSON', { cause: error });
+  }
+}
+
+function resourceOf(resourceSpans: JsonObject, limits: RequestLimits): Attributes {
+  return attributesAt(objectAt(resourceSpans, 'resource'), limits).values;
+}
+
+function spanOf(span: JsonObject, limits: RequestLimits): ToldSpan {
+  const events = objectsAt(span, 'events');
+  const links = objectsAt(span, 'links');
+  const status = objectAt(span, 'status');
+  return {
+    traceId: textAt(span, 'traceId').toLowerCase(),
+    spanId: textAt(span, 'spanId').toLowerCase(),
+    parentSpanId: textAt(span, 'parentSpanId').toLowerCase(),
+    traceState: textAt(span, 'traceState'),
+    name: textAt(span, 'name'),
+    kind: countAt(span, 'kind'),
+    start: integerAt(span, 'startTimeUnixNano'),
+    end: integerAt(span, 'endTimeUnixNano'),
+    attributes: attributesAt(span, limits),
+    events: events.slice(0, limits.events).map(event => eventOf(event, limits)),
+    links: links.slice(0, limits.links).map(link => linkOf(link, limits)),
+    status: { code: countAt(status, 'code'), message: textAt(status, 'message') },
+    dropped: {
+      attributes: countAt(span, 'droppedAttributesCount'),
+      events: countAt(span, 'droppedEventsCount') + Math.max(0, events.length - limits.events),
+      links: countAt(span, 'droppedLinksCount') + Math.max(0, links.length - limits.links),
+    },
+  };
+}
+
+function eventOf(event: JsonObject, limits: RequestLimits): ToldEvent {
+  const attributes = attributesAt(event, limits);
+  return { at: integerAt(event, 'timeUnixNano'), name: textAt(event, 'name'), attributes };
+}
+
+function linkOf(link: JsonObject, limits: RequestLimits): ToldLink {
+  return {
+    traceId: textAt(link, 'traceId').toLowerCase(),
+    spanId: textAt(link, 'spanId').toLowerCase(),
+    attributes: attributesAt(link, limits),
+  };
+}
+
+function attributesAt(object: JsonObject, limits: RequestLimits): ToldAttributes {
+  const attributes = attributeCollector(limits);
+  for (const attribute of objectsAt(object, 'attributes'))
+    attributes.add(textAt(attribute, 'key'), anyValue(objectAt(attribute, 'value'), true));
+  return attributes.done();
+}
+
+function anyValue(value: JsonObject, listsToo: boolean): ToldValue {
+  if (given(value.stringValue)) return textAt(value, 'stringValue');
+  if (given(value.boolValue)) return typeof value.boolValue === 'boolean' ? value.boolValue : undefined;
+  if (given(value.intValue)) return integerAt(value, 'intValue');
+  if (given(value.doubleValue)) return Number(value.doubleValue);
+  // A list in a list is carried no further.
+  if (given(value.arrayValue) && listsToo)
+    return objectsAt(objectAt(value, 'arrayValue'), 'values').map(each => anyValue(each, false));
+  return undefined;
+}
+
+/** Null stands for the default, as always in protobuf's JSON. */
+function given(value: unknown): boolean {
+  return value !== undefined && value !== null;
+}
+
+function asObject(value: unknown, what: string): JsonObject {
+  if (!given(value)) return {};
+  if (typeof value !== 'object' || Array.isArray(value)) throw new RangeError(`${what} is not an object`);
+  return { ...value };
+}
+
+function objectAt(object: JsonObject, name: string): JsonObject {
+  return asObject(object[name], name);
+}
+
+function objectsAt(object: JsonObject, name: string): readonly JsonObject[] {
+  const value = object[name];
+  if (!given(value)) return [];
+  if (!Array.isArray(value)) throw new RangeError(`${name} is not a list`);
+  return value.map(each => asObject(each, `an element of ${name}`));
+}
+
+function textAt(object: JsonObject, name: string): string {
+  const value = object[name];
+  if (!given(value)) return '';
+  if (typeof value !== 'string') throw new RangeError(`${name} is not a text`);
+  return value;
+}
+
+function integerAt(object: JsonObject, name: string): bigint {
+  const value = object[name];
+  if (!given(value)) return 0n;
+  if (typeof value === 'string' && /^-?\d{1,20}$/.test(value)) return BigInt(value);
+  if (typeof value === 'number' && Number.isInteger(value)) return BigInt(value);
+  throw new RangeError(`${name} is not an integer`);
+}
+
+/** A small number: a count, an enumeration. What is none counts as 0. */
+function countAt(object: JsonObject, name: string): number {
+  const value = object[name];
+  return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : 0;
+}

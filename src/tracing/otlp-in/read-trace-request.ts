@@ -1,0 +1,113 @@
+/**
+ * What somebody posts to an OTLP endpoint of ours (`…/v1/traces`), read with suspicion: a job, a command line, anybody.
+ *
+ *     const read = await readTraceRequest({ body, contentType: 'application/x-protobuf', contentEncoding: undefined });
+ *     if (read.kind === 'refused') answer(read.status, refusalAnswer(read.encoding, read.reason))
+ *     else answer(200, traceAnswer(read.encoding, read))      // what was rejected is told as partial success
+ *
+ * Spans come out as records with the resource and scope of their maker. Whether they may be taken at all (whose trace, whose
+ * name, how many) is for the caller to say.
+ */
+import { promisify } from 'node:util';
+import { gunzip } from 'node:zlib';
+import type { SpanRecord } from '../../model/span.ts';
+import { checkedSpan } from './checked-span.ts';
+import { jsonSpans } from './json-spans.ts';
+import { protobufSpans } from './protobuf-spans.ts';
+import { REQUEST_LIMITS, type RequestLimits } from './request-limits.ts';
+import type { OtlpEncoding } from './trace-answer.ts';
+
+export interface TraceRequest {
+  /** As it came; at most {@link RequestLimits.bodyBytes} is worth reading. */
+  readonly body: Uint8Array;
+  readonly contentType: string | undefined;
+  readonly contentEncoding: string | undefined;
+}
+
+export type ReadSpans =
+  | {
+      readonly kind: 'spans';
+      readonly encoding: OtlpEncoding;
+      readonly spans: readonly SpanRecord[];
+      /** Spans that cannot be used, and why the first of them cannot. */
+      readonly rejected: number;
+      readonly reason: string | undefined;
+    }
+  | {
+      readonly kind: 'refused';
+      readonly encoding: OtlpEncoding;
+      readonly status: 400 | 413 | 415;
+      readonly reason: string;
+    };
+
+const unpack = promisify(gunzip);
+
+export async function readTraceRequest(
+  request: TraceRequest,
+  limits: RequestLimits = REQUEST_LIMITS,
+): Promise<ReadSpans> {
+  const type = (request.contentType ?? '').split(';')[0]?.trim().toLowerCase();
+  const encoding = type === 'application/json' ? 'json' : 'protobuf';
+  const refuse = (status: 400 | 413 | 415, reason: string): ReadSpans => ({
+    kind: 'refused',
+    ...{ encoding, status, reason },
+  });
+  if (encoding === 'protobuf' && type !== 'application/x-protobuf')
+    return refuse(415, 'send application/x-protobuf or application/json');
+  const body = await unpacked(request, limits);
+  switch (body.kind) {
+    case 'unknown':
+      return refuse(415, 'send it plain or with content-encoding gzip');
+    case 'too-large':
+      return refuse(413, `more than ${limits.bodyBytes} bytes`);
+    case 'broken':
+      return refuse(400, 'the body is not gzip');
+    case 'plain':
+      break;
+  }
+  try {
+    return decoded(encoding, body.bytes, limits);
+  } catch (error) {
+    if (!(error instanceof RangeError)) throw error;
+    return refuse(400, error.message);
+  }
+}
+
+type Unpacked =
+  | { readonly kind: 'plain'; readonly bytes: Uint8Array }
+  | { readonly kind: 'unknown' | 'too-large' | 'broken' };
+
+async function unpacked(
+  { body, contentEncoding }: TraceRequest,
+  { bodyBytes }: RequestLimits,
+): Promise<Unpacked> {
+  const how = (contentEncoding ?? '').trim().toLowerCase();
+  if (body.byteLength > bodyBytes) return { kind: 'too-large' };
+  if (how === '' || how === 'identity') return { kind: 'plain', bytes: body };
+  if (how !== 'gzip') return { kind: 'unknown' };
+  try {
+    return { kind: 'plain', bytes: await unpack(body, { maxOutputLength: bodyBytes }) };
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error)) throw error;
+    return { kind: error.code === 'ERR_BUFFER_TOO_LARGE' ? 'too-large' : 'broken' };
+  }
+}
+
+/** @throws RangeError when the body is malformed. */
+function decoded(encoding: OtlpEncoding, body: Uint8Array, limits: RequestLimits): ReadSpans {
+  const spans: SpanRecord[] = [];
+  let rejected = 0;
+  let reason: string | undefined;
+  for (const told of encoding === 'json' ? jsonSpans(body, limits) : protobufSpans(body, limits)) {
+    const checked =
+      spans.length < limits.spans
+        ? checkedSpan(told, limits)
+        : ({ kind: 'rejected', reason: `more than ${limits.spans} spans in one request` } as const);
+    if (checked.kind === 'good') spans.push(checked.span);
+    else {
+      rejected += 1;
+      reason ??= checked.reason;
+    }
+  }
+  return { kind: 'spans', encoding, spans, rejected, reason };
+}
