@@ -36,7 +36,15 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects }))
     developers.set(name, await createDeveloper(root, name, files, told));
   const service = await startSite(
-    { root, projects: Object.keys(projects), collector: sink.url, executor: setup.executor ?? [], store },
+    {
+      root,
+      projects: Object.keys(projects),
+      collector: sink.url,
+      executor: setup.executor ?? [],
+      tracing: setup.tracing ?? [],
+      sections: setup.sections ?? [],
+      store,
+    },
     log.log,
   );
   const api = createApi(service.url);

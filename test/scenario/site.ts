@@ -17,6 +17,8 @@ export interface SiteOptions {
   readonly collector: string | undefined;
   /** More lines for sections of gatehouse.conf. */
   readonly executor: readonly string[];
+  readonly tracing: readonly string[];
+  readonly sections: readonly string[];
   readonly store: SiteStore;
 }
 
@@ -42,7 +44,14 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
   return started.service;
 }
 
-function settingsText({ root, collector, executor, store }: SiteOptions): string {
+function settingsText({
+  root,
+  collector,
+  executor,
+  tracing: more,
+  sections,
+  store,
+}: SiteOptions): string {
   const tracing =
     collector === undefined ? 'enabled = false' : `enabled = true\nendpoint = ${collector}\ntimeout = 2000`;
   return `[scheduler]
@@ -58,7 +67,9 @@ max_builds = 30
 ${executor.join('\n')}
 
 [tracing]
-${tracing}
+${[tracing, ...more].join('\n')}
+
+${sections.join('\n')}
 
 [connection ${CONNECTION}]
 driver = git

@@ -17,6 +17,11 @@ export function story(name: string, setup: WorldSetup, tell: (world: World) => P
   else test.skip(zookeeper, () => {});
 }
 
+/** A story that is about something else than the store: told once, on the embedded one. */
+export function storyOnce(name: string, setup: WorldSetup, tell: (world: World) => Promise<void>): void {
+  storyOn(name, () => ({ kind: 'embedded' }), setup, tell);
+}
+
 function storyOn(
   name: string,
   store: () => SiteStore,

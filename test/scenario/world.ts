@@ -32,6 +32,10 @@ export interface WorldSetup {
   readonly configFiles?: Files;
   /** More lines of `[executor]`. */
   readonly executor?: readonly string[];
+  /** More lines of `[tracing]`. */
+  readonly tracing?: readonly string[];
+  /** More sections of gatehouse.conf, as they stand. */
+  readonly sections?: readonly string[];
   /** True: the collector refuses everything until the story says otherwise (`world.sink.answerAlways`). */
   readonly collectorDown?: boolean;
   /** Warnings and errors of the log that belong to the story. */
