@@ -135,7 +135,7 @@ export async function findDecisions(
 }
 
 /** Documents were written by `recordRows` from such a value; nobody else writes the file. */
-function parseItem(document: string): QueueItem {
+export function parseItem(document: string): QueueItem {
   return JSON.parse(document);
 }
 

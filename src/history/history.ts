@@ -32,6 +32,7 @@ import {
 import type { BuildFacts, BuildsetFacts, NumberedBuild } from './history-json.ts';
 import { migrate } from './migrations.ts';
 import { postgresDialect } from './postgres-dialect.ts';
+import { type RecentDuration, recentDurations } from './recent-durations.ts';
 import { recordRows } from './record-rows.ts';
 import type { Schema } from './schema.ts';
 import { nodeSqliteDialect } from './sqlite-dialect.ts';
@@ -39,6 +40,8 @@ import { nodeSqliteDialect } from './sqlite-dialect.ts';
 export interface History {
   /** Which database this is: made with it, the same for everybody who opens it. */
   readonly id: string;
+  /** Notes which installation writes it, once and for all that follow. */
+  useFor(installation: string): Promise<void>;
   /** In one transaction; rows already there are left as they are. */
   record(rows: readonly HistoryRow[]): Promise<void>;
   /** Newest first. */
@@ -68,6 +71,8 @@ export interface History {
     readonly project: string;
     readonly job: string;
   }): Promise<number | undefined>;
+  /** The same for all jobs of the newest builds, in one answer. */
+  recentDurations(): Promise<readonly RecentDuration[]>;
   /** Cheap question to the database; rejects when it cannot answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
@@ -105,6 +110,9 @@ export async function openHistory(
   }
   return {
     id,
+    async useFor(installation) {
+      await database.updateTable('identity').set({ installation }).execute();
+    },
     record: rows => recordRows(database, rows),
     builds: filter => findBuilds(database, filter),
     build: async (tenant, uuid) => (await findBuilds(database, { tenant, uuid: [uuid], limit: 1 }))[0],
@@ -125,6 +133,7 @@ export async function openHistory(
     itemsLeft: question => findItemsLeft(database, question),
     decisions: question => findDecisions(database, question),
     expectedDuration: question => expectedDuration(database, question),
+    recentDurations: () => recentDurations(database),
     async ping() {
       await database.selectFrom('item').select('id').limit(1).execute();
     },
@@ -133,7 +142,7 @@ export async function openHistory(
 }
 
 /** Without user, password and options. */
-function placeText(place: HistoryPlace): string {
+export function placeText(place: HistoryPlace): string {
   if (place.kind === 'sqlite') return place.path;
   const { hostname, port, pathname } = new URL(place.uri.reveal());
   return `postgresql://${hostname}${port === '' ? '' : `:${port}`}${pathname}`;

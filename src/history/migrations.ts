@@ -15,6 +15,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
   return {
     '0001-builds-buildsets-items-decisions': { up: database => first(database, dialect) },
     '0002-identity': { up: identity },
+    '0003-installation': { up: installation },
   };
 }
 
@@ -42,6 +43,34 @@ export async function migrate<Tables>(
     `the history database ${place} cannot be used by this version: ${reason}. Start the version that wrote it, or name another one in [database] dburi`,
     { cause: error },
   );
+}
+
+/**
+ * For those who only read and change nothing, tables included.
+ *
+ * @returns undefined: the database is of this version; otherwise a sentence that says which it is, and what to do.
+ */
+export async function refuseOtherVersion(
+  database: Kysely<MigrationTables>,
+  dialect: Dialect,
+  place: string,
+): Promise<string | undefined> {
+  const tables = await database.introspection.getTables({ withInternalKyselyTables: true });
+  if (!tables.some(table => table.name === MIGRATIONS)) return `${place} is no history database of Gatehouse`;
+  const taken = await database.selectFrom(MIGRATIONS).select('name').execute();
+  const known = new Set(Object.keys(migrations(dialect)));
+  if (taken.some(({ name }) => !known.has(name)))
+    return `the history database ${place} was written by a newer version; use the gatehouse that wrote it`;
+  if (taken.length < known.size)
+    return `the history database ${place} was written by an older version; start the service of this version once, which brings it up to date, or use the gatehouse that wrote it`;
+  return undefined;
+}
+
+const MIGRATIONS = 'kysely_migration';
+
+/** Where Kysely notes the steps a database has taken. */
+export interface MigrationTables {
+  readonly [MIGRATIONS]: { readonly name: string };
 }
 
 async function first(database: AnyDatabase, dialect: Dialect): Promise<void> {
@@ -90,4 +119,9 @@ async function first(database: AnyDatabase, dialect: Dialect): Promise<void> {
 async function identity(database: AnyDatabase): Promise<void> {
   await sql`create table identity (id text not null)`.execute(database);
   await sql`insert into identity (id) values (${randomUUID()})`.execute(database);
+}
+
+/** Whose spans the items in it gave: what is exported from here again must be the same bytes. */
+async function installation(database: AnyDatabase): Promise<void> {
+  await sql`alter table identity add column installation text`.execute(database);
 }

@@ -12,8 +12,13 @@ const CONNECTIONS = 8;
 /**
  * @param uri `postgresql://user:password@host:port/database?sslmode=...`
  * @param onIdleError told when the server drops a connection nobody uses at the moment; the next question opens another.
+ * @param access `read`: the server itself refuses to change anything for us.
  */
-export function postgresDialect(uri: string, onIdleError: (error: Error) => void): PostgresDialect {
+export function postgresDialect(
+  uri: string,
+  onIdleError: (error: Error) => void,
+  access: 'write' | 'read' = 'write',
+): PostgresDialect {
   const pool = new pg.Pool({
     connectionString: uri,
     max: CONNECTIONS,
@@ -21,6 +26,7 @@ export function postgresDialect(uri: string, onIdleError: (error: Error) => void
     query_timeout: STATEMENT_LIMIT,
     statement_timeout: STATEMENT_LIMIT,
     application_name: 'gatehouse',
+    ...(access === 'read' ? { options: '-c default_transaction_read_only=on' } : {}),
   });
   pool.on('error', onIdleError);
   return new PostgresDialect({ pool });

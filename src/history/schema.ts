@@ -93,6 +93,8 @@ export interface DecisionTable {
 /** One row: which database this is, wherever it is moved. */
 export interface IdentityTable {
   id: string;
+  /** Id of the installation that writes it, `service.instance.id` of its spans; null until the first web of this version does. */
+  installation: string | null;
 }
 
 export interface Schema {

@@ -10,6 +10,15 @@ export function nodeSqliteDialect(file: string): SqliteDialect {
   return new NodeSqliteDialect({ database: async () => open(file) });
 }
 
+/**
+ * To look at while others may write.
+ *
+ * @throws when the file is not there.
+ */
+export function readOnlySqliteDialect(file: string): SqliteDialect {
+  return new NodeSqliteDialect({ database: async () => openReadOnly(file) });
+}
+
 class NodeSqliteDialect extends SqliteDialect {
   override createAdapter(): SqliteAdapter {
     return new TransactionalAdapter();
@@ -33,6 +42,16 @@ function open(file: string): SqliteDatabase {
   database.exec('PRAGMA foreign_keys = ON');
   // As PostgreSQL does it.
   database.exec('PRAGMA case_sensitive_like = ON');
+  return kyselyDatabase(database);
+}
+
+function openReadOnly(file: string): SqliteDatabase {
+  const database = new DatabaseSync(file, { readOnly: true });
+  database.exec('PRAGMA busy_timeout = 5000');
+  return kyselyDatabase(database);
+}
+
+function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
   return {
     close: () => database.close(),
     prepare(sql) {

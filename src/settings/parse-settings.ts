@@ -42,7 +42,11 @@ export interface SettingsSource {
   /** Absolute; relative paths in the file count from here. */
   readonly directory: string;
   readonly environment: Environment;
+  /** From the command line: these win over the file. Section → option → value. */
+  readonly overrides?: SettingOverrides;
 }
+
+export type SettingOverrides = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
 export type ParsedSettings =
   | {
@@ -55,7 +59,13 @@ export type ParsedSettings =
     }
   | { readonly kind: 'invalid'; readonly problems: readonly OptionProblem[] };
 
-export function parseSettings({ content, file, directory, environment }: SettingsSource): ParsedSettings {
+export function parseSettings({
+  content,
+  file,
+  directory,
+  environment,
+  overrides = new Map(),
+}: SettingsSource): ParsedSettings {
   const ini = parseIni(content, file);
   const problems: OptionProblem[] = [...ini.problems];
   const sections = new Map<string, OptionSection>();
@@ -69,6 +79,8 @@ export function parseSettings({ content, file, directory, environment }: Setting
   const absentSection = (name: string): OptionSection => {
     return { name, at: { file, line: 0 }, options: new Map(), directory };
   };
+  for (const [name, options] of overrides)
+    sections.set(name, overridden(sections.get(name) ?? absentSection(name), options));
 
   function read<T>(name: string, body: (reader: OptionReader) => T): T {
     const reader = optionReader(sections.get(name) ?? absentSection(name));
@@ -182,6 +194,14 @@ function substituted(
     options.set(option, new RawOption(option, text, at, value.kind === 'text' && value.fromEnvironment));
   }
   return { name: section.name, at: { file, line: section.line }, options };
+}
+
+/** Shown in problems by the name the option has on the command line. */
+function overridden(section: OptionSection, overrides: ReadonlyMap<string, string>): OptionSection {
+  const options = new Map(section.options);
+  for (const [option, value] of overrides)
+    options.set(option, { value, at: { file: `--${option}`, line: 0 } });
+  return { ...section, options };
 }
 
 function secretsIn(sections: Iterable<OptionSection>): readonly OptionProblem[] {

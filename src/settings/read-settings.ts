@@ -3,7 +3,7 @@ import { dirname, resolve } from 'node:path';
 import { type OptionProblem, showOptionProblem } from '../lib/option-reader.ts';
 import { showPosition } from '../lib/text-position.ts';
 import type { Environment } from './interpolate.ts';
-import { parseSettings } from './parse-settings.ts';
+import { parseSettings, type SettingOverrides } from './parse-settings.ts';
 import type { Settings } from './settings.ts';
 
 export type ReadSettings =
@@ -15,8 +15,13 @@ export type ReadSettings =
  * Reads the settings file at the start of a process, before any port opens.
  *
  * @param file as given on the command line; shown like that in errors.
+ * @param overrides of the command line, e.g. `tracing` → `endpoint`.
  */
-export function readSettings(file: string, environment: Environment): ReadSettings {
+export function readSettings(
+  file: string,
+  environment: Environment,
+  overrides?: SettingOverrides,
+): ReadSettings {
   let content: Uint8Array;
   let mode: number;
   try {
@@ -28,7 +33,13 @@ export function readSettings(file: string, environment: Environment): ReadSettin
       errors: [`${file}: cannot be read (${errorCode(error)}); name another file with --config`],
     };
   }
-  const parsed = parseSettings({ content, file, directory: dirname(resolve(file)), environment });
+  const parsed = parseSettings({
+    content,
+    file,
+    directory: dirname(resolve(file)),
+    environment,
+    ...(overrides === undefined ? {} : { overrides }),
+  });
   if (parsed.kind === 'invalid') return { kind: 'invalid', errors: parsed.problems.map(showOptionProblem) };
   return {
     kind: 'settings',

@@ -111,7 +111,7 @@ export function startHistoryDelivery(core: ProcessCore, history: History): Pick<
     const drain = createHistoryDelivery({ history, store, paths, clock, log });
     await compareHistoryDatabase({ store, paths, history, log });
     return elected({ store, path: paths.election('history'), guid: ids.uuid() }, async signal => {
-      await useHistoryDatabase({ store, paths, history, log });
+      await useHistoryDatabase({ store, paths, history, log, ids });
       await drain.run(signal);
     });
   });

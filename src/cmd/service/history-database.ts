@@ -3,15 +3,17 @@
  * machine's own, so two webs on two machines can miss that; they find it out here, by the name each database has.
  */
 import type { History } from '../../history/history.ts';
+import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
+import { installationId } from '../../store/installation.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import { type Store, set } from '../../store/port.ts';
 
 export interface HistoryDatabaseDeps {
   readonly store: Store;
   readonly paths: StorePaths;
-  readonly history: Pick<History, 'id'>;
+  readonly history: Pick<History, 'id' | 'useFor'>;
   readonly log: Log;
 }
 
@@ -31,7 +33,14 @@ export async function compareHistoryDatabase({
 }
 
 /** Called by the web that writes: from now on ours is the one. */
-export async function useHistoryDatabase({ store, paths, history, log }: HistoryDatabaseDeps): Promise<void> {
+export async function useHistoryDatabase({
+  store,
+  paths,
+  history,
+  log,
+  ids,
+}: HistoryDatabaseDeps & { readonly ids: IdMaker }): Promise<void> {
+  await history.useFor(await installationId(store, paths, ids));
   const before = await databaseInUse(store, paths);
   if (before === history.id) return;
   if (before !== '') {

@@ -8,7 +8,7 @@ import type { Uuid } from '../../lib/ids.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { buildPage, itemPage } from '../../scheduler/pages.ts';
 import type { Settings } from '../../settings/settings.ts';
-import type { TracingSettings } from '../../settings/tracing-settings.ts';
+import type { TracingOn, TracingSettings } from '../../settings/tracing-settings.ts';
 import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../tracing/live-tracing.ts';
 import { isSampled } from '../../tracing/sampling.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
@@ -26,8 +26,8 @@ export function liveTracing(
   root: () => string,
 ): TracingControl {
   const listeners = new Set<() => void>();
-  const providers = new Map(connections.map(each => [each.connection, each.driver]));
-  const optionsOf = (settings: TracingSettings) => spanOptions(settings, providers, root);
+  const optionsOf = (settings: TracingSettings) =>
+    settings.kind === 'off' ? undefined : spanOptions(settings, connections, root);
   let now = { settings: tracing, spans: optionsOf(tracing), policy: policyOf(tracing) };
   return {
     settings: () => now.settings,
@@ -46,19 +46,19 @@ export function liveTracing(
   };
 }
 
-function spanOptions(
-  settings: TracingSettings,
-  providers: ReadonlyMap<string, string>,
+/** Whoever makes spans of a record makes them with these: now, or again from the history. */
+export function spanOptions(
+  settings: Pick<TracingOn, 'spanNames'>,
+  connections: Settings['connections'],
   root: () => string,
-): SpanOptions | undefined {
-  if (settings.kind === 'off') return undefined;
+): SpanOptions {
   return {
     names: settings.spanNames,
     urls: {
       item: (item: QueueItem) => itemPage(root(), item.tenant, item.uuid),
       build: (item: QueueItem, build: Uuid) => buildPage(root(), item.tenant, build),
     },
-    providers,
+    providers: new Map(connections.map(each => [each.connection, each.driver])),
   };
 }
 

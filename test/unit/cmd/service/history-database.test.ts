@@ -1,16 +1,21 @@
 import { beforeEach, expect, test } from 'vitest';
 import { compareHistoryDatabase, useHistoryDatabase } from '../../../../src/cmd/service/history-database.ts';
+import { randomIds } from '../../../../src/lib/ids.ts';
 import type { Log } from '../../../../src/lib/log.ts';
 import { openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
+import { installationId } from '../../../../src/store/installation.ts';
 import { storePaths } from '../../../../src/store/paths.ts';
 
 const paths = storePaths('/gatehouse');
 let store: ReturnType<ReturnType<typeof openEmbeddedStore>['connect']>;
 let errors: string[];
+let users: Map<string, string>;
+const ids = randomIds();
 
 beforeEach(() => {
   store = openEmbeddedStore({ file: ':memory:' }).connect();
   errors = [];
+  users = new Map();
 });
 
 function web(id: string) {
@@ -21,7 +26,13 @@ function web(id: string) {
     error: (_, text) => void errors.push(text),
     child: () => log,
   };
-  return { store, paths, history: { id }, log };
+  const history = {
+    id,
+    async useFor(installation: string) {
+      users.set(id, installation);
+    },
+  };
+  return { store, paths, history, log, ids };
 }
 
 test('webs with the same database have nothing to say', async () => {
@@ -43,4 +54,10 @@ test('a web that begins to write elsewhere says once that the past is not there'
   await useHistoryDatabase(web('of another'));
   await useHistoryDatabase(web('of another'));
   expect(errors).toEqual([expect.stringContaining('what ended until now is not in it')]);
+});
+
+test('whoever writes notes in the database which installation it is of', async () => {
+  await compareHistoryDatabase(web('only looked at'));
+  await useHistoryDatabase(web('written'));
+  expect([...users]).toEqual([['written', await installationId(store, paths, ids)]]);
 });

@@ -1,0 +1,109 @@
+/**
+ * The finished items of a whole installation, oldest first, for its operator: reads beside a running service, changes nothing,
+ * not even the version of the tables.
+ *
+ *     const opened = await openFinishedItems({ kind: 'sqlite', path: '/var/lib/gatehouse/history.sqlite' });
+ *     if (opened.kind === 'refused') …opened.text
+ *     let page = await opened.items.page({ since, until, after: 0 });
+ *
+ * Answers to users come from history.ts, which never looks beyond a tenant.
+ */
+import { existsSync } from 'node:fs';
+import { Kysely } from 'kysely';
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { parseItem } from './find-items.ts';
+import { type HistoryPlace, placeText } from './history.ts';
+import { type MigrationTables, refuseOtherVersion } from './migrations.ts';
+import { postgresDialect } from './postgres-dialect.ts';
+import type { Schema } from './schema.ts';
+import { readOnlySqliteDialect } from './sqlite-dialect.ts';
+
+export interface FinishedItems extends AsyncDisposable {
+  /** Of the service that recorded them: `service.instance.id` of its spans. Null: no service of this version wrote yet. */
+  readonly installation: string | null;
+  page(question: FinishedItemsQuestion): Promise<FinishedItemsPage>;
+}
+
+/** What is absent does not narrow the answer. */
+export interface FinishedItemsQuestion {
+  /** Left then or later. */
+  readonly since?: Nanoseconds;
+  /** Left before. */
+  readonly until?: Nanoseconds;
+  readonly tenant?: string;
+  readonly pipeline?: string;
+  readonly uuids?: readonly string[];
+  /** `next` of the page before; 0 for the first. */
+  readonly after: number;
+}
+
+export interface FinishedItemsPage {
+  /** In the order in which they were recorded: that of leaving, but for moments. */
+  readonly items: readonly QueueItem[];
+  /** Null: this was the last page. */
+  readonly next: number | null;
+}
+
+export type OpenedItems =
+  | { readonly kind: 'opened'; readonly items: FinishedItems }
+  /** @property text one line for a person: another version, no database, nobody there. */
+  | { readonly kind: 'refused'; readonly text: string };
+
+/** An item's document is below 1 MB, as its record in the store was: so much at a time is in memory. */
+const ITEMS_PER_PAGE = 25;
+
+export async function openFinishedItems(place: HistoryPlace): Promise<OpenedItems> {
+  const name = placeText(place);
+  if (place.kind === 'sqlite' && !existsSync(place.path))
+    return {
+      kind: 'refused',
+      text: `there is no history at ${name}; is [database] or [scheduler] state_dir right?`,
+    };
+  const database = new Kysely<Schema & MigrationTables>({
+    dialect:
+      place.kind === 'sqlite'
+        ? readOnlySqliteDialect(place.path)
+        : postgresDialect(place.uri.reveal(), () => {}, 'read'),
+  });
+  try {
+    const other = await refuseOtherVersion(database, place.kind, name);
+    if (other !== undefined) {
+      await database.destroy();
+      return { kind: 'refused', text: other };
+    }
+    const { installation } = await database
+      .selectFrom('identity')
+      .select('installation')
+      .executeTakeFirstOrThrow();
+    return {
+      kind: 'opened',
+      items: {
+        installation,
+        page: question => findPage(database, question),
+        [Symbol.asyncDispose]: () => database.destroy(),
+      },
+    };
+  } catch (error) {
+    await database.destroy();
+    const reason = error instanceof Error ? error.message : String(error);
+    return { kind: 'refused', text: `the history database ${name} cannot be read: ${reason}` };
+  }
+}
+
+async function findPage(
+  database: Kysely<Schema & MigrationTables>,
+  { since, until, tenant, pipeline, uuids, after }: FinishedItemsQuestion,
+): Promise<FinishedItemsPage> {
+  let query = database.selectFrom('item').select(['id', 'document']).where('id', '>', after);
+  if (since !== undefined) query = query.where('left_at', '>=', since);
+  if (until !== undefined) query = query.where('left_at', '<', until);
+  if (tenant !== undefined) query = query.where('tenant', '=', tenant);
+  if (pipeline !== undefined) query = query.where('pipeline', '=', pipeline);
+  if (uuids !== undefined) query = query.where('uuid', 'in', uuids);
+  const rows = await query.orderBy('id').limit(ITEMS_PER_PAGE).execute();
+  return {
+    items: rows.map(row => parseItem(row.document)),
+    next: rows.length < ITEMS_PER_PAGE ? null : (rows.at(-1)?.id ?? null),
+  };
+}
