@@ -4,10 +4,10 @@ import type { Step } from '../../model/step.ts';
 import { STEP_FACTS } from '../allowed-attributes.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import type { AttributeKey } from '../attributes.ts';
-import { stepSpanId } from '../span-ids.ts';
+import { keyedStepSpanId, stepSpanId } from '../span-ids.ts';
 import { clampInto, earliest, latest, type TimeWindow } from '../time-window.ts';
 import type { ItemContext } from './item-context.ts';
-import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
+import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 
 export interface StepsPlace {
   /** Prefix of the plans' keys, unique within the trace. */
@@ -17,43 +17,54 @@ export interface StepsPlace {
   readonly own: AttributeInput;
 }
 
+/** Plans of the steps and of their parts, parents first; children lie within their parents. */
 export function planSteps(
-  context: ItemContext,
+  context: Pick<ItemContext, 'draft'>,
   place: StepsPlace,
   steps: readonly Step[],
 ): readonly SpanPlan[] {
   const seen = new Map<string, number>();
-  return steps.map((step, index) => {
+  return steps.flatMap((step, index) => {
+    const own = { ...place, key: `${place.key}/${index}` };
+    if (step.key !== undefined) {
+      const { key } = step;
+      return planStep(context, own, step, () => keyedStepSpanId(place.parent.id(), key));
+    }
     const name = `${step.kind} ${step.subject}`;
     const ordinal = seen.get(name) ?? 0;
     seen.set(name, ordinal + 1);
-    return planStep(context, place, step, { key: `${place.key}/${index}`, ordinal });
+    return planStep(context, own, step, () =>
+      stepSpanId(place.parent.id(), step.kind, step.subject, ordinal),
+    );
   });
 }
 
 function planStep(
-  context: ItemContext,
-  place: StepsPlace,
+  context: Pick<ItemContext, 'draft'>,
+  { key, parent, own }: StepsPlace,
   step: Step,
-  at: { readonly key: string; readonly ordinal: number },
-): SpanPlan {
-  const { parent } = place;
-  return {
-    key: at.key,
-    end: clampInto(parent, step.startedAt, step.endedAt).end,
+  spanId: () => SpanId,
+): readonly SpanPlan[] {
+  const { start, end } = clampInto(parent, step.startedAt, step.endedAt);
+  const self: ParentSpan = { id: once(spanId), start, end };
+  const plan: SpanPlan = {
+    key,
+    end,
     make: () =>
       spanOf({
         ...context.draft,
         kind: step.kind,
         subject: step.subject,
-        id: stepSpanId(parent.id(), step.kind, step.subject, at.ordinal),
+        id: self.id(),
         parent,
         start: step.startedAt,
         end: step.endedAt,
         result: stepResult(step),
-        own: { ...place.own, subject: step.subject, ...factAttributes(step) },
+        own: { ...own, subject: step.subject, ...factAttributes(step) },
       }),
   };
+  if (step.steps === undefined) return [plan];
+  return [plan, ...planSteps(context, { key, parent: self, own }, step.steps)];
 }
 
 /** A step that was stopped did not fail; a whole build that was aborted did. */
