@@ -9,9 +9,9 @@ import type { Remote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import type { BranchName, ProjectKey } from '../model/project.ts';
 import { projectIdOf } from '../model/project.ts';
+import type { StepRecorder } from '../tracing/step-recorder.ts';
 import type { ServeDeps } from './deps.ts';
 import { type Failure, fetchFailure, updateFailure } from './failure.ts';
-import type { StepRecorder } from './step-recorder.ts';
 
 /** What is needed of one project. */
 export interface ProjectNeeds {

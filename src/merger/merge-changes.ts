@@ -9,12 +9,12 @@
 import { parseObjectId } from '../git/object-id.ts';
 import type { BranchHead, MergedBranch, MergeRequest } from '../model/merge.ts';
 import { type BranchName, type CommitId, type ProjectKey, parseCommitId } from '../model/project.ts';
+import type { StepRecorder } from '../tracing/step-recorder.ts';
 import type { ServeDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { fetchProject, type NeededCommit, type ProjectAtHand, type ProjectNeeds } from './fetch-state.ts';
 import { type LaneConflict, lanesOf, mergeLanes, type Projects } from './merge-lanes.ts';
 import { type Compared, changedConfig } from './read-changed-config.ts';
-import type { StepRecorder } from './step-recorder.ts';
 
 /** The outcome without what every outcome has (steps, worker). */
 export type MergeAnswer =

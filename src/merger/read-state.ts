@@ -6,12 +6,12 @@ import { isRefName } from '../git/ref-name.ts';
 import type { Repository } from '../git/repository.ts';
 import type { BranchConfig, BranchHead, ConfigFilesRequest, RepoStateRequest } from '../model/merge.ts';
 import { type BranchName, type ProjectKey, parseCommitId, projectIdOf } from '../model/project.ts';
+import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { readConfig } from './config-files.ts';
 import type { ServeDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { fetchProject } from './fetch-state.ts';
 import { configAt } from './read-changed-config.ts';
-import type { StepRecorder } from './step-recorder.ts';
 
 export type RepoStateAnswer =
   | { readonly kind: 'repo-state'; readonly heads: readonly BranchHead[] }

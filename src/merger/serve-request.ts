@@ -1,11 +1,11 @@
 import { assertNever } from '../lib/assert-never.ts';
 import { stripUserinfo } from '../lib/redact.ts';
 import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
+import { createStepRecorder, type StepRecorder } from '../tracing/step-recorder.ts';
 import type { ServeDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { mergeChanges } from './merge-changes.ts';
 import { readConfigFiles, readRepoState } from './read-state.ts';
-import { createStepRecorder, type StepRecorder } from './step-recorder.ts';
 
 /**
  * Serves one request; always gives an outcome. What nobody foresaw (a full disk, a damaged mirror) is a `failed` outcome that

@@ -4,7 +4,7 @@ import type { Step, StepKind } from '../model/step.ts';
 /** What a step's result says about the step. */
 export type StepNote = Pick<Step, 'facts' | 'result'>;
 
-/** Notes when each step of one request began and ended; steps of different repositories may overlap. */
+/** Notes, in a worker, when each step of one request began and ended; steps of different repositories may overlap. */
 export interface StepRecorder {
   /** Runs `work` as a step and describes it by its result. A step that throws is recorded as failed. */
   run<T>(
