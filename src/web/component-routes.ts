@@ -1,6 +1,7 @@
 /**
  * `/api/components`: every process of the installation, by kind, as Zuul's clients know it, with a `gatehouse` block.
- * `POST /api/components/<id>/pause`, `…/resume`, `…/stop`: what an operator wants of one; only from this machine.
+ * `POST /api/components/<id>/pause`, `…/resume`, `…/stop`: what an operator wants of one, from this machine or with a token
+ * for every tenant there is: components work for all of them.
  *
  * A wish is written down (202) and obeyed in the component's own time; its `state` tells.
  */
@@ -10,8 +11,8 @@ import type { ComponentState } from '../model/component.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import { COMPONENT_KINDS } from '../store/paths.ts';
 import { type Answer, answering, badRequest, json, notFound, send } from './answer.ts';
+import { operatorOf } from './auth/operator.ts';
 import type { WebDeps } from './deps.ts';
-import { refuseStrangers } from './only-this-machine.ts';
 
 const WISHES: ReadonlyMap<string, ComponentState> = new Map([
   ['pause', 'paused'],
@@ -26,7 +27,7 @@ export function addComponentRoutes(router: Router, deps: Pick<WebDeps, 'componen
   );
 }
 
-type WishDeps = Pick<WebDeps, 'components' | 'log'> & {
+type WishDeps = Pick<WebDeps, 'components' | 'log' | 'auth' | 'tenants'> & {
   readonly askComponent: Exclude<WebDeps['askComponent'], undefined>;
 };
 
@@ -40,8 +41,8 @@ export function componentWishRoute(deps: WishDeps): RequestHandler {
 
 async function wish(deps: WishDeps, request: Request): Promise<Answer> {
   const word = String(request.params.wish);
-  const refusal = refuseStrangers(request, `${word} a component`);
-  if (refusal !== undefined) return refusal;
+  const operator = await operatorOf(deps.auth, request, `${word.slice(0, 50)} a component`, deps.tenants());
+  if (operator.kind === 'refused') return operator;
   if (typeof request.is('application/json') !== 'string')
     return { kind: 'refused', status: 415, error: 'send application/json', place: 'header content-type' };
   const id = String(request.params.id);
@@ -55,7 +56,7 @@ async function wish(deps: WishDeps, request: Request): Promise<Answer> {
     return badRequest('a web takes no work it could leave alone; it can only be stopped', 'path: id');
   if ((await deps.askComponent(id, wanted)) === 'gone')
     return notFound(unknown(id, deps.components()), 'path: id');
-  deps.log.info({ id, wanted }, 'a component was asked to change its state');
+  deps.log.info({ id, wanted, by: operator.name }, 'a component was asked to change its state');
   return json({ id, wanted });
 }
 

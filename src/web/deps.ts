@@ -19,6 +19,8 @@ import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import type { Explanation } from '../tracing/explain.ts';
+import type { Authentication } from './auth/caller.ts';
+import type { CallerContext } from './auth/caller-context.ts';
 
 export interface LivePipeline {
   readonly pipeline: Pipeline;
@@ -91,6 +93,10 @@ export interface DequeueRequest {
   readonly tenant: TenantName;
   readonly pipeline: string;
   readonly item: QueueItem;
+  /** When the request came in. */
+  readonly receivedAt: Nanoseconds;
+  /** The trace of who asks, where that may be believed. */
+  readonly context: CallerContext | undefined;
 }
 
 export interface ComponentHealth {
@@ -144,6 +150,8 @@ export interface WebDeps {
   readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
   /** Absent: the route does not exist. */
   readonly dequeue?: (request: DequeueRequest) => Promise<void>;
+  /** Whose tokens count. */
+  readonly auth: Authentication;
   readonly health: () => readonly ComponentHealth[];
   readonly contact: () => StoreContact;
   /** All processes of the installation, by kind, the oldest first. */

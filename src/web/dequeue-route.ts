@@ -1,18 +1,20 @@
 /**
  * `POST /api/tenant/<t>/project/<p>/dequeue` with `{"pipeline": ..., "change": ...}` or `{"pipeline": ..., "ref": ...}`, as Zuul's.
  *
- * Only this machine may ask, see only-this-machine.ts.
+ * This machine may ask, and users whose token names the tenant: auth/operator.ts. The request has a trace of its own
+ * (`ManagementEvent`), below or linked to the caller's where that may be believed: auth/caller-context.ts.
  */
 import type { Request, RequestHandler } from 'express';
 import { readBody } from '../lib/read-body.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type Answer, badRequest, json, notFound, send } from './answer.ts';
+import { callerContext } from './auth/caller-context.ts';
+import { operatorOf } from './auth/operator.ts';
 import type { DequeueRequest, WebDeps } from './deps.ts';
-import { refuseStrangers } from './only-this-machine.ts';
 import { refId } from './status-json.ts';
 
-type DequeueDeps = Pick<WebDeps, 'snapshot' | 'log'> & {
+type DequeueDeps = Pick<WebDeps, 'snapshot' | 'log' | 'clock' | 'auth'> & {
   readonly dequeue: (request: DequeueRequest) => Promise<void>;
 };
 
@@ -21,13 +23,14 @@ export function dequeueRoute(deps: DequeueDeps): RequestHandler {
 }
 
 async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
-  const refusal = refuseStrangers(request, 'dequeue');
-  if (refusal !== undefined) return refusal;
+  const receivedAt = deps.clock.now();
+  const tenant = String(request.params.tenant);
+  const operator = await operatorOf(deps.auth, request, 'dequeue', [tenant]);
+  if (operator.kind === 'refused') return operator;
   if (request.is('application/json') === false)
     return { kind: 'refused', status: 415, error: 'send application/json', place: 'header content-type' };
   const body = await readBody(request, 64 * 1024);
   if (body.kind !== 'read') return badRequest('the body is not readable or larger than 64 KiB', 'body');
-  const tenant = String(request.params.tenant);
   const snapshot = deps.snapshot(tenant);
   if (snapshot === undefined) return notFound(`there is no tenant ${JSON.stringify(tenant)}`, 'path: tenant');
   const wish = parseWish(body.bytes);
@@ -43,8 +46,9 @@ async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
   const item = findWished(live.state.items.values(), project, wish.what);
   if (item === undefined)
     return notFound(`${wish.what} of ${project} is not in pipeline ${wish.pipeline}`, 'body');
-  await deps.dequeue({ tenant, pipeline: wish.pipeline, item });
-  deps.log.info({ tenant, pipeline: wish.pipeline, item: item.uuid }, 'asked to dequeue');
+  const context = callerContext(operator.caller, request);
+  await deps.dequeue({ tenant, pipeline: wish.pipeline, item, receivedAt, context });
+  deps.log.info({ tenant, pipeline: wish.pipeline, item: item.uuid, by: operator.name }, 'asked to dequeue');
   return json(true);
 }
 

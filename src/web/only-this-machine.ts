@@ -1,28 +1,14 @@
 /**
- * There are no users here yet, so only this machine may change anything: the connection must come from a loopback address, name
- * one as its host (a web page on another name cannot) and not have passed a proxy. Routes also insist on JSON, which a foreign
- * page's form cannot send.
+ * Whether a request comes from this machine: over a loopback connection that names a loopback host (a web page on another name
+ * cannot) and has passed no proxy. Routes that believe it also insist on JSON or protobuf, which a foreign page's form cannot send.
  */
 import type { Request } from 'express';
-import type { Refusal } from './answer.ts';
 
 const LOOPBACK_ADDRESSES = new Set(['127.0.0.1', '::1', '::ffff:127.0.0.1']);
 const LOOPBACK_HOST = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/i;
 
-/** @param deed what only this machine may do, e.g. `dequeue`. @returns undefined when it may. */
-export function refuseStrangers(request: Request, deed: string): Refusal | undefined {
-  const stranger = strangerIn(request);
-  if (stranger === undefined) return undefined;
-  return {
-    kind: 'refused',
-    status: 403,
-    error: `only this machine may ${deed}: ${stranger}`,
-    place: 'request',
-    headers: { Connection: 'close' },
-  };
-}
-
-function strangerIn(request: Request): string | undefined {
+/** Why it does not, for people; undefined: it does. */
+export function strangerIn(request: Request): string | undefined {
   if (!LOOPBACK_ADDRESSES.has(request.socket.remoteAddress ?? ''))
     return 'the connection comes from elsewhere';
   if (request.headers['x-forwarded-for'] !== undefined || request.headers.forwarded !== undefined)

@@ -5,6 +5,7 @@ import type { ConfigError } from '../model/config-error.ts';
 import { configErrorText } from '../model/config-error.ts';
 import { projectIdOf } from '../model/project.ts';
 import { answering, json } from './answer.ts';
+import { defaultRealm } from './auth/challenge.ts';
 import type { TenantSnapshot, WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import { itemJson, refId, type StatusContext, statusJson } from './status-json.ts';
@@ -145,12 +146,27 @@ function itemsOfChange(snapshot: TenantSnapshot, wanted: string, context: Status
 function infoJson(deps: WebDeps, tenant: string | null) {
   return {
     info: {
-      capabilities: { job_history: true, auth: { realms: {}, default_realm: null, read_protected: false } },
+      capabilities: { job_history: true, auth: authJson(deps.auth) },
       stats: { url: null, type: 'graphite', prefix: null },
       websocket_url: null,
       ...(tenant === null ? {} : { tenant }),
     },
     gatehouse: { version: deps.version, tracing: deps.traceUi() !== null },
+  };
+}
+
+/** As Zuul's clients read it: where a token for which realm comes from. */
+function authJson({ realms }: WebDeps['auth']) {
+  const sections = realms.map(({ settings }) => settings);
+  return {
+    realms: Object.fromEntries(
+      sections.map(({ realm, issuer, audience, key }) => [
+        realm,
+        { authority: issuer, client_id: audience, type: 'JWT', driver: key.kind },
+      ]),
+    ),
+    default_realm: defaultRealm(sections) ?? null,
+    read_protected: false,
   };
 }
 

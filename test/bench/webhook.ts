@@ -102,7 +102,7 @@ async function startWeb(store: string, stack: AsyncDisposableStack) {
     storeName: storeName(settings.store),
     connect: (name, signal) => sessions.connect(name, signal),
   };
-  const web = stack.use(await openWeb(core, { history, health: () => [] }));
+  const web = stack.use(await openWeb(core, { history, health: () => [], realms: [] }));
   web.join(await sessions.connect('web'));
   await web.ready;
   const reader = await sessions.connect('oracle');

@@ -12,6 +12,7 @@ import { systemClock } from '../../lib/clock.ts';
 import { configErrorText } from '../../model/config-error.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { ConnectionName } from '../../model/project.ts';
+import { readAuthKeys } from '../../settings/auth-keys.ts';
 import { readSettings } from '../../settings/read-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { readTlsFiles } from '../../settings/tls-files.ts';
@@ -63,6 +64,7 @@ export async function checkConfig({
     ...opened.errors,
     ...(tenantFile.kind === 'invalid' ? tenantFile.errors : []),
     ...storeErrors(settings),
+    ...authErrors(settings),
   ];
   const tenants = tenantFile.kind === 'invalid' ? [] : tenantFile.tenants;
   const found = { settings, tenants, warnings: read.warnings };
@@ -83,6 +85,11 @@ function storeErrors({ store }: Settings): readonly string[] {
   if (store.kind === 'embedded' || store.tls === undefined) return [];
   const files = readTlsFiles(store.tls);
   return files.kind === 'invalid' ? files.errors : [];
+}
+
+function authErrors({ auth }: Settings): readonly string[] {
+  const keys = readAuthKeys(auth);
+  return keys.kind === 'invalid' ? keys.errors : [];
 }
 
 async function checkLayouts(settings: Settings, tenants: readonly Tenant[], signal: AbortSignal) {

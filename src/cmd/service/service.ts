@@ -13,6 +13,7 @@ import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type History, openHistory } from '../../history/history.ts';
 import type { Log } from '../../lib/log.ts';
+import { type AuthRealm, readAuthKeys } from '../../settings/auth-keys.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
 import type { TracingSettings } from '../../settings/tracing-settings.ts';
 import { COMPONENT_KINDS } from '../../store/paths.ts';
@@ -64,6 +65,9 @@ export async function startService(
   const wanted = new Set(components);
   let port = settings.web.port;
   const root = () => publicRoot(settings.web, port);
+  const keys = readAuthKeys(wanted.has('web') ? settings.auth : []);
+  if (keys.kind === 'invalid') return { kind: 'refused', errors: keys.errors };
+  const { realms } = keys;
   const opened = await openProcess({ settings, log, components: wanted, root, stack });
   if (opened.kind === 'refused') return opened;
   const { core } = opened;
@@ -71,7 +75,7 @@ export async function startService(
   stack.defer(() => delivery?.close());
   const managed: Managed<Component>[] = [];
   const health = () => START_ORDER.filter(name => wanted.has(name)).map(name => healthOf(name, managed));
-  const web = wanted.has('web') ? await startWeb(core, { health, stack }) : undefined;
+  const web = wanted.has('web') ? await startWeb(core, { realms, health, stack }) : undefined;
   port = web?.port ?? port;
   if (web === undefined && settings.web.root === undefined && wanted.has('scheduler'))
     log.warn({ root: root() }, `[web] root is not set: reports and spans will link to ${root()}`);
@@ -87,16 +91,17 @@ export async function startService(
 }
 
 interface WebStart {
+  readonly realms: readonly AuthRealm[];
   readonly health: () => readonly ComponentHealth[];
   readonly stack: AsyncDisposableStack;
 }
 
-async function startWeb(core: ProcessCore, { health, stack }: WebStart): Promise<OpenWeb> {
+async function startWeb(core: ProcessCore, { realms, health, stack }: WebStart): Promise<OpenWeb> {
   const history = await openDatabase(core);
   stack.defer(() => history.close());
   const historyDelivery = startHistoryDelivery(core, history);
   stack.defer(() => historyDelivery.close());
-  return stack.use(await openWeb(core, { history, health }));
+  return stack.use(await openWeb(core, { history, health, realms }));
 }
 
 async function openDatabase({ settings: { database }, log }: ProcessCore): Promise<History> {

@@ -7,22 +7,22 @@
  *     const again = web.join(anotherSession);
  */
 import type { History } from '../../history/history.ts';
-import { pipelineEventCodec } from '../../model/codec/records.ts';
-import type { PipelineEvent } from '../../model/event.ts';
+import type { AuthRealm } from '../../settings/auth-keys.ts';
 import { askComponent } from '../../store/component-view.ts';
 import { isOutOfContact } from '../../store/connection.ts';
-import { EventQueue } from '../../store/event-queue.ts';
 import type { Store } from '../../store/port.ts';
 import { createRenewingStore } from '../../store/renewing-store.ts';
 import { explainItem } from '../../tracing/explain.ts';
 import { itemSpans } from '../../tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../tracing/spans/span-options.ts';
+import { tokenVerifier } from '../../web/auth/token.ts';
 import { createWeb, type Web } from '../../web/create-web.ts';
-import type { ComponentHealth, DequeueRequest, TenantSnapshot, WebDeps } from '../../web/deps.ts';
+import type { ComponentHealth, TenantSnapshot, WebDeps } from '../../web/deps.ts';
 import { VERSION } from '../version.ts';
 import { readBuildLog } from './build-logs.ts';
 import { type Contact, followContact } from './contact.ts';
 import type { Component } from './core.ts';
+import { storeDequeue } from './dequeue.ts';
 import { leavingItem } from './leaving-item.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
@@ -33,6 +33,8 @@ import { createWebhookIntake, type WebhookIntake } from './webhook-intake.ts';
 export interface WebParts {
   readonly history: History;
   readonly health: () => readonly ComponentHealth[];
+  /** Whose tokens count. */
+  readonly realms: readonly AuthRealm[];
 }
 
 export interface OpenWeb extends AsyncDisposable {
@@ -180,7 +182,8 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     connections: () => [...connections.values()],
     storeEvent: (connection, event) => insides.intake.store(connection, event),
     readLog: question => readBuildLog({ settings: settings.executor, components, log }, question),
-    dequeue: request => dequeue(core, store, request),
+    dequeue: request => storeDequeue(core, store, request),
+    auth: { realms: insides.realms, tokens: tokenVerifier(insides.realms, clock) },
     health: insides.health,
     contact: () => {
       const state = contact.state();
@@ -190,19 +193,4 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     components,
     askComponent: (id, wanted) => askComponent(store, paths, id, wanted),
   };
-}
-
-async function dequeue(
-  { paths, clock, ids }: ProcessCore,
-  store: Store,
-  { tenant, pipeline, item }: DequeueRequest,
-): Promise<void> {
-  const queue = new EventQueue<PipelineEvent>({
-    store,
-    path: paths.pipeline(tenant, pipeline).eventQueue,
-    codec: pipelineEventCodec,
-    clock,
-  });
-  const { key } = item.changes[0];
-  await store.multi(queue.put({ kind: 'dequeue', uuid: ids.uuid(), change: key, by: 'the web API' }));
 }

@@ -6,8 +6,11 @@ import { addMilliseconds, type Clock, type Nanoseconds } from '../../../src/lib/
 import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
+import type { AuthRealm } from '../../../src/settings/auth-keys.ts';
 import type { RegisteredComponent } from '../../../src/store/component-view.ts';
 import { explainItem } from '../../../src/tracing/explain.ts';
+import type { CallerContext } from '../../../src/web/auth/caller-context.ts';
+import { tokenVerifier } from '../../../src/web/auth/token.ts';
 import { createWeb, type WebLimits } from '../../../src/web/create-web.ts';
 import type { ComponentHealth, StoreContact, TenantSnapshot, WebDeps } from '../../../src/web/deps.ts';
 import {
@@ -29,6 +32,8 @@ export interface FakeWeb {
   readonly history: History;
   readonly stored: { connection: string; deliveryId: string }[];
   readonly dequeued: string[];
+  /** Traces that dequeues were asked from, as far as they were believed. */
+  readonly contexts: (CallerContext | undefined)[];
   readonly warnings: string[];
   health: ComponentHealth[];
   /** The service knows its tenants. */
@@ -103,6 +108,8 @@ export interface FakeOptions {
   readonly clock?: Clock;
   readonly overrides?: Partial<WebDeps>;
   readonly port?: number;
+  /** Whose tokens count. */
+  readonly realms?: readonly AuthRealm[];
 }
 
 export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
@@ -116,6 +123,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
   let now = NOW;
   let url = 'http://127.0.0.1:1';
   const delivered = new Set<string>();
+  const realms = options.realms ?? [];
 
   const deps: WebDeps = {
     clock: options.clock ?? { now: () => now, monotonic: () => 0 },
@@ -156,9 +164,11 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       const bytes = Buffer.from(log.text).subarray(offset, offset + limit);
       return { bytes, complete: log.complete && offset + bytes.length >= Buffer.byteLength(log.text) };
     },
-    async dequeue({ item }) {
+    async dequeue({ item, context }) {
       fake.dequeued.push(item.uuid);
+      fake.contexts.push(context);
     },
+    auth: { realms, tokens: tokenVerifier(realms, { now: () => now }) },
     health: () => fake.health,
     contact: () => fake.contact,
     components: () => fake.components,
@@ -184,6 +194,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     history,
     stored: [],
     dequeued: [],
+    contexts: [],
     warnings: [],
     health: [{ component: 'scheduler', ready: true }],
     started: true,

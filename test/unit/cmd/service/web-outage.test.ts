@@ -67,7 +67,7 @@ beforeEach(async () => {
     storeName: 'ZooKeeper at zk1:2181',
     connect: async () => server.connect(),
   };
-  web = await openWeb(core, { history, health: () => [] });
+  web = await openWeb(core, { history, health: () => [], realms: [] });
   url = `http://127.0.0.1:${web.port}`;
 });
 afterEach(async () => {

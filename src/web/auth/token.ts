@@ -1,0 +1,104 @@
+/**
+ * Bearer tokens: who somebody is, by the word of a realm of `[auth NAME]`, and which tenants it lets them operate.
+ *
+ *     {"iss": "gatehouse", "aud": "gate.example.org", "sub": "alice", "exp": 1795000600, "zuul": {"admin": ["acme"]}}
+ *
+ * The token's `iss` only chooses the realm. Algorithm, key, issuer and audience are the realm's, so that a token can neither
+ * name its own algorithm nor be believed by a neighbour; `exp` must be there. Signatures are compared in constant time by
+ * the platform. No part of a token is in a reason.
+ */
+import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
+import { type Clock, toMilliseconds } from '../../lib/clock.ts';
+import type { TenantName } from '../../model/project.ts';
+import type { AuthRealm } from '../../settings/auth-keys.ts';
+import type { AuthSettings } from '../../settings/settings.ts';
+
+/** Somebody who has proven who they are. */
+export interface User {
+  readonly name: string;
+  readonly realm: string;
+  /** Those they may operate, as the token says. */
+  readonly tenants: readonly TenantName[];
+}
+
+export type TokenVerdict =
+  | { readonly kind: 'user'; readonly user: User }
+  /** @property reason without any part of the token. */
+  | { readonly kind: 'invalid'; readonly reason: string };
+
+export interface TokenVerifier {
+  verify(token: string): Promise<TokenVerdict>;
+}
+
+export function tokenVerifier(realms: readonly AuthRealm[], clock: Pick<Clock, 'now'>): TokenVerifier {
+  const byIssuer = new Map(realms.map(realm => [realm.settings.issuer, realm]));
+  return {
+    async verify(token) {
+      let realm: AuthRealm | undefined;
+      let payload: JWTPayload;
+      try {
+        realm = byIssuer.get(decodeJwt(token).iss ?? '');
+        if (realm === undefined) return invalid('nobody here knows who issued the token ("iss")');
+        payload = await payloadOf(token, realm, toMilliseconds(clock.now()));
+      } catch (error) {
+        // A token is what anybody sends; whatever else is wrong is ours.
+        if (!(error instanceof errors.JOSEError)) throw error;
+        return invalid(reasonOf(error, realm));
+      }
+      return userOf(payload, realm.settings, toMilliseconds(clock.now()) / 1000);
+    },
+  };
+}
+
+async function payloadOf(token: string, { settings, key }: AuthRealm, nowMs: number): Promise<JWTPayload> {
+  const { payload } = await jwtVerify(token, key, {
+    algorithms: [settings.key.kind],
+    issuer: settings.issuer,
+    audience: settings.audience,
+    currentDate: new Date(nowMs),
+    clockTolerance: settings.skew,
+    requiredClaims: ['exp', settings.userClaim],
+    ...(settings.maxValidity === undefined ? {} : { maxTokenAge: settings.maxValidity }),
+  });
+  return payload;
+}
+
+function userOf(payload: JWTPayload, settings: AuthSettings, now: number): TokenVerdict {
+  if (payload.iat !== undefined && payload.iat > now + settings.skew)
+    return invalid('the token was issued in the future ("iat")');
+  const name = payload[settings.userClaim];
+  if (typeof name !== 'string' || name === '')
+    return invalid(`the token does not name its user ("${settings.userClaim}")`);
+  const tenants = adminTenants(payload.zuul);
+  if (tenants === undefined) return invalid('the claim "zuul.admin" of the token is not a list of tenants');
+  if (tenants.length > 0 && !settings.mayGrant)
+    return invalid(
+      `tokens of realm ${settings.realm} may not say which tenants they are for ("zuul.admin"); see allow_authz_override`,
+    );
+  return { kind: 'user', user: { name, realm: settings.realm, tenants } };
+}
+
+/** Undefined: the claim is there and is something else. */
+function adminTenants(claim: unknown): readonly string[] | undefined {
+  if (claim === undefined) return [];
+  if (typeof claim !== 'object' || claim === null) return undefined;
+  if (!('admin' in claim)) return [];
+  const { admin } = claim;
+  return Array.isArray(admin) && admin.every(each => typeof each === 'string') ? admin : undefined;
+}
+
+function invalid(reason: string): TokenVerdict {
+  return { kind: 'invalid', reason };
+}
+
+function reasonOf(error: errors.JOSEError, realm: AuthRealm | undefined): string {
+  if (error instanceof errors.JWTExpired) return 'the token has expired';
+  if (error instanceof errors.JWTClaimValidationFailed)
+    return error.reason === 'missing'
+      ? `the token lacks the claim "${error.claim}"`
+      : `the claim "${error.claim}" of the token is not what realm ${realm?.settings.realm} wants`;
+  if (error instanceof errors.JWSSignatureVerificationFailed) return 'the signature of the token is wrong';
+  if (error instanceof errors.JOSEAlgNotAllowed)
+    return `the token is not signed with ${realm?.settings.key.kind}`;
+  return 'the token is no JSON web token, or is damaged';
+}

@@ -1,0 +1,191 @@
+/** The routes that change something, asked by everybody. Loopback alone is the subject of ../dequeue.test.ts. */
+import { request as httpRequest } from 'node:http';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { type FakeWeb, fakeWeb } from '../fake-web.ts';
+import { companyRealm, NOW_S, sharedRealm, token } from './realms.ts';
+
+let web: FakeWeb;
+beforeAll(async () => {
+  web = await fakeWeb({ realms: [sharedRealm(), companyRealm()] });
+});
+beforeEach(() => {
+  web.dequeued.length = 0;
+  web.contexts.length = 0;
+  web.asked.length = 0;
+});
+afterAll(() => web.close());
+
+const TRACE = '0af7651916cd43dd8448eb211c80319c';
+const SPAN = 'b7ad6b7169203331';
+const TRACEPARENT = `00-${TRACE}-${SPAN}-01`;
+const ELSEWHERE = { 'x-forwarded-for': '192.0.2.7' };
+
+interface Answered {
+  readonly status: number;
+  readonly challenge: string | undefined;
+  readonly error: unknown;
+}
+
+/** Not `fetch`, which lets nobody choose every header. */
+async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answered> {
+  const { promise, resolve, reject } = Promise.withResolvers<Answered>();
+  const all = { 'content-type': 'application/json', ...headers };
+  const request = httpRequest(`${web.url}/api/${path}`, { method: 'POST', headers: all }, async response => {
+    let text = '';
+    for await (const piece of response.setEncoding('utf8')) text += String(piece);
+    const answer: unknown = JSON.parse(text);
+    resolve({
+      status: response.statusCode ?? 0,
+      challenge: response.headers['www-authenticate'],
+      error: typeof answer === 'object' && answer !== null && 'error' in answer ? answer.error : undefined,
+    });
+  });
+  request.on('error', reject);
+  request.end(JSON.stringify(body));
+  return promise;
+}
+
+const dequeue = (headers?: Record<string, string>) =>
+  post('tenant/main/project/acme/app/dequeue', { pipeline: 'gate', change: 'master/dark-mode' }, headers);
+const bearer = async (claims?: { readonly [name: string]: unknown }) => ({
+  authorization: `Bearer ${await token(claims)}`,
+});
+
+describe('a user', () => {
+  test('dequeues in a tenant the token names, from wherever', async () => {
+    expect(await dequeue({ ...ELSEWHERE, ...(await bearer()) })).toMatchObject({ status: 200 });
+    expect(web.dequeued).toHaveLength(1);
+  });
+
+  test('does not dequeue in another tenant', async () => {
+    expect(await dequeue(await bearer({ zuul: { admin: ['other'] } }))).toEqual({
+      status: 403,
+      error: 'this token does not let you dequeue: it does not name tenant main',
+      challenge:
+        'Bearer realm="gate.example.org", error="insufficient_scope", error_description="this token does not let you dequeue: it does not name tenant main"',
+    });
+    expect(web.dequeued).toEqual([]);
+  });
+
+  test('with a token that does not count is refused also on this machine, which could do without', async () => {
+    const { status, error, challenge } = await dequeue(await bearer({ exp: NOW_S - 5 }));
+    expect({ status, error }).toEqual({ status: 401, error: 'the token has expired' });
+    expect(challenge).toBe(
+      'Bearer realm="gate.example.org", error="invalid_token", error_description="the token has expired"',
+    );
+  });
+
+  test.each([['Basic YWxpY2U6eA=='], ['Bearer'], ['Bearer one two'], ['eyJhbGciOi']])(
+    'is told how to send a token instead of %s',
+    async authorization => {
+      const { status, challenge } = await dequeue({ authorization });
+      expect(status).toBe(401);
+      expect(challenge).toContain('error="invalid_request"');
+    },
+  );
+
+  test('asks something of a component with a token for every tenant', async () => {
+    expect(
+      await post('components/executor-4/pause', {}, { ...ELSEWHERE, ...(await bearer()) }),
+    ).toMatchObject({
+      status: 202,
+    });
+    expect(web.asked).toEqual(['executor-4 paused']);
+    const other = await bearer({ zuul: { admin: ['other'] } });
+    expect(await post('components/executor-4/pause', {}, other)).toMatchObject({ status: 403 });
+  });
+
+  test('asks nothing of a component before a tenant is known', async () => {
+    web.started = false;
+    try {
+      const { status, error } = await post('components/executor-4/pause', {}, await bearer());
+      expect({ status, error }).toEqual({
+        status: 403,
+        error: 'this token does not let you pause a component: no tenant is known here yet',
+      });
+    } finally {
+      web.started = true;
+    }
+  });
+});
+
+describe('somebody without a token', () => {
+  test('is told which one would do', async () => {
+    expect(await dequeue(ELSEWHERE)).toEqual({
+      status: 401,
+      error: 'only this machine may dequeue without a token: it passed a proxy',
+      challenge: 'Bearer realm="gate.example.org"',
+    });
+    expect(web.dequeued).toEqual([]);
+  });
+
+  test('finds the realms in /api/info, under the names Zuul uses', async () => {
+    const { info } = (await (await fetch(`${web.url}/api/info`)).json()) as {
+      info: { capabilities: { auth: unknown } };
+    };
+    expect(info.capabilities.auth).toEqual({
+      realms: {
+        'gate.example.org': {
+          authority: 'gatehouse',
+          client_id: 'gate.example.org',
+          type: 'JWT',
+          driver: 'HS256',
+        },
+        company: {
+          authority: 'https://login.example.org',
+          client_id: 'gate.example.org',
+          type: 'JWT',
+          driver: 'RS256',
+        },
+      },
+      default_realm: 'gate.example.org',
+      read_protected: false,
+    });
+  });
+
+  test('is not asked for one where there are no realms', async () => {
+    const alone = await fakeWeb();
+    const url = `${alone.url}/api/tenant/main/project/acme/app/dequeue`;
+    const answer = await fetch(url, { method: 'POST', headers: await bearer() });
+    expect(answer.status).toBe(401);
+    expect(await answer.json()).toMatchObject({
+      error: 'no token counts here: there is no [auth NAME] section',
+    });
+    const stranger = await fetch(url, { method: 'POST', headers: ELSEWHERE });
+    expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([403, null]);
+    await alone.close();
+  });
+});
+
+describe('the trace of who asks', () => {
+  const own = { 'user-agent': 'gatehouse-cli/0.3.0' };
+  const span = { traceId: TRACE, spanId: SPAN };
+
+  test('is the parent when it is our command line on this machine', async () => {
+    await dequeue({ ...own, traceparent: TRACEPARENT });
+    expect(web.contexts).toEqual([{ relation: 'parent', span, sampled: true }]);
+  });
+
+  test('is the parent when it is our command line with a token', async () => {
+    const unsampled = `00-${TRACE}-${SPAN}-00`;
+    await dequeue({ ...ELSEWHERE, ...own, ...(await bearer()), traceparent: unsampled });
+    expect(web.contexts).toEqual([{ relation: 'parent', span, sampled: false }]);
+  });
+
+  test('is linked to when it is another client with a token', async () => {
+    await dequeue({ ...(await bearer()), traceparent: TRACEPARENT });
+    expect(web.contexts).toEqual([{ relation: 'caller', span, sampled: true }]);
+  });
+
+  test('is nothing when it is another client on this machine', async () => {
+    await dequeue({ traceparent: TRACEPARENT });
+    expect(web.contexts).toEqual([undefined]);
+  });
+
+  test('is nothing when it is none', async () => {
+    await dequeue({ ...own, traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` });
+    await dequeue({ ...own, traceparent: `${TRACEPARENT}\u00e9` });
+    await dequeue(own);
+    expect(web.contexts).toEqual([undefined, undefined, undefined]);
+  });
+});
