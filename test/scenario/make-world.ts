@@ -9,7 +9,7 @@ import type { Developer } from './developer.ts';
 import { checkStory } from './invariants.ts';
 import type { Observer } from './observer.ts';
 import { outcomes, type Topic } from './outcomes.ts';
-import { CONNECTION, TOKEN } from './site.ts';
+import { CONNECTION, configOf, TOKEN } from './site.ts';
 import type { Stage } from './stage.ts';
 import type { StoryLog } from './story-log.ts';
 import { nameOf, shownTopic } from './topic-names.ts';
@@ -104,6 +104,8 @@ export function makeWorld(parts: Parts): World {
 
   const world: World = {
     api,
+    service,
+    config: configOf(root),
     sink,
     stage,
     observer,

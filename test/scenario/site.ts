@@ -31,8 +31,12 @@ export function stateOf(root: string): string {
   return path.join(root, 'state');
 }
 
+export function configOf(root: string): string {
+  return path.join(root, 'etc/gatehouse.conf');
+}
+
 export async function startSite(options: SiteOptions, log: Log): Promise<Service> {
-  const file = path.join(options.root, 'etc/gatehouse.conf');
+  const file = configOf(options.root);
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, settingsText(options), { mode: 0o600 });
   await writeFile(path.join(options.root, 'etc/tenants.yaml'), tenantsText(options.projects));
@@ -44,14 +48,7 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
   return started.service;
 }
 
-function settingsText({
-  root,
-  collector,
-  executor,
-  tracing: more,
-  sections,
-  store,
-}: SiteOptions): string {
+function settingsText({ root, collector, executor, tracing: more, sections, store }: SiteOptions): string {
   const tracing =
     collector === undefined ? 'enabled = false' : `enabled = true\nendpoint = ${collector}\ntimeout = 2000`;
   return `[scheduler]

@@ -15,6 +15,7 @@
  * everything still held is let go, the service is stopped, and what must hold for every story is checked.
  */
 import type { Api } from '../../src/cmd/client/api.ts';
+import type { Service } from '../../src/cmd/service/service.ts';
 import type { LiveItem } from '../../src/web/live-item.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer, Files } from './developer.ts';
@@ -60,6 +61,9 @@ export interface World {
   readonly stage: Stage;
   readonly observer: Observer;
   readonly log: StoryLog;
+  readonly service: Service;
+  /** gatehouse.conf. */
+  readonly config: string;
   developer(project: string): Developer;
   /** Pushes a commit as proposal, again for a new patchset; returns it. */
   propose(topic: string, spec?: ProposalSpec): Promise<string>;

@@ -1,0 +1,79 @@
+import { expect, test } from 'vitest';
+import { publishSenderReport } from '../../../../src/cmd/service/publish-sender-report.ts';
+import { openRecordView } from '../../../../src/cmd/service/record-view.ts';
+import { fromMilliseconds } from '../../../../src/lib/clock.ts';
+import { senderReportCodec } from '../../../../src/model/codec/records.ts';
+import type { SenderReport } from '../../../../src/model/sender-report.ts';
+import { openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
+import { storePaths } from '../../../../src/store/paths.ts';
+import { eventually } from '../../../conformance/store/eventually.ts';
+import { SILENT } from '../../../fake/silent-log.ts';
+
+const path = storePaths('/gatehouse').senderReport;
+
+function reportOf(sent: number): SenderReport {
+  return {
+    at: fromMilliseconds(1_000 + sent),
+    host: 'ci1',
+    endpoint: 'http://collector:4317',
+    protocol: 'grpc',
+    state: 'ok',
+    sent,
+    failedRequests: 0,
+    partialSuccesses: 0,
+    lost: {},
+    lastError: null,
+    lastSentAt: null,
+  };
+}
+
+test('what the sender says is seen by every web, one writing for a burst of news', async () => {
+  await using server = openEmbeddedStore({ file: ':memory:' });
+  const store = server.connect();
+  using seen = await openRecordView(server.connect(), path, senderReportCodec, error => {
+    throw error;
+  });
+  expect(seen.value()).toBeUndefined();
+
+  let sent = 1;
+  let rested = Promise.withResolvers<void>();
+  const reporting = publishSenderReport({
+    store,
+    path,
+    read: () => reportOf(sent),
+    log: SILENT,
+    pause: () => rested.promise,
+  });
+  const over = Promise.withResolvers<void>();
+  const stop = new AbortController();
+  const during = reporting.during(stop.signal, () => over.promise);
+  await eventually(() => expect(seen.value()?.sent).toBe(1));
+
+  for (sent = 2; sent < 100; sent++) reporting.touch();
+  expect(seen.value()?.sent).toBe(1);
+  const before = (await store.get(path))?.stat.version ?? 0;
+  const next = Promise.withResolvers<void>();
+  const first = rested;
+  rested = next;
+  first.resolve();
+  await eventually(() => expect(seen.value()?.sent).toBe(100));
+  expect((await store.get(path))?.stat.version).toBe(before + 1);
+
+  sent = 101;
+  next.resolve();
+  over.resolve();
+  await during;
+  await eventually(() => expect(seen.value()?.sent).toBe(101));
+});
+
+test('without contact the work goes on; its failure is not that of the report', async () => {
+  await using server = openEmbeddedStore({ file: ':memory:' });
+  const store = server.connect();
+  const reporting = publishSenderReport({ store, path, read: () => reportOf(1), log: SILENT });
+  await expect(
+    reporting.during(new AbortController().signal, async () => {
+      await server.expire(store.sessionId);
+      throw new Error('the work failed');
+    }),
+  ).rejects.toThrow('the work failed');
+});
