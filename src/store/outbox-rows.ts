@@ -1,8 +1,8 @@
 /** Outbox rows for many values, none of them larger than a multi-write takes. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Codec } from '../model/codec/record.ts';
-import { outboxOperation } from '../store/outbox.ts';
-import type { Operation } from '../store/port.ts';
+import { outboxOperation } from './outbox.ts';
+import type { Operation } from './port.ts';
 
 /** Bytes of one row at most, unless a single value is larger. */
 const ROW_BYTES = 400_000;

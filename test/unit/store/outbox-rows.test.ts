@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { recordCodec } from '../../../src/model/codec/record.ts';
-import { outboxRows } from '../../../src/scheduler/outbox-rows.ts';
+import { outboxRows } from '../../../src/store/outbox-rows.ts';
 import { at } from '../../fake/queue-item.ts';
 
 const codec = recordCodec<readonly string[]>('texts', 1);
