@@ -7,6 +7,7 @@ import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
+import type { TimeStep } from './time-step.ts';
 
 /** `build-started`, `build-failing` and `build-result`, as the scheduler's turn consumes them. */
 export type BuildEvent = Extract<
@@ -53,14 +54,13 @@ export type ProvidedRepository =
       readonly kind: 'ready';
       /** The bare repository, absolute, with `objects` in it; it keeps the commit while the executor runs. */
       readonly gitDir: string;
-      /** It was not here: something was fetched, or made again. */
-      readonly fetched: boolean;
     }
   | { readonly kind: 'unavailable'; readonly reason: string };
 
 /** The executor's repository cache; on a machine with a merger usually the same. See `obtain-commit.ts`. */
 export interface Repositories {
-  provide(request: RepositoryRequest): Promise<ProvidedRepository>;
+  /** @param time notes what has to be done for it; nothing when it is here. */
+  provide(request: RepositoryRequest, time: TimeStep): Promise<ProvidedRepository>;
 }
 
 export interface ExecutorDeps {
@@ -80,6 +80,8 @@ export interface ExecutorOptions {
   readonly sandbox: 'auto' | 'bubblewrap' | 'none';
   /** Node labels it offers; a job that names none runs anywhere. */
   readonly labels: readonly string[];
+  /** What jobs get of a trace while tracing is off: see inbound-trace.ts. Default nothing. */
+  readonly inboundTrace?: { readonly [name: string]: string };
   readonly maxBuilds: number;
   /** Bytes of output per build; a job that writes more fails. */
   readonly outputMaxBytes: number;
