@@ -18,6 +18,7 @@ import {
   type Session,
   tenantPath,
 } from './session.ts';
+import { addTraceExportCommand } from './trace-export.ts';
 
 interface TraceOptions extends AskOptions {
   readonly depth?: number;
@@ -44,7 +45,8 @@ Examples:
 Waits are shaded, failures red, what was stopped or repeated yellow; ▶ is a span that is still open.`;
 
 export function addTraceCommand(program: Command, io: Io, done: (status: number) => void): void {
-  addAskOptions(program.command('trace'))
+  const command = addAskOptions(program.command('trace'))
+    .enablePositionalOptions()
     .summary('show where the time of an item went, as a waterfall')
     .description(
       'Draws the trace of an item, live or finished: every wait, merge, build and report as a bar.',
@@ -58,6 +60,7 @@ export function addTraceCommand(program: Command, io: Io, done: (status: number)
     .action(async (item: string, change: string | undefined, options: TraceOptions) =>
       done(await inTenant(io, options, session => trace(session, item, change, options))),
     );
+  addTraceExportCommand(command, io, done);
 }
 
 function parseDepth(text: string): number {

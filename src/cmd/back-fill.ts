@@ -1,0 +1,129 @@
+/**
+ * Finished items → their spans once more → the collector: for a backend that was empty, down, or is a new one.
+ *
+ * Spans are made by the function that made them live and sent by the sender that sent them live, so they have the same ids and
+ * are the same bytes; a backend that has some of them already gets nothing new. Page by page: as much is in memory as one
+ * page holds, however long the time asked for.
+ */
+import type { FinishedItemsPage } from '../history/finished-items.ts';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import { spansCodec } from '../model/codec/records.ts';
+import { endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
+import type { SpanRecord } from '../model/span.ts';
+import type { SpanSender } from '../tracing/otlp/sender.ts';
+
+export interface BackFillDeps {
+  /** @param after 0, then `next` of the page before. */
+  readonly page: (after: number) => Promise<FinishedItemsPage>;
+  readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
+  /** Undefined: everything is made and counted, and nothing is sent. */
+  readonly sender: Pick<SpanSender, 'deliver' | 'health'> | undefined;
+  /** Also items that sampling left out. */
+  readonly all: boolean;
+  readonly clock: Clock;
+  /** Waits before a retry; ends early when aborted. */
+  readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
+  readonly signal: AbortSignal;
+  /** Told after each delivery, and when the collector does not take spans for the moment. */
+  readonly onProgress: (progress: BackFillProgress) => void;
+}
+
+export interface BackFillProgress {
+  readonly items: number;
+  readonly spans: number;
+  /** Items sampling left out. */
+  readonly unsampled: number;
+  /** When the last item that is wholly delivered left its pipeline; null: none is. */
+  readonly upTo: Nanoseconds | null;
+  /** What the collector said when it last took nothing; null: it takes spans. */
+  readonly problem: string | null;
+}
+
+export type BackFillOutcome = BackFillProgress & {
+  /** `gave-up`: the collector took nothing for {@link PATIENCE_MS}. */
+  readonly kind: 'done' | 'interrupted' | 'gave-up';
+};
+
+/** Milliseconds without any span taken after which somebody should look at the collector. */
+export const PATIENCE_MS = 600_000;
+/** Spans handed to the sender at once; it makes requests of them. */
+const SPANS_AT_ONCE = 4000;
+/** Spans of one encoded row, as in the outbox. */
+const SPANS_PER_ROW = 200;
+
+export async function backFill(deps: BackFillDeps): Promise<BackFillOutcome> {
+  const { signal, onProgress } = deps;
+  let progress: BackFillProgress = { items: 0, spans: 0, unsampled: 0, upTo: null, problem: null };
+  const tell = (change: Partial<BackFillProgress>) => {
+    progress = { ...progress, ...change };
+    onProgress(progress);
+  };
+  for (let after: number | null = 0; after !== null; ) {
+    if (signal.aborted) return { kind: 'interrupted', ...progress };
+    const page: FinishedItemsPage = await deps.page(after);
+    const wanted = page.items.filter(item => deps.all || isExported(item));
+    for (const batch of batches(wanted, deps.spansOf)) {
+      const delivered = await deliver(deps, batch.spans, problem => tell({ problem }));
+      if (delivered !== 'delivered') return { kind: delivered, ...progress };
+      tell({
+        items: progress.items + batch.items,
+        spans: progress.spans + batch.spans.length,
+        upTo: batch.upTo,
+        problem: null,
+      });
+    }
+    tell({ unsampled: progress.unsampled + page.items.length - wanted.length });
+    after = page.next;
+  }
+  return { kind: 'done', ...progress };
+}
+
+interface Batch {
+  readonly items: number;
+  readonly spans: readonly SpanRecord[];
+  readonly upTo: Nanoseconds | null;
+}
+
+/** Whole items: an item half sent would have to be sent again. */
+function* batches(items: readonly QueueItem[], spansOf: BackFillDeps['spansOf']): Generator<Batch> {
+  let spans: SpanRecord[] = [];
+  let count = 0;
+  for (const [index, item] of items.entries()) {
+    for (const span of spansOf(item)) spans.push(span);
+    count += 1;
+    if (spans.length < SPANS_AT_ONCE && index < items.length - 1) continue;
+    yield { items: count, spans, upTo: endOfItem(item) };
+    spans = [];
+    count = 0;
+  }
+}
+
+async function deliver(
+  { sender, clock, pause, signal }: BackFillDeps,
+  spans: readonly SpanRecord[],
+  onProblem: (text: string) => void,
+): Promise<'delivered' | 'interrupted' | 'gave-up'> {
+  if (sender === undefined) return 'delivered';
+  const rows = rowsOf(spans);
+  let taken = sender.health().sent;
+  let takenAt = clock.monotonic();
+  for (;;) {
+    const delivery = await sender.deliver(rows);
+    // What is lost for good the sender has counted by reason; trying again would not help.
+    if (delivery === 'delivered' || 'lost' in delivery) return 'delivered';
+    if (signal.aborted) return 'interrupted';
+    const { sent, lastError } = sender.health();
+    if (sent > taken) takenAt = clock.monotonic();
+    taken = sent;
+    if (clock.monotonic() - takenAt > PATIENCE_MS) return 'gave-up';
+    onProblem(lastError?.text ?? 'it does not answer');
+    await pause(delivery.retryAfterMs, signal);
+  }
+}
+
+function rowsOf(spans: readonly SpanRecord[]): readonly Uint8Array[] {
+  const rows: Uint8Array[] = [];
+  for (let from = 0; from < spans.length; from += SPANS_PER_ROW)
+    rows.push(spansCodec.encode(spans.slice(from, from + SPANS_PER_ROW)));
+  return rows;
+}

@@ -1,0 +1,182 @@
+/** `gatehouse trace export`: the spans of finished items once more, from the history to a collector. */
+import { hostname } from 'node:os';
+import { type Command, InvalidArgumentError, Option } from 'commander';
+import { type FinishedItems, openFinishedItems } from '../../history/finished-items.ts';
+import { fromMilliseconds, type Nanoseconds, toMilliseconds } from '../../lib/clock.ts';
+import { parseDuration } from '../../lib/duration.ts';
+import { isUuid } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
+import type { SettingOverrides } from '../../settings/parse-settings.ts';
+import { readSettings } from '../../settings/read-settings.ts';
+import { publicRoot, type Settings } from '../../settings/settings.ts';
+import type { TracingOn } from '../../settings/tracing-settings.ts';
+import { itemSpans } from '../../tracing/spans/item-spans.ts';
+import { backFill } from '../back-fill.ts';
+import { spanOptions } from '../service/live-tracing.ts';
+import { createSpanSender } from '../service/span-delivery.ts';
+import type { Io } from '../terminal/io.ts';
+import { createScreen } from '../terminal/screen.ts';
+import { VERSION } from '../version.ts';
+import { DEFAULT_CONFIG } from './config-check.ts';
+import { complain, type Refused, refused } from './session.ts';
+import { progressText, tellEnd } from './trace-export-text.ts';
+
+interface ExportOptions {
+  readonly config: string;
+  readonly since?: Moment;
+  readonly until?: Moment;
+  readonly tenant?: string;
+  readonly pipeline?: string;
+  readonly item?: readonly string[];
+  readonly all?: boolean;
+  readonly dryRun?: boolean;
+  readonly endpoint?: string;
+  readonly protocol?: string;
+}
+
+/** As given, and what it means when the command begins. */
+interface Moment {
+  readonly at: (now: Nanoseconds) => Nanoseconds;
+}
+
+/** Milliseconds for requests under way when it ends. */
+const SEND_GRACE = 5_000;
+/** A question to the database names them all. */
+const MOST_ITEMS = 200;
+
+const EXAMPLES = `
+Examples:
+  gatehouse trace export --since 24h --dry-run
+  gatehouse trace export --since 24h
+  gatehouse trace export --since 2026-11-20T08:00:00Z --until 2026-11-21T00:00:00Z --pipeline gate
+  gatehouse trace export --item 5b8e0f6a1c2d4e3f9a7b6c5d4e3f2a1b --endpoint http://localhost:4317
+
+It runs beside the service and changes nothing there. Spans have the ids and the bytes they had the first time, as long as the
+version and [tracing], [web] and the connections in the settings file are the same, so what a backend has already it gets only
+again. The history holds items: traces of events, of tenants and of background work, and what jobs sent themselves, cannot be
+made again.`;
+
+export function addTraceExportCommand(trace: Command, io: Io, done: (status: number) => void): void {
+  trace
+    .command('export')
+    .summary('send the traces of finished items again, from the history')
+    .description('Makes the spans of finished items again from the history and sends them to the collector.')
+    .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
+    .option('--since <time>', 'items that left then or later: 24h, 7d, or 2026-11-21T08:00:00Z', parseMoment)
+    .option('--until <time>', 'items that left before, written like --since', parseMoment)
+    .option('--tenant <name>', 'only of this tenant')
+    .option('--pipeline <name>', 'only of this pipeline')
+    .option('--item <uuid...>', 'only these items')
+    .option('--all', 'also items that sampling left out')
+    .option('--dry-run', 'make and count the spans, send nothing')
+    .option('--endpoint <address>', 'another collector than [tracing] endpoint')
+    .addOption(new Option('--protocol <name>', 'with --endpoint').choices(['grpc', 'http/protobuf']))
+    .addHelpText('after', EXAMPLES)
+    .action(async (options: ExportOptions) => done(await traceExport(io, options)));
+}
+
+function parseMoment(text: string): Moment {
+  const seconds = parseDuration(text);
+  if (seconds !== undefined)
+    return { at: now => fromMilliseconds(Math.max(0, toMilliseconds(now) - seconds * 1000)) };
+  const ms = /^\d{4}-\d\d-\d\d/.test(text) ? Date.parse(text) : Number.NaN;
+  if (Number.isNaN(ms)) throw new InvalidArgumentError('It must be like 24h, 7d or 2026-11-21T08:00:00Z.');
+  const time = fromMilliseconds(ms);
+  return { at: () => time };
+}
+
+async function traceExport(io: Io, options: ExportOptions): Promise<number> {
+  const outcome = await prepare(io, options);
+  if (outcome.kind === 'refused') return complain(io, outcome.text);
+  await using items = outcome.items;
+  return run(io, options, { ...outcome, items });
+}
+
+interface Prepared {
+  readonly kind: 'prepared';
+  readonly settings: Settings;
+  readonly tracing: TracingOn;
+  readonly items: FinishedItems;
+  readonly instance: string;
+}
+
+async function prepare({ environment, stderr }: Io, options: ExportOptions): Promise<Prepared | Refused> {
+  const { item = [], since } = options;
+  if (since === undefined && item.length === 0)
+    return refused('say which items: --since 24h for those of the last day, or --item UUID');
+  const strange = item.find(each => !isUuid(each));
+  if (strange !== undefined) return refused(`"${strange}" is no uuid of an item: 32 hexadecimal digits`);
+  if (item.length > MOST_ITEMS) return refused(`more than ${MOST_ITEMS} --item; use --since and --until`);
+  const read = readSettings(options.config, environment, overridesOf(options));
+  if (read.kind === 'invalid') return refused(read.errors.join('\nerror: '));
+  const { settings } = read;
+  const { tracing, web } = settings;
+  if (tracing.kind === 'off')
+    return refused(`tracing is off (${tracing.why}); name a collector with --endpoint http://host:4317`);
+  if (web.root === undefined && web.port === 0)
+    stderr.write('warning: [web] has neither root nor port, so addresses in the spans lead nowhere\n');
+  const opened = await openFinishedItems(settings.database);
+  if (opened.kind === 'refused') return opened;
+  const { items } = opened;
+  if (items.installation !== null)
+    return { kind: 'prepared', settings, tracing, items, instance: items.installation };
+  await items[Symbol.asyncDispose]();
+  return refused('no service of this version has written to the history yet; start it once');
+}
+
+/** A collector named here is wanted, whatever the file says of tracing. */
+function overridesOf({ endpoint, protocol }: ExportOptions): SettingOverrides {
+  const tracing = new Map<string, string>();
+  if (endpoint !== undefined) tracing.set('endpoint', endpoint).set('enabled', 'true');
+  if (protocol !== undefined) tracing.set('protocol', protocol);
+  return tracing.size === 0 ? new Map() : new Map([['tracing', tracing]]);
+}
+
+async function run(
+  io: Io,
+  options: ExportOptions,
+  { settings, tracing, items, instance }: Prepared,
+): Promise<number> {
+  const { clock } = io;
+  const now = clock.now();
+  const looks = spanOptions(tracing, settings.connections, () => publicRoot(settings.web));
+  const sender =
+    options.dryRun === true
+      ? undefined
+      : createSpanSender({
+          settings: tracing,
+          clock,
+          log: SILENT,
+          version: VERSION,
+          instance,
+          host: settings.store.kind === 'embedded' ? hostname() : undefined,
+          backlog: () => 0,
+        });
+  const screen = createScreen(io.stderr);
+  const outcome = await backFill({
+    page: after =>
+      items.page({
+        after,
+        ...(options.since === undefined ? {} : { since: options.since.at(now) }),
+        ...(options.until === undefined ? {} : { until: options.until.at(now) }),
+        ...(options.tenant === undefined ? {} : { tenant: options.tenant }),
+        ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
+        ...(options.item === undefined ? {} : { uuids: options.item }),
+      }),
+    spansOf: item => itemSpans(item, looks),
+    sender,
+    all: options.all === true,
+    clock,
+    pause,
+    signal: io.interrupted(),
+    onProgress: progress => screen.frame([progressText(progress)]),
+  });
+  screen.frame([]);
+  const lost = Object.entries(sender?.health().lost ?? {}).filter(([, count]) => count > 0);
+  await sender?.close(SEND_GRACE);
+  return tellEnd(io, outcome, { sent: sender !== undefined, endpoint: tracing.endpoint, lost });
+}
+
+/** What the sender would log is told by the progress and at the end. */
+const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => SILENT };
