@@ -10,7 +10,6 @@ import type { QueueItem } from '../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../src/model/span.ts';
 import { otlpExporter } from '../../src/tracing/otlp/exporter.ts';
 import { resourceOf } from '../../src/tracing/otlp/resource.ts';
-import { listenToSdk } from '../../src/tracing/otlp/sdk-diagnostics.ts';
 import { endedSpans } from '../../src/tracing/spans/ended-spans.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { resetAndMergedStory } from '../fake/item-stories.ts';
@@ -88,7 +87,6 @@ function resetPair(index: number): readonly [QueueItem, QueueItem] {
 
 async function sendRows(spans: readonly SpanRecord[]): Promise<readonly BenchRow[]> {
   await using sink = await startOtlpSink();
-  const diagnostics = listenToSdk({ debug: () => undefined });
   const resource = resourceOf({
     serviceName: 'bench',
     serviceVersion: '0',
@@ -97,10 +95,15 @@ async function sendRows(spans: readonly SpanRecord[]): Promise<readonly BenchRow
     component: 'all',
     extra: new Map(),
   });
-  const exporter = otlpExporter(
-    { endpoint: sink.url, insecure: true, timeoutMs: 20_000, compression: 'none', resource, version: '0' },
-    diagnostics,
-  );
+  const exporter = otlpExporter({
+    protocol: 'grpc',
+    endpoint: sink.url,
+    insecure: true,
+    timeoutMs: 20_000,
+    compression: 'none',
+    resource,
+    version: '0',
+  });
   await exporter.send(spans.slice(0, 10));
   const cpu = process.cpuUsage();
   const start = performance.now();
@@ -112,7 +115,6 @@ async function sendRows(spans: readonly SpanRecord[]): Promise<readonly BenchRow
   const used = process.cpuUsage(cpu);
   if (sink.spans.length !== spans.length + 10) throw new Error(`${sink.spans.length} spans arrived`);
   exporter.close();
-  diagnostics.close();
   const bytes = sink.requests.reduce((sum, request) => sum + request.bytes, 0);
   return [
     row('span → collector, wall, both ends', (ms * 1000) / spans.length, 'µs/span'),

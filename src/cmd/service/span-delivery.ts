@@ -10,7 +10,6 @@ import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 import { otlpExporter } from '../../tracing/otlp/exporter.ts';
 import { resourceOf } from '../../tracing/otlp/resource.ts';
-import { listenToSdk } from '../../tracing/otlp/sdk-diagnostics.ts';
 import { type SpanSender, spanSender } from '../../tracing/otlp/sender.ts';
 import type { SenderHealth } from '../../tracing/otlp/sender-health.ts';
 
@@ -31,26 +30,24 @@ export interface SpanSenderDeps {
 /** @throws Error when a TLS file cannot be read or does not hold what it should. */
 export function createSpanSender(deps: SpanSenderDeps): SpanSender {
   const { settings, clock, log, backlog } = deps;
-  const exporter = otlpExporter(
-    {
-      endpoint: settings.endpoint,
-      insecure: settings.insecure,
-      tls: tlsFiles(settings),
-      headers: settings.headers,
-      timeoutMs: settings.timeoutMs,
-      compression: settings.compression,
-      version: deps.version,
-      resource: resourceOf({
-        serviceName: settings.serviceName,
-        serviceVersion: deps.version,
-        instanceId: deps.instance,
-        ...(deps.host === undefined ? {} : { hostName: deps.host }),
-        component: 'all',
-        extra: settings.resourceAttributes,
-      }),
-    },
-    listenToSdk(log),
-  );
+  const exporter = otlpExporter({
+    protocol: settings.protocol,
+    endpoint: settings.endpoint,
+    insecure: settings.insecure,
+    tls: tlsFiles(settings),
+    headers: settings.headers,
+    timeoutMs: settings.timeoutMs,
+    compression: settings.compression,
+    version: deps.version,
+    resource: resourceOf({
+      serviceName: settings.serviceName,
+      serviceVersion: deps.version,
+      instanceId: deps.instance,
+      ...(deps.host === undefined ? {} : { hostName: deps.host }),
+      component: 'all',
+      extra: settings.resourceAttributes,
+    }),
+  });
   return spanSender({ exporter, clock, log, random: Math.random, backlog });
 }
 

@@ -2,6 +2,7 @@
 
 import type { Attributes as OtelAttributes, AttributeValue as OtelValue } from '@opentelemetry/api';
 import {
+  createTraceState,
   type HrTime,
   type Link,
   type SpanContext,
@@ -16,7 +17,7 @@ import type { Attributes, AttributeValue, SpanRecord } from '../../model/span.ts
 
 export interface SpanEnvelope {
   readonly resource: Resource;
-  readonly scope: { readonly name: string; readonly version: string };
+  readonly scope: { readonly name: string; readonly version?: string };
 }
 
 const KINDS: { readonly [kind in SpanRecord['kind']]: SpanKind } = {
@@ -29,7 +30,9 @@ const KINDS: { readonly [kind in SpanRecord['kind']]: SpanKind } = {
 
 /** @param span an ended span; an open one has no place on the wire and is given no duration. */
 export function readableSpan(span: SpanRecord, envelope: SpanEnvelope): ReadableSpan {
-  const context = contextOf(span.traceId, span.spanId);
+  const bare = contextOf(span.traceId, span.spanId);
+  const context =
+    span.traceState === undefined ? bare : { ...bare, traceState: createTraceState(span.traceState) };
   const startTime = hrTime(span.start);
   const endTime = hrTime(span.end ?? span.start);
   return {
@@ -43,7 +46,7 @@ export function readableSpan(span: SpanRecord, envelope: SpanEnvelope): Readable
     status:
       span.status.code === 'error'
         ? { code: SpanStatusCode.ERROR, message: span.status.message }
-        : { code: SpanStatusCode.UNSET },
+        : { code: span.status.code === 'ok' ? SpanStatusCode.OK : SpanStatusCode.UNSET },
     attributes: otelAttributes(span.attributes),
     links: span.links.map(linkOf),
     events: span.events.map(event => ({
@@ -54,9 +57,9 @@ export function readableSpan(span: SpanRecord, envelope: SpanEnvelope): Readable
     ended: true,
     resource: envelope.resource,
     instrumentationScope: envelope.scope,
-    droppedAttributesCount: 0,
-    droppedEventsCount: 0,
-    droppedLinksCount: 0,
+    droppedAttributesCount: span.dropped?.attributes ?? 0,
+    droppedEventsCount: span.dropped?.events ?? 0,
+    droppedLinksCount: span.dropped?.links ?? 0,
   };
 }
 
@@ -78,7 +81,8 @@ function linkOf(link: SpanRecord['links'][number]): Link {
   return { context: contextOf(link.traceId, link.spanId), attributes: otelAttributes(link.attributes) };
 }
 
-function otelAttributes(attributes: Attributes): OtelAttributes {
+/** A copy, as the packages want to own what they are given. */
+export function otelAttributes(attributes: Attributes): OtelAttributes {
   const copy: OtelAttributes = {};
   for (const [name, value] of Object.entries(attributes)) copy[name] = otelValue(value);
   return copy;

@@ -6,11 +6,16 @@ export interface SenderHealth {
   readonly state: 'idle' | 'ok' | 'failing';
   /** Spans the collector took. */
   readonly sent: number;
+  /** All requests that had an outcome, of whatever kind. */
+  readonly requests: number;
   /** Requests that failed and were, or will be, tried again. */
   readonly failedRequests: number;
-  /** Spans that will never arrive, by reason (`refused`, `too-large`, `exhausted`, `unauthenticated`, `unreadable`, `too-old`, ...). */
+  /**
+   * Spans that will never arrive, by reason (`refused`, `rejected` of a request taken in part, `too-large`, `exhausted`,
+   * `unauthenticated`, `unreadable`, `too-old`, ...).
+   */
   readonly lost: { readonly [reason: string]: number };
-  /** Requests the collector took only in part. */
+  /** Requests the collector took only in part, or with a complaint. */
   readonly partialSuccesses: number;
   readonly lastError: { readonly at: Nanoseconds; readonly text: string } | null;
   readonly lastSentAt: Nanoseconds | null;
@@ -19,8 +24,9 @@ export interface SenderHealth {
 }
 
 export interface SenderCounters {
+  requested(): void;
   delivered(spans: number, at: Nanoseconds): void;
-  refused(at: Nanoseconds, text: string): void;
+  partial(at: Nanoseconds, text: string): void;
   failed(at: Nanoseconds, text: string): void;
   lost(reason: string, spans: number, at: Nanoseconds, text: string): void;
   read(backlog: number): SenderHealth;
@@ -29,18 +35,22 @@ export interface SenderCounters {
 export function senderCounters(): SenderCounters {
   let state: SenderHealth['state'] = 'idle';
   let sent = 0;
+  let requests = 0;
   let failedRequests = 0;
   let partialSuccesses = 0;
   let lastError: SenderHealth['lastError'] = null;
   let lastSentAt: Nanoseconds | null = null;
   const losses = new Map<string, number>();
   return {
+    requested() {
+      requests += 1;
+    },
     delivered(spans, at) {
       state = 'ok';
       sent += spans;
       lastSentAt = at;
     },
-    refused(at, text) {
+    partial(at, text) {
       partialSuccesses += 1;
       lastError = { at, text };
     },
@@ -56,6 +66,7 @@ export function senderCounters(): SenderCounters {
     read: backlog => ({
       state,
       sent,
+      requests,
       failedRequests,
       lost: Object.fromEntries(losses),
       partialSuccesses,

@@ -11,18 +11,20 @@
  * got through in part only the rest is sent again, so that a span reaches the collector twice only when an answer was lost.
  * Rows of a newer version are left to an upgraded sender: `deliver` rejects, and its caller gives up its turn.
  */
-import { type Backoff, backoffDelay } from '../../lib/backoff.ts';
+import type { Backoff } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { stripUserinfo } from '../../lib/redact.ts';
-import { isNewerRecord, RecordError } from '../../model/codec/record.ts';
-import { spansCodec } from '../../model/codec/records.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import type { LossReason } from './classify.ts';
-import { MOST_REQUESTS_AT_ONCE, type SpanExporter } from './exporter.ts';
+import { collectorPace } from './collector-pace.ts';
+import { MOST_REQUESTS_AT_ONCE } from './collector-wire.ts';
+import type { LossReason, Refusal } from './export-outcome.ts';
+import type { SpanExporter } from './exporter.ts';
 import { createLimiter } from './limiter.ts';
 import { packSpans } from './request-size.ts';
+import { spansInRows } from './row-spans.ts';
 import { type SenderHealth, senderCounters } from './sender-health.ts';
+import { senderLog } from './sender-log.ts';
 
 /** What became of a batch of rows. */
 export type Delivery =
@@ -56,32 +58,27 @@ export interface SenderDeps {
   readonly backoff?: Backoff;
 }
 
-const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
-/** Longest wait we grant a collector that asks for one. */
-const LONGEST_WAIT_MS = 300_000;
 /** A reader that has not heard yet that we are closing should not ask in a tight loop. */
 const CLOSED_WAIT_MS = 1000;
 /** Marks kept for batches under way. */
 const MOST_SETTLED = 200_000;
 
 export function spanSender(deps: SenderDeps): SpanSender {
-  const { clock, log, exporter } = deps;
+  const { clock, exporter } = deps;
   const counters = senderCounters();
+  const tell = senderLog(deps.log, clock);
+  const pace = collectorPace(deps);
   const limited = createLimiter(MOST_REQUESTS_AT_ONCE);
   /** Spans of unfinished batches that need no further try: they arrived, or are lost for this reason. */
   const settled = new Map<string, 'arrived' | LossReason>();
   const underWay = new Set<Promise<unknown>>();
-  let failures = 0;
-  let notBefore = 0;
   let closed = false;
-  let toldOfRefusal = false;
 
-  const waitMs = () => Math.max(0, notBefore - clock.monotonic());
-  const later = (): Delivery => ({ retryAfterMs: Math.max(waitMs(), closed ? CLOSED_WAIT_MS : 1) });
+  const later = (): Delivery => ({ retryAfterMs: Math.max(pace.waitMs(), closed ? CLOSED_WAIT_MS : 1) });
 
   async function deliver(rows: readonly Uint8Array[]): Promise<Delivery> {
-    if (closed || waitMs() > 0) return later();
-    const { ended, unreadable, newer } = readRows(rows);
+    if (closed || pace.waitMs() > 0) return later();
+    const { ended, unreadable, newer } = spansInRows(rows);
     if (newer !== undefined) throw newer;
     const packed = packSpans(ended.filter(span => !settled.has(keyOf(span))));
     if (packed.tooLarge.length > 0) {
@@ -103,8 +100,9 @@ export function spanSender(deps: SenderDeps): SpanSender {
 
   /** One request; in halves when the collector finds it too large. */
   async function sendRequest(spans: readonly SpanRecord[]): Promise<'done' | 'again'> {
-    if (closed || waitMs() > 0) return 'again';
+    if (closed || pace.waitMs() > 0) return 'again';
     const outcome = await exporter.send(spans);
+    counters.requested();
     switch (outcome.kind) {
       case 'delivered':
         onDelivered(spans, outcome.refused);
@@ -128,30 +126,24 @@ export function spanSender(deps: SenderDeps): SpanSender {
     }
   }
 
-  function onDelivered(spans: readonly SpanRecord[], refused: string | undefined): void {
-    if (failures > 0) log.info({ after: failures }, 'the collector takes spans again');
-    failures = 0;
-    counters.delivered(spans.length, clock.now());
+  function onDelivered(spans: readonly SpanRecord[], refused: Refusal | undefined): void {
+    const failures = pace.worked();
+    if (failures > 0) tell.worksAgain(failures);
+    // More than there were is no number to believe.
+    const rejected = Math.min(refused?.spans ?? 0, spans.length);
+    counters.delivered(spans.length - rejected, clock.now());
     settle(spans, 'arrived');
     if (refused === undefined) return;
-    counters.refused(clock.now(), stripUserinfo(refused));
-    if (!toldOfRefusal)
-      log.warn(
-        { answer: refused },
-        'the collector took only a part of the spans; further cases are only counted',
-      );
-    toldOfRefusal = true;
+    const text = stripUserinfo(refused.text);
+    counters.partial(clock.now(), text);
+    if (rejected > 0) counters.lost('rejected', rejected, clock.now(), text);
+    tell.partial(rejected, text);
   }
 
   function onFailed(afterMs: number | undefined, text: string): void {
-    counters.failed(clock.now(), stripUserinfo(text));
-    // Requests that failed together count as one failure of the collector.
-    if (waitMs() === 0) failures += 1;
-    const delay = backoffDelay(deps.backoff ?? BACKOFF, failures, deps.random());
-    const wait = Math.min(LONGEST_WAIT_MS, Math.max(delay, afterMs ?? 0));
-    notBefore = Math.max(notBefore, clock.monotonic() + wait);
-    if (failures === 1)
-      log.warn({ error: stripUserinfo(text) }, 'the collector does not take spans; they wait in the outbox');
+    const clean = stripUserinfo(text);
+    counters.failed(clock.now(), clean);
+    if (pace.failed(afterMs)) tell.waits(clean);
   }
 
   function lose(spans: readonly SpanRecord[], reason: LossReason, text: string): void {
@@ -162,7 +154,7 @@ export function spanSender(deps: SenderDeps): SpanSender {
   function countLost(reason: LossReason, spans: number, text: string): void {
     const clean = stripUserinfo(text);
     counters.lost(reason, spans, clock.now(), clean);
-    log.warn({ reason, spans, error: clean }, 'spans are lost');
+    tell.lost(reason, spans, clean);
   }
 
   function settle(spans: readonly SpanRecord[], as: 'arrived' | LossReason): void {
@@ -189,31 +181,6 @@ export function spanSender(deps: SenderDeps): SpanSender {
       exporter.close();
     },
   };
-}
-
-interface ReadRows {
-  readonly ended: readonly SpanRecord[];
-  /** One text per row that cannot be read; it counts as one span. */
-  readonly unreadable: readonly string[];
-  /** Of the first row of a newer version. */
-  readonly newer: RecordError | undefined;
-}
-
-/** Open spans never leave. */
-function readRows(rows: readonly Uint8Array[]): ReadRows {
-  const ended: SpanRecord[] = [];
-  const unreadable: string[] = [];
-  let newer: RecordError | undefined;
-  for (const row of rows) {
-    try {
-      for (const span of spansCodec.decode(row)) if (span.end !== null) ended.push(span);
-    } catch (error) {
-      if (!(error instanceof RecordError)) throw error;
-      if (isNewerRecord(error)) newer ??= error;
-      else unreadable.push(error.message);
-    }
-  }
-  return { ended, unreadable, newer };
 }
 
 function keyOf(span: SpanRecord): string {

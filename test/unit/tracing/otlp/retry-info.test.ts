@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { classifyFailure } from '../../../../src/tracing/otlp/classify.ts';
 import { retryDelayOf } from '../../../../src/tracing/otlp/retry-info.ts';
 import { retryInfo } from '../../../fake/otlp-sink.ts';
 
@@ -25,13 +24,4 @@ describe('RetryInfo', () => {
     for (let end = 0; end < whole.length; end++)
       expect(() => retryDelayOf(whole.subarray(0, end))).not.toThrow();
   });
-});
-
-describe('a failure that is no gRPC answer', () => {
-  it.each([new Error('Concurrent export limit reached'), 'text', undefined, null, { code: 'ECONNREFUSED' }])(
-    'is worth another try: %s',
-    error => {
-      expect(classifyFailure(error).kind).toBe('again');
-    },
-  );
 });

@@ -5,11 +5,10 @@ import { derivedSpanId } from '../../../../src/lib/ids.ts';
 import type { Log } from '../../../../src/lib/log.ts';
 import { spansCodec } from '../../../../src/model/codec/records.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
-import type { ExportOutcome } from '../../../../src/tracing/otlp/classify.ts';
+import type { ExportOutcome } from '../../../../src/tracing/otlp/export-outcome.ts';
 import { otlpExporter, type SpanExporter } from '../../../../src/tracing/otlp/exporter.ts';
 import { estimatedBytes, packSpans } from '../../../../src/tracing/otlp/request-size.ts';
 import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
-import { listenToSdk } from '../../../../src/tracing/otlp/sdk-diagnostics.ts';
 import { type SpanSender, spanSender } from '../../../../src/tracing/otlp/sender.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { checkTraces } from '../../../fake/check-traces.ts';
@@ -188,12 +187,18 @@ describe('the sender', () => {
   });
 
   it('tells of partial successes once and counts them', async () => {
-    const part: ExportOutcome = { kind: 'delivered', refused: '{"rejectedSpans":1}' };
+    const part: ExportOutcome = { kind: 'delivered', refused: { spans: 1, text: 'odd' } };
     const { exporter } = scripted(part, part);
     const { sender, told } = rig(exporter);
-    await sender.deliver([row(spans[0]!)]);
-    await sender.deliver([row(spans[1]!)]);
-    expect(sender.health()).toMatchObject({ sent: 2, partialSuccesses: 2 });
+    await sender.deliver([row(...spans.slice(0, 3))]);
+    await sender.deliver([row(spans[3]!)]);
+    expect(sender.health()).toMatchObject({
+      sent: 2,
+      requests: 2,
+      partialSuccesses: 2,
+      lost: { rejected: 2 },
+      failedRequests: 0,
+    });
     expect(told.length).toBe(1);
   });
 
@@ -232,8 +237,8 @@ describe('the sender and a real collector', () => {
       { kind: 'take-then-fail', code: status.UNAVAILABLE },
       { kind: 'status', code: status.ABORTED, retryAfterMs: 10 },
     );
-    const diagnostics = listenToSdk({ debug: () => undefined });
     const options = {
+      protocol: 'grpc',
       endpoint: sink.url,
       insecure: true,
       timeoutMs: 3000,
@@ -241,11 +246,8 @@ describe('the sender and a real collector', () => {
       resource: RESOURCE,
       version: '0',
     } as const;
-    const { sender, wait } = rig(otlpExporter(options, diagnostics));
-    cleanups.push(
-      () => sender.close(100),
-      () => diagnostics.close(),
-    );
+    const { sender, wait } = rig(otlpExporter(options));
+    cleanups.push(() => sender.close(100));
     for (let tries = 0; ; tries++) {
       const outcome = await sender.deliver([row(...spans)]);
       if (outcome === 'delivered') break;
@@ -259,8 +261,8 @@ describe('the sender and a real collector', () => {
 
   it('brings a burst of 50 000 spans', async () => {
     await using sink = await startOtlpSink();
-    const diagnostics = listenToSdk({ debug: () => undefined });
     const options = {
+      protocol: 'grpc',
       endpoint: sink.url,
       insecure: true,
       timeoutMs: 20_000,
@@ -268,11 +270,8 @@ describe('the sender and a real collector', () => {
       resource: RESOURCE,
       version: '0',
     } as const;
-    const { sender } = rig(otlpExporter(options, diagnostics));
-    cleanups.push(
-      () => sender.close(100),
-      () => diagnostics.close(),
-    );
+    const { sender } = rig(otlpExporter(options));
+    cleanups.push(() => sender.close(100));
     // Bare ones: what is measured here is arriving, not decoding.
     const template = spans
       .slice(0, 50)

@@ -1,0 +1,24 @@
+/** What carries encoded requests to a collector, by whatever protocol. */
+import type { Secret } from '../../lib/secret.ts';
+import type { ExportOutcome } from './export-outcome.ts';
+
+/** Carries one encoded request; never rejects. */
+export interface Wire {
+  send(request: Uint8Array): Promise<ExportOutcome>;
+  close(): void;
+}
+
+export interface WireOptions {
+  /** `http://…` or `https://…`; with gRPC only scheme, host and port count. */
+  readonly url: string;
+  /** PEM contents. */
+  readonly tls?: { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer };
+  readonly headers?: ReadonlyMap<string, Secret>;
+  /** For one request and its answer. */
+  readonly timeoutMs: number;
+  readonly compression: 'none' | 'gzip';
+  readonly userAgent: string;
+}
+
+/** More than one request at a time keeps a distant collector busy. */
+export const MOST_REQUESTS_AT_ONCE = 8;

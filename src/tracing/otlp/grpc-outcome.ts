@@ -1,0 +1,43 @@
+/**
+ * What to do after a gRPC request to the collector: the OTLP specification's table.
+ *
+ * | answer | meaning for us |
+ * |---|---|
+ * | OK, also with a partial success | delivered (what was refused is counted, never sent again) |
+ * | UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED, OUT_OF_RANGE, CANCELLED, DATA_LOSS | try again, not before RetryInfo says |
+ * | RESOURCE_EXHAUSTED with RetryInfo | try again then |
+ * | RESOURCE_EXHAUSTED about the message's size | send smaller pieces |
+ * | everything else | lost: repeating would not help |
+ */
+import { type ServiceError, status } from '@grpc/grpc-js';
+import type { ExportOutcome } from './export-outcome.ts';
+import { retryDelayOf } from './retry-info.ts';
+
+const TRANSIENT: ReadonlySet<status> = new Set([
+  status.CANCELLED,
+  status.DEADLINE_EXCEEDED,
+  status.ABORTED,
+  status.OUT_OF_RANGE,
+  status.UNAVAILABLE,
+  status.DATA_LOSS,
+]);
+
+/** Servers say so in words only; the code is the one of a full quota. */
+const TOO_LARGE = /message larger than max|message too large|larger than max/i;
+
+export function outcomeOfStatus(error: Pick<ServiceError, 'code' | 'message' | 'metadata'>): ExportOutcome {
+  const { code, message: text } = error;
+  const afterMs = retryDelayIn(error);
+  if (TRANSIENT.has(code)) return { kind: 'again', afterMs, text };
+  if (code === status.RESOURCE_EXHAUSTED) {
+    if (afterMs !== undefined) return { kind: 'again', afterMs, text };
+    return TOO_LARGE.test(text) ? { kind: 'too-large', text } : { kind: 'lost', reason: 'exhausted', text };
+  }
+  const locked = code === status.UNAUTHENTICATED || code === status.PERMISSION_DENIED;
+  return { kind: 'lost', reason: locked ? 'unauthenticated' : 'refused', text };
+}
+
+function retryDelayIn({ metadata }: Pick<ServiceError, 'metadata'>): number | undefined {
+  const [details] = metadata.get('grpc-status-details-bin');
+  return details instanceof Uint8Array ? retryDelayOf(details) : undefined;
+}

@@ -1,0 +1,63 @@
+/**
+ * What to do after an HTTP request to the collector: the OTLP specification's table.
+ *
+ * | answer | meaning for us |
+ * |---|---|
+ * | 2xx, also with a partial success | delivered (what was refused is counted, never sent again) |
+ * | 429, 502, 503, 504 | try again, not before Retry-After says |
+ * | 413 | send smaller pieces |
+ * | 3xx | lost: the endpoint is wrong, and a secret header must not follow wherever somebody points |
+ * | everything else | lost: repeating would not help |
+ */
+import type { ExportOutcome } from './export-outcome.ts';
+import { refusalIn } from './partial-success.ts';
+import { retryAfterMs } from './retry-after.ts';
+import { utf8, wireFields } from './wire.ts';
+
+export interface HttpAnswer {
+  readonly status: number;
+  readonly retryAfter: string | undefined;
+  readonly location: string | undefined;
+  /** Perhaps cut off. */
+  readonly body: Uint8Array;
+}
+
+const TRANSIENT: ReadonlySet<number> = new Set([429, 502, 503, 504]);
+const LOCKED: ReadonlySet<number> = new Set([401, 403]);
+/** Longest text of a collector we repeat. */
+const MOST_TEXT = 300;
+
+/** @param now milliseconds since the Unix epoch, for a Retry-After that names a date. */
+export function outcomeOfAnswer(answer: HttpAnswer, now: number): ExportOutcome {
+  const { status } = answer;
+  if (status >= 200 && status < 300) return { kind: 'delivered', refused: refusalIn(answer.body) };
+  const text = [`HTTP ${status}`, explanationIn(answer.body)].filter(part => part !== '').join(': ');
+  if (TRANSIENT.has(status)) return { kind: 'again', afterMs: retryAfterMs(answer.retryAfter, now), text };
+  if (status === 413) return { kind: 'too-large', text };
+  if (status >= 300 && status < 400) {
+    const wrong = `HTTP ${status} to ${answer.location ?? 'nowhere'}: not followed; the endpoint is wrong`;
+    return { kind: 'lost', reason: 'refused', text: wrong };
+  }
+  return { kind: 'lost', reason: LOCKED.has(status) ? 'unauthenticated' : 'refused', text };
+}
+
+/** The message of a `google.rpc.Status`; the start of the body when it is text instead, as of a proxy on the way. */
+function explanationIn(body: Uint8Array): string {
+  return printable(statusMessageIn(body) ?? utf8(body)).slice(0, MOST_TEXT);
+}
+
+function statusMessageIn(body: Uint8Array): string | undefined {
+  try {
+    for (const { number, bytes } of wireFields(body))
+      if (number === 2 && bytes !== undefined) return utf8(bytes);
+    return undefined;
+  } catch (error) {
+    // Not protobuf: then it is text.
+    if (!(error instanceof RangeError)) throw error;
+    return undefined;
+  }
+}
+
+function printable(text: string): string {
+  return text.replace(/[\p{C}\s]+/gu, ' ').trim();
+}

@@ -1,0 +1,117 @@
+/**
+ * OTLP over HTTP with protobuf bodies: POST on connections that are kept. Redirects are not followed, answers are read up to
+ * a bound, and each request ends in time.
+ */
+import {
+  type ClientRequest,
+  type IncomingMessage,
+  Agent as PlainAgent,
+  request as plainRequest,
+} from 'node:http';
+import { Agent as SecureAgent, request as secureRequest } from 'node:https';
+import { createSecureContext } from 'node:tls';
+import { promisify } from 'node:util';
+import { gzip } from 'node:zlib';
+import { MOST_REQUESTS_AT_ONCE, type Wire, type WireOptions } from './collector-wire.ts';
+import type { ExportOutcome } from './export-outcome.ts';
+import { outcomeOfAnswer } from './http-outcome.ts';
+
+/** More of an answer is not read: what it says about the spans is in its first bytes. */
+const MOST_ANSWER_BYTES = 65_536;
+
+const compressed = promisify(gzip);
+
+/** @throws Error when the TLS files do not hold what they should. */
+export function httpWire(options: WireOptions): Wire {
+  const url = new URL(options.url);
+  const secure = url.protocol === 'https:';
+  const agent = agentOf(options, secure);
+  const begin = secure ? secureRequest : plainRequest;
+  const headers = headersOf(options);
+  let closed = false;
+
+  const attempt = (body: Uint8Array) =>
+    exchange(begin(url, { method: 'POST', agent, headers }), body, options.timeoutMs);
+
+  return {
+    async send(bytes) {
+      const body = options.compression === 'gzip' ? await compressed(bytes) : bytes;
+      if (closed) return { kind: 'again', afterMs: undefined, text: 'the connection was closed' };
+      const first = await attempt(body);
+      // The collector closed a kept connection just when we took it: that says nothing about the collector.
+      return 'stale' in first ? outcomeOf(await attempt(body)) : first;
+    },
+    close() {
+      closed = true;
+      agent.destroy();
+    },
+  };
+}
+
+type Exchange = ExportOutcome | { readonly stale: ExportOutcome };
+
+function outcomeOf(exchange: Exchange): ExportOutcome {
+  return 'stale' in exchange ? exchange.stale : exchange;
+}
+
+function agentOf({ tls }: WireOptions, secure: boolean): PlainAgent {
+  const kept = { keepAlive: true, maxSockets: MOST_REQUESTS_AT_ONCE };
+  if (!secure) return new PlainAgent(kept);
+  // Made here so that a file that holds something else is found at the start, not at the first span.
+  return new SecureAgent({
+    ...kept,
+    ...(tls === undefined ? {} : { secureContext: createSecureContext(tls) }),
+  });
+}
+
+/** Ours last: what describes the body is not for others to say. */
+function headersOf({ headers, compression, userAgent }: WireOptions): Record<string, string> {
+  const given = [...(headers ?? [])].map(([name, value]) => [name.toLowerCase(), value.reveal()]);
+  return {
+    'user-agent': userAgent,
+    ...Object.fromEntries(given),
+    'content-type': 'application/x-protobuf',
+    ...(compression === 'gzip' ? { 'content-encoding': 'gzip' } : {}),
+  };
+}
+
+/** One request and its answer; the timer bounds both. */
+function exchange(request: ClientRequest, body: Uint8Array, timeoutMs: number): Promise<Exchange> {
+  return new Promise(resolve => {
+    const timer = setTimeout(() => request.destroy(new Error(`no answer within ${timeoutMs} ms`)), timeoutMs);
+    const settle = (exchange: Exchange) => {
+      clearTimeout(timer);
+      resolve(exchange);
+    };
+    request.once('response', response => readAnswer(response, settle));
+    request.once('error', (error: NodeJS.ErrnoException) => {
+      const again = { kind: 'again', afterMs: undefined, text: error.message } as const;
+      const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
+      settle(stale ? { stale: again } : again);
+    });
+    request.end(body);
+  });
+}
+
+/** The status counts once it is there: an answer that breaks off after it is cut, not lost. */
+function readAnswer(response: IncomingMessage, settle: (outcome: ExportOutcome) => void): void {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  const finish = () => {
+    const { statusCode = 0, headers } = response;
+    const body = Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES);
+    const { location, 'retry-after': retryAfter } = headers;
+    settle(outcomeOfAnswer({ status: statusCode, retryAfter, location, body }, Date.now()));
+  };
+  response.on('data', (chunk: Buffer) => {
+    chunks.push(chunk);
+    bytes += chunk.length;
+    if (bytes > MOST_ANSWER_BYTES) response.destroy();
+  });
+  // After the end, after a broken connection, after our own destroy.
+  response.once('close', finish);
+  response.on('error', ignoreForStatus);
+}
+
+/** 'close' follows, and what was read until then counts. */
+function ignoreForStatus(): void {}

@@ -1,0 +1,25 @@
+/**
+ * What a collector left out of a request it took: `ExportTraceServiceResponse { partial_success { rejected_spans = 1;
+ * error_message = 2 } }`.
+ */
+import type { Refusal } from './export-outcome.ts';
+import { utf8, wireFields } from './wire.ts';
+
+/** @returns undefined when the answer complains of nothing. An answer that cannot be read is a complaint of our own. */
+export function refusalIn(answer: Uint8Array): Refusal | undefined {
+  try {
+    let [spans, text] = [0, ''];
+    for (const { number, bytes } of wireFields(answer)) {
+      if (number !== 1 || bytes === undefined) continue;
+      for (const field of wireFields(bytes)) {
+        if (field.number === 1) spans = Number(field.value);
+        if (field.number === 2 && field.bytes !== undefined) text = utf8(field.bytes);
+      }
+    }
+    return spans === 0 && text === '' ? undefined : { spans, text };
+  } catch (error) {
+    // It said that it took the spans; only what else it says is lost on us.
+    if (!(error instanceof RangeError)) throw error;
+    return { spans: 0, text: 'the answer cannot be read; is this a collector?' };
+  }
+}

@@ -1,0 +1,28 @@
+/** The spans in rows of the outbox. Open ones never leave. */
+import { isNewerRecord, RecordError } from '../../model/codec/record.ts';
+import { spansCodec } from '../../model/codec/records.ts';
+import type { SpanRecord } from '../../model/span.ts';
+
+export interface RowSpans {
+  readonly ended: readonly SpanRecord[];
+  /** One text per row that cannot be read; it counts as one span. */
+  readonly unreadable: readonly string[];
+  /** Of the first row of a newer version. */
+  readonly newer: RecordError | undefined;
+}
+
+export function spansInRows(rows: readonly Uint8Array[]): RowSpans {
+  const ended: SpanRecord[] = [];
+  const unreadable: string[] = [];
+  let newer: RecordError | undefined;
+  for (const row of rows) {
+    try {
+      for (const span of spansCodec.decode(row)) if (span.end !== null) ended.push(span);
+    } catch (error) {
+      if (!(error instanceof RecordError)) throw error;
+      if (isNewerRecord(error)) newer ??= error;
+      else unreadable.push(error.message);
+    }
+  }
+  return { ended, unreadable, newer };
+}
