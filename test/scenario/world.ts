@@ -35,6 +35,8 @@ export interface WorldSetup {
   readonly executor?: readonly string[];
   /** More lines of `[tracing]`. */
   readonly tracing?: readonly string[];
+  /** More lines of `[tracing]`. */
+  readonly tracing?: readonly string[];
   /** More sections of gatehouse.conf, as they stand. */
   readonly sections?: readonly string[];
   /** True: the collector refuses everything until the story says otherwise (`world.sink.answerAlways`). */
@@ -56,6 +58,10 @@ export interface ProposalSpec {
 }
 
 export interface World {
+  /** Directory of the site: `etc/gatehouse.conf`, `state/`, `repositories/`, ... */
+  readonly root: string;
+  /** Address of the service. */
+  readonly url: string;
   readonly api: Api;
   readonly sink: OtlpSink;
   readonly stage: Stage;
