@@ -103,8 +103,6 @@ export function makeWorld(parts: Parts): World {
   }
 
   const world: World = {
-    root,
-    url: service.url,
     api,
     service,
     config: configOf(root),

@@ -18,7 +18,6 @@ export interface SiteOptions {
   /** More lines for sections of gatehouse.conf. */
   readonly executor: readonly string[];
   readonly tracing: readonly string[];
-  readonly tracing: readonly string[];
   readonly sections: readonly string[];
   readonly store: SiteStore;
 }

@@ -35,8 +35,6 @@ export interface WorldSetup {
   readonly executor?: readonly string[];
   /** More lines of `[tracing]`. */
   readonly tracing?: readonly string[];
-  /** More lines of `[tracing]`. */
-  readonly tracing?: readonly string[];
   /** More sections of gatehouse.conf, as they stand. */
   readonly sections?: readonly string[];
   /** True: the collector refuses everything until the story says otherwise (`world.sink.answerAlways`). */
@@ -58,10 +56,6 @@ export interface ProposalSpec {
 }
 
 export interface World {
-  /** Directory of the site: `etc/gatehouse.conf`, `state/`, `repositories/`, ... */
-  readonly root: string;
-  /** Address of the service. */
-  readonly url: string;
   readonly api: Api;
   readonly sink: OtlpSink;
   readonly stage: Stage;
