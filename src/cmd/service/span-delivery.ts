@@ -60,6 +60,8 @@ export interface SpanDrainDeps {
   readonly log: Log;
   /** Something is different in the sender's health. */
   readonly onProgress: () => void;
+  /** Waits before a retry; default by the real clock. */
+  readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
 export function createSpanDrain(deps: SpanDrainDeps): OutboxDrain {
@@ -71,6 +73,7 @@ export function createSpanDrain(deps: SpanDrainDeps): OutboxDrain {
     clock,
     bounds: { maxAgeMs: settings.outboxMaxAge * 1000, maxBytes: settings.outboxMaxBytes },
     random: Math.random,
+    ...(deps.pause === undefined ? {} : { pause: deps.pause }),
     onRetry: (attempt, reason) => log.debug({ attempt, err: reason }, 'spans wait for the collector'),
     onLost(reason, rows) {
       log.error({ reason, rows }, 'spans were given up');
