@@ -27,6 +27,8 @@ export interface BuildTrace {
   readonly traceId: TraceId;
   readonly buildSpan: SpanId;
   readonly sampled: boolean;
+  /** The event its item came of: on every span of the item. Absent in requests of 0.2. */
+  readonly event?: Uuid;
   /** `tracestate` of the item; absent: none. */
   readonly traceState?: string;
   /** As {@link Build.ownTrace}: the job's trace is that of the build's uuid. */

@@ -23,7 +23,7 @@ export interface Execution {
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
   readonly steps: readonly Step[];
-  /** It ran over `[tracing] split_after`: steps that began at or after this are in the build's continuation trace. */
+  /** It ran over `[tracing] split_after`: from here on its steps (`Step.continued`) are in the build's continuation trace. */
   readonly continuedAt?: Nanoseconds;
 }
 

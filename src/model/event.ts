@@ -26,6 +26,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { Execution } from './build.ts';
+import type { BuildTrace } from './build-request.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { Json } from './job.ts';
 import type { MergerOutcome } from './merge.ts';
@@ -70,6 +71,8 @@ export interface TriggerEvent {
   readonly branchesChanged: boolean;
   readonly receivedAt: Nanoseconds;
   readonly sampled: boolean;
+  /** W3C trace state of all it leads to; absent: none. */
+  readonly traceState?: string;
   readonly span: SpanReference;
 }
 
@@ -95,6 +98,7 @@ export type TenantEvent =
       readonly tenant: TenantName;
       readonly project: ProjectKey;
       readonly queuedAt: Nanoseconds;
+      readonly origin?: EventOrigin;
     }
   /** Something about a change is different and no trigger says so (an approval was withdrawn). */
   | {
@@ -104,7 +108,15 @@ export type TenantEvent =
       readonly project: ProjectKey;
       readonly change: ChangeKey;
       readonly queuedAt: Nanoseconds;
+      readonly origin?: EventOrigin;
     };
+
+/** The event from which an event of our own follows. */
+export interface EventOrigin {
+  /** Root of its trace. */
+  readonly span: SpanReference;
+  readonly sampled: boolean;
+}
 
 /** Stations 4 and up: what a pipeline's turn consumes, in order. */
 export type PipelineEvent =
@@ -117,7 +129,13 @@ export type PipelineEvent =
       readonly matched: string;
     }
   /** What the host says of this change is different now; items of it are looked at again. */
-  | { readonly kind: 'change-updated'; readonly uuid: Uuid; readonly change: ChangeKey }
+  | {
+      readonly kind: 'change-updated';
+      readonly uuid: Uuid;
+      readonly change: ChangeKey;
+      /** Absent in events of 0.2. */
+      readonly origin?: EventOrigin & { readonly queuedAt: Nanoseconds };
+    }
   | {
       readonly kind: 'merger-result';
       readonly uuid: Uuid;
@@ -157,7 +175,7 @@ export type PipelineEvent =
       readonly execution: Execution | null;
       readonly detail?: string;
       /** Whose it was, so that its spans can be made although its item has left by now. Absent in events of 0.2. */
-      readonly of?: { readonly job: JobName; readonly attempt: number; readonly event: Uuid };
+      readonly of?: BuildOrigin;
     }
   | {
       readonly kind: 'report-result';
@@ -184,6 +202,15 @@ export type PipelineEvent =
       readonly by: string;
       readonly management?: ManagementOrigin;
     };
+
+/** What the executor knows of a build from its request. */
+export interface BuildOrigin {
+  readonly job: JobName;
+  readonly attempt: number;
+  readonly requestedAt: Nanoseconds;
+  /** As it was told: whether anybody wants spans of it, and where they are. */
+  readonly trace: BuildTrace | null;
+}
 
 /** Our own doing that led to an event; its trace links to who caused it. */
 export interface InternalOrigin {

@@ -40,6 +40,8 @@ export interface Step {
    * its own id): the id then derives from the parent's and this alone, see `keyedStepSpanId` of `src/tracing/span-ids.ts`.
    */
   readonly key?: string;
+  /** It belongs to the continuation trace of its build, see `Execution.continuedAt`. Only on steps of the build itself. */
+  readonly continued?: true;
   /** Parts of it, in order of start: the plays of a playbook, the tasks of a play, the steps of a script. */
   readonly steps?: readonly Step[];
   /** Short facts for the span, from the allow-list of its kind (`src/tracing/spans/`). */

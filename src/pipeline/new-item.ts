@@ -36,6 +36,8 @@ export function newItem(draft: TurnDraft, { queue, change, role, needs, event }:
       connection: trigger.connection,
     },
     sampled: trigger.sampled,
+    ...(!trigger.sampled && draft.input.tracing?.holdsBack === true ? { heldBack: true } : {}),
+    ...(trigger.traceState === undefined ? {} : { traceState: trigger.traceState }),
     enqueuedAt: now,
     phase: { phase: 'queued' },
     behind: null,

@@ -110,8 +110,13 @@ function request(draft: TurnDraft, item: QueueItem, job: JobNode, attempt: numbe
     attempt,
     voting: job.voting,
     requestedAt: draft.input.now,
+    ...(hasOwnTrace(draft, item, job) ? { ownTrace: true } : {}),
     state: { state: 'requested' },
   };
+}
+
+function hasOwnTrace(draft: TurnDraft, item: QueueItem, job: JobNode): boolean {
+  return job.trace === 'own' || draft.input.tracing?.runsLong(item.changes[0].project, job.name) === true;
 }
 
 function completeWhenDone(

@@ -18,7 +18,7 @@ import type { JobNode } from '../model/job.ts';
 import type { ProjectState } from '../model/merge.ts';
 import type { Pipeline, ReportAction } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
-import type { ProjectKey, TenantName } from '../model/project.ts';
+import type { JobName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 
@@ -54,6 +54,14 @@ export type FreezeFact = {
   | { readonly kind: 'misconfigured'; readonly errors: readonly [ConfigError, ...ConfigError[]] }
 );
 
+/** What deciding notes on its records for the traces' sake; no decision follows from it. */
+export interface TracingFacts {
+  /** Items the ratio left out may still be kept for what becomes of them. */
+  readonly holdsBack: boolean;
+  /** Whether such a job is expected to run so long that its work is in a trace of its own. */
+  runsLong(project: ProjectKey, job: JobName): boolean;
+}
+
 export interface TurnInput {
   readonly now: Nanoseconds;
   readonly tenant: TenantName;
@@ -68,8 +76,8 @@ export interface TurnInput {
   readonly changes: ReadonlyMap<ChangeKey, ChangeFacts>;
   /** By buildset. */
   readonly frozen: ReadonlyMap<Uuid, FreezeFact>;
-  /** Tracing: whether new items of this event are sampled is the event's; off means false for all. */
   readonly ids: IdMaker;
+  readonly tracing?: TracingFacts;
 }
 
 export type Command =
@@ -107,7 +115,13 @@ export type Command =
       readonly awaited: boolean;
     }
   /** This change entered here: items of it in these pipelines are superseded. */
-  | { readonly kind: 'supersede'; readonly pipelines: readonly string[]; readonly change: ChangeKey };
+  | {
+      readonly kind: 'supersede';
+      readonly pipelines: readonly string[];
+      readonly change: ChangeKey;
+      /** The one that entered. */
+      readonly item: Uuid;
+    };
 
 export type Need = {
   readonly kind: 'freeze';

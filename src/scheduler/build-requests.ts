@@ -1,11 +1,12 @@
 /** Build requests: everything a build needs, taken from the item, its frozen job and the tested state. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { spanIdOf, traceIdOf, type Uuid } from '../lib/ids.ts';
-import type { BuildRequest } from '../model/build-request.ts';
+import type { BuildRequest, BuildTrace } from '../model/build-request.ts';
 import { type BuildSet, type TestedMerge, testedMergeOf } from '../model/build-set.ts';
 import type { JobGraph } from '../model/job.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { TracePolicy } from '../tracing/live-tracing.ts';
 import { buildPlaybooks, buildProjects, type ProjectPlaces } from './build-projects.ts';
 import { chainOf } from './item-chain.ts';
 import { zuulVariables } from './zuul-variables.ts';
@@ -17,8 +18,8 @@ export interface BuildRequestContext {
   readonly now: Nanoseconds;
   readonly priority: number;
   readonly places: ProjectPlaces;
-  /** Tracing is on. */
-  readonly tracing: boolean;
+  /** Null: tracing is off. */
+  readonly tracing: null | Pick<TracePolicy, 'splitAfterMs'>;
 }
 
 export type BuildRequestOutcome =
@@ -80,11 +81,25 @@ export function buildRequestFor(
       projects,
       canonicalName: context.places.canonicalName,
     }),
-    trace: context.tracing
-      ? { traceId: traceIdOf(item.uuid), buildSpan: spanIdOf(command.build), sampled: item.sampled }
-      : null,
+    trace: context.tracing === null ? null : traceOf(command.build, item, context.tracing),
   };
   return { kind: 'request', request };
+}
+
+function traceOf(
+  build: Uuid,
+  item: QueueItem,
+  { splitAfterMs }: Pick<TracePolicy, 'splitAfterMs'>,
+): BuildTrace {
+  const own = item.buildset.builds.find(each => each.uuid === build)?.ownTrace === true;
+  return {
+    traceId: traceIdOf(item.uuid),
+    buildSpan: spanIdOf(build),
+    sampled: item.sampled,
+    event: item.origin.event,
+    ...(item.traceState === undefined ? {} : { traceState: item.traceState }),
+    ...(own ? { own } : splitAfterMs > 0 ? { splitAfterMs } : {}),
+  };
 }
 
 function testedOf(buildset: BuildSet): TestedMerge {

@@ -8,12 +8,13 @@ import { historyRowsCodec, pipelineCountersCodec, spansCodec } from '../model/co
 import type { HistoryRow } from '../model/history.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { outboxRows } from '../store/outbox-rows.ts';
 import { create, type Operation, remove, set } from '../store/port.ts';
+import { isKept, type KeepRules } from '../tracing/keep.ts';
 import { endedSpans } from '../tracing/spans/ended-spans.ts';
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import type { Draft } from './decide.ts';
 import { decisionHistory } from './decision-rows.ts';
-import { outboxRows } from './outbox-rows.ts';
 import { encodeStoredItem } from './stored-item.ts';
 
 export interface CommitPlaces {
@@ -27,6 +28,7 @@ export interface CommitContext {
   readonly places: CommitPlaces;
   /** Undefined: tracing is off, no rows are written. */
   readonly spans: () => SpanOptions | undefined;
+  readonly keep: () => KeepRules;
 }
 
 /** Operations for what the draft changed in the pipeline's own records; unchanged items cost nothing. */
@@ -56,23 +58,29 @@ export function outboxOperations(
   context: CommitContext,
   now: Nanoseconds,
 ): readonly Operation[] {
-  const changed = [...draft.state.items.values(), ...draft.left].filter(
-    item => before.items.get(item.uuid) !== item,
-  );
   const { places } = context;
   const options = context.spans();
+  const left = options === undefined ? draft.left : draft.left.map(item => judged(item, context.keep()));
+  const changed = [...draft.state.items.values(), ...left].filter(
+    item => before.items.get(item.uuid) !== item,
+  );
   const spans =
     options === undefined
       ? []
       : changed.flatMap(item => endedSpans(before.items.get(item.uuid), item, options));
   return [
     ...outboxRows(places.spanOutbox, spans, spansCodec, now),
-    ...outboxRows(places.historyOutbox, historyRows(draft), historyRowsCodec, now),
+    ...outboxRows(places.historyOutbox, historyRows(left, draft), historyRowsCodec, now),
   ];
 }
 
-function historyRows(draft: Draft): readonly HistoryRow[] {
-  const items = draft.left.filter(isWorthKeeping).map((item): HistoryRow => ({ kind: 'item', item }));
+/** An item that was held back leaves: whether its spans are exported is decided here, and said by its record in the history. */
+function judged(item: QueueItem, rules: KeepRules): QueueItem {
+  return item.heldBack === true && isKept(item, rules) ? { ...item, kept: true } : item;
+}
+
+function historyRows(left: readonly QueueItem[], draft: Draft): readonly HistoryRow[] {
+  const items = left.filter(isWorthKeeping).map((item): HistoryRow => ({ kind: 'item', item }));
   return [...items, ...decisionHistory(draft.decisions)];
 }
 

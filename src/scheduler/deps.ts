@@ -10,6 +10,7 @@ import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
 import type { ProjectPlaces } from './build-projects.ts';
+import type { RecordedDuration } from './expected-durations.ts';
 
 export interface SchedulerDeps {
   readonly clock: Clock;
@@ -25,6 +26,8 @@ export interface SchedulerDeps {
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;
   readonly tracing: LiveTracing;
+  /** How long jobs took lately, from the history; absent: its process has none open, it knows what it sees itself. */
+  readonly recordedDurations?: () => Promise<readonly RecordedDuration[]>;
   /**
    * Milliseconds without a change in the set of executors before a label none of them offers counts as one nobody has. Default 0:
    * for executors that are there before the scheduler and do not come and go.

@@ -6,10 +6,12 @@ import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Operation, Store } from '../store/port.ts';
+import type { TracePolicy } from '../tracing/live-tracing.ts';
 import type { ChangeCache } from './change-cache.ts';
 import type { ChangeFactsDeps } from './change-facts.ts';
 import type { CommandContext } from './commands.ts';
 import type { CommitContext } from './commit-turn.ts';
+import type { ExpectedDurations } from './expected-durations.ts';
 import type { FreezeContext } from './freeze-buildset.ts';
 import type { JobGraphs } from './job-graphs.ts';
 import type { PipelineClock } from './pipeline-clock.ts';
@@ -32,4 +34,7 @@ export interface PipelineContext {
   readonly freezing: FreezeContext;
   readonly commanding: CommandContext;
   readonly committing: CommitContext;
+  readonly expected: ExpectedDurations;
+  /** Undefined: tracing is off. */
+  readonly tracePolicy: () => TracePolicy | undefined;
 }

@@ -16,8 +16,10 @@ import type { ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { MergerOutcome } from '../model/merge.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
+import type { TurnInput } from '../pipeline/turn.ts';
 import type { Fence } from '../store/fence.ts';
 import { StoreError } from '../store/port.ts';
+import { hasRules } from '../tracing/keep.ts';
 import { gatherChangeFacts } from './change-facts.ts';
 import { commandOperations, withdrawOperations } from './commands.ts';
 import { outboxOperations, stateOperations } from './commit-turn.ts';
@@ -25,6 +27,7 @@ import { type Draft, decideWithNeeds } from './decide.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
 import { landedChanges } from './landed-changes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
+import { seenSuccesses } from './seen-successes.ts';
 import { commitTurn } from './turn-commit.ts';
 
 /** Events taken by one turn at most; the rest waits for the next, so that a commit stays small. */
@@ -75,6 +78,7 @@ export async function pipelineTurn(
     return { kind: 'again', because: isFact ? 'facts' : 'workers' };
   }
   context.changes.remember([...landed.values()]);
+  for (const success of seenSuccesses(state, draft)) context.expected.learn(success, success.ms);
   explain(context, draft);
   return { kind: 'committed', state: draft.state, more: entries.length === limit };
 }
@@ -100,11 +104,26 @@ function decide(
         record: key => landed.get(key) ?? context.facts.record(key),
       }),
       ids: context.ids,
+      ...tracingFacts(context),
       ...(maxChangesPerPipeline === undefined ? {} : { maxChanges: maxChangesPerPipeline }),
       ...(maxDependencies === undefined ? {} : { maxDependencies }),
     },
     (need, now) => freezeBuildset(need, now, outcomes.get(need.buildset), context.freezing),
   );
+}
+
+function tracingFacts(context: PipelineContext): Pick<TurnInput, 'tracing'> {
+  const policy = context.tracePolicy();
+  if (policy === undefined) return {};
+  const tenant = context.tenant.name;
+  const { keep, splitAfterMs } = policy;
+  return {
+    tracing: {
+      holdsBack: hasRules(keep),
+      runsLong: (project, job) =>
+        splitAfterMs > 0 && (context.expected.of({ tenant, project, job }) ?? 0) > splitAfterMs,
+    },
+  };
 }
 
 function explain(context: PipelineContext, draft: Draft): void {

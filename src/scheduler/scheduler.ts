@@ -21,6 +21,7 @@ import { openChangeCache } from './change-cache.ts';
 import { runConnection, type TenantsOf } from './connection-runner.ts';
 import type { SchedulerDeps } from './deps.ts';
 import { createDuty } from './duty.ts';
+import { createExpectedDurations, followHistory } from './expected-durations.ts';
 import { createFairShare } from './fair-share.ts';
 import type { SchedulerShared } from './shared.ts';
 import { steadyExecutors } from './steady-executors.ts';
@@ -52,7 +53,14 @@ export interface Scheduler {
 export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   const { store, paths } = deps;
   const cached = [...deps.connections.keys()].map(name => paths.changeCache(name));
-  for (const path of [...cached, paths.spanOutbox, paths.historyOutbox, paths.blobs, paths.tenants])
+  for (const path of [
+    ...cached,
+    paths.spanOutbox,
+    paths.historyOutbox,
+    paths.landings,
+    paths.blobs,
+    paths.tenants,
+  ])
     await ensureNode(store, path);
   const loops = trackedLoops(deps);
   const shared = await share(deps, loops.track);
@@ -84,6 +92,11 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
           `connection ${name}`,
         );
       }
+      if (deps.recordedDurations !== undefined)
+        loops.track(
+          followHistory(shared.expected, deps.recordedDurations, deps.log, both),
+          'expected durations',
+        );
       // From the beginning: a merger may die with the very question that makes a tenant ready.
       loops.track(runSweeper(shared, both), 'sweeper');
       try {
@@ -109,6 +122,7 @@ async function share(deps: SchedulerDeps, track: SchedulerShared['track']): Prom
     deps,
     duty: createDuty(),
     share: createFairShare(),
+    expected: createExpectedDurations(),
     changes: await openChangeCache(deps.connections.keys(), store, paths, problem),
     mergeRequests: new RequestQueue({ store, path: paths.requests('merge'), codec: mergerRequestCodec }),
     buildRequests: new RequestQueue({ store, path: paths.requests('build'), codec: buildRequestCodec }),

@@ -9,6 +9,7 @@ import type { RequestQueue } from '../store/request-queue.ts';
 import type { ChangeCache } from './change-cache.ts';
 import type { SchedulerDeps } from './deps.ts';
 import type { Duty } from './duty.ts';
+import type { ExpectedDurations } from './expected-durations.ts';
 import type { FairShare } from './fair-share.ts';
 import type { SteadyExecutors } from './steady-executors.ts';
 
@@ -17,6 +18,7 @@ export interface SchedulerShared {
   readonly duty: Duty;
   readonly share: FairShare;
   readonly changes: ChangeCache;
+  readonly expected: ExpectedDurations;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   /** The executors that are there. */

@@ -22,6 +22,8 @@ export type SpanKind =
   | 'ExecutorQueue'
   | 'JobExecution'
   | StepKind
+  /** One a job made itself and handed to the executor's relay; its own attributes are beside these. */
+  | 'JobSpan'
   | 'Report'
   | 'HostReport'
   | 'HostMerge'
@@ -35,7 +37,9 @@ export type SpanKind =
   | 'InternalEvent'
   | 'ManagementEvent'
   | 'Sweep'
-  | 'CacheCleanup';
+  | 'CacheCleanup'
+  | 'Command'
+  | 'CommandRequest';
 
 /** The run every span of an item belongs to. */
 const RUN: readonly AttributeKey[] = ['cicdPipeline', 'cicdRunId', 'cicdRunUrl'];
@@ -122,7 +126,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   ],
   Merge: REQUEST,
   RepoState: REQUEST,
-  MergerJob: ['buildsetId', 'worker'],
+  MergerJob: ['buildsetId', 'worker', 'project'],
   Layout: ['buildsetId', 'cached'],
   JobGraph: ['buildsetId', 'cached', 'jobs'],
   FreezeJob: ['buildsetId', 'job'],
@@ -138,7 +142,15 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'cicdTaskResult',
   ],
   ExecutorQueue: [...BUILD, 'outcome'],
-  JobExecution: [...VCS, ...BUILD, 'worker', 'cicdTaskResult', 'linkContinuesIn', 'linkContinuedFrom'],
+  JobExecution: [
+    ...VCS,
+    ...BUILD,
+    'worker',
+    'cicdTaskResult',
+    'continuation',
+    'linkContinuesIn',
+    'linkContinuedFrom',
+  ],
   FetchRefs: [...STEP, 'refs', 'bytes'],
   MergeChanges: [...STEP, 'changes', 'cached'],
   ReadConfig: [...STEP, 'files', 'branches', 'cached'],
@@ -151,24 +163,27 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   JobSetup: STEP,
   Playbook: [...STEP, 'phase', 'index', 'trusted', 'exitCode', 'dropped'],
   AnsiblePlay: STEP,
-  AnsibleTask: [...STEP, 'ansibleHost', 'ansibleModule', 'ansibleChanged'],
+  AnsibleTask: [...STEP, 'ansibleHost', 'ansibleModule', 'ansibleChanged', 'outcome'],
   ScriptStep: [...STEP, 'exitCode'],
   Cleanup: [...STEP, 'files', 'bytes'],
+  JobSpan: [...BUILD, 'toldParent'],
   Report: ['action', 'outcome'],
   HostReport: ['action', 'outcome', 'connection', 'tries'],
   HostMerge: ['action', 'outcome', 'connection', 'tries'],
   ConnectionEvent: EVENT,
   EventReceive: ['connection'],
   EventQueued: ['connection'],
-  EventProcess: ['connection'],
+  EventProcess: ['connection', 'tries'],
   EventForward: ['connection', 'tenants'],
   HostQuery: ['connection', 'project', 'query', 'refs', 'bytes', 'cached'],
   TenantEvent: EVENT,
-  Reconfigure: ['layoutVersion', 'reason', 'project'],
+  Reconfigure: ['layoutVersion', 'reason', 'project', 'errors'],
   InternalEvent: EVENT,
   ManagementEvent: [...EVENT, 'command', 'linkCaller'],
   Sweep: ['removed', 'settled', 'subject', 'reason'],
   CacheCleanup: ['removed', 'bytes', 'subject'],
+  Command: ['command', 'exitCode'],
+  CommandRequest: ['httpMethod', 'httpStatus', 'urlPath', 'serverAddress', 'serverPort'],
 };
 
 function namesFor(kind: SpanKind): ReadonlyMap<string, string> {
@@ -223,6 +238,7 @@ export const STEP_FACTS: ReadonlyMap<string, AttributeKey> = new Map<string, Att
   ['host', 'ansibleHost'],
   ['module', 'ansibleModule'],
   ['changed', 'ansibleChanged'],
+  ['outcome', 'outcome'],
 ]);
 
 function spanKinds(): readonly SpanKind[] {

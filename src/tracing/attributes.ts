@@ -57,6 +57,8 @@ export const ATTRIBUTE = {
   attempt: 'gatehouse.attempt',
   voting: 'gatehouse.voting',
   skippedBecause: 'gatehouse.skipped_because',
+  /** On the root of a build's continuation trace. */
+  continuation: 'gatehouse.continuation',
   subject: 'gatehouse.subject',
   phase: 'gatehouse.phase',
   index: 'gatehouse.index',
@@ -79,10 +81,15 @@ export const ATTRIBUTE = {
   ansibleModule: 'gatehouse.ansible.module',
   ansibleChanged: 'gatehouse.ansible.changed',
 
+  // spans of jobs
+  /** The parent a job's span named, when nobody has heard of that one. */
+  toldParent: 'gatehouse.told_parent',
+
   // operators' requests and background passes
   command: 'gatehouse.command',
   removed: 'gatehouse.removed',
   settled: 'gatehouse.settled',
+  errors: 'gatehouse.errors',
 
   // reports
   action: 'gatehouse.action',

@@ -2,6 +2,7 @@
  * What a job's process is told about the trace it runs in, as environment variables (W3C trace context and baggage).
  *
  *     TRACEPARENT=00-5b8e2d...-9f1c...-01          its playbook's span; flags 00 when the item is not sampled
+ *     TRACESTATE=ot=rv:6e6d1a75832a2f              the number drawn for its event, see sampling.ts
  *     BAGGAGE=gatehouse.tenant=acme,gatehouse.item=5b8e2d...
  *     OTEL_SERVICE_NAME=unit-tests
  *
@@ -22,9 +23,11 @@ export interface Baggage {
 
 export interface CarrierFacts {
   readonly traceId: TraceId;
-  /** The span the process is part of: `playbookSpanId` of span-ids.ts. */
+  /** The span the process is part of: `playbookSpan` of span-ids.ts. */
   readonly spanId: SpanId;
   readonly sampled: boolean;
+  /** Absent: none. */
+  readonly traceState?: string;
   readonly baggage: Baggage;
 }
 
@@ -42,8 +45,8 @@ export function baggageText(baggage: Baggage): string {
 }
 
 /**
- * Variables to add to the environment of a playbook's process. TRACESTATE is set empty, which counts as unset, so that none of
- * the executor's own leaks in. `OTEL_SERVICE_NAME` is a default: a job that sets its own keeps it.
+ * Variables to add to the environment of a playbook's process. Without trace state TRACESTATE is set empty, which counts as
+ * unset, so that none of the executor's own leaks in. `OTEL_SERVICE_NAME` is a default: a job that sets its own keeps it.
  */
 export function jobEnvironment(facts: CarrierFacts): { readonly [name: string]: string } {
   const { baggage } = facts;
@@ -56,7 +59,7 @@ export function jobEnvironment(facts: CarrierFacts): { readonly [name: string]: 
   ];
   return {
     TRACEPARENT: traceparent(facts, facts.sampled),
-    TRACESTATE: '',
+    TRACESTATE: facts.traceState ?? '',
     BAGGAGE: baggageText(baggage),
     OTEL_SERVICE_NAME: baggage.job,
     OTEL_RESOURCE_ATTRIBUTES: resource

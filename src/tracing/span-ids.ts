@@ -6,6 +6,7 @@
  *     `JobExecution`, a wait, a step        → SHA-256(parent span id / name / ordinal), first 16 digits
  */
 import { derivedSpanId, type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../lib/ids.ts';
+import type { BuildTrace } from '../model/build-request.ts';
 import type { SpanReference } from '../model/event.ts';
 import type { StepKind } from '../model/step.ts';
 
@@ -42,8 +43,29 @@ export function continuationSpanId(build: SpanId): SpanId {
 }
 
 /**
- * The span a playbook's process is told to be part of (TRACEPARENT), known before it starts; the span drawn later from the
- * step `{kind: 'Playbook', subject}` has the same id.
+ * The span a playbook's process is told to be part of (TRACEPARENT), known before it starts; the span drawn later from its step is
+ * the same.
+ *
+ * @param trace as the build was requested with it.
+ */
+export function playbookSpan(build: Uuid, trace: BuildTrace, playbook: PlaybookPlace): SpanReference {
+  const { subject, ordinal, continued } = playbook;
+  const traceId = trace.own === true || continued ? ownTraceOf(build) : trace.traceId;
+  if (!continued) return { traceId, spanId: playbookSpanId(trace.buildSpan, subject, ordinal) };
+  return { traceId, spanId: stepSpanId(continuationSpanId(trace.buildSpan), 'Playbook', subject, ordinal) };
+}
+
+export interface PlaybookPlace {
+  /** Exactly the step's `subject`, e.g. `run/test.sh`. */
+  readonly subject: string;
+  /** How many playbooks with this subject ran before in this build, or in its continuation. */
+  readonly ordinal: number;
+  /** It belongs to the build's continuation trace. */
+  readonly continued: boolean;
+}
+
+/**
+ * Of a playbook that is not in a continuation.
  *
  * @param subject exactly the step's `subject`, e.g. `run/test.sh`.
  * @param ordinal how many playbooks with this subject ran before in this build.

@@ -18,6 +18,7 @@ import { createQuarantine } from '../../src/store/quarantine.ts';
 import { RequestQueue } from '../../src/store/request-queue.ts';
 import { operationBytes } from '../../src/store/size.ts';
 import { splitOperations } from '../../src/store/split-operations.ts';
+import { WHOLE_TRACES } from '../../src/tracing/live-tracing.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../src/tracing/spans/span-options.ts';
 import { SILENT } from '../fake/silent-log.ts';
 import type { Gate } from './gate-reset.ts';
@@ -72,6 +73,7 @@ export async function storedGate(store: Store, gate: Gate, root?: string): Promi
       expected = draft.state.items.size;
       const committing = {
         spans: () => DEFAULT_SPAN_OPTIONS,
+        keep: () => WHOLE_TRACES.keep,
         places: {
           counters: places.state,
           item: places.item,

@@ -1,17 +1,19 @@
-/** `Build`, one per attempt, with `ExecutorQueue` (asked → taken) and `JobExecution` → steps (as the executor told them). */
+/** `Build`, one per attempt, with `ExecutorQueue` (asked → taken) and what the executor told (`execution-spans.ts`). */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
 import { type Build, type Execution, resultOf } from '../../model/build.ts';
 import type { BuildSet } from '../../model/build-set.ts';
 import { type CancelCause, culpritText } from '../../model/cause.ts';
+import type { SpanReference } from '../../model/event.ts';
 import type { SpanLink } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
-import { jobExecutionSpanId } from '../span-ids.ts';
+import { jobExecutionSpanId, ownTraceOf } from '../span-ids.ts';
 import { cicdResultOf } from '../status.ts';
+import { type ExecutedBuild, planExecution } from './execution-spans.ts';
 import type { ItemContext } from './item-context.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
-import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
-import { clampedParent, planSteps } from './step-spans.ts';
+import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
+import { clampedParent } from './step-spans.ts';
 
 export function planBuild(
   context: ItemContext,
@@ -45,7 +47,8 @@ export function planBuild(
   ];
   if (build.state.state !== 'skipped') plans.push(planQueue(context, buildset, own, build));
   const execution = executionOf(build);
-  if (execution !== null) plans.push(...planExecution(context, buildset, own, build, execution));
+  if (execution !== null)
+    plans.push(...planExecution(context, executedBuild(context, buildset, build), own, execution));
   return plans;
 }
 
@@ -87,6 +90,33 @@ function executionOf(build: Build): Execution | null {
     : null;
 }
 
+function executedBuild({ options, item }: ItemContext, buildset: BuildSet, build: Build): ExecutedBuild {
+  const worker = workerOf(build);
+  return {
+    uuid: build.uuid,
+    job: build.job,
+    result: resultOf(build),
+    ownTrace: build.ownTrace === true,
+    own: {
+      ...whose(buildset, build),
+      worker,
+      cicdWorker: worker,
+      cicdWorkerId: worker,
+      cicdTask: build.job,
+      cicdTaskId: build.uuid,
+      cicdTaskUrl: options.urls?.build(item, build.uuid),
+    },
+  };
+}
+
+/** Where its work is, when that is a trace of its own and there was or may still be work. */
+function ownTrace(build: Build): SpanReference | undefined {
+  const { state } = build;
+  const isWorkedOn = state.state === 'completed' ? state.execution !== null : startOfBuild(build) !== null;
+  if (build.ownTrace !== true || !isWorkedOn) return undefined;
+  return { traceId: ownTraceOf(build.uuid), spanId: jobExecutionSpanId(spanIdOf(build.uuid)) };
+}
+
 function previousAttempt(buildset: BuildSet, build: Build): Build | undefined {
   return build.attempt === 1
     ? undefined
@@ -98,7 +128,12 @@ function links(context: ItemContext, build: Build, previous: Build | undefined):
     previous === undefined
       ? []
       : [linkTo({ traceId: context.traceId, spanId: spanIdOf(previous.uuid) }, 'retry_of')];
-  return build.state.state === 'cancelled' ? [...retry, ...causeLinks(build.state.cause)] : retry;
+  const own = ownTrace(build);
+  return [
+    ...retry,
+    ...(own === undefined ? [] : [linkTo(own, 'continues_in')]),
+    ...(build.state.state === 'cancelled' ? causeLinks(build.state.cause) : []),
+  ];
 }
 
 function ownAttributes(
@@ -116,13 +151,13 @@ function ownAttributes(
     skippedBecause: build.state.state === 'skipped' ? build.state.because : undefined,
     ...causeAttributes(cause, cause === null ? undefined : cancelText(cause)),
     linkRetryOf: known.previous === undefined ? undefined : spanIdOf(known.previous.uuid),
-    cicdPipeline: item.pipeline,
-    cicdRunId: item.uuid,
+    linkContinuesIn: ownTrace(build)?.traceId,
     cicdTask: build.job,
     cicdTaskId: build.uuid,
     cicdTaskUrl: options.urls?.build(item, build.uuid),
     cicdTaskResult: cicdResultOf(resultOfBuild(build, known.end)),
     cicdWorker: workerAtEnd(build),
+    cicdWorkerId: workerAtEnd(build),
   };
 }
 
@@ -161,37 +196,4 @@ function planQueue(context: ItemContext, buildset: BuildSet, parent: ParentSpan,
         },
       }),
   };
-}
-
-function planExecution(
-  context: ItemContext,
-  buildset: BuildSet,
-  parent: ParentSpan,
-  build: Build,
-  execution: Execution,
-): readonly SpanPlan[] {
-  const window = { start: execution.startedAt, end: execution.endedAt };
-  const own = clampedParent(
-    once(() => jobExecutionSpanId(parent.id())),
-    parent,
-    window,
-  );
-  const worker = workerOf(build);
-  const whole: SpanPlan = {
-    key: `${build.uuid}/execution`,
-    end: own.end,
-    make: () =>
-      spanOf({
-        ...context.draft,
-        kind: 'JobExecution',
-        subject: build.job,
-        id: own.id(),
-        parent,
-        ...window,
-        result: resultOf(build),
-        own: { ...whose(buildset, build), worker, cicdWorker: worker, cicdTask: build.job },
-      }),
-  };
-  const place = { key: `${build.uuid}/step`, parent: own, own: { ...whose(buildset, build), worker } };
-  return [whole, ...planSteps(context, place, execution.steps)];
 }

@@ -7,18 +7,22 @@
  * Over any sequence of versions each span comes exactly once, when it ends. Costs as much as what changed: parts that are
  * the same object in both versions are not looked into.
  */
-import type { QueueItem } from '../../model/queue-item.ts';
+import { isExported, type QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import { planItem } from './item-spans.ts';
+import { itemSpans, planItem } from './item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './span-options.ts';
 
-/** Spans ended in `after` that were not ended in `before`; none of an item that is not sampled. */
+/**
+ * Spans ended in `after` that were not ended in `before`; none of an item that is not sampled. One that was held back and is kept
+ * ends all at once: when it leaves.
+ */
 export function endedSpans(
   before: QueueItem | undefined,
   after: QueueItem,
   options: SpanOptions = DEFAULT_SPAN_OPTIONS,
 ): readonly SpanRecord[] {
-  if (!after.sampled || before === after) return [];
+  if (!isExported(after) || before === after) return [];
+  if (after.kept === true) return itemSpans(after, options);
   const sent = new Set<string>();
   if (before !== undefined) {
     for (const plan of planItem(before, after, options)) if (plan.end !== null) sent.add(plan.key);

@@ -27,6 +27,9 @@ export function itemContext(item: QueueItem, options: SpanOptions): ItemContext 
     pipeline: item.pipeline,
     itemId: item.uuid,
     eventId: item.origin.event,
+    cicdPipeline: item.pipeline,
+    cicdRunId: item.uuid,
+    cicdRunUrl: options.urls?.item(item),
   });
   return {
     item,

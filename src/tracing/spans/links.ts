@@ -1,8 +1,8 @@
 /** Links between spans, each with its relation, and the attribute that says the same to backends that hide links. */
-import { spanIdOf, traceIdOf } from '../../lib/ids.ts';
+import { type SpanId, spanIdOf, traceIdOf } from '../../lib/ids.ts';
 import type { CancelCause, Culprit, ResetCause } from '../../model/cause.ts';
 import type { SpanReference } from '../../model/event.ts';
-import type { SpanLink } from '../../model/span.ts';
+import type { SpanLink, SpanRecord } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { ATTRIBUTE } from '../attributes.ts';
 
@@ -19,6 +19,12 @@ export type Relation =
 
 export function linkTo(target: SpanReference, relation: Relation): SpanLink {
   return { ...target, attributes: { [ATTRIBUTE.linkRelation]: relation } };
+}
+
+/** The span of the item's trace that this root of a build's own trace continues. */
+export function continuedSpan({ links }: Pick<SpanRecord, 'links'>): SpanId | null {
+  const from: Relation = 'continued_from';
+  return links.find(link => link.attributes[ATTRIBUTE.linkRelation] === from)?.spanId ?? null;
 }
 
 /** The culprit's build, else its buildset, else the root of its item. */

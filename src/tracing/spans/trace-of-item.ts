@@ -7,6 +7,7 @@ import type { QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { isBefore } from '../time-window.ts';
 import { itemSpans } from './item-spans.ts';
+import { continuedSpan } from './links.ts';
 import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './span-options.ts';
 
 export interface TraceRow {
@@ -24,12 +25,16 @@ export function traceOfItem(
   return orderSpans(itemSpans(item, options));
 }
 
-/** Depth first, siblings by start; spans whose parent is not among them count as roots. */
+/**
+ * Depth first, siblings by start; spans whose parent is not among them count as roots. A root that continues one of them (a long
+ * job's own trace) is drawn below that one.
+ */
 export function orderSpans(spans: readonly SpanRecord[]): readonly TraceRow[] {
   const ids = new Set(spans.map(span => span.spanId));
   const children = new Map<string | null, SpanRecord[]>();
   for (const span of spans) {
-    const parent = span.parent !== null && ids.has(span.parent) ? span.parent : null;
+    const above = span.parent ?? continuedSpan(span);
+    const parent = above !== null && ids.has(above) ? above : null;
     const list = children.get(parent);
     if (list === undefined) children.set(parent, [span]);
     else list.push(span);

@@ -14,7 +14,7 @@ export function readTrace(otlp) {
       );
       const node = {
         id: span.spanId,
-        parent: span.parentSpanId ?? null,
+        parent: span.parentSpanId ?? continuedSpan(span),
         name: span.name,
         start: at(span.startTimeUnixNano),
         end: span.endTimeUnixNano === undefined ? null : at(span.endTimeUnixNano),
@@ -37,6 +37,15 @@ export function readTrace(otlp) {
   };
   visit(roots, 0, []);
   return { start: Number(zero / 1_000_000n), rows };
+}
+
+/** A long job's work is a trace of its own; its root is drawn below the span of the item's trace that it continues. */
+function continuedSpan({ links }) {
+  const isFrom = ({ attributes }) =>
+    attributes.some(
+      ({ key, value }) => key === 'gatehouse.link.relation' && value.stringValue === 'continued_from',
+    );
+  return links?.find(isFrom)?.spanId ?? null;
 }
 
 function attributeValue(value) {

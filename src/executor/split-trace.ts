@@ -1,0 +1,29 @@
+/**
+ * A build that runs longer than `[tracing] split_after` without anybody having expected it: what begins after that is told to be
+ * part of the build's continuation trace, so that no trace grows for hours. Looked at where a playbook ends and the next begins.
+ */
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import type { BuildRequest } from '../model/build-request.ts';
+
+export interface SplitTrace {
+  /** A playbook is about to begin. @returns whether the continuation begins with it. */
+  boundary(): boolean;
+  /** Undefined: the build has not run over. */
+  continuedAt(): Nanoseconds | undefined;
+}
+
+/** The build begins now. */
+export function splitTrace({ trace }: Pick<BuildRequest, 'trace'>, clock: Clock): SplitTrace {
+  const limit = trace?.splitAfterMs;
+  const startedAt = clock.monotonic();
+  let continuedAt: Nanoseconds | undefined;
+  return {
+    boundary() {
+      if (limit === undefined || continuedAt !== undefined) return false;
+      if (clock.monotonic() - startedAt <= limit) return false;
+      continuedAt = clock.now();
+      return true;
+    },
+    continuedAt: () => continuedAt,
+  };
+}
