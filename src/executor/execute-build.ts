@@ -1,6 +1,7 @@
 /** One taken build from its start event to its result: the edge at which whatever goes wrong ends. */
 import type { Uuid } from '../lib/ids.ts';
 import type { BuildRequest } from '../model/build-request.ts';
+import type { Step } from '../model/step.ts';
 import { failingEvent, resultEvent, startedEvent } from './build-events.ts';
 import { placesOf } from './build-places.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
@@ -93,12 +94,13 @@ async function runWithLog(
     const cleaningAt = deps.clock.now();
     await cleanUp(machinery, places.root);
     const { execution } = finished;
-    const cleanup = {
+    const cleanup: Step = {
       kind: 'Cleanup',
       subject: request.jobName,
       startedAt: cleaningAt,
       endedAt: deps.clock.now(),
-    } as const;
+      ...(execution.continuedAt === undefined ? {} : { continued: true }),
+    };
     return {
       ...finished,
       execution: { ...execution, endedAt: cleanup.endedAt, steps: [...execution.steps, cleanup] },

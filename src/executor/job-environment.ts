@@ -5,10 +5,12 @@
  *     GATEHOUSE_VARIABLES=/gatehouse/variables.json              {"zuul": {...}, "vars": {...}}
  */
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
+import type { SpanReference } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
 import { jobEnvironment as traceEnvironment } from '../tracing/carrier.ts';
-import { playbookSpanId } from '../tracing/span-ids.ts';
+import { playbookSpan } from '../tracing/span-ids.ts';
 import type { JobView } from './sandbox/sandbox.ts';
+import { STEP_FILE } from './step-file.ts';
 
 export type Phase = 'pre-run' | 'run' | 'post-run';
 
@@ -19,6 +21,8 @@ export interface PlaybookFacts {
   readonly phase: Phase;
   /** How many playbooks of the same path ran before in this build. */
   readonly ordinal: number;
+  /** It is part of the build's continuation trace; `ordinal` counts anew from where that began. */
+  readonly continued: boolean;
   /** In post-run: whether pre-run and run succeeded. */
   readonly success: boolean | null;
 }
@@ -59,6 +63,8 @@ export function playbookEnvironment(
     ...zuulEnvironment(request, view),
     ZUUL_PHASE: facts.phase,
     ...(facts.success === null ? {} : { ZUUL_SUCCESS: String(facts.success) }),
+    GATEHOUSE_STEPS: `${view.work}/${STEP_FILE}`,
+    GATEHOUSE_STEP: spanOf(request, facts)?.spanId ?? '',
     ...traceOf(request, facts),
   };
 }
@@ -123,15 +129,22 @@ export function workingDirectory(request: BuildRequest, view: Pick<JobView, 'wor
   return own === undefined ? `${view.work}/src` : `${view.work}/src/${own.canonicalName}`;
 }
 
-function traceOf(
-  request: BuildRequest,
-  { playbook, ordinal }: PlaybookFacts,
-): { readonly [name: string]: string } {
-  if (request.trace === null) return {};
+/** Undefined while tracing is off. */
+function spanOf({ trace, uuid }: BuildRequest, facts: PlaybookFacts): SpanReference | undefined {
+  const { playbook, ordinal, continued } = facts;
+  return trace === null
+    ? undefined
+    : playbookSpan(uuid, trace, { subject: playbook.path, ordinal, continued });
+}
+
+function traceOf(request: BuildRequest, facts: PlaybookFacts): { readonly [name: string]: string } {
+  const { trace } = request;
+  const span = spanOf(request, facts);
+  if (trace === null || span === undefined) return {};
   return traceEnvironment({
-    traceId: request.trace.traceId,
-    spanId: playbookSpanId(request.trace.buildSpan, playbook.path, ordinal),
-    sampled: request.trace.sampled,
+    ...span,
+    sampled: trace.sampled,
+    ...(trace.traceState === undefined ? {} : { traceState: trace.traceState }),
     baggage: {
       tenant: request.tenant,
       pipeline: request.pipeline,

@@ -11,11 +11,14 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { Execution } from '../model/build.ts';
 import type { BuildPlaybook } from '../model/build-request.ts';
 import type { Step } from '../model/step.ts';
+import { createStepRecorder, type StepRecorder } from '../tracing/step-recorder.ts';
 import { makePlaces } from './build-places.ts';
 import { jobVariables, type Phase, VARIABLES_FILE } from './job-environment.ts';
 import { type BuildOutcome, isFinal, outcomeOf, type PhaseEnds, type PlaybookEnd } from './outcome.ts';
 import { resolvePlaybook } from './resolve-playbook.ts';
 import { type BuildContext, runPlaybook } from './run-playbook.ts';
+import { type SplitTrace, splitTrace } from './split-trace.ts';
+import { STEPS_PER_BUILD } from './step-file.ts';
 import { prepareWorkspace, type Workspace, type WorkspaceDeps } from './workspace.ts';
 
 export interface RunBuildDeps {
@@ -31,11 +34,25 @@ export interface FinishedBuild extends BuildOutcome {
 export async function runBuild(deps: RunBuildDeps, context: BuildContext): Promise<FinishedBuild> {
   const { clock } = context.deps;
   const startedAt = clock.now();
-  const steps: Step[] = [];
-  const outcome = await guarded(context, () => work(deps, context, steps));
+  const recorder = createStepRecorder(clock);
+  const progress: Progress = { recorder, playbooks: [], split: splitTrace(context.request, clock) };
+  const outcome = await guarded(context, () => work(deps, context, progress));
   const text = outcome.detail === undefined ? '' : `: ${outcome.detail}`;
   await context.log.line(`RESULT: ${outcome.result}${text}`);
-  return { ...outcome, execution: { startedAt, endedAt: clock.now(), steps } };
+  return { ...outcome, execution: { startedAt, endedAt: clock.now(), ...told(progress) } };
+}
+
+/** What is known of the build however it ends. */
+interface Progress {
+  /** Notes what comes before the playbooks. */
+  readonly recorder: StepRecorder;
+  readonly playbooks: Step[];
+  readonly split: SplitTrace;
+}
+
+function told({ recorder, playbooks, split }: Progress): Pick<Execution, 'steps' | 'continuedAt'> {
+  const continuedAt = split.continuedAt();
+  return { steps: [...recorder.steps(), ...playbooks], ...(continuedAt === undefined ? {} : { continuedAt }) };
 }
 
 /** The edge: whatever goes wrong in here is the executor's fault, not the change's. */
@@ -48,7 +65,8 @@ async function guarded(context: BuildContext, work: () => Promise<BuildOutcome>)
   }
 }
 
-async function work(deps: RunBuildDeps, context: BuildContext, steps: Step[]): Promise<BuildOutcome> {
+async function work(deps: RunBuildDeps, context: BuildContext, progress: Progress): Promise<BuildOutcome> {
+  const { recorder } = progress;
   const { request, places, sandbox, options, slot, log } = context;
   await log.line(
     `Job ${request.jobName}, build ${request.uuid}, attempt ${request.attempt}, on ${options.hostname}`,
@@ -59,20 +77,19 @@ async function work(deps: RunBuildDeps, context: BuildContext, steps: Step[]): P
   if (request.job.network) await log.line('network: that of the host, its loopback services included');
 
   await makePlaces(places, sandbox.ownerOf(slot));
-  const workspace = await prepareWorkspace(deps.workspace, request, places, slot);
-  steps.push(...workspace.steps);
-  const setUpAt = context.deps.clock.now();
-  const variables = jobVariables(request, sandbox.view(places), options.hostname);
-  await writeFile(join(places.info, VARIABLES_FILE), `${JSON.stringify(variables, null, 2)}\n`);
-  const plan = await planPlaybooks(context, workspace);
-  steps.push({
-    kind: 'JobSetup',
-    subject: request.jobName,
-    startedAt: setUpAt,
-    endedAt: context.deps.clock.now(),
-  });
+  const workspace = await prepareWorkspace(deps.workspace, request, places, slot, recorder);
+  const plan = await recorder.run(
+    'JobSetup',
+    request.jobName,
+    async () => {
+      const variables = jobVariables(request, sandbox.view(places), options.hostname);
+      await writeFile(join(places.info, VARIABLES_FILE), `${JSON.stringify(variables, null, 2)}\n`);
+      return planPlaybooks(context, workspace);
+    },
+    made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
+  );
   if (typeof plan === 'string') return { result: 'ERROR', detail: plan };
-  return outcomeOf(await runPhases(deps, context, workspace, plan, steps));
+  return outcomeOf(await runPhases(deps, context, workspace, plan, progress));
 }
 
 function refusal({ request, sandbox, options }: BuildContext): string | undefined {
@@ -117,27 +134,33 @@ async function runPhases(
   context: BuildContext,
   workspace: Workspace,
   plan: Plan,
-  steps: Step[],
+  { playbooks, split }: Progress,
 ): Promise<PhaseEnds> {
   const { options, request } = context;
   const { clock } = context.deps;
   const started = new Map<string, number>();
+  let budget = STEPS_PER_BUILD;
   const ends: { [phase in Phase]?: Exclude<PlaybookEnd, { kind: 'passed' }> } = {};
 
   /** @param deadline in milliseconds of the monotonic clock; all playbooks of the phase share it. */
   async function runPhase(phase: Phase, deadline: number, success: boolean | null): Promise<void> {
     for (const planned of plan[phase]) {
+      if (split.boundary()) started.clear();
+      const continued = split.continuedAt() !== undefined;
       const ordinal = started.get(planned.playbook.path) ?? 0;
       started.set(planned.playbook.path, ordinal + 1);
       const timeoutMs = deadline - clock.monotonic();
-      const { end, step } = await runPlaybook(context, workspace, {
+      const { end, step, unused } = await runPlaybook(context, workspace, {
         ...planned,
         phase,
         ordinal,
+        continued,
         success,
         timeoutMs,
+        budget,
       });
-      steps.push(step);
+      budget = unused;
+      playbooks.push(continued ? { ...step, continued } : step);
       if (end.kind !== 'passed') ends[phase] ??= end;
       // In post-run the others still get their turn: they fetch logs and clean up.
       if (isFinal(end) || (end.kind !== 'passed' && phase !== 'post-run')) return;

@@ -17,9 +17,11 @@ import type { EventQueue } from '../store/event-queue.ts';
 import { outboxOperation } from '../store/outbox.ts';
 import type { Operation } from '../store/port.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
+import { rootSpanOf } from '../tracing/span-ids.ts';
 import type { ProjectPlaces } from './build-projects.ts';
-import { buildRequestFor } from './build-requests.ts';
+import { type BuildRequestContext, buildRequestFor } from './build-requests.ts';
 import type { Draft } from './decide.ts';
+import { landingOperations } from './landings.ts';
 import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
 import { labelProblem } from './node-labels.ts';
 import { itemReportIntent, refusalReportIntent } from './report-intents.ts';
@@ -30,12 +32,15 @@ export interface CommandContext {
   readonly tenant: string;
   readonly pipeline: Pipeline;
   readonly webRoot: string;
-  readonly tracing: () => boolean;
+  /** Null: tracing is off. */
+  readonly tracing: () => BuildRequestContext['tracing'];
   readonly places: ProjectPlaces;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   readonly executors: Pick<ExecutorLabels, 'canRun' | 'offered'>;
   readonly reportOutbox: string;
+  /** See landings.ts. */
+  readonly landings: string;
   /** This pipeline's own queue, for results that need no worker. */
   readonly events: EventQueue<PipelineEvent>;
   /** Event queue of another pipeline of the tenant; undefined: there is no such pipeline. */
@@ -104,7 +109,7 @@ function operationsOf(command: Command, draft: Draft, context: CommandContext): 
     case 'report':
       return reportOperations(command, draft, context);
     case 'supersede':
-      return supersedeOperations(command, context);
+      return supersedeOperations(command, itemOf(command.item, draft), context);
   }
 }
 
@@ -175,14 +180,14 @@ function reportOperations(
     jobs: item === undefined ? [] : jobsOfItem(item, context),
     merges: context.merges,
   };
-  if (item !== undefined)
+  if (item !== undefined) {
+    const intent = itemReportIntent(command, item, report);
+    const isTraced = item.sampled && context.tracing() !== null;
     return [
-      outboxOperation(
-        context.reportOutbox,
-        reportIntentCodec.encode(itemReportIntent(command, item, report)),
-        report.now,
-      ),
+      outboxOperation(context.reportOutbox, reportIntentCodec.encode(intent), report.now),
+      ...(isTraced ? landingOperations(intent, context.landings) : []),
     ];
+  }
   const record = context.record(command.change);
   if (record === undefined) return [];
   return [
@@ -196,8 +201,10 @@ function reportOperations(
 
 function supersedeOperations(
   command: Extract<Command, { kind: 'supersede' }>,
+  { uuid, sampled }: QueueItem,
   context: CommandContext,
 ): readonly Operation[] {
+  const internal = { queuedAt: context.clock.now(), causedBy: rootSpanOf(uuid), sampled };
   return command.pipelines.flatMap(pipeline => {
     const events = context.eventsOf(pipeline);
     return events === undefined
@@ -207,6 +214,7 @@ function supersedeOperations(
           uuid: context.ids.uuid(),
           change: command.change,
           by: context.pipeline.name,
+          internal,
         });
   });
 }

@@ -10,6 +10,7 @@ import { type PipelineName, type ProjectKey, projectIdOf, type TenantName } from
 import type { ChangeFacts } from '../pipeline/turn.ts';
 import { check } from '../store/port.ts';
 import { createQuarantine } from '../store/quarantine.ts';
+import type { TracePolicy } from '../tracing/live-tracing.ts';
 import { createJobGraphs } from './job-graphs.ts';
 import { pipelineClock } from './pipeline-clock.ts';
 import type { PipelineContext } from './pipeline-context.ts';
@@ -80,7 +81,7 @@ export function contextMaker(
         tenant,
         pipeline,
         webRoot: deps.webRoot,
-        tracing: () => deps.tracing.spans() !== undefined,
+        tracing: () => tracePolicy() ?? null,
         places: {
           ...deps.places,
           defaultBranch: project => config.layout.projects.get(project)?.defaultBranch,
@@ -89,6 +90,7 @@ export function contextMaker(
         buildRequests: shared.buildRequests,
         executors: shared.executors,
         reportOutbox: deps.paths.reportOutbox(tenant, name),
+        landings: deps.paths.landings,
         events,
         eventsOf: other =>
           config.layout.pipelines.has(other) ? shared.pipelineQueue(tenant, other) : undefined,
@@ -98,8 +100,11 @@ export function contextMaker(
         likelyStates: item => learned.get(placeOf(item.changes[0])) ?? [],
         merges: reporter => merges(reporter),
       },
+      expected: shared.expected,
+      tracePolicy,
       committing: {
         spans: () => deps.tracing.spans(),
+        keep: () => deps.tracing.policy().keep,
         places: {
           counters: places.state,
           item: places.item,
@@ -108,6 +113,10 @@ export function contextMaker(
         },
       },
     };
+  }
+
+  function tracePolicy(): TracePolicy | undefined {
+    return deps.tracing.spans() === undefined ? undefined : deps.tracing.policy();
   }
 
   /** A project that takes no part yet has a queue of its own: the change that brings it in is tested like any other. */

@@ -13,6 +13,7 @@ import { processConnectionEvents } from '../../../src/scheduler/connection-event
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
 import { listOutbox, readOutbox } from '../../../src/store/outbox.ts';
+import { WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
 import { APP, proposedChange } from '../../fake/queue-item.ts';
 import { eventually, openStand, type Stand } from './stand.ts';
@@ -57,7 +58,7 @@ async function open(stand: Stand, process: Source['process']) {
       ids,
       log,
       changes,
-      tracing: { spans: () => DEFAULT_SPAN_OPTIONS },
+      tracing: { spans: () => DEFAULT_SPAN_OPTIONS, policy: () => WHOLE_TRACES },
       queue,
       pauses: [1],
       tenantsOf: project => (project === APP ? [{ tenant: 'acme', queue: tenantQueue }] : []),

@@ -11,6 +11,7 @@ import {
 import type { PipelineEvent, TriggerEvent } from '../../../src/model/event.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 import type { MergerRequest } from '../../../src/model/merge.ts';
+import { createExpectedDurations } from '../../../src/scheduler/expected-durations.ts';
 import { createFairShare } from '../../../src/scheduler/fair-share.ts';
 import { createJobGraphs } from '../../../src/scheduler/job-graphs.ts';
 import { pipelineClock } from '../../../src/scheduler/pipeline-clock.ts';
@@ -22,6 +23,7 @@ import { loadPipeline } from '../../../src/store/load-pipeline.ts';
 import { check, create, set } from '../../../src/store/port.ts';
 import { createQuarantine } from '../../../src/store/quarantine.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
+import { WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
 import { APP, proposedChange } from '../../fake/queue-item.ts';
 import { eventually, openStand, type Stand } from './stand.ts';
@@ -83,12 +85,13 @@ async function open(stand: Stand, share = createFairShare()) {
       tenant: 'acme',
       pipeline,
       webRoot: 'http://localhost',
-      tracing: () => false,
+      tracing: () => null,
       places: { defaultBranch: () => undefined, canonicalName: project => project },
       mergeRequests,
       buildRequests,
       executors: { canRun: () => 'yes', offered: () => [] },
       reportOutbox: paths.reportOutbox('acme', 'gate'),
+      landings: '/landings',
       events,
       eventsOf: () => undefined,
       graph: blob => graphs.get(blob),
@@ -97,8 +100,11 @@ async function open(stand: Stand, share = createFairShare()) {
       likelyStates: () => [],
       merges: () => false,
     },
+    expected: createExpectedDurations(),
+    tracePolicy: () => undefined,
     committing: {
       spans: () => undefined,
+      keep: () => WHOLE_TRACES.keep,
       places: {
         counters: places.state,
         item: places.item,
