@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { ProjectKey } from '../model/project.ts';
 import type { Database } from './schema.ts';
 
 /** Newest builds looked at: what is further back says little, and a big table must not be read through. */
@@ -8,7 +9,7 @@ const SAMPLES = 10;
 
 export interface RecentDuration {
   readonly tenant: string;
-  readonly project: string;
+  readonly project: ProjectKey;
   readonly job: string;
   /** Mean of the last successes, in milliseconds. */
   readonly ms: number;

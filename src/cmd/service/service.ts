@@ -75,14 +75,15 @@ export async function startService(
   stack.defer(() => delivery?.close());
   const managed: Managed<Component>[] = [];
   const health = () => START_ORDER.filter(name => wanted.has(name)).map(name => healthOf(name, managed));
-  const web = wanted.has('web') ? await startWeb(core, { realms, health, stack }) : undefined;
+  const history = wanted.has('web') ? await openDatabase(core, stack) : undefined;
+  const web = history === undefined ? undefined : await startWeb(core, { history, realms, health, stack });
   port = web?.port ?? port;
   if (web === undefined && settings.web.root === undefined && wanted.has('scheduler'))
     log.warn({ root: root() }, `[web] root is not set: reports and spans will link to ${root()}`);
 
   for (const name of START_ORDER) {
     if (!wanted.has(name)) continue;
-    const component = manageComponent(name, core, starterOf(name, web));
+    const component = manageComponent(name, core, starterOf(name, web, history));
     managed.push(component);
     stack.defer(() => component.close());
     if (settings.store.kind === 'embedded') await component.begun;
@@ -91,33 +92,39 @@ export async function startService(
 }
 
 interface WebStart {
+  readonly history: History;
   readonly realms: readonly AuthRealm[];
   readonly health: () => readonly ComponentHealth[];
   readonly stack: AsyncDisposableStack;
 }
 
-async function startWeb(core: ProcessCore, { realms, health, stack }: WebStart): Promise<OpenWeb> {
-  const history = await openDatabase(core);
-  stack.defer(() => history.close());
+async function startWeb(core: ProcessCore, { history, realms, health, stack }: WebStart): Promise<OpenWeb> {
   const historyDelivery = startHistoryDelivery(core, history);
   stack.defer(() => historyDelivery.close());
   return stack.use(await openWeb(core, { history, health, realms }));
 }
 
-async function openDatabase({ settings: { database }, log }: ProcessCore): Promise<History> {
+/** @param stack closes it. */
+async function openDatabase(
+  { settings: { database }, log }: ProcessCore,
+  stack: AsyncDisposableStack,
+): Promise<History> {
   if (database.kind === 'sqlite') await mkdir(path.dirname(database.path), { recursive: true });
-  return openHistory(database, error =>
+  const history = await openHistory(database, error =>
     log.warn({ err: error }, 'the history database dropped a connection'),
   );
+  stack.defer(() => history.close());
+  return history;
 }
 
 function starterOf(
   name: ComponentName,
   web: OpenWeb | undefined,
+  history: History | undefined,
 ): Parameters<typeof manageComponent<Component>>[2] {
   switch (name) {
     case 'scheduler':
-      return startScheduler;
+      return core => startScheduler(core, history);
     case 'merger':
       return startMerger;
     case 'executor':

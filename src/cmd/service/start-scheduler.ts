@@ -1,9 +1,17 @@
+import type { History } from '../../history/history.ts';
 import { createScheduler } from '../../scheduler/scheduler.ts';
 import { type Component, type Core, canonicalName } from './core.ts';
 import { driversByName } from './open-connections.ts';
 
-/** Resolves when the scheduler has begun; `notReady` tells when its tenants are configured. */
-export async function startScheduler(core: Core): Promise<Component & { readonly ready: Promise<void> }> {
+/**
+ * Resolves when the scheduler has begun; `notReady` tells when its tenants are configured.
+ *
+ * @param history undefined: this process has none open.
+ */
+export async function startScheduler(
+  core: Core,
+  history: Pick<History, 'recentDurations'> | undefined,
+): Promise<Component & { readonly ready: Promise<void> }> {
   const stop = new AbortController();
   const store = await core.session();
   const scheduler = await createScheduler({
@@ -18,6 +26,7 @@ export async function startScheduler(core: Core): Promise<Component & { readonly
     places: { canonicalName: project => canonicalName(core, project) },
     webRoot: core.root(),
     tracing: core.tracing,
+    ...(history === undefined ? {} : { recordedDurations: () => history.recentDurations() }),
     host: core.host,
     // A restart of an executor, or of its machine, is no verdict on a change.
     executorPatience: core.settings.store.kind === 'zookeeper' ? 60_000 : 0,
