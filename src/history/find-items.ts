@@ -1,5 +1,5 @@
 /** Questions about whole items and about decisions. */
-import type { Nanoseconds } from '../lib/clock.ts';
+import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { Decision } from '../model/decision.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { Database } from './schema.ts';
@@ -39,6 +39,8 @@ export interface LeftPage {
   readonly items: readonly QueueItem[];
   /** Where the next page begins; null: this was the last. A page may be empty and not the last. */
   readonly next: number | null;
+  /** When the oldest one looked at left, wanted or not; null: there was none. */
+  readonly reached: Nanoseconds | null;
 }
 
 /** Rows looked at for one page, so that a question about a quiet pipeline of a busy tenant is as cheap as any other. */
@@ -87,9 +89,13 @@ export async function findItemsLeft(database: Database, question: LeftQuestion):
   const wanted = rows.filter(row => isWanted(row, question)).map(row => row.id);
   const page = wanted.slice(0, question.limit);
   const isEnd = rows.length < ROWS_PER_PAGE || rows.every(row => row.left_at < question.since);
-  const last = wanted.length > page.length ? page.at(-1) : rows.at(-1)?.id;
-  const isLast = last === undefined || (isEnd && wanted.length === page.length);
-  return { items: await itemsById(database, page), next: isLast ? null : last };
+  const isFull = wanted.length > page.length;
+  const last = isFull ? rows.find(row => row.id === page.at(-1)) : rows.at(-1);
+  return {
+    items: await itemsById(database, page),
+    next: last === undefined || (isEnd && !isFull) ? null : last.id,
+    reached: last === undefined ? null : parseNanoseconds(last.left_at),
+  };
 }
 
 function isWanted(

@@ -26,7 +26,8 @@ export interface BuildsetFacts extends BuildsetRow {
 /** Where the log of a build is; a build that never ran has none. */
 export type LogUrl = (tenant: string, build: string) => string;
 
-export function buildJson(build: BuildFacts, logUrl: LogUrl): JsonObject {
+/** @param more what else is known of it, for our block. */
+export function buildJson(build: BuildFacts, logUrl: LogUrl, more: JsonObject = {}): JsonObject {
   return {
     ...plainBuildJson(build, build.buildset, logUrl),
     pipeline: build.buildset.pipeline,
@@ -34,7 +35,7 @@ export function buildJson(build: BuildFacts, logUrl: LogUrl): JsonObject {
     event_timestamp: zuulTime(build.buildset.event_timestamp),
     ref: refJson(build.ref),
     buildset: { uuid: build.buildset.uuid },
-    gatehouse: ourBuildJson(build, build.buildset),
+    gatehouse: { ...ourBuildJson(build, build.buildset), ...more },
   };
 }
 

@@ -2,35 +2,87 @@
 import { addMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId } from '../lib/ids.ts';
 
+/** The viewer people look at traces with. */
+export interface TraceUi {
+  /** `[tracing] ui_url`. */
+  readonly template: string;
+  /** `service.name` of our spans: viewers search by it. */
+  readonly service: string;
+}
+
 export interface UiTarget {
   readonly traceId: TraceId;
   readonly spanId?: SpanId;
   readonly start?: Nanoseconds;
-  /** Absent: still open; an hour after the start is asked for. */
+  /** Absent: still open; a day after the start is asked for. */
   readonly end?: Nanoseconds | null;
 }
 
 /** A trace being looked at while it grows: how far after its start to look. */
-const OPEN_MS = 3_600_000;
+const OPEN_MS = 86_400_000;
+/** Clocks of those who look differ from those of who wrote. */
+const MARGIN_MS = 60_000;
 
 /**
- * Fills a template such as `http://localhost:16686/trace/{trace_id}?uiFind={span_id}` (Jaeger; Grafana's wants `{start}`,
- * `{end}` in milliseconds; `{start_ns}`, `{end_ns}` too). What is not known is left empty; an unknown name stays as it is.
+ * Fills a template such as `http://localhost:16686/trace/{trace_id}?uiFind={span_id}` (Jaeger, which finds a trace by its id
+ * however old it is). For viewers that want a stretch of time: `{start}`, `{end}` in milliseconds (Grafana), `{start_us}`,
+ * `{end_us}`, `{start_ns}`, `{end_ns}`; and `{service}`. What is not known is left empty; an unknown name stays as it is.
+ *
+ * @returns null when that gives no http address.
  */
-export function uiUrl(template: string, target: UiTarget): string {
+export function uiUrl({ template, service }: TraceUi, target: UiTarget): string | null {
   const { start } = target;
   const end = start === undefined ? undefined : (target.end ?? addMilliseconds(start, OPEN_MS));
   const values: ReadonlyMap<string, string> = new Map([
     ['trace_id', target.traceId],
     ['span_id', target.spanId ?? ''],
-    ['start', milliseconds(start)],
-    ['end', milliseconds(end)],
-    ['start_ns', start ?? ''],
-    ['end_ns', end ?? ''],
+    ['service', encodeURIComponent(service)],
+    ['start', digits(start, 1_000_000n)],
+    ['end', digits(end, 1_000_000n)],
+    ['start_us', digits(start, 1000n)],
+    ['end_us', digits(end, 1000n)],
+    ['start_ns', digits(start, 1n)],
+    ['end_ns', digits(end, 1n)],
   ]);
-  return template.replace(/\{([a-z_]+)\}/g, (whole, name: string) => values.get(name) ?? whole);
+  return httpAddress(template.replace(/\{([a-z_]+)\}/g, (whole, name: string) => values.get(name) ?? whole));
 }
 
-function milliseconds(time: Nanoseconds | undefined): string {
-  return time === undefined ? '' : (BigInt(time) / 1_000_000n).toString();
+export interface UiSearch {
+  /** Attributes all spans looked for have. */
+  readonly tags: { readonly [name: string]: string };
+  readonly start: Nanoseconds;
+  /** null: still open. */
+  readonly end: Nanoseconds | null;
+}
+
+/** Traces a search may find. */
+const MOST_TRACES = 100;
+
+/**
+ * Jaeger's search for all traces with certain attributes. Every span is searched by its own start, so the stretch of time
+ * matters.
+ *
+ * @returns null for viewers that are not Jaeger: the template does not have its form.
+ */
+export function searchUrl({ template, service }: TraceUi, { tags, start, end }: UiSearch): string | null {
+  const [, root] = /^(.*)\/trace\/\{trace_id\}/.exec(template) ?? [];
+  if (root === undefined) return null;
+  const until = end === null ? addMilliseconds(start, OPEN_MS) : addMilliseconds(end, MARGIN_MS);
+  const question = new URLSearchParams({
+    service,
+    tags: JSON.stringify(tags),
+    start: digits(addMilliseconds(start, -MARGIN_MS), 1000n),
+    end: digits(until, 1000n),
+    lookback: 'custom',
+    limit: String(MOST_TRACES),
+  });
+  return httpAddress(`${root}/search?${question}`);
+}
+
+function digits(time: Nanoseconds | undefined, unit: bigint): string {
+  return time === undefined ? '' : (BigInt(time) / unit).toString();
+}
+
+function httpAddress(address: string): string | null {
+  return /^https?:\/\//.test(address) ? address : null;
 }

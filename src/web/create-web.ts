@@ -14,6 +14,7 @@ import express, { type ErrorRequestHandler, type RequestHandler, Router } from '
 import { badRequest, notFound, send } from './answer.ts';
 import { addBadgeRoute } from './badge-route.ts';
 import { addComponentRoutes, componentWishRoute } from './component-routes.ts';
+import { addDelaysRoute } from './delays-route.ts';
 import type { WebDeps } from './deps.ts';
 import { dequeueRoute } from './dequeue-route.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
@@ -105,6 +106,7 @@ function apiRoutes(
   addStatusRoutes(tenant, deps, expected);
   addItemRoutes(tenant, deps, expected);
   addHistoryRoutes(tenant, deps);
+  addDelaysRoute(tenant, deps);
   addBadgeRoute(tenant, deps);
   tenant.get<{ readonly tenant: string }>('/events', async (request, response) => {
     const name = request.params.tenant;

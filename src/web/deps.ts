@@ -18,7 +18,8 @@ import type { SenderReport } from '../model/sender-report.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
-import type { Explanation } from '../tracing/explain.ts';
+import type { ExplainContext, Explanation } from '../tracing/explain.ts';
+import type { TraceUi } from '../tracing/ui-url.ts';
 import type { Authentication } from './auth/caller.ts';
 import type { CallerContext } from './auth/caller-context.ts';
 
@@ -127,7 +128,7 @@ export interface WebDeps {
   readonly root: () => string;
   readonly sse: SseSettings;
   /** `[tracing] ui_url` as it is now; null: tracing is off. */
-  readonly traceUi: () => string | null;
+  readonly traceUi: () => TraceUi | null;
   readonly tenants: () => readonly TenantName[];
   /** Undefined: there is no such tenant. */
   readonly snapshot: (tenant: TenantName) => TenantSnapshot | undefined;
@@ -139,7 +140,7 @@ export interface WebDeps {
   /** All spans of an item, open ones included: `itemSpans` of `src/tracing/`. */
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
   /** Where an item's time went: `explainItem` of `src/tracing/`. */
-  readonly explain: (item: QueueItem, now: Nanoseconds) => Explanation;
+  readonly explain: (item: QueueItem, now: Nanoseconds, context: ExplainContext) => Explanation;
   readonly connections: () => readonly WebConnection[];
   /** Resolves after the event is durable. */
   readonly storeEvent: (

@@ -1,15 +1,16 @@
 /** What has happened: builds, buildsets, finished items, decisions. Builds that still run are found by uuid, too. */
 import type { Router } from 'express';
-import { buildJson, buildsetJson, type LogUrl } from '../history/history-json.ts';
+import { type BuildFacts, buildJson, buildsetJson, type LogUrl } from '../history/history-json.ts';
 import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
+import { buildsetsOf } from '../model/queue-item.ts';
 import { json, notFound } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import { readFilter } from './history-filter.ts';
-import { logAddress } from './links.ts';
+import { buildTraceAddress, logAddress } from './links.ts';
 import { finishedItem } from './live-item.ts';
 import { readQuery } from './query.ts';
-import { type FoundTenant, findBuild, inTenant, liveItemWith } from './tenant-access.ts';
+import { type FoundTenant, findBuild, findItem, inTenant, liveItemWith } from './tenant-access.ts';
 
 export function addHistoryRoutes(router: Router, deps: WebDeps): void {
   const logUrl: LogUrl = (tenant, build) => logAddress(deps.root(), tenant, build);
@@ -31,7 +32,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
             `there is no build ${parameter('uuid').slice(0, 64)} in tenant ${tenant.name}`,
             'path: build',
           )
-        : json(buildJson(build, logUrl));
+        : json(buildJson(build, logUrl, { trace_url: await traceOfBuild(deps, tenant, build) }));
     }),
   );
   router.get(
@@ -82,6 +83,20 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
       return json({ change, decisions });
     }),
   );
+}
+
+/** Where its span is: which trace that is, only the item knows. */
+async function traceOfBuild(
+  deps: WebDeps,
+  tenant: FoundTenant,
+  { uuid, buildset }: BuildFacts,
+): Promise<string | null> {
+  const found = await findItem(deps, tenant, buildset.item);
+  if (found.kind === 'refused') return null;
+  const build = buildsetsOf(found.item)
+    .flatMap(({ builds }) => builds)
+    .find(each => each.uuid === uuid);
+  return build === undefined ? null : buildTraceAddress(deps.traceUi(), found.item, build);
 }
 
 async function findBuildset(deps: WebDeps, tenant: FoundTenant, uuid: string) {

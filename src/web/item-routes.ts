@@ -1,13 +1,18 @@
 /** One item, live or finished: as the page draws it, as a trace, explained; and the logs of its builds. */
 import type { Router } from 'express';
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { stretchesOf } from '../tracing/stretches.ts';
+import { itemsWaitedFor } from '../tracing/waited-for.ts';
 import { json, notFound } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
-import { traceAddress } from './links.ts';
+import { traceLinks } from './links.ts';
 import { liveItem } from './live-item.ts';
 import { otlpJson } from './otlp-json.ts';
 import { readQuery } from './query.ts';
-import { findBuild, findItem, inTenant } from './tenant-access.ts';
+import { type FoundTenant, findBuild, findItem, inTenant } from './tenant-access.ts';
 
 const LOG_PIECE = 256 * 1024;
 const MAX_LOG_PIECE = 4 * 1024 * 1024;
@@ -19,9 +24,7 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
       const found = await findItem(deps, tenant, parameter('uuid'));
       if (found.kind === 'refused') return found;
       const { item } = found;
-      return json(
-        liveItem(item, { traceUrl: traceAddress(deps.traceUi(), item), expected: await expected.of(item) }),
-      );
+      return json(liveItem(item, { ...traceLinks(deps.traceUi(), item), expected: await expected.of(item) }));
     }),
   );
   router.get(
@@ -35,7 +38,10 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
     '/item/:uuid/explain',
     inTenant(deps, async (tenant, { parameter }) => {
       const found = await findItem(deps, tenant, parameter('uuid'));
-      return found.kind === 'refused' ? found : json(deps.explain(found.item, deps.clock.now()));
+      if (found.kind === 'refused') return found;
+      const now = deps.clock.now();
+      const others = await itemsAhead(deps, tenant, found.item, now);
+      return json(deps.explain(found.item, now, { others, usual: await expected.of(found.item) }));
     }),
   );
   router.get(
@@ -61,4 +67,19 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
       };
     }),
   );
+}
+
+/** The items it waited for, as far as they are known: they tell what they did meanwhile. */
+async function itemsAhead(
+  deps: Pick<WebDeps, 'history' | 'leavingItem'>,
+  tenant: FoundTenant,
+  item: QueueItem,
+  now: Nanoseconds,
+): Promise<ReadonlyMap<Uuid, QueueItem>> {
+  const found = new Map<Uuid, QueueItem>();
+  for (const uuid of itemsWaitedFor(stretchesOf(item, now))) {
+    const other = await findItem(deps, tenant, uuid);
+    if (other.kind === 'item') found.set(uuid, other.item);
+  }
+  return found;
 }

@@ -9,10 +9,9 @@
  * documents that differ from those sent last are one update. Every update has a number, and the last ones are kept, so
  * that a reader who was away for a moment gets just what it missed.
  */
-import type { QueueItem } from '../model/queue-item.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
-import { tenantDocuments } from './tenant-documents.ts';
+import { type KnownTexts, tenantDocuments } from './tenant-documents.ts';
 
 /** How long changes are gathered. */
 const GATHER_MS = 100;
@@ -51,7 +50,7 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   let documents: ReadonlyMap<string, string> = new Map();
   let updates: readonly Update[] = [];
   /** Texts of items, which never change: a new version of an item is another object. */
-  const known = new WeakMap<QueueItem, string>();
+  const known: KnownTexts = new WeakMap();
   let number = 0;
   let timer: NodeJS.Timeout | undefined;
   let dirty = true;

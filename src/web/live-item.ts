@@ -17,11 +17,13 @@ import { waitingStatus } from './waiting-status.ts';
 export interface ItemContext {
   /** Address of the trace in the configured viewer. */
   readonly traceUrl: string | null;
+  /** All its traces there: of its event, its own, of its long jobs. */
+  readonly tracesUrl: string | null;
   /** Milliseconds a job usually takes. */
   readonly expected: ReadonlyMap<string, number>;
 }
 
-export function liveItem(item: QueueItem, { traceUrl, expected }: ItemContext) {
+export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: ItemContext) {
   const state: TimelineEntry = item.timeline.at(-1) ?? item.timeline[0];
   const left = item.phase.phase === 'left' ? item.phase : null;
   return {
@@ -52,6 +54,7 @@ export function liveItem(item: QueueItem, { traceUrl, expected }: ItemContext) {
             text: leaveText(left.reason),
           },
     traceUrl,
+    tracesUrl,
   };
 }
 

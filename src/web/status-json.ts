@@ -10,6 +10,7 @@ import type { JobNode } from '../model/job.ts';
 import type { ChangeQueue } from '../model/pipeline-state.ts';
 import { projectIdOf, shortCommit } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { TraceUi } from '../tracing/ui-url.ts';
 import type { LivePipeline, TenantSnapshot } from './deps.ts';
 import { failingReasons } from './failing-reasons.ts';
 import { buildPage, itemPage, traceAddress } from './links.ts';
@@ -20,7 +21,7 @@ export interface StatusContext {
   readonly now: Nanoseconds;
   readonly version: string;
   readonly root: string;
-  readonly traceUi: string | null;
+  readonly traceUi: TraceUi | null;
   readonly canonicalNames: ReadonlyMap<string, string>;
   /** Milliseconds, by `<project key> <job>`. */
   readonly expected: ReadonlyMap<string, number>;

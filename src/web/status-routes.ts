@@ -89,6 +89,7 @@ const INDEX = {
   jobs: '/api/tenant/{tenant}/jobs',
   projects: '/api/tenant/{tenant}/projects',
   pipelines: '/api/tenant/{tenant}/pipelines',
+  delays: '/api/tenant/{tenant}/pipeline/{pipeline}/delays',
   builds: '/api/tenant/{tenant}/builds',
   build: '/api/tenant/{tenant}/build/{uuid}',
   build_log: '/api/tenant/{tenant}/build/{uuid}/log',

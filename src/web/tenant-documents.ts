@@ -2,14 +2,16 @@ import { toMilliseconds } from '../lib/clock.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { LivePipeline, TenantSnapshot, WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
-import { traceAddress } from './links.ts';
+import { traceLinks } from './links.ts';
 import { liveItem } from './live-item.ts';
 
 type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components'> & {
   readonly expected: ExpectedDurations;
-  /** Texts made before. */
-  readonly known: WeakMap<QueueItem, string>;
+  readonly known: KnownTexts;
 };
+
+/** Texts of items made before, and the link in each: where the trace viewer is may be told anew while the service runs. */
+export type KnownTexts = WeakMap<QueueItem, { readonly text: string; readonly traceUrl: string | null }>;
 
 /** Everything the page shows of a tenant, as JSON texts by name; see {@link import('./live-feed.ts').liveFeed}. */
 export async function tenantDocuments(
@@ -76,10 +78,11 @@ function pipelineDocument({ pipeline, state, triggerEvents, resultEvents }: Live
 }
 
 async function itemDocument(deps: DocumentDeps, item: QueueItem): Promise<string> {
+  const links = traceLinks(deps.traceUi(), item);
   const known = deps.known.get(item);
-  if (known !== undefined) return known;
+  if (known !== undefined && known.traceUrl === links.traceUrl) return known.text;
   const expected = await deps.expected.of(item);
-  const text = JSON.stringify(liveItem(item, { traceUrl: traceAddress(deps.traceUi(), item), expected }));
-  deps.known.set(item, text);
+  const text = JSON.stringify(liveItem(item, { ...links, expected }));
+  deps.known.set(item, { text, traceUrl: links.traceUrl });
   return text;
 }

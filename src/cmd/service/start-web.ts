@@ -170,7 +170,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     sse: settings.web.sse,
     traceUi: () => {
       const tracing = core.tracing.settings();
-      return tracing.kind === 'on' ? tracing.uiUrl : null;
+      return tracing.kind === 'on' ? { template: tracing.uiUrl, service: tracing.serviceName } : null;
     },
     tenants: () => shown.view()?.live.tenants() ?? [],
     snapshot,
@@ -178,7 +178,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     history: insides.history,
     leavingItem: (tenant, uuid) => leavingItem(store, paths.historyOutbox, tenant, uuid),
     spansOf: item => itemSpans(item, core.tracing.spans() ?? DEFAULT_SPAN_OPTIONS),
-    explain: (item, now) => explainItem(item, now),
+    explain: explainItem,
     connections: () => [...connections.values()],
     storeEvent: (connection, event) => insides.intake.store(connection, event),
     readLog: question => readBuildLog({ settings: settings.executor, components, log }, question),

@@ -78,6 +78,7 @@ export function item(digit: string, change: string, facts: Partial<LiveItem> = {
     resets: [],
     left: null,
     traceUrl: null,
+    tracesUrl: null,
     ...facts,
   };
 }

@@ -2,8 +2,6 @@ import { describe, expect, it } from 'vitest';
 import { derivedUuid, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import { jobEnvironment } from '../../../src/tracing/carrier.ts';
 import { playbookSpanId } from '../../../src/tracing/span-ids.ts';
-import { uiUrl } from '../../../src/tracing/ui-url.ts';
-import { at } from '../../fake/queue-item.ts';
 
 const item = derivedUuid('item');
 const build = derivedUuid('build');
@@ -65,28 +63,5 @@ describe('what a job is told', () => {
 describe('a traceparent', () => {
   it('names the trace and the span, and whether they are kept', () => {
     expect(jobEnvironment(facts).TRACEPARENT).toBe(`00-${facts.traceId}-${facts.spanId}-01`);
-  });
-});
-
-describe('a link into the tracing backend', () => {
-  const target = { traceId: traceIdOf(item), spanId: spanIdOf(build) };
-
-  it('fills the default template of Jaeger', () => {
-    expect(uiUrl('http://localhost:16686/trace/{trace_id}?uiFind={span_id}', target)).toBe(
-      `http://localhost:16686/trace/${item}?uiFind=${spanIdOf(build)}`,
-    );
-  });
-
-  it('fills times in milliseconds and nanoseconds, an hour on for an open span', () => {
-    expect(uiUrl('{start} {end} {start_ns} {end_ns}', { ...target, start: at(0), end: at(1000) })).toBe(
-      '1795000000123 1795000001123 1795000000123456789 1795000001123456789',
-    );
-    expect(uiUrl('{start}-{end}', { ...target, start: at(0), end: null })).toBe(
-      '1795000000123-1795003600123',
-    );
-  });
-
-  it('leaves what it does not know', () => {
-    expect(uiUrl('{nonsense}/{trace_id}/{end}', target)).toBe(`{nonsense}/${item}/`);
   });
 });

@@ -137,7 +137,10 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       maxBacklogBytes: 1024 * 1024,
       ...options.sse,
     },
-    traceUi: () => 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}',
+    traceUi: () => ({
+      template: 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}',
+      service: 'gatehouse',
+    }),
     tenants: () => (fake.started ? ['main'] : []),
     snapshot: tenant => (tenant === 'main' && fake.started ? snapshot : undefined),
     onChange(listener) {

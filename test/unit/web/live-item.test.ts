@@ -13,7 +13,7 @@ function itemWith(
   return sampleItem('one', { at: 0, buildsets: [{ at: 0, jobs, builds }], timeline: [['running', 0]] });
 }
 const show = (item: ReturnType<typeof itemWith>) =>
-  liveItem(item, { traceUrl: null, expected: new Map([['lint', 5000]]) });
+  liveItem(item, { traceUrl: null, tracesUrl: null, expected: new Map([['lint', 5000]]) });
 
 describe('an item as the page draws it', () => {
   test('tells each job by its last attempt', () => {

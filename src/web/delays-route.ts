@@ -1,0 +1,151 @@
+/**
+ * `GET /api/tenant/<t>/pipeline/<p>/delays?since=`: where the time of a pipeline went (`src/tracing/delays.ts`), default the last
+ * 24 hours.
+ *
+ * Items come from the history, page by page, and from the queue. Their number is bounded: with more than {@link MOST_ITEMS} the
+ * newest count, and the answer says `truncated` and from when on everything is `covered`. An answer is shared by all who ask the
+ * same within {@link KEEP_MS}, and one is made at a time.
+ */
+import type { Router } from 'express';
+import type { History } from '../history/history.ts';
+import type { Nanoseconds } from '../lib/clock.ts';
+import { didYouMean } from '../lib/nearest-name.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { type DelayedItem, type Delays, delayedItem, delaysOf } from '../tracing/delays.ts';
+import { type Answer, badRequest, json, notFound, type ReadRequest } from './answer.ts';
+import type { LivePipeline, WebDeps } from './deps.ts';
+import { itemPage, traceAddress } from './links.ts';
+import { readQuery } from './query.ts';
+import { parseSince } from './since.ts';
+import { type FoundTenant, inTenant } from './tenant-access.ts';
+
+export const MOST_ITEMS = 2000;
+const PAGE = 50;
+/** Pages of the history looked through; a page of a quiet pipeline may be empty. */
+const MOST_PAGES = 500;
+const KEEP_MS = 10_000;
+const MOST_KEPT = 100;
+
+type DelaysDeps = Pick<WebDeps, 'snapshot' | 'tenants' | 'history' | 'clock' | 'root' | 'traceUi'>;
+
+/** What the route answers. */
+export interface DelaysAnswer extends Omit<Delays, 'slowest'> {
+  readonly tenant: string;
+  readonly pipeline: string;
+  /** As they are now; `window` 0: no limit. */
+  readonly queues: readonly { readonly name: string; readonly window: number; readonly items: number }[];
+  readonly slowest: readonly (Delays['slowest'][number] & {
+    readonly page: string;
+    readonly traceUrl: string | null;
+  })[];
+}
+
+export function addDelaysRoute(router: Router, deps: DelaysDeps): void {
+  const shared = sharedAnswers(deps);
+  router.get(
+    '/pipeline/:pipeline/delays',
+    inTenant(deps, (tenant, request) => delays(deps, shared, tenant, request)),
+  );
+}
+
+async function delays(
+  deps: DelaysDeps,
+  shared: ReturnType<typeof sharedAnswers>,
+  tenant: FoundTenant,
+  request: ReadRequest,
+): Promise<Answer> {
+  const query = readQuery(request.query, ['since']);
+  const text = query.text('since') ?? '24h';
+  if (query.refusal !== undefined) return query.refusal;
+  const now = deps.clock.now();
+  const read = parseSince(text, now);
+  if (read.kind === 'wrong') return badRequest(`since: ${read.reason}`, 'query parameter since');
+  const name = request.parameter('pipeline');
+  const live = tenant.snapshot.pipelines.find(({ pipeline }) => pipeline.name === name);
+  if (live === undefined) {
+    const names = tenant.snapshot.pipelines.map(({ pipeline }) => pipeline.name);
+    const hint = didYouMean(name, names) || `; it has: ${names.join(', ') || 'none'}`;
+    return notFound(
+      `tenant ${tenant.name} has no pipeline ${JSON.stringify(name.slice(0, 64))}${hint}`,
+      'path: pipeline',
+    );
+  }
+  const key = JSON.stringify([tenant.name, name, text]);
+  return json(await shared(key, () => answer(deps, tenant.name, live, { since: read.since, until: now })));
+}
+
+/** Remembers answers for a moment; asks for one after the other. */
+function sharedAnswers({ clock }: Pick<WebDeps, 'clock'>) {
+  const known = new Map<string, { readonly until: number; readonly answer: Promise<DelaysAnswer> }>();
+  let last: Promise<unknown> = Promise.resolve();
+  return (key: string, make: () => Promise<DelaysAnswer>): Promise<DelaysAnswer> => {
+    const now = clock.monotonic();
+    const entry = known.get(key);
+    if (entry !== undefined && entry.until > now) return entry.answer;
+    if (known.size >= MOST_KEPT) known.clear();
+    const answer = last.then(make);
+    known.set(key, { until: now + KEEP_MS, answer });
+    // Whoever asked is told of a failure; the next one tries again.
+    last = answer.catch(() => known.delete(key));
+    return answer;
+  };
+}
+
+interface Period {
+  readonly since: Nanoseconds;
+  readonly until: Nanoseconds;
+}
+
+async function answer(
+  deps: DelaysDeps,
+  tenant: string,
+  { pipeline, state }: LivePipeline,
+  period: Period,
+): Promise<DelaysAnswer> {
+  const links = new Map<string, string | null>();
+  const found = new Map<string, DelayedItem>();
+  const take = (item: QueueItem) => {
+    if (item.role !== 'live') return;
+    found.set(item.uuid, delayedItem(item, period.until));
+    links.set(item.uuid, traceAddress(deps.traceUi(), item));
+  };
+  for (const item of state.items.values()) take(item);
+  // After those in the queue: an item that has left meanwhile counts as it left.
+  const covered = await takeFinished(deps.history, { tenant, pipeline: pipeline.name, ...period }, take);
+  const { slowest, ...rest } = delaysOf([...found.values()], { ...period, covered });
+  return {
+    tenant,
+    pipeline: pipeline.name,
+    ...rest,
+    queues: state.queues.map(({ name, window, items }) => ({ name, window, items: items.length })),
+    slowest: slowest.map(slow => ({
+      ...slow,
+      page: itemPage(deps.root(), tenant, slow.item),
+      traceUrl: links.get(slow.item) ?? null,
+    })),
+  };
+}
+
+/** @returns since when every item was taken. */
+async function takeFinished(
+  history: Pick<History, 'itemsLeft'>,
+  question: Period & { readonly tenant: string; readonly pipeline: string },
+  take: (item: QueueItem) => void,
+): Promise<Nanoseconds> {
+  let before: number | undefined;
+  let taken = 0;
+  for (let pages = 1; ; pages++) {
+    const { items, next, reached } = await history.itemsLeft({
+      tenant: question.tenant,
+      pipeline: question.pipeline,
+      since: question.since,
+      limit: Math.min(PAGE, MOST_ITEMS - taken),
+      ...(before === undefined ? {} : { before }),
+    });
+    items.forEach(take);
+    taken += items.length;
+    if (next === null || reached === null) return question.since;
+    if (taken >= MOST_ITEMS || pages >= MOST_PAGES) return reached;
+    before = next;
+  }
+}
