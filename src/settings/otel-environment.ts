@@ -3,8 +3,10 @@
  *
  * An empty variable counts as unset, as the OpenTelemetry specification wants.
  */
+import { resolve } from 'node:path';
 import type { OptionProblem, OptionValue } from '../lib/option-reader.ts';
 import type { Environment } from './interpolate.ts';
+import { firstSet, fromVariable, variableProblem } from './otel-variable.ts';
 
 /** Option → variables that may set it, the most specific first. */
 const VARIABLES: Readonly<Record<string, readonly string[]>> = {
@@ -19,10 +21,6 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   service_name: ['OTEL_SERVICE_NAME'],
 };
 
-/** Lists of pairs that only the environment can give. */
-const HEADERS = ['OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'OTEL_EXPORTER_OTLP_HEADERS'];
-const RESOURCE_ATTRIBUTES = ['OTEL_RESOURCE_ATTRIBUTES'];
-
 /** Samplers we can honour, as sample_ratio; the ratio ones take theirs from OTEL_TRACES_SAMPLER_ARG. */
 const SAMPLERS: ReadonlyMap<string, string | undefined> = new Map([
   ['always_on', '1'],
@@ -33,83 +31,106 @@ const SAMPLERS: ReadonlyMap<string, string | undefined> = new Map([
   ['parentbased_traceidratio', undefined],
 ]);
 
-export function tracingFromEnvironment(environment: Environment): ReadonlyMap<string, OptionValue> {
-  const options = new Map<string, OptionValue>();
-  for (const [option, names] of Object.entries(VARIABLES)) {
-    const found = firstSet(names, environment);
-    if (found !== undefined) options.set(option, found);
-  }
-  const sampler = environment.OTEL_TRACES_SAMPLER?.trim();
-  if (sampler && SAMPLERS.has(sampler))
-    options.set('sample_ratio', sampleRatio(sampler, environment.OTEL_TRACES_SAMPLER_ARG?.trim()));
-  return options;
-}
-
-function sampleRatio(sampler: string, argument: string | undefined): OptionValue {
-  const fixed = SAMPLERS.get(sampler);
-  if (fixed !== undefined) return fromVariable('OTEL_TRACES_SAMPLER', fixed);
-  return fromVariable('OTEL_TRACES_SAMPLER_ARG', argument || '1');
-}
-
-function fromVariable(name: string, value: string): OptionValue {
-  return { value: value.trim(), at: { file: `$${name}`, line: 0 } };
-}
-
-function firstSet(names: readonly string[], environment: Environment): OptionValue | undefined {
-  const name = names.find(candidate => environment[candidate]?.trim());
-  return name === undefined ? undefined : fromVariable(name, environment[name] ?? '');
-}
-
-export interface EnvironmentPairs {
-  readonly headers: ReadonlyMap<string, string>;
-  readonly resourceAttributes: ReadonlyMap<string, string>;
+export interface EnvironmentOptions {
+  readonly options: ReadonlyMap<string, OptionValue>;
+  /** Variables that do nothing here, or hold nothing that can be used: warnings, as the specification wants. */
+  readonly ignored: readonly OptionProblem[];
+  /** Choices we cannot follow. */
   readonly problems: readonly OptionProblem[];
 }
 
-/** What the options cannot carry: lists of pairs, and choices that only exist in the environment. */
-export function pairsFromEnvironment(environment: Environment): EnvironmentPairs {
-  const problems: OptionProblem[] = [];
-  const read = (names: readonly string[]) => {
+export function tracingFromEnvironment(environment: Environment): EnvironmentOptions {
+  const options = new Map<string, OptionValue>();
+  const ignored: OptionProblem[] = [...withoutEffect(environment)];
+  for (const [option, names] of Object.entries(VARIABLES)) {
     const found = firstSet(names, environment);
-    const pairs = parseKeyValues(found?.value ?? '');
-    if (found !== undefined && pairs === undefined) {
-      problems.push({
-        at: found.at,
-        section: 'tracing',
-        reason: 'is not a list such as key=value,key=value',
-      });
-    }
-    return pairs ?? new Map<string, string>();
-  };
-  refuseOthers('OTEL_TRACES_SAMPLER', [...SAMPLERS.keys()], environment, problems);
-  refuseOthers('OTEL_TRACES_EXPORTER', ['otlp', 'none'], environment, problems);
-  return { headers: read(HEADERS), resourceAttributes: read(RESOURCE_ATTRIBUTES), problems };
+    if (found === undefined) continue;
+    const read = READ[option]?.(found.value) ?? { value: found.value };
+    if ('unusable' in read) ignored.push({ at: found.at, section: 'tracing', option, reason: read.unusable });
+    else options.set(option, { ...found, value: read.value });
+  }
+  const ratio = sampleRatio(environment, ignored);
+  if (ratio !== undefined) options.set('sample_ratio', ratio);
+  const problems = [
+    ...refuseOthers('OTEL_TRACES_SAMPLER', [...SAMPLERS.keys()], environment),
+    ...refuseOthers('OTEL_TRACES_EXPORTER', ['otlp', 'none'], environment),
+  ];
+  return { options, ignored, problems };
 }
 
+type Read = { readonly value: string } | { readonly unusable: string };
+
+/** How some variables are read otherwise than the options of a file. */
+const READ: Readonly<Record<string, (text: string) => Read>> = {
+  protocol: text => ({ value: text.toLowerCase() }),
+  compression(text) {
+    const value = text.toLowerCase();
+    return value === 'gzip' || value === 'none' ? { value } : notUsable(text, 'gzip or none');
+  },
+  timeout: text =>
+    /^\d{1,6}$/.test(text) && Number(text) >= 1 && Number(text) <= MOST_TIMEOUT_MS
+      ? { value: text }
+      : notUsable(text, 'a number of milliseconds'),
+  // Anything but true is false.
+  insecure(text) {
+    const value = text.toLowerCase();
+    return value === 'true' || value === 'false' ? { value } : notUsable(text, 'true or false');
+  },
+  tls_ca: fromWorkingDirectory,
+  tls_cert: fromWorkingDirectory,
+  tls_key: fromWorkingDirectory,
+};
+
+const MOST_TIMEOUT_MS = 600_000;
+
+function notUsable(text: string, wanted: string): Read {
+  return { unusable: `"${text}" is not ${wanted}; it is ignored` };
+}
+
+/** A path in a file counts from that file; one in the environment is the shell's. */
+function fromWorkingDirectory(text: string): Read {
+  return { value: resolve(text) };
+}
+
+/** What other programs obey and we do not, with the reason. */
+const NOT_OURS: readonly (readonly [RegExp, string])[] = [
+  [/^OTEL_BSP_/, 'has no effect: spans are not batched in memory but wait in the outbox'],
+  [
+    /^OTEL_(SPAN|LINK|EVENT|ATTRIBUTE)_.*LIMIT$/,
+    'has no effect: the number of attributes is known and small',
+  ],
+];
+
+function withoutEffect(environment: Environment): readonly OptionProblem[] {
+  return Object.keys(environment)
+    .filter(name => environment[name]?.trim())
+    .toSorted()
+    .flatMap(name => {
+      const reason = NOT_OURS.find(([pattern]) => pattern.test(name))?.[1];
+      return reason === undefined ? [] : [variableProblem(name, reason)];
+    });
+}
+
+function sampleRatio(environment: Environment, ignored: OptionProblem[]): OptionValue | undefined {
+  const sampler = environment.OTEL_TRACES_SAMPLER?.trim() ?? '';
+  if (!SAMPLERS.has(sampler)) return undefined;
+  const fixed = SAMPLERS.get(sampler);
+  if (fixed !== undefined) return fromVariable('OTEL_TRACES_SAMPLER', fixed);
+  const argument = environment.OTEL_TRACES_SAMPLER_ARG?.trim() || '1';
+  if (/^(0?\.\d{1,15}|[01](\.0{0,15})?)$/.test(argument))
+    return fromVariable('OTEL_TRACES_SAMPLER_ARG', argument);
+  const reason = `"${argument}" is not a number from 0 to 1; it is ignored`;
+  ignored.push(variableProblem('OTEL_TRACES_SAMPLER_ARG', reason));
+  return undefined;
+}
+
+/** Choices that only exist in the environment. */
 function refuseOthers(
   name: string,
   choices: readonly string[],
   environment: Environment,
-  problems: OptionProblem[],
-): void {
+): readonly OptionProblem[] {
   const given = environment[name]?.trim();
-  if (!given || choices.includes(given)) return;
-  const reason = `"${given}" is not supported; one of ${choices.join(', ')}`;
-  problems.push({ at: { file: `$${name}`, line: 0 }, section: 'tracing', reason });
-}
-
-/** `a=1,b=2` with percent-encoded values (W3C Baggage style); undefined when `text` is no such list. */
-function parseKeyValues(text: string): ReadonlyMap<string, string> | undefined {
-  const pairs = new Map<string, string>();
-  for (const part of text.split(',').map(piece => piece.trim())) {
-    if (part === '') continue;
-    const [, key, value] = /^([^=\s]+)\s*=\s*(.*)$/.exec(part) ?? [];
-    if (key === undefined || value === undefined) return undefined;
-    try {
-      pairs.set(key, decodeURIComponent(value));
-    } catch {
-      return undefined;
-    }
-  }
-  return pairs;
+  if (!given || choices.includes(given)) return [];
+  return [variableProblem(name, `"${given}" is not supported; one of ${choices.join(', ')}`)];
 }

@@ -11,9 +11,12 @@ import {
   optionReader,
 } from '../lib/option-reader.ts';
 import { Secret } from '../lib/secret.ts';
+import { type CollectorSettings, readCollector } from './collector-options.ts';
 import type { Environment } from './interpolate.ts';
 import { type KeepSettings, readKeep } from './keep-option.ts';
-import { pairsFromEnvironment, tracingFromEnvironment } from './otel-environment.ts';
+import { tracingFromEnvironment } from './otel-environment.ts';
+import { pairsFromEnvironment } from './otel-pairs.ts';
+import { isFromVariable } from './otel-variable.ts';
 
 export type TracingSettings = TracingOff | TracingOn;
 
@@ -23,15 +26,8 @@ export interface TracingOff {
   readonly why: string;
 }
 
-export interface TracingOn {
+export interface TracingOn extends CollectorSettings {
   readonly kind: 'on';
-  readonly protocol: 'grpc';
-  /** `http://…`, `https://…` or `host:port`. Default `http://localhost:4317`. */
-  readonly endpoint: string;
-  /** Without TLS. True for an `http://` endpoint or `insecure = true`. */
-  readonly insecure: boolean;
-  /** PEM files. */
-  readonly tls: { readonly ca?: string; readonly cert?: string; readonly key?: string };
   /** Sent with every request, from OTEL_EXPORTER_OTLP_HEADERS. */
   readonly headers: ReadonlyMap<string, Secret>;
   /** Default `gatehouse`. */
@@ -57,7 +53,6 @@ export interface TracingOn {
   readonly uiUrl: string;
 }
 
-const DEFAULT_ENDPOINT = 'http://localhost:4317';
 const DEFAULT_UI_URL = 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}';
 
 export interface ReadTracing {
@@ -67,29 +62,21 @@ export interface ReadTracing {
   readonly withoutEffect: readonly OptionProblem[];
 }
 
-/** Options of which the values are checked, and nothing else. */
-const WITHOUT_EFFECT: readonly string[] = [];
-
 export function readTracing(section: OptionSection, environment: Environment): ReadTracing {
   const fromEnvironment = tracingFromEnvironment(environment);
-  const options = new Map([...fromEnvironment, ...section.options]);
+  const options = new Map([...fromEnvironment.options, ...section.options]);
+  const [insecure, endpoint] = [options.get('insecure'), options.get('endpoint')];
+  // The variable speaks of endpoints without a scheme.
+  if (insecure !== undefined && isFromVariable(insecure) && /^https?:/.test(endpoint?.value ?? ''))
+    options.delete('insecure');
   const read = optionReader({ ...section, options });
 
   const enabled = read.oneOf('enabled', ['auto', 'true', 'false'], 'auto');
-  const protocol = read.oneOf('protocol', ['grpc', 'http/protobuf'], 'grpc');
-  if (protocol === 'http/protobuf')
-    read.refuse('protocol', 'http/protobuf is not supported yet; use grpc (port 4317)');
-  const endpoint = readEndpoint(read);
-  const insecure = read.boolean('insecure', false);
-  const tls = { ca: read.path('tls_ca'), cert: read.path('tls_cert'), key: read.path('tls_key') };
-  checkTls(endpoint ?? DEFAULT_ENDPOINT, insecure, read);
+  const collector = readCollector(read, endpoint);
   const { headers, resourceAttributes, problems: pairProblems } = pairsFromEnvironment(environment);
   const on: TracingOn = {
     kind: 'on',
-    protocol: 'grpc',
-    endpoint: endpoint ?? DEFAULT_ENDPOINT,
-    insecure: insecure || (endpoint ?? DEFAULT_ENDPOINT).startsWith('http://'),
-    tls: withoutUndefined(tls),
+    ...collector,
     headers: new Map([...headers].map(([name, value]) => [name, new Secret(value)])),
     serviceName: read.string('service_name') ?? resourceAttributes.get('service.name') ?? 'gatehouse',
     resourceAttributes,
@@ -105,23 +92,20 @@ export function readTracing(section: OptionSection, environment: Environment): R
   };
   if (read.has('service_name') && on.serviceName === '') read.refuse('service_name', 'is empty');
 
-  const tracing = switchedOn(enabled, endpoint, environment, on);
-  const problems = [...pairProblems, ...read.finish()];
+  const tracing = switchedOn(enabled, endpoint !== undefined, environment, on);
+  const problems = [...fromEnvironment.problems, ...pairProblems, ...read.finish()];
   // Standard variables are often set for other programs; they matter only when we send.
-  const counts = (problem: OptionProblem) => tracing.kind === 'on' || !problem.at.file.startsWith('$');
-  const withoutEffect = WITHOUT_EFFECT.flatMap(option => {
-    const written = options.get(option);
-    if (written === undefined) return [];
-    return [
-      { at: written.at, section: 'tracing', option, reason: 'has no effect in this release; remove it' },
-    ];
-  });
-  return { tracing, problems: problems.filter(counts), withoutEffect };
+  const counts = (problem: OptionProblem) => tracing.kind === 'on' || !isFromVariable(problem);
+  return {
+    tracing,
+    problems: problems.filter(counts),
+    withoutEffect: fromEnvironment.ignored.filter(counts),
+  };
 }
 
 function switchedOn(
   enabled: 'auto' | 'true' | 'false',
-  endpoint: string | undefined,
+  hasEndpoint: boolean,
   environment: Environment,
   on: TracingOn,
 ): TracingSettings {
@@ -137,36 +121,8 @@ function switchedOn(
       if (environment.OTEL_TRACES_EXPORTER === 'none') {
         return { kind: 'off', why: 'environment variable OTEL_TRACES_EXPORTER is none' };
       }
-      return endpoint === undefined ? { kind: 'off', why: '[tracing] endpoint is not set' } : on;
+      return hasEndpoint ? on : { kind: 'off', why: '[tracing] endpoint is not set' };
   }
-}
-
-function readEndpoint(read: OptionReader): string | undefined {
-  const endpoint = read.string('endpoint');
-  if (endpoint === undefined) return undefined;
-  if (/^https?:\/\//.test(endpoint)) return read.url('endpoint', ['http', 'https']);
-  if (!/^(\[[0-9a-f:.]+\]|[\w.-]+):\d{1,5}$/i.test(endpoint)) {
-    read.refuse('endpoint', `"${endpoint}" is neither host:port nor a URL such as http://collector:4317`);
-  }
-  return endpoint;
-}
-
-function checkTls(endpoint: string, insecure: boolean, read: OptionReader): void {
-  if (read.has('certificate_file')) {
-    read.refuse('certificate_file', 'goes with protocol http/protobuf; with grpc write tls_ca');
-  }
-  const files = ['tls_ca', 'tls_cert', 'tls_key'].filter(option => read.has(option));
-  const [first] = files;
-  if (insecure && first !== undefined)
-    read.refuse('insecure', `true means no TLS, but ${first} is set; drop one of them`);
-  if (insecure && endpoint.startsWith('https://')) {
-    read.refuse('insecure', 'true means no TLS, but endpoint starts with https://; drop one of them');
-  }
-  if (first !== undefined && endpoint.startsWith('http://')) {
-    read.refuse(first, 'needs TLS, but endpoint starts with http://; write https:// there');
-  }
-  if (read.has('tls_cert') && !read.has('tls_key')) read.refuse('tls_cert', 'needs tls_key as well');
-  if (read.has('tls_key') && !read.has('tls_cert')) read.refuse('tls_key', 'needs tls_cert as well');
 }
 
 function readUiUrl(read: OptionReader): string {
@@ -174,16 +130,4 @@ function readUiUrl(read: OptionReader): string {
   if (url === undefined) return DEFAULT_UI_URL;
   if (!url.includes('{trace_id}')) read.refuse('ui_url', 'lacks {trace_id}, so it could link to no trace');
   return url;
-}
-
-function withoutUndefined(tls: {
-  ca: string | undefined;
-  cert: string | undefined;
-  key: string | undefined;
-}) {
-  return {
-    ...(tls.ca === undefined ? {} : { ca: tls.ca }),
-    ...(tls.cert === undefined ? {} : { cert: tls.cert }),
-    ...(tls.key === undefined ? {} : { key: tls.key }),
-  };
 }

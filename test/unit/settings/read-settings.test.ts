@@ -57,18 +57,17 @@ describe('reading the settings file', () => {
     expect(readSettings(write(SECRET, 0o640), {})).toMatchObject({ warnings: [] });
   });
 
-  it('options that are read and do nothing are warned about, wherever their value comes from', () => {
-    const file = write(
-      '[scheduler]\ntenant_config = t.yaml\n[tracing]\nsplit_after = %(SPLIT)s\nkeep =\nsample_ratio = 0.5\n',
-      0o600,
-    );
-    expect(readSettings(file, { SPLIT: '2h' })).toMatchObject({
+  it('variables that are set and do nothing are warned about, where spans are sent', () => {
+    const file = write('[scheduler]\ntenant_config = t.yaml\n[tracing]\nenabled = %(ON)s\n', 0o600);
+    const environment = { OTEL_BSP_SCHEDULE_DELAY: '100', OTEL_EXPORTER_OTLP_TIMEOUT: '10s' };
+    expect(readSettings(file, { ...environment, ON: 'true' })).toMatchObject({
       kind: 'settings',
       warnings: [
-        `${file}:4: [tracing] split_after: has no effect in this release; remove it`,
-        `${file}:5: [tracing] keep: has no effect in this release; remove it`,
+        '$OTEL_BSP_SCHEDULE_DELAY: [tracing]: has no effect: spans are not batched in memory but wait in the outbox',
+        '$OTEL_EXPORTER_OTLP_TIMEOUT: [tracing] timeout: "10s" is not a number of milliseconds; it is ignored',
       ],
     });
+    expect(readSettings(file, { ...environment, ON: 'false' })).toMatchObject({ warnings: [] });
   });
 
   it('a secret in the environment is not in the file', () => {

@@ -145,6 +145,73 @@ describe('values', () => {
   });
 });
 
+describe('where spans go with http/protobuf', () => {
+  const HTTP = 'protocol = http/protobuf\n';
+  it.each<[string, string, Record<string, string>, string]>([
+    ['by default', 'enabled = true', {}, 'http://localhost:4318/v1/traces'],
+    ['the file names a host', 'endpoint = http://c:4318', {}, 'http://c:4318/v1/traces'],
+    ['the file names a host and a slash', 'endpoint = http://c:4318/', {}, 'http://c:4318/v1/traces'],
+    ['the file names it all', 'endpoint = http://c/otlp/', {}, 'http://c/otlp/'],
+    ['the file names host and port', 'endpoint = c:4318', {}, 'https://c:4318/v1/traces'],
+    ['and no TLS', 'endpoint = c:4318\ninsecure = 1', {}, 'http://c:4318/v1/traces'],
+    ['a base', '', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c:4318' }, 'http://c:4318/v1/traces'],
+    ['a base with a slash', '', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c/' }, 'http://c/v1/traces'],
+    ['a base with a path', '', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c/a' }, 'http://c/a/v1/traces'],
+    ['and a slash', '', { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://c/a/' }, 'http://c/a/v1/traces'],
+    [
+      'the endpoint of traces',
+      '',
+      { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c/a/', OTEL_EXPORTER_OTLP_ENDPOINT: 'http://d' },
+      'http://c/a/',
+    ],
+    ['and no path', '', { OTEL_EXPORTER_OTLP_TRACES_ENDPOINT: 'http://c:4318' }, 'http://c:4318/'],
+  ])('%s', (_, lines, environment, endpoint) => {
+    expect(onOf(HTTP + lines, environment).endpoint).toBe(endpoint);
+  });
+
+  it("takes zuul.conf's certificate_file for the authority", () => {
+    expect(onOf(`${HTTP}endpoint = https://c\ncertificate_file = ca.pem`).tls).toEqual({
+      ca: '/etc/g/ca.pem',
+    });
+  });
+});
+
+describe('variables', () => {
+  it('OTEL_EXPORTER_OTLP_INSECURE speaks of endpoints without a scheme', () => {
+    const environment = { OTEL_EXPORTER_OTLP_INSECURE: 'TRUE' };
+    expect(onOf('endpoint = https://c:1', environment).insecure).toBe(false);
+    expect(onOf('endpoint = c:1', environment).insecure).toBe(true);
+  });
+
+  it('that hold nothing usable count as unset', () => {
+    const environment = {
+      OTEL_EXPORTER_OTLP_TIMEOUT: 'soon',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'brotli',
+      OTEL_TRACES_SAMPLER: 'traceidratio',
+      OTEL_TRACES_SAMPLER_ARG: 'half',
+    };
+    expect(onOf('enabled = true', environment)).toMatchObject({
+      timeoutMs: 10_000,
+      compression: 'none',
+      sampleRatio: 1,
+    });
+  });
+
+  it('name their choices in any case, and their files from the working directory', () => {
+    const environment = {
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'HTTP/Protobuf',
+      OTEL_EXPORTER_OTLP_COMPRESSION: 'GZip',
+      OTEL_EXPORTER_OTLP_ENDPOINT: 'https://c',
+      OTEL_EXPORTER_OTLP_CERTIFICATE: 'ca.pem',
+    };
+    expect(onOf('', environment)).toMatchObject({
+      protocol: 'http/protobuf',
+      compression: 'gzip',
+      tls: { ca: `${process.cwd()}/ca.pem` },
+    });
+  });
+});
+
 describe('problems', () => {
   const ON = 'enabled = true\n';
   it.each<[string, string, Record<string, string>, string[]]>([
@@ -155,18 +222,32 @@ describe('problems', () => {
       ['g.conf:4: [tracing] enabled: "ture" is not one of auto, true, false, did you mean "true"?'],
     ],
     [
-      'the other protocol',
-      'protocol = http/protobuf',
-      {},
-      ['g.conf:4: [tracing] protocol: http/protobuf is not supported yet; use grpc (port 4317)'],
+      'a protocol we lack',
+      ON,
+      { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
+      [
+        '$OTEL_EXPORTER_OTLP_PROTOCOL: [tracing] protocol: "http/json" is not one of grpc, http/protobuf',
+      ],
     ],
     [
-      'the other protocol from the environment',
+      'two authorities',
+      'endpoint = https://c\nprotocol = http/protobuf\ntls_ca = a\ncertificate_file = b',
+      {},
+      ['g.conf:7: [tracing] certificate_file: means the same as tls_ca; drop one of them'],
+    ],
+    [
+      'a header nobody can send',
       ON,
-      { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' },
+      { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=hunter2%0A' },
       [
-        '$OTEL_EXPORTER_OTLP_PROTOCOL: [tracing] protocol: http/protobuf is not supported yet; use grpc (port 4317)',
+        '$OTEL_EXPORTER_OTLP_HEADERS: [tracing]: the value of "x-key" holds characters that no header may hold',
       ],
+    ],
+    [
+      'a header that is ours',
+      ON,
+      { OTEL_EXPORTER_OTLP_HEADERS: 'Content-Length=5' },
+      ['$OTEL_EXPORTER_OTLP_HEADERS: [tracing]: "Content-Length" is not for others to set'],
     ],
     [
       'an endpoint without port',
