@@ -16,6 +16,7 @@ import type { ConnectionEvent } from '../../src/model/event.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
 import { type Look, lookAt } from './look.ts';
 import { encodeMemory, type KnownProposal, memoryKey, type ProjectMemory, recall } from './project-memory.ts';
+import { recordGit } from './recorded-git.ts';
 import { departureRecord, type News, proposalNews } from './ref-news.ts';
 import { refUpdateRecord } from './ref-update.ts';
 import { parseChangeId, type Templates } from './ref-view.ts';
@@ -50,10 +51,10 @@ export async function processEvent(
       discarded: `a git connection has no event ${JSON.stringify(event.type)} of this form`,
     };
   if (!context.projects.has(project)) return { ...NOTHING, discarded: `no tenant has project ${project}` };
-  const git = await deps.openGit(project);
+  const { git, queries } = recordGit(await deps.openGit(project), project, deps.clock);
   const before = await recall(context.memory, project);
   const look = await lookAt(project, before, git, { ...context, ...deps });
-  if (look === undefined) return { ...NOTHING, discarded: 'the refs are as they were' };
+  if (look === undefined) return { ...NOTHING, discarded: 'the refs are as they were', queries: queries() };
   const news = newsOf(project, look, before, deps.templates);
   const last =
     look.old === undefined || before === undefined ? undefined : { memory: before, view: look.old };
@@ -65,6 +66,7 @@ export async function processEvent(
     updated: news.updated,
     memory: [{ key: memoryKey(project), value: encodeMemory(news.memory) }],
     refusals: refused,
+    queries: queries(),
     ...(before === undefined ? { firstLooks: [project] } : {}),
     ...(visible ? {} : { discarded: refused[0]?.text ?? 'nothing happened that a pipeline could see' }),
   };

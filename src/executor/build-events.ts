@@ -26,6 +26,12 @@ export function resultEvent(
     result,
     worker,
     execution,
+    of: {
+      job: request.jobName,
+      attempt: request.attempt,
+      requestedAt: request.requestedAt,
+      trace: request.trace,
+    },
     ...(detail === undefined ? {} : { detail }),
   };
 }

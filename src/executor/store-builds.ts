@@ -6,6 +6,7 @@
 import type { Clock } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import type { BuildRequest } from '../model/build-request.ts';
+import { cancelTimeOf } from '../model/cancel-word.ts';
 import { pipelineEventCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import { EventQueue } from '../store/event-queue.ts';
@@ -56,9 +57,15 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
       await claim.report(events.put(event), deps.ids.uuid());
     },
     async complete(event: BuildResultEvent) {
-      await claim.complete(events.put(event));
+      await claim.complete(events.put(withCancelTime(event, claim.cancelWord)));
     },
   };
+}
+
+function withCancelTime(event: BuildResultEvent, word: Uint8Array | undefined): BuildResultEvent {
+  const cancelledAt = word === undefined ? undefined : cancelTimeOf(word);
+  if (event.of === undefined || cancelledAt === undefined) return event;
+  return { ...event, of: { ...event.of, cancelledAt } };
 }
 
 function pipelineQueue(deps: StoreBuildsDeps, tenant: string, pipeline: string): EventQueue<PipelineEvent> {

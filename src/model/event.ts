@@ -208,6 +208,8 @@ export interface BuildOrigin {
   readonly job: JobName;
   readonly attempt: number;
   readonly requestedAt: Nanoseconds;
+  /** When the scheduler cancelled it, which is when its span ended; absent: the executor was not told. */
+  readonly cancelledAt?: Nanoseconds;
   /** As it was told: whether anybody wants spans of it, and where they are. */
   readonly trace: BuildTrace | null;
 }

@@ -12,7 +12,8 @@
  * An independent pipeline tests each change on its own: its open dependencies come ahead of it as items that hold a place
  * and run nothing, a set of its own for every change.
  */
-import { type Change, changeText } from '../model/change.ts';
+import type { Uuid } from '../lib/ids.ts';
+import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { openDependencies } from './dependency-graph.ts';
@@ -95,7 +96,15 @@ function append(
   code: DecisionCode = 'enqueued',
 ): void {
   const needs = openDependencies(draft, facts).map(needed => needed.record.change.key);
-  const item = newItem(draft, { queue: queue.key, change: facts.record.change, role, needs, event });
+  const neededItems = itemsOf(draft, queue, needs);
+  const item = newItem(draft, {
+    queue: queue.key,
+    change: facts.record.change,
+    role,
+    needs,
+    neededItems,
+    event,
+  });
   const { change } = facts.record;
   draft.decide(
     role === 'dependency' ? 'enqueued-as-dependency' : code,
@@ -108,7 +117,14 @@ function append(
   }
   draft.append(queue, sayOnce(draft, item, 'enqueue', null));
   const { supercedes } = draft.input.pipeline;
-  if (supercedes.length > 0) draft.command({ kind: 'supersede', pipelines: supercedes, change: change.key });
+  if (supercedes.length > 0)
+    draft.command({ kind: 'supersede', pipelines: supercedes, change: change.key, item: item.uuid });
+}
+
+/** Those in the queue are the ones it is tested with; in an independent pipeline every change has a queue of its own. */
+function itemsOf(draft: TurnDraft, queue: QueueDraft, changes: readonly ChangeKey[]): readonly Uuid[] {
+  if (changes.length === 0) return [];
+  return queue.items.filter(uuid => draft.item(uuid)?.changes.some(({ key }) => changes.includes(key)));
 }
 
 function aheadText(needed: ChangeFacts, facts: ChangeFacts, role: QueueItem['role']): string {

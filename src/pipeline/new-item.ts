@@ -1,4 +1,5 @@
 /** A new queue item with its first buildset; where it stands among the others is the pass's to find out. */
+import type { Uuid } from '../lib/ids.ts';
 import type { Change, ChangeKey } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -13,11 +14,16 @@ export interface NewItem {
   readonly role: QueueItem['role'];
   /** Open changes it depends on directly. */
   readonly needs: readonly ChangeKey[];
+  /** Items of those changes that are here. */
+  readonly neededItems: readonly Uuid[];
   /** Where it comes from, also for changes it brings along. */
   readonly event: EnqueueEvent;
 }
 
-export function newItem(draft: TurnDraft, { queue, change, role, needs, event }: NewItem): QueueItem {
+export function newItem(
+  draft: TurnDraft,
+  { queue, change, role, needs, neededItems, event }: NewItem,
+): QueueItem {
   const { now, tenant, pipeline, ids } = draft.input;
   const { trigger, tenantSpan } = event;
   return {
@@ -42,6 +48,7 @@ export function newItem(draft: TurnDraft, { queue, change, role, needs, event }:
     phase: { phase: 'queued' },
     behind: null,
     dependsOn: needs,
+    ...(neededItems.length === 0 ? {} : { neededItems }),
     buildset: newBuildset(draft, 1, null),
     earlier: [],
     timeline: [{ state: role === 'dependency' ? 'dependency' : 'window', since: now }],

@@ -3,6 +3,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { IdMaker, Uuid } from '../lib/ids.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import { graphOf } from '../model/build-set.ts';
+import { cancelWordOf } from '../model/cancel-word.ts';
 import type { ChangeKey, ChangeRecord, ProposedChange } from '../model/change.ts';
 import { reportIntentCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
@@ -10,7 +11,7 @@ import type { FrozenJob, JobGraph } from '../model/job.ts';
 import type { MergerRequest, ProjectState } from '../model/merge.ts';
 import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
-import type { QueueItem } from '../model/queue-item.ts';
+import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import type { Command } from '../pipeline/turn.ts';
 import type { ExecutorLabels } from '../store/components.ts';
 import type { EventQueue } from '../store/event-queue.ts';
@@ -59,7 +60,7 @@ export interface CommandContext {
  * then the turn is taken again.
  */
 export async function withdrawOperations(
-  draft: Pick<Draft, 'commands'>,
+  draft: Pick<Draft, 'commands' | 'state' | 'left'>,
   { mergeRequests, buildRequests }: Pick<CommandContext, 'mergeRequests' | 'buildRequests'>,
 ): Promise<readonly Operation[]> {
   const merges = draft.commands.flatMap(command =>
@@ -68,8 +69,18 @@ export async function withdrawOperations(
   const builds = draft.commands.flatMap(command => (command.kind === 'cancel-build' ? [command.build] : []));
   return [
     ...(merges.length === 0 ? [] : await mergeRequests.withdrawAll(merges)),
-    ...(builds.length === 0 ? [] : await buildRequests.withdrawAll(builds)),
+    ...(builds.length === 0 ? [] : await buildRequests.withdrawAll(builds, cancelWords(draft))),
   ];
+}
+
+/** When each was cancelled, by the item's own record. */
+function cancelWords({ state, left }: Pick<Draft, 'state' | 'left'>): (build: string) => Uint8Array {
+  const times = new Map<string, Uint8Array>();
+  for (const item of [...state.items.values(), ...left]) {
+    for (const { uuid, state: build } of buildsetsOf(item).flatMap(({ builds }) => builds))
+      if (build.state === 'cancelled') times.set(uuid, cancelWordOf(build.at));
+  }
+  return build => times.get(build) ?? new Uint8Array(0);
 }
 
 /** Everything else; these operations touch nothing that anybody but the pipeline's holder changes. */

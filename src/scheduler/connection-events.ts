@@ -7,7 +7,6 @@
  * behind it go on. While the host cannot be reached at all, nothing is laid aside: the queue waits for it.
  */
 import type { DriverMemory, ProcessedEvent } from '../driver/connection.ts';
-import type { Nanoseconds } from '../lib/clock.ts';
 import { pause } from '../lib/pause.ts';
 import { isNewerRecord } from '../model/codec/record.ts';
 import { driverMemoryCodec } from '../model/codec/records.ts';
@@ -18,7 +17,9 @@ import type { QueueEntry } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
 import { create, type Operation, type Store, set } from '../store/port.ts';
 import { createQuarantine } from '../store/quarantine.ts';
-import { type ForwardDeps, forwardOperations } from './forward-event.ts';
+import { type FailureReason, withFailure } from '../tracing/spans/event-process-spans.ts';
+import { type Attempts, type ForwardDeps, forwardOperations, givenUpRows } from './forward-event.ts';
+import { landingsOf } from './landings.ts';
 import { pipelineClock } from './pipeline-clock.ts';
 import { isRemoteFault, REMOTE_PAUSES } from './remote-fault.ts';
 
@@ -56,9 +57,10 @@ async function processEntry(
   const clock = pipelineClock(own);
   clock.catchUp([entry.value]);
   const deps: ConnectionEventsDeps = { ...rest, clock };
+  const startedAt = clock.now();
+  let failures: Attempts['failures'] = [];
   let conflicts = 0;
   for (let attempt = 1; ; attempt++) {
-    const takenAt = deps.clock.now();
     await deps.changes.fresh();
     await deps.lookAtTenants?.();
     const begun = deps.changes.mark();
@@ -71,12 +73,18 @@ async function processEntry(
       // What is remembered of the host was written by an upgraded scheduler: the event is for it as well.
       if (isNewerRecord(error) || isOutOfContact(error)) throw error;
       const facts = { err: error, event: entry.value.uuid, attempt };
+      failures = withFailure(failures, { at: clock.now(), reason: reasonOf(error) });
       if (attempt >= MAX_ATTEMPTS && !isRemoteFault(error)) {
         deps.log.error(
           facts,
           `an event of connection ${deps.connection.name} cannot be processed; it is laid aside`,
         );
-        await fence.commit(deps.queue.deadLetter(entry, error), deps.ids.uuid());
+        const trace = givenUpRows(
+          entry.value,
+          { startedAt, tries: attempt, failures, landings: new Map() },
+          deps,
+        );
+        await fence.commit([...deps.queue.deadLetter(entry, error), ...trace], deps.ids.uuid());
         return;
       }
       deps.log.warn(
@@ -87,7 +95,8 @@ async function processEntry(
       await pause(pauses[Math.min(attempt, pauses.length) - 1] ?? 30_000, signal);
       continue;
     }
-    if (await committed(entry, processed, { takenAt, begun }, deps, fence)) return;
+    if (await committed(entry, processed, { startedAt, tries: attempt, failures, begun }, deps, fence))
+      return;
     conflicts += 1;
     if (conflicts > MAX_CONFLICTS)
       throw new Error(
@@ -97,6 +106,11 @@ async function processEntry(
   }
 }
 
+/** For people who read the trace; the log has the error. */
+function reasonOf(error: unknown): FailureReason {
+  return isRemoteFault(error) ? 'host-unreachable' : 'not-understood';
+}
+
 /**
  * @returns false: somebody wrote one of the changes while the host was asked (it has landed, say), so what the host said may
  *   be older than that. It has to be asked again.
@@ -104,17 +118,19 @@ async function processEntry(
 async function committed(
   entry: QueueEntry<ConnectionEvent>,
   processed: ProcessedEvent,
-  { takenAt, begun }: { readonly takenAt: Nanoseconds; readonly begun: number },
+  { begun, ...attempts }: Omit<Attempts, 'landings'> & { readonly begun: number },
   deps: ConnectionEventsDeps,
   fence: Fence,
 ): Promise<boolean> {
   const { changes } = deps;
   const memory = await memoryOperations(processed, deps);
+  const landings = await landingsOf(processed.events, deps);
   await changes.fresh();
   const keys = processed.changes.map(record => record.change.key);
   if (changes.changedSince(begun, keys)) return false;
   try {
-    await fence.commit([...forwardOperations(entry, processed, takenAt, deps), ...memory], deps.ids.uuid());
+    const forward = forwardOperations(entry, processed, { ...attempts, landings }, deps);
+    await fence.commit([...forward, ...memory], deps.ids.uuid());
   } catch (error) {
     if (await changes.conflict(error)) return false;
     throw error;
@@ -123,6 +139,7 @@ async function committed(
   return true;
 }
 
+/** What cannot be read is laid aside, and the driver looks at the host as if for the first time. */
 export function driverMemory(
   deps: Pick<ConnectionEventsDeps, 'store' | 'paths' | 'connection' | 'clock' | 'log'>,
 ): DriverMemory {

@@ -3,8 +3,8 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import { historyRowsCodec } from '../model/codec/records.ts';
 import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
-import type { Operation } from '../store/port.ts';
 import { outboxRows } from '../store/outbox-rows.ts';
+import type { Operation } from '../store/port.ts';
 
 /** Decisions per history row, so that a reset of thousands of items makes many small rows and not one too large. */
 const PER_ROW = 200;

@@ -6,22 +6,33 @@ import type { Connection, ProcessedEvent } from '../driver/connection.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
-import { type Change, changeText } from '../model/change.ts';
+import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import { spansCodec } from '../model/codec/records.ts';
 import type { Decision } from '../model/decision.ts';
-import type { ConnectionEvent, TenantEvent, TriggerEvent } from '../model/event.ts';
+import type {
+  ConnectionEvent,
+  EventOrigin,
+  SpanReference,
+  TenantEvent,
+  TriggerEvent,
+} from '../model/event.ts';
 import type { ProjectKey, TenantName } from '../model/project.ts';
-import type { SpanRecord } from '../model/span.ts';
 import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
+import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
+import { traceStateOf } from '../tracing/sampling.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
-import { ingestionSpans } from '../tracing/spans/ingestion-spans.ts';
+import type { Processing } from '../tracing/spans/event-process-spans.ts';
+import {
+  type IngestionFacts,
+  type IngestionOutcome,
+  ingestionSpans,
+} from '../tracing/spans/ingestion-spans.ts';
 import type { ChangeCache } from './change-cache.ts';
 import { decisionRows } from './decision-rows.ts';
-import { discardedFacts, forwardedFacts } from './ingestion-facts.ts';
-import { outboxRows } from './outbox-rows.ts';
+import { endedFacts, forwardedFacts, type Trip } from './ingestion-facts.ts';
 
 export interface ForwardDeps {
   readonly connection: Connection;
@@ -30,7 +41,7 @@ export interface ForwardDeps {
   readonly ids: IdMaker;
   readonly log: Log;
   readonly changes: ChangeCache;
-  readonly tracing: Pick<LiveTracing, 'spans'>;
+  readonly tracing: Pick<LiveTracing, 'spans' | 'policy'>;
   readonly queue: EventQueue<ConnectionEvent>;
   /** Tenants that hold the project, with their queues. */
   tenantsOf(
@@ -38,35 +49,85 @@ export interface ForwardDeps {
   ): readonly { readonly tenant: TenantName; readonly queue: EventQueue<TenantEvent> }[];
 }
 
-/** @param takenAt when its processing began. */
+/** How an event was processed, for its trace. */
+export interface Attempts extends Pick<Processing, 'startedAt' | 'tries' | 'failures'> {
+  /** Merges of ours it may tell of: root of the item by the commit a branch went to. */
+  readonly landings: ReadonlyMap<string, SpanReference>;
+}
+
 export function forwardOperations(
   entry: QueueEntry<ConnectionEvent>,
   processed: ProcessedEvent,
-  takenAt: Nanoseconds,
+  attempts: Attempts,
   deps: ForwardDeps,
 ): readonly Operation[] {
   const event = entry.value;
+  const { startedAt, tries, failures } = attempts;
   const processedAt = deps.clock.now();
+  const origin = originOf(event, processed);
   const forwards = processed.events.map(trigger => ({ trigger, tenants: deps.tenantsOf(trigger.project) }));
   // What was seen for the first time comes first: what is behind it is matched against configuration as it is now.
   const operations: Operation[] = [
     deps.queue.ack(entry),
-    ...firstLookOperations(processed, processedAt, deps),
+    ...firstLookOperations(processed, origin, processedAt, deps),
   ];
   for (const { trigger, tenants } of forwards) {
     for (const { tenant, queue } of tenants)
-      operations.push(...queue.put(tenantEvent(trigger, tenant, processedAt)));
+      operations.push(...queue.put(tenantEvent(withTraceState(trigger, event, deps), tenant, processedAt)));
   }
   operations.push(
-    ...updateOperations(processed, processedAt, deps),
+    ...updateOperations(processed, origin, processedAt, deps),
     ...deps.changes.operations(processed.changes),
   );
   const decisions = processed.refusals.map(refusal => refusalDecision(refusal, event, deps));
   for (const decision of decisions) deps.log.info({ change: decision.changeText }, decision.text);
   operations.push(...decisionRows(decisions, deps.paths.historyOutbox, processedAt));
-  const spans = spansOf(event, processed, forwards, takenAt, processedAt, deps);
-  operations.push(...outboxRows(deps.paths.spanOutbox, spans, spansCodec, processedAt));
-  return operations;
+  const trip: Trip = {
+    driver: deps.connection.driver,
+    processing: { startedAt, tries, failures, endedAt: processedAt, queries: processed.queries ?? [] },
+    endedAt: deps.clock.now(),
+  };
+  const facts =
+    forwards.length === 0
+      ? [endedFacts(event, outcomeOf(processed, deps), trip)]
+      : forwards.map(({ trigger, tenants }) => {
+          const names = tenants.map(each => each.tenant);
+          return forwardedFacts(event, trigger, names, causeOf(trigger, attempts), trip);
+        });
+  return [...operations, ...ingestionRows(facts, processedAt, deps)];
+}
+
+/** The trace of an event that is laid aside after its last attempt. */
+export function givenUpRows(
+  event: ConnectionEvent,
+  { startedAt, tries, failures }: Attempts,
+  deps: ForwardDeps,
+): readonly Operation[] {
+  const endedAt = deps.clock.now();
+  const reason = failures.at(-1)?.reason ?? 'not-understood';
+  const processing = { startedAt, tries, failures, endedAt, queries: [] };
+  const trip = { driver: deps.connection.driver, processing, endedAt };
+  return ingestionRows([endedFacts(event, { kind: 'failed', reason }, trip)], endedAt, deps);
+}
+
+function ingestionRows(
+  facts: readonly IngestionFacts[],
+  at: Nanoseconds,
+  deps: Pick<ForwardDeps, 'tracing' | 'paths'>,
+): readonly Operation[] {
+  const style = deps.tracing.spans();
+  if (style === undefined) return [];
+  const spans = facts.flatMap(each => ingestionSpans(each, style));
+  return outboxRows(deps.paths.spanOutbox, spans, spansCodec, at);
+}
+
+function withTraceState(
+  trigger: TriggerEvent,
+  { uuid, sampled }: ConnectionEvent,
+  { tracing }: ForwardDeps,
+): TriggerEvent {
+  if (tracing.spans() === undefined) return trigger;
+  return { ...trigger, traceState: traceStateOf(uuid, sampled, tracing.policy().ratio) };
 }
 
 function tenantEvent(trigger: TriggerEvent, tenant: TenantName, queuedAt: Nanoseconds): TenantEvent {
@@ -81,8 +142,32 @@ function tenantEvent(trigger: TriggerEvent, tenant: TenantName, queuedAt: Nanose
   };
 }
 
+/** What follows from the event as a whole follows from the first of its traces. */
+function originOf({ uuid, sampled }: ConnectionEvent, { events }: ProcessedEvent): EventOrigin {
+  return { span: rootSpanOf(events[0]?.uuid ?? uuid), sampled };
+}
+
+function causeOf({ change }: TriggerEvent, { landings }: Attempts): SpanReference | null {
+  if (change.kind !== 'ref' || change.newCommit === null) return null;
+  return landings.get(change.newCommit) ?? null;
+}
+
+function outcomeOf(processed: ProcessedEvent, deps: ForwardDeps): IngestionOutcome {
+  const { updated, firstLooks = [], discarded, refusals } = processed;
+  const projects = [...firstLooks, ...updated.flatMap(key => projectOf(key, processed, deps) ?? [])];
+  const tenants = new Set(projects.flatMap(each => deps.tenantsOf(each).map(({ tenant }) => tenant)));
+  if (tenants.size > 0) return { kind: 'updated', tenants: [...tenants] };
+  return { kind: 'discarded', reason: discarded ?? refusals[0]?.text ?? 'nothing came of it' };
+}
+
+function projectOf(key: ChangeKey, processed: ProcessedEvent, deps: ForwardDeps): ProjectKey | undefined {
+  const record = processed.changes.find(each => each.change.key === key) ?? deps.changes.record(key);
+  return record?.change.project;
+}
+
 function firstLookOperations(
   processed: ProcessedEvent,
+  origin: EventOrigin,
   queuedAt: Nanoseconds,
   deps: ForwardDeps,
 ): readonly Operation[] {
@@ -90,57 +175,26 @@ function firstLookOperations(
     deps
       .tenantsOf(project)
       .flatMap(({ tenant, queue }) =>
-        queue.put({ kind: 'first-look', uuid: deps.ids.uuid(), tenant, project, queuedAt }),
+        queue.put({ kind: 'first-look', uuid: deps.ids.uuid(), tenant, project, queuedAt, origin }),
       ),
   );
 }
 
 function updateOperations(
   processed: ProcessedEvent,
+  origin: EventOrigin,
   queuedAt: Nanoseconds,
   deps: ForwardDeps,
 ): readonly Operation[] {
   return processed.updated.flatMap(change => {
-    const record = processed.changes.find(each => each.change.key === change) ?? deps.changes.record(change);
-    if (record === undefined) return [];
-    const { project } = record.change;
+    const project = projectOf(change, processed, deps);
+    if (project === undefined) return [];
     return deps
       .tenantsOf(project)
       .flatMap(({ tenant, queue }) =>
-        queue.put({ kind: 'updated', uuid: deps.ids.uuid(), tenant, project, change, queuedAt }),
+        queue.put({ kind: 'updated', uuid: deps.ids.uuid(), tenant, project, change, queuedAt, origin }),
       );
   });
-}
-
-function spansOf(
-  event: ConnectionEvent,
-  processed: ProcessedEvent,
-  forwards: readonly {
-    readonly trigger: TriggerEvent;
-    readonly tenants: readonly { readonly tenant: TenantName }[];
-  }[],
-  takenAt: Nanoseconds,
-  processedAt: Nanoseconds,
-  deps: ForwardDeps,
-): readonly SpanRecord[] {
-  const style = deps.tracing.spans();
-  if (style === undefined) return [];
-  const stations = { driver: deps.connection.driver, takenAt, processedAt, endedAt: deps.clock.now() };
-  if (forwards.length === 0) {
-    const reason = processed.discarded ?? processed.refusals[0]?.text ?? 'nothing came of it';
-    return ingestionSpans(discardedFacts(event, reason, stations), style);
-  }
-  return forwards.flatMap(({ trigger, tenants }) =>
-    ingestionSpans(
-      forwardedFacts(
-        event,
-        trigger,
-        tenants.map(each => each.tenant),
-        stations,
-      ),
-      style,
-    ),
-  );
 }
 
 function refusalDecision(
@@ -161,5 +215,3 @@ function refusalDecision(
     text: refusal.text,
   };
 }
-
-/** What cannot be read is laid aside, and the driver looks at the host as if for the first time. */

@@ -1,28 +1,32 @@
 /** Facts of an event's trip through stations 1 and 2, as its trace needs them. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { ConnectionEvent, TriggerEvent } from '../model/event.ts';
+import type { ConnectionEvent, SpanReference, TriggerEvent } from '../model/event.ts';
 import type { TenantName } from '../model/project.ts';
-import type { IngestionFacts } from '../tracing/spans/ingestion-spans.ts';
+import type { Processing } from '../tracing/spans/event-process-spans.ts';
+import type { IngestionFacts, IngestionOutcome } from '../tracing/spans/ingestion-spans.ts';
 
-interface Stations {
+export interface Trip {
+  /** Name of the connection's driver. */
   readonly driver: string;
-  readonly takenAt: Nanoseconds;
-  readonly processedAt: Nanoseconds;
+  readonly processing: Processing | null;
   readonly endedAt: Nanoseconds;
 }
 
+/** @param causedBy root of the item whose merge the event tells of. */
 export function forwardedFacts(
   event: ConnectionEvent,
   trigger: TriggerEvent,
   tenants: readonly TenantName[],
-  stations: Stations,
+  causedBy: SpanReference | null,
+  trip: Trip,
 ): IngestionFacts {
   return {
-    ...common(event, stations),
+    ...common(event, trip),
     event: trigger.uuid,
     type: trigger.type,
     project: trigger.project,
     change: trigger.change,
+    causedBy,
     outcome:
       tenants.length > 0
         ? { kind: 'forwarded', tenants }
@@ -30,28 +34,28 @@ export function forwardedFacts(
   };
 }
 
-export function discardedFacts(event: ConnectionEvent, reason: string, stations: Stations): IngestionFacts {
+/** Of an event no trigger came of. */
+export function endedFacts(event: ConnectionEvent, outcome: IngestionOutcome, trip: Trip): IngestionFacts {
   return {
-    ...common(event, stations),
+    ...common(event, trip),
     event: event.uuid,
     type: event.type,
     project: null,
     change: null,
-    outcome: { kind: 'discarded', reason },
+    causedBy: null,
+    outcome,
   };
 }
 
-function common(event: ConnectionEvent, stations: Stations) {
+function common(event: ConnectionEvent, { driver, processing, endedAt }: Trip) {
   return {
     connection: event.connection,
-    driver: stations.driver,
+    driver,
     deliveryId: event.deliveryId,
     receivedAt: event.receivedAt,
     storedAt: event.storedAt,
-    takenAt: stations.takenAt,
-    processedAt: stations.processedAt,
-    endedAt: stations.endedAt,
-    causedBy: null,
+    processing,
+    endedAt,
     sampled: event.sampled,
   };
 }

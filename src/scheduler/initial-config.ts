@@ -3,17 +3,20 @@
  * or program makes another one of the same files, or where files of projects are missing. Mergers are asked for those alone.
  */
 import { isBrokenRecord } from '../model/codec/record.ts';
-import { layoutSummaryCodec } from '../model/codec/records.ts';
+import { layoutSummaryCodec, spansCodec } from '../model/codec/records.ts';
 import type { LayoutSummary, Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import { type ProjectKey, projectKey } from '../model/project.ts';
 import { settle } from '../store/connection.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import type { Fence } from '../store/fence.ts';
+import { outboxRows } from '../store/outbox-rows.ts';
 import { nameOfNode } from '../store/paths.ts';
+import type { Operation } from '../store/port.ts';
 import { createQuarantine } from '../store/quarantine.ts';
+import { type LayoutRenewal, type Takeover, takeoverSpans } from '../tracing/spans/reconfigure-spans.ts';
 import { readConfigs } from './config-cache.ts';
-import { type ReconfigureDeps, readProjects, storeLayout } from './reconfigure.ts';
+import { type ReconfigureDeps, readProjects, renewalOf, storeLayout } from './reconfigure.ts';
 import { layoutFrom, layoutSummary, retiredFrom, type TenantConfig } from './tenant-config.ts';
 
 type Draft = Omit<TenantConfig, 'node'>;
@@ -33,7 +36,9 @@ export async function initialConfig(
   const known = await storedBranches(stored?.summary, current, deps);
   const unread = tenant.projects.filter(each => !known.has(each.project));
   const news = unread.map(({ project }) => ({ project, branches: null, atLeast: [] }));
-  const branches = news.length === 0 ? known : await readProjects(known, news, deps, signal);
+  const startedAt = deps.clock.now();
+  const { branches, reads } =
+    news.length === 0 ? { branches: known, reads: [] } : await readProjects(known, news, deps, signal);
   // Without its config-projects a tenant has no pipelines: better to try again than to run half of it.
   const missing = tenant.projects.find(each => each.trusted && !branches.has(each.project));
   if (missing !== undefined)
@@ -56,7 +61,24 @@ export async function initialConfig(
     const { version, reconfiguredAt, retired } = before;
     return { ...next, version, reconfiguredAt, retired, node: stored.node };
   }
-  return storeLayout(next, await cachedProjects(tenant, deps), deps, fence);
+  const renewal = renewalOf(startedAt, deps.clock.now(), next, reads);
+  const reason =
+    before === undefined ? 'first-layout' : news.length > 0 ? 'files-missing' : 'tenant-file-changed';
+  const along = traceRows(reason, renewal, deps);
+  return storeLayout(next, await cachedProjects(tenant, deps), along, deps, fence);
+}
+
+/** The layout's trace, for the commit that makes it current. */
+function traceRows(
+  reason: Takeover['reason'],
+  renewal: LayoutRenewal,
+  { ids, tracing, tenant, paths }: ReconfigureDeps,
+): readonly Operation[] {
+  const style = tracing.spans();
+  const pass = ids.uuid();
+  if (style === undefined || !tracing.isSampled(pass)) return [];
+  const spans = takeoverSpans({ pass, tenant: tenant.name, reason }, renewal, style);
+  return outboxRows(paths.spanOutbox, spans, spansCodec, renewal.endedAt);
 }
 
 interface Stored {

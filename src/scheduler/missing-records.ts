@@ -1,23 +1,39 @@
-/** Asks hosts for the changes a change depends on, transitively, as far as the cache does not know them. */
+/** Asks hosts for the changes a change depends on, transitively, as far as the cache does not know them; notes what was asked. */
 import type { Connection } from '../driver/connection.ts';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import { type Change, type ChangeKey, type ChangeRecord, connectionOfKey } from '../model/change.ts';
 import type { ConnectionName } from '../model/project.ts';
+import type { Step } from '../model/step.ts';
 import type { ChangeCache } from './change-cache.ts';
 
 /** Far beyond any `max-dependencies`; stops a hostile chain. */
 const MAX_ASKED = 200;
 
+/** Queries shown in a trace. */
+const MOST_QUERIES = 50;
+
+export interface MissingRecordsDeps {
+  readonly changes: ChangeCache;
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  readonly clock: Pick<Clock, 'now'>;
+}
+
 export async function missingRecords(
   change: Change,
-  cache: ChangeCache,
-  connections: ReadonlyMap<ConnectionName, Connection>,
+  { changes: cache, connections, clock }: MissingRecordsDeps,
   signal: AbortSignal,
-): Promise<readonly ChangeRecord[]> {
+): Promise<{ readonly records: readonly ChangeRecord[]; readonly queries: readonly Step[] }> {
+  const queries: Step[] = [];
   const found = new Map<ChangeKey, ChangeRecord>();
   const seen = new Set<ChangeKey>([change.key]);
   const pending: ChangeKey[] = [change.key];
   for (let key = pending.pop(); key !== undefined && found.size < MAX_ASKED; key = pending.pop()) {
-    const record = cache.record(key) ?? (await ask(key, connections, signal));
+    let record = cache.record(key);
+    if (record === undefined) {
+      const startedAt = clock.now();
+      record = await ask(key, connections, signal);
+      queries.push(queryOf(key, startedAt, clock.now()));
+    }
     if (record === undefined) continue;
     if (cache.record(key) === undefined) found.set(key, record);
     for (const next of record.dependsOn) {
@@ -26,7 +42,11 @@ export async function missingRecords(
       pending.push(next);
     }
   }
-  return [...found.values()];
+  return { records: [...found.values()], queries: queries.slice(0, MOST_QUERIES) };
+}
+
+function queryOf(key: ChangeKey, startedAt: Nanoseconds, endedAt: Nanoseconds): Step {
+  return { kind: 'HostQuery', subject: `change ${key}`, startedAt, endedAt, facts: { query: 'change' } };
 }
 
 function ask(

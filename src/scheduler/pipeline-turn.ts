@@ -24,8 +24,10 @@ import { gatherChangeFacts } from './change-facts.ts';
 import { commandOperations, withdrawOperations } from './commands.ts';
 import { outboxOperations, stateOperations } from './commit-turn.ts';
 import { type Draft, decideWithNeeds } from './decide.ts';
+import { effectRows } from './event-effects.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
 import { landedChanges } from './landed-changes.ts';
+import { lateExecutionRows } from './late-executions.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { seenSuccesses } from './seen-successes.ts';
 import { commitTurn } from './turn-commit.ts';
@@ -49,11 +51,14 @@ export async function pipelineTurn(
   await context.changes.fresh();
   const events = entries.map(entry => entry.value);
   context.clock.catchUp(events);
+  const takenAt = context.clock.now();
   const landed = landedChanges(state, events, context.facts.record);
   const draft = decide(context, state, events, landed);
   if (entries.length === 0 && draft.state === state && draft.commands.length === 0)
     return { kind: 'nothing-to-do' };
   const graphs = await context.graphs.flush();
+  const late = await lateExecutionRows(events, draft, context);
+  const effects = effectRows(events, draft, takenAt, context);
   const now = context.clock.now();
   try {
     await commitTurn(
@@ -64,6 +69,8 @@ export async function pipelineTurn(
           ...commandOperations(draft, context.commanding),
           ...stateOperations(state, draft, context.committing),
           ...outboxOperations(state, draft, context.committing, now),
+          ...effects,
+          ...late,
           ...entries.map(entry => context.events.ack(entry)),
         ],
       },

@@ -5,7 +5,7 @@
  * The new files go first, the record that names them last, in one multi that makes the layout current; see config-cache.ts.
  */
 import type { Connection } from '../driver/connection.ts';
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { configErrorText } from '../model/config-error.ts';
@@ -21,8 +21,10 @@ import {
 import { isOutOfContact, settle } from '../store/connection.ts';
 import type { Committed, Fence } from '../store/fence.ts';
 import type { StorePaths } from '../store/paths.ts';
-import { set } from '../store/port.ts';
+import { type Operation, set } from '../store/port.ts';
 import { splitOperations } from '../store/split-operations.ts';
+import type { LiveTracing } from '../tracing/live-tracing.ts';
+import type { ConfigRead, LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
 import { type AskDeps, askMerger } from './ask-merger.ts';
 import { cacheChange } from './config-cache.ts';
 import {
@@ -41,6 +43,7 @@ export interface ReconfigureDeps extends ConfigDeps, AskDeps {
   readonly log: Log;
   readonly tenant: Tenant;
   readonly paths: StorePaths;
+  readonly tracing: Pick<LiveTracing, 'spans' | 'isSampled'>;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
 }
 
@@ -53,16 +56,17 @@ export interface ProjectNews {
   readonly atLeast: readonly { readonly branch: BranchName; readonly commit: CommitId }[];
 }
 
-/** @returns the new configuration after it is committed, or `before` when nothing reads differently. */
+/** @returns the new configuration after it is committed, with how it came to be; null when nothing reads differently. */
 export async function reconfigure(
   before: TenantConfig,
   news: readonly ProjectNews[],
   deps: ReconfigureDeps,
   fence: Fence,
   signal: AbortSignal,
-): Promise<TenantConfig> {
-  const branches = await readProjects(before.branches, news, deps, signal);
-  if (sameBranches(before.branches, branches)) return before;
+): Promise<{ readonly config: TenantConfig; readonly renewal: LayoutRenewal } | null> {
+  const startedAt = deps.clock.now();
+  const { branches, reads } = await readProjects(before.branches, news, deps, signal);
+  if (sameBranches(before.branches, branches)) return null;
   const layout = layoutFrom(deps.tenant, branches, deps);
   const after = {
     tenant: deps.tenant,
@@ -72,32 +76,49 @@ export async function reconfigure(
     version: before.version + 1,
     reconfiguredAt: deps.clock.now(),
   };
-  return storeLayout(
-    after,
-    news.map(each => each.project),
-    deps,
-    fence,
-  );
+  const projects = news.map(each => each.project);
+  const config = await storeLayout(after, projects, [], deps, fence);
+  return { config, renewal: renewalOf(startedAt, deps.clock.now(), after, reads) };
 }
 
-/** What is known of all projects after these were read again. */
+/** How a layout came to be, as the trace of its renewal needs it. */
+export function renewalOf(
+  startedAt: Nanoseconds,
+  endedAt: Nanoseconds,
+  { layout, version }: Pick<TenantConfig, 'layout' | 'version'>,
+  reads: readonly ConfigRead[],
+): LayoutRenewal {
+  return { startedAt, endedAt, version, errors: layout.errors.length, reads };
+}
+
+/** What is known of all projects after these were read again, and what mergers did for it. */
 export async function readProjects(
   before: TenantConfig['branches'],
   news: readonly ProjectNews[],
   deps: ReconfigureDeps,
   signal: AbortSignal,
-): Promise<TenantConfig['branches']> {
-  const reads = await Promise.all(news.map(each => readProject(before, each, deps, signal)));
-  return reads.reduce(
-    (all, read) => (read === undefined ? all : withProject(all, read.project, read.configs, read.existing)),
-    before,
-  );
+): Promise<{ readonly branches: TenantConfig['branches']; readonly reads: readonly ConfigRead[] }> {
+  const all = await Promise.all(news.map(each => readProject(before, each, deps, signal)));
+  const done = all.filter(read => read !== undefined);
+  return {
+    branches: done.reduce(
+      (known, { project, configs, existing }) => withProject(known, project, configs, existing),
+      before,
+    ),
+    reads: done.flatMap(({ read }) => read ?? []),
+  };
 }
 
-/** Makes it the tenant's layout. @param projects whose stored files may have to change. */
+/**
+ * Makes it the tenant's layout.
+ *
+ * @param projects whose stored files may have to change.
+ * @param along what is written in the multi that makes it current.
+ */
 export async function storeLayout(
   next: Omit<TenantConfig, 'node'>,
   projects: Iterable<ProjectKey>,
+  along: readonly Operation[],
   deps: ReconfigureDeps,
   fence: Fence,
 ): Promise<TenantConfig> {
@@ -105,7 +126,7 @@ export async function storeLayout(
   const place = paths.tenant(tenant.name).layout;
   const { before, after } = await cacheChange(tenant.name, projects, next.branches, store, paths);
   let committed: Committed | undefined;
-  for (const part of splitOperations(before, undefined, [set(place, encodeSummary(next))]))
+  for (const part of splitOperations(before, undefined, [...along, set(place, encodeSummary(next))]))
     committed = await fence.commit(part, deps.ids.uuid());
   const node =
     committed?.kind === 'committed'
@@ -126,6 +147,8 @@ interface ProjectRead {
   readonly project: ProjectKey;
   readonly configs: readonly BranchConfig[];
   readonly existing: ReadonlySet<BranchName>;
+  /** null: it has no branches, so no merger was asked. */
+  readonly read: ConfigRead | null;
 }
 
 /** @returns undefined when the project cannot be read now: what is known of it stays in force, and the log says why. */
@@ -139,8 +162,9 @@ async function readProject(
   try {
     const branches = news.branches ?? (await branchesOf(news.project, deps, signal));
     const existing = news.branches === null ? new Set(branches) : known.union(new Set(branches));
-    const configs = branches.length === 0 ? [] : await configsOf(news, branches, deps, signal);
-    return { project: news.project, configs, existing };
+    const { configs, read } =
+      branches.length === 0 ? NO_CONFIGS : await configsOf(news, branches, deps, signal);
+    return { project: news.project, configs, existing, read };
   } catch (error) {
     signal.throwIfAborted();
     // Says nothing of the project: it is read when the store answers again.
@@ -152,6 +176,8 @@ async function readProject(
     return undefined;
   }
 }
+
+const NO_CONFIGS = { configs: [], read: null };
 
 async function branchesOf(
   project: ProjectKey,
@@ -169,18 +195,22 @@ async function configsOf(
   branches: readonly BranchName[],
   deps: ReconfigureDeps,
   signal: AbortSignal,
-): Promise<readonly BranchConfig[]> {
+): Promise<Pick<ProjectRead, 'configs' | 'read'>> {
+  const askedAt = deps.clock.now();
   const request = {
     kind: 'config-files' as const,
     uuid: deps.ids.uuid(),
     tenant: deps.tenant.name,
-    requestedAt: deps.clock.now(),
+    requestedAt: askedAt,
     priority: 100,
     project: news.project,
     branches,
     atLeast: news.atLeast,
   };
   const outcome = await askMerger(request, deps, signal);
-  if (outcome.kind === 'config-files') return outcome.branches;
+  if (outcome.kind === 'config-files') {
+    const { branches: configs, worker, steps } = outcome;
+    return { configs, read: { project: news.project, askedAt, answeredAt: deps.clock.now(), worker, steps } };
+  }
   throw new Error(outcome.kind === 'failed' ? outcome.text : `a merger answered with ${outcome.kind}`);
 }

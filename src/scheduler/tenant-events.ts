@@ -11,7 +11,7 @@ import { pause } from '../lib/pause.ts';
 import { type Change, type ChangeRecord, connectionOfKey } from '../model/change.ts';
 import { isNewerRecord } from '../model/codec/record.ts';
 import { spansCodec } from '../model/codec/records.ts';
-import type { PipelineEvent, TenantEvent, TriggerEvent } from '../model/event.ts';
+import type { EventOrigin, PipelineEvent, TenantEvent, TriggerEvent } from '../model/event.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import {
   type ConnectionName,
@@ -23,15 +23,17 @@ import {
 import { isOutOfContact } from '../store/connection.ts';
 import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
 import { type Fence, Fenced } from '../store/fence.ts';
+import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
+import { type InternalEventFacts, internalEventSpans } from '../tracing/spans/internal-event-spans.ts';
+import type { LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
 import { type TenantEventFacts, tenantEventSpans } from '../tracing/spans/tenant-event-spans.ts';
 import type { ChangeCache } from './change-cache.ts';
 import { decisionRows } from './decision-rows.ts';
 import { missingRecords } from './missing-records.ts';
-import { outboxRows } from './outbox-rows.ts';
 import { pipelineClock } from './pipeline-clock.ts';
 import type { ProjectNews } from './reconfigure.ts';
 import { isRemoteFault, REMOTE_PAUSES } from './remote-fault.ts';
@@ -43,12 +45,6 @@ type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 const MAX_ATTEMPTS = 4;
 /** Events looked at besides those that wait for a host. */
 const AT_ONCE = 100;
-
-export interface Reconfigured {
-  readonly startedAt: Nanoseconds;
-  readonly endedAt: Nanoseconds;
-  readonly version: number;
-}
 
 export interface TenantEventsDeps {
   readonly tenant: TenantName;
@@ -70,7 +66,7 @@ export interface TenantEventsDeps {
   /** The project's configuration could not be read so far. */
   isUnread(project: ProjectKey): boolean;
   /** Reads configuration again where the event says so; null: nothing was different. Commits by itself. */
-  reconfigure(news: ProjectNews, fence: Fence, signal: AbortSignal): Promise<Reconfigured | null>;
+  reconfigure(news: ProjectNews, fence: Fence, signal: AbortSignal): Promise<LayoutRenewal | null>;
 }
 
 /**
@@ -145,9 +141,10 @@ async function processEntry(
   const clock = pipelineClock(own);
   clock.catchUp([value]);
   const deps: TenantEventsDeps = { ...rest, clock };
+  const takenAt = clock.now();
   try {
     await deps.changes.fresh();
-    const forward = await forwardOf(value, deps, fence, signal);
+    const forward = await forwardOf(value, takenAt, deps, fence, signal);
     await fence.commit([deps.queue.ack(entry), ...forward.operations], deps.ids.uuid());
     deps.changes.remember(forward.records);
   } catch (error) {
@@ -158,7 +155,9 @@ async function processEntry(
     if (await deps.changes.conflict(error)) return processEntry(entry, deps, fence, signal);
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
     await fence.commit(
-      hopeless ? deps.queue.deadLetter(entry, error) : [deps.queue.noteFailure(entry)],
+      hopeless
+        ? [...deps.queue.deadLetter(entry, error), ...givenUpRows(value, takenAt, deps)]
+        : [deps.queue.noteFailure(entry)],
       deps.ids.uuid(),
     );
     if (!hopeless) throw error;
@@ -168,18 +167,18 @@ async function processEntry(
 
 async function forwardOf(
   event: TenantEvent,
+  takenAt: Nanoseconds,
   deps: TenantEventsDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<Forward> {
   switch (event.kind) {
     case 'trigger':
-      return triggerOperations(event, deps, fence, signal);
+      return triggerOperations(event, takenAt, deps, fence, signal);
     case 'updated':
-      return updateOperations(event.change, event.uuid, deps);
+      return { operations: updateOperations(event.change, event, event.origin, deps), records: [] };
     case 'first-look':
-      await deps.reconfigure({ project: event.project, branches: null, atLeast: [] }, fence, signal);
-      return { operations: [], records: [] };
+      return firstLookOperations(event, takenAt, deps, fence, signal);
   }
 }
 
@@ -189,41 +188,87 @@ interface Forward {
 }
 
 /** Every pipeline looks again; those without an item of the change find nothing to do. */
-function updateOperations(change: Change['key'], uuid: TenantEvent['uuid'], deps: TenantEventsDeps): Forward {
-  const operations = [...deps.pipelines(), ...deps.retired()].flatMap(({ name }) =>
-    deps.eventsOf(name).put({ kind: 'change-updated', uuid: derivedUuid(uuid, name, 'updated'), change }),
+function updateOperations(
+  change: Change['key'],
+  { uuid, queuedAt }: Pick<TenantEvent, 'uuid' | 'queuedAt'>,
+  origin: EventOrigin | undefined,
+  deps: TenantEventsDeps,
+): readonly Operation[] {
+  return [...deps.pipelines(), ...deps.retired()].flatMap(({ name }) =>
+    deps.eventsOf(name).put({
+      kind: 'change-updated',
+      uuid: derivedUuid(uuid, name, 'updated'),
+      change,
+      ...(origin === undefined ? {} : { origin: { ...origin, queuedAt } }),
+    }),
   );
-  return { operations, records: [] };
 }
 
-async function triggerOperations(
-  event: Trigger,
+const NOTHING: Forward = { operations: [], records: [] };
+
+/** What was read of its configuration may be older than what the driver has seen. */
+async function firstLookOperations(
+  event: Extract<TenantEvent, { kind: 'first-look' }>,
+  takenAt: Nanoseconds,
   deps: TenantEventsDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<Forward> {
-  const takenAt = deps.clock.now();
+  const { project, origin, queuedAt } = event;
+  const renewal = await deps.reconfigure({ project, branches: null, atLeast: [] }, fence, signal);
+  if (renewal === null || origin?.sampled !== true) return NOTHING;
+  const style = deps.tracing.spans();
+  if (style === undefined) return NOTHING;
+  const endedAt = deps.clock.now();
+  const facts: InternalEventFacts = {
+    event: event.uuid,
+    type: 'first-look',
+    tenant: deps.tenant,
+    pipeline: null,
+    project,
+    change: null,
+    queuedAt,
+    takenAt,
+    endedAt,
+    origin: { span: origin.span, relation: 'follows' },
+    effect: { outcome: 'reconfigured', left: [] },
+    renewal: notBefore(takenAt, renewal),
+  };
+  const rows = outboxRows(deps.paths.spanOutbox, internalEventSpans(facts, style), spansCodec, endedAt);
+  return { operations: rows, records: [] };
+}
+
+async function triggerOperations(
+  event: Trigger,
+  takenAt: Nanoseconds,
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<Forward> {
   const { trigger } = event;
   const news = configurationNews(trigger, deps);
   const reconfigured = news === undefined ? null : await deps.reconfigure(news, fence, signal);
   const driver = deps.driverOf(trigger.connection);
   const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver);
   const wanted = matches.filter(match => match.matched);
-  const records =
-    wanted.length > 0 ? await missingRecords(trigger.change, deps.changes, deps.connections, signal) : [];
+  const { records, queries } =
+    wanted.length > 0 ? await missingRecords(trigger.change, deps, signal) : NOTHING_ASKED;
+  const origin = { span: rootSpanOf(event.uuid), sampled: trigger.sampled };
   const updates =
-    trigger.change.kind === 'change' ? updateOperations(trigger.change.key, event.uuid, deps).operations : [];
+    trigger.change.kind === 'change' ? updateOperations(trigger.change.key, event, origin, deps) : [];
   const enqueues = wanted.flatMap(match => enqueueOperations(match, event, deps));
   return {
     operations: [
       ...deps.changes.operations(records),
       ...updates,
       ...enqueues,
-      ...traceOperations(event, matches, takenAt, reconfigured, deps),
+      ...traceOperations(event, matches, { takenAt, reconfigured, queries, gaveUp: false }, deps),
     ],
     records,
   };
 }
+
+const NOTHING_ASKED = { records: [], queries: [] };
 
 /** What of the project's configuration has to be read again; undefined: nothing. */
 function configurationNews(trigger: TriggerEvent, deps: TenantEventsDeps): ProjectNews | undefined {
@@ -252,38 +297,56 @@ function enqueueOperations(
 }
 
 /** It was measured by the process's own clock. */
-function notBefore(at: Nanoseconds, { startedAt, endedAt, version }: Reconfigured): Reconfigured {
-  return { startedAt: laterOf(startedAt, at), endedAt: laterOf(endedAt, at), version };
+function notBefore(at: Nanoseconds, renewal: LayoutRenewal): LayoutRenewal {
+  const { startedAt, endedAt } = renewal;
+  return { ...renewal, startedAt: laterOf(startedAt, at), endedAt: laterOf(endedAt, at) };
 }
+
+type Handling = Pick<TenantEventFacts, 'takenAt' | 'reconfigured' | 'queries' | 'gaveUp'>;
 
 function traceOperations(
   event: Trigger,
   matches: readonly PipelineMatch[],
-  takenAt: Nanoseconds,
-  reconfigured: Reconfigured | null,
+  handling: Handling,
   deps: TenantEventsDeps,
 ): readonly Operation[] {
   const at = deps.clock.now();
   const decisions = matches.map(match => matchDecision(match, event.trigger, deps.tenant, at));
   const operations = decisionRows(decisions, deps.paths.historyOutbox, at);
-  const style = deps.tracing.spans();
-  if (style === undefined) return operations;
+  const pipelines = decisions.map((decision, index) => ({
+    pipeline: decision.pipeline ?? '',
+    at,
+    outcome: matches[index]?.matched === true ? ('matched' as const) : ('refused' as const),
+    code: decision.code,
+    text: decision.text,
+  }));
+  return [...operations, ...tenantEventRows(event, pipelines, handling, deps)];
+}
+
+/** The trace of an event that is laid aside; the log and the dead letter have the error. */
+function givenUpRows(event: TenantEvent, takenAt: Nanoseconds, deps: TenantEventsDeps): readonly Operation[] {
+  if (event.kind !== 'trigger') return [];
+  return tenantEventRows(event, [], { takenAt, reconfigured: null, queries: [], gaveUp: true }, deps);
+}
+
+function tenantEventRows(
+  { uuid, trigger, queuedAt }: Trigger,
+  pipelines: TenantEventFacts['pipelines'],
+  { reconfigured, ...handling }: Handling,
+  { tenant, tracing, paths, clock }: TenantEventsDeps,
+): readonly Operation[] {
+  const style = tracing.spans();
+  if (style === undefined) return [];
+  const endedAt = clock.now();
   const facts: TenantEventFacts = {
-    event: event.uuid,
-    tenant: deps.tenant,
-    trigger: event.trigger,
-    queuedAt: event.queuedAt,
-    takenAt,
-    reconfigured: reconfigured === null ? null : notBefore(takenAt, reconfigured),
-    pipelines: decisions.map((decision, index) => ({
-      pipeline: decision.pipeline ?? '',
-      at,
-      outcome: matches[index]?.matched === true ? ('matched' as const) : ('refused' as const),
-      code: decision.code,
-      text: decision.text,
-    })),
-    endedAt: deps.clock.now(),
+    event: uuid,
+    tenant,
+    trigger,
+    queuedAt,
+    ...handling,
+    reconfigured: reconfigured === null ? null : notBefore(handling.takenAt, reconfigured),
+    pipelines,
+    endedAt,
   };
-  const spans = tenantEventSpans(facts, style);
-  return [...operations, ...outboxRows(deps.paths.spanOutbox, spans, spansCodec, at)];
+  return outboxRows(paths.spanOutbox, tenantEventSpans(facts, style), spansCodec, endedAt);
 }

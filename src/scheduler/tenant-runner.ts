@@ -16,6 +16,7 @@ import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
 import { preparePipeline } from '../store/load-pipeline.ts';
+import type { LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
 import { removeLeftoverAnswers } from './ask-merger.ts';
 import { initialConfig } from './initial-config.ts';
 import { fencedLoop, together } from './loop.ts';
@@ -24,7 +25,7 @@ import { type ProjectNews, type ReconfigureDeps, reconfigure } from './reconfigu
 import type { SchedulerShared } from './shared.ts';
 import type { TenantConfig } from './tenant-config.ts';
 import { contextMaker } from './tenant-context.ts';
-import { processTenantEvents, type Reconfigured, type TenantEventsDeps } from './tenant-events.ts';
+import { processTenantEvents, type TenantEventsDeps } from './tenant-events.ts';
 import { openTenantLayout, type TenantLayout } from './tenant-layout.ts';
 
 export interface TenantRunner {
@@ -57,6 +58,7 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
     mergeRequests: shared.mergeRequests,
     asked: new Set(),
     connections: deps.connections,
+    tracing: deps.tracing,
     tenant,
     driversOfConnections: shared.driversOfConnections,
     cache: parseCache(),
@@ -112,16 +114,14 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
     layout: TenantLayout,
     fence: Fence,
     signal: AbortSignal,
-  ): Promise<Reconfigured | null> {
+  ): Promise<LayoutRenewal | null> {
     const before = layout.current;
     if (before === undefined) return null;
-    const startedAt = deps.clock.now();
-    const after = await reconfigure(before, [news], config, fence, signal);
-    layout.adopt(after);
+    const renewed = await reconfigure(before, [news], config, fence, signal);
+    if (renewed === null) return null;
+    layout.adopt(renewed.config);
     await adopted;
-    return after.version === before.version
-      ? null
-      : { startedAt, endedAt: deps.clock.now(), version: after.version };
+    return renewed.renewal;
   }
 
   async function hold(layout: TenantLayout, fence: Fence, signal: AbortSignal): Promise<void> {

@@ -22,6 +22,7 @@ export class Claim<T extends Requestable> {
   readonly #lost = new AbortController();
   readonly #watches: readonly Disposable[];
   #previous: Promise<unknown> = Promise.resolve();
+  #cancelWord: Uint8Array | undefined;
   #finished = false;
   #completing = false;
 
@@ -47,6 +48,11 @@ export class Claim<T extends Requestable> {
   /** Aborts when somebody wants the work to stop. The request still has to be completed, with what was done. */
   get cancelled(): AbortSignal {
     return this.#cancelled.signal;
+  }
+
+  /** What was said with the cancel; undefined before {@link cancelled}. */
+  get cancelWord(): Uint8Array | undefined {
+    return this.#cancelWord;
   }
 
   /** Aborts when the claim is not ours any more: stop working, the result would be refused. */
@@ -142,7 +148,10 @@ export class Claim<T extends Requestable> {
     if (this.#finished || this.#completing) return;
     if (claim?.stat.ephemeralOwner !== queue.store.sessionId)
       await this.#previous.then(() => this.#loseUnlessFinished(new StoreError('NoNode', claimPath)));
-    else if (mark !== undefined) this.#cancelled.abort();
+    else if (mark !== undefined) {
+      this.#cancelWord = mark.data;
+      this.#cancelled.abort();
+    }
   }
 
   /** The claim may be gone because we completed it. */

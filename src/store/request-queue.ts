@@ -141,8 +141,13 @@ export class RequestQueue<T extends Requestable> {
    * What ends these requests: one nobody has is removed, one that is taken is cancelled, one that is gone needs nothing.
    *
    * The multi fails with `NoNode`, `BadVersion` or `NodeExists` when a worker took or finished one meanwhile: ask again.
+   *
+   * @param word for the worker, with the cancel; see {@link Claim.cancelWord}.
    */
-  async withdrawAll(uuids: readonly string[]): Promise<readonly Operation[]> {
+  async withdrawAll(
+    uuids: readonly string[],
+    word: (uuid: string) => Uint8Array = () => new Uint8Array(0),
+  ): Promise<readonly Operation[]> {
     const paths = await this.#pathsOf(uuids);
     const wanted = [...paths.keys()];
     const nodes = await this.store.getMany([...paths.values()]);
@@ -153,8 +158,13 @@ export class RequestQueue<T extends Requestable> {
       if (node === undefined || path === undefined) return [];
       const taken = stateOf(node) === 'taken';
       if (!taken) return [remove(path, node.stat.version)];
-      return marks[index] === undefined ? [create(this.cancelPath(uuid))] : [];
+      return marks[index] === undefined ? [create(this.cancelPath(uuid), word(uuid))] : [];
     });
+  }
+
+  /** What was said with the cancel of a request, as long as its worker has not read it and finished. */
+  async cancelWord(uuid: string): Promise<Uint8Array | undefined> {
+    return (await this.store.get(this.cancelPath(uuid)))?.data;
   }
 
   /** Asks the worker that has it to stop. Needs no look at the store; `NodeExists`: it was asked before. */

@@ -1,5 +1,5 @@
 /**
- * The trace of an event on its way in: `GitEvent` → `EventReceive`, `EventQueued`, `EventProcess`, `EventForward`.
+ * The trace of an event on its way in: `GitEvent` → `EventReceive`, `EventQueued`, `EventProcess` → `HostQuery`, `EventForward`.
  *
  * It ends with an outcome whatever happened: an event nobody wanted is a trace that says why.
  */
@@ -9,10 +9,22 @@ import { type Change, changeText } from '../../model/change.ts';
 import type { SpanReference } from '../../model/event.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import { eventTrace, station } from './event-context.ts';
+import type { AttributeInput } from '../attribute-values.ts';
+import { eventKind } from '../zuul-names.ts';
+import { type EventTrace, eventTrace, station } from './event-context.ts';
+import { eventProcessSpans, type Processing } from './event-process-spans.ts';
 import { linkTo } from './links.ts';
 import type { SpanStyle } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
+
+export type IngestionOutcome =
+  | { readonly kind: 'forwarded'; readonly tenants: readonly TenantName[] }
+  /** No trigger came of it, but tenants look again at changes or at configuration. */
+  | { readonly kind: 'updated'; readonly tenants: readonly TenantName[] }
+  /** @property reason short code or sentence, e.g. `no tenant holds the project`. */
+  | { readonly kind: 'discarded'; readonly reason: string }
+  /** Laid aside after its last attempt. */
+  | { readonly kind: 'failed'; readonly reason: string };
 
 /** One trip of an event from the code host's knock to the queues of the tenants. */
 export interface IngestionFacts {
@@ -30,32 +42,23 @@ export interface IngestionFacts {
   readonly receivedAt: Nanoseconds;
   /** Durable, and said so. */
   readonly storedAt: Nanoseconds;
-  /** Taken from the queue by whoever processes the connection. */
-  readonly takenAt: Nanoseconds;
-  /** The driver had read all it needed from the host; null: discarded before. */
-  readonly processedAt: Nanoseconds | null;
+  /** What the driver did with it; null: it never came to that (a delivery seen before). */
+  readonly processing: Processing | null;
   /** In the tenants' queues, or discarded. */
   readonly endedAt: Nanoseconds;
-  readonly outcome:
-    | { readonly kind: 'forwarded'; readonly tenants: readonly TenantName[] }
-    /** @property reason short code or sentence, e.g. `no tenant holds the project`. */
-    | { readonly kind: 'discarded'; readonly reason: string };
-  /** Our own deed that led to it (a merge we made), when known. */
+  readonly outcome: IngestionOutcome;
+  /** Root of the item of ours that led to it (a merge we made), when known. */
   readonly causedBy: SpanReference | null;
   readonly sampled: boolean;
 }
 
 export function ingestionSpans(facts: IngestionFacts, style: SpanStyle): readonly SpanRecord[] {
   if (!facts.sampled) return [];
-  const { outcome } = facts;
+  const { outcome, processing, storedAt } = facts;
   const window = { start: facts.receivedAt, end: facts.endedAt };
-  const trace = eventTrace(
-    facts.event,
-    window,
-    { eventId: facts.event, connection: facts.connection },
-    style,
-  );
-  const tenants = outcome.kind === 'forwarded' ? outcome.tenants : undefined;
+  const ids = { eventId: facts.event, connection: facts.connection };
+  const { root: top, draft } = eventTrace(facts.event, window, ids, style);
+  const trace: EventTrace = { root: top, draft: { ...draft, driver: facts.driver } };
   const root = spanOf({
     ...trace.draft,
     kind: 'ConnectionEvent',
@@ -64,30 +67,32 @@ export function ingestionSpans(facts: IngestionFacts, style: SpanStyle): readonl
     id: trace.root.id(),
     parent: null,
     ...window,
+    result: outcome.kind === 'failed' ? 'ERROR' : undefined,
     own: {
       eventType: facts.type,
       delivery: facts.deliveryId,
       project: facts.project,
       change: facts.change === null ? undefined : changeText(facts.change),
-      outcome: outcome.kind,
-      reason: outcome.kind === 'discarded' ? outcome.reason : undefined,
-      tenants,
+      ...outcomeAttributes(outcome),
       linkCausedBy: facts.causedBy?.traceId,
     },
     links: facts.causedBy === null ? [] : [linkTo(facts.causedBy, 'caused_by')],
   });
+  const received = station(trace, 'EventReceive', facts.receivedAt, storedAt);
+  if (processing === null) return [root, ...received];
   return [
     root,
-    ...station(trace, 'EventReceive', facts.receivedAt, facts.storedAt),
-    ...station(trace, 'EventQueued', facts.storedAt, facts.takenAt),
-    ...station(trace, 'EventProcess', facts.takenAt, facts.processedAt ?? facts.endedAt),
-    ...(outcome.kind === 'forwarded'
-      ? station(trace, 'EventForward', facts.processedAt, facts.endedAt, { tenants })
+    ...received,
+    ...station(trace, 'EventQueued', storedAt, processing.startedAt),
+    ...eventProcessSpans(trace, processing, outcome.kind === 'failed'),
+    ...('tenants' in outcome
+      ? station(trace, 'EventForward', processing.endedAt, facts.endedAt, { tenants: outcome.tenants })
       : []),
   ];
 }
 
-/** `github` → `GithubEvent`. */
-export function eventKind(driver: string): string {
-  return `${driver.charAt(0).toUpperCase()}${driver.slice(1)}Event`;
+function outcomeAttributes(outcome: IngestionOutcome): AttributeInput {
+  return 'tenants' in outcome
+    ? { outcome: outcome.kind, tenants: outcome.tenants }
+    : { outcome: outcome.kind, reason: outcome.reason };
 }

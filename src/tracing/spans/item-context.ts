@@ -51,6 +51,7 @@ function vcsOf(changes: QueueItem['changes'], options: SpanOptions): AttributeIn
     vcsChange: each(change => (change.kind === 'change' ? change.id : undefined)),
     vcsHeadName: each(change => change.ref),
     vcsHeadRevision: each(commitOf),
+    vcsHeadType: each(change => (change.ref.startsWith('refs/tags/') ? 'tag' : 'branch')),
     vcsBaseName: each(change => change.branch),
   };
 }

@@ -5,10 +5,12 @@ import { changeText } from '../../model/change.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
 import { lostBuildSeconds } from '../lost-time.ts';
+import { rootSpanOf } from '../span-ids.ts';
 import { cicdResultOf } from '../status.ts';
 import type { ItemContext } from './item-context.ts';
 import { linkTo } from './links.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
+import { testedBases } from './tested-bases.ts';
 
 export function planQueueItem(context: ItemContext): SpanPlan {
   const { item, root } = context;
@@ -32,12 +34,15 @@ export function planQueueItem(context: ItemContext): SpanPlan {
           name: event.name,
           attributes: eventAttributes(event.facts),
         })),
-        links: [linkTo(item.origin.tenantSpan, 'follows')],
+        links: [
+          linkTo(item.origin.tenantSpan, 'follows'),
+          ...(item.neededItems ?? []).map(needed => linkTo(rootSpanOf(needed), 'depends_on')),
+        ],
       }),
   };
 }
 
-function ownAttributes({ item, options }: ItemContext): AttributeInput {
+function ownAttributes({ item }: ItemContext): AttributeInput {
   return {
     queue: item.queue,
     role: item.role,
@@ -45,9 +50,8 @@ function ownAttributes({ item, options }: ItemContext): AttributeInput {
     eventType: item.origin.eventType,
     dependsOn: item.dependsOn,
     linkFollows: item.origin.tenantSpan.traceId,
-    cicdPipeline: item.pipeline,
-    cicdRunId: item.uuid,
-    cicdRunUrl: options.urls?.item(item),
+    linkDependsOn: item.neededItems,
+    cicdAction: 'RUN',
     ...outcome(item),
   };
 }
@@ -55,6 +59,7 @@ function ownAttributes({ item, options }: ItemContext): AttributeInput {
 function outcome(item: QueueItem): AttributeInput {
   if (item.phase.phase !== 'left') return {};
   return {
+    vcsBaseRevision: testedBases(item),
     left: item.phase.reason,
     leftText: leaveText(item.phase.reason),
     resets: item.earlier.length,

@@ -1,4 +1,7 @@
-/** The trace of an event in one tenant: `TenantEvent` → `EventQueued`, `Reconfigure`; per pipeline what became of it, and why. */
+/**
+ * The trace of an event in one tenant: `TenantEvent` → `EventQueued`, `Reconfigure`, `HostQuery` (changes it depends on that nobody
+ * knew); per pipeline what became of it, and why.
+ */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { changeText } from '../../model/change.ts';
@@ -6,11 +9,14 @@ import type { DecisionCode } from '../../model/decision.ts';
 import type { TriggerEvent } from '../../model/event.ts';
 import type { PipelineName, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
+import type { Step } from '../../model/step.ts';
 import { eventAttributes } from '../attribute-values.ts';
 import { eventTrace, station } from './event-context.ts';
 import { linkTo } from './links.ts';
+import { type LayoutRenewal, reconfigureSpans } from './reconfigure-spans.ts';
 import type { SpanStyle } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
+import { planSteps } from './step-spans.ts';
 
 export interface TenantEventFacts {
   /** Uuid of the tenant event: the trace id. */
@@ -20,11 +26,9 @@ export interface TenantEventFacts {
   readonly queuedAt: Nanoseconds;
   readonly takenAt: Nanoseconds;
   /** The tenant's layout was renewed because of it. */
-  readonly reconfigured: {
-    readonly startedAt: Nanoseconds;
-    readonly endedAt: Nanoseconds;
-    readonly version: number;
-  } | null;
+  readonly reconfigured: LayoutRenewal | null;
+  /** What code hosts were asked. */
+  readonly queries: readonly Step[];
   /** One per pipeline that looked at it, in configuration order. */
   readonly pipelines: readonly {
     readonly pipeline: PipelineName;
@@ -34,8 +38,9 @@ export interface TenantEventFacts {
     /** The decision's sentence. */
     readonly text: string;
   }[];
-  /** Handed to all pipelines that want it. */
+  /** Handed to all pipelines that want it, or laid aside after the last attempt. */
   readonly endedAt: Nanoseconds;
+  readonly gaveUp: boolean;
 }
 
 export function tenantEventSpans(facts: TenantEventFacts, style: SpanStyle): readonly SpanRecord[] {
@@ -43,7 +48,6 @@ export function tenantEventSpans(facts: TenantEventFacts, style: SpanStyle): rea
   if (!trigger.sampled) return [];
   const window = { start: facts.queuedAt, end: facts.endedAt };
   const trace = eventTrace(facts.event, window, { tenant: facts.tenant, eventId: trigger.uuid }, style);
-  const matched = facts.pipelines.some(pipeline => pipeline.outcome === 'matched');
   const root = spanOf({
     ...trace.draft,
     kind: 'TenantEvent',
@@ -51,12 +55,13 @@ export function tenantEventSpans(facts: TenantEventFacts, style: SpanStyle): rea
     id: trace.root.id(),
     parent: null,
     ...window,
+    result: facts.gaveUp ? 'ERROR' : undefined,
     own: {
       eventType: trigger.type,
       connection: trigger.connection,
       project: trigger.project,
       change: changeText(trigger.change),
-      outcome: matched ? 'matched' : 'ignored',
+      outcome: outcomeOf(facts),
       linkFollows: trigger.span.traceId,
     },
     events: facts.pipelines.map(pipeline => ({
@@ -69,12 +74,17 @@ export function tenantEventSpans(facts: TenantEventFacts, style: SpanStyle): rea
     })),
     links: [linkTo(trigger.span, 'follows')],
   });
-  const { reconfigured } = facts;
+  const { reconfigured, queries } = facts;
+  const below = planSteps(trace, { key: 'query', parent: trace.root, own: {} }, queries);
   return [
     root,
     ...station(trace, 'EventQueued', facts.queuedAt, facts.takenAt),
-    ...station(trace, 'Reconfigure', reconfigured?.startedAt ?? null, reconfigured?.endedAt ?? null, {
-      layoutVersion: reconfigured?.version,
-    }),
+    ...(reconfigured === null ? [] : reconfigureSpans(trace, trace.root, reconfigured, 'event')),
+    ...below.map(plan => plan.make()),
   ];
+}
+
+function outcomeOf({ gaveUp, pipelines }: TenantEventFacts): 'failed' | 'matched' | 'ignored' {
+  if (gaveUp) return 'failed';
+  return pipelines.some(pipeline => pipeline.outcome === 'matched') ? 'matched' : 'ignored';
 }

@@ -70,7 +70,7 @@ function placesOf(
 
 /** Some parents have no children at the moment. */
 const PARENTS =
-  /(?:queue|queue-dead|seen|election|memory|trigger|trigger-dead|lock|answers|pipelines|items|events|events-dead|staged|claimed|cancelled|blobs|quarantine|tenants|keys)$|^(?:components|elections|outbox\/reports|cache\/(?:changes|config))(?:\/[^/]+){0,2}$|^outbox\/(?:spans|history)$/;
+  /(?:queue|queue-dead|seen|election|memory|landings|trigger|trigger-dead|lock|answers|pipelines|items|events|events-dead|staged|claimed|cancelled|blobs|quarantine|tenants|keys)$|^(?:components|elections|outbox\/reports|cache\/(?:changes|config))(?:\/[^/]+){0,2}$|^outbox\/(?:spans|history)$/;
 
 function isParent(at: string, parents: ReadonlySet<string>): boolean {
   return parents.has(at) || PARENTS.test(at.split('/').slice(2).join('/'));

@@ -57,6 +57,8 @@ async function open(stand: Stand) {
     pipeline: gatePipeline({ reporters: { ...gatePipeline().reporters, success: [LOCAL] } }),
     webRoot: 'http://localhost',
     reportOutbox,
+    landings: '/landings',
+    tracing: () => null,
     merges: () => true,
     graph: () => ({ jobs: [] }),
   } as unknown as PipelineContext['commanding'];

@@ -31,7 +31,7 @@ async function open(stand: Stand, store: Store = stand.store) {
   return {
     deps,
     write: (config: Omit<TenantConfig, 'node'>) =>
-      storeLayout(config, [CONFIG, APP], { ...deps, store: stand.store }, fence),
+      storeLayout(config, [CONFIG, APP], [], { ...deps, store: stand.store }, fence),
   };
 }
 

@@ -21,8 +21,7 @@ const ingestion: IngestionFacts = {
   change: proposedChange('master/login'),
   receivedAt: at(0),
   storedAt: at(1),
-  takenAt: at(3),
-  processedAt: at(20),
+  processing: { startedAt: at(3), endedAt: at(20), tries: 1, failures: [], queries: [] },
   endedAt: at(22),
   outcome: { kind: 'forwarded', tenants: ['acme', 'other'] },
   causedBy: null,
@@ -52,7 +51,8 @@ const tenant: TenantEventFacts = {
   trigger,
   queuedAt: at(22),
   takenAt: at(25),
-  reconfigured: { startedAt: at(26), endedAt: at(40), version: 7 },
+  reconfigured: { startedAt: at(26), endedAt: at(40), version: 7, errors: 0, reads: [] },
+  queries: [],
   pipelines: [
     {
       pipeline: 'check',
@@ -70,6 +70,7 @@ const tenant: TenantEventFacts = {
     },
   ],
   endedAt: at(42),
+  gaveUp: false,
 };
 
 describe('the trace of an event', () => {
@@ -93,7 +94,7 @@ describe('the trace of an event', () => {
 
   it('says why it was discarded', () => {
     const outcome = { kind: 'discarded', reason: 'no tenant holds the project' } as const;
-    const spans = ingestionSpans({ ...ingestion, outcome, processedAt: null }, STYLE);
+    const spans = ingestionSpans({ ...ingestion, outcome }, STYLE);
     expect(spans.map(span => span.name)).not.toContain('EventForward');
     expect(spans[0]!.attributes['gatehouse.reason']).toBe('no tenant holds the project');
     expect(spans[0]!.status.code).toBe('unset');

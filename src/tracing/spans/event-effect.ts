@@ -1,0 +1,29 @@
+/** What an event of our own or of an operator came to, as its trace tells it. */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import type { LeaveCode } from '../../model/cause.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
+
+export interface EventEffect {
+  readonly outcome: 'dequeued' | 'reconfigured' | 'refused' | 'nothing-to-do';
+  readonly reason?: string;
+  /** Items that left because of it. */
+  readonly left: readonly { readonly item: Uuid; readonly change: string; readonly code: LeaveCode }[];
+}
+
+/** Items named on one span; a change with more dependents than this is no change people look at one by one. */
+const MOST_ITEMS = 64;
+
+export function effectAttributes({ outcome, reason, left }: EventEffect): AttributeInput {
+  return { outcome, reason: reason ?? left[0]?.code, itemId: left[0]?.item };
+}
+
+/** One `left` per item. */
+export function effectEvents({ left }: EventEffect, at: Nanoseconds): SpanRecord['events'] {
+  return left.slice(0, MOST_ITEMS).map(({ item, change, code }) => ({
+    at,
+    name: 'left',
+    attributes: eventAttributes({ item, change, code }),
+  }));
+}

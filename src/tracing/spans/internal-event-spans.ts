@@ -1,0 +1,72 @@
+/**
+ * The trace of something Gatehouse told itself: `InternalEvent` → `EventQueued`, `EventProcess` (→ `Reconfigure`).
+ *
+ *     superseded       a change entered a pipeline that supercedes this one, so its item here left
+ *     change-updated   the host says something else of a change now, so items of it, or of what depends on it, left
+ *     first-look       a driver saw a project for the first time, and its configuration was not what had been read
+ *
+ * Made only when something came of it. Its root links to what it was told because of: `caused_by` the item that did it,
+ * or `follows` the event.
+ */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import type { SpanReference } from '../../model/event.ts';
+import type { PipelineName, ProjectKey, TenantName } from '../../model/project.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { eventTrace, station, stationOf } from './event-context.ts';
+import { type EventEffect, effectAttributes, effectEvents } from './event-effect.ts';
+import { linkTo } from './links.ts';
+import { type LayoutRenewal, reconfigureSpans } from './reconfigure-spans.ts';
+import type { SpanStyle } from './span-options.ts';
+import { spanOf } from './span-plan.ts';
+
+export interface InternalEventFacts {
+  /** Its trace id. */
+  readonly event: Uuid;
+  readonly type: 'superseded' | 'change-updated' | 'first-look';
+  readonly tenant: TenantName;
+  /** null: about the tenant as a whole. */
+  readonly pipeline: PipelineName | null;
+  readonly project: ProjectKey;
+  /** `changeText`, or the key of a change nobody knows any more. */
+  readonly change: string | null;
+  readonly queuedAt: Nanoseconds;
+  readonly takenAt: Nanoseconds;
+  readonly endedAt: Nanoseconds;
+  readonly origin: { readonly span: SpanReference; readonly relation: 'caused_by' | 'follows' };
+  readonly effect: EventEffect;
+  readonly renewal: LayoutRenewal | null;
+}
+
+export function internalEventSpans(facts: InternalEventFacts, style: SpanStyle): readonly SpanRecord[] {
+  const { event, tenant, origin, renewal } = facts;
+  const window = { start: facts.queuedAt, end: facts.endedAt };
+  const ids = { tenant, pipeline: facts.pipeline, eventId: event };
+  const trace = eventTrace(event, window, ids, style);
+  const root = spanOf({
+    ...trace.draft,
+    kind: 'InternalEvent',
+    subject: facts.type,
+    id: trace.root.id(),
+    parent: null,
+    ...window,
+    own: {
+      eventType: facts.type,
+      project: facts.project,
+      change: facts.change,
+      ...effectAttributes(facts.effect),
+      ...(origin.relation === 'follows'
+        ? { linkFollows: origin.span.traceId }
+        : { linkCausedBy: origin.span.traceId }),
+    },
+    events: effectEvents(facts.effect, facts.endedAt),
+    links: [linkTo(origin.span, origin.relation)],
+  });
+  const process = stationOf(trace, 'EventProcess', facts.takenAt, facts.endedAt);
+  return [
+    root,
+    ...station(trace, 'EventQueued', facts.queuedAt, facts.takenAt),
+    process.span,
+    ...(renewal === null ? [] : reconfigureSpans(trace, process.place, renewal, 'first-look')),
+  ];
+}

@@ -1,0 +1,60 @@
+/**
+ * `JobExecution` → steps of a build whose item has left: the executor had still to stop it. Its `Build` was sent when it was
+ * cancelled, and its id follows from the build's uuid, so what the job itself told (below its playbook) has its parent too.
+ */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import type { Execution } from '../../model/build.ts';
+import type { BuildTrace } from '../../model/build-request.ts';
+import type { JobName, PipelineName, TenantName } from '../../model/project.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { attributesOf } from '../attribute-values.ts';
+import { planExecution } from './execution-spans.ts';
+import type { SpanOptions } from './span-options.ts';
+
+export interface LateExecution {
+  readonly tenant: TenantName;
+  readonly pipeline: PipelineName;
+  readonly item: Uuid;
+  readonly buildset: Uuid;
+  readonly build: Uuid;
+  readonly job: JobName;
+  readonly attempt: number;
+  readonly worker: string | null;
+  readonly trace: BuildTrace;
+  readonly requestedAt: Nanoseconds;
+  /** When its `Build` span ended: nothing of it may end later. */
+  readonly cancelledAt: Nanoseconds;
+  readonly execution: Execution;
+}
+
+export function lateExecutionSpans(late: LateExecution, options: SpanOptions): readonly SpanRecord[] {
+  const { tenant, pipeline, item, build, job, trace, worker } = late;
+  if (!trace.sampled) return [];
+  const common = attributesOf('Wait', { tenant, pipeline, itemId: item, eventId: trace.event });
+  const context = {
+    draft: { traceId: trace.traceId, style: options, common },
+    withChange: () => common,
+  };
+  const plans = planExecution(
+    context,
+    {
+      uuid: build,
+      job,
+      result: 'CANCELED',
+      ownTrace: trace.own === true,
+      own: {
+        buildsetId: late.buildset,
+        buildId: build,
+        job,
+        attempt: late.attempt,
+        worker,
+        cicdWorker: worker,
+        cicdTask: job,
+      },
+    },
+    { id: () => trace.buildSpan, start: late.requestedAt, end: late.cancelledAt },
+    late.execution,
+  );
+  return plans.map(plan => plan.make());
+}

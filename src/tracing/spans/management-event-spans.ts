@@ -1,0 +1,60 @@
+/**
+ * The trace of an operator's request: `ManagementEvent` → `EventReceive`, `EventQueued`, `EventProcess`, and what came of it.
+ *
+ * Asked from our own command line it is part of the command's trace; another client that proved who it is gets a link.
+ */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import type { ManagementOrigin } from '../../model/event.ts';
+import type { PipelineName, TenantName } from '../../model/project.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { eventTrace, station } from './event-context.ts';
+import { type EventEffect, effectAttributes, effectEvents } from './event-effect.ts';
+import { linkTo } from './links.ts';
+import type { SpanStyle } from './span-options.ts';
+import { spanOf } from './span-plan.ts';
+
+export interface ManagementEventFacts {
+  readonly event: Uuid;
+  readonly command: 'dequeue';
+  readonly tenant: TenantName;
+  readonly pipeline: PipelineName;
+  /** `changeText`, or the key of a change nobody knows. */
+  readonly change: string;
+  readonly origin: ManagementOrigin;
+  readonly takenAt: Nanoseconds;
+  readonly endedAt: Nanoseconds;
+  readonly effect: EventEffect;
+}
+
+export function managementEventSpans(facts: ManagementEventFacts, style: SpanStyle): readonly SpanRecord[] {
+  const { event, origin, takenAt, endedAt, effect } = facts;
+  const { receivedAt, storedAt, parent, caller } = origin;
+  const window = { start: receivedAt, end: endedAt };
+  const ids = { tenant: facts.tenant, pipeline: facts.pipeline, eventId: event };
+  const trace = eventTrace(event, window, ids, style, parent);
+  const root = spanOf({
+    ...trace.draft,
+    kind: 'ManagementEvent',
+    subject: facts.command,
+    id: trace.root.id(),
+    parent: null,
+    remoteParent: parent?.spanId,
+    ...window,
+    own: {
+      eventType: facts.command,
+      command: facts.command,
+      change: facts.change,
+      ...effectAttributes(effect),
+      linkCaller: caller?.traceId,
+    },
+    events: effectEvents(effect, endedAt),
+    links: caller === undefined ? [] : [linkTo(caller, 'caller')],
+  });
+  return [
+    root,
+    ...station(trace, 'EventReceive', receivedAt, storedAt),
+    ...station(trace, 'EventQueued', storedAt, takenAt),
+    ...station(trace, 'EventProcess', takenAt, endedAt),
+  ];
+}

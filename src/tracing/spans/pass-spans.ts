@@ -1,0 +1,78 @@
+/**
+ * The trace of a background pass that did something: `Sweep <pass>`, and below it what was done, one span per concern.
+ *
+ *     Sweep store
+ *     ├─ Sweep delivery-ids        removed 40
+ *     ├─ CacheCleanup job-graphs   removed 3
+ *     └─ Sweep stale-cancels       removed 1
+ */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
+import type { PipelineName, TenantName } from '../../model/project.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { eventTrace } from './event-context.ts';
+import type { SpanStyle } from './span-options.ts';
+import { type ParentSpan, spanOf } from './span-plan.ts';
+
+export interface PassFacts {
+  /** Its trace id. */
+  readonly pass: Uuid;
+  /** e.g. `store`, `lost-work`. */
+  readonly name: string;
+  /** Whose work it looked after; absent: everybody's. */
+  readonly tenant?: TenantName;
+  readonly pipeline?: PipelineName;
+  readonly startedAt: Nanoseconds;
+  readonly endedAt: Nanoseconds;
+  readonly parts: readonly PassPart[];
+}
+
+export interface PassPart {
+  /** `CacheCleanup`: it would be made again when somebody needs it. */
+  readonly kind: 'Sweep' | 'CacheCleanup';
+  /** e.g. `job-graphs`. */
+  readonly name: string;
+  readonly startedAt: Nanoseconds;
+  readonly endedAt: Nanoseconds;
+  /** What is there no more. */
+  readonly removed: number;
+  /** What somebody waited for in vain and has an answer now. */
+  readonly settled: number;
+}
+
+/** None when nothing was done. */
+export function passSpans(facts: PassFacts, style: SpanStyle): readonly SpanRecord[] {
+  const parts = facts.parts.filter(({ removed, settled }) => removed + settled > 0);
+  if (parts.length === 0) return [];
+  const window = { start: facts.startedAt, end: facts.endedAt };
+  const trace = eventTrace(facts.pass, window, { tenant: facts.tenant, pipeline: facts.pipeline }, style);
+  const sum = (count: (part: PassPart) => number) => parts.reduce((total, part) => total + count(part), 0);
+  const root = spanOf({
+    ...trace.draft,
+    kind: 'Sweep',
+    subject: facts.name,
+    id: trace.root.id(),
+    parent: null,
+    ...window,
+    own: { subject: facts.name, removed: sum(part => part.removed), settled: sum(part => part.settled) },
+  });
+  return [root, ...parts.map((part, index) => partSpan(trace.root, trace.draft, part, index))];
+}
+
+function partSpan(
+  parent: ParentSpan,
+  draft: ReturnType<typeof eventTrace>['draft'],
+  { kind, name, startedAt, endedAt, removed, settled }: PassPart,
+  index: number,
+): SpanRecord {
+  return spanOf({
+    ...draft,
+    kind,
+    subject: name,
+    id: derivedSpanId(parent.id(), `${kind} ${name}`, index),
+    parent,
+    start: startedAt,
+    end: endedAt,
+    own: { subject: name, removed, settled: settled === 0 ? undefined : settled },
+  });
+}

@@ -1,0 +1,104 @@
+/**
+ * `Reconfigure` → `MergerJob` per project that was read → `FetchRefs`, `ReadConfig`: a tenant got a new layout.
+ *
+ * Below the event that told of the change; a trace of its own when a scheduler took the tenant up and made another layout than
+ * the stored one (another tenant file, files that were missing).
+ */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
+import type { ProjectKey, TenantName } from '../../model/project.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import type { Step } from '../../model/step.ts';
+import { clampInto } from '../time-window.ts';
+import { type EventTrace, eventTrace } from './event-context.ts';
+import type { SpanStyle } from './span-options.ts';
+import { type ParentSpan, spanOf } from './span-plan.ts';
+import { clampedParent, planSteps } from './step-spans.ts';
+
+export interface LayoutRenewal {
+  readonly startedAt: Nanoseconds;
+  readonly endedAt: Nanoseconds;
+  /** Of the new layout. */
+  readonly version: number;
+  /** Mistakes in the configuration it was made of. */
+  readonly errors: number;
+  /** What mergers were asked to read for it. */
+  readonly reads: readonly ConfigRead[];
+}
+
+/** A project's configuration as a merger read it. */
+export interface ConfigRead {
+  readonly project: ProjectKey;
+  readonly askedAt: Nanoseconds;
+  readonly answeredAt: Nanoseconds;
+  readonly worker: string;
+  readonly steps: readonly Step[];
+}
+
+/** Projects named on one span. */
+const MOST_PROJECTS = 64;
+
+/** @param parent null: `Reconfigure` is the root of `trace`. */
+export function reconfigureSpans(
+  trace: EventTrace,
+  parent: ParentSpan | null,
+  renewal: LayoutRenewal,
+  reason: string,
+): readonly SpanRecord[] {
+  const { startedAt: start, endedAt: end, version, errors, reads } = renewal;
+  const id = parent === null ? trace.root.id() : derivedSpanId(parent.id(), 'Reconfigure', 0);
+  const place = { id: () => id, ...(parent === null ? { start, end } : clampInto(parent, start, end)) };
+  const span = spanOf({
+    ...trace.draft,
+    kind: 'Reconfigure',
+    id,
+    parent,
+    start,
+    end,
+    own: {
+      layoutVersion: version,
+      reason,
+      errors,
+      project: reads.slice(0, MOST_PROJECTS).map(({ project }) => project),
+    },
+  });
+  return [span, ...reads.flatMap((read, index) => readSpans(trace, place, read, index))];
+}
+
+/** Why a scheduler that took a tenant up made it a new layout. */
+export interface Takeover {
+  readonly pass: Uuid;
+  readonly tenant: TenantName;
+  readonly reason: 'first-layout' | 'tenant-file-changed' | 'files-missing';
+}
+
+export function takeoverSpans(
+  { pass, tenant, reason }: Takeover,
+  renewal: LayoutRenewal,
+  style: SpanStyle,
+): readonly SpanRecord[] {
+  const window = { start: renewal.startedAt, end: renewal.endedAt };
+  return reconfigureSpans(eventTrace(pass, window, { tenant }, style), null, renewal, reason);
+}
+
+function readSpans(
+  trace: EventTrace,
+  parent: ParentSpan,
+  { project, askedAt, answeredAt, worker, steps }: ConfigRead,
+  index: number,
+): readonly SpanRecord[] {
+  const id = derivedSpanId(parent.id(), `MergerJob ${project}`, index);
+  const place = clampedParent(() => id, parent, { start: askedAt, end: answeredAt });
+  const job = spanOf({
+    ...trace.draft,
+    kind: 'MergerJob',
+    subject: project,
+    id,
+    parent,
+    start: askedAt,
+    end: answeredAt,
+    own: { worker, project },
+  });
+  const below = planSteps(trace, { key: project, parent: place, own: { worker, project } }, steps);
+  return [job, ...below.map(plan => plan.make())];
+}
