@@ -103,7 +103,7 @@ const NOT_OURS: readonly (readonly [RegExp, string])[] = [
 
 function withoutEffect(environment: Environment): readonly OptionProblem[] {
   return Object.keys(environment)
-    .filter(name => environment[name]?.trim())
+    .filter(name => environment[name]?.trim() && !AS_IT_IS.has(environment[name]))
     .toSorted()
     .flatMap(name => {
       const reason = NOT_OURS.find(([pattern]) => pattern.test(name))?.[1];
