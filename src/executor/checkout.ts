@@ -10,6 +10,7 @@ import { refNameProblem } from '../git/ref-name.ts';
 import type { BranchName, CommitId } from '../model/project.ts';
 import { type GitPlace, type OwnProcesses, WorkspaceFailure } from './git-process.ts';
 import type { Owner } from './sandbox/stage.ts';
+import { commitFacts, type TimeStep } from './time-step.ts';
 
 export interface Checkout extends GitPlace {
   readonly commit: CommitId;
@@ -24,23 +25,42 @@ export async function makeCheckout(
   own: OwnProcesses,
   checkout: Checkout,
   owner: Owner | null,
+  time: TimeStep,
 ): Promise<void> {
+  await time(
+    'BuildCloneRepo',
+    () => makeRepository(own, checkout, owner),
+    () => ({ facts: { cached: checkout.alternates !== null } }),
+  );
+  await pointAt(checkout, owner, time);
+  await time(
+    'BuildCheckout',
+    () => own.git(checkout, ['read-tree', '--reset', '-u', checkout.commit], owner),
+    () => ({ facts: { ...commitFacts(checkout), cached: false } }),
+  );
+}
+
+async function makeRepository(own: OwnProcesses, checkout: Checkout, owner: Owner | null): Promise<void> {
   const git = join(checkout.tree, '.git');
   await writeSkeleton(git, checkout.alternates, owner);
-  await pointAt(checkout, owner);
-  if (checkout.alternates === null) {
-    await own.system(['cp', '-R', '--', `${checkout.gitDir}/objects/.`, `${git}/objects/`]);
-    if (owner !== null) await own.system(['chown', '-R', '-h', `${owner.uid}:${owner.gid}`, '--', git]);
-  }
-  await own.git(checkout, ['read-tree', '--reset', '-u', checkout.commit], owner);
+  if (checkout.alternates !== null) return;
+  await own.system(['cp', '-R', '--', `${checkout.gitDir}/objects/.`, `${git}/objects/`]);
+  if (owner !== null) await own.system(['chown', '-R', '-h', `${owner.uid}:${owner.gid}`, '--', git]);
 }
 
 /** Makes HEAD (and the branch) name the commit; the work tree is somebody else's business. */
-export async function pointAt({ tree, commit, branch }: Checkout, owner: Owner | null): Promise<void> {
+export async function pointAt(checkout: Checkout, owner: Owner | null, time: TimeStep): Promise<void> {
+  const { tree, commit, branch } = checkout;
   const ref = branch === null ? null : branchRef(branch);
   const packed = ref === null ? '' : `# pack-refs with: peeled fully-peeled sorted \n${commit} ${ref}\n`;
-  await writeOwned(join(tree, '.git', 'packed-refs'), packed, owner);
-  await writeOwned(join(tree, '.git', 'HEAD'), ref === null ? `${commit}\n` : `ref: ${ref}\n`, owner);
+  await time(
+    'BuildSetRepoState',
+    async () => {
+      await writeOwned(join(tree, '.git', 'packed-refs'), packed, owner);
+      await writeOwned(join(tree, '.git', 'HEAD'), ref === null ? `${commit}\n` : `ref: ${ref}\n`, owner);
+    },
+    () => ({ facts: commitFacts(checkout) }),
+  );
 }
 
 function branchRef(branch: BranchName): string {

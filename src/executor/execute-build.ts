@@ -1,4 +1,5 @@
 /** One taken build from its start event to its result: the edge at which whatever goes wrong ends. */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { Step } from '../model/step.ts';
@@ -85,29 +86,31 @@ async function runWithLog(
   const places = placesOf(sandbox.jobDir, request.uuid);
   const log = await openJobLog(logPathOf(options.logDir, request.uuid), options.outputMaxBytes, deps.clock);
   const reports: Promise<void>[] = [];
+  let finished: FinishedBuild;
+  let cleaningAt: Nanoseconds;
   try {
-    const finished = await runBuild(
+    finished = await runBuild(
       { workspace, onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
       { deps, options, spawner, sandbox, diskUsage, request, places, slot, log, halt },
     );
     await Promise.all(reports);
-    const cleaningAt = deps.clock.now();
+    cleaningAt = deps.clock.now();
     await cleanUp(machinery, places.root);
-    const { execution } = finished;
-    const cleanup: Step = {
-      kind: 'Cleanup',
-      subject: request.jobName,
-      startedAt: cleaningAt,
-      endedAt: deps.clock.now(),
-      ...(execution.continuedAt === undefined ? {} : { continued: true }),
-    };
-    return {
-      ...finished,
-      execution: { ...execution, endedAt: cleanup.endedAt, steps: [...execution.steps, cleanup] },
-    };
   } finally {
     await log.close();
   }
+  const { execution } = finished;
+  const cleanup: Step = {
+    kind: 'Cleanup',
+    subject: request.jobName,
+    startedAt: cleaningAt,
+    endedAt: deps.clock.now(),
+    ...(execution.continuedAt === undefined ? {} : { continued: true }),
+  };
+  return {
+    ...finished,
+    execution: { ...execution, endedAt: cleanup.endedAt, steps: [...execution.steps, cleanup] },
+  };
 }
 
 /** Returns once the path is free; the deleting goes on. */

@@ -109,7 +109,6 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Ope
     killed: kill.signal,
     diskUsage: createDiskUsage(spawner),
     workspace: {
-      clock: deps.clock,
       repositories: deps.repositories,
       sandbox,
       own,

@@ -16,6 +16,7 @@ import { makeDirectory } from './build-places.ts';
 import { type Checkout, makeCheckout, pointAt } from './checkout.ts';
 import { type OwnProcesses, WorkspaceFailure } from './git-process.ts';
 import type { Owner } from './sandbox/stage.ts';
+import { commitFacts, type TimeStep } from './time-step.ts';
 
 export interface KeptRequest extends Omit<Checkout, 'tree'> {
   readonly project: ProjectKey;
@@ -25,40 +26,47 @@ export interface KeptRequest extends Omit<Checkout, 'tree'> {
 }
 
 export interface KeptCheckouts {
-  /** The tree at the wanted commit, and whether nothing had to be done for it. @throws WorkspaceFailure */
-  provide(
-    slot: number,
-    owner: Owner | null,
-    request: KeptRequest,
-  ): Promise<{ readonly tree: string; readonly cached: boolean }>;
+  /** @returns the tree at the wanted commit. @throws WorkspaceFailure */
+  provide(slot: number, owner: Owner | null, request: KeptRequest, time: TimeStep): Promise<string>;
 }
 
 /** Per slot; the least recently used goes. */
 const MAX_KEPT = 24;
 
 export function createKeptCheckouts(root: string, own: OwnProcesses): KeptCheckouts {
-  async function make(folder: string, checkout: Checkout, owner: Owner | null): Promise<void> {
+  async function make(
+    folder: string,
+    checkout: Checkout,
+    owner: Owner | null,
+    time: TimeStep,
+  ): Promise<void> {
     await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { mode: 0o711, recursive: true });
     await makeDirectory(checkout.tree, 0o755, owner);
-    await makeCheckout(own, checkout, owner);
+    await makeCheckout(own, checkout, owner, time);
   }
 
   /** Moves a clean checkout on. @returns false when git does not find it clean. */
-  async function advance(checkout: Checkout, from: string, owner: Owner | null): Promise<boolean> {
+  async function advance(
+    checkout: Checkout,
+    from: string,
+    owner: Owner | null,
+    time: TimeStep,
+  ): Promise<boolean> {
+    const move = () => own.git(checkout, ['read-tree', '-m', '-u', from, checkout.commit], owner);
     try {
       if (from !== checkout.commit)
-        await own.git(checkout, ['read-tree', '-m', '-u', from, checkout.commit], owner);
+        await time('BuildCheckout', move, () => ({ facts: { ...commitFacts(checkout), cached: false } }));
     } catch (error) {
       if (error instanceof WorkspaceFailure) return false;
       throw error;
     }
-    await pointAt(checkout, owner);
+    await pointAt(checkout, owner, time);
     return true;
   }
 
   return {
-    async provide(slot, owner, request) {
+    async provide(slot, owner, request, time) {
       const shelf = join(root, String(slot));
       const key = sha256(
         [request.project, request.canonicalName, request.use, request.branch ?? ''].join('\0'),
@@ -70,15 +78,20 @@ export function createKeptCheckouts(root: string, own: OwnProcesses): KeptChecko
       const found = parseState(await readOrEmpty(stateFile));
       if (found?.commit === wanted.commit && found.fixed === wanted.fixed) {
         const now = new Date();
-        await utimes(stateFile, now, now);
-        return { tree: checkout.tree, cached: true };
+        await time(
+          'BuildCheckout',
+          () => utimes(stateFile, now, now),
+          () => ({ facts: { ...commitFacts(checkout), cached: true } }),
+        );
+        return checkout.tree;
       }
       await rm(stateFile, { force: true });
       const usable = found !== undefined && found.fixed === wanted.fixed;
-      if (!usable || !(await advance(checkout, found.commit, owner))) await make(folder, checkout, owner);
+      if (!usable || !(await advance(checkout, found.commit, owner, time)))
+        await make(folder, checkout, owner, time);
       await writeFile(stateFile, `${wanted.commit} ${wanted.fixed}`);
       await dropOldest(shelf, key);
-      return { tree: checkout.tree, cached: false };
+      return checkout.tree;
     },
   };
 }

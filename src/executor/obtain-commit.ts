@@ -8,6 +8,10 @@
  *
  * Merges are reproducible, so what comes out has the very id the merger gave it, or is refused. No merger is asked: a build
  * never depends on another machine that may be gone.
+ *
+ * Everything done is a step of the build that does it: the wait for others who write in the mirror (`BuildRepoUpdateLock`), the
+ * conversation with the code host (`BuildRepoUpdate`), the merges (`BuildMergeChanges`). A build that finds another at the same
+ * commit waits for it, and that is all it tells.
  */
 import type { ObjectId } from '../git/object-id.ts';
 import { parseObjectId } from '../git/object-id.ts';
@@ -18,8 +22,10 @@ import type { RepositoryCache } from '../git/repository-cache.ts';
 import { assertNever } from '../lib/assert-never.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { StepNote } from '../tracing/step-recorder.ts';
 import { type CommitOrigin, commitOrigin } from './commit-origin.ts';
 import type { ProvidedRepository, Repositories, RepositoryRequest } from './deps.ts';
+import type { TimeStep } from './time-step.ts';
 
 export interface ObtainDeps {
   readonly repositories: RepositoryCache;
@@ -33,33 +39,70 @@ export interface ObtainDeps {
 export function obtainedRepositories(deps: ObtainDeps): Repositories {
   const underway = new Map<string, Promise<string | undefined>>();
 
-  function obtainOnce(repository: Repository, request: RepositoryRequest): Promise<string | undefined> {
+  function obtainOnce(
+    repository: Repository,
+    request: RepositoryRequest,
+    time: TimeStep,
+  ): Promise<string | undefined> {
     const key = `${request.build.buildset} ${request.project} ${request.commit}`;
     const known = underway.get(key);
-    if (known !== undefined) return known;
-    const begun = obtain(deps, repository, request).finally(() => underway.delete(key));
+    if (known !== undefined) return time('BuildRepoUpdateLock', () => known);
+    const begun = obtain(deps, timed(repository, time), request).finally(() => underway.delete(key));
     underway.set(key, begun);
     return begun;
   }
 
   return {
-    async provide(request): Promise<ProvidedRepository> {
+    async provide(request, time): Promise<ProvidedRepository> {
       const { connection, name } = projectIdOf(request.project);
       const repository = await deps.repositories.repository(connection, name);
       const id = parseObjectId(request.commit);
-      if (await isHere(repository, id)) return { kind: 'ready', gitDir: repository.path, fetched: false };
-      const reason = await obtainOnce(repository, request);
+      if (await isHere(repository, id)) return { kind: 'ready', gitDir: repository.path };
+      const reason = await obtainOnce(repository, request, time);
       return reason === undefined
-        ? { kind: 'ready', gitDir: repository.path, fetched: true }
+        ? { kind: 'ready', gitDir: repository.path }
         : { kind: 'unavailable', reason };
     },
   };
 }
 
+/** As much of a mirror as is needed to bring a commit into it. */
+type Workplace = Pick<Repository, 'fetch' | 'chain'>;
+
+/** The mirror, with everything done in it noted as a step. */
+function timed({ fetch, chain }: Repository, time: TimeStep): Workplace {
+  return {
+    async fetch(remote, wants) {
+      const turn = Promise.withResolvers<void>();
+      const outcome = fetch(remote, wants, turn.resolve);
+      // Whatever is here already needs no turn.
+      await time('BuildRepoUpdateLock', () => Promise.race([turn.promise, outcome]));
+      return time(
+        'BuildRepoUpdate',
+        () => outcome,
+        ({ kind }) => ({ facts: { refs: wants.length }, ...failedUnless(kind === 'fetched') }),
+      );
+    },
+    chain: {
+      ...chain,
+      merge: (base, steps) =>
+        time(
+          'BuildMergeChanges',
+          () => chain.merge(base, steps),
+          ({ kind }) => ({ facts: { changes: steps.length }, ...failedUnless(kind === 'merged') }),
+        ),
+    },
+  };
+}
+
+function failedUnless(good: boolean): StepNote {
+  return good ? {} : { result: 'FAILURE' };
+}
+
 /** @returns why it cannot be had; undefined: it is here now. */
 async function obtain(
   deps: ObtainDeps,
-  repository: Repository,
+  repository: Workplace,
   request: RepositoryRequest,
 ): Promise<string | undefined> {
   const { project, build } = request;
@@ -80,7 +123,7 @@ async function obtain(
 }
 
 async function fetchAt(
-  repository: Repository,
+  repository: Workplace,
   remote: Remote,
   { ref, commit }: Extract<CommitOrigin, { kind: 'at-ref' }>,
 ): Promise<string | undefined> {
@@ -90,7 +133,7 @@ async function fetchAt(
 }
 
 async function remake(
-  repository: Repository,
+  repository: Workplace,
   remote: Remote,
   { recipe }: Extract<CommitOrigin, { kind: 'merged' }>,
 ): Promise<string | undefined> {

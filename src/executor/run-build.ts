@@ -52,7 +52,10 @@ interface Progress {
 
 function told({ recorder, playbooks, split }: Progress): Pick<Execution, 'steps' | 'continuedAt'> {
   const continuedAt = split.continuedAt();
-  return { steps: [...recorder.steps(), ...playbooks], ...(continuedAt === undefined ? {} : { continuedAt }) };
+  return {
+    steps: [...recorder.steps(), ...playbooks],
+    ...(continuedAt === undefined ? {} : { continuedAt }),
+  };
 }
 
 /** The edge: whatever goes wrong in here is the executor's fault, not the change's. */

@@ -4,6 +4,7 @@
  */
 import { join } from 'node:path';
 import { assertNever } from '../lib/assert-never.ts';
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { Step } from '../model/step.ts';
 import type { BuildPlaces } from './build-places.ts';
@@ -16,6 +17,8 @@ import type { PlaybookEnd } from './outcome.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { ProcessEnd } from './spawner/protocol.ts';
 import type { RunningProcess, Spawner } from './spawner/spawner.ts';
+import { takeStepFile } from './step-file.ts';
+import type { StepBudget, ToldSteps } from './told-steps.ts';
 import { tamperedPlace, type Workspace } from './workspace.ts';
 
 export interface BuildContext {
@@ -38,6 +41,15 @@ export interface PlaybookRun extends PlaybookFacts {
   readonly index: number;
   /** Milliseconds left to it. */
   readonly timeoutMs: number;
+  /** Left to the steps it tells of. */
+  readonly budget: StepBudget;
+}
+
+export interface EndedPlaybook {
+  readonly end: PlaybookEnd;
+  readonly step: Step;
+  /** Of the budget for steps. */
+  readonly unused: StepBudget;
 }
 
 const DEFAULT_GRACE_SECONDS = 10;
@@ -49,13 +61,15 @@ export async function runPlaybook(
   context: BuildContext,
   workspace: Workspace,
   run: PlaybookRun,
-): Promise<{ readonly end: PlaybookEnd; readonly step: Step }> {
+): Promise<EndedPlaybook> {
   const { clock } = context.deps;
   const startedAt = clock.now();
   const name = `${run.playbook.canonicalName}/${run.playbook.path}`;
   const title = `[${run.playbook.trusted ? 'trusted' : 'untrusted'} : ${name}@${run.playbook.branch}]`;
   await context.log.line(`${run.phase.toUpperCase()} START: ${title}`);
   const end = await attempt(context, workspace, run);
+  const endedAt = clock.now();
+  const told = await toldSteps(context, run, endedAt);
   const words = end.kind === 'passed' ? 'passed' : end.detail;
   await context.log.line(`${run.phase.toUpperCase()} END: ${title}: ${words}`);
   const exitCode = 'exitCode' in end ? end.exitCode : end.kind === 'passed' ? 0 : null;
@@ -65,17 +79,38 @@ export async function runPlaybook(
       kind: 'Playbook',
       subject: run.playbook.path,
       startedAt,
-      endedAt: clock.now(),
+      endedAt,
       result: STEP_RESULTS[end.kind],
+      ...(told.steps.length === 0 ? {} : { steps: told.steps }),
       facts: {
         project: run.playbook.canonicalName,
         phase: run.phase,
         index: run.index,
         trusted: run.playbook.trusted,
         ...(exitCode === null ? {} : { exitCode }),
+        ...(told.dropped === 0 ? {} : { dropped: told.dropped }),
       },
     },
+    unused: {
+      steps: run.budget.steps - told.used.steps,
+      bytes: run.budget.bytes - told.used.bytes,
+    },
   };
+}
+
+async function toldSteps(
+  { places, log }: BuildContext,
+  run: PlaybookRun,
+  at: Nanoseconds,
+): Promise<ToldSteps> {
+  try {
+    return await takeStepFile(places.work, run.budget, at);
+  } catch (error) {
+    // The disk failed us: the steps are lost, but they never change the verdict.
+    const reason = error instanceof Error ? error.message : String(error);
+    await log.line(`the steps of the playbook could not be read: ${reason}`);
+    return { steps: [], dropped: 0, used: { steps: 0, bytes: 0 } };
+  }
 }
 
 const STEP_RESULTS: { readonly [kind in PlaybookEnd['kind']]: NonNullable<Step['result']> } = {
@@ -119,7 +154,10 @@ function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {
       overlays: workspace.overlays,
       readOnly: workspace.readOnly,
       argv: [run.program],
-      environment: playbookEnvironment(request, view, run),
+      environment: {
+        ...(request.trace === null ? options.inboundTrace : {}),
+        ...playbookEnvironment(request, view, run),
+      },
       cwd: workingDirectory(request, view),
       network: request.job.network,
       limits: {

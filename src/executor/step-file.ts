@@ -24,7 +24,9 @@
  * first 16 hexadecimal digits of SHA-256 of `<parent's span>/step <id>/0`. `$GATEHOUSE_STEP` says where a process is: `<span>` of the
  * playbook, or within a step `<span>/<id>` of that step. So a step of the script, its id made up, does this around its command:
  *
- *     GATEHOUSE_STEP=<own span>/<own id>   TRACEPARENT=00-<trace of TRACEPARENT>-<own span>-<its flags>, where there is a TRACEPARENT
+ *     GATEHOUSE_STEP=<own span>/<own id>   TRACEPARENT=00-<trace of TRACEPARENT>-<own span>-<its flags>
+ *
+ * While tracing is off there are no spans: it is empty, or `/<id>` within a step, and a TRACEPARENT is somebody else's and stays.
  */
 import { constants } from 'node:fs';
 import { type FileHandle, open, unlink } from 'node:fs/promises';

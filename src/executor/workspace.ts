@@ -8,9 +8,8 @@
  */
 import { lstat, mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { BuildPlaybook, BuildProject, BuildRequest } from '../model/build-request.ts';
-import type { Step, StepKind } from '../model/step.ts';
+import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { type BuildPlaces, makeDirectory } from './build-places.ts';
 import { makeCheckout } from './checkout.ts';
 import type { Repositories } from './deps.ts';
@@ -19,17 +18,16 @@ import type { KeptCheckouts } from './kept-checkout.ts';
 import { inParallel } from './parallel.ts';
 import type { JobView, Sandbox } from './sandbox/sandbox.ts';
 import type { Overlay, Owner } from './sandbox/stage.ts';
+import { type TimeStep, timeStepsOf } from './time-step.ts';
 
 export interface Workspace {
   readonly overlays: readonly Overlay[];
   readonly readOnly: readonly { readonly from: string; readonly to: string }[];
   /** Where a playbook's project is: on the host, to look at it, and as the job sees it. */
   treeOf(playbook: BuildPlaybook): { readonly host: string; readonly job: string };
-  readonly steps: readonly Step[];
 }
 
 export interface WorkspaceDeps {
-  readonly clock: Clock;
   readonly repositories: Repositories;
   readonly sandbox: Sandbox;
   readonly own: OwnProcesses;
@@ -47,15 +45,15 @@ interface PlacedTree {
   readonly job: string;
   readonly overlay: Overlay | null;
   readonly binds: Workspace['readOnly'];
-  readonly steps: readonly Step[];
 }
 
-/** @throws WorkspaceFailure when a commit cannot be had or checked out. */
+/** @param recorder notes what is done, repository by repository. @throws WorkspaceFailure when a commit cannot be had or checked out. */
 export async function prepareWorkspace(
   deps: WorkspaceDeps,
   request: BuildRequest,
   places: BuildPlaces,
   slot: number,
+  recorder: StepRecorder,
 ): Promise<Workspace> {
   const names = request.projects.map(({ canonicalName }) => canonicalName);
   const context: Context = {
@@ -65,6 +63,7 @@ export async function prepareWorkspace(
     request,
     places,
     slot,
+    recorder,
     owner: deps.sandbox.ownerOf(slot),
     view: deps.sandbox.view(places),
   };
@@ -86,7 +85,6 @@ export async function prepareWorkspace(
   return {
     overlays: projects.flatMap(({ overlay }) => overlay ?? []),
     readOnly: [...projects, ...trees].flatMap(({ binds }) => binds),
-    steps: [...projects, ...trees].flatMap(({ steps }) => steps),
     treeOf(playbook) {
       const tree = placed.get(sourceKey(playbook));
       if (tree === undefined) throw new Error(`playbook ${playbook.path} is not one of the build's`);
@@ -102,6 +100,7 @@ interface Context {
   readonly request: BuildRequest;
   readonly places: BuildPlaces;
   readonly slot: number;
+  readonly recorder: StepRecorder;
   readonly owner: Owner | null;
   readonly view: JobView;
 }
@@ -118,26 +117,23 @@ function playbookSources({ playbooks }: BuildRequest): ReadonlyMap<string, Sourc
 
 async function placeProject(context: Context, source: Source, index: number): Promise<PlacedTree> {
   const { deps, places, owner, slot, view } = context;
-  const steps: Step[] = [];
-  const { gitDir, reached } = await provide(context, source, steps);
+  const time = timeStepsOf(context.recorder, source.canonicalName);
+  const { gitDir, reached } = await provide(context, source, time);
   const at = await makePath(places.src, source.canonicalName, owner);
   const job = `${view.work}/src/${source.canonicalName}`;
   const alternates = reached ? view.objects(source.canonicalName, gitDir) : null;
   const wanted = { ...source, gitDir, alternates };
   const binds =
     alternates === null || !deps.sandbox.isolated ? [] : [{ from: `${gitDir}/objects`, to: alternates }];
-  const startedAt = deps.clock.now();
   if (!deps.sandbox.overlays || !reached || context.holdsAnother(source.canonicalName)) {
-    await makeCheckout(deps.own, { ...wanted, tree: at }, owner);
-    steps.push(checkoutStep(context, source, startedAt, false));
-    return { host: at, job, overlay: null, binds, steps };
+    await makeCheckout(deps.own, { ...wanted, tree: at }, owner, time);
+    return { host: at, job, overlay: null, binds };
   }
-  const { tree, cached } = await deps.kept.provide(slot, owner, { ...wanted, use: 'workspace' });
+  const tree = await deps.kept.provide(slot, owner, { ...wanted, use: 'workspace' }, time);
   const layer = join(places.layers, String(index));
   await mkdir(layer);
   for (const name of ['upper', 'work']) await makeDirectory(join(layer, name), 0o755, owner);
-  steps.push(checkoutStep(context, source, startedAt, cached));
-  return { host: at, job, overlay: { lower: tree, layer, at }, binds, steps };
+  return { host: at, job, overlay: { lower: tree, layer, at }, binds };
 }
 
 async function placePlaybooks(
@@ -147,70 +143,37 @@ async function placePlaybooks(
   there: string | undefined,
 ): Promise<PlacedTree> {
   const { deps, places, owner, slot, view } = context;
-  const steps: Step[] = [];
   const job = `${view.playbooks}/${index}/${source.canonicalName}`;
-  if (there !== undefined)
-    return { host: there, job, overlay: null, binds: [{ from: there, to: job }], steps };
-  const { gitDir, reached } = await provide(context, source, steps);
-  const startedAt = deps.clock.now();
+  if (there !== undefined) return { host: there, job, overlay: null, binds: [{ from: there, to: job }] };
+  const time = timeStepsOf(context.recorder, source.canonicalName);
+  const { gitDir, reached } = await provide(context, source, time);
   if (deps.sandbox.overlays && reached) {
     const request = { ...source, gitDir, alternates: view.objects(source.canonicalName, gitDir) };
-    const { tree, cached } = await deps.kept.provide(slot, owner, { ...request, use: `playbooks-${index}` });
-    steps.push(checkoutStep(context, source, startedAt, cached));
-    return { host: tree, job, overlay: null, binds: [{ from: tree, to: job }], steps };
+    const tree = await deps.kept.provide(slot, owner, { ...request, use: `playbooks-${index}` }, time);
+    return { host: tree, job, overlay: null, binds: [{ from: tree, to: job }] };
   }
   const top = join(places.playbooks, String(index));
   await makeDirectory(top, 0o755, null);
   const host = await makePath(top, source.canonicalName, owner);
-  await makeCheckout(
-    deps.own,
-    { ...source, gitDir, tree: host, alternates: reached ? `${gitDir}/objects` : null },
-    owner,
-  );
+  const alternates = reached ? `${gitDir}/objects` : null;
+  await makeCheckout(deps.own, { ...source, gitDir, tree: host, alternates }, owner, time);
   // From here on it belongs to the service, and a job of another user can only read it.
   if (owner !== null) await deps.own.system(['chown', '-R', '-h', '0:0', '--', top]);
-  steps.push(checkoutStep(context, source, startedAt, false));
-  return { host, job, overlay: null, binds: deps.sandbox.isolated ? [{ from: host, to: job }] : [], steps };
+  return { host, job, overlay: null, binds: deps.sandbox.isolated ? [{ from: host, to: job }] : [] };
 }
 
 async function provide(
   { deps, request }: Context,
   source: Source,
-  steps: Step[],
+  time: TimeStep,
 ): Promise<{ readonly gitDir: string; readonly reached: boolean }> {
-  const startedAt = deps.clock.now();
-  const found = await deps.repositories.provide({ ...source, build: request });
+  const found = await deps.repositories.provide({ ...source, build: request }, time);
   if (found.kind === 'unavailable') {
     throw new WorkspaceFailure(
       `commit ${source.commit} of ${source.canonicalName} cannot be had: ${found.reason}`,
     );
   }
-  if (found.fetched) steps.push(stepOf(deps.clock, 'BuildRepoUpdate', source, startedAt, {}));
   return { gitDir: found.gitDir, reached: await deps.sandbox.reaches(`${found.gitDir}/objects`) };
-}
-
-function checkoutStep({ deps }: Context, source: Source, startedAt: Nanoseconds, cached: boolean): Step {
-  return stepOf(deps.clock, 'BuildCheckout', source, startedAt, {
-    commit: source.commit,
-    cached,
-    ...(source.branch === null ? {} : { branch: source.branch }),
-  });
-}
-
-function stepOf(
-  clock: Clock,
-  kind: StepKind,
-  source: Source,
-  startedAt: Nanoseconds,
-  facts: NonNullable<Step['facts']>,
-): Step {
-  return {
-    kind,
-    subject: source.canonicalName,
-    startedAt,
-    endedAt: clock.now(),
-    facts: { project: source.canonicalName, ...facts },
-  };
 }
 
 /** Makes `<root>/<name>`, every level the owner's. @throws WorkspaceFailure for a name that is no path below the root. */

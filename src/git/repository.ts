@@ -33,8 +33,12 @@ export interface Repository {
   readonly reader: ObjectReader;
   readonly writer: ObjectWriter;
   readonly chain: MergeChain;
-  /** Brings refs and commits here. Calls that wait at the same time share one `git fetch`; none is made for commits that are here. */
-  fetch(remote: Remote, wants: readonly Want[]): Promise<FetchOutcome>;
+  /**
+   * Brings refs and commits here. Calls that wait at the same time share one `git fetch`; none is made for commits that are here.
+   *
+   * @param onTurn called when the wait for those who write here at the moment is over, and the remote is asked.
+   */
+  fetch(remote: Remote, wants: readonly Want[], onTurn?: () => void): Promise<FetchOutcome>;
   /** The remote's refs now, see `remote-refs.ts`; equal calls that wait at the same time share one answer. */
   lsRemote(remote: Remote, prefixes?: readonly string[]): Promise<RemoteRefs | RemoteFailure>;
   /** Moves refs of the remote, all or none; the objects must be here. See `push.ts`. */
@@ -86,8 +90,9 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     },
   };
   const fetchNow = (requests: readonly FetchRequest[]) => fetchTogether(fetchDeps, requests);
-  const fetchBatched = createBatcher((requests: readonly FetchRequest[]) =>
+  const fetchBatched = createBatcher((requests: readonly (FetchRequest & { onTurn: () => void })[]) =>
     serial(async () => {
+      for (const { onTurn } of requests) onTurn();
       const outcomes = await fetchNow(requests);
       if (counts.fetches - consolidatedAt >= FETCHES_PER_CONSOLIDATION) void serial(tidyUp);
       return outcomes;
@@ -104,7 +109,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     }
   }
 
-  async function fetch(remote: Remote, wants: readonly Want[]): Promise<FetchOutcome> {
+  async function fetch(remote: Remote, wants: readonly Want[], onTurn = nothing): Promise<FetchOutcome> {
     if (wants.every(want => want.commit !== undefined)) {
       // Who wants nothing new need not wait for the fetch of somebody else.
       const commits = await Promise.all(
@@ -112,7 +117,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
       );
       if (!commits.includes(undefined)) return { kind: 'fetched', commits };
     }
-    return fetchBatched({ remote, wants });
+    return fetchBatched({ remote, wants, onTurn });
   }
 
   interface Listing {
@@ -165,3 +170,5 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     },
   };
 }
+
+function nothing(): void {}

@@ -20,6 +20,7 @@ import { createSpawner, type Spawner } from '../../src/executor/spawner/spawner.
 import { prepareWorkspace, type WorkspaceDeps } from '../../src/executor/workspace.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { randomIds } from '../../src/lib/ids.ts';
+import { createStepRecorder } from '../../src/tracing/step-recorder.ts';
 import { createGitRepository, type GitRepository } from '../fake/git-repository.ts';
 import { buildRequest, openBench, script } from '../unit/executor/fixture.ts';
 
@@ -112,8 +113,7 @@ async function workspaceTimes(
 ) {
   const own = createOwnProcesses(spawner, sandbox);
   const deps: WorkspaceDeps = {
-    clock: systemClock(),
-    repositories: { provide: async () => ({ kind: 'ready', gitDir: repository.path, fetched: false }) },
+    repositories: { provide: async () => ({ kind: 'ready', gitDir: repository.path }) },
     sandbox,
     own,
     kept: createKeptCheckouts(join(sandbox.jobDir, '.kept'), own),
@@ -123,7 +123,8 @@ async function workspaceTimes(
     const places = placesOf(sandbox.jobDir, request.uuid);
     const before = performance.now();
     await makePlaces(places, sandbox.ownerOf(0));
-    const workspace = await prepareWorkspace(deps, request, places, 0);
+    const recorder = createStepRecorder(systemClock());
+    const workspace = await prepareWorkspace(deps, request, places, 0, recorder);
     const took = performance.now() - before;
     const tree = workspace.overlays[0]?.lower ?? join(places.src, 'git.example.org/acme/app');
     checkOracle(repository, tree, commit);

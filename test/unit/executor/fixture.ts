@@ -149,7 +149,6 @@ export async function openBench(
         provide: async ({ project }) => ({
           kind: 'ready',
           gitDir: mirrors.get(project) ?? repository.path,
-          fetched: false,
         }),
       },
       log: { info: () => undefined, warn: (_facts, text) => void warnings.push(text) },

@@ -5,13 +5,16 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ProvidedRepository, RepositoryRequest } from '../../../src/executor/deps.ts';
 import { obtainedRepositories } from '../../../src/executor/obtain-commit.ts';
+import { timeStepsOf } from '../../../src/executor/time-step.ts';
 import { createGit } from '../../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import type { TestedMerge } from '../../../src/model/build-set.ts';
 import { type Change, refUpdateKey } from '../../../src/model/change.ts';
 import type { MergeInput } from '../../../src/model/merge.ts';
 import { parseCommitId } from '../../../src/model/project.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
+import { createStepRecorder } from '../../../src/tracing/step-recorder.ts';
 import { runGit } from '../../fake/git-repository.ts';
 import { itemStory } from '../../fake/queue-item.ts';
 import { IDENTITY } from '../git/open-repository.ts';
@@ -42,7 +45,8 @@ async function elsewhere(item: QueueItem | undefined, options: { email?: string;
   });
   caches.push(cache);
   let reads = 0;
-  const repositories = obtainedRepositories({
+  const recorder = createStepRecorder(systemClock());
+  const obtained = obtainedRepositories({
     repositories: cache,
     remote: project =>
       options.reachable === false ? { url: `file://${folder}/nowhere` } : stage.deps.remote(project),
@@ -51,7 +55,16 @@ async function elsewhere(item: QueueItem | undefined, options: { email?: string;
       return item;
     },
   });
-  return { cache, repositories, reads: () => reads };
+  const repositories = {
+    provide: (request: RepositoryRequest) =>
+      obtained.provide(request, timeStepsOf(recorder, 'git.example.org/app')),
+  };
+  return {
+    cache,
+    repositories,
+    reads: () => reads,
+    steps: () => recorder.steps(),
+  };
 }
 
 function itemWith(tested: TestedMerge, changes?: readonly [Change, ...Change[]]): QueueItem {
@@ -105,6 +118,19 @@ describe('a tested merge that a merger of another machine made', () => {
     expect(new Set(provided.map(each => each.kind))).toEqual(new Set(['ready']));
     expect(machine.cache.counters()).toMatchObject({ fetches: 1, listings: 0, merges: 3 });
     expect(machine.reads()).toBe(1);
+    const steps = machine.steps();
+    expect(steps.filter(({ kind }) => kind === 'BuildRepoUpdate')).toMatchObject([
+      { subject: 'git.example.org/app', facts: { project: 'git.example.org/app', refs: 5 } },
+    ]);
+    expect(steps.filter(({ kind }) => kind === 'BuildMergeChanges')).toMatchObject([
+      { facts: { changes: 3 } },
+    ]);
+    // One build asked the code host, the others waited for it: no more than that is theirs.
+    const waits = steps.filter(({ kind }) => kind === 'BuildRepoUpdateLock');
+    expect(waits).toHaveLength(20);
+    expect(steps).toHaveLength(22);
+    const merge = steps.find(({ kind }) => kind === 'BuildMergeChanges');
+    expect(waits.filter(({ endedAt }) => BigInt(endedAt) >= BigInt(merge?.endedAt ?? 0))).toHaveLength(19);
     const { path } = await machine.cache.repository('local', 'app');
     expect(await parentsIn(path, branch?.commit ?? '')).toBe(`${branch?.before} ${inputs[2]?.commit}`);
     expect((await runGit(path, ['rev-parse', `${branch?.commit}^{tree}`])).toString().trim()).toBe(
@@ -120,8 +146,10 @@ describe('a tested merge that a merger of another machine made', () => {
       item,
       item.buildset.stage.state === 'merged' ? item.buildset.stage.tested.branches[0]?.commit : '',
     );
-    expect(await machine.repositories.provide(request)).toMatchObject({ kind: 'ready', fetched: true });
-    expect(await machine.repositories.provide(request)).toMatchObject({ kind: 'ready', fetched: false });
+    expect(await machine.repositories.provide(request)).toMatchObject({ kind: 'ready' });
+    const done = machine.steps();
+    expect(await machine.repositories.provide(request)).toMatchObject({ kind: 'ready' });
+    expect(machine.steps()).toEqual(done);
     expect(machine.cache.counters()).toMatchObject({ fetches: 1, merges: 1 });
     expect(machine.reads()).toBe(1);
   });
@@ -244,7 +272,7 @@ describe('other commits of a build', () => {
       // The playbook asked for another branch; the head that was found for it knows better.
       requestFor(item, tip, { project: key('lib'), branch: 'master' }),
     );
-    expect(provided).toMatchObject({ kind: 'ready', fetched: true });
+    expect(provided).toMatchObject({ kind: 'ready' });
     expect(machine.cache.counters()).toMatchObject({ fetches: 1 });
   });
 
