@@ -99,7 +99,10 @@ const NOT_OURS: readonly (readonly [RegExp, string])[] = [
     /^OTEL_(SPAN|LINK|EVENT|ATTRIBUTE)_.*LIMIT$/,
     'has no effect: the number of attributes is known and small',
   ],
+  [/^OTEL_PROPAGATORS$/, 'has no effect: contexts travel as tracecontext and baggage'],
 ];
+/** What we do anyway. */
+const AS_IT_IS: ReadonlySet<string> = new Set(['tracecontext,baggage', 'baggage,tracecontext']);
 
 function withoutEffect(environment: Environment): readonly OptionProblem[] {
   return Object.keys(environment)
