@@ -185,6 +185,7 @@ export function frozenJob(
     holdFollowingChanges: settings.holdFollowingChanges ?? false,
     failFast,
     network: settings.network ?? false,
+    ...(settings.trace === 'own' ? { trace: settings.trace } : {}),
     ...(settings.successMessage === undefined ? {} : { successMessage: settings.successMessage }),
     ...(settings.failureMessage === undefined ? {} : { failureMessage: settings.failureMessage }),
     tags: draft.tags,

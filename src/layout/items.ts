@@ -113,6 +113,8 @@ export interface JobAttributes {
   readonly failureMessage?: string | undefined;
   readonly tags?: readonly string[] | undefined;
   readonly network?: boolean | undefined;
+  /** `auto`: by the time it is expected to take. */
+  readonly trace?: 'own' | 'auto' | undefined;
 }
 
 /** A job definition, or a project's override of one. */

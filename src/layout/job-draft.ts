@@ -31,6 +31,7 @@ type Overridden = Pick<
   | 'successMessage'
   | 'failureMessage'
   | 'network'
+  | 'trace'
 >;
 
 export interface JobDraft {
@@ -170,6 +171,7 @@ function overridden(attributes: JobAttributes): Overridden {
     'successMessage',
     'failureMessage',
     'network',
+    'trace',
   ] as const satisfies readonly (keyof Overridden)[];
   return Object.fromEntries(
     keys.flatMap(key => (attributes[key] === undefined ? [] : [[key, attributes[key]]])),

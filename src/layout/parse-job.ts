@@ -107,6 +107,7 @@ function parseAttributes(read: ItemReader, subject: string, context: ItemContext
     failureMessage: read.string('failure-message'),
     tags: read.names('tags')?.map(({ name }) => name),
     network: read.boolean('network'),
+    trace: read.oneOf('trace', ['own', 'auto']),
   };
 }
 

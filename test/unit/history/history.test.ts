@@ -239,6 +239,19 @@ describe.each(['sqlite', 'postgresql'] as const)('history in %s', kind => {
     ).toBeUndefined();
   });
 
+  test('the expected durations of all jobs come in one answer', async () => {
+    const durations = await history.recentDurations();
+    expect(durations).toContainEqual({
+      tenant: 'main',
+      project: 'local/acme/lib',
+      job: 'lint',
+      ms: 24_500,
+    });
+    for (const { tenant, project, job, ms } of durations)
+      expect(await history.expectedDuration({ tenant, project, job })).toBe(ms);
+    expect(durations.map(each => `${each.project} ${each.job}`)).not.toContain('local/acme/app unit-tests');
+  });
+
   test('what was recorded is there after reopening', async () => {
     await history.close();
     history = await openHistory(place);
