@@ -29,4 +29,10 @@ export const CONVENTION = {
   vcsHeadType: 'vcs.ref.head.type',
   vcsBaseName: 'vcs.ref.base.name',
   vcsBaseRevision: 'vcs.ref.base.revision',
+
+  httpMethod: 'http.request.method',
+  httpStatus: 'http.response.status_code',
+  urlPath: 'url.path',
+  serverAddress: 'server.address',
+  serverPort: 'server.port',
 } as const;

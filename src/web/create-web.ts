@@ -24,6 +24,7 @@ import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
+import { otlpRoute } from './otlp-route.ts';
 import { addPageRoutes } from './page-routes.ts';
 import { addGlobalRoutes, addStatusRoutes } from './status-routes.ts';
 import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-contact.ts';
@@ -96,6 +97,7 @@ function apiRoutes(
       .route('/components/:id/:wish')
       .post(componentWishRoute({ ...deps, askComponent }))
       .all(onlyBy('POST'));
+  api.route('/otlp/v1/traces').post(otlpRoute(deps)).all(onlyBy('POST'));
   api.use(onlyReading);
   api.use(markWhatIsOld(deps));
   api.use(['/tenants', '/components', '/tenant'], refuseUntilKnown(deps));

@@ -8,6 +8,7 @@
 import type { NewConnectionEvent, WebhookIntake } from '../driver/connection.ts';
 import type { History } from '../history/history.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import type { TraceId } from '../lib/ids.ts';
 import type { ComponentState } from '../model/component.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -100,6 +101,16 @@ export interface DequeueRequest {
   readonly context: CallerContext | undefined;
 }
 
+/** Where spans of others go. */
+export interface SpanIntake {
+  /** `service.name` of our own. */
+  readonly ownService: string;
+  /** Whether a trace that began at somebody else's is kept. */
+  readonly isSampled: (trace: TraceId) => boolean;
+  /** Resolves when they are durable. */
+  readonly store: (spans: readonly SpanRecord[]) => Promise<void>;
+}
+
 export interface ComponentHealth {
   readonly component: string;
   readonly ready: boolean;
@@ -151,6 +162,8 @@ export interface WebDeps {
   readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
   /** Absent: the route does not exist. */
   readonly dequeue?: (request: DequeueRequest) => Promise<void>;
+  /** Undefined: tracing is off. */
+  readonly spanIntake: () => SpanIntake | undefined;
   /** Whose tokens count. */
   readonly auth: Authentication;
   readonly health: () => readonly ComponentHealth[];

@@ -6,12 +6,13 @@ import type { Attributes, AttributeValue, SpanRecord } from '../model/span.ts';
 
 const KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
 
-export function otlpJson(spans: readonly SpanRecord[], version: string) {
+/** @param service whose they are, by `service.name`. */
+export function otlpJson(spans: readonly SpanRecord[], version: string, service = 'gatehouse') {
   return {
     resourceSpans: [
       {
-        resource: { attributes: attributesJson({ 'service.name': 'gatehouse', 'service.version': version }) },
-        scopeSpans: [{ scope: { name: 'gatehouse', version }, spans: spans.map(spanJson) }],
+        resource: { attributes: attributesJson({ 'service.name': service, 'service.version': version }) },
+        scopeSpans: [{ scope: { name: service, version }, spans: spans.map(spanJson) }],
       },
     ],
   };

@@ -104,6 +104,7 @@ const INDEX = {
   decisions: '/api/tenant/{tenant}/changes/{change}/decisions',
   events: '/api/tenant/{tenant}/events',
   payload: '/api/connection/{connection}/payload',
+  otlp_traces: '/api/otlp/v1/traces',
 };
 
 async function statusContext(

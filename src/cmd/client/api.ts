@@ -1,4 +1,6 @@
 /** A client of the service's own HTTP API: JSON answers, and errors a person can act on. */
+import type { CommandTrace, TracedRequest } from './command-trace.ts';
+import { type ClientIdentity, identityHeaders } from './identity.ts';
 
 /** The service could not be asked, or refused; the message is ready to print. */
 export class ApiError extends Error {
@@ -26,25 +28,40 @@ export interface Api {
 /** Milliseconds in which an answer must have arrived; a stream only must have begun. */
 const ANSWER_LIMIT = 30_000;
 
+export interface ApiOptions extends Partial<ClientIdentity> {
+  /** Where each request is noted; absent: nowhere. */
+  readonly trace?: CommandTrace | undefined;
+}
+
 /** @param root of the service, e.g. `http://127.0.0.1:9000`, without trailing slash. */
-export function createApi(root: string): Api {
-  async function ask(path: string, signal: AbortSignal, more: RequestInit = {}): Promise<Response> {
+export function createApi(root: string, { token, trace }: ApiOptions = {}): Api {
+  const identity = identityHeaders({ token });
+
+  async function ask(path: string, more: RequestInit & { readonly signal: AbortSignal }): Promise<Asked> {
+    const { signal, method = 'GET' } = more;
+    const traced = trace?.request(method, new URL(`${root}${path}`));
     let response: Response;
     try {
-      response = await fetch(`${root}${path}`, { ...more, signal });
+      const headers = { ...identity, ...traced?.headers, ...more.headers };
+      response = await fetch(`${root}${path}`, { ...more, headers });
     } catch (error) {
+      traced?.failed();
       if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason;
       throw unreachable(root, error);
     }
-    if (!response.ok) throw new ApiError(response.status, await refusalOf(response, `${root}${path}`));
-    return response;
+    traced?.answered(response.status);
+    if (response.ok) return { response, traced };
+    traced?.over();
+    throw new ApiError(response.status, await refusalOf(response, `${root}${path}`));
   }
   async function text(path: string, more?: RequestInit): Promise<string> {
-    const signal = AbortSignal.timeout(ANSWER_LIMIT);
-    const response = await ask(path, signal, more);
+    const { response, traced } = await ask(path, { ...more, signal: AbortSignal.timeout(ANSWER_LIMIT) });
     try {
-      return await response.text();
+      const body = await response.text();
+      traced?.over();
+      return body;
     } catch (error) {
+      traced?.failed();
       throw unreachable(root, error);
     }
   }
@@ -72,15 +89,24 @@ export function createApi(root: string): Api {
         body: JSON.stringify(body),
       }),
     async stream(path, signal) {
-      const { body } = await ask(path, signal);
-      if (body === null) throw new ApiError(0, `${root}${path} answered without a body`);
-      return brokenAsApiError(body, root);
+      const { response, traced } = await ask(path, { signal });
+      if (response.body === null) throw new ApiError(0, `${root}${path} answered without a body`);
+      return brokenAsApiError(response.body, root, traced);
     },
   };
 }
 
+interface Asked {
+  readonly response: Response;
+  readonly traced: TracedRequest | undefined;
+}
+
 /** A stream that breaks off is an expected failure: the service was stopped. */
-function brokenAsApiError(body: ReadableStream<Uint8Array>, root: string): ReadableStream<Uint8Array> {
+function brokenAsApiError(
+  body: ReadableStream<Uint8Array>,
+  root: string,
+  traced: TracedRequest | undefined,
+): ReadableStream<Uint8Array> {
   return ReadableStream.from(
     (async function* pieces() {
       try {
@@ -88,6 +114,8 @@ function brokenAsApiError(body: ReadableStream<Uint8Array>, root: string): Reada
       } catch (error) {
         if (error instanceof Error && error.name === 'AbortError') throw error;
         throw new ApiError(0, `lost contact with ${root} (${causeOf(error)})`, { cause: error });
+      } finally {
+        traced?.over();
       }
     })(),
   );

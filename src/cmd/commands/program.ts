@@ -4,15 +4,18 @@
  *     0  done          1  not possible: one line on stderr says why          2  not understood          130  interrupted
  */
 import { Argument, Command, CommanderError } from 'commander';
-import { ApiError } from '../client/api.ts';
+import { randomIds } from '../../lib/ids.ts';
+import { commandTrace } from '../client/command-trace.ts';
 import type { ComponentName } from '../service/core.ts';
 import { COMPONENTS, start } from '../start.ts';
 import type { Io } from '../terminal/io.ts';
 import { VERSION } from '../version.ts';
 import { addComponentCommands } from './components.ts';
 import { addConfigCheckCommand, DEFAULT_CONFIG } from './config-check.ts';
+import { addCreateAuthTokenCommand } from './create-auth-token.ts';
+import { addDelaysCommand } from './delays.ts';
+import { addDequeueCommand } from './dequeue.ts';
 import { addExplainCommand } from './explain.ts';
-import { complain } from './session.ts';
 import { addStatusCommand } from './status.ts';
 import { addStoreCommands } from './store.ts';
 import { addTraceCommand } from './trace.ts';
@@ -27,6 +30,7 @@ Examples:
   gatehouse status --watch
   gatehouse why acme/app master/login
   gatehouse trace acme/app master/login --follow
+  gatehouse delays gate --since 24h
 
 "gatehouse help <command>" tells more of each. Commands that ask the service find it at $GATEHOUSE_URL.`;
 
@@ -41,17 +45,24 @@ Stop it with SIGINT or SIGTERM: what was accepted is durable and goes on at the 
 /** @param args without the program's own name. @returns the exit status. */
 export async function runProgram(args: readonly string[], io: Io): Promise<number> {
   let status = 0;
-  const program = createProgram(io, result => {
+  const trace = commandTrace({ ...io, ids: randomIds() });
+  const program = createProgram(trace === undefined ? io : { ...io, trace }, result => {
     status = result;
   });
+  program.hook('preAction', (_program, command) => trace?.named(fullName(command)));
   try {
     await program.parseAsync(args, { from: 'user' });
     return status;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : NOT_UNDERSTOOD;
-    if (error instanceof ApiError) return complain(io, error.message);
     throw error;
   }
+}
+
+/** `store dump`: without the program's own name. */
+function fullName(command: Command): string {
+  const { parent } = command;
+  return parent === null || parent.parent === null ? command.name() : `${fullName(parent)} ${command.name()}`;
 }
 
 function createProgram(io: Io, done: (status: number) => void): Command {
@@ -89,9 +100,12 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addStatusCommand(program, io, done);
   addTraceCommand(program, io, done);
   addExplainCommand(program, io, done);
+  addDelaysCommand(program, io, done);
   addWhyCommand(program, io, done);
+  addDequeueCommand(program, io, done);
   addComponentCommands(program, io, done);
   addConfigCheckCommand(program, io, done);
+  addCreateAuthTokenCommand(program, io, done);
   addStoreCommands(program, io, done);
   return program;
 }

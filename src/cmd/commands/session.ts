@@ -1,10 +1,13 @@
 /**
- * What the commands that ask the service have in common: `--url`, `--tenant`, `--json`, `--no-color`, and the way from those
- * to an API and a tenant that exists.
+ * What the commands that ask the service have in common: `--url`, `--tenant`, `--auth-token`, `--json`, `--no-color`,
+ * `--verbose`, the way from those to an API and a tenant that exists, and the command's own trace.
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import { didYouMean } from '../../lib/nearest-name.ts';
+import type { Secret } from '../../lib/secret.ts';
 import { type Api, ApiError, createApi } from '../client/api.ts';
+import { handOverSpans } from '../client/hand-over-spans.ts';
+import { parseToken } from '../client/identity.ts';
 import type { Io } from '../terminal/io.ts';
 import { type Look, lookOf } from '../terminal/look.ts';
 
@@ -13,7 +16,9 @@ export const DEFAULT_URL = 'http://127.0.0.1:9000';
 export interface AskOptions {
   readonly url?: string;
   readonly tenant?: string;
+  readonly authToken?: Secret;
   readonly json?: boolean;
+  readonly verbose?: boolean;
   /** False: `--no-color`. */
   readonly color: boolean;
 }
@@ -53,8 +58,22 @@ export function addServiceOptions(command: Command): Command {
       `where the service is (default: $GATEHOUSE_URL, else ${DEFAULT_URL})`,
       parseAddress,
     )
+    .option(
+      '--auth-token <token>',
+      'proves who you are, see "create-auth-token" (default: $GATEHOUSE_AUTH_TOKEN, $ZUUL_AUTH_TOKEN)',
+      parseTokenOption,
+    )
     .option('--json', 'answer for programs')
-    .option('--no-color', 'without colours; also NO_COLOR=1');
+    .option('--no-color', 'without colours; also NO_COLOR=1')
+    .option('--verbose', "tell also what became of the command's own trace");
+}
+
+/** @throws InvalidArgumentError without the token. */
+function parseTokenOption(text: string): Secret {
+  const token = parseToken(text);
+  if (token === undefined)
+    throw new InvalidArgumentError('It must be a token (three parts with dots between).');
+  return token;
 }
 
 /** @throws InvalidArgumentError */
@@ -78,36 +97,64 @@ export function complain({ stderr }: Pick<Io, 'stderr'>, text: string): 1 {
   return 1;
 }
 
-/**
- * Runs a command that is about no tenant.
- *
- * @returns the exit status.
- * @throws ApiError when the service cannot be asked.
- */
+/** Runs a command that is about no tenant, and tells what kept it from being done. @returns the exit status. */
 export async function withService(
   io: Io,
   options: AskOptions,
   command: (session: ServiceSession) => Promise<number | Refused>,
 ): Promise<number> {
-  const { GATEHOUSE_URL: variable = '' } = io.environment;
-  const url = options.url ?? (variable === '' ? DEFAULT_URL : httpAddress(variable));
-  if (url === undefined)
-    return complain(io, `GATEHOUSE_URL is "${variable}", which is no http address such as ${DEFAULT_URL}`);
-  const outcome = await command({
+  const url = options.url ?? addressFrom(io.environment);
+  if (typeof url !== 'string') return complain(io, url.text);
+  const token = options.authToken ?? tokenFrom(io.environment);
+  if (token !== undefined && 'kind' in token) return complain(io, token.text);
+  const { trace } = io;
+  const status = await outcomeOf(io, command, {
     io,
-    api: createApi(url),
+    api: createApi(url, { token, trace }),
     json: options.json === true,
     look: () => lookOf(io, options.color),
   });
-  return typeof outcome === 'number' ? outcome : complain(io, outcome.text);
+  await trace?.end(status, async spans => {
+    const problem = await handOverSpans(url, { token }, spans);
+    if (options.verbose !== true) return;
+    const [first] = spans;
+    io.stderr.write(`trace ${first?.traceId}: ${problem ?? `${spans.length} spans handed over`}\n`);
+  });
+  return status;
 }
 
-/**
- * Runs a command for its tenant.
- *
- * @returns the exit status.
- * @throws ApiError when the service cannot be asked.
- */
+async function outcomeOf(
+  io: Io,
+  command: (session: ServiceSession) => Promise<number | Refused>,
+  session: ServiceSession,
+): Promise<number> {
+  try {
+    const outcome = await command(session);
+    return typeof outcome === 'number' ? outcome : complain(io, outcome.text);
+  } catch (error) {
+    if (!(error instanceof ApiError)) throw error;
+    return complain(io, error.message);
+  }
+}
+
+function addressFrom({ GATEHOUSE_URL: variable = '' }: Io['environment']): string | Refused {
+  if (variable === '') return DEFAULT_URL;
+  return (
+    httpAddress(variable) ??
+    refused(`GATEHOUSE_URL is "${variable}", which is no http address such as ${DEFAULT_URL}`)
+  );
+}
+
+/** Undefined: there is none. */
+function tokenFrom(environment: Io['environment']): Secret | Refused | undefined {
+  for (const name of ['GATEHOUSE_AUTH_TOKEN', 'ZUUL_AUTH_TOKEN']) {
+    const text = environment[name] ?? '';
+    if (text !== '') return parseToken(text) ?? refused(`what ${name} holds is no token`);
+  }
+  return undefined;
+}
+
+/** As {@link withService}, for its tenant. */
 export function inTenant(
   io: Io,
   options: AskOptions,
@@ -157,4 +204,9 @@ export function tenantPath({ tenant }: Pick<Session, 'tenant'>, rest: string): s
 /** Page of an item. */
 export function itemAddress({ api, tenant }: Pick<Session, 'api' | 'tenant'>, uuid: string): string {
   return `${api.root}/t/${encodeURIComponent(tenant)}/item/${uuid}`;
+}
+
+/** Page of a pipeline. */
+export function pipelineAddress({ api, tenant }: Pick<Session, 'api' | 'tenant'>, pipeline: string): string {
+  return `${api.root}/t/${encodeURIComponent(tenant)}/pipeline/${encodeURIComponent(pipeline)}`;
 }

@@ -1,12 +1,11 @@
 /** An operator's wish to take a change out, on its way to the pipeline: stored, with where it came from for its trace. */
-import { derivedUuid } from '../../lib/ids.ts';
 import { pipelineEventCodec } from '../../model/codec/records.ts';
 import type { ManagementOrigin, PipelineEvent } from '../../model/event.ts';
 import { EventQueue } from '../../store/event-queue.ts';
 import type { Store } from '../../store/port.ts';
-import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import type { DequeueRequest } from '../../web/deps.ts';
 import type { ProcessCore } from './manage-component.ts';
+import { isTraceSampled } from './span-intake.ts';
 
 /** Resolves when it is durable. */
 export async function storeDequeue(
@@ -32,9 +31,4 @@ export async function storeDequeue(
         : tracing.isSampled(uuid),
   };
   await store.multi(queue.put({ kind: 'dequeue', uuid, change: key, by: 'the web API', management }));
-}
-
-/** Of a trace that began at somebody else's: whatever of it comes here is kept or not as one. */
-export function isTraceSampled(tracing: Pick<LiveTracing, 'isSampled'>, traceId: string): boolean {
-  return tracing.isSampled(derivedUuid(traceId));
 }

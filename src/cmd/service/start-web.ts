@@ -27,6 +27,7 @@ import { leavingItem } from './leaving-item.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { createSlowTeller } from './slow-teller.ts';
+import { createSpanIntake } from './span-intake.ts';
 import { snapshotOf } from './web-view.ts';
 import { createWebhookIntake, type WebhookIntake } from './webhook-intake.ts';
 
@@ -183,6 +184,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     storeEvent: (connection, event) => insides.intake.store(connection, event),
     readLog: question => readBuildLog({ settings: settings.executor, components, log }, question),
     dequeue: request => storeDequeue(core, store, request),
+    spanIntake: createSpanIntake(core, store),
     auth: { realms: insides.realms, tokens: tokenVerifier(insides.realms, clock) },
     health: insides.health,
     contact: () => {

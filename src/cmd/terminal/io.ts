@@ -1,5 +1,6 @@
 /** What a command sees of the process it runs in: streams, environment, clock, Ctrl-C. Tests hand in their own. */
 import type { Clock } from '../../lib/clock.ts';
+import type { CommandTrace } from '../client/command-trace.ts';
 
 export interface TextStream {
   /** False: it holds more than it can pass on; more is welcome after `drain`. */
@@ -21,6 +22,8 @@ export interface Io {
   readonly clock: Clock;
   /** Aborted by the first SIGINT or SIGTERM while it is listened to. */
   readonly interrupted: () => AbortSignal;
+  /** Notes what the command asks the service. Absent: nobody wants to know. */
+  readonly trace?: CommandTrace;
 }
 
 export function print(io: Pick<Io, 'stdout'>, text: string): void {

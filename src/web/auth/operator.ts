@@ -43,7 +43,8 @@ export async function operatorOf(
   }
 }
 
-function refuseAnonymous({ realms }: Authentication, deed: string, because: string): Refusal {
+/** @param because why it is not this machine. */
+export function refuseAnonymous({ realms }: Authentication, deed: string, because: string): Refusal {
   if (realms.length > 0)
     return challenge(realms, 'none', `only this machine may ${deed} without a token: ${because}`);
   return {

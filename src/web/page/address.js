@@ -5,6 +5,7 @@ export const pages = {
   tenant: tenant => `${base}/t/${encodeURIComponent(tenant)}`,
   item: (tenant, uuid) => `${base}/t/${encodeURIComponent(tenant)}/item/${uuid}`,
   errors: tenant => `${base}/t/${encodeURIComponent(tenant)}/config-errors`,
+  pipeline: (tenant, name) => `${base}/t/${encodeURIComponent(tenant)}/pipeline/${encodeURIComponent(name)}`,
   build: (tenant, uuid) => `${base}/t/${encodeURIComponent(tenant)}/build/${uuid}`,
 };
 
@@ -24,12 +25,15 @@ export function fetchTenants() {
   return fetchJson(`${base}/api/tenants`);
 }
 
-/** `{page: 'board' | 'item' | 'build' | 'buildset' | 'errors' | 'none', tenant, uuid}` of the address bar. */
+/** `{page: 'board' | 'item' | 'build' | 'buildset' | 'pipeline' | 'errors' | 'none', tenant, uuid, name}` of the address bar. */
 export function currentPlace() {
   const path = location.pathname.slice(base.length);
   const found = /^\/t\/([^/]+)(?:\/(item|build|buildset)\/([0-9a-f]{32}))?/.exec(path);
   if (found === null) return { page: 'none', tenant: null, uuid: null };
   if (/^\/t\/[^/]+\/config-errors$/.test(path))
     return { page: 'errors', tenant: decodeURIComponent(found[1]), uuid: null };
+  const pipeline = /^\/t\/[^/]+\/pipeline\/([^/]+)$/.exec(path)?.[1];
+  if (pipeline !== undefined)
+    return { page: 'pipeline', tenant: decodeURIComponent(found[1]), name: decodeURIComponent(pipeline) };
   return { page: found[2] ?? 'board', tenant: decodeURIComponent(found[1]), uuid: found[3] ?? null };
 }

@@ -65,10 +65,7 @@ export class Board {
           'p',
           { class: 'idle' },
           'Nothing in ',
-          idle.flatMap((pipeline, index) => [
-            index > 0 && ', ',
-            element('span', { title: pipeline.description }, pipeline.name),
-          ]),
+          idle.flatMap((pipeline, index) => [index > 0 && ', ', this.#delaysLink(pipeline, pipeline.name)]),
           '.',
         ),
     );
@@ -94,9 +91,23 @@ export class Board {
         element('h2', {}, pipeline.name),
         element('span', { class: 'count' }, count(size, 'item')),
         pipeline.disabled && element('span', { class: 'chip is-bad' }, 'disabled after failures'),
+        this.#delaysLink(pipeline, 'where its time went'),
         pipeline.description !== null && element('p', { class: 'description' }, pipeline.description),
       ),
       pipeline.queues.map(queue => this.#queue(pipeline, queue)),
+    );
+  }
+
+  #delaysLink({ name, description }, text) {
+    return element(
+      'a',
+      {
+        class: 'delays-link',
+        'data-route': true,
+        href: pages.pipeline(this.#tenant, name),
+        title: description,
+      },
+      text,
     );
   }
 
@@ -138,7 +149,12 @@ export class Board {
       element(
         'span',
         { class: 'quiet' },
-        `Pipelines: ${pipelines.map(pipeline => pipeline.name).join(', ')}.`,
+        'Pipelines: ',
+        pipelines.flatMap((pipeline, index) => [
+          index > 0 && ', ',
+          this.#delaysLink(pipeline, pipeline.name),
+        ]),
+        '.',
       ),
     );
   }

@@ -1,7 +1,7 @@
 /** What held the item up, one thing after the other: each link of the chain with its place in the item's life. */
 import { pages } from './address.js';
 import { element } from './dom.js';
-import { duration, milliseconds } from './format.js';
+import { duration, milliseconds, stateWord } from './format.js';
 
 /** Links shorter than this share of the whole are told together. */
 const SHORT_SHARE = 0.01;
@@ -29,6 +29,35 @@ export function criticalPath(explanation, end) {
       shown.map(link => row(explanation.tenant, link, start, end)),
     ),
     rest >= 1 && element('p', { class: 'quiet' }, `and ${duration(rest)} in many small steps`),
+    waitedFor(explanation),
+  ];
+}
+
+/** Whom it waited for, and what that one was doing meanwhile. */
+function waitedFor({ tenant, waitedFor: waits }) {
+  if (waits.length === 0) return null;
+  return [
+    element('h3', {}, 'Whom it waited for'),
+    element(
+      'ol',
+      { class: 'path waited' },
+      waits.map(({ item, change, duration: time, meanwhile }) =>
+        element(
+          'li',
+          {},
+          element('b', {}, duration(milliseconds(time))),
+          element('a', { class: 'what', 'data-route': true, href: pages.item(tenant, item) }, change),
+          element(
+            'span',
+            { class: 'meanwhile' },
+            meanwhile.length > 0 && 'meanwhile: ',
+            meanwhile
+              .map(state => `${stateWord(state.state)} ${duration(milliseconds(state.duration))}`)
+              .join(', '),
+          ),
+        ),
+      ),
+    ),
   ];
 }
 

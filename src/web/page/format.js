@@ -39,6 +39,11 @@ export function count(number, one, many = `${one}s`) {
   return `${number} ${number === 1 ? one : many}`;
 }
 
+/** Of a share, 0 to 1. */
+export function percent(share) {
+  return share > 0 && share < 0.01 ? '<1 %' : `${Math.round(share * 100)} %`;
+}
+
 function two(number) {
   return String(number).padStart(2, '0');
 }
@@ -55,6 +60,7 @@ const STATES = {
   'needed-change': { word: 'waiting for a needed change', kind: 'wait' },
   dependency: { word: 'holding a place', kind: 'wait' },
   reporting: { word: 'reporting', kind: 'report' },
+  scheduler: { word: 'waiting for the scheduler', kind: 'wait' },
 };
 
 export function stateWord(name) {

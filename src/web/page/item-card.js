@@ -1,6 +1,6 @@
 /** One item of a queue, and what of it the item's own page repeats. */
 import { pages } from './address.js';
-import { element } from './dom.js';
+import { element, externalLink } from './dom.js';
 import { clock, duration, resultKind, resultMark, resultWord, stateKind, stateWord } from './format.js';
 
 export function itemCard(item) {
@@ -44,6 +44,7 @@ export function itemCard(item) {
         { class: 'change' },
         item.changes.map(shown => element('span', {}, shown.text)),
         change.owner !== null && element('span', { class: 'owner' }, `by ${change.owner}`),
+        element('span', { class: 'owner' }, externalLink(item.traceUrl, 'trace')),
       ),
       stateLine(item),
       item.resets.length > 0 && resetBadge(item),

@@ -20,6 +20,7 @@ export function itemHead(item) {
       change.owner !== null && element('span', {}, `by ${change.owner}`),
       item.dependsOn.length > 0 && element('span', {}, `needs ${item.dependsOn.join(', ')}`),
       externalLink(item.traceUrl, 'open in the trace viewer'),
+      externalLink(item.tracesUrl, 'with the traces of its event'),
     ),
     (item.left === null || item.jobs.length > 0) && itemSummary(item),
   ];

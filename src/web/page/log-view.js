@@ -2,7 +2,7 @@
 
 import { api, fetchJson, pages } from './address.js';
 import { pieces } from './ansi.js';
-import { element, show } from './dom.js';
+import { element, externalLink, show } from './dom.js';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.js';
 import { tick } from './ticking.js';
 
@@ -110,6 +110,7 @@ export class LogView {
           { 'data-route': true, href: pages.item(this.#tenant, item) },
           `its item in ${build.pipeline}`,
         ),
+        externalLink(build.gatehouse.trace_url, 'open in the trace viewer'),
       ),
     );
     this.tick();

@@ -5,10 +5,12 @@
  *     /t/<tenant>              its pipelines               board.js
  *     /t/<tenant>/item/<uuid>  one item                    item-view.js
  *     /t/<tenant>/build/<uuid> the log of a build          log-view.js
+ *     /t/<tenant>/pipeline/<p> where its time went         delays-view.js
  *     /t/<tenant>/config-errors                            errors-view.js
  */
 import { api, currentPlace, fetchJson, fetchTenants, pages } from './address.js';
 import { Board } from './board.js';
+import { DelaysView } from './delays-view.js';
 import { element, show } from './dom.js';
 import { ErrorsView } from './errors-view.js';
 import { clock } from './format.js';
@@ -51,6 +53,7 @@ async function open() {
       : `${place.page} · ${tenant} · Gatehouse`;
   if (place.page === 'item') view = new ItemView(main, tenant, place.uuid, live);
   else if (place.page === 'build') view = new LogView(main, tenant, place.uuid, live);
+  else if (place.page === 'pipeline') view = new DelaysView(main, tenant, place.name);
   else if (place.page === 'errors') view = new ErrorsView(main, tenant);
   else if (place.page === 'buildset') await openBuildset(tenant, place.uuid);
   else view = new Board(main, tenant, live);
@@ -145,7 +148,7 @@ function followRoute(event) {
 }
 
 function go(address) {
-  if (address !== location.pathname) window.history.pushState(null, '', address);
+  if (address !== location.pathname + location.search) window.history.pushState(null, '', address);
   void open();
   main.focus({ preventScroll: true });
 }

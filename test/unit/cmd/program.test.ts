@@ -149,7 +149,7 @@ describe('the commands', () => {
     service.answer(`/api/components/executor-4/${wish}`, { id: 'executor-4', wanted: 'x' });
     expect(await run(command, 'executor-4')).toBe(0);
     expect(io.out()).toBe(`${answer}\n`);
-    expect(service.asked.at(-1)).toBe(`/api/components/executor-4/${wish}`);
+    expect(service.asked).toContain(`/api/components/executor-4/${wish}`);
   });
 
   test('what the service refuses to ask is one line', async () => {

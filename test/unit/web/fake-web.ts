@@ -12,7 +12,13 @@ import { explainItem } from '../../../src/tracing/explain.ts';
 import type { CallerContext } from '../../../src/web/auth/caller-context.ts';
 import { tokenVerifier } from '../../../src/web/auth/token.ts';
 import { createWeb, type WebLimits } from '../../../src/web/create-web.ts';
-import type { ComponentHealth, StoreContact, TenantSnapshot, WebDeps } from '../../../src/web/deps.ts';
+import type {
+  ComponentHealth,
+  SpanIntake,
+  StoreContact,
+  TenantSnapshot,
+  WebDeps,
+} from '../../../src/web/deps.ts';
 import {
   checkItems,
   finishedItems,
@@ -35,6 +41,8 @@ export interface FakeWeb {
   /** Traces that dequeues were asked from, as far as they were believed. */
   readonly contexts: (CallerContext | undefined)[];
   readonly warnings: string[];
+  /** Undefined: tracing is off. */
+  spanIntake: SpanIntake | undefined;
   health: ComponentHealth[];
   /** The service knows its tenants. */
   started: boolean;
@@ -171,6 +179,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       fake.dequeued.push(item.uuid);
       fake.contexts.push(context);
     },
+    spanIntake: () => fake.spanIntake,
     auth: { realms, tokens: tokenVerifier(realms, { now: () => now }) },
     health: () => fake.health,
     contact: () => fake.contact,
@@ -199,6 +208,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     dequeued: [],
     contexts: [],
     warnings: [],
+    spanIntake: undefined,
     health: [{ component: 'scheduler', ready: true }],
     started: true,
     failStore: false,

@@ -1,0 +1,177 @@
+/**
+ * The trace of one command: a span for the command, one below it for each request it makes of the service. When the command
+ * has ended they are handed to that same service, which passes them on: a command line needs no collector.
+ *
+ *     const trace = commandTrace({ clock, environment, ids: randomIds(), version });
+ *     trace?.named('dequeue');
+ *     const call = trace?.request('POST', url);     // send call.headers with it
+ *     call?.answered(200);
+ *     call?.over();
+ *     await trace?.end(0, deliver);                 // all of it goes out, or none
+ *
+ * A `TRACEPARENT` in the environment becomes the parent: a command in a job is part of the job's trace. Nothing is recorded, told
+ * or sent with `DO_NOT_TRACK=1` or `OTEL_SDK_DISABLED=true`. Spans carry no arguments: the path of a request is all they tell.
+ */
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
+import { type IdMaker, type SpanId, spanIdOf, traceIdOf } from '../../lib/ids.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { attributesOf } from '../../tracing/attribute-values.ts';
+import { traceparent } from '../../tracing/carrier.ts';
+import { parseTraceparent } from '../../tracing/parse-traceparent.ts';
+
+export interface CommandTrace {
+  /** @param command without its arguments, e.g. `store dump`. */
+  named(command: string): void;
+  request(method: string, url: URL): TracedRequest;
+  /**
+   * Ends the command's span, and those of requests that still run. `deliver` is called with them when the service has answered
+   * at all: a command that found nobody is not kept waiting for nobody.
+   */
+  end(exitStatus: number, deliver: (spans: readonly SpanRecord[]) => Promise<void>): Promise<void>;
+}
+
+export interface TracedRequest {
+  /** To send with it. */
+  readonly headers: { readonly traceparent: string };
+  /** The answer has begun. */
+  answered(status: number): void;
+  /** The answer is complete. One that is not by then (a stream) ends with the command. */
+  over(): void;
+  /** Nobody answers, or not to the end. */
+  failed(): void;
+}
+
+export interface CommandTraceDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: IdMaker;
+  readonly environment: { readonly [name: string]: string | undefined };
+}
+
+/** Requests of one command that are recorded; one that asks again and again for days has more. */
+const MOST_REQUESTS = 200;
+const INTERRUPTED = 130;
+
+/** Undefined: nothing is to be recorded. */
+export function commandTrace({ clock, ids, environment }: CommandTraceDeps): CommandTrace | undefined {
+  if (isTrue(environment.DO_NOT_TRACK) || environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true')
+    return undefined;
+  const from = parseTraceparent(environment.TRACEPARENT);
+  const traceId = from?.span.traceId ?? traceIdOf(ids.uuid());
+  const sampled = from?.sampled ?? true;
+  const root = { spanId: spanIdOf(ids.uuid()), start: clock.now() };
+  const requests: Request[] = [];
+  let name = '';
+  let reached = false;
+
+  return {
+    named(command) {
+      name = command;
+    },
+    request(method, url) {
+      const request: Request = {
+        spanId: spanIdOf(ids.uuid()),
+        method,
+        url,
+        start: clock.now(),
+        status: undefined,
+        end: undefined,
+        broken: false,
+      };
+      if (requests.length < MOST_REQUESTS) requests.push(request);
+      return {
+        headers: { traceparent: traceparent({ traceId, spanId: request.spanId }, sampled) },
+        answered(status) {
+          reached = true;
+          request.status = status;
+        },
+        over() {
+          request.end ??= clock.now();
+        },
+        failed() {
+          request.end ??= clock.now();
+          request.broken = true;
+        },
+      };
+    },
+    async end(exitStatus, deliver) {
+      if (!reached || !sampled) return;
+      const end = clock.now();
+      const parent = { traceId, spanId: root.spanId };
+      const command: SpanRecord = {
+        ...parent,
+        parent: from?.span.spanId ?? null,
+        name: `gatehouse ${name}`,
+        kind: 'client',
+        start: root.start,
+        end,
+        attributes: attributesOf('Command', {
+          span: 'Command',
+          command: name,
+          exitCode: exitStatus,
+          result: exitStatus === 0 ? 'SUCCESS' : exitStatus === INTERRUPTED ? 'CANCELED' : 'FAILURE',
+          errorType: isFailure(exitStatus) ? `exit-${exitStatus}` : undefined,
+        }),
+        events: [],
+        links: [],
+        status: isFailure(exitStatus) ? { code: 'error', message: `exit-${exitStatus}` } : { code: 'unset' },
+      };
+      await deliver([command, ...requests.map(request => requestSpan(request, parent, end))]);
+    },
+  };
+}
+
+interface Request {
+  readonly spanId: SpanId;
+  readonly method: string;
+  readonly url: URL;
+  readonly start: Nanoseconds;
+  /** Of HTTP; undefined: no answer yet. */
+  status: number | undefined;
+  end: Nanoseconds | undefined;
+  broken: boolean;
+}
+
+function requestSpan(
+  request: Request,
+  command: Pick<SpanRecord, 'traceId' | 'spanId'>,
+  now: Nanoseconds,
+): SpanRecord {
+  const { spanId, method, url, start } = request;
+  const problem = problemOf(request);
+  return {
+    traceId: command.traceId,
+    spanId,
+    parent: command.spanId,
+    name: `${method} ${url.pathname}`,
+    kind: 'client',
+    start,
+    end: request.end ?? now,
+    attributes: attributesOf('CommandRequest', {
+      span: 'CommandRequest',
+      httpMethod: method,
+      httpStatus: request.status,
+      urlPath: url.pathname,
+      serverAddress: url.hostname,
+      serverPort: Number(url.port) || undefined,
+      result: problem === undefined ? 'SUCCESS' : 'FAILURE',
+      errorType: problem,
+    }),
+    events: [],
+    links: [],
+    status: problem === undefined ? { code: 'unset' } : { code: 'error', message: problem },
+  };
+}
+
+/** As the conventions for HTTP want it: the status, or a word. */
+function problemOf({ status, broken }: Request): string | undefined {
+  if (status !== undefined && status >= 400) return String(status);
+  return broken ? 'unreachable' : undefined;
+}
+
+function isFailure(exitStatus: number): boolean {
+  return exitStatus !== 0 && exitStatus !== INTERRUPTED;
+}
+
+function isTrue(value: string | undefined): boolean {
+  return value === '1' || value?.toLowerCase() === 'true';
+}

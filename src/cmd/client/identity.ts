@@ -1,0 +1,22 @@
+/** Who asks: headers every request of the command line carries. */
+import { Secret } from '../../lib/secret.ts';
+import { COMMAND_LINE_AGENT } from '../../web/auth/caller-context.ts';
+import { VERSION } from '../version.ts';
+
+export interface ClientIdentity {
+  /** Undefined: none; then only this machine's service lets us change something. */
+  readonly token: Secret | undefined;
+}
+
+export function identityHeaders({ token }: ClientIdentity): { readonly [name: string]: string } {
+  return {
+    'user-agent': `${COMMAND_LINE_AGENT}/${VERSION}`,
+    ...(token === undefined ? {} : { authorization: `Bearer ${token.reveal()}` }),
+  };
+}
+
+/** A token as people paste it, with or without `Bearer`. Undefined: it is none. */
+export function parseToken(text: string): Secret | undefined {
+  const [, token] = /^(?:Bearer +)?([\w.~+/=-]+)$/i.exec(text.trim()) ?? [];
+  return token === undefined ? undefined : new Secret(token);
+}

@@ -1,0 +1,45 @@
+/** `gatehouse dequeue`: takes a change out of a pipeline. */
+import type { Command } from 'commander';
+import { type Io, print, printJson } from '../terminal/io.ts';
+import { type AskOptions, addAskOptions, inTenant, type Session, tenantPath } from './session.ts';
+
+interface DequeueOptions extends AskOptions {
+  readonly pipeline: string;
+}
+
+const EXAMPLES = `
+Examples:
+  gatehouse dequeue acme/app master/login --pipeline gate
+  gatehouse dequeue acme/app refs/heads/master --pipeline post
+
+The service takes this from its own machine, and from elsewhere with a token that names the tenant.`;
+
+export function addDequeueCommand(program: Command, io: Io, done: (status: number) => void): void {
+  addAskOptions(program.command('dequeue'))
+    .summary('take a change out of a pipeline')
+    .description(
+      'Takes a change out of a pipeline, as if it had been withdrawn: its jobs are stopped, and what was tested with it is tested again without.',
+    )
+    .argument('<project>', 'name of the project, e.g. acme/app')
+    .argument('<change>', 'the change, e.g. master/login, or a ref')
+    .requiredOption('-p, --pipeline <name>', 'where it is')
+    .addHelpText('after', EXAMPLES)
+    .action(async (project: string, change: string, options: DequeueOptions) =>
+      done(await inTenant(io, options, session => dequeue(session, project, change, options))),
+    );
+}
+
+async function dequeue(
+  session: Session,
+  project: string,
+  change: string,
+  { pipeline }: DequeueOptions,
+): Promise<number> {
+  const { api, io, json } = session;
+  const what = change.startsWith('refs/') ? { ref: change } : { change };
+  const path = tenantPath(session, `project/${project.split('/').map(encodeURIComponent).join('/')}/dequeue`);
+  const answer = await api.post<unknown>(path, { pipeline, ...what });
+  if (json) printJson(io, answer);
+  else print(io, `${project} ${change} leaves ${pipeline} in its next turn`);
+  return 0;
+}

@@ -1,0 +1,117 @@
+/**
+ * Which spans of others may go where ours go.
+ *
+ *     whose    from this machine: our command line's; with a token: any service's but our own
+ *     where    in traces of their own, or below a span of an item: never a second root of an item's trace, never with the id of
+ *              a span of ours, and with a token only in tenants it names
+ *     what     attributes named `gatehouse.*` are ours to say, except the few a command's span has
+ *
+ * Spans that nobody records (their trace, or the item they belong to, is not sampled) are taken and dropped: their maker has
+ * done nothing wrong.
+ */
+import type { TraceId } from '../lib/ids.ts';
+import { isExported, type QueueItem } from '../model/queue-item.ts';
+import type { Attributes, SpanRecord } from '../model/span.ts';
+import { ATTRIBUTE } from '../tracing/attributes.ts';
+import type { Caller } from './auth/caller.ts';
+import { COMMAND_LINE_AGENT } from './auth/caller-context.ts';
+
+export interface SpanRules {
+  readonly caller: Exclude<Caller, { readonly kind: 'anonymous' }>;
+  /** `service.name` of our own spans. */
+  readonly ownService: string;
+  /** The item whose trace it is. */
+  readonly itemOf: (trace: TraceId) => Promise<QueueItem | undefined>;
+  readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
+  /** Whether a trace that is no item's is kept. */
+  readonly isSampled: (trace: TraceId) => boolean;
+}
+
+export interface AcceptedSpans {
+  readonly spans: readonly SpanRecord[];
+  readonly rejected: number;
+  /** Why the first of them was. */
+  readonly reason: string | undefined;
+}
+
+/** Traces in one request that are looked at; each costs a look into the history. */
+const MOST_TRACES = 50;
+const OURS = 'gatehouse.';
+/** What the spans of our command line say of themselves. */
+const COMMAND_ATTRIBUTES: ReadonlySet<string> = new Set([
+  ATTRIBUTE.span,
+  ATTRIBUTE.command,
+  ATTRIBUTE.exitCode,
+  ATTRIBUTE.result,
+]);
+
+export async function acceptSpans(spans: readonly SpanRecord[], rules: SpanRules): Promise<AcceptedSpans> {
+  const accepted: SpanRecord[] = [];
+  let rejected = 0;
+  let reason: string | undefined;
+  const reject = (why: string, count: number) => {
+    rejected += count;
+    reason ??= why;
+  };
+  let traces = 0;
+  for (const [trace, members] of Map.groupBy(spans, span => span.traceId)) {
+    if (traces++ >= MOST_TRACES) {
+      reject(`more than ${MOST_TRACES} traces in one request`, members.length);
+      continue;
+    }
+    const item = await rules.itemOf(trace);
+    const ours = item === undefined ? NONE : new Set(rules.spansOf(item).map(span => span.spanId));
+    const isKept = item === undefined ? rules.isSampled(trace) : isExported(item);
+    for (const span of members) {
+      const why = problemOf(span, rules) ?? placeProblem(span, item, ours, rules);
+      if (why !== undefined) reject(why, 1);
+      else if (isKept) accepted.push(cleaned(span));
+    }
+  }
+  return { spans: accepted, rejected, reason };
+}
+
+const NONE: ReadonlySet<string> = new Set();
+
+function problemOf({ resource }: SpanRecord, { caller, ownService }: SpanRules): string | undefined {
+  const service = resource?.['service.name'];
+  if (typeof service !== 'string' || service === '') return 'a span whose resource has no service.name';
+  if (service === COMMAND_LINE_AGENT) return undefined;
+  if (service === ownService) return `a span of service ${ownService}, which is ours`;
+  return caller.kind === 'here'
+    ? `a span of a service other than ${COMMAND_LINE_AGENT}: those need a token`
+    : undefined;
+}
+
+function placeProblem(
+  span: SpanRecord,
+  item: QueueItem | undefined,
+  ours: ReadonlySet<string>,
+  { caller }: SpanRules,
+): string | undefined {
+  if (item === undefined) return undefined;
+  if (caller.kind === 'user' && !caller.user.tenants.includes(item.tenant))
+    return 'a span in the trace of an item of a tenant the token does not name';
+  if (span.parent === null) return 'a second root in the trace of an item';
+  return ours.has(span.spanId) ? 'a span with the id of a span of ours' : undefined;
+}
+
+function cleaned(span: SpanRecord): SpanRecord {
+  const isCommand = span.resource?.['service.name'] === COMMAND_LINE_AGENT;
+  const { resource } = span;
+  return {
+    ...span,
+    attributes: withoutOurs(span.attributes, isCommand),
+    events: span.events.map(event => ({ ...event, attributes: withoutOurs(event.attributes) })),
+    links: span.links.map(link => ({ ...link, attributes: withoutOurs(link.attributes) })),
+    ...(resource === undefined ? {} : { resource: withoutOurs(resource) }),
+  };
+}
+
+function withoutOurs(attributes: Attributes, isCommand = false): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).filter(
+      ([name]) => !name.startsWith(OURS) || (isCommand && COMMAND_ATTRIBUTES.has(name)),
+    ),
+  );
+}

@@ -1,0 +1,236 @@
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { parseNanoseconds } from '../../../src/lib/clock.ts';
+import { type SpanId, spanIdOf, type TraceId, traceIdOf } from '../../../src/lib/ids.ts';
+import type { Attributes, SpanRecord } from '../../../src/model/span.ts';
+import { StoreError } from '../../../src/store/port.ts';
+import { otlpJson } from '../../../src/web/otlp-json.ts';
+import { companyKey, companyRealm, sharedRealm, token } from './auth/realms.ts';
+import { type FakeWeb, fakeWeb } from './fake-web.ts';
+import { finishedItems, gateItems, NOW } from './sample-gate.ts';
+
+let web: FakeWeb;
+const taken: SpanRecord[] = [];
+let sampled = true;
+
+beforeAll(async () => {
+  web = await fakeWeb({ realms: [sharedRealm(), companyRealm()] });
+});
+beforeEach(() => {
+  taken.length = 0;
+  sampled = true;
+  web.spanIntake = {
+    ownService: 'our-gate',
+    isSampled: () => sampled,
+    store: async spans => void taken.push(...spans),
+  };
+});
+afterAll(() => web.close());
+
+const CLI = 'gatehouse-cli';
+
+function span(facts: Partial<SpanRecord> = {}): SpanRecord {
+  return {
+    traceId: '0af7651916cd43dd8448eb211c80319c' as TraceId,
+    spanId: 'b7ad6b7169203331' as SpanId,
+    parent: null,
+    name: 'gatehouse status',
+    kind: 'client',
+    start: NOW,
+    end: parseNanoseconds(String(BigInt(NOW) + 5n)),
+    attributes: {},
+    events: [],
+    links: [],
+    status: { code: 'unset' },
+    ...facts,
+  };
+}
+
+interface Sent {
+  readonly service?: string;
+  readonly headers?: Record<string, string>;
+}
+
+function post(body: string | Buffer, headers: Record<string, string> = {}): Promise<Response> {
+  const bytes = new Uint8Array(Buffer.from(body));
+  return fetch(`${web.url}/api/otlp/v1/traces`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: bytes,
+  });
+}
+
+/** @returns what was rejected and why; undefined: nothing. */
+async function rejection(spans: readonly SpanRecord[], { service = CLI, headers = {} }: Sent = {}) {
+  const answer = await post(JSON.stringify(otlpJson(spans, '1', service)), headers);
+  expect(answer.status).toBe(200);
+  const { partialSuccess } = (await answer.json()) as {
+    partialSuccess?: { rejectedSpans: string; errorMessage: string };
+  };
+  return partialSuccess;
+}
+
+const bearer = async (claims?: Attributes | { readonly [name: string]: unknown }) => ({
+  authorization: `Bearer ${await token(claims)}`,
+});
+
+describe('the command line on this machine', () => {
+  test('hands over its spans, which keep their service', async () => {
+    expect(await rejection([span({ attributes: { 'gatehouse.command': 'status' } })])).toBeUndefined();
+    expect(taken).toMatchObject([
+      {
+        spanId: 'b7ad6b7169203331',
+        name: 'gatehouse status',
+        end: String(BigInt(NOW) + 5n),
+        resource: { 'service.name': CLI },
+        attributes: { 'gatehouse.command': 'status' },
+      },
+    ]);
+  });
+
+  test('may compress them', async () => {
+    const packed = gzipSync(JSON.stringify(otlpJson([span()], '1', CLI)));
+    expect(gunzipSync(packed).length).toBeGreaterThan(0);
+    expect((await post(packed, { 'content-encoding': 'gzip' })).status).toBe(200);
+    expect(taken).toHaveLength(1);
+  });
+
+  test('says nothing in our name', async () => {
+    const attributes = { 'gatehouse.tenant': 'main', 'gatehouse.command': 'x', 'http.request.method': 'GET' };
+    await rejection([span({ attributes, events: [{ at: NOW, name: 'e', attributes }] })]);
+    expect(taken[0]?.attributes).toEqual({ 'gatehouse.command': 'x', 'http.request.method': 'GET' });
+    expect(taken[0]?.events[0]?.attributes).toEqual({ 'http.request.method': 'GET' });
+  });
+
+  test('adds to the trace of an item below one of its spans, never beside or over them', async () => {
+    const item = gateItems()[0]!;
+    const traceId = traceIdOf(item.uuid);
+    const root = spanIdOf(item.uuid);
+    expect(await rejection([span({ traceId, parent: root })])).toBeUndefined();
+    expect(await rejection([span({ traceId })])).toMatchObject({
+      errorMessage: 'a second root in the trace of an item',
+    });
+    expect(
+      await rejection([span({ traceId, spanId: root, parent: '1'.repeat(16) as SpanId })]),
+    ).toMatchObject({
+      rejectedSpans: '1',
+      errorMessage: 'a span with the id of a span of ours',
+    });
+    expect(taken).toHaveLength(1);
+  });
+
+  test('adds nothing beside an item that has left, either', async () => {
+    const traceId = traceIdOf(finishedItems()[0]!.uuid);
+    expect(await rejection([span({ traceId })])).toMatchObject({ rejectedSpans: '1' });
+  });
+
+  test('is told nothing of spans nobody records', async () => {
+    sampled = false;
+    expect(await rejection([span()])).toBeUndefined();
+    expect(taken).toEqual([]);
+  });
+
+  test('needs not know that tracing is off', async () => {
+    web.spanIntake = undefined;
+    expect(await rejection([span(), span({ name: '' })])).toBeUndefined();
+    expect(taken).toEqual([]);
+  });
+});
+
+describe('other services', () => {
+  test('need a token, also on this machine', async () => {
+    expect(await rejection([span()], { service: 'deploy-bot' })).toEqual({
+      rejectedSpans: '1',
+      errorMessage: 'a span of a service other than gatehouse-cli: those need a token',
+    });
+    expect(await rejection([span()], { service: 'deploy-bot', headers: await bearer() })).toBeUndefined();
+    expect(taken).toMatchObject([{ resource: { 'service.name': 'deploy-bot' } }]);
+  });
+
+  test('do not pass for ours', async () => {
+    const headers = await bearer();
+    expect(await rejection([span()], { service: 'our-gate', headers })).toMatchObject({
+      errorMessage: 'a span of service our-gate, which is ours',
+    });
+    expect(await rejection([span()], { service: '', headers })).toMatchObject({
+      errorMessage: 'a span whose resource has no service.name',
+    });
+  });
+
+  test('add to items of tenants their token names only', async () => {
+    const item = gateItems()[0]!;
+    const below = [span({ traceId: traceIdOf(item.uuid), parent: spanIdOf(item.uuid) })];
+    const other = await bearer({ zuul: { admin: ['other'] } });
+    expect(await rejection(below, { service: 'bot', headers: other })).toMatchObject({
+      errorMessage: 'a span in the trace of an item of a tenant the token does not name',
+    });
+    expect(await rejection(below, { service: 'bot', headers: await bearer() })).toBeUndefined();
+  });
+
+  test('are limited in traces, and take nobody else’s part by that', async () => {
+    const many = Array.from({ length: 60 }, (_, n) =>
+      span({ traceId: n.toString(16).padStart(32, 'a') as TraceId }),
+    );
+    expect(await rejection(many, { service: 'bot', headers: await bearer() })).toEqual({
+      rejectedSpans: '10',
+      errorMessage: 'more than 50 traces in one request',
+    });
+    expect(taken).toHaveLength(50);
+  });
+
+  test('are limited in spans, each by itself', async () => {
+    const many = Array.from({ length: 7000 }, () => span());
+    const headers = await bearer({ sub: 'chatty' });
+    expect(await rejection(many, { service: 'bot', headers })).toBeUndefined();
+    expect(await rejection(many, { service: 'bot', headers })).toEqual({
+      rejectedSpans: '2000',
+      errorMessage: 'more than 12000 spans in a minute',
+    });
+    expect(
+      await rejection([span()], { service: 'bot', headers: await bearer({ sub: 'quiet' }) }),
+    ).toBeUndefined();
+    expect(await rejection([span()], { service: CLI })).toBeUndefined();
+  });
+
+  test('may prove who they are by whatever realm there is', async () => {
+    const claims = { iss: 'https://login.example.org', zuul: undefined };
+    const made = await token(claims, { key: companyKey, alg: 'RS256' });
+    const headers = { authorization: `Bearer ${made}` };
+    expect(await rejection([span()], { service: 'bot', headers })).toBeUndefined();
+  });
+});
+
+describe('nobody else hands over spans', () => {
+  test.each([
+    ['somebody behind a proxy', { 'x-forwarded-for': '192.0.2.1' }],
+    ['a page of another origin', { origin: 'https://evil.example.org' }],
+    ['somebody with a token that does not count', { authorization: 'Bearer a.b.c' }],
+  ])('not %s', async (_who, headers) => {
+    const answer = await post(JSON.stringify(otlpJson([span()], '1', CLI)), headers);
+    expect(answer.status).toBe(401);
+    expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="gate.example.org"/);
+    expect(taken).toEqual([]);
+  });
+
+  test.each([
+    ['of another type', 'x', { 'content-type': 'text/plain' }, 415],
+    ['packed in an unknown way', 'x', { 'content-encoding': 'br' }, 415],
+    ['that is no JSON', '{', {}, 400],
+    ['that is too large', ' '.repeat(5_000_000), {}, 413],
+  ])('nor anything %s', async (_what, body, headers, status) => {
+    expect((await post(body, headers)).status).toBe(status);
+  });
+
+  test('what cannot be stored is to be sent again', async () => {
+    const store = async () => {
+      throw new StoreError('ConnectionLoss', '/outbox');
+    };
+    web.spanIntake = { ownService: 'our-gate', isSampled: () => true, store };
+    const answer = await post(JSON.stringify(otlpJson([span()], '1', CLI)));
+    expect(answer.status).toBe(503);
+  });
+
+  test('not by fetching', async () => {
+    expect((await fetch(`${web.url}/api/otlp/v1/traces`)).status).toBe(405);
+  });
+});
