@@ -1,0 +1,229 @@
+/** What gRPC and HTTP have in common, and what only one of them can get wrong. */
+import { afterEach, describe, expect, it } from 'vitest';
+import { Secret } from '../../../../src/lib/secret.ts';
+import type { SpanRecord } from '../../../../src/model/span.ts';
+import {
+  type ExporterOptions,
+  otlpExporter,
+  type SpanExporter,
+} from '../../../../src/tracing/otlp/exporter.ts';
+import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
+import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
+import { makeAuthority } from '../../../fake/certificates.ts';
+import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
+import { resetAndMergedStory } from '../../../fake/item-stories.ts';
+import { type OtlpSink, type SinkOptions, startOtlpSink } from '../../../fake/otlp-sink.ts';
+
+const cleanups: (() => unknown)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).toReversed()) await cleanup();
+});
+
+const spans = itemSpans(resetAndMergedStory().item);
+const one = spans.slice(0, 1);
+const resource = resourceOf({
+  serviceName: 'gatehouse',
+  serviceVersion: '0.1.0',
+  instanceId: 'i-1',
+  component: 'all',
+  extra: new Map(),
+});
+
+type Protocol = ExporterOptions['protocol'];
+
+function exporterTo(
+  protocol: Protocol,
+  endpoint: string,
+  options: Partial<ExporterOptions> = {},
+): SpanExporter {
+  const base = { insecure: true, timeoutMs: 5000, compression: 'none', resource, version: '0.1.0' } as const;
+  const exporter = otlpExporter({ ...base, protocol, endpoint, ...options });
+  cleanups.push(() => exporter.close());
+  return exporter;
+}
+
+async function sinkFor(protocol: Protocol, options: SinkOptions = {}): Promise<OtlpSink> {
+  const sink = await startOtlpSink({ ...options, protocol: protocol === 'grpc' ? 'grpc' : 'http' });
+  cleanups.push(() => sink[Symbol.asyncDispose]());
+  return sink;
+}
+
+describe.each<Protocol>(['grpc', 'http/protobuf'])('%s', protocol => {
+  it('brings a whole trace, exact to the nanosecond, with the flags a receiver wants', async () => {
+    const sink = await sinkFor(protocol);
+    expect(await exporterTo(protocol, sink.url).send(spans)).toEqual({
+      kind: 'delivered',
+      refused: undefined,
+    });
+    expect(checkTraces(sink.spans)).toEqual([]);
+    expect(sink.spans.map(span => span.start)).toEqual(spans.map(span => asArrived(span).start));
+    expect(new Set(sink.spans.map(span => [span.flags, span.dropped].join(' ')))).toEqual(
+      new Set([`${0x101} 0`]),
+    );
+  });
+
+  it('sends the same bytes each time', async () => {
+    const sink = await sinkFor(protocol);
+    const exporter = exporterTo(protocol, sink.url);
+    await exporter.send(spans);
+    await exporter.send(spans);
+    expect(sink.requests[1]!.body.equals(sink.requests[0]!.body)).toBe(true);
+  });
+
+  it('lets the spans of others keep who made them, side by side with ours', async () => {
+    const sink = await sinkFor(protocol);
+    const theirs = (index: number): SpanRecord => ({
+      ...spans[index]!,
+      resource: { 'service.name': 'unit-tests', 'process.tags': ['a', 'b'] },
+      scope: 'pytest',
+      traceState: 'vendor=x,other=y',
+    });
+    await exporterTo(protocol, sink.url).send([theirs(0), spans[1]!, theirs(2)]);
+    const arrived = sink.spans.map(({ spanId, resource, scope, traceState }) => {
+      return [spanId, resource['service.name'], scope, traceState];
+    });
+    expect(arrived).toEqual([
+      [spans[0]!.spanId, 'unit-tests', 'pytest', 'vendor=x,other=y'],
+      [spans[2]!.spanId, 'unit-tests', 'pytest', 'vendor=x,other=y'],
+      [spans[1]!.spanId, 'gatehouse', 'gatehouse', ''],
+    ]);
+    expect(sink.spans[0]!.resource['process.tags']).toEqual(['a', 'b']);
+  });
+
+  it('compresses and sends headers when told to', async () => {
+    const sink = await sinkFor(protocol);
+    const headers = new Map([['X-Api-Key', new Secret('letmein')]]);
+    await exporterTo(protocol, sink.url, { compression: 'gzip', headers }).send(spans);
+    expect(sink.requests[0]!.headers).toMatchObject({ 'x-api-key': 'letmein' });
+    expect(sink.spans.length).toBe(spans.length);
+  });
+
+  it('tells what was refused, of that request only', async () => {
+    const sink = await sinkFor(protocol);
+    sink.answerNext({ kind: 'partial', rejected: 200, message: 'too old' });
+    const exporter = exporterTo(protocol, sink.url);
+    expect(await exporter.send(one)).toEqual({ kind: 'delivered', refused: { spans: 200, text: 'too old' } });
+    expect(await exporter.send(one)).toEqual({ kind: 'delivered', refused: undefined });
+  });
+
+  it('finds a connection that breaks off worth another try', async () => {
+    const sink = await sinkFor(protocol);
+    sink.answerNext({ kind: 'reset' });
+    const exporter = exporterTo(protocol, sink.url);
+    expect((await exporter.send(one)).kind).toBe('again');
+    expect((await exporter.send(one)).kind).toBe('delivered');
+  });
+
+  it('gives up on a collector that does not answer, and comes back over a new connection', async () => {
+    const sink = await sinkFor(protocol);
+    sink.answerNext({ kind: 'hang' });
+    const exporter = exporterTo(protocol, sink.url, { timeoutMs: 200 });
+    expect((await exporter.send(one)).kind).toBe('again');
+    expect((await exporter.send(one)).kind).toBe('delivered');
+    expect(sink.connections).toBe(2);
+  });
+
+  it('gives up its requests when it is closed', async () => {
+    const sink = await sinkFor(protocol);
+    sink.answerAlways({ kind: 'hang' });
+    const exporter = exporterTo(protocol, sink.url);
+    const sending = exporter.send(one);
+    await sink.waitForRequests(1);
+    exporter.close();
+    expect((await sending).kind).toBe('again');
+  });
+
+  it('finds nobody listening worth another try', async () => {
+    const sink = await sinkFor(protocol);
+    sink.stop();
+    expect((await exporterTo(protocol, sink.url).send(one)).kind).toBe('again');
+  });
+
+  it('is told that a request is too large', async () => {
+    const sink = await sinkFor(protocol, { maxBytes: 2000 });
+    expect((await exporterTo(protocol, sink.url).send(spans)).kind).toBe('too-large');
+    expect(sink.spans).toEqual([]);
+  });
+
+  it('does not even try what no collector takes', async () => {
+    const sink = await sinkFor(protocol);
+    const large = { ...spans[0]!, name: 'x'.repeat(4 * 1024 * 1024) };
+    expect((await exporterTo(protocol, sink.url).send([large])).kind).toBe('too-large');
+    expect(sink.requests).toEqual([]);
+  });
+
+  it('speaks TLS with a private authority and a client certificate', async () => {
+    const authority = makeAuthority('collectors');
+    const server = authority.issue('collector');
+    const client = authority.issue('gatehouse');
+    const sink = await sinkFor(protocol, { tls: { ...server, clientCa: authority.cert } });
+    const trusted = { insecure: false, tls: { ca: authority.cert, ...client } };
+    expect((await exporterTo(protocol, sink.url, trusted).send(one)).kind).toBe('delivered');
+    const stranger = { insecure: false, tls: { ca: authority.cert }, timeoutMs: 1000 };
+    expect((await exporterTo(protocol, sink.url, stranger).send(one)).kind).toBe('again');
+    const distrustful = { insecure: false, tls: { ca: makeAuthority('others').cert }, timeoutMs: 1000 };
+    expect((await exporterTo(protocol, sink.url, distrustful).send(one)).kind).toBe('again');
+  });
+
+  it('says at once when a TLS file holds something else', () => {
+    const tls = { ca: Buffer.from('x'), cert: Buffer.from('y'), key: Buffer.from('z') };
+    expect(() => exporterTo(protocol, 'https://localhost:1', { insecure: false, tls })).toThrow();
+  });
+});
+
+describe('http/protobuf alone', () => {
+  it('posts protobuf to the whole URL, over connections it keeps', async () => {
+    const sink = await sinkFor('http/protobuf');
+    const exporter = exporterTo('http/protobuf', `${sink.url}/otlp/v1/traces?tenant=a`);
+    await exporter.send(one);
+    await exporter.send(one);
+    expect(sink.requests[0]).toMatchObject({
+      method: 'POST',
+      path: '/otlp/v1/traces?tenant=a',
+      headers: { 'content-type': 'application/x-protobuf', 'user-agent': 'gatehouse/0.1.0' },
+    });
+    expect(sink.connections).toBe(1);
+  });
+
+  it('does not tell a collector that closes an idle connection from one that works', async () => {
+    const sink = await sinkFor('http/protobuf');
+    const exporter = exporterTo('http/protobuf', sink.url);
+    await exporter.send(one);
+    sink.answerNext({ kind: 'reset' });
+    expect((await exporter.send(one)).kind).toBe('delivered');
+    expect(sink.requests.length).toBe(3);
+  });
+
+  it('does not follow a redirect', async () => {
+    const elsewhere = await sinkFor('http/protobuf');
+    const sink = await sinkFor('http/protobuf');
+    sink.answerNext({ kind: 'status', code: 307, headers: { location: `${elsewhere.url}/v1/traces` } });
+    expect(await exporterTo('http/protobuf', sink.url).send(one)).toMatchObject({ kind: 'lost' });
+    expect(elsewhere.connections).toBe(0);
+  });
+
+  it('waits as long as Retry-After says', async () => {
+    const sink = await sinkFor('http/protobuf');
+    sink.answerNext({ kind: 'status', code: 503, retryAfterMs: 3000 });
+    expect(await exporterTo('http/protobuf', sink.url).send(one)).toEqual({
+      kind: 'again',
+      afterMs: 3000,
+      text: 'HTTP 503: status 503',
+    });
+  });
+
+  it('reads only the beginning of an answer that does not end', async () => {
+    const sink = await sinkFor('http/protobuf');
+    sink.answerNext({ kind: 'body', body: Buffer.alloc(50_000_000, 0x2a) });
+    expect((await exporterTo('http/protobuf', sink.url).send(one)).kind).toBe('delivered');
+  });
+
+  it('gives up on an answer that stops in the middle of its headers', async () => {
+    const sink = await sinkFor('http/protobuf');
+    const held = Promise.withResolvers<void>();
+    sink.answerNext({ kind: 'slow', until: held.promise, answer: { kind: 'ok' } });
+    const exporter = exporterTo('http/protobuf', sink.url, { timeoutMs: 100 });
+    expect(await exporter.send(one)).toMatchObject({ kind: 'again', text: 'no answer within 100 ms' });
+    held.resolve();
+  });
+});
