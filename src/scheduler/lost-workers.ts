@@ -10,9 +10,10 @@ import type { PipelineEvent } from '../model/event.ts';
 import type { MergerRequest } from '../model/merge.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import { type Operation, type Store, StoreError } from '../store/port.ts';
-import type { RequestQueue } from '../store/request-queue.ts';
+import type { Abandoned, RequestQueue } from '../store/request-queue.ts';
+import { type PassDeps, recordPass } from './pass-recorder.ts';
 
-export interface LostWorkersDeps {
+export interface LostWorkersDeps extends PassDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
@@ -28,15 +29,11 @@ export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
       abandoned.kind === 'lost-worker' && !abandoned.cancelled
         ? deps.mergeRequests.requeue(abandoned.request)
         : deps.mergeRequests.discard(abandoned);
-    await settle(operations, `merge request ${abandoned.request.uuid}`, deps);
+    await settle(operations, 'merge', abandoned, deps);
   }
   for (const abandoned of await deps.buildRequests.abandoned()) {
     const result = abandoned.kind === 'lost-worker' ? lostResult(abandoned.request.value, deps) : [];
-    await settle(
-      [...deps.buildRequests.discard(abandoned), ...result],
-      `build ${abandoned.request.uuid}`,
-      deps,
-    );
+    await settle([...deps.buildRequests.discard(abandoned), ...result], 'build', abandoned, deps);
   }
 }
 
@@ -55,13 +52,29 @@ function lostResult(request: BuildRequest, deps: LostWorkersDeps): readonly Oper
   });
 }
 
-async function settle(operations: readonly Operation[], what: string, deps: LostWorkersDeps): Promise<void> {
+async function settle(
+  operations: readonly Operation[],
+  work: 'merge' | 'build',
+  abandoned: Abandoned<MergerRequest> | Abandoned<BuildRequest>,
+  deps: LostWorkersDeps,
+): Promise<void> {
+  const pass = recordPass('lost-workers', ownerOf(abandoned), deps);
+  await pass.part('Sweep', `lost-${work}`, async () => ({ settled: 1 }));
   try {
-    await deps.store.multi(operations);
-    deps.log.warn({}, `the worker of ${what} is gone; it is done again`);
+    await deps.store.multi([...operations, ...pass.rows()]);
+    deps.log.warn({}, `the worker of ${work} request ${abandoned.request.uuid} is gone; it is done again`);
   } catch (error) {
     // Settled by another scheduler, or its worker is back: nothing of ours was applied.
     if (!(error instanceof StoreError && ['NoNode', 'NodeExists', 'BadVersion'].includes(error.code)))
       throw error;
   }
+}
+
+/** Nobody knows whose a broken request was. */
+function ownerOf(abandoned: Abandoned<MergerRequest> | Abandoned<BuildRequest>) {
+  if (abandoned.kind !== 'lost-worker') return {};
+  const { value } = abandoned.request;
+  if ('jobName' in value) return { tenant: value.tenant, pipeline: value.pipeline, item: value.item };
+  const { tenant, item: whose } = value;
+  return whose === undefined ? { tenant } : { tenant, pipeline: whose.pipeline, item: whose.item };
 }

@@ -11,7 +11,7 @@
  * commit that was too large for one multi. Call between turns: `state` must be what is stored.
  */
 import type { Clock } from '../lib/clock.ts';
-import { derivedUuid, type IdMaker, type Uuid } from '../lib/ids.ts';
+import { derivedUuid, type Uuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { isOpen } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
@@ -26,11 +26,11 @@ import { type Operation, StoreError } from '../store/port.ts';
 import { isIntact, isReadable, type RequestQueue } from '../store/request-queue.ts';
 import { splitOperations } from '../store/split-operations.ts';
 import { type CommandContext, commandOperations } from './commands.ts';
+import { type PassDeps, recordPass } from './pass-recorder.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 
-export interface SettleDeps {
+export interface SettleDeps extends PassDeps {
   readonly clock: Clock;
-  readonly ids: IdMaker;
   readonly log: Log;
   readonly events: EventQueue<PipelineEvent>;
   readonly mergeRequests: RequestQueue<MergerRequest>;
@@ -43,6 +43,7 @@ export async function settleLostWork(
   context: Pick<PipelineContext, 'tenant' | 'pipeline' | 'store' | 'commanding'>,
   fence: Fence,
 ): Promise<void> {
+  const whose = { tenant: context.tenant.name, pipeline: context.pipeline.name };
   const merges = await deps.mergeRequests.everything();
   const builds = await deps.buildRequests.everything();
   const items = [...state.items.values()];
@@ -62,7 +63,10 @@ export async function settleLostWork(
     const reports = intents.length > 0 ? [] : lostReports(items, state, known, context.commanding);
     if (reports.length > 0)
       deps.log.warn({ lost: reports.length }, 'reports are nowhere to be found; they are made again');
-    const operations = [...lost.flatMap(event => deps.events.put(event)), ...reports];
+    const pass = recordPass('lost-work', whose, deps);
+    await pass.part('Sweep', 'lost-requests', async () => ({ settled: lost.length }));
+    await pass.part('Sweep', 'lost-reports', async () => ({ settled: reports.length }));
+    const operations = [...lost.flatMap(event => deps.events.put(event)), ...reports, ...pass.rows()];
     for (const part of splitOperations(operations)) await fence.commit(part, deps.ids.uuid());
   }
   const wanted = new Set<string>(items.flatMap(wantedBy));
@@ -76,8 +80,10 @@ export async function settleLostWork(
     .filter(isReadable)
     .filter(({ uuid, value }) => isOurs(value.tenant, value.pipeline) && !wanted.has(uuid))
     .map(({ uuid }) => uuid);
-  await withdraw(strayMerges, deps.mergeRequests, deps, fence);
-  await withdraw(strayBuilds, deps.buildRequests, deps, fence);
+  const pass = recordPass('stray-requests', whose, deps);
+  await pass.part('Sweep', 'stray-merges', () => withdraw(strayMerges, deps.mergeRequests, deps, fence));
+  await pass.part('Sweep', 'stray-builds', () => withdraw(strayBuilds, deps.buildRequests, deps, fence));
+  if (pass.didSomething) await fence.commit(pass.rows(), deps.ids.uuid());
 }
 
 function workOf(event: PipelineEvent): readonly string[] {
@@ -156,18 +162,21 @@ async function withdraw<T extends MergerRequest | BuildRequest>(
   requests: RequestQueue<T>,
   { ids, log }: SettleDeps,
   fence: Fence,
-): Promise<void> {
-  if (uuids.length === 0) return;
+): Promise<{ readonly removed: number }> {
+  if (uuids.length === 0) return { removed: 0 };
+  let removed = 0;
   const operations = await requests.withdrawAll(uuids);
   if (operations.length > 0)
     log.warn({ requests: operations.length }, 'requests that nobody waits for are withdrawn');
   for (const operation of operations) {
     try {
       await fence.commit([operation], ids.uuid());
+      removed += 1;
     } catch (error) {
       // A worker was quicker: the next look finds what is left to do.
       if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'NodeExists'].includes(error.code))
         throw error;
     }
   }
+  return { removed };
 }

@@ -11,10 +11,13 @@ import { pause } from '../lib/pause.ts';
 import type { Fence } from '../store/fence.ts';
 import { type Operation, StoreError } from '../store/port.ts';
 import { sweepSeen } from '../store/seen.ts';
+import { splitOperations } from '../store/split-operations.ts';
 import { wakeUps } from '../store/wake-ups.ts';
+import { outdatedLandings } from './landings.ts';
 import { fencedLoop, together } from './loop.ts';
 import { settleLostWorkers } from './lost-workers.ts';
 import { outdatedChanges } from './outdated-changes.ts';
+import { recordPass } from './pass-recorder.ts';
 import { readHoldings } from './read-holdings.ts';
 import type { SchedulerShared } from './shared.ts';
 import { createBlobSweeper } from './sweep-blobs.ts';
@@ -49,10 +52,10 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
 }
 
 async function watchClaims(path: string, shared: SchedulerShared, signal: AbortSignal): Promise<void> {
-  const { store, clock, log } = shared.deps;
+  const { store } = shared.deps;
   const { mergeRequests, buildRequests, pipelineQueue } = shared;
   for await (const _ of wakeUps(store, path, signal, event => event.kind === 'deleted')) {
-    await settleLostWorkers({ store, clock, log, mergeRequests, buildRequests, pipelineQueue });
+    await settleLostWorkers({ ...shared.deps, mergeRequests, buildRequests, pipelineQueue });
   }
 }
 
@@ -67,39 +70,59 @@ async function sweepRegularly(shared: SchedulerShared, fence: Fence, signal: Abo
 /** One sweep per call. A job graph goes with the second sweep that finds it unused. */
 export function createSweep(shared: SchedulerShared, fence: Fence): () => Promise<void> {
   const { store, paths, clock, connections, ids, log } = shared.deps;
+  const { mergeRequests, buildRequests } = shared;
   const blobs = createBlobSweeper(store, paths);
 
-  /** Each by itself: when somebody wrote what one is about, it stays. */
-  async function removeAll(operations: readonly (readonly Operation[])[]): Promise<void> {
+  /** Each by itself: when somebody wrote what one is about, it stays. @returns how many went. */
+  async function removeAll(
+    operations: readonly (readonly Operation[])[],
+  ): Promise<{ readonly removed: number }> {
+    let removed = 0;
     for (const each of operations) {
       try {
         await fence.commit(each, ids.uuid());
+        removed += each.filter(({ kind }) => kind === 'delete').length;
       } catch (error) {
         if (!isOthersWork(error)) throw error;
       }
     }
+    return { removed };
   }
 
   return async () => {
     const now = clock.now();
-    for (const name of connections.keys()) await sweepSeen(store, paths.connection(name).seen, now);
+    const pass = recordPass('store', {}, shared.deps);
+    await pass.part('Sweep', 'delivery-ids', async () => {
+      let removed = 0;
+      for (const name of connections.keys())
+        removed += await sweepSeen(store, paths.connection(name).seen, now);
+      return { removed };
+    });
+    await pass.part('Sweep', 'landings', async () =>
+      removeAll(splitOperations(await outdatedLandings(store, paths.landings, now))),
+    );
     const candidates = await blobs.candidates();
     await shared.changes.fresh();
     const holdings = await readHoldings(store, paths);
     if (holdings.unreadable.length > 0)
       log.warn({ paths: holdings.unreadable }, 'what these records hold is not known; less is swept');
     else {
-      await removeAll(blobs.unused(candidates, holdings.blobs).map(operation => [operation]));
-      const old = outdatedChanges(
-        shared.changes.all(),
-        holdings.changes,
-        addMilliseconds(now, -CLOSED_CHANGE_KEPT),
+      await pass.part('CacheCleanup', 'job-graphs', () =>
+        removeAll(blobs.unused(candidates, holdings.blobs).map(operation => [operation])),
       );
-      await removeAll(shared.changes.forget(old).map(operation => [operation]));
+      const before = addMilliseconds(now, -CLOSED_CHANGE_KEPT);
+      const old = outdatedChanges(shared.changes.all(), holdings.changes, before);
+      await pass.part('CacheCleanup', 'closed-changes', () =>
+        removeAll(shared.changes.forget(old).map(operation => [operation])),
+      );
     }
-    for (const requests of [shared.mergeRequests, shared.buildRequests])
-      await removeAll((await requests.staleCancels()).map(operation => [operation]));
-    await removeAll(await deadLeftovers(shared, holdings));
+    await pass.part('Sweep', 'stale-cancels', async () => {
+      const stale = [mergeRequests, buildRequests].map(requests => requests.staleCancels());
+      return removeAll((await Promise.all(stale)).flat().map(operation => [operation]));
+    });
+    await pass.part('Sweep', 'leftovers', async () => removeAll(await deadLeftovers(shared, holdings)));
+    const rows = pass.rows();
+    if (rows.length > 0) await fence.commit(rows, ids.uuid());
   };
 }
 

@@ -153,6 +153,8 @@ export function contextMaker(
       lostWork: {
         clock,
         ids: deps.ids,
+        paths: deps.paths,
+        tracing: deps.tracing,
         log,
         mergeRequests: shared.mergeRequests,
         buildRequests: shared.buildRequests,

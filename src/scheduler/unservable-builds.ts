@@ -3,8 +3,6 @@
  * that could has left for good. Looked at again whenever executors come and go; a build whose labels nobody offers ends as
  * NODE_FAILURE, as it would have at once (`commands.ts`).
  */
-import type { Clock } from '../lib/clock.ts';
-import type { IdMaker } from '../lib/ids.ts';
 import { derivedUuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
@@ -16,13 +14,12 @@ import { type Operation, remove, type Store, StoreError } from '../store/port.ts
 import type { RequestQueue, StoredRequest } from '../store/request-queue.ts';
 import { wakeUps } from '../store/wake-ups.ts';
 import { labelProblem } from './node-labels.ts';
+import { type PassDeps, recordPass } from './pass-recorder.ts';
 import type { SteadyExecutors } from './steady-executors.ts';
 
-export interface UnservableDeps {
+export interface UnservableDeps extends PassDeps {
   readonly store: Store;
   readonly paths: StorePaths;
-  readonly clock: Pick<Clock, 'now'>;
-  readonly ids: IdMaker;
   readonly log: Pick<Log, 'warn'>;
   readonly executors: SteadyExecutors;
   readonly buildRequests: RequestQueue<BuildRequest>;
@@ -66,9 +63,10 @@ export async function endUnservableBuilds(deps: UnservableDeps, fence: Committer
 async function end(
   request: StoredRequest<BuildRequest>,
   detail: string,
-  { pipelineQueue, clock, ids, log }: UnservableDeps,
+  deps: UnservableDeps,
   fence: Committer,
 ): Promise<void> {
+  const { pipelineQueue, clock, ids, log } = deps;
   const { uuid, tenant, pipeline, item, buildset, jobName } = request.value;
   const result = pipelineQueue(tenant, pipeline).put({
     kind: 'build-result',
@@ -80,9 +78,11 @@ async function end(
     execution: null,
     detail,
   });
+  const pass = recordPass('unservable-builds', { tenant, pipeline, item }, deps);
+  await pass.part('Sweep', 'unservable-build', async () => ({ settled: 1 }));
   try {
     // A worker that has claimed it meanwhile has written its record.
-    await fence.commit([remove(request.path, request.version), ...result], ids.uuid());
+    await fence.commit([remove(request.path, request.version), ...result, ...pass.rows()], ids.uuid());
     log.warn({ build: uuid, job: jobName, tenant, pipeline }, `a build that waited cannot run: ${detail}`);
   } catch (error) {
     if (!(error instanceof StoreError && ['NoNode', 'BadVersion'].includes(error.code))) throw error;

@@ -22,6 +22,7 @@ export interface PassFacts {
   /** Whose work it looked after; absent: everybody's. */
   readonly tenant?: TenantName;
   readonly pipeline?: PipelineName;
+  readonly item?: Uuid;
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
   readonly parts: readonly PassPart[];
@@ -45,7 +46,8 @@ export function passSpans(facts: PassFacts, style: SpanStyle): readonly SpanReco
   const parts = facts.parts.filter(({ removed, settled }) => removed + settled > 0);
   if (parts.length === 0) return [];
   const window = { start: facts.startedAt, end: facts.endedAt };
-  const trace = eventTrace(facts.pass, window, { tenant: facts.tenant, pipeline: facts.pipeline }, style);
+  const ids = { tenant: facts.tenant, pipeline: facts.pipeline, itemId: facts.item };
+  const trace = eventTrace(facts.pass, window, ids, style);
   const sum = (count: (part: PassPart) => number) => parts.reduce((total, part) => total + count(part), 0);
   const root = spanOf({
     ...trace.draft,

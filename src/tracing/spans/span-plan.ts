@@ -9,7 +9,7 @@ import type { Attributes, SpanLink, SpanRecord } from '../../model/span.ts';
 import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import { errorTypeOf, statusOf } from '../status.ts';
-import { clampInto, type TimeWindow } from '../time-window.ts';
+import { clampInto, lasting, type TimeWindow } from '../time-window.ts';
 import { zuulNameOf } from '../zuul-names.ts';
 import type { SpanStyle } from './span-options.ts';
 
@@ -58,7 +58,7 @@ export function spanOf(draft: SpanDraft): SpanRecord {
   const label = draft.label ?? kind;
   const window =
     draft.parent === null
-      ? { start: draft.start, end: draft.end, adjusted: 0 }
+      ? lasting({ start: draft.start, end: draft.end, adjusted: 0 })
       : clampInto(draft.parent, draft.start, draft.end);
   const derived = {
     span: label,
@@ -71,7 +71,7 @@ export function spanOf(draft: SpanDraft): SpanRecord {
     spanId: draft.id,
     parent: draft.parent === null ? (draft.remoteParent ?? null) : draft.parent.id(),
     name: nameOf(draft, label),
-    kind: draft.parent === null ? 'server' : 'internal',
+    kind: draft.parent === null && !BY_ITSELF.has(kind) ? 'server' : 'internal',
     start: window.start,
     end: window.end,
     attributes: attributesOf(kind, derived, draft.common, draft.own),
@@ -80,6 +80,9 @@ export function spanOf(draft: SpanDraft): SpanRecord {
     status: statusOf(result),
   };
 }
+
+/** Roots of what Gatehouse does unasked. */
+const BY_ITSELF: ReadonlySet<SpanKind> = new Set(['Sweep', 'Reconfigure']);
 
 function nameOf({ kind, style, subject, driver }: SpanDraft, label: string): string {
   if (style.names === 'zuul') return zuulNameOf(kind, label, driver);

@@ -123,7 +123,7 @@ async function open(stand: Stand, share = createFairShare()) {
     log,
     events,
     context: () => context,
-    lostWork: { clock, ids, log, mergeRequests, buildRequests },
+    lostWork: { ...stand, mergeRequests, buildRequests },
     reports: {
       clock,
       ids,

@@ -8,6 +8,8 @@ import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { acquireFence, type Fence } from '../../../src/store/fence.ts';
 import { storePaths } from '../../../src/store/paths.ts';
 import type { Store } from '../../../src/store/port.ts';
+import type { LiveTracing } from '../../../src/tracing/live-tracing.ts';
+import { NO_TRACING } from '../../fake/no-tracing.ts';
 
 export interface Stand extends AsyncDisposable {
   readonly store: Store;
@@ -19,6 +21,8 @@ export interface Stand extends AsyncDisposable {
   readonly log: Log;
   readonly logged: string[];
   readonly duty: Duty;
+  /** Off. */
+  readonly tracing: LiveTracing;
   fence(name: string): Promise<Fence>;
 }
 
@@ -45,6 +49,7 @@ export function openStand(): Stand {
     log,
     logged,
     duty: createDuty(),
+    tracing: NO_TRACING,
     async fence(name) {
       const base = `/fences/${name}`;
       await ensureNode(store, base);

@@ -13,6 +13,7 @@ import { storePaths } from '../../../src/store/paths.ts';
 import type { Operation, Store } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
 import { claimRequest } from '../../../src/store/request-worker.ts';
+import { NO_TRACING } from '../../fake/no-tracing.ts';
 import { SILENT } from '../../fake/silent-log.ts';
 import { buildRequest } from '../executor/fixture.ts';
 import { manualClock } from '../store/test-bench.ts';
@@ -44,7 +45,17 @@ async function open(patience = 0) {
   });
   const executors = steadyExecutors(labels, store, paths, clock, patience);
   const pipelineQueue = () => events;
-  return { store, paths, clock, ids, log: SILENT, executors, buildRequests: builds, pipelineQueue };
+  return {
+    store,
+    paths,
+    clock,
+    ids,
+    log: SILENT,
+    tracing: NO_TRACING,
+    executors,
+    buildRequests: builds,
+    pipelineQueue,
+  };
 }
 
 /** An executor of its own session. */
