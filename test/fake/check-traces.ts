@@ -125,6 +125,7 @@ function checkSpan(span: CheckedSpan, say: Say): void {
   if (!/^[0-9a-f]{32}$/.test(span.traceId) || /^0+$/.test(span.traceId)) say('has a malformed trace id');
   if (!/^[0-9a-f]{16}$/.test(span.spanId) || /^0+$/.test(span.spanId)) say('has a malformed span id');
   if (span.end < span.start) say('ends before it starts');
+  if (span.end === span.start) say('takes no time, which Jaeger takes for a fault');
   const kind = kindOf(span);
   if (!span.name.startsWith(kind)) say(`is named other than its kind ${kind}`);
   const result = span.attributes['gatehouse.result'];

@@ -90,7 +90,7 @@ async function traceExport(io: Io, options: ExportOptions): Promise<number> {
   const outcome = await prepare(io, options);
   if (outcome.kind === 'refused') return complain(io, outcome.text);
   await using items = outcome.items;
-  return run(io, options, { ...outcome, items });
+  return await run(io, options, { ...outcome, items });
 }
 
 interface Prepared {

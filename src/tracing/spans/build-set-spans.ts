@@ -10,7 +10,8 @@ import { planBuild } from './build-spans.ts';
 import type { ItemContext } from './item-context.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
 import { planMergerWork } from './merger-work-spans.ts';
-import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
+import { type SpanPlan, spanOf } from './span-plan.ts';
+import { clampedParent } from './step-spans.ts';
 import { planTurnWork } from './turn-work-spans.ts';
 
 export interface BuildSetPlace {
@@ -28,7 +29,7 @@ export function planBuildSet(
   place: BuildSetPlace,
 ): readonly SpanPlan[] {
   const end = endOf(buildset) ?? context.root.end;
-  const own: ParentSpan = { id: () => spanIdOf(buildset.uuid), start: buildset.createdAt, end };
+  const own = clampedParent(() => spanIdOf(buildset.uuid), context.root, { start: buildset.createdAt, end });
   const plans: SpanPlan[] = [planOwnSpan(context, buildset, place.previous, end)];
   const { other } = place;
   buildset.mergerWork.forEach((work, index) => {

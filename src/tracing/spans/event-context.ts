@@ -6,7 +6,7 @@ import type { SpanRecord } from '../../model/span.ts';
 import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import { rootSpanOf } from '../span-ids.ts';
-import { clampInto } from '../time-window.ts';
+import { clampInto, lasting } from '../time-window.ts';
 import type { SpanStyle } from './span-options.ts';
 import type { ParentSpan, SpanDraft } from './span-plan.ts';
 import { spanOf } from './span-plan.ts';
@@ -34,7 +34,7 @@ export function eventTrace(
   const common = attributesOf('EventReceive', ids);
   return {
     draft: { traceId: caller?.traceId ?? traceId, style, common },
-    root: { id: () => spanId, ...window },
+    root: lasting({ id: () => spanId, ...window }),
   };
 }
 

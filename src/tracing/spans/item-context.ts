@@ -6,6 +6,7 @@ import { projectIdOf } from '../../model/project.ts';
 import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
 import type { Attributes } from '../../model/span.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
+import { lasting } from '../time-window.ts';
 import type { SpanOptions } from './span-options.ts';
 import { once, type ParentSpan, type SpanDraft } from './span-plan.ts';
 
@@ -35,7 +36,7 @@ export function itemContext(item: QueueItem, options: SpanOptions): ItemContext 
     item,
     options,
     traceId,
-    root: { id: () => spanIdOf(item.uuid), start: item.enqueuedAt, end: endOfItem(item) },
+    root: lasting({ id: () => spanIdOf(item.uuid), start: item.enqueuedAt, end: endOfItem(item) }),
     draft: { traceId, style: options, common },
     withChange: once(() => attributesOf('BuildSet', vcsOf(item.changes, options), common)),
   };

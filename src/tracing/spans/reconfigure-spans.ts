@@ -9,7 +9,7 @@ import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { Step } from '../../model/step.ts';
-import { clampInto } from '../time-window.ts';
+import { clampInto, lasting } from '../time-window.ts';
 import { type EventTrace, eventTrace } from './event-context.ts';
 import type { SpanStyle } from './span-options.ts';
 import { type ParentSpan, spanOf } from './span-plan.ts';
@@ -47,7 +47,10 @@ export function reconfigureSpans(
 ): readonly SpanRecord[] {
   const { startedAt: start, endedAt: end, version, errors, reads } = renewal;
   const id = parent === null ? trace.root.id() : derivedSpanId(parent.id(), 'Reconfigure', 0);
-  const place = { id: () => id, ...(parent === null ? { start, end } : clampInto(parent, start, end)) };
+  const place = {
+    id: () => id,
+    ...(parent === null ? lasting({ start, end }) : clampInto(parent, start, end)),
+  };
   const span = spanOf({
     ...trace.draft,
     kind: 'Reconfigure',
