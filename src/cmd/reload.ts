@@ -2,7 +2,6 @@
  * Reading gatehouse.conf again while the process runs (SIGHUP). `[tracing]` takes effect at once; what else has changed is named
  * in the log and waits for a restart; a file with errors changes nothing.
  */
-import { isDeepStrictEqual } from 'node:util';
 import type { Log } from '../lib/log.ts';
 import type { Environment } from '../settings/interpolate.ts';
 import { readSettings } from '../settings/read-settings.ts';
@@ -57,11 +56,14 @@ function unreadableFile(tracing: Parameters<typeof tlsFiles>[0]): string | undef
 
 function changedSections(before: Settings, after: Settings): readonly string[] {
   return Object.keys(after).filter(
-    section => section !== 'tracing' && !isDeepStrictEqual(textOf(before, section), textOf(after, section)),
+    section => section !== 'tracing' && meaningOf(before, section) !== meaningOf(after, section),
   );
 }
 
-/** Secrets show nothing of themselves: one that changed is not noticed. */
-function textOf(settings: Settings, section: string): unknown {
-  return Object.entries(settings).find(([name]) => name === section)?.[1];
+/** Wherever in the file it stands. Secrets show nothing of themselves: one that changed is not noticed. */
+function meaningOf(settings: Settings, section: string): string {
+  const value: unknown = Object.entries(settings).find(([name]) => name === section)?.[1];
+  return JSON.stringify(value, (key, part: unknown) =>
+    key === 'at' ? undefined : part instanceof Map ? [...part] : part,
+  );
 }

@@ -40,6 +40,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
       root,
       projects: Object.keys(projects),
       collector: sink.url,
+      tracingOff: setup.tracingOff ?? false,
       executor: setup.executor ?? [],
       tracing: setup.tracing ?? [],
       sections: setup.sections ?? [],
@@ -47,16 +48,17 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     },
     log.log,
   );
+  const traced = setup.collectorDown !== true && setup.tracingOff !== true;
   const api = createApi(service.url);
   const observer: Observer = observe({
     api,
     stage,
     sink,
-    traced: () => setup.collectorDown !== true,
+    traced: () => traced,
     describe: () => `${describe(observer)}\n${log.tail()}`,
   });
   // A branch that moves before the first look at its repository is no news to the gate.
-  if (setup.collectorDown !== true)
+  if (traced)
     await observer.until('the first look at each repository', () => firstLooks(sink) >= developers.size);
   return makeWorld({ root, setup, sink, stage, log, developers, service, api, observer, hooks, pushes });
 }

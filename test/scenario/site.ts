@@ -13,8 +13,9 @@ export const TOKEN = 'token of the scenario';
 export interface SiteOptions {
   readonly root: string;
   readonly projects: readonly string[];
-  /** Collector; undefined: tracing is off. */
-  readonly collector: string | undefined;
+  readonly collector: string;
+  /** The collector is named, and nothing is sent. */
+  readonly tracingOff: boolean;
   /** More lines for sections of gatehouse.conf. */
   readonly executor: readonly string[];
   readonly tracing: readonly string[];
@@ -48,9 +49,16 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
   return started.service;
 }
 
-function settingsText({ root, collector, executor, tracing: more, sections, store }: SiteOptions): string {
-  const tracing =
-    collector === undefined ? 'enabled = false' : `enabled = true\nendpoint = ${collector}\ntimeout = 2000`;
+function settingsText({
+  root,
+  collector,
+  tracingOff,
+  executor,
+  tracing: more,
+  sections,
+  store,
+}: SiteOptions): string {
+  const tracing = `enabled = ${!tracingOff}\nendpoint = ${collector}\ntimeout = 2000`;
   return `[scheduler]
 tenant_config = tenants.yaml
 state_dir = ${stateOf(root)}

@@ -39,23 +39,18 @@ function roots(sink: OtlpSink): readonly unknown[] {
 test('[tracing] takes effect at once: another collector, another protocol, off, and on again', {
   timeout: 4 * DEADLINE,
 }, async () => {
-  const world = await openWorld({ layout: classicLayout() }, { kind: 'embedded' });
+  const world = await openWorld({ layout: classicLayout(), tracingOff: true }, { kind: 'embedded' });
   await using second = await startOtlpSink({ protocol: 'http' });
   try {
     world.free();
+    await changeTracing(world, 'enabled = true', `endpoint = ${world.sink.url}`);
     await land(world, 'A');
+    await world.observer.until('A at the first collector', () => roots(world.sink).length >= 1);
 
-    await changeTracing(
-      world,
-      'enabled = true',
-      'protocol = http/protobuf',
-      `endpoint = ${second.url}`,
-      'span_names = zuul',
-    );
+    await changeTracing(world, 'enabled = true', 'protocol = http/protobuf', `endpoint = ${second.url}`);
     await land(world, 'B');
-    await world.observer.until('B at the second collector', () => roots(second).length >= 2);
+    await world.observer.until('B at the second collector', () => roots(second).length >= 1);
     expect(roots(second).every(change => String(change).includes('B'))).toBe(true);
-    expect(second.spans.filter(span => span.name.includes(' '))).toEqual([]);
 
     await changeTracing(world, 'enabled = false');
     const requests = second.requests.length;
@@ -68,6 +63,7 @@ test('[tracing] takes effect at once: another collector, another protocol, off, 
       roots(world.sink).some(change => String(change).includes('D')),
     );
     expect(second.requests.length).toBe(requests);
+    expect(world.log.trouble.filter(line => line.includes('restart'))).toEqual([]);
 
     const all = [...world.sink.spans, ...second.spans];
     expect(checkTraces(all)).toEqual([]);
@@ -84,7 +80,7 @@ test('a file with errors changes nothing, and says where they are', { timeout: 2
     await changeTracing(world, 'enabled = true', 'endpoint = not an endpoint');
     expect(world.log.trouble.join('\n')).toMatch(/gatehouse\.conf:\d+: \[tracing\] endpoint/);
     await land(world, 'A');
-    await world.observer.until('A at the collector', () => roots(world.sink).length >= 2);
+    await world.observer.until('A at the collector', () => roots(world.sink).length >= 1);
   } finally {
     await world[Symbol.asyncDispose]();
   }

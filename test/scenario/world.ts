@@ -39,6 +39,8 @@ export interface WorldSetup {
   readonly sections?: readonly string[];
   /** True: the collector refuses everything until the story says otherwise (`world.sink.answerAlways`). */
   readonly collectorDown?: boolean;
+  /** True: the collector is named, and tracing is off all the same. */
+  readonly tracingOff?: boolean;
   /** Warnings and errors of the log that belong to the story. */
   readonly expectedTrouble?: readonly RegExp[];
 }
