@@ -16,7 +16,7 @@ export const DEFAULT_URL = 'http://127.0.0.1:9000';
 export interface AskOptions {
   readonly url?: string;
   readonly tenant?: string;
-  readonly authToken?: Secret;
+  readonly authToken?: string;
   readonly json?: boolean;
   readonly verbose?: boolean;
   /** False: `--no-color`. */
@@ -61,19 +61,10 @@ export function addServiceOptions(command: Command): Command {
     .option(
       '--auth-token <token>',
       'proves who you are, see "create-auth-token" (default: $GATEHOUSE_AUTH_TOKEN, $ZUUL_AUTH_TOKEN)',
-      parseTokenOption,
     )
     .option('--json', 'answer for programs')
     .option('--no-color', 'without colours; also NO_COLOR=1')
     .option('--verbose', "tell also what became of the command's own trace");
-}
-
-/** @throws InvalidArgumentError without the token. */
-function parseTokenOption(text: string): Secret {
-  const token = parseToken(text);
-  if (token === undefined)
-    throw new InvalidArgumentError('It must be a token (three parts with dots between).');
-  return token;
 }
 
 /** @throws InvalidArgumentError */
@@ -105,7 +96,7 @@ export async function withService(
 ): Promise<number> {
   const url = options.url ?? addressFrom(io.environment);
   if (typeof url !== 'string') return complain(io, url.text);
-  const token = options.authToken ?? tokenFrom(io.environment);
+  const token = tokenFrom(options, io.environment);
   if (token !== undefined && 'kind' in token) return complain(io, token.text);
   const { trace } = io;
   const status = await outcomeOf(io, command, {
@@ -145,13 +136,12 @@ function addressFrom({ GATEHOUSE_URL: variable = '' }: Io['environment']): strin
   );
 }
 
-/** Undefined: there is none. */
-function tokenFrom(environment: Io['environment']): Secret | Refused | undefined {
-  for (const name of ['GATEHOUSE_AUTH_TOKEN', 'ZUUL_AUTH_TOKEN']) {
-    const text = environment[name] ?? '';
-    if (text !== '') return parseToken(text) ?? refused(`what ${name} holds is no token`);
-  }
-  return undefined;
+/** Undefined: there is none. What is no token is not repeated: it may have been a secret. */
+function tokenFrom({ authToken }: AskOptions, environment: Io['environment']): Secret | Refused | undefined {
+  const { GATEHOUSE_AUTH_TOKEN, ZUUL_AUTH_TOKEN } = environment;
+  const places = { '--auth-token': authToken, GATEHOUSE_AUTH_TOKEN, ZUUL_AUTH_TOKEN };
+  const [place, text] = Object.entries(places).find(([, value = '']) => value !== '') ?? [];
+  return text === undefined ? undefined : (parseToken(text) ?? refused(`what ${place} holds is no token`));
 }
 
 /** As {@link withService}, for its tenant. */

@@ -1,25 +1,41 @@
 /** A small HTTP server that answers like the service, with what a test hands it. */
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
 export interface CannedService extends AsyncDisposable {
   readonly url: string;
   /** Paths with their questions, in the order they were asked. */
   readonly asked: readonly string[];
+  /** The same requests, whole. */
+  readonly requests: readonly CannedRequest[];
   /** Answers from now on; a path is looked for with its question first, then without. */
   answer(path: string, body: unknown): void;
   /** Sends an event to every open stream; later streams begin with the last one. */
   send(documents: { readonly [name: string]: unknown }, now: number): void;
 }
 
+export interface CannedRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
+  readonly body: string;
+}
+
+/** A body that never comes. */
+export const NEVER = Symbol('never');
+
 export async function cannedService(): Promise<CannedService> {
   const answers = new Map<string, unknown>();
   const asked: string[] = [];
+  const requests: CannedRequest[] = [];
   const streams = new Set<ServerResponse>();
   let last: string | undefined;
-  const server = createServer((request, response) => {
-    const path = request.url ?? '';
+  const server = createServer(async (request, response) => {
+    const { url: path = '', method = '', headers } = request;
     asked.push(path);
+    let sent = '';
+    for await (const piece of request.setEncoding('utf8')) sent += String(piece);
+    requests.push({ method, path, headers, body: sent });
     if (path.endsWith('/events')) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write('retry: 2000\n\n');
@@ -29,6 +45,7 @@ export async function cannedService(): Promise<CannedService> {
       return;
     }
     const body = answers.get(path) ?? answers.get(path.replace(/\?.*/, ''));
+    if (body === NEVER) return;
     response.writeHead(body === undefined ? 404 : 200, { 'Content-Type': 'application/json' });
     if (typeof body === 'string') response.end(body);
     else response.end(JSON.stringify(body ?? { error: `there is nothing at ${path}`, place: 'path' }));
@@ -38,6 +55,7 @@ export async function cannedService(): Promise<CannedService> {
   return {
     url: `http://127.0.0.1:${port}`,
     asked,
+    requests,
     answer: (path, body) => {
       answers.set(path, body);
     },
