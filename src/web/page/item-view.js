@@ -118,7 +118,7 @@ export class ItemView {
 
   #drawTimes() {
     const end = this.#item.left?.at ?? this.#live.now();
-    show(this.#time, timePanel(this.#item, end));
+    show(this.#time, timePanel(this.#item, end, this.#explanation));
     this.#path.hidden = this.#explanation === undefined;
     if (this.#explanation !== undefined) show(this.#path, criticalPath(this.#explanation, end));
   }

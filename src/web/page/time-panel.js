@@ -1,14 +1,14 @@
 /** Where the time of an item went: one bar, the states added up, and what its resets cost. */
 import { element } from './dom.js';
-import { clock, count, duration, stateKind, stateWord } from './format.js';
+import { clock, count, duration, milliseconds, stateKind, stateWord } from './format.js';
 import { timeBar } from './time-bar.js';
 
-/** @param end when the item left, or now. */
-export function timePanel(item, end) {
-  const stretches = item.timeline.map((entry, index) => ({
-    ...entry,
-    until: item.timeline[index + 1]?.since ?? end,
-  }));
+/**
+ * @param end when the item left, or now.
+ * @param explanation the service's, if it is there already: it also tells what the scheduler let pass.
+ */
+export function timePanel(item, end, explanation) {
+  const stretches = stretchesOf(item, end, explanation);
   const total = end - item.enqueuedAt;
   return [
     element(
@@ -21,6 +21,25 @@ export function timePanel(item, end) {
     stateTable(stretches, total),
     item.resets.length > 0 && resetList(item.resets),
   ];
+}
+
+/** As explained, and as the item tells for what came since. */
+function stretchesOf(item, end, explanation) {
+  const told = (explanation?.stretches ?? []).map(({ state, subject, from, to }) => ({
+    name: state,
+    subject: state === 'scheduler' ? stateWord(subject) : (subject ?? null),
+    since: milliseconds(from),
+    until: milliseconds(to),
+  }));
+  const known = told.at(-1)?.until ?? item.enqueuedAt;
+  const later = item.timeline
+    .map((entry, index) => ({
+      ...entry,
+      since: Math.max(entry.since, known),
+      until: item.timeline[index + 1]?.since ?? end,
+    }))
+    .filter(({ since, until }) => since < until);
+  return [...told, ...later];
 }
 
 /** Each state with all its stretches added up, longest first. */

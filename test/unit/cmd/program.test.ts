@@ -3,6 +3,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createApi } from '../../../src/cmd/client/api.ts';
 import { currentView } from '../../../src/cmd/client/follow.ts';
 import { runProgram } from '../../../src/cmd/commands/program.ts';
+import { addMilliseconds, fromMilliseconds } from '../../../src/lib/clock.ts';
+import { delaysOf } from '../../../src/tracing/delays.ts';
 import { type CannedService, cannedService } from './canned-service.ts';
 import {
   before,
@@ -95,6 +97,9 @@ beforeAll(async () => {
     lostBuildTime: '0',
     builds: [],
     criticalPath: [],
+    waitedFor: [],
+    executorQueueTime: '0',
+    buildTime: '0',
   });
 });
 
@@ -189,6 +194,25 @@ describe('the commands', () => {
   test('explain tells where the time went', async () => {
     expect(await run('explain', 'acme/app', 'master/done')).toBe(0);
     expect(io.out()).toContain('Where the time went');
+  });
+
+  test('delays tells where the time of a pipeline went, and where its page is', async () => {
+    const now = fromMilliseconds(NOW);
+    const day = addMilliseconds(now, -86_400_000);
+    service.answer('/api/tenant/acme/pipeline/gate/delays?since=24h', {
+      ...delaysOf([], { since: day, covered: day, until: now }),
+      tenant: 'acme',
+      pipeline: 'gate',
+      queues: [],
+    });
+    expect(await run('delays', 'gate')).toBe(0);
+    expect(io.out()).toBe(
+      `gate of acme  the last 24h 00m\n  no item was there in that time\n\npage  ${service.url}/t/acme/pipeline/gate\n`,
+    );
+    expect(await run('delays', 'gate', '--json')).toBe(0);
+    expect(io.out()).toContain('"leftPerHour": 0');
+    expect(await run('delays', 'gate', '--since', '7d')).toBe(1);
+    expect(service.asked).toContain('/api/tenant/acme/pipeline/gate/delays?since=7d');
   });
 
   test('why tells of decisions and of the item', async () => {

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { MOST_ITEMS } from '../../../src/web/delays-route.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
-import { uuidOf } from './sample-item.ts';
+import { finishedItems } from './sample-gate.ts';
+import { at, uuidOf } from './sample-item.ts';
 
 let web: FakeWeb;
 beforeAll(async () => {
@@ -357,6 +359,76 @@ describe('an item', () => {
       resets: [{ code: 'item-ahead-failed', culprit: { job: 'unit-tests' } }],
     });
     expect(json.criticalPath.length).toBeGreaterThan(3);
+  });
+});
+
+describe('the delays of a pipeline', () => {
+  const path = '/api/tenant/main/pipeline/gate/delays';
+
+  test('count what left and what is queued, with links to the slowest', async () => {
+    const { json } = await get(path);
+    expect(json).toMatchObject({
+      tenant: 'main',
+      pipeline: 'gate',
+      truncated: false,
+      items: 8,
+      queued: 6,
+      left: 2,
+      queues: [{ name: 'integrated', window: 5, items: 6 }],
+    });
+    expect(json.since).toBe(String(BigInt(json.until) - 86_400_000_000_000n));
+    expect(json.resets.byJob).toMatchObject([{ job: 'unit-tests', resets: 4, items: 4 }]);
+    expect(json.slowest[0]).toMatchObject({
+      item: uuidOf('retry-budget'),
+      result: null,
+      page: `${web.url}/t/main/item/${uuidOf('retry-budget')}`,
+      traceUrl: expect.stringContaining(`/trace/${uuidOf('retry-budget')}?uiFind=`),
+    });
+  });
+
+  test.each(['1h', '7d', '2026-11-20T11:00:00Z', '2026-11-20T13:00:00.5%2B02:00'])(
+    'since %s are asked for',
+    async since => {
+      expect((await get(`${path}?since=${since}`)).status).toBe(200);
+    },
+  );
+
+  test.each([
+    ['since=yesterday', 'since: "yesterday" is neither a time such as'],
+    ['since=0h', 'since: it is not in the past'],
+    ['since=2027-01-01T00:00:00Z', 'since: it is not in the past'],
+    ['since=401d', 'since: it is more than 400 days ago'],
+    ['since=5', 'since: "5" is neither a time such as'],
+    ['sinc=1h', 'sinc: unknown parameter, did you mean "since"?'],
+  ])('with ?%s are refused', async (query, error) => {
+    const { status, json } = await get(`${path}?${query}`);
+    expect([status, json.error]).toEqual([400, expect.stringContaining(error)]);
+  });
+
+  test('of an unknown pipeline name those there are', async () => {
+    const { status, json } = await get('/api/tenant/main/pipeline/gat/delays');
+    expect([status, json.error]).toEqual([404, 'tenant main has no pipeline "gat", did you mean "gate"?']);
+  });
+
+  test('are counted from the newest items on when there are too many, and the answer says since when', async () => {
+    const busy = await fakeWeb();
+    const [, merged] = finishedItems();
+    const items = Array.from({ length: MOST_ITEMS + 5 }, (_, index) => ({
+      ...merged!,
+      uuid: uuidOf('many', String(index)),
+      earlier: [],
+      buildset: { ...merged!.buildset, uuid: uuidOf('many', 'buildset', String(index)), builds: [] },
+      phase: { phase: 'left', at: at(index / 100), reason: 'reported', result: 'SUCCESS' } as const,
+    }));
+    await busy.history.record(items.map(item => ({ kind: 'item', item }) as const));
+    const answer = await fetch(`${busy.url}${path}`);
+    expect(await answer.json()).toMatchObject({
+      truncated: true,
+      left: MOST_ITEMS,
+      covered: at(0.05),
+      leftPerHour: expect.any(Number),
+    });
+    await busy.close();
   });
 });
 

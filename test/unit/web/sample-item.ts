@@ -110,6 +110,9 @@ export function sampleItem(name: string, sample: SampleItem): QueueItem {
       state,
       since: at(since),
       ...(subject === undefined ? {} : { subject }),
+      ...(state === 'change-ahead' && typeof sample.behind === 'string'
+        ? { item: uuidOf(sample.behind) }
+        : {}),
     }),
   );
   const [firstEntry, ...restOfTimeline] = timeline;

@@ -1,0 +1,72 @@
+/** Who had others tested again, and what that cost: by job, by change, by project, by reason. */
+import { pages } from './address.js';
+import { element } from './dom.js';
+import { count, duration, milliseconds, percent } from './format.js';
+
+/** Rows shown of each list. */
+const SHOWN = 6;
+
+export function culpritPanel({ tenant, resets }) {
+  const times = resets.count === 1 ? 'once' : count(resets.count, 'time');
+  const lost = `${time(resets.lostBuildTime)} of machine time lost, ${percent(resets.lostShare)} of all`;
+  return element(
+    'section',
+    { class: 'panel', 'aria-labelledby': 'culprits-title' },
+    element(
+      'h2',
+      { id: 'culprits-title' },
+      `Tested again ${times}`,
+      element('span', { class: 'total' }, `${count(resets.items, 'item')}; ${lost}`),
+    ),
+    element(
+      'div',
+      { class: 'culprits' },
+      list('Jobs to blame', resets.byJob, row => row.job),
+      list('Changes to blame', resets.byChange, row => [
+        element('a', { 'data-route': true, href: pages.item(tenant, row.item) }, row.change),
+        row.job !== null && element('small', {}, ` ${row.job}`),
+      ]),
+      element(
+        'div',
+        {},
+        list('Their projects', resets.byProject, row => row.project),
+        list('Reasons', resets.byCause, row => row.code.replaceAll('-', ' ')),
+      ),
+    ),
+  );
+}
+
+function list(title, rows, nameOf) {
+  if (rows.length === 0) return null;
+  const most = Math.max(1, ...rows.map(row => milliseconds(row.lostBuildTime)));
+  return element(
+    'section',
+    { 'aria-label': title },
+    element('h3', {}, title),
+    element(
+      'ol',
+      {},
+      rows.slice(0, SHOWN).map(row => {
+        const bar = element('i', { class: 'number-bar is-lost', 'aria-hidden': 'true' });
+        bar.style.width = `max(2px, ${(milliseconds(row.lostBuildTime) / most) * 100}%)`;
+        return element(
+          'li',
+          {},
+          element('span', { class: 'name' }, nameOf(row)),
+          element(
+            'span',
+            { class: 'often', title: `${count(row.items, 'item')} tested again` },
+            `${row.resets}×`,
+          ),
+          element('b', { title: 'machine time lost' }, time(row.lostBuildTime)),
+          element('span', { class: 'rail' }, bar),
+        );
+      }),
+    ),
+    rows.length > SHOWN && element('p', { class: 'quiet' }, `and ${rows.length - SHOWN} more`),
+  );
+}
+
+function time(nanoseconds) {
+  return duration(milliseconds(nanoseconds));
+}

@@ -1,0 +1,82 @@
+/** How full a pipeline was over time: a column per stretch of time, its items stacked by what they were doing. */
+import { element } from './dom.js';
+import { clock, count, dateAndClock, milliseconds } from './format.js';
+
+/** Stacked from the bottom up. */
+const LAYERS = [
+  { look: 'report', word: 'reporting', states: ['reporting'] },
+  { look: 'ahead', word: 'done, waiting for the change ahead', states: ['change-ahead'] },
+  { look: 'run', word: 'testing', states: ['running'] },
+  { look: 'prepare', word: 'merging, choosing jobs', states: ['merge', 'configure', 'repo-state'] },
+  {
+    look: 'wait',
+    word: 'waiting',
+    states: ['executor', 'hold-following', 'needed-change', 'scheduler', 'dependency'],
+  },
+  { look: 'outside', word: 'outside the window', states: ['window'] },
+];
+const DAY_MS = 86_400_000;
+
+export function loadChart({ load, covered, until }) {
+  const columns = load.map(point => ({
+    ...point,
+    at: milliseconds(point.at),
+    layers: LAYERS.map(({ states }) => states.reduce((sum, state) => sum + (point.states[state] ?? 0), 0)),
+  }));
+  const all = columns.map(({ layers }) => layers.reduce((sum, items) => sum + items, 0));
+  const most = Math.max(1, ...all);
+  const used = LAYERS.filter((_layer, index) => columns.some(({ layers }) => layers[index] > 0));
+  const span = milliseconds(until) - milliseconds(covered);
+  return element(
+    'section',
+    { class: 'panel', 'aria-labelledby': 'load-title' },
+    element('h2', { id: 'load-title' }, 'Items over time'),
+    element(
+      'ul',
+      { class: 'legend' },
+      used.map(({ look, word }) =>
+        element('li', {}, element('i', { class: `load-part ${look}`, 'aria-hidden': 'true' }), word),
+      ),
+      columns.some(({ resets }) => resets > 0) &&
+        element('li', {}, element('i', { class: 'load-reset', 'aria-hidden': 'true' }), 'resets'),
+    ),
+    element(
+      'div',
+      { class: 'load', role: 'img', 'aria-label': `at most ${round(Math.max(...all))} items at once` },
+      element('span', { class: 'load-most', 'aria-hidden': 'true' }, round(most)),
+      columns.map((column, index) => columnOf(column, all[index], most, span)),
+    ),
+    element(
+      'p',
+      { class: 'load-axis', 'aria-hidden': 'true' },
+      [0, 1 / 3, 2 / 3].map(share => element('span', {}, when(milliseconds(covered) + share * span, span))),
+      element('span', {}, 'now'),
+    ),
+  );
+}
+
+function columnOf({ at, layers, left, succeeded, resets }, items, most, span) {
+  const words = [
+    when(at, span),
+    `${round(items)} items on average`,
+    left > 0 && `${left} left, ${succeeded} of them succeeded`,
+    resets > 0 && count(resets, 'reset'),
+  ];
+  const column = element('span', { class: 'load-column', title: words.filter(Boolean).join('\n') });
+  for (const [index, height] of layers.entries()) {
+    if (height === 0) continue;
+    const part = element('i', { class: `load-part ${LAYERS[index].look}` });
+    part.style.height = `${(height / most) * 100}%`;
+    column.append(part);
+  }
+  if (resets > 0) column.append(element('i', { class: 'load-reset' }));
+  return column;
+}
+
+function when(at, span) {
+  return span > DAY_MS ? dateAndClock(at).replace(/:\d\d$/, '') : clock(at).slice(0, 5);
+}
+
+function round(items) {
+  return items >= 10 ? String(Math.round(items)) : String(Math.round(items * 10) / 10);
+}
