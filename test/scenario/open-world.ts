@@ -3,6 +3,7 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createApi } from '../../src/cmd/client/api.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { createDeveloper, type Developer } from './developer.ts';
 import { openLineFifo } from './line-fifo.ts';
@@ -45,6 +46,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
       tracing: setup.tracing ?? [],
       sections: setup.sections ?? [],
       store,
+      clock: setup.clock ?? systemClock(),
     },
     log.log,
   );

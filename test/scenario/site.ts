@@ -2,8 +2,10 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { type Service, startService } from '../../src/cmd/service/service.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
+import { COMPONENT_KINDS } from '../../src/store/paths.ts';
 
 export const TENANT = 'tenant-one';
 export const CONNECTION = 'local';
@@ -21,6 +23,7 @@ export interface SiteOptions {
   readonly tracing: readonly string[];
   readonly sections: readonly string[];
   readonly store: SiteStore;
+  readonly clock: Clock;
 }
 
 export type SiteStore =
@@ -43,7 +46,7 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
   await writeFile(path.join(options.root, 'etc/tenants.yaml'), tenantsText(options.projects));
   const read = readSettings(file, {});
   if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
-  const started = await startService(read.settings, log);
+  const started = await startService(read.settings, log, COMPONENT_KINDS, options.clock);
   if (started.kind === 'refused') throw new Error(started.errors.join('\n'));
   await started.service.ready;
   return started.service;

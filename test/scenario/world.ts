@@ -16,6 +16,7 @@
  */
 import type { Api } from '../../src/cmd/client/api.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
+import type { Clock } from '../../src/lib/clock.ts';
 import type { LiveItem } from '../../src/web/live-item.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer, Files } from './developer.ts';
@@ -41,6 +42,8 @@ export interface WorldSetup {
   readonly collectorDown?: boolean;
   /** True: the collector is named, and tracing is off all the same. */
   readonly tracingOff?: boolean;
+  /** That of the service; default the system's. */
+  readonly clock?: Clock;
   /** Warnings and errors of the log that belong to the story. */
   readonly expectedTrouble?: readonly RegExp[];
 }

@@ -5,7 +5,7 @@
 import { hostname } from 'node:os';
 import { createGit } from '../../git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
-import { systemClock } from '../../lib/clock.ts';
+import type { Clock } from '../../lib/clock.ts';
 import { randomIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Tenant } from '../../model/layout.ts';
@@ -22,6 +22,7 @@ import { type ReadTenants, readTenants } from './read-tenants.ts';
 export interface ProcessOptions {
   readonly settings: Settings;
   readonly log: Log;
+  readonly clock: Clock;
   readonly components: ReadonlySet<ComponentName>;
   /** Public URL without trailing slash; asked after the port is known. */
   readonly root: () => string;
@@ -36,8 +37,7 @@ export type OpenedProcess =
 
 /** @throws StoreFileError, or an error of the file system with its code. */
 export async function openProcess(options: ProcessOptions): Promise<OpenedProcess> {
-  const { settings, log, root, stack } = options;
-  const clock = systemClock();
+  const { settings, log, clock, root, stack } = options;
   const repositories = stack.use(await openRepositories(options));
   const { connections, errors } = openConnections(settings.connections, { clock, log, repositories });
   for (const connection of connections.values()) stack.defer(() => connection.close());

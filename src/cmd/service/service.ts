@@ -12,6 +12,7 @@
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import { type History, openHistory } from '../../history/history.ts';
+import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { type AuthRealm, readAuthKeys } from '../../settings/auth-keys.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
@@ -60,6 +61,7 @@ export async function startService(
   settings: Settings,
   log: Log,
   components: readonly ComponentName[] = COMPONENT_KINDS,
+  clock: Clock = systemClock(),
 ): Promise<StartedService> {
   await using stack = new AsyncDisposableStack();
   const wanted = new Set(components);
@@ -68,7 +70,7 @@ export async function startService(
   const keys = readAuthKeys(wanted.has('web') ? settings.auth : []);
   if (keys.kind === 'invalid') return { kind: 'refused', errors: keys.errors };
   const { realms } = keys;
-  const opened = await openProcess({ settings, log, components: wanted, root, stack });
+  const opened = await openProcess({ settings, log, clock, components: wanted, root, stack });
   if (opened.kind === 'refused') return opened;
   const { core } = opened;
   const delivery = wanted.has('scheduler') ? startSpanDelivery(core) : undefined;
