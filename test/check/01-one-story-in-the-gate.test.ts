@@ -1,0 +1,197 @@
+/**
+ * Checks 01, 02, 03, 04, 05, 07 and 21 look at the spans of one story: three changes in the gate, the first one fails while the jobs
+ * of the others run, and the collector refuses some requests on the way. The real service, real repositories, real jobs.
+ */
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { SinkSpan } from '../fake/otlp-sink.ts';
+import { rawSpans } from '../fake/raw-spans.ts';
+import { classicLayout } from '../scenario/layouts.ts';
+import { DEADLINE, type FinishedItem } from '../scenario/observer.ts';
+import { openWorld } from '../scenario/open-world.ts';
+import { TENANT } from '../scenario/site.ts';
+import type { World } from '../scenario/world.ts';
+import { attributeProblems, kindProblems } from './span-semantics.ts';
+import { byTrace, kindOf, relationsOf } from './spans-by.ts';
+
+const UNAVAILABLE = 14;
+/** Of a span's flags: the parent is (not) known to be remote. */
+const KNOWS_PARENT = 0x100;
+
+let world: World;
+let spans: readonly SinkSpan[];
+/** By topic. */
+const left = new Map<string, FinishedItem>();
+/** As the API told them while the service ran: `startTimeUnixNano` and `endTimeUnixNano` of the item's root. */
+const told = new Map<string, { readonly start: string; readonly end: string }>();
+const arrivals: number[] = [];
+
+beforeAll(async () => {
+  const expectedTrouble = [/the collector does not take spans/];
+  world = await openWorld({ layout: classicLayout(), expectedTrouble }, { kind: 'embedded' });
+  await theHeadFails(world);
+  await world.end();
+  spans = world.sink.spans;
+}, 4 * DEADLINE);
+
+afterAll(() => world[Symbol.asyncDispose]());
+
+async function theHeadFails(world: World): Promise<void> {
+  for (const topic of ['A', 'B', 'C']) await world.propose(topic);
+  for (const topic of ['A', 'B', 'C']) await world.approve(topic);
+  world.fail('project-test1', 'A');
+  await world.runs('project-merge: A');
+  world.release(/project-merge: A$/);
+  await world.runs('project-merge: A B', 'project-test1: A', 'project-test2: A');
+  world.release(/project-merge: A B$/);
+  await world.runs(
+    'project-merge: A B C',
+    ...['project-test1: A', 'project-test2: A', 'project-test1: A B', 'project-test2: A B'],
+  );
+  world.sink.answerNext({ kind: 'status', code: UNAVAILABLE }, { kind: 'status', code: UNAVAILABLE });
+  world.release(/project-test1: A$/);
+  world.free();
+  for (const [topic, result] of [
+    ['A', 'FAILURE'],
+    ['B', 'SUCCESS'],
+    ['C', 'SUCCESS'],
+  ] as const) {
+    const item = await world.leaves(topic, result);
+    const leftAt = performance.now();
+    await world.observer.until(`the trace of ${topic}`, () =>
+      world.sink.spans.some(span => span.traceId === item.uuid && span.parentSpanId === null),
+    );
+    arrivals.push(performance.now() - leftAt);
+    left.set(topic, item);
+    told.set(item.uuid, await rootByApi(world, item.uuid));
+  }
+}
+
+async function rootByApi({ api }: World, uuid: string) {
+  const trace = await api.get<{
+    readonly resourceSpans: readonly {
+      readonly scopeSpans: readonly { readonly spans: readonly ApiSpan[] }[];
+    }[];
+  }>(`/api/tenant/${TENANT}/item/${uuid}/trace`);
+  const all = trace.resourceSpans.flatMap(each => each.scopeSpans.flatMap(scope => scope.spans));
+  const root = all.find(span => (span.parentSpanId ?? '') === '' && span.traceId === uuid);
+  return { start: root?.startTimeUnixNano ?? '', end: root?.endTimeUnixNano ?? '' };
+}
+
+interface ApiSpan {
+  readonly traceId: string;
+  readonly parentSpanId?: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+}
+
+const traceOf = (topic: string) => byTrace(spans).get(left.get(topic)?.uuid ?? '') ?? [];
+
+test('check 01: ids are well formed and unique over all traces, and every span has a name, a kind and a time', () => {
+  expect(spans.length).toBeGreaterThan(200);
+  for (const span of spans) {
+    expect(span.traceId).toMatch(/^(?!0{32})[0-9a-f]{32}$/);
+    expect(span.spanId).toMatch(/^(?!0{16})[0-9a-f]{16}$/);
+    expect(span.name).not.toBe('');
+    expect(span.kind).not.toBe(0);
+    expect(span.start <= span.end).toBe(true);
+    expect(span.start).toBeGreaterThan(BigInt(Date.UTC(2020, 0)) * 1_000_000n);
+    expect(span.flags & 1).toBe(1);
+    if (span.parentSpanId !== null) expect(span.flags & KNOWS_PARENT).toBe(KNOWS_PARENT);
+  }
+  const traces = Map.groupBy(spans, span => span.spanId);
+  expect([...traces.values()].filter(same => new Set(same.map(each => each.traceId)).size > 1)).toEqual([]);
+});
+
+test('check 02: each span arrives once, and what is sent again is equal byte for byte', () => {
+  const keys = spans.map(({ traceId, spanId }) => `${traceId} ${spanId}`);
+  expect(new Set(keys).size).toBe(keys.length);
+  const { requests } = world.sink;
+  expect(requests.filter(({ answer }) => answer.kind === 'status')).toHaveLength(2);
+  const sent = Map.groupBy(rawSpans(requests.map(({ body }) => body)), ({ key }) => key);
+  expect([...sent.values()].filter(same => same.length > 1).length).toBeGreaterThan(0);
+  for (const same of sent.values()) {
+    expect(new Set(same.map(({ resource, scope, span }) => `${resource}/${scope}/${span}`)).size).toBe(1);
+  }
+  expect(sent.size).toBe(keys.length);
+});
+
+test('check 03: each trace has one root and no orphans within ten seconds after its item left', () => {
+  expect(Math.max(...arrivals)).toBeLessThan(10_000);
+  for (const trace of byTrace(spans).values()) {
+    const ids = new Set(trace.map(({ spanId }) => spanId));
+    expect(trace.filter(({ parentSpanId }) => parentSpanId === null)).toHaveLength(1);
+    const orphans = trace.filter(({ parentSpanId }) => parentSpanId !== null && !ids.has(parentSpanId));
+    expect(orphans.map(({ name }) => name)).toEqual([]);
+  }
+});
+
+test('check 04: no child begins before its parent or ends after it', () => {
+  const byId = new Map(spans.map(span => [span.spanId, span]));
+  const outside = spans.filter(({ parentSpanId, start, end }) => {
+    const parent = parentSpanId === null ? undefined : byId.get(parentSpanId);
+    return parent !== undefined && (start < parent.start || end > parent.end);
+  });
+  expect(outside.map(({ name }) => name)).toEqual([]);
+});
+
+test('check 05: an item begins and ends when the API says, in all nine digits', () => {
+  const lastDigits = new Set<string>();
+  for (const { uuid } of left.values()) {
+    const root = spans.find(span => span.traceId === uuid && span.parentSpanId === null);
+    expect({ start: String(root?.start), end: String(root?.end) }).toEqual(told.get(uuid));
+    lastDigits.add(String(root?.start).slice(-3)).add(String(root?.end).slice(-3));
+  }
+  // Not rounded on the way, in both places alike: six times, and hardly all of them a whole microsecond.
+  expect([...lastDigits].some(digits => digits !== '000')).toBe(true);
+});
+
+test('check 07: after a reset the buildsets are linked, name the cause, and have their own builds below them', () => {
+  const culprit = traceOf('A').find(
+    span => kindOf(span) === 'Build' && span.attributes['gatehouse.result'] === 'FAILURE',
+  );
+  for (const topic of ['B', 'C']) {
+    const trace = traceOf(topic);
+    const sets = trace
+      .filter(span => kindOf(span) === 'BuildSet')
+      .toSorted((a, b) => (a.start < b.start ? -1 : 1));
+    expect(sets.length).toBeGreaterThanOrEqual(2);
+    for (const [index, next] of sets.entries()) {
+      const before = sets[index - 1];
+      if (before === undefined) continue;
+      expect(before.end <= next.start).toBe(true);
+      expect(before.attributes['gatehouse.result']).toBe('SUPERSEDED');
+      expect(relationsOf(next).get('previous')).toMatchObject({
+        traceId: next.traceId,
+        spanId: before.spanId,
+      });
+      expect(next.attributes['gatehouse.link.previous']).toBe(before.spanId);
+    }
+    const reset = sets.find(span => span.attributes['gatehouse.culprit.build.id'] !== undefined);
+    expect(reset?.attributes).toMatchObject({
+      'gatehouse.cause.code': 'item-ahead-failed',
+      'gatehouse.culprit.item.id': left.get('A')?.uuid,
+      'gatehouse.culprit.build.id': culprit?.attributes['gatehouse.build.id'],
+      'gatehouse.culprit.job': 'project-test1',
+    });
+    expect(reset && relationsOf(reset).get('caused_by')).toMatchObject({
+      traceId: left.get('A')?.uuid,
+      spanId: culprit?.spanId,
+    });
+    for (const set of sets.filter(each => each === reset || each === sets[0])) {
+      const builds = trace.filter(
+        span =>
+          kindOf(span) === 'Build' &&
+          span.attributes['gatehouse.buildset.id'] === set.attributes['gatehouse.buildset.id'],
+      );
+      expect(builds.length).toBeGreaterThan(0);
+      for (const build of builds) expect(build.parentSpanId).toBe(set.spanId);
+    }
+  }
+});
+
+test('check 21: kinds, results and status are those of the conventions, and attributes are of types a backend takes', () => {
+  expect(spans.flatMap(kindProblems)).toEqual([]);
+  expect(spans.flatMap(attributeProblems)).toEqual([]);
+  const statuses = new Set(spans.map(({ status }) => status.code));
+  expect(statuses).toEqual(new Set([0, 2]));
+});

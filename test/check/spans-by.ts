@@ -1,0 +1,27 @@
+/** Spans as they arrived, looked at from different sides. */
+import type { CheckedSpan } from '../fake/check-traces.ts';
+
+export function byTrace<Span extends CheckedSpan>(
+  spans: readonly Span[],
+): ReadonlyMap<string, readonly Span[]> {
+  return Map.groupBy(spans, ({ traceId }) => traceId);
+}
+
+export function kindOf(span: CheckedSpan): string {
+  return String(span.attributes['gatehouse.span']);
+}
+
+/** The last link of each relation. */
+export function relationsOf({ links }: CheckedSpan): ReadonlyMap<unknown, CheckedSpan['links'][number]> {
+  return new Map(links.map(link => [link.attributes['gatehouse.link.relation'], link]));
+}
+
+/** Where a link leads, if that span arrived. */
+export function linked<Span extends CheckedSpan>(
+  span: CheckedSpan | undefined,
+  relation: string,
+  spans: readonly Span[],
+): Span | undefined {
+  const link = span === undefined ? undefined : relationsOf(span).get(relation);
+  return spans.find(each => each.spanId === link?.spanId && each.traceId === link.traceId);
+}
