@@ -75,7 +75,8 @@ export function failedStory(options: StoryOptions = {}): ItemStory {
 export function randomStory(choices: readonly number[], seed = 'random'): ItemStory {
   const story = itemStory({ seed });
   for (const choice of choices) {
-    story.wait((choice % 97) / 3);
+    // Never two turns at the same moment.
+    story.wait((choice % 97) / 3 + 0.001);
     step(story, choice);
   }
   story.wait(5);
