@@ -3,7 +3,7 @@
  *
  *     <job_dir>/<build uuid>/
  *       work/             the job's own: src/<canonical name>, logs, artifacts; all it may change
- *       info/             variables.json, read-only for the job
+ *       info/             variables.json, and in bin our tools for jobs; read-only for the job
  *       playbooks/        checkouts the playbooks run from, read-only for the job
  *       layers/<n>/       upper and work of overlay n, where checkouts are overlays
  *       home/ tmp/        only without a sandbox (inside one they are memory)
@@ -12,8 +12,12 @@
 import { chmod, chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Uuid } from '../lib/ids.ts';
+import { installTools } from './job-tools/install-tools.ts';
 import { thisProcess } from './process-identity.ts';
 import type { Owner } from './sandbox/stage.ts';
+
+/** Below `info`: on the job's PATH. */
+export const TOOLS = 'bin';
 
 export interface BuildPlaces {
   readonly root: string;
@@ -55,6 +59,9 @@ export async function makePlaces(places: BuildPlaces, owner: Owner | null): Prom
   await chmod(places.root, 0o711);
   await writeFile(join(places.root, PROCESS_FILE), JSON.stringify(thisProcess()));
   for (const path of [places.info, places.playbooks]) await makeDirectory(path, 0o755, null);
+  const tools = join(places.info, TOOLS);
+  await makeDirectory(tools, 0o755, null);
+  await installTools(tools);
   await makeDirectory(places.layers, 0o711, null);
   for (const path of [places.work, places.home, places.tmp]) await makeDirectory(path, 0o700, owner);
   for (const path of [places.src, places.logs, places.artifacts]) await makeDirectory(path, 0o755, owner);

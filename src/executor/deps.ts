@@ -2,11 +2,13 @@
  * What the executor needs of the rest of the service, as narrow as it can be. `src/cmd` hands in the real things; tests hand
  * in small ones.
  */
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
+import type { SpanRecord } from '../model/span.ts';
+import type { RelayLimits } from './relay/relay-quota.ts';
 import type { TimeStep } from './time-step.ts';
 
 /** `build-started`, `build-failing` and `build-result`, as the scheduler's turn consumes them. */
@@ -34,10 +36,15 @@ export interface TakenBuild {
   readonly cancelled: AbortSignal;
   /** Aborts when the claim is gone (session lost): somebody else may be at it, so it is killed and nothing is reported. */
   readonly lost: AbortSignal;
+  /** When the scheduler decided that it be cancelled; undefined before {@link cancelled}, or when it did not say. */
+  cancelledAt(): Nanoseconds | undefined;
   /** Puts `build-started` or `build-failing` into the pipeline's queue; durable when it resolves. */
   report(event: BuildEvent): Promise<void>;
-  /** Puts the result into the pipeline's queue and removes the request, in one write. */
-  complete(event: BuildResultEvent): Promise<void>;
+  /**
+   * Puts the result into the pipeline's queue and the job's own spans on their way, and removes the request, in one write; many
+   * spans are written before, while the claim is held.
+   */
+  complete(event: BuildResultEvent, spans: readonly SpanRecord[]): Promise<void>;
 }
 
 export interface RepositoryRequest {
@@ -106,6 +113,8 @@ export interface ExecutorOptions {
   readonly readOnlyPaths?: readonly string[];
   /** Whether builds of untrusted playbooks run where nothing isolates them. Default true (the report says so plainly). */
   readonly untrustedWithoutSandbox?: boolean;
+  /** What a build may hand in of spans of its own; null: nothing, and no job is told where to. Default null. */
+  readonly relay?: RelayLimits | null;
   /**
    * Whether jobs with `network: true` get what they ask for: the host's network, its loopback services included. Default
    * false: their builds end with ERROR.

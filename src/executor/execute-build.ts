@@ -1,7 +1,9 @@
 /** One taken build from its start event to its result: the edge at which whatever goes wrong ends. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
+import type { Execution } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
+import type { SpanRecord } from '../model/span.ts';
 import type { Step } from '../model/step.ts';
 import { failingEvent, resultEvent, startedEvent } from './build-events.ts';
 import { placesOf } from './build-places.ts';
@@ -9,8 +11,10 @@ import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 import type { DiskUsage } from './disk-usage.ts';
 import type { OwnProcesses } from './git-process.ts';
 import { createHalt, type Halt } from './halt.ts';
-import { openJobLog } from './job-log.ts';
+import { type JobLog, openJobLog } from './job-log.ts';
 import { logPathOf } from './log-file.ts';
+import type { BuildRelay, Relay } from './relay/relay.ts';
+import { countsText } from './relay/relay-quota.ts';
 import { deleteTree, renameAway } from './remove-build.ts';
 import { type FinishedBuild, runBuild } from './run-build.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
@@ -26,6 +30,8 @@ export interface Machinery {
   readonly own: OwnProcesses;
   readonly workspace: WorkspaceDeps;
   readonly diskUsage: DiskUsage;
+  /** Null: jobs cannot hand in spans. */
+  readonly relay: Relay | null;
   /** Aborts when the executor stops at once. */
   readonly killed: AbortSignal;
   /** Deletions that go on behind their builds' backs. */
@@ -57,21 +63,26 @@ export async function executeBuild(machinery: Machinery, taken: TakenBuild, slot
   }
 }
 
-/** A result too large to store is still a result. */
+interface ToldSpans {
+  /** The job's own. */
+  readonly spans: readonly SpanRecord[];
+}
+
+/** A result too large to store is still a result. Without its steps the job's spans have nothing to hang below. */
 async function handOver(
   { deps, options }: Machinery,
   { request, complete }: TakenBuild,
-  finished: FinishedBuild,
+  finished: FinishedBuild & ToldSpans,
 ): Promise<void> {
   try {
-    await complete(resultEvent(request, finished, options.hostname));
+    await complete(resultEvent(request, finished, options.hostname), finished.spans);
   } catch (error) {
     deps.log.warn(
       { ...factsOf(request), error: messageOf(error) },
       'the result of a build could not be stored; it is stored without its steps',
     );
     const execution = { ...finished.execution, steps: [] };
-    await complete(resultEvent(request, { ...finished, execution }, options.hostname));
+    await complete(resultEvent(request, { ...finished, execution }, options.hostname), []);
   }
 }
 
@@ -80,23 +91,27 @@ async function runWithLog(
   taken: TakenBuild,
   slot: number,
   halt: Halt,
-): Promise<FinishedBuild> {
+): Promise<FinishedBuild & ToldSpans> {
   const { deps, options, sandbox, spawner, workspace, diskUsage } = machinery;
   const { request } = taken;
   const places = placesOf(sandbox.jobDir, request.uuid);
   const log = await openJobLog(logPathOf(options.logDir, request.uuid), options.outputMaxBytes, deps.clock);
   const reports: Promise<void>[] = [];
+  const relay = machinery.relay?.open(request) ?? null;
   let finished: FinishedBuild;
+  let spans: readonly SpanRecord[] = [];
   let cleaningAt: Nanoseconds;
   try {
     finished = await runBuild(
       { workspace, onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
-      { deps, options, spawner, sandbox, diskUsage, request, places, slot, log, halt },
+      { deps, options, spawner, sandbox, diskUsage, request, places, slot, log, halt, relay },
     );
+    if (relay !== null) spans = await takeSpans(relay, finished.execution, taken, log);
     await Promise.all(reports);
     cleaningAt = deps.clock.now();
     await cleanUp(machinery, places.root);
   } finally {
+    relay?.close();
     await log.close();
   }
   const { execution } = finished;
@@ -109,8 +124,21 @@ async function runWithLog(
   };
   return {
     ...finished,
+    spans,
     execution: { ...execution, endedAt: cleanup.endedAt, steps: [...execution.steps, cleanup] },
   };
+}
+
+async function takeSpans(
+  relay: BuildRelay,
+  execution: Execution,
+  taken: TakenBuild,
+  log: JobLog,
+): Promise<readonly SpanRecord[]> {
+  const spans = relay.finish(execution, taken.cancelledAt() ?? null);
+  const words = countsText(relay.counts());
+  if (words !== undefined) await log.line(words);
+  return spans;
 }
 
 /** Returns once the path is free; the deleting goes on. */

@@ -26,6 +26,7 @@ import { createDiskUsage } from './disk-usage.ts';
 import { executeBuild, type Machinery } from './execute-build.ts';
 import { createOwnProcesses } from './git-process.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
+import { startRelay } from './relay/relay.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
 import type { StopMode } from './spawner/protocol.ts';
 import { createSpawner } from './spawner/spawner.ts';
@@ -71,6 +72,11 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   });
   opening.defer(() => spawner.close());
   await spawner.ready();
+  const relay =
+    options.relay === undefined || options.relay === null
+      ? null
+      : await startRelay(options.relay, deps.clock);
+  if (relay !== null) opening.use(relay);
   const sandbox = await openSandbox({
     mode: options.sandbox,
     jobDir: claimed.path,
@@ -78,6 +84,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
     path: options.path,
     readOnlyPaths: options.readOnlyPaths ?? [],
     slots: options.maxBuilds,
+    listen: relay !== null,
     spawner,
   });
   deps.log[sandbox.isolated ? 'info' : 'warn']({ isolated: sandbox.isolated }, sandbox.report);
@@ -91,21 +98,21 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
       { ...facts, builds: inUse },
       'another executor runs builds in the same directory; give each its own [executor] job_dir',
     );
-  return startExecutor(deps, options, { spawner, sandbox, own, lifetime: opening.move() });
+  return startExecutor(deps, options, { spawner, sandbox, own, relay, lifetime: opening.move() });
 }
 
-interface Opened extends Pick<Machinery, 'spawner' | 'sandbox' | 'own'> {
+interface Opened extends Pick<Machinery, 'spawner' | 'sandbox' | 'own' | 'relay'> {
   /** What is given back when it stops. */
   readonly lifetime: AsyncDisposableStack;
 }
 
 function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Opened): Executor {
-  const { spawner, sandbox, own, lifetime } = opened;
+  const { spawner, sandbox, own, relay, lifetime } = opened;
   const gate = createWorkGate();
   const kill = new AbortController();
   const removals = new Set<Promise<void>>();
   const machinery: Machinery = {
-    ...{ deps, options, spawner, sandbox, own, removals },
+    ...{ deps, options, spawner, sandbox, own, relay, removals },
     killed: kill.signal,
     diskUsage: createDiskUsage(spawner),
     workspace: {

@@ -3,18 +3,20 @@
  * end of its request are one multi: there is never one without the other.
  */
 
-import type { Clock } from '../lib/clock.ts';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import { cancelTimeOf } from '../model/cancel-word.ts';
-import { pipelineEventCodec } from '../model/codec/records.ts';
+import { pipelineEventCodec, spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import { EventQueue } from '../store/event-queue.ts';
+import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import type { Claim } from '../store/request-claim.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
 import { createRequestWorker } from '../store/request-worker.ts';
+import { splitOperations } from '../store/split-operations.ts';
 import type { BuildEvent, BuildQueue, BuildResultEvent, TakenBuild } from './deps.ts';
 
 export interface StoreBuildsDeps {
@@ -56,14 +58,22 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
     async report(event: BuildEvent) {
       await claim.report(events.put(event), deps.ids.uuid());
     },
-    async complete(event: BuildResultEvent) {
-      await claim.complete(events.put(withCancelTime(event, claim.cancelWord)));
+    cancelledAt: () => cancelTime(claim),
+    async complete(event: BuildResultEvent, spans) {
+      const result = events.put(withCancelTime(event, cancelTime(claim)));
+      const rows = outboxRows(deps.paths.spanOutbox, spans, spansCodec, deps.clock.now());
+      const chunks = splitOperations(rows, undefined, result);
+      for (const chunk of chunks.slice(0, -1)) await claim.report(chunk, deps.ids.uuid());
+      await claim.complete(chunks.at(-1));
     },
   };
 }
 
-function withCancelTime(event: BuildResultEvent, word: Uint8Array | undefined): BuildResultEvent {
-  const cancelledAt = word === undefined ? undefined : cancelTimeOf(word);
+function cancelTime({ cancelWord }: Claim<BuildRequest>): Nanoseconds | undefined {
+  return cancelWord === undefined ? undefined : cancelTimeOf(cancelWord);
+}
+
+function withCancelTime(event: BuildResultEvent, cancelledAt: Nanoseconds | undefined): BuildResultEvent {
   if (event.of === undefined || cancelledAt === undefined) return event;
   return { ...event, of: { ...event.of, cancelledAt } };
 }

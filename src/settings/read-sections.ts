@@ -122,7 +122,6 @@ export function readExecutor(
 ): ExecutorSettings {
   for (const option of EXECUTOR_OF_ZUUL) read.unsupported(option, 'remove it');
   for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, NO_METRICS);
-  read.unsupported('otlp_relay', 'jobs get TRACEPARENT all the same; remove it');
   const limit = read.integer('disk_limit_per_job', { min: -1 }, 250);
   if (limit === 0) read.refuse('disk_limit_per_job', '0 leaves no room for any job; -1 means no limit');
   return {
@@ -131,6 +130,7 @@ export function readExecutor(
     sandbox: read.oneOf('sandbox', ['auto', 'bubblewrap', 'none'], 'auto'),
     allowUnsandboxed: read.boolean('allow_unsandboxed', false),
     allowHostNetwork: read.boolean('allow_host_network', false),
+    otlpRelay: readRelay(read),
     labels: read.words('labels'),
     maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),
     outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),
@@ -141,6 +141,13 @@ export function readExecutor(
     pausedOnStart: read.boolean('paused_on_start', false),
     ...readLogServer(read, alone),
   };
+}
+
+function readRelay(read: OptionReader): ExecutorSettings['otlpRelay'] {
+  const on = read.boolean('otlp_relay', false);
+  const spans = read.integer('otlp_relay_max_spans', { min: 1, max: 1_000_000 }, 10_000);
+  const bytes = read.integer('otlp_relay_max_bytes', { min: 4096, max: 1024 * MEBIBYTE }, 8 * MEBIBYTE);
+  return on ? { spans, bytes } : null;
 }
 
 function readLogServer(read: OptionReader, alone: boolean): Pick<ExecutorSettings, 'logServer' | 'logToken'> {

@@ -136,6 +136,8 @@ export interface ExecutorSettings {
   readonly allowUnsandboxed: boolean;
   /** Run jobs with `network: true`, on the host's network with its loopback services. Default false: they end with ERROR. */
   readonly allowHostNetwork: boolean;
+  /** What a build may hand in of spans of its own (`otlp_relay`); null: nothing. Default null. */
+  readonly otlpRelay: null | { readonly spans: number; readonly bytes: number };
   /** Node labels offered here: a job whose nodeset names labels runs only where all of them are. Default none. */
   readonly labels: readonly string[];
   /** Builds running at a time. Default 4. */

@@ -1,5 +1,6 @@
 import type { ExecutorOptions } from '../../executor/deps.ts';
 import { createExecutor } from '../../executor/executor.ts';
+import { inboundTrace } from '../../executor/inbound-trace.ts';
 import { type LogServer, startLogServer } from '../../executor/log-server.ts';
 import { createStoreBuilds } from '../../executor/store-builds.ts';
 import { createGit } from '../../git/git.ts';
@@ -63,7 +64,9 @@ function executorOptions({ settings: { executor, store }, host }: WorkerCore): E
     sandbox: executor.sandbox,
     untrustedWithoutSandbox: executor.sandbox === 'none' || executor.allowUnsandboxed,
     allowHostNetwork: executor.allowHostNetwork,
+    relay: executor.otlpRelay,
     labels: executor.labels,
+    inboundTrace: inboundTrace(process.env),
     maxBuilds: executor.maxBuilds,
     outputMaxBytes: executor.outputMaxBytes,
     diskLimitBytes: executor.diskLimitPerJob === undefined ? null : executor.diskLimitPerJob * 1_000_000,

@@ -15,10 +15,13 @@ export const INSIDE = {
   info: '/gatehouse',
   playbooks: '/playbooks',
   git: '/git',
+  /** Node, where it is not part of the runtime: see `relay/listen-in-sandbox.ts`. */
+  node: '/run/gatehouse/node',
   home: '/home/job',
 } as const;
 
-export const INSIDE_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
+/** Our own tools first (`job-tools/`): a `gatehouse` of the host is not meant for jobs. */
+export const INSIDE_PATH = `${INSIDE.info}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
 
 const MEGABYTE = 1_048_576;
 const TMP_BYTES = 512 * MEGABYTE;

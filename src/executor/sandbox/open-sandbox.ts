@@ -1,7 +1,8 @@
 /** Decides, by trying, how jobs are isolated on this host: the best way whose self-test passes. See `sandbox.ts`. */
-import { chmod, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { chmod, copyFile, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { sha256 } from '../../lib/ids.ts';
 import type { Spawner } from '../spawner/spawner.ts';
 import { closedDirectory, type FoundRuntime, findProgram, findRuntime, stagePoint } from './find-runtime.ts';
@@ -22,6 +23,8 @@ export interface SandboxOptions {
   readonly readOnlyPaths: readonly string[];
   /** Builds at a time. */
   readonly slots: number;
+  /** Sandboxes listen for their jobs (`relay/`): Node is put into them. Default false. */
+  readonly listen?: boolean;
   readonly spawner: Spawner;
   /** Default: whether the service's effective user is root. */
   readonly isRoot?: boolean;
@@ -56,10 +59,11 @@ async function firstThatHolds(
   const reasons = new Set<string>();
   const etc = join(options.jobDir, '.etc');
   await writeEtc(etc);
+  const node = options.listen === true ? await reachableNode(options) : null;
   for (const { stage, overlays } of await candidates(options)) {
     const sandbox = sandboxOf({
       report: reportOf(found.version, stage, overlays),
-      isolation: { kind: 'bubblewrap', runtime: found.runtime, etc, stage, overlays },
+      isolation: { kind: 'bubblewrap', runtime: found.runtime, etc, stage, overlays, node },
       jobDir: options.jobDir,
       gitDir: options.gitDir,
       open: await isOpen(options),
@@ -82,7 +86,7 @@ interface Candidate {
 /** Best first. */
 async function candidates(options: SandboxOptions): Promise<Candidate[]> {
   const { jobDir, gitDir } = options;
-  const point = await stagePoint([jobDir, gitDir]);
+  const point = await stagePoint([jobDir, gitDir, process.execPath]);
   const direct: Candidate = { stage: null, overlays: false };
   if (point === undefined) return [direct];
   const stage: Stage = { point, jobDir, gitDir, asRoot: isRoot(options) };
@@ -92,6 +96,17 @@ async function candidates(options: SandboxOptions): Promise<Candidate[]> {
 function reportOf(version: string, stage: Stage | null, overlays: boolean): string {
   const how = overlays ? ' with overlay workspaces' : stage === null ? '' : ' on a private stage';
   return `sandbox: bubblewrap ${version}${how}, self-test passed`;
+}
+
+/** The Node we run on; a copy where the users of jobs cannot get at it. */
+async function reachableNode(options: SandboxOptions): Promise<string> {
+  const { execPath } = process;
+  if (!isRoot(options) || (await closedDirectory(dirname(execPath))) === undefined) return execPath;
+  const copy = join(options.jobDir, '.node');
+  await rm(copy, { force: true });
+  await copyFile(execPath, copy, constants.COPYFILE_FICLONE);
+  await chmod(copy, 0o755);
+  return copy;
 }
 
 /** The only user and group that exist in a job's world besides the ones files of the host belong to. */

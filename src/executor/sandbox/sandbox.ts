@@ -9,8 +9,9 @@
  *     log.info(sandbox.report);   // sandbox: bubblewrap 0.8.0 with overlay workspaces, self-test passed
  *     spawner.start({ ...sandbox.job(command, slot), output, timeoutMs, graceMs });
  */
-
-import type { BuildPlaces } from '../build-places.ts';
+import { join } from 'node:path';
+import { type BuildPlaces, TOOLS } from '../build-places.ts';
+import { listeningArgv } from '../relay/listen-in-sandbox.ts';
 import type { ProcessSpec } from '../spawner/protocol.ts';
 import {
   bubblewrapArgv,
@@ -31,6 +32,8 @@ export type Isolation =
       readonly etc: string;
       readonly stage: Stage | null;
       readonly overlays: boolean;
+      /** Host path of a Node that users of jobs can reach; null: no sandbox is asked to listen. */
+      readonly node: string | null;
     }
   | { readonly kind: 'none'; readonly prlimit: string | null };
 
@@ -57,12 +60,14 @@ export interface JobCommand {
   /** In the job's view. */
   readonly cwd: string;
   readonly network: boolean;
+  /** Its loopback is to be listened on before it begins, where it has one of its own ({@link Sandbox.ownLoopback}). */
+  readonly listen: boolean;
   readonly limits: Limits;
   /** Marks the processes of the build where there is no namespace. */
   readonly mark: string;
 }
 
-export type Launch = Pick<ProcessSpec, 'argv' | 'env' | 'cwd' | 'user' | 'reach'>;
+export type Launch = Pick<ProcessSpec, 'argv' | 'env' | 'cwd' | 'user' | 'reach' | 'handsOver'>;
 
 export interface Sandbox {
   /** One line: what isolates jobs here, or that nothing does and why. */
@@ -77,6 +82,8 @@ export interface Sandbox {
   /** The Unix user of the builds in a slot; null: the service's own. */
   ownerOf(slot: number): Owner | null;
   view(places: BuildPlaces): JobView;
+  /** Whether such a job has a loopback that is not the host's. */
+  ownLoopback(command: Pick<JobCommand, 'network'>): boolean;
   job(command: JobCommand, owner: Owner | null): Launch;
   /** A process of our own (git) that works on what will belong to the job, as the job's user. */
   own(argv: readonly string[], env: ProcessSpec['env'], owner: Owner | null): Launch;
@@ -119,6 +126,7 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
     },
     ownerOf: slot => (firstUser === null ? null : { uid: firstUser + slot, gid: firstUser + slot }),
     view: places => (isolation.kind === 'none' ? hostView(places, facts.path) : INSIDE_VIEW),
+    ownLoopback: ({ network }) => isolation.kind === 'bubblewrap' && !network,
     job: (command, owner) =>
       isolation.kind === 'none'
         ? plainLaunch(command, owner, isolation.prlimit)
@@ -150,7 +158,7 @@ function hostView(places: BuildPlaces, path: string): JobView {
     info: places.info,
     home: places.home,
     tmp: places.tmp,
-    path,
+    path: `${join(places.info, TOOLS)}:${path}`,
     playbooks: places.playbooks,
     objects: (_canonicalName, gitDir) => `${gitDir}/objects`,
   };
@@ -161,19 +169,34 @@ function sandboxedLaunch(
   command: JobCommand,
   owner: Owner | null,
 ): Launch {
-  const { stage } = isolation;
+  const { stage, node } = isolation;
+  const listens = command.listen && !command.network && node !== null;
   const seen = (path: string) => (stage === null ? path : onStage(stage, path));
   const argv = bubblewrapArgv(isolation.runtime, {
     ...command,
     work: seen(command.places.work),
     info: seen(command.places.info),
     etc: seen(isolation.etc),
-    readOnly: command.readOnly.map(({ from, to }) => ({ from: seen(from), to })),
+    readOnly: [...command.readOnly, ...(listens ? nodeTree(node) : [])].map(({ from, to }) => ({
+      from: seen(from),
+      to,
+    })),
+    argv: listens ? listeningArgv(nodeInside(node), command.argv) : command.argv,
   });
   // What bubblewrap itself inherits can be read in the sandbox as /proc/1/environ: next to nothing.
-  const common = { env: { PATH: OWN_PATH }, cwd: '/', reach: { kind: 'namespace' } } as const;
+  const handsOver = listens ? ({ handsOver: true } as const) : {};
+  const common = { env: { PATH: OWN_PATH }, cwd: '/', reach: { kind: 'namespace' }, ...handsOver } as const;
   if (stage === null) return { ...common, argv, user: owner };
   return { ...common, argv: stagedArgv(stage, command.overlays, owner, argv), user: null };
+}
+
+/** Below `/usr` it is part of the runtime every sandbox has. */
+function nodeInside(node: string): string {
+  return node.startsWith('/usr/') ? node : INSIDE.node;
+}
+
+function nodeTree(node: string): JobCommand['readOnly'] {
+  return nodeInside(node) === node ? [] : [{ from: node, to: INSIDE.node }];
 }
 
 function plainLaunch(command: JobCommand, owner: Owner | null, prlimit: string | null): Launch {

@@ -78,6 +78,7 @@ export async function selfTest(
           environment: { PATH: sandbox.view(places).path, HOME: sandbox.view(places).home },
           cwd: sandbox.view(places).work,
           network: false,
+          listen: false,
           limits: { processes: 64, openFiles: 256, fileBytes: null },
           mark: 'self-test',
         },

@@ -8,6 +8,7 @@
  * any      → ended      the main process is gone, what it left behind is killed, its output is read to the end
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import { createTail } from './capture.ts';
 import { type LineLog, openLineLog } from './line-log.ts';
@@ -28,7 +29,11 @@ export interface JobProcess {
   killNow(): void;
 }
 
-export async function startJobProcess(spec: ProcessSpec): Promise<JobProcess> {
+/** @param onListening takes the socket of a process that hands one over; resolves when it has it. */
+export async function startJobProcess(
+  spec: ProcessSpec,
+  onListening: (socket: Server) => Promise<void>,
+): Promise<JobProcess> {
   const sink = await openSink(spec);
   const { child, reason } = tryToSpawn(spec, sink);
   if (sink.kind === 'log') closeWriter(sink.pipe);
@@ -36,6 +41,7 @@ export async function startJobProcess(spec: ProcessSpec): Promise<JobProcess> {
     await closeSink(sink);
     return notStarted(reason);
   }
+  if (spec.handsOver === true) takeSocket(child, onListening);
   return supervise(spec, child, sink);
 }
 
@@ -77,10 +83,23 @@ function tryToSpawn(
   }
 }
 
-/** Descriptors 0 to 2, and 3 for bubblewrap's status. Everything else of the spawner is closed on exec. */
+/** Once: what else comes up the channel is none of ours, for it should be closed by then. */
+function takeSocket(child: ChildProcess, onListening: (socket: Server) => Promise<void>): void {
+  const hangUp = () => {
+    if (child.connected) child.disconnect();
+  };
+  child.once('message', (_message, socket) => {
+    if (socket instanceof Server) void onListening(socket).finally(hangUp);
+    else hangUp();
+  });
+}
+
+/** Descriptors 0 to 2, 3 for bubblewrap's status, 4 for a socket to come. Everything else of the spawner is closed on exec. */
 function stdioOf(spec: ProcessSpec, sink: Sink): StdioOptions {
   const output = sink.kind === 'log' ? sink.pipe.writer : 'pipe';
-  return spec.reach.kind === 'namespace' ? ['ignore', output, output, 'pipe'] : ['ignore', output, output];
+  const more: ('pipe' | 'ipc')[] = spec.reach.kind === 'namespace' ? ['pipe'] : [];
+  if (spec.handsOver === true) more.push('ipc');
+  return ['ignore', output, output, ...more];
 }
 
 function notStarted(reason: string): JobProcess {

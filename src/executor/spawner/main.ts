@@ -2,6 +2,7 @@
  * The spawner process: see `protocol.ts`. It holds nothing but running jobs and ends when its channel closes, killing them
  * first; so nothing a job started outlives a `kill -9` of the service.
  */
+import type { Server } from 'node:net';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { type JobProcess, startJobProcess } from './job-process.ts';
 import { createLeash } from './leash.ts';
@@ -12,6 +13,8 @@ closeInheritedDescriptors();
 process.umask(0o022);
 
 const jobs = new Map<number, JobProcess>();
+/** Sockets on their way to the service, and who waits until they are there. */
+const underWay = new Map<number, () => void>();
 /** Stops that arrived while their process was still being started. */
 const stopEarly = new Map<number, ToSpawner & { type: 'stop' }>();
 
@@ -21,7 +24,7 @@ function say(message: FromSpawner): void {
 }
 
 async function start({ id, spec }: ToSpawner & { type: 'start' }): Promise<void> {
-  const job = await startJobProcess(spec);
+  const job = await startJobProcess(spec, socket => passOn(id, socket));
   jobs.set(id, job);
   if (job.pid !== undefined) say({ type: 'started', id, pid: job.pid });
   const early = stopEarly.get(id);
@@ -31,7 +34,21 @@ async function start({ id, spec }: ToSpawner & { type: 'start' }): Promise<void>
   say({ type: 'ended', id, end });
 }
 
+/** Resolves when the service has it: until then nobody may connect, for who accepts here would lose the connection. */
+function passOn(id: number, socket: Server): Promise<void> {
+  return new Promise(resolve => {
+    underWay.set(id, () => {
+      underWay.delete(id);
+      socket.close();
+      resolve();
+    });
+    const message: FromSpawner = { type: 'listening', id };
+    process.send?.(message, socket);
+  });
+}
+
 function forget(id: number): void {
+  underWay.get(id)?.();
   jobs.delete(id);
   stopEarly.delete(id);
 }
@@ -62,6 +79,9 @@ process.on('message', (message: ToSpawner) => {
       break;
     case 'start':
       start(message).catch(error => failed(message.id, error));
+      break;
+    case 'taken':
+      underWay.get(message.id)?.();
       break;
     case 'stop': {
       const job = jobs.get(message.id);

@@ -6,6 +6,8 @@
  *
  *     service  ── start {id, spec} ──►  spawner  ── fork ──►  job
  *              ◄── started {id, pid} ──
+ *              ◄── listening {id} + socket ──    ◄── listening + socket ──        where it hands one over
+ *              ── taken {id} ──►                 ── (hangs up) ──►
  *              ── stop {id, mode} ──►            ── SIGTERM, grace, SIGKILL ──►
  *              ◄── ended {id, end} ──
  *
@@ -38,6 +40,11 @@ export interface ProcessSpec {
   readonly reach:
     | { readonly kind: 'namespace' | 'group' }
     | { readonly kind: 'marked' | 'user'; readonly mark: string };
+  /**
+   * It begins by making a listening socket where it is and handing it up the channel it finds at descriptor 4
+   * (`relay/listen-in-sandbox.ts`); it goes on when the channel is closed, which is when the service has the socket.
+   */
+  readonly handsOver?: true;
 }
 
 export type OutputSpec =
@@ -70,11 +77,15 @@ export type StopMode = 'graceful' | 'immediate';
 export type ToSpawner =
   | { readonly type: 'alive' }
   | { readonly type: 'start'; readonly id: number; readonly spec: ProcessSpec }
+  /** The service has the socket. */
+  | { readonly type: 'taken'; readonly id: number }
   | { readonly type: 'stop'; readonly id: number; readonly mode: StopMode };
 
 export type FromSpawner =
   | { readonly type: 'ready' }
   | { readonly type: 'started'; readonly id: number; readonly pid: number }
+  /** With a socket. */
+  | { readonly type: 'listening'; readonly id: number }
   | { readonly type: 'ended'; readonly id: number; readonly end: ProcessEnd };
 
 /** Environment variable by which stray processes of a job are recognised. */

@@ -7,6 +7,7 @@
  *     const end = await job.ended;   // never rejects for what a job does
  */
 import { type ChildProcess, fork } from 'node:child_process';
+import { Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { assertNever } from '../../lib/assert-never.ts';
 import { TIMES_TO_SPEAK } from './leash.ts';
@@ -19,7 +20,8 @@ export interface RunningProcess {
 }
 
 export interface Spawner extends AsyncDisposable {
-  start(spec: ProcessSpec): RunningProcess;
+  /** @param onListening is given the socket of a process that hands one over; without it, it is closed. */
+  start(spec: ProcessSpec, onListening?: (socket: Server) => void): RunningProcess;
   /** Pid of the helper, once it has been started. */
   pid(): number | undefined;
   /** Starts the helper now, while the service is still small. */
@@ -38,6 +40,7 @@ export interface SpawnerDeps {
 interface Pending {
   readonly spec: ProcessSpec;
   pid: number | undefined;
+  readonly onListening: ((socket: Server) => void) | undefined;
   readonly settle: (end: ProcessEnd) => void;
 }
 
@@ -61,12 +64,12 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     return helper;
   }
 
-  function start(spec: ProcessSpec): RunningProcess {
+  function start(spec: ProcessSpec, onListening?: (socket: Server) => void): RunningProcess {
     if (closed) throw new Error('the spawner is closed');
     const mine = current();
     const id = nextId++;
     const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
-    mine.pending.set(id, { spec, pid: undefined, settle: resolve });
+    mine.pending.set(id, { spec, pid: undefined, onListening, settle: resolve });
     tell(mine, { type: 'start', id, spec });
     return {
       ended: promise,
@@ -133,7 +136,7 @@ function forkHelper(leashMs: number, onGone: (helper: Helper, reason: string) =>
     onGone(helper, reason);
   }
 
-  child.on('message', (message: FromSpawner) => hear(helper, message));
+  child.on('message', (message: FromSpawner, socket) => hear(helper, message, socket));
   child.once('error', error => lost(`the process that starts jobs failed: ${error.message}`));
   child.once('exit', (code, signal) =>
     lost(`the process that starts jobs ended (${signal ?? `status ${code}`})`),
@@ -141,7 +144,7 @@ function forkHelper(leashMs: number, onGone: (helper: Helper, reason: string) =>
   return helper;
 }
 
-function hear(helper: Helper, message: FromSpawner): void {
+function hear(helper: Helper, message: FromSpawner, socket: unknown): void {
   switch (message.type) {
     case 'ready':
       helper.ready.resolve();
@@ -151,6 +154,10 @@ function hear(helper: Helper, message: FromSpawner): void {
       if (pending !== undefined) pending.pid = message.pid;
       break;
     }
+    case 'listening':
+      take(socket, helper.pending.get(message.id)?.onListening);
+      tell(helper, { type: 'taken', id: message.id });
+      break;
     case 'ended':
       helper.pending.get(message.id)?.settle(message.end);
       helper.pending.delete(message.id);
@@ -158,6 +165,13 @@ function hear(helper: Helper, message: FromSpawner): void {
     default:
       assertNever(message, 'message from the spawner');
   }
+}
+
+/** One that nobody wants any more is closed: its process may have ended meanwhile. */
+function take(socket: unknown, onListening: ((socket: Server) => void) | undefined): void {
+  if (!(socket instanceof Server)) return;
+  if (onListening === undefined) socket.close();
+  else onListening(socket);
 }
 
 function tell(helper: Helper, message: ToSpawner): void {

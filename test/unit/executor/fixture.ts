@@ -10,11 +10,12 @@ import type {
 } from '../../../src/executor/deps.ts';
 import { createExecutor, type Executor } from '../../../src/executor/executor.ts';
 import { logPathOf } from '../../../src/executor/log-file.ts';
-import { systemClock } from '../../../src/lib/clock.ts';
+import { type Nanoseconds, systemClock } from '../../../src/lib/clock.ts';
 import { randomIds, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import type { BuildPlaybook, BuildProject, BuildRequest } from '../../../src/model/build-request.ts';
 import type { FrozenJob } from '../../../src/model/job.ts';
 import { type ProjectKey, parseCommitId, projectKey } from '../../../src/model/project.ts';
+import type { SpanRecord } from '../../../src/model/span.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 
 const ids = randomIds();
@@ -23,6 +24,8 @@ export const CANONICAL = 'git.example.org/acme/app';
 
 export interface Ended {
   readonly result: BuildResultEvent;
+  /** Of the job's own. */
+  readonly spans: readonly SpanRecord[];
   readonly events: readonly BuildEvent[];
   readonly log: string;
 }
@@ -250,6 +253,7 @@ function createTestQueue(folder: string) {
       const cancelled = new AbortController();
       const lost = new AbortController();
       const events: BuildEvent[] = [];
+      let cancelledAt: Nanoseconds | undefined;
       const { promise, resolve } = Promise.withResolvers<Ended>();
       const path = logPathOf(join(folder, 'logs'), request.uuid);
       waiting.push({
@@ -257,15 +261,20 @@ function createTestQueue(folder: string) {
           request,
           cancelled: cancelled.signal,
           lost: lost.signal,
+          cancelledAt: () => cancelledAt,
           report: async event => void events.push(event),
-          complete: async result => resolve({ result, events, log: await readFile(path, 'utf8') }),
+          complete: async (result, spans) =>
+            resolve({ result, spans, events, log: await readFile(path, 'utf8') }),
         },
       });
       wake?.();
       return {
         request,
         ended: promise,
-        cancel: () => cancelled.abort(),
+        cancel: () => {
+          cancelledAt = systemClock().now();
+          cancelled.abort();
+        },
         lose: () => lost.abort(),
         logHolds: text =>
           until(async () => {

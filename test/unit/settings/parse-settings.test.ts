@@ -47,6 +47,7 @@ describe('defaults', () => {
         allowUnsandboxed: false,
         allowHostNetwork: false,
         labels: [],
+        otlpRelay: null,
         maxBuilds: 4,
         outputMaxBytes: 1_073_741_824,
         diskLimitPerJob: 250,

@@ -1,0 +1,98 @@
+/**
+ * What one build hands to the relay: taken or rejected at once, kept in memory within its quota, placed when the build has ended.
+ *
+ *     const taken = relay.take(await readTraceRequest(...));      // {rejected: 2, reason: 'a trace that is not this build's'}
+ *     ...
+ *     const spans = relay.finish(execution, cancelledAt);         // ride with the build's result
+ *
+ * Nothing leaves earlier. The spans that the job's hang below (its playbooks) exist only when the result is told; were the executor
+ * killed before, what had been sent would hang in the air for ever. As the executor's own steps, they are detail that dies with it.
+ */
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
+import { type SpanId, spanIdOf } from '../../lib/ids.ts';
+import type { Execution } from '../../model/build.ts';
+import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import { storedBytes } from '../../tracing/otlp-in/checked-span.ts';
+import type { ReadSpans } from '../../tracing/otlp-in/read-trace-request.ts';
+import type { Rejection } from '../../tracing/otlp-in/trace-answer.ts';
+import { ownTraceOf } from '../../tracing/span-ids.ts';
+import { placeJobSpans, type ToldSpan } from '../../tracing/spans/job-spans.ts';
+import { isBefore } from '../../tracing/time-window.ts';
+import type { RejectionReason, RelayCounts, RelayLimits } from './relay-quota.ts';
+
+export interface BuildIntake {
+  take(read: ReadSpans & { readonly kind: 'spans' }): Rejection;
+  /** Takes nothing more. @returns what goes out, each below a span of the build. */
+  finish(execution: Execution, cancelledAt: Nanoseconds | null): readonly SpanRecord[];
+  counts(): RelayCounts;
+}
+
+const WORDS: { readonly [reason in RejectionReason]: string } = {
+  malformed: 'a span that makes no sense',
+  'not-below-the-build':
+    "a span that is not below this build's: TRACEPARENT says which trace and parent it should have",
+  'before-the-build': 'a span that ended before the build began',
+  'over-quota':
+    'the build has handed in all the spans it may ([executor] otlp_relay_max_spans, otlp_relay_max_bytes)',
+  'no-playbook': 'a span told while no playbook of its trace ran',
+};
+
+export function buildIntake(
+  request: BuildRequest,
+  trace: BuildTrace,
+  limits: RelayLimits,
+  clock: Pick<Clock, 'now'>,
+): BuildIntake {
+  const beganAt = clock.now();
+  const traces = new Set([trace.traceId, ownTraceOf(request.uuid)]);
+  const ours = new Set([spanIdOf(request.item), spanIdOf(request.buildset), trace.buildSpan]);
+  const told = new Map<SpanId, ToldSpan>();
+  const rejected = new Map<RejectionReason, number>();
+  let bytes = 0;
+  let finished = false;
+
+  function reject(reason: RejectionReason, spans: number): void {
+    if (spans > 0) rejected.set(reason, (rejected.get(reason) ?? 0) + spans);
+  }
+
+  /** @returns why not. */
+  function objection(span: SpanRecord, size: number): RejectionReason | undefined {
+    if (!traces.has(span.traceId) || span.parent === null || ours.has(span.spanId))
+      return 'not-below-the-build';
+    if (span.end === null || isBefore(span.end, beganAt)) return 'before-the-build';
+    const full = finished || told.size >= limits.spans || bytes + size > limits.bytes;
+    return full ? 'over-quota' : undefined;
+  }
+
+  return {
+    take(read) {
+      const at = clock.now();
+      reject('malformed', read.rejected);
+      let { rejected: count, reason } = read;
+      for (const span of read.spans) {
+        // Told again because our answer was lost.
+        if (told.has(span.spanId)) continue;
+        const size = storedBytes(span);
+        const why = objection(span, size);
+        if (why === undefined) {
+          told.set(span.spanId, { span, at });
+          bytes += size;
+        } else {
+          reject(why, 1);
+          count += 1;
+          reason ??= WORDS[why];
+        }
+      }
+      return { rejected: count, reason };
+    },
+    finish(execution, cancelledAt) {
+      finished = true;
+      if (told.size === 0) return [];
+      const placed = placeJobSpans({ request, trace, execution, cancelledAt }, [...told.values()]);
+      reject('no-playbook', placed.rejected);
+      return placed.spans;
+    },
+    counts: () => ({ taken: told.size, bytes, rejected: new Map(rejected) }),
+  };
+}

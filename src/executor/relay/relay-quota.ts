@@ -1,0 +1,32 @@
+/** What one build may hand to the relay, and what it has handed. */
+export interface RelayLimits {
+  /** Spans per build. */
+  readonly spans: number;
+  /** Bytes per build, of the spans as they are stored. They are kept in memory until the build ends. */
+  readonly bytes: number;
+}
+
+export interface RelayCounts {
+  /** Spans taken. */
+  readonly taken: number;
+  readonly bytes: number;
+  /** Spans not taken, by why. */
+  readonly rejected: ReadonlyMap<RejectionReason, number>;
+}
+
+export type RejectionReason =
+  /** It cannot be read, or makes no sense. */
+  | 'malformed'
+  /** Of another trace than the build's, without a parent, or with an id of a span of ours. */
+  | 'not-below-the-build'
+  | 'before-the-build'
+  | 'over-quota'
+  /** Nothing of its trace ran when it was told. */
+  | 'no-playbook';
+
+/** For the log of a build; undefined when its job told nothing. */
+export function countsText({ taken, rejected }: RelayCounts): string | undefined {
+  const reasons = [...rejected].map(([reason, spans]) => `${spans} ${reason}`);
+  if (taken === 0 && reasons.length === 0) return undefined;
+  return `spans of the job: ${taken} taken${reasons.length === 0 ? '' : `, not taken: ${reasons.join(', ')}`}`;
+}
