@@ -153,6 +153,8 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
     expect(await page.locator('.legend').innerText()).toContain('waiting');
     const link = page.getByRole('link', { name: /open in the trace viewer/ });
     expect(await link.getAttribute('href')).toContain(`/trace/${uuidOf('dark-mode')}`);
+    const all = page.getByRole('link', { name: /with the traces of its event/ });
+    expect(await all.getAttribute('href')).toContain('/search?service=gatehouse&tags=');
 
     const row = page.locator('.span-row', { hasText: 'QueueItem' });
     const before = await row.locator('.time').innerText();
@@ -186,6 +188,44 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
     );
     expect(await page.locator('.path').innerText()).toContain('thrown away by a reset');
     expect(await page.locator('.item-head .chip').innerText()).toBe('✓ passed');
+  });
+
+  test('says whom an item waits for and what that one does meanwhile', async () => {
+    await page.goto(`${web.url}/t/main/item/${uuidOf('fast-login')}`);
+    await page.locator('.waited li').waitFor();
+    expect(await page.locator('.waited li').innerText()).toMatch(
+      /3\d s\s+acme\/lib master\/retry-budget\s+meanwhile: testing 3\d s/,
+    );
+  });
+
+  test('leads from a pipeline to where its time went, and from there to the slowest item', async () => {
+    await page.goto(web.url);
+    await page.getByRole('region', { name: 'Pipeline gate' }).getByText('where its time went').click();
+    await page.getByRole('heading', { name: 'Delays in gate' }).waitFor();
+    await page.locator('.tiles').waitFor();
+    expect(new URL(page.url()).pathname).toBe('/t/main/pipeline/gate');
+    expect(await page.locator('.tiles').innerText()).toMatch(/there now\s+6\s+window 5/);
+    expect(await page.locator('.numbers tbody tr').first().innerText()).toMatch(/^testing\s+/);
+    expect(await page.getByRole('region', { name: 'Jobs to blame' }).innerText()).toMatch(/unit-tests\s+4×/);
+    expect(await page.locator('.load-column .run').count()).toBeGreaterThan(0);
+    expect(await page.locator('.slowest li').first().locator('.viewer a').getAttribute('href')).toContain(
+      `/trace/${uuidOf('retry-budget')}?uiFind=`,
+    );
+
+    await page.getByRole('link', { name: '7d' }).click();
+    await page.locator('.periods [aria-current]', { hasText: '7d' }).waitFor();
+    expect(new URL(page.url()).search).toBe('?since=7d');
+    await page.locator('.slowest .title').first().click();
+    await page.getByRole('heading', { name: 'Give retries a budget' }).waitFor();
+    await page.goBack();
+    await page.locator('.periods [aria-current]', { hasText: '7d' }).waitFor();
+  });
+
+  test('says so when nothing happened in a pipeline, or there is none', async () => {
+    await page.goto(`${web.url}/t/main/pipeline/post`);
+    await page.getByText('No item was there in that time.').waitFor();
+    await page.goto(`${web.url}/t/main/pipeline/nope`);
+    await page.getByText('There is no such pipeline.').waitFor();
   });
 
   test('tells the decisions about a change', async () => {
@@ -303,6 +343,7 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
 
   test.each([
     '/',
+    '/t/main/pipeline/gate',
     `/t/main/item/${uuidOf('dark-mode')}`,
     `/t/main/build/${uuidOf('retry-budget', 'build', '1', 'integration', '2')}`,
   ])('%s fits 390 pixels', async path => {
@@ -316,16 +357,16 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
     web.change(sampleSnapshot({ gate: [first!, second!, long, ...rest], check: checkItems() }));
     await page.goto(web.url + path);
     await page.locator('.live.is-on').waitFor();
-    await page.locator('.item, .span-row, .log-output').first().waitFor();
+    await page.locator('.item, .span-row, .log-output, .slowest li').first().waitFor();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(390);
   });
 
   test.each(['light', 'dark'] as const)('all text can be read in the %s colours', async colorScheme => {
     await page.close();
     page = await newPage({ colorScheme });
-    for (const path of ['/', `/t/main/item/${uuidOf('dark-mode')}`]) {
+    for (const path of ['/', '/t/main/pipeline/gate', `/t/main/item/${uuidOf('dark-mode')}`]) {
       await page.goto(web.url + path);
-      await page.locator('.item, .span-row').first().waitFor();
+      await page.locator('.item, .span-row, .slowest li').first().waitFor();
       expect(await page.evaluate(POOR_CONTRAST)).toEqual([]);
     }
   });
