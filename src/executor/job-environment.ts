@@ -9,6 +9,7 @@ import type { SpanReference } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
 import { jobEnvironment as traceEnvironment } from '../tracing/carrier.ts';
 import { playbookSpan } from '../tracing/span-ids.ts';
+import type { JobVariables } from './ansible/ansible-run.ts';
 import type { JobView } from './sandbox/sandbox.ts';
 import { STEP_FILE } from './step-file.ts';
 
@@ -28,11 +29,7 @@ export interface PlaybookFacts {
 }
 
 /** `zuul` as the request has it, completed by what only the executor knows, and the job's own variables. */
-export function jobVariables(
-  request: BuildRequest,
-  view: JobView,
-  hostname: string,
-): { readonly [name: string]: Json } {
+export function jobVariables(request: BuildRequest, view: JobView, hostname: string): JobVariables {
   return {
     zuul: {
       ...request.zuul,

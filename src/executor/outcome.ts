@@ -6,6 +6,7 @@
  *     our own failure, or stopped with the executor    RETRY, unless run had failed before: a verdict is never tried again
  *     pre-run failed or timed out    RETRY (it prepares; it is not what is tested)
  *     run failed / timed out         FAILURE / TIMED_OUT, also when post-run fails as well
+ *     a host could not be reached    RETRY, in run and in post-run, unless run had failed before
  *     post-run failed or timed out   POST_FAILURE, never tried again
  */
 import type { BuildResult } from '../model/results.ts';
@@ -14,7 +15,11 @@ import type { Phase } from './job-environment.ts';
 /** How one playbook ended. */
 export type PlaybookEnd =
   | { readonly kind: 'passed' }
-  | { readonly kind: 'failed' | 'timed-out'; readonly detail: string; readonly exitCode: number | null }
+  | {
+      readonly kind: 'failed' | 'timed-out' | 'unreachable';
+      readonly detail: string;
+      readonly exitCode: number | null;
+    }
   /** Ends the build at once: no further playbook, also not of post-run. */
   | { readonly kind: 'cancelled' | 'disk-full' | 'broken'; readonly detail: string };
 
@@ -29,12 +34,13 @@ export interface BuildOutcome {
 export function outcomeOf(ends: PhaseEnds): BuildOutcome {
   const { 'pre-run': pre, run, 'post-run': post } = ends;
   const final = [pre, run, post].find(end => end !== undefined && isFinal(end));
-  const judged = run !== undefined && !isFinal(run);
+  const judged = isVerdict(run);
   if (final !== undefined && !(judged && final.kind === 'broken'))
     return { result: FINAL[final.kind], detail: final.detail };
   if (pre !== undefined) return { result: 'RETRY', detail: pre.detail };
-  if (run !== undefined)
-    return { result: run.kind === 'timed-out' ? 'TIMED_OUT' : 'FAILURE', detail: run.detail };
+  if (judged) return { result: run.kind === 'timed-out' ? 'TIMED_OUT' : 'FAILURE', detail: run.detail };
+  const away = [run, post].find(end => end?.kind === 'unreachable');
+  if (away !== undefined) return { result: 'RETRY', detail: away.detail };
   if (post !== undefined) return { result: 'POST_FAILURE', detail: post.detail };
   return { result: 'SUCCESS' };
 }
@@ -45,7 +51,15 @@ const FINAL: { readonly [kind in Exclude<PlaybookEnd, { kind: 'passed' }>['kind'
   broken: 'RETRY',
   failed: 'FAILURE',
   'timed-out': 'TIMED_OUT',
+  unreachable: 'RETRY',
 };
+
+type Unpassed = Exclude<PlaybookEnd, { kind: 'passed' }>;
+
+/** Whether the run phase failed by its own doing: that is never tried again. */
+export function isVerdict(run: Unpassed | undefined): run is Unpassed & { kind: 'failed' | 'timed-out' } {
+  return run !== undefined && !isFinal(run) && run.kind !== 'unreachable';
+}
 
 /** Whether nothing more may run after this. */
 export function isFinal(end: PlaybookEnd): boolean {

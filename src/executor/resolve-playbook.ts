@@ -1,16 +1,25 @@
 /**
- * From a playbook's path to the program that runs. Whoever wrote the path may be a stranger: it has to name an executable
- * file below its project's tree, also after every symbolic link is followed.
+ * From a playbook's path to what runs. Whoever wrote the path may be a stranger: it has to name a file below its project's tree, also
+ * after every symbolic link is followed; one for Ansible by its name (`.yaml`, `.yml`), any other an executable.
  */
 import { realpath, stat } from 'node:fs/promises';
 import { join, sep } from 'node:path';
 import type { BuildPlaybook } from '../model/build-request.ts';
+import { isAnsiblePlaybook } from './ansible/ansible-run.ts';
 
 export type ResolvedPlaybook =
   | {
       readonly kind: 'program';
       /** As the job sees it. */
       readonly path: string;
+    }
+  | {
+      readonly kind: 'ansible';
+      /** As the job sees it, as is the root of its project. */
+      readonly path: string;
+      readonly tree: string;
+      /** For people. */
+      readonly name: string;
     }
   /** One line for the author of the job. */
   | { readonly kind: 'unusable'; readonly reason: string };
@@ -25,12 +34,6 @@ export async function resolvePlaybook(
     kind: 'unusable',
     reason: `playbook ${name} ${reason}`,
   });
-  if (/\.ya?ml$/i.test(playbook.path)) {
-    return {
-      kind: 'unusable',
-      reason: `Ansible playbooks are not supported yet: ${name}; use an executable script`,
-    };
-  }
   if (!isPlainPath(playbook.path)) return unusable('is not a path below the root of its project');
   const found = await realPathOrNone(join(tree.host, playbook.path));
   if (found === undefined) return unusable(`does not exist at commit ${playbook.commit}`);
@@ -39,8 +42,10 @@ export async function resolvePlaybook(
   if (found.startsWith(join(root, '.git') + sep)) return unusable('lies in .git');
   const { mode } = await stat(found);
   if ((mode & 0o170_000) !== 0o100_000) return unusable('is not a file');
+  const path = join(tree.job, playbook.path);
+  if (isAnsiblePlaybook(playbook.path)) return { kind: 'ansible', path, tree: tree.job, name };
   if ((mode & 0o111) === 0) return unusable('is not executable; run `git update-index --chmod=+x` on it');
-  return { kind: 'program', path: join(tree.job, playbook.path) };
+  return { kind: 'program', path };
 }
 
 function isPlainPath(path: string): boolean {

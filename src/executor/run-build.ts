@@ -9,13 +9,19 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Execution } from '../model/build.ts';
-import type { BuildPlaybook } from '../model/build-request.ts';
 import type { Step } from '../model/step.ts';
 import { createStepRecorder, type StepRecorder } from '../tracing/step-recorder.ts';
 import { makePlaces } from './build-places.ts';
 import { jobVariables, type Phase, VARIABLES_FILE } from './job-environment.ts';
-import { type BuildOutcome, isFinal, outcomeOf, type PhaseEnds, type PlaybookEnd } from './outcome.ts';
-import { resolvePlaybook } from './resolve-playbook.ts';
+import {
+  type BuildOutcome,
+  isFinal,
+  isVerdict,
+  outcomeOf,
+  type PhaseEnds,
+  type PlaybookEnd,
+} from './outcome.ts';
+import { type Plan, planPlaybooks } from './plan-playbooks.ts';
 import { type BuildContext, runPlaybook } from './run-playbook.ts';
 import { type SplitTrace, splitTrace } from './split-trace.ts';
 import { STEPS_PER_BUILD } from './step-file.ts';
@@ -87,7 +93,7 @@ async function work(deps: RunBuildDeps, context: BuildContext, progress: Progres
     async () => {
       const variables = jobVariables(request, sandbox.view(places), options.hostname);
       await writeFile(join(places.info, VARIABLES_FILE), `${JSON.stringify(variables, null, 2)}\n`);
-      return planPlaybooks(context, workspace);
+      return planPlaybooks({ request, workspace, places, variables, view: sandbox.view(places) });
     },
     made => (typeof made === 'string' ? { result: 'FAILURE' } : {}),
   );
@@ -104,32 +110,6 @@ function refusal({ request, sandbox, options }: BuildContext): string | undefine
   const untrusted = [...preRun, ...run, ...postRun].find(({ trusted }) => !trusted);
   if (untrusted === undefined) return undefined;
   return `playbook ${untrusted.canonicalName}/${untrusted.path} is not trusted and this executor has no sandbox to run it in`;
-}
-
-interface PlannedPlaybook {
-  readonly playbook: BuildPlaybook;
-  readonly program: string;
-  readonly index: number;
-}
-
-type Plan = { readonly [phase in Phase]: readonly PlannedPlaybook[] };
-
-/** Every playbook is looked at before the first one runs. @returns the plan, or the first problem. */
-async function planPlaybooks({ request }: BuildContext, workspace: Workspace): Promise<Plan | string> {
-  const { preRun, run, postRun } = request.playbooks;
-  const plan: { [phase in Phase]: PlannedPlaybook[] } = { 'pre-run': [], run: [], 'post-run': [] };
-  for (const [phase, playbooks] of [
-    ['pre-run', preRun],
-    ['run', run],
-    ['post-run', postRun],
-  ] as const) {
-    for (const [index, playbook] of playbooks.entries()) {
-      const resolved = await resolvePlaybook(playbook, workspace.treeOf(playbook));
-      if (resolved.kind === 'unusable') return resolved.reason;
-      plan[phase].push({ playbook, program: resolved.path, index });
-    }
-  }
-  return plan;
 }
 
 async function runPhases(
@@ -175,7 +155,7 @@ async function runPhases(
   if (ends['pre-run'] === undefined) await runPhase('run', deadline, null);
   const failed = ends['pre-run'] ?? ends.run;
   if (failed !== undefined && isFinal(failed)) return ends;
-  if (ends.run !== undefined && plan['post-run'].length > 0) deps.onFailing(clock.now());
+  if (isVerdict(ends.run) && plan['post-run'].length > 0) deps.onFailing(clock.now());
   const postDeadline = clock.monotonic() + (request.job.postTimeout ?? options.defaultTimeout) * 1000;
   await runPhase('post-run', postDeadline, failed === undefined);
   return ends;

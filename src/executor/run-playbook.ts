@@ -7,6 +7,7 @@ import { assertNever } from '../lib/assert-never.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { Step } from '../model/step.ts';
+import { isAnsiblePlaybook, UNREACHABLE_STATUS } from './ansible/ansible-run.ts';
 import type { BuildPlaces } from './build-places.ts';
 import type { ExecutorDeps, ExecutorOptions } from './deps.ts';
 import { type DiskUsage, watchDisk } from './disk-usage.ts';
@@ -14,6 +15,8 @@ import type { Halt } from './halt.ts';
 import { type PlaybookFacts, playbookEnvironment, workingDirectory } from './job-environment.ts';
 import type { JobLog } from './job-log.ts';
 import type { PlaybookEnd } from './outcome.ts';
+import type { PlannedPlaybook } from './plan-playbooks.ts';
+import type { BuildRelay } from './relay/relay.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { ProcessEnd } from './spawner/protocol.ts';
 import type { RunningProcess, Spawner } from './spawner/spawner.ts';
@@ -32,13 +35,11 @@ export interface BuildContext {
   readonly slot: number;
   readonly log: JobLog;
   readonly halt: Halt;
+  /** Null: its spans are nobody's to take. */
+  readonly relay: BuildRelay | null;
 }
 
-export interface PlaybookRun extends PlaybookFacts {
-  /** The program, in the job's view. */
-  readonly program: string;
-  /** Position in its phase, from 0. */
-  readonly index: number;
+export interface PlaybookRun extends PlaybookFacts, PlannedPlaybook {
   /** Milliseconds left to it. */
   readonly timeoutMs: number;
   /** Left to the steps it tells of. */
@@ -67,9 +68,10 @@ export async function runPlaybook(
   const name = `${run.playbook.canonicalName}/${run.playbook.path}`;
   const title = `[${run.playbook.trusted ? 'trusted' : 'untrusted'} : ${name}@${run.playbook.branch}]`;
   await context.log.line(`${run.phase.toUpperCase()} START: ${title}`);
-  const end = await attempt(context, workspace, run);
+  const attempted = await attempt(context, workspace, run);
   const endedAt = clock.now();
   const told = await toldSteps(context, run, endedAt);
+  const end = told.unreachable ? unreachable(run, attempted) : attempted;
   const words = end.kind === 'passed' ? 'passed' : end.detail;
   await context.log.line(`${run.phase.toUpperCase()} END: ${title}: ${words}`);
   const exitCode = 'exitCode' in end ? end.exitCode : end.kind === 'passed' ? 0 : null;
@@ -109,7 +111,7 @@ async function toldSteps(
     // The disk failed us: the steps are lost, but they never change the verdict.
     const reason = error instanceof Error ? error.message : String(error);
     await log.line(`the steps of the playbook could not be read: ${reason}`);
-    return { steps: [], dropped: 0, used: { steps: 0, bytes: 0 } };
+    return { steps: [], dropped: 0, used: { steps: 0, bytes: 0 }, unreachable: false };
   }
 }
 
@@ -117,6 +119,7 @@ const STEP_RESULTS: { readonly [kind in PlaybookEnd['kind']]: NonNullable<Step['
   passed: 'SUCCESS',
   failed: 'FAILURE',
   'timed-out': 'TIMED_OUT',
+  unreachable: 'FAILURE',
   cancelled: 'ABORTED',
   'disk-full': 'FAILURE',
   broken: 'ABORTED',
@@ -132,7 +135,7 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Playboo
   }
   if (run.timeoutMs <= 0) return timedOut(run);
 
-  const process = context.spawner.start(specOf(context, workspace, run));
+  const process = context.spawner.start(specOf(context, workspace, run), context.relay?.serve);
   const watching = new AbortController();
   const disk = watchDiskDuring(context, process, watching.signal);
   const stop = () => process.stop(halt.reason() === 'cancelled' ? 'graceful' : 'immediate');
@@ -140,26 +143,30 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Playboo
   const ended = await process.ended;
   halt.signal.removeEventListener('abort', stop);
   watching.abort();
+  context.relay?.hangUp();
   if (ended.kind === 'ended') context.log.count(ended.written);
   if (halt.signal.aborted) return halted(halt);
   return (await disk) ? diskFull(context) : judge(context, run, ended);
 }
 
 function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {
-  const { request, sandbox, places, options, slot, log } = context;
+  const { request, sandbox, places, options, slot, log, relay } = context;
   const view = sandbox.view(places);
   const launch = sandbox.job(
     {
       places,
       overlays: workspace.overlays,
       readOnly: workspace.readOnly,
-      argv: [run.program],
+      argv: run.argv,
       environment: {
         ...(request.trace === null ? options.inboundTrace : {}),
         ...playbookEnvironment(request, view, run),
+        ...run.environment,
+        ...relay?.environment(sandbox.ownLoopback(request.job)),
       },
       cwd: workingDirectory(request, view),
       network: request.job.network,
+      listen: relay !== null,
       limits: {
         processes: options.maxProcesses ?? DEFAULT_MAX_PROCESSES,
         openFiles: OPEN_FILES,
@@ -250,6 +257,17 @@ function timedOut(run: PlaybookRun): PlaybookEnd {
     kind: 'timed-out',
     detail: `${run.phase} playbook ${run.playbook.path} ran into the timeout of the job`,
     exitCode: null,
+  };
+}
+
+/** The status alone does not say it: Ansible also ends with it when it cannot read the playbook. */
+function unreachable(run: PlaybookRun, end: PlaybookEnd): PlaybookEnd {
+  if (end.kind !== 'failed' || end.exitCode !== UNREACHABLE_STATUS || !isAnsiblePlaybook(run.playbook.path))
+    return end;
+  return {
+    kind: 'unreachable',
+    detail: `${run.phase} playbook ${run.playbook.path} could not reach a host`,
+    exitCode: end.exitCode,
   };
 }
 

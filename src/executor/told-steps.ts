@@ -20,6 +20,8 @@ export interface ToldSteps {
   readonly dropped: number;
   /** Of the budget. */
   readonly used: StepBudget;
+  /** Some step, kept or not, ended because a host could not be reached. */
+  readonly unreachable: boolean;
 }
 
 export interface StepListener {
@@ -62,6 +64,7 @@ export function listenToSteps(budget: StepBudget): StepListener {
   const known = new Map<string, Begun>();
   let dropped = 0;
   let bytes = 0;
+  let unreachable = false;
 
   function fits(size: number): boolean {
     if (bytes + size > budget.bytes) return false;
@@ -95,6 +98,7 @@ export function listenToSteps(budget: StepBudget): StepListener {
   }
 
   function end([id = '', at = '', result = '', ...fields]: readonly string[]): void {
+    if (fields.includes('outcome=unreachable')) unreachable = true;
     const step = known.get(id);
     if (step === undefined || step.ended !== undefined || !isTime(at)) return;
     step.ended = { at, result: RESULTS.get(result) };
@@ -112,6 +116,7 @@ export function listenToSteps(budget: StepBudget): StepListener {
       steps: top.map(step => stepOf(step, at)),
       dropped,
       used: { steps: known.size, bytes },
+      unreachable,
     }),
   };
 }

@@ -127,7 +127,6 @@ for (const mode of ['none', 'auto'] as const) {
     });
 
     test.each([
-      ['an Ansible playbook', 'ci/play.yaml', 'Ansible playbooks are not supported yet'],
       ['a path out of the project', '../ci/ok.sh', 'is not a path below the root of its project'],
       ['an absolute path', '/bin/true', 'is not a path below the root of its project'],
       ['a file that is not there', 'ci/none.sh', 'does not exist at commit'],
@@ -137,7 +136,6 @@ for (const mode of ['none', 'auto'] as const) {
       const commit = await bench.commit({
         'ci/ok.sh': script('echo NEVER'),
         'ci/plain.txt': 'x',
-        'ci/play.yaml': '- hosts: all\n',
       });
       const { result, log } = await bench.submit(buildRequest(commit, { preRun: ['ci/ok.sh'], run: [path] }))
         .ended;

@@ -1,0 +1,83 @@
+/**
+ * A playbook for Ansible, run where scripts run: one process in the sandbox, on the machine itself (`localhost`), told the build's
+ * variables, and telling of its plays and tasks by the step file (`gatehouse_steps.py`).
+ *
+ *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is looked for
+ *     <info>/ansible/inventory                            localhost
+ *     <info>/ansible/callback_plugins/gatehouse_steps.py
+ *     <info>/ansible/variables.yaml                       the job's variables and `zuul`, as data
+ *
+ * Ansible itself is not ours: it is whatever `ansible-playbook` the job finds on its PATH.
+ */
+import { copyFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Json } from '../../model/job.ts';
+import { makeDirectory } from '../build-places.ts';
+import { findProgram } from '../sandbox/find-runtime.ts';
+import type { JobView } from '../sandbox/sandbox.ts';
+import { variablesYaml } from './variables-yaml.ts';
+
+const PROGRAM = 'ansible-playbook';
+const FOLDER = 'ansible';
+const VARIABLES = 'variables.yaml';
+const PLUGINS = 'callback_plugins';
+const STEPS_PLUGIN = 'gatehouse_steps.py';
+
+/** Exit status of ansible-playbook when a host could not be reached, and also when it could not read the playbook. */
+export const UNREACHABLE_STATUS = 4;
+
+/** As in the build's variables file. */
+export interface JobVariables {
+  readonly zuul: Json;
+  readonly vars: { readonly [name: string]: Json };
+}
+
+export function isAnsiblePlaybook(path: string): boolean {
+  return /\.ya?ml$/i.test(path);
+}
+
+/** @param path `PATH` of jobs; of the sandbox it leads to the same files as on the host. @returns undefined: it is not installed. */
+export function findAnsible(path: string): Promise<string | undefined> {
+  return findProgram(PROGRAM, path);
+}
+
+/**
+ * Lays out what every Ansible playbook of a build needs, where jobs can only read.
+ *
+ * @param info the build's directory for that, on the host.
+ */
+export async function placeAnsibleFiles(info: string, variables: JobVariables): Promise<void> {
+  const folder = join(info, FOLDER);
+  await makeDirectory(folder, 0o755, null);
+  await makeDirectory(join(folder, PLUGINS), 0o755, null);
+  await Promise.all([
+    copyFile(ownFile('ansible.cfg'), join(folder, 'ansible.cfg')),
+    copyFile(ownFile('inventory'), join(folder, 'inventory')),
+    copyFile(ownFile(STEPS_PLUGIN), join(folder, PLUGINS, STEPS_PLUGIN)),
+    writeFile(join(folder, VARIABLES), `${variablesYaml({ ...variables.vars, zuul: variables.zuul })}\n`),
+  ]);
+}
+
+function ownFile(name: string): string {
+  return fileURLToPath(new URL(name, import.meta.url));
+}
+
+/** @param program what {@link findAnsible} found. @param playbook, info as the job sees them. */
+export function ansibleArgv(program: string, playbook: string, info: string): readonly string[] {
+  const folder = `${info}/${FOLDER}`;
+  return [program, '-i', `${folder}/inventory`, '-e', `@${folder}/${VARIABLES}`, playbook];
+}
+
+/** @param tree the playbook's project, as the job sees it: its `roles` are found from everywhere in it. */
+export function ansibleEnvironment(
+  view: Pick<JobView, 'info' | 'home'>,
+  tree: string,
+): { readonly [name: string]: string } {
+  return {
+    ANSIBLE_CONFIG: `${view.info}/${FOLDER}/ansible.cfg`,
+    ANSIBLE_ROLES_PATH: `${tree}/roles`,
+    // By default below `~<user>`, which leads nowhere without a sandbox: the host does not know the user `job`.
+    ANSIBLE_REMOTE_TEMP: `${view.home}/.ansible/tmp`,
+  };
+}

@@ -1,0 +1,77 @@
+/** How each playbook of a build is started, found out before the first one runs. */
+import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
+import {
+  ansibleArgv,
+  ansibleEnvironment,
+  findAnsible,
+  type JobVariables,
+  placeAnsibleFiles,
+} from './ansible/ansible-run.ts';
+import type { BuildPlaces } from './build-places.ts';
+import type { Phase } from './job-environment.ts';
+import { type ResolvedPlaybook, resolvePlaybook } from './resolve-playbook.ts';
+import type { JobView } from './sandbox/sandbox.ts';
+import type { Workspace } from './workspace.ts';
+
+export interface PlannedPlaybook {
+  readonly playbook: BuildPlaybook;
+  /** Position in its phase, from 0. */
+  readonly index: number;
+  /** In the job's view. */
+  readonly argv: readonly string[];
+  /** Besides what every playbook gets. */
+  readonly environment: { readonly [name: string]: string };
+}
+
+export type Plan = { readonly [phase in Phase]: readonly PlannedPlaybook[] };
+
+export interface PlanFacts {
+  readonly request: BuildRequest;
+  readonly workspace: Workspace;
+  readonly places: BuildPlaces;
+  readonly view: JobView;
+  readonly variables: JobVariables;
+}
+
+/** @returns the plan, or the first problem: one line for the author of the job. */
+export async function planPlaybooks(facts: PlanFacts): Promise<Plan | string> {
+  const { preRun, run, postRun } = facts.request.playbooks;
+  const plan: { [phase in Phase]: PlannedPlaybook[] } = { 'pre-run': [], run: [], 'post-run': [] };
+  const ansible = ansibleOnce(facts);
+  for (const [phase, playbooks] of [
+    ['pre-run', preRun],
+    ['run', run],
+    ['post-run', postRun],
+  ] as const) {
+    for (const [index, playbook] of playbooks.entries()) {
+      const resolved = await resolvePlaybook(playbook, facts.workspace.treeOf(playbook));
+      if (resolved.kind === 'unusable') return resolved.reason;
+      const start =
+        resolved.kind === 'program' ? { argv: [resolved.path], environment: {} } : await ansible(resolved);
+      if (typeof start === 'string') return start;
+      plan[phase].push({ playbook, index, ...start });
+    }
+  }
+  return plan;
+}
+
+type AnsiblePlaybook = Extract<ResolvedPlaybook, { kind: 'ansible' }>;
+type Start = Pick<PlannedPlaybook, 'argv' | 'environment'>;
+
+/** Looked for, and laid out, with the first playbook that wants it. */
+function ansibleOnce({
+  view,
+  places,
+  variables,
+}: PlanFacts): (found: AnsiblePlaybook) => Promise<Start | string> {
+  let program: string | undefined;
+  return async ({ path, tree, name }) => {
+    if (program === undefined) {
+      program = await findAnsible(view.path);
+      if (program === undefined)
+        return `playbook ${name} is one for Ansible, and this executor has no ansible-playbook (looked for in ${view.path})`;
+      await placeAnsibleFiles(places.info, variables);
+    }
+    return { argv: ansibleArgv(program, path, view.info), environment: ansibleEnvironment(view, tree) };
+  };
+}
