@@ -37,6 +37,7 @@ export function statusJson(snapshot: TenantSnapshot, context: StatusContext) {
       Object.entries(snapshot.connectionEvents).map(([connection, length]) => [connection, { length }]),
     ),
     pipelines: snapshot.pipelines.map(live => pipelineJson(live, context)),
+    gatehouse: { tracing: snapshot.tracing },
   };
 }
 

@@ -39,6 +39,16 @@ describe('the status', () => {
       trigger_event_queue: { length: 2 },
       management_event_queue: { length: 0 },
       connection_event_queues: { local: { length: 1 } },
+      gatehouse: {
+        tracing: {
+          waiting: 12,
+          oldestWaiting: at(299),
+          delivered: 4031,
+          lost: {},
+          problem: null,
+          sender: null,
+        },
+      },
     });
     expect(
       pipelines.map((pipeline: { name: string; change_queues: unknown[] }) => [
