@@ -40,6 +40,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     {
       root,
       projects: Object.keys(projects),
+      moreTenants: setup.moreTenants ?? [],
       collector: sink.url,
       tracingOff: setup.tracingOff ?? false,
       executor: setup.executor ?? [],

@@ -15,6 +15,8 @@ export const TOKEN = 'token of the scenario';
 export interface SiteOptions {
   readonly root: string;
   readonly projects: readonly string[];
+  /** Besides {@link TENANT}, with the same projects. */
+  readonly moreTenants: readonly string[];
   readonly collector: string;
   /** The collector is named, and nothing is sent. */
   readonly tracingOff: boolean;
@@ -43,7 +45,7 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
   const file = configOf(options.root);
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, settingsText(options), { mode: 0o600 });
-  await writeFile(path.join(options.root, 'etc/tenants.yaml'), tenantsText(options.projects));
+  await writeFile(path.join(options.root, 'etc/tenants.yaml'), tenantsText(options));
   const read = readSettings(file, {});
   if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
   const started = await startService(read.settings, log, COMPONENT_KINDS, options.clock);
@@ -97,12 +99,16 @@ session_timeout = 10
 `;
 }
 
-function tenantsText(projects: readonly string[]): string {
-  return `- tenant:
-    name: ${TENANT}
+function tenantsText({ projects, moreTenants }: SiteOptions): string {
+  return [TENANT, ...moreTenants]
+    .map(
+      name => `- tenant:
+    name: ${name}
     source:
       ${CONNECTION}:
         config-projects: [${CONFIG_PROJECT}]
         untrusted-projects: [${projects.join(', ')}]
-`;
+`,
+    )
+    .join('');
 }
