@@ -53,9 +53,9 @@ Examples:
   gatehouse trace export --item 5b8e0f6a1c2d4e3f9a7b6c5d4e3f2a1b --endpoint http://localhost:4317
 
 It runs beside the service and changes nothing there. Spans have the ids and the bytes they had the first time, as long as the
-version and [tracing], [web] and the connections in the settings file are the same, so what a backend has already it gets only
-again. The history holds items: traces of events, of tenants and of background work, and what jobs sent themselves, cannot be
-made again.`;
+version and [tracing], [web] and the connections in the settings file are the same, so a backend that has them already gets
+nothing new. What is not in the history cannot be made again: traces of events, of tenants and of background work, what jobs
+sent themselves, and what an executor told of a build after its item had left.`;
 
 export function addTraceExportCommand(trace: Command, io: Io, done: (status: number) => void): void {
   trace
