@@ -1,0 +1,132 @@
+/**
+ * Check 25c: a command without any setting of a collector arrives there through the server, under its own service name, and what
+ * the server did for it is below its request; whom nobody knows adds to no trace.
+ */
+import { execFile } from 'node:child_process';
+import { createHmac } from 'node:crypto';
+import path from 'node:path';
+import { promisify } from 'node:util';
+import { expect } from 'vitest';
+import type { SinkSpan } from '../fake/otlp-sink.ts';
+import { classicLayout } from '../scenario/layouts.ts';
+import { CONNECTION, TENANT, TOKEN } from '../scenario/site.ts';
+import { storyOnce } from '../scenario/story.ts';
+import type { World } from '../scenario/world.ts';
+
+const MAIN = path.resolve(import.meta.dirname, '../../src/cmd/main.ts');
+const FORGED = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
+const traceparent = `00-${FORGED.traceId}-${FORGED.spanId}-01`;
+const AUTH = `[auth operators]
+driver = HS256
+realm = gate.example.org
+issuer_id = gatehouse
+client_id = gate.example.org
+secret = a secret that is long enough for it
+allow_authz_override = true`;
+
+const run = promisify(execFile);
+
+/** The real command line in a process of its own, which knows nothing but where the service is. */
+async function gatehouse(world: World, ...args: readonly string[]): Promise<string> {
+  const env = { PATH: process.env.PATH, GATEHOUSE_URL: world.service.url };
+  const { stdout } = await run(process.execPath, [MAIN, ...args], { env });
+  return stdout.trim();
+}
+
+async function arrived(world: World, what: string, isIt: (span: SinkSpan) => boolean): Promise<SinkSpan> {
+  return world.observer.until(`${what} to arrive`, () => world.sink.spans.find(isIt));
+}
+
+const kindOf = (span: SinkSpan) => span.attributes['gatehouse.span'];
+
+storyOnce(
+  'check 25c: a command is traced through the server, and what the server did is below its request',
+  { layout: classicLayout({ check: true }) },
+  async world => {
+    await world.propose('A');
+    await world.runs('project-merge: A');
+    await gatehouse(world, 'dequeue', 'org/project', 'master/A', '--pipeline', 'check');
+    await world.leaves('A', 'DEQUEUED', 'check');
+
+    const command = await arrived(world, 'the command', span => span.name === 'gatehouse dequeue');
+    expect(command.parentSpanId).toBeNull();
+    expect(command.resource['service.name']).toBe('gatehouse-cli');
+    const event = await arrived(world, "the server's span", span => kindOf(span) === 'ManagementEvent');
+    const request = await arrived(world, 'the request', span => span.spanId === event.parentSpanId);
+    expect(request).toMatchObject({
+      traceId: command.traceId,
+      parentSpanId: command.spanId,
+      name: `POST /api/tenant/${TENANT}/project/org/project/dequeue`,
+    });
+    expect(event.traceId).toBe(command.traceId);
+    expect(event.resource['service.name']).toBe('gatehouse');
+
+    const parts = world.sink.spans.filter(span => span.parentSpanId === event.spanId);
+    const part = (kind: string) => parts.find(span => kindOf(span) === kind);
+    expect(parts.map(kindOf)).toEqual(['EventReceive', 'EventQueued', 'EventProcess']);
+    expect(part('EventReceive')?.start).toBe(event.start);
+    expect(part('EventProcess')?.end).toBe(event.end);
+    // Received within the request; clocks of two processes differ by their reading of the wall clock, a millisecond.
+    const MILLISECOND = 1_000_000n;
+    expect(event.start).toBeGreaterThan(request.start - MILLISECOND);
+    expect(part('EventReceive')?.end).toBeLessThan(request.end + MILLISECOND);
+    const item = await arrived(
+      world,
+      'the item',
+      span => kindOf(span) === 'QueueItem' && span.attributes['gatehouse.result'] === 'DEQUEUED',
+    );
+    expect(event.end).toBeGreaterThanOrEqual(item.end);
+  },
+);
+
+storyOnce(
+  'check 25c: the trace of another client is linked to with a token, and that of a stranger is not even read',
+  { layout: classicLayout({ check: true }), sections: [AUTH] },
+  async world => {
+    await world.propose('A');
+    await world.runs('project-merge: A');
+    const before = world.sink.spans.length;
+    const body = JSON.stringify({ project: 'org/project' });
+    const delivery = 'forged-trace';
+    await fetch(`${world.service.url}/api/connection/${CONNECTION}/payload`, {
+      method: 'POST',
+      body,
+      headers: {
+        'content-type': 'application/json',
+        'x-gatehouse-delivery': delivery,
+        'x-gatehouse-signature': `sha256=${createHmac('sha256', TOKEN).update(body).digest('hex')}`,
+        traceparent,
+        baggage: 'gatehouse.item=forged',
+        'user-agent': 'gatehouse-cli/9',
+      },
+    });
+    await arrived(
+      world,
+      'the webhook',
+      span =>
+        span.parentSpanId === null &&
+        String(span.attributes['gatehouse.delivery.id']).includes(delivery) &&
+        world.sink.spans.indexOf(span) >= before,
+    );
+    expect(JSON.stringify(world.sink.spans, plain)).not.toMatch(/0af7651916cd43dd|b7ad6b7169203331|forged"/);
+
+    const args = ['--auth-conf', 'operators', '--tenant', TENANT, '--user', 'bot', '-c', world.config];
+    const authorization = await gatehouse(world, 'create-auth-token', ...args);
+    const answer = await fetch(`${world.service.url}/api/tenant/${TENANT}/project/org/project/dequeue`, {
+      method: 'POST',
+      headers: { authorization, traceparent, 'content-type': 'application/json' },
+      body: JSON.stringify({ pipeline: 'check', change: 'master/A' }),
+    });
+    expect(answer.status).toBe(200);
+    await world.leaves('A', 'DEQUEUED', 'check');
+    const event = await arrived(world, "the server's span", span => kindOf(span) === 'ManagementEvent');
+    expect(event.parentSpanId).toBeNull();
+    expect(event.traceId).not.toBe(FORGED.traceId);
+    expect(event.links).toMatchObject([{ ...FORGED, attributes: { 'gatehouse.link.relation': 'caller' } }]);
+    expect(event.attributes['gatehouse.link.caller']).toBe(FORGED.traceId);
+  },
+);
+
+function plain(_name: string, value: unknown): unknown {
+  return typeof value === 'bigint' ? String(value) : value;
+}
