@@ -9,6 +9,7 @@ import { systemClock } from '../../../src/lib/clock.ts';
 import { derivedUuid, type IdMaker, type Uuid } from '../../../src/lib/ids.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { createStoreRequests } from '../../../src/merger/store-requests.ts';
+import type { BuildRequest } from '../../../src/model/build-request.ts';
 import {
   buildRequestCodec,
   connectionEventCodec,
@@ -20,6 +21,7 @@ import {
 import type { HistoryRow } from '../../../src/model/history.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
+import type { BuildResult } from '../../../src/model/results.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import { createScheduler, type Scheduler } from '../../../src/scheduler/scheduler.ts';
 import { openEmbeddedStore } from '../../../src/store/embedded/server.ts';
@@ -27,7 +29,7 @@ import { EventQueue } from '../../../src/store/event-queue.ts';
 import { storePaths } from '../../../src/store/paths.ts';
 import type { Operation, Store } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
-import { WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
+import { type LiveTracing, WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
 import { FaultyStore } from '../store/faulty-store.ts';
 import { APP, CONFIG, createFakeHost, type FakeHost } from './fake-host.ts';
@@ -124,7 +126,24 @@ function embeddedSessions(): SessionSource {
   };
 }
 
-export async function openSchedulers(layout = LAYOUT, server = embeddedSessions()): Promise<Schedulers> {
+export interface WorldOptions {
+  /** Default: everything is traced. */
+  readonly tracing?: LiveTracing;
+  /** How a build ends; default well. */
+  readonly verdict?: (request: BuildRequest) => BuildResult;
+}
+
+const EVERYTHING: LiveTracing = {
+  spans: () => DEFAULT_SPAN_OPTIONS,
+  isSampled: () => true,
+  policy: () => WHOLE_TRACES,
+};
+
+export async function openSchedulers(
+  layout = LAYOUT,
+  server = embeddedSessions(),
+  { tracing = EVERYTHING, verdict = () => 'SUCCESS' }: WorldOptions = {},
+): Promise<Schedulers> {
   const store = await server.connect();
   const paths = storePaths('/gatehouse');
   const clock = systemClock();
@@ -167,8 +186,8 @@ export async function openSchedulers(layout = LAYOUT, server = embeddedSessions(
       const common = { item, buildset, build: uuid, worker: 'executor' } as const;
       await taken.report({ kind: 'build-started', uuid: ids.uuid(), ...common, at: clock.now() });
       await Promise.race([held?.promise, over]);
-      const result = { result: 'SUCCESS', execution: null, at: clock.now() } as const;
-      await taken.complete({ kind: 'build-result', uuid: ids.uuid(), ...common, ...result });
+      const result = { result: verdict(taken.request), execution: null, at: clock.now() } as const;
+      await taken.complete({ kind: 'build-result', uuid: ids.uuid(), ...common, ...result }, []);
     }
   }
 
@@ -184,7 +203,14 @@ export async function openSchedulers(layout = LAYOUT, server = embeddedSessions(
     await events.prepare();
     const uuid: Uuid = derivedUuid('delivery', id);
     const at = clock.now();
-    const event = { uuid, connection: 'local', deliveryId: id, type: 'news', payload, sampled: true };
+    const event = {
+      uuid,
+      connection: 'local',
+      deliveryId: id,
+      type: 'news',
+      payload,
+      sampled: tracing.isSampled(uuid),
+    };
     await events.offer({ ...event, receivedAt: at, storedAt: at }, id);
   }
 
@@ -225,7 +251,7 @@ export async function openSchedulers(layout = LAYOUT, server = embeddedSessions(
       };
       const lines: string[] = [];
       const log = logTo(lines, name);
-      const scheduler = await schedulerOn(faulty, host, { name, tenants, ids, log });
+      const scheduler = await schedulerOn(faulty, host, { name, tenants, ids, log, tracing });
       const end = new AbortController();
       const ended = scheduler.run(end.signal).then(
         () => undefined,
@@ -300,6 +326,7 @@ export function schedulerOn(
     readonly tenants: readonly Tenant[];
     readonly ids: IdMaker;
     readonly log: Log;
+    readonly tracing?: LiveTracing;
   },
 ): Promise<Scheduler> {
   return createScheduler({
@@ -313,7 +340,7 @@ export function schedulerOn(
     tenants: parts.tenants,
     places: { canonicalName: project => project },
     webRoot: 'http://localhost',
-    tracing: { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true, policy: () => WHOLE_TRACES },
+    tracing: parts.tracing ?? EVERYTHING,
     host: parts.name,
   });
 }

@@ -1,0 +1,133 @@
+/**
+ * Check 14: with ratio 0.3 each item's trace is there whole or not at all, and so are the traces of the events it follows from, also
+ * when the scheduler is killed half way and another goes on. With `keep = failure` every item that failed is there whole, whatever
+ * the ratio said. Jobs are told what was decided by ratio: of what is held back nobody knows yet whether it is kept.
+ *
+ * Whole schedulers on an embedded store, with a code host and workers in memory; what is in the outbox is what would be sent.
+ */
+import { expect, test } from 'vitest';
+import { derivedUuid, traceIdOf } from '../../src/lib/ids.ts';
+import type { BuildRequest } from '../../src/model/build-request.ts';
+import { isExported, type QueueItem } from '../../src/model/queue-item.ts';
+import type { SpanRecord } from '../../src/model/span.ts';
+import { type TracePolicy, WHOLE_TRACES } from '../../src/tracing/live-tracing.ts';
+import { isSampled } from '../../src/tracing/sampling.ts';
+import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
+import { DEFAULT_SPAN_OPTIONS } from '../../src/tracing/spans/span-options.ts';
+import { openSchedulers } from '../unit/scheduler/schedulers.ts';
+
+const RATIO = 0.3;
+/** Multi-writes of the first scheduler until it is killed: in the middle of the work. */
+const LAST_WRITE = 700;
+
+const LAYOUT = `
+- pipeline:
+    name: gate
+    manager: independent
+    trigger:
+      local: [{event: approved}]
+    success:
+      local: {note: true}
+    failure:
+      local: {note: true}
+- job:
+    name: base
+    abstract: true
+    run: playbooks/job.sh
+- job:
+    name: unit
+- project:
+    name: acme/app
+    gate:
+      jobs: [unit]
+`;
+
+interface Seen {
+  readonly items: readonly QueueItem[];
+  readonly spansOf: (traceId: string) => readonly SpanRecord[];
+  readonly requests: readonly BuildRequest[];
+}
+
+/** So many changes are approved; every seventh fails. */
+async function gate(changes: number, keep: TracePolicy['keep']): Promise<Seen> {
+  const requests: BuildRequest[] = [];
+  await using world = await openSchedulers(LAYOUT, undefined, {
+    tracing: {
+      spans: () => DEFAULT_SPAN_OPTIONS,
+      isSampled: event => isSampled(event, RATIO),
+      policy: () => ({ ...WHOLE_TRACES, ratio: RATIO, keep }),
+    },
+    verdict(request) {
+      requests.push(request);
+      return failing(String(request.zuul.change)) ? 'FAILURE' : 'SUCCESS';
+    },
+  });
+  const first = await world.start('first', { dies: { at: LAST_WRITE, when: 'after' } });
+  await world.start('second');
+  for (let from = 0; from < changes; from += 50) {
+    for (let index = from; index < Math.min(changes, from + 50); index++) await world.approve(`x${index}`);
+    await world.quiet();
+  }
+  expect(first.faulty.sessionState).toBe('lost');
+  const items = (await world.history()).flatMap(row => (row.kind === 'item' ? [row.item] : []));
+  const traces = Map.groupBy(await world.spans(), span => span.traceId as string);
+  return { items, spansOf: traceId => traces.get(traceId) ?? [], requests };
+}
+
+function failing(change: string): boolean {
+  return Number(change.replace('master/x', '')) % 7 === 0;
+}
+
+/** As it was decided when the host told of it. */
+function isChosen(item: QueueItem): boolean {
+  const [change] = item.changes;
+  const id = change.kind === 'change' ? change.id.replace('master/', '') : '';
+  return isSampled(derivedUuid('delivery', `approve-${id}`), RATIO);
+}
+
+function expectWholeOrAbsent({ items, spansOf, requests }: Seen): void {
+  for (const item of items) {
+    const name = `trace of ${item.uuid}`;
+    expect(item.sampled, name).toBe(isChosen(item));
+    const expected = isExported(item) ? itemSpans(item) : [];
+    expect(sorted(spansOf(traceIdOf(item.uuid))), name).toEqual(sorted(expected));
+    const events = [item.origin.eventSpan, item.origin.tenantSpan].map(({ traceId }) => spansOf(traceId));
+    for (const spans of events) expect(spans.length > 0, `event of ${item.uuid}`).toBe(item.sampled);
+  }
+  const sampled = new Map(items.map(item => [item.uuid, item.sampled]));
+  expect(requests.length).toBeGreaterThanOrEqual(items.length);
+  for (const { item, trace } of requests) {
+    expect(trace?.sampled).toBe(sampled.get(item));
+    expect(trace?.traceState).toMatch(
+      sampled.get(item) === true ? /^ot=th:b[0-9a-f]{1,13};rv:[0-9a-f]{14}$/ : /^ot=rv:[0-9a-f]{14}$/,
+    );
+  }
+}
+
+function sorted(spans: readonly SpanRecord[]): readonly SpanRecord[] {
+  return spans.toSorted((a, b) => (a.spanId < b.spanId ? -1 : 1));
+}
+
+test('check 14: at ratio 0.3 each of 300 items is traced whole or not at all, also over a crash', {
+  timeout: 120_000,
+}, async () => {
+  const seen = await gate(300, WHOLE_TRACES.keep);
+  expect(seen.items).toHaveLength(300);
+  expectWholeOrAbsent(seen);
+  expect(seen.items.filter(isExported).length / 300).toBeCloseTo(RATIO, 1);
+  expect(seen.items.filter(item => item.heldBack === true || item.kept === true)).toEqual([]);
+});
+
+test('check 14: items that failed are all kept, whole, when the rules say so, also over a crash', {
+  timeout: 120_000,
+}, async () => {
+  const seen = await gate(150, { outcomes: ['failure'], slowerThanMs: null });
+  expect(seen.items).toHaveLength(150);
+  expectWholeOrAbsent(seen);
+  for (const item of seen.items) {
+    const failed = failing(item.changes[0].kind === 'change' ? item.changes[0].id : '');
+    expect(isExported(item)).toBe(failed || isChosen(item));
+    expect(item.heldBack).toBe(isChosen(item) ? undefined : true);
+    expect(item.kept).toBe(failed && !isChosen(item) ? true : undefined);
+  }
+});
