@@ -12,11 +12,19 @@ export type ProvidedZooKeeper =
     }
   | { readonly kind: 'none'; readonly reason: string };
 
+export type ProvidedAnsible =
+  | { readonly kind: 'found' /** Its path, the same for jobs. */; readonly program: string }
+  | { readonly kind: 'none'; readonly reason: string };
+
 declare module 'vitest' {
   interface ProvidedContext {
     zooKeeper: ProvidedZooKeeper;
+    ansible: ProvidedAnsible;
   }
 }
 
 /** In the name of each test that needs a real server: those skipped are counted by it. */
 export const ON_REAL_ZOOKEEPER = '(real ZooKeeper)';
+
+/** In the name of each test that needs Ansible, likewise. */
+export const ON_ANSIBLE = '(Ansible)';

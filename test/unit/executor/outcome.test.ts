@@ -2,6 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { outcomeOf, type PhaseEnds } from '../../../src/executor/outcome.ts';
 
 const failed = (detail: string) => ({ kind: 'failed', detail, exitCode: 1 }) as const;
+const away = (detail: string) => ({ kind: 'unreachable', detail, exitCode: 4 }) as const;
 const timedOut = (detail: string) => ({ kind: 'timed-out', detail, exitCode: null }) as const;
 
 describe('the result of a build', () => {
@@ -34,6 +35,9 @@ describe('the result of a build', () => {
       'FAILURE',
       'run',
     ],
+    ['a host was away in run', { run: away('run'), 'post-run': failed('post') }, 'RETRY', 'run'],
+    ['a host was away in post-run', { 'post-run': away('post') }, 'RETRY', 'post'],
+    ['a host was away after a failure', { run: failed('run'), 'post-run': away('post') }, 'FAILURE', 'run'],
     ['our own failure in post-run', { 'post-run': { kind: 'broken', detail: 'b' } }, 'RETRY', 'b'],
   ])('when %s', (_when, ends, result, detail) => {
     expect(outcomeOf(ends)).toEqual(detail === undefined ? { result } : { result, detail });

@@ -1,0 +1,203 @@
+/** Playbooks for Ansible, run by a real ansible-playbook where there is one. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { CORE_SCHEMA, defineScalarTag, load } from 'js-yaml';
+import { afterAll, describe, expect, test } from 'vitest';
+import { variablesYaml } from '../../../src/executor/ansible/variables-yaml.ts';
+import type { Step } from '../../../src/model/step.ts';
+import { describeOnAnsible } from '../../setup/ansible.ts';
+import { buildRequest, openBench, script } from './fixture.ts';
+
+const playbook = (...lines: readonly string[]) => `${lines.join('\n')}\n`;
+
+/** `<kind> <name> <outcome or result>`, parts indented. */
+function drawn(steps: readonly Step[] | undefined, indent = ''): readonly string[] {
+  return (steps ?? []).flatMap(({ kind, subject, result, facts, steps: parts }) => [
+    `${indent}${kind} ${subject}: ${facts?.outcome ?? result ?? 'none'}`,
+    ...drawn(parts, `${indent}  `),
+  ]);
+}
+
+describe('variables for Ansible', () => {
+  const UNSAFE = defineScalarTag('!unsafe', { identify: () => false, resolve: text => ({ data: text }) });
+  const read = (text: string) => load(text, { schema: CORE_SCHEMA.withTags(UNSAFE) });
+
+  test('are data: every text is marked, keys, numbers and lists are as they are', () => {
+    const variables = { zuul: { branch: '{{ x }}', attempts: 2, voting: true, tags: ['a', null] } };
+    expect(variablesYaml(variables)).toBe(
+      '{"zuul": {"branch": !unsafe "{{ x }}", "attempts": 2, "voting": true, "tags": [!unsafe "a", null]}}',
+    );
+    expect(read(variablesYaml(variables))).toEqual({
+      zuul: { branch: { data: '{{ x }}' }, attempts: 2, voting: true, tags: [{ data: 'a' }, null] },
+    });
+  });
+
+  test.each([
+    '"quoted\\ back"',
+    'line\nbreak\ttab',
+    'grüße 😀',
+    '\u007f\u0085\u2028\ufeff\ufffe',
+    '',
+    '---',
+    '!unsafe x',
+  ])('hold %j unchanged', text => {
+    expect(read(variablesYaml({ [text]: text }))).toEqual({ [text]: { data: text } });
+  });
+
+  test('lose what is no character', () => {
+    expect(read(variablesYaml('a\ud800'))).toEqual({ data: 'a\ufffd' });
+  });
+});
+
+describe('an executor without Ansible', () => {
+  test('ends the build with ERROR and says what is missing', async () => {
+    const empty = await mkdtemp(join(tmpdir(), 'gatehouse-no-ansible-'));
+    await using bench = await openBench({ sandbox: 'none', path: empty });
+    const commit = await bench.commit({
+      'ci/play.yaml': playbook('- hosts: all'),
+      'ci/ok.sh': script('echo NEVER'),
+    });
+    const build = buildRequest(commit, { preRun: ['ci/ok.sh'], run: ['ci/play.yaml'] });
+    const { result, log } = await bench.submit(build).ended;
+    expect(result.result).toBe('ERROR');
+    expect(result.detail).toMatch(
+      /ci\/play\.yaml is one for Ansible, and this executor has no ansible-playbook/,
+    );
+    expect(log).not.toContain('| NEVER');
+    await rm(empty, { recursive: true });
+  });
+});
+
+const PLAY = playbook(
+  '- name: Test {{ secret }}',
+  '  hosts: all',
+  '  gather_facts: false',
+  '  tasks:',
+  '    - name: Say {{ secret }}',
+  '      command: echo {{ secret }} {{ zuul.branch }}',
+  '    - debug:',
+  '        msg: "{{ ansible_connection }} {{ greeting }}"',
+  '    - name: May fail',
+  '      command: "false"',
+  '      ignore_errors: true',
+  '    - name: Stays out',
+  '      command: "true"',
+  '      when: false',
+  '- name: Second',
+  '  hosts: localhost',
+  '  gather_facts: false',
+  '  tasks:',
+  '    - name: Fails',
+  '      command: "false"',
+  '    - name: Never',
+  '      command: "true"',
+);
+const DRAWN = [
+  'AnsiblePlay Test {{ secret }}: SUCCESS',
+  '  AnsibleTask Say {{ secret }}: changed',
+  '  AnsibleTask debug: ok',
+  '  AnsibleTask May fail: ignored',
+  '  AnsibleTask Stays out: skipped',
+  'AnsiblePlay Second: FAILURE',
+  '  AnsibleTask Fails: failed',
+];
+
+describeOnAnsible('a playbook for Ansible', () => {
+  for (const mode of ['none', 'auto'] as const) {
+    test(`runs on the machine itself and tells its plays and tasks, never what is in them (sandbox = ${mode})`, async () => {
+      await using bench = await openBench({ sandbox: mode });
+      const commit = await bench.commit({ 'ci/play.yaml': PLAY });
+      const vars = { secret: 'hunter2', greeting: 'hello' };
+      const { result, log } = await bench.submit(
+        buildRequest(commit, { run: ['ci/play.yaml'] }, { jobFacts: { vars } }),
+      ).ended;
+      expect(result).toMatchObject({
+        result: 'FAILURE',
+        detail: 'run playbook ci/play.yaml ended with status 2',
+      });
+      expect(log).toContain('"msg": "local hello"');
+      const step = result.execution?.steps.find(({ kind }) => kind === 'Playbook');
+      expect(drawn(step?.steps)).toEqual(DRAWN);
+      expect(step?.facts).toMatchObject({ exitCode: 2, phase: 'run' });
+      expect(step?.steps?.[0]?.steps?.[0]).toMatchObject({
+        facts: { module: 'command', host: 'localhost', changed: true },
+      });
+      expect(JSON.stringify(result)).not.toContain('hunter2');
+    });
+  }
+
+  describe('in one sandbox', async () => {
+    const bench = await openBench({ sandbox: 'auto' });
+    afterAll(() => bench[Symbol.asyncDispose]());
+    const task = (...lines: readonly string[]) =>
+      playbook('- hosts: all', '  gather_facts: false', '  tasks:', ...lines.map(line => `    ${line}`));
+
+    test('that cannot reach a host is tried again, and post-run is told', async () => {
+      const commit = await bench.commit({
+        'ci/away.yml': task('- command: "true"', '  vars: {ansible_remote_tmp: /proc/nowhere}'),
+        'ci/post.sh': script('echo success=$ZUUL_SUCCESS'),
+      });
+      const { result, events, log } = await bench.submit(
+        buildRequest(commit, { run: ['ci/away.yml'], postRun: ['ci/post.sh'] }),
+      ).ended;
+      expect(result).toMatchObject({
+        result: 'RETRY',
+        detail: 'run playbook ci/away.yml could not reach a host',
+      });
+      expect(log).toContain('| success=false');
+      expect(events.map(({ kind }) => kind)).toEqual(['build-started']);
+    });
+
+    test('that cannot be read fails, although Ansible ends with the same status', async () => {
+      const commit = await bench.commit({ 'ci/play.yaml': 'no list of plays\n' });
+      const { result } = await bench.submit(buildRequest(commit, { run: ['ci/play.yaml'] })).ended;
+      expect(result).toMatchObject({
+        result: 'FAILURE',
+        detail: 'run playbook ci/play.yaml ended with status 4',
+      });
+    });
+
+    test('takes variables for data, no configuration from the checkout, and roles from its project', async () => {
+      const commit = await bench.commit({
+        'ansible.cfg': '[defaults]\nforks = nonsense\n',
+        'roles/greet/tasks/main.yaml': '- debug: {var: greeting}\n',
+        'ci/deep/play.yaml': playbook(
+          '- hosts: all',
+          '  gather_facts: false',
+          '  roles: [greet]',
+          '  tasks:',
+          '    - copy: {content: kept, dest: "{{ zuul.executor.log_root }}/note"}',
+        ),
+        'ci/see.sh': script('cat "$ZUUL_LOG_DIR/note"; ls -A "$ZUUL_WORK_DIR"'),
+      });
+      const vars = { greeting: '{{ lookup("pipe", "echo RUN") }}' };
+      const build = buildRequest(commit, { run: ['ci/deep/play.yaml', 'ci/see.sh'] }, { jobFacts: { vars } });
+      const { result, log } = await bench.submit(build).ended;
+      expect(result.result).toBe('SUCCESS');
+      expect(log).toContain('{{ lookup(\\"pipe\\", \\"echo RUN\\") }}');
+      expect(log).toContain('| kept');
+      expect(log).not.toContain('.gatehouse-steps');
+    });
+
+    test('that is cancelled says at which task it was', async () => {
+      const commit = await bench.commit({
+        'ci/slow.yaml': task(
+          '- name: Begin',
+          '  debug: {msg: begun}',
+          '- name: Take long',
+          '  command: sleep 600',
+        ),
+      });
+      const build = bench.submit(buildRequest(commit, { run: ['ci/slow.yaml'] }));
+      await build.logHolds('TASK [Take long]');
+      build.cancel();
+      const { result } = await build.ended;
+      expect(drawn(result.execution?.steps.find(({ kind }) => kind === 'Playbook')?.steps)).toEqual([
+        'AnsiblePlay all: ABORTED',
+        '  AnsibleTask Begin: ok',
+        '  AnsibleTask Take long: ABORTED',
+      ]);
+    });
+  });
+});
