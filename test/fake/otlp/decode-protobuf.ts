@@ -55,11 +55,13 @@ function decodeSpan(bytes: Uint8Array, resource: SinkAttributes, scope: string):
   };
 }
 
+const NOTHING = new Uint8Array();
+
 type Message = ReadonlyMap<number, readonly WireField[]>;
 
 function message(bytes: Uint8Array | undefined): Message {
   const fields = new Map<number, WireField[]>();
-  for (const field of wireFields(bytes ?? new Uint8Array())) {
+  for (const field of wireFields(bytes ?? NOTHING)) {
     const same = fields.get(field.number);
     if (same === undefined) fields.set(field.number, [field]);
     else same.push(field);
@@ -85,16 +87,21 @@ function hex(bytes: Uint8Array | undefined): string {
 }
 
 function attributesIn(parent: Message, wanted: number): SinkAttributes {
-  return Object.fromEntries(
-    children(parent, wanted)
-      .map(message)
-      .map(pair => [text(pair, 1), anyValue(children(pair, 2)[0])]),
-  );
+  const attributes: { [name: string]: SinkValue } = {};
+  for (const pair of parent.get(wanted) ?? []) {
+    let [name, value]: [string, Uint8Array | undefined] = ['', undefined];
+    for (const { number: field, bytes } of wireFields(pair.bytes ?? NOTHING)) {
+      if (field === 1 && bytes !== undefined) name = utf8(bytes);
+      if (field === 2) value = bytes;
+    }
+    attributes[name] = anyValue(value);
+  }
+  return attributes;
 }
 
 /** AnyValue; one of a kind nobody should send throws, so that a null or an object on the wire fails the test. */
 function anyValue(any: Uint8Array | undefined): SinkValue {
-  const field = any === undefined ? undefined : [...wireFields(any)][0];
+  const field = wireFields(any ?? NOTHING).next().value;
   switch (field?.number) {
     case 1:
       return field.bytes === undefined ? '' : utf8(field.bytes);
