@@ -15,7 +15,7 @@ import { endedSpans } from '../tracing/spans/ended-spans.ts';
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import type { Draft } from './decide.ts';
 import { decisionHistory } from './decision-rows.ts';
-import { encodeStoredItem } from './stored-item.ts';
+import { encodeStoredItem, storableItem } from './stored-item.ts';
 
 export interface CommitPlaces {
   readonly counters: string;
@@ -80,7 +80,9 @@ function judged(item: QueueItem, rules: KeepRules): QueueItem {
 }
 
 function historyRows(left: readonly QueueItem[], draft: Draft): readonly HistoryRow[] {
-  const items = left.filter(isWorthKeeping).map((item): HistoryRow => ({ kind: 'item', item }));
+  const items = left
+    .filter(isWorthKeeping)
+    .map((item): HistoryRow => ({ kind: 'item', item: storableItem(item) }));
   return [...items, ...decisionHistory(draft.decisions)];
 }
 

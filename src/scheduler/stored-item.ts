@@ -1,6 +1,7 @@
 /**
  * A queue item as it is stored: whole, or, when a long story makes it larger than a store node may be, without the workers'
- * steps of buildsets that are over. Those spans were sent when they ended; what happened and why stays.
+ * steps of buildsets that are over, and if that is not enough without what playbooks told of their parts. Those spans were sent
+ * when they ended; what happened and why stays.
  */
 
 import type { Build, BuildState } from '../model/build.ts';
@@ -12,11 +13,43 @@ import type { QueueItem } from '../model/queue-item.ts';
 const WHOLE_LIMIT = 500_000;
 
 export function encodeStoredItem(item: QueueItem): Uint8Array {
-  const whole = queueItemCodec.encode(item);
-  return whole.byteLength <= WHOLE_LIMIT ? whole : queueItemCodec.encode(withoutOldSteps(item));
+  return fitting(item).data;
 }
 
-export function withoutOldSteps(item: QueueItem): QueueItem {
+/** The item as far as it fits into a record of the history. */
+export function storableItem(item: QueueItem): QueueItem {
+  return fitting(item).item;
+}
+
+function fitting(item: QueueItem): { readonly item: QueueItem; readonly data: Uint8Array } {
+  const whole = queueItemCodec.encode(item);
+  if (whole.byteLength <= WHOLE_LIMIT) return { item, data: whole };
+  const light = withoutOldSteps(item);
+  const data = queueItemCodec.encode(light);
+  if (data.byteLength <= WHOLE_LIMIT) return { item: light, data };
+  const lightest = withoutParts(light);
+  return { item: lightest, data: queueItemCodec.encode(lightest) };
+}
+
+/** The executions stay: that there is one tells a result that is heard twice. */
+function withoutParts(item: QueueItem): QueueItem {
+  const { buildset } = item;
+  return {
+    ...item,
+    buildset: {
+      ...buildset,
+      builds: buildset.builds.map((build): Build => ({ ...build, state: stateWithoutParts(build.state) })),
+    },
+  };
+}
+
+function stateWithoutParts(state: BuildState): BuildState {
+  if ((state.state !== 'completed' && state.state !== 'cancelled') || state.execution === null) return state;
+  const steps = state.execution.steps.map(({ steps: _parts, ...step }) => step);
+  return { ...state, execution: { ...state.execution, steps } };
+}
+
+function withoutOldSteps(item: QueueItem): QueueItem {
   return { ...item, earlier: item.earlier.map(lighter) };
 }
 
