@@ -54,6 +54,13 @@ const HAVE_RESULT = new Set([
   'HostReport',
   'HostMerge',
 ]);
+/** Kinds with another name where `span_names = zuul`. */
+const IN_ZUUL: ReadonlyMap<string, RegExp> = new Map([
+  ['RepoState', /^RefState$/],
+  ['TenantEvent', /^TenantTriggerEventProcessing$/],
+  ['InternalEvent', /^ZuulEvent$/],
+  ['EventProcess', /^[A-Z][a-z]+EventProcessing$/],
+]);
 const WORK = new Set(['Merge', 'RepoState', 'Layout', 'JobGraph', 'Build', 'Report']);
 
 /** One sentence per problem; empty when all is well. */
@@ -123,13 +130,17 @@ function checkTree(trace: readonly CheckedSpan[], say: Say): void {
   }
 }
 
+function isNamedAfter(kind: string, name: string): boolean {
+  return kind.startsWith('Command') || name.startsWith(kind) || IN_ZUUL.get(kind)?.test(name) === true;
+}
+
 function checkSpan(span: CheckedSpan, say: Say): void {
   if (!/^[0-9a-f]{32}$/.test(span.traceId) || /^0+$/.test(span.traceId)) say('has a malformed trace id');
   if (!/^[0-9a-f]{16}$/.test(span.spanId) || /^0+$/.test(span.spanId)) say('has a malformed span id');
   if (span.end < span.start) say('ends before it starts');
   if (span.end === span.start) say('takes no time, which Jaeger takes for a fault');
   const kind = kindOf(span);
-  if (!kind.startsWith('Command') && !span.name.startsWith(kind)) say(`is named other than its kind ${kind}`);
+  if (!isNamedAfter(kind, span.name)) say(`is named other than its kind ${kind}`);
   const result = span.attributes['gatehouse.result'];
   if (HAVE_RESULT.has(kind) && result === undefined) say('does not say how it ended');
   const failed = typeof result === 'string' && FAILURES.has(result);
