@@ -24,11 +24,11 @@ import { type Caller, callerOf } from './auth/caller.ts';
 import { refuseAnonymous } from './auth/operator.ts';
 import type { SpanIntake, WebDeps } from './deps.ts';
 import { SPANS_PER_MINUTE, type SpanQuota, spanQuota } from './span-quota.ts';
-import { findItem } from './tenant-access.ts';
+import { findItem, liveItemWith } from './tenant-access.ts';
 
 type OtlpDeps = Pick<
   WebDeps,
-  'auth' | 'clock' | 'log' | 'spanIntake' | 'spansOf' | 'tenants' | 'snapshot' | 'history' | 'leavingItem'
+  'auth' | 'clock' | 'log' | 'spanIntake' | 'spansOf' | 'tenants' | 'snapshot' | 'history'
 >;
 
 type Known = Exclude<Caller, { readonly kind: 'anonymous' }>;
@@ -105,13 +105,18 @@ function rulesFor(deps: OtlpDeps, intake: SpanIntake, caller: Known): Parameters
   };
 }
 
-/** Of whatever tenant; the trace id of an item is its uuid. */
+/**
+ * Of whatever tenant: the trace id is the uuid of an item, or of a live build that has a trace of its own. An item on its way into
+ * the history is not looked for: that would read all that waits there, for every command anybody calls.
+ */
 async function itemOfTrace(deps: OtlpDeps, trace: TraceId): Promise<QueueItem | undefined> {
   for (const name of deps.tenants()) {
     const snapshot = deps.snapshot(name);
     if (snapshot === undefined) continue;
-    const found = await findItem(deps, { kind: 'found', name, snapshot }, trace);
-    if (found.kind === 'item') return found.item;
+    const { history } = deps;
+    const found = await findItem({ history }, { kind: 'found', name, snapshot }, trace);
+    const item = found.kind === 'item' ? found.item : liveItemWith(snapshot, trace);
+    if (item !== undefined) return item;
   }
   return undefined;
 }

@@ -30,6 +30,18 @@ function write(file: string, text: string): void {
   writeFileSync(path.join(directory, file), text);
 }
 
+test('the public key of a realm is looked at', async () => {
+  write(
+    'auth.conf',
+    '[scheduler]\ntenant_config = tenants.yaml\n[connection local]\ndriver = git\nbaseurl = /srv/git\n[auth company]\ndriver = RS256\nrealm = company\nissuer_id = https://login.example.org\nclient_id = gate\npublic_key = login.pem\n',
+  );
+  const file = path.join(directory, 'auth.conf');
+  expect(await runProgram(['config-check', '-c', file], io)).toBe(1);
+  expect(io.err()).toContain(
+    `${file}:11: [auth company] public_key: ${path.join(directory, 'login.pem')} cannot be read (there is no such file)`,
+  );
+});
+
 function repository(name: string, zuulYaml: string): void {
   const place = path.join(directory, 'repositories', name);
   write(`repositories/${name}/zuul.yaml`, zuulYaml);

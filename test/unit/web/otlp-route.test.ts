@@ -2,6 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
 import { type SpanId, spanIdOf, type TraceId, traceIdOf } from '../../../src/lib/ids.ts';
+import { buildsetsOf } from '../../../src/model/queue-item.ts';
 import type { Attributes, SpanRecord } from '../../../src/model/span.ts';
 import { StoreError } from '../../../src/store/port.ts';
 import { otlpJson } from '../../../src/web/otlp-json.ts';
@@ -122,6 +123,13 @@ describe('the command line on this machine', () => {
   test('adds nothing beside an item that has left, either', async () => {
     const traceId = traceIdOf(finishedItems()[0]!.uuid);
     expect(await rejection([span({ traceId })])).toMatchObject({ rejectedSpans: '1' });
+  });
+
+  test('adds no second root to the own trace of a long build', async () => {
+    const build = gateItems()
+      .flatMap(buildsetsOf)
+      .flatMap(buildset => buildset.builds)[0]!;
+    expect(await rejection([span({ traceId: traceIdOf(build.uuid) })])).toMatchObject({ rejectedSpans: '1' });
   });
 
   test('is told nothing of spans nobody records', async () => {
