@@ -29,7 +29,7 @@ const ZUUL = [
   'BuildCheckout',
 ];
 /** What those of ours that mean the same are called otherwise. */
-const RENAMED = ['RepoState', 'TenantEvent', 'InternalEvent', 'EventProcess', 'ConnectionEvent'];
+const RENAMED = ['RepoState', 'TenantEvent', 'InternalEvent', 'ConnectionEvent'];
 
 storyOnce(
   'with span_names = zuul a whole run has exactly the names Zuul has, and the bare kinds of what Zuul does not trace',
@@ -70,5 +70,9 @@ storyOnce(
     const ours: readonly string[] = [...ALLOWED.keys()];
     expect([...names].filter(name => !ZUUL.includes(name) && !ours.includes(name))).toEqual([]);
     expect([...names].filter(name => RENAMED.includes(name))).toEqual([]);
+    const fromHosts = world.sink.spans.filter(span => span.name === 'GitEvent').map(span => span.traceId);
+    const processed = world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'EventProcess');
+    for (const { name, traceId } of processed)
+      expect(name).toBe(fromHosts.includes(traceId) ? 'GitEventProcessing' : 'EventProcess');
   },
 );
