@@ -66,7 +66,7 @@ async function gate(changes: number, keep: TracePolicy['keep']): Promise<Seen> {
   await world.start('second');
   for (let from = 0; from < changes; from += 50) {
     for (let index = from; index < Math.min(changes, from + 50); index++) await world.approve(`x${index}`);
-    await world.quiet();
+    await world.quiet(60_000);
   }
   expect(first.faulty.sessionState).toBe('lost');
   const items = (await world.history()).flatMap(row => (row.kind === 'item' ? [row.item] : []));

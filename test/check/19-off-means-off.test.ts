@@ -5,14 +5,10 @@
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
 import { parseSettings } from '../../src/settings/parse-settings.ts';
-import { openEmbeddedStore } from '../../src/store/embedded/server.ts';
-import { ensureNode } from '../../src/store/ensure-node.ts';
-import { storePaths } from '../../src/store/paths.ts';
-import { create } from '../../src/store/port.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
-import { stateOf } from '../scenario/site.ts';
+import { rowsEverWritten } from './rows-ever-written.ts';
 
 const INBOUND = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -42,16 +38,6 @@ test.each([
     await world[Symbol.asyncDispose]();
   }
 });
-
-async function rowsEverWritten(root: string): Promise<number> {
-  await using server = openEmbeddedStore({ file: path.join(stateOf(root), 'store.sqlite') });
-  const store = server.connect();
-  const { spanOutbox } = storePaths('/gatehouse');
-  await ensureNode(store, spanOutbox);
-  // Rows are numbered without a gap, and numbers are never used again.
-  const [made] = await store.multi([create(`${spanOutbox}/probe-`, new Uint8Array(), { sequential: true })]);
-  return Number(made?.path?.slice(-10));
-}
 
 describe('check 19: whether tracing is on', () => {
   const conf = '[scheduler]\ntenant_config = tenants.yaml\n';

@@ -95,8 +95,8 @@ export interface Schedulers extends AsyncDisposable {
   items(pipeline?: string): Promise<readonly QueueItem[]>;
   history(): Promise<readonly HistoryRow[]>;
   spans(): Promise<readonly SpanRecord[]>;
-  /** Resolves when no item is left and no event waits. */
-  quiet(): Promise<void>;
+  /** Resolves when no item is left and no event waits. @param deadlineMs until it is given up; default 10 s. */
+  quiet(deadlineMs?: number): Promise<void>;
 }
 
 export interface StartOptions {
@@ -291,7 +291,7 @@ export async function openSchedulers(
     items,
     history: () => rows(paths.historyOutbox, bytes => historyRowsCodec.decode(bytes)),
     spans: () => rows(paths.spanOutbox, bytes => spansCodec.decode(bytes)),
-    quiet: () =>
+    quiet: (deadlineMs = 10_000) =>
       eventually(
         async () => {
           const queues = [
@@ -305,7 +305,7 @@ export async function openSchedulers(
           return waiting.every(names => names?.length === 0);
         },
         'nothing is left to do',
-        10_000,
+        deadlineMs,
       ),
     async [Symbol.asyncDispose]() {
       held?.resolve();

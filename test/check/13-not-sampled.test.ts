@@ -1,0 +1,54 @@
+/**
+ * Check 13: of what is not sampled nothing leaves: no span of an item, of its events or of its jobs, no row that waits to be sent, no
+ * link to a trace that is nowhere. Its jobs are told not to record, by flags 00. The log names the same ids all the same, and the API
+ * shows the trace.
+ */
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
+import type { LiveItem } from '../../src/web/live-item.ts';
+import { classicLayout } from '../scenario/layouts.ts';
+import { DEADLINE } from '../scenario/observer.ts';
+import { openWorld } from '../scenario/open-world.ts';
+import type { World } from '../scenario/world.ts';
+import { rowsEverWritten } from './rows-ever-written.ts';
+
+const SILENT = { layout: classicLayout(), collectorDown: true, tracing: ['sample_ratio = 0'] };
+
+test('check 13: what is not sampled is nowhere but in the log and the API', {
+  timeout: 3 * DEADLINE,
+}, async () => {
+  // Nothing is sent, so the story does not wait for a collector; were something sent, it would be taken.
+  const world = await openWorld(SILENT, { kind: 'embedded' });
+  try {
+    world.sink.answerAlways({ kind: 'ok' });
+    world.free();
+    await world.propose('A');
+    await world.approve('A');
+    const { uuid } = await world.leaves('A', 'SUCCESS');
+    await expectUnrecorded(world, uuid);
+    expect(world.log.tail()).toContain(uuid);
+    const item = await world.api.get<LiveItem>(`/api/tenant/tenant-one/item/${uuid}`);
+    expect(item.traceUrl).toBeNull();
+    await world.service.close();
+    expect(world.sink.requests).toEqual([]);
+    expect(world.sink.spans).toEqual([]);
+    expect(await rowsEverWritten(path.dirname(path.dirname(world.config)))).toBe(0);
+  } finally {
+    await world[Symbol.asyncDispose]();
+  }
+});
+
+/** Each playbook was told the span the API shows of it, and that nobody records. */
+async function expectUnrecorded(world: World, item: string): Promise<void> {
+  const trace = await world.api.get<OtlpTrace>(`/api/tenant/tenant-one/item/${item}/trace`);
+  const playbooks = spansFromOtlp(trace).filter(span => span.attributes['gatehouse.span'] === 'Playbook');
+  const told: string[] = [];
+  for (const { uuid, pipeline } of world.stage.builds) {
+    if (pipeline !== 'gate') continue;
+    const log = await world.api.text(`/api/tenant/tenant-one/build/${uuid}/log`);
+    told.push(/traceparent (\S+)/.exec(log)?.[1] ?? 'nothing');
+  }
+  expect(told.length).toBeGreaterThan(0);
+  expect(told.toSorted()).toEqual(playbooks.map(span => `00-${span.traceId}-${span.spanId}-00`).toSorted());
+}
