@@ -37,15 +37,7 @@ export async function mergeChanges(
   const failure = fetched.find(project => project.kind === 'failed');
   if (failure !== undefined) return failure;
   const projects = new Map(fetched.flatMap(each => (each.kind === 'at-hand' ? [[each.project, each]] : [])));
-  const merged = await steps.run(
-    'MergeChanges',
-    request.tenant,
-    () => mergeLanes(projects, lanesOf(request)),
-    result => ({
-      facts: { changes: request.inputs.length },
-      ...(result.kind === 'merged' ? {} : { result: 'FAILURE' }),
-    }),
-  );
+  const merged = await mergeLanes(projects, lanesOf(request), steps);
   if (merged.kind !== 'merged') return merged;
   const { branches } = merged;
   const pinned = pinnedBranches(request, projects);
@@ -112,7 +104,9 @@ async function readOf(steps: StepRecorder, project: ProjectAtHand, compared: rea
     'ReadConfig',
     project.project,
     () => changedConfig(project.repository.reader, own),
-    configs => ({ facts: { files: configs.flatMap(({ files }) => files).length } }),
+    configs => ({
+      facts: { project: project.project, files: configs.flatMap(({ files }) => files).length },
+    }),
   );
 }
 

@@ -5,6 +5,7 @@ import { assertNever } from '../lib/assert-never.ts';
 import type { ChangeKey } from '../model/change.ts';
 import type { MergedBranch, MergeInput, MergeRequest } from '../model/merge.ts';
 import { type BranchName, type ProjectKey, parseCommitId } from '../model/project.ts';
+import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { type Failure, updateFailure } from './failure.ts';
 import type { ProjectAtHand } from './fetch-state.ts';
 
@@ -38,8 +39,20 @@ export function lanesOf(request: MergeRequest): readonly Lane[] {
 export type Projects = ReadonlyMap<ProjectKey, ProjectAtHand>;
 
 /** All lanes at once; of several conflicts the one of the earliest change is told. */
-export async function mergeLanes(projects: Projects, lanes: readonly Lane[]) {
-  const results = await Promise.all(lanes.map(lane => mergeLane(projects, lane)));
+export async function mergeLanes(projects: Projects, lanes: readonly Lane[], steps: StepRecorder) {
+  const results = await Promise.all(
+    lanes.map(lane =>
+      steps.run(
+        'MergeChanges',
+        lane.project,
+        () => mergeLane(projects, lane),
+        ({ kind }) => ({
+          facts: { project: lane.project, branch: lane.branch, changes: lane.inputs.length },
+          ...(kind === 'branch' ? {} : { result: 'FAILURE' }),
+        }),
+      ),
+    ),
+  );
   const failure = results.find(result => result.kind === 'failed');
   if (failure !== undefined) return failure;
   const [conflict] = results

@@ -67,7 +67,9 @@ export async function readConfigFiles(
     'ReadConfig',
     project,
     () => Promise.all([...tips].map(([branch, tip]) => readBranch(repository, project, branch, tip))),
-    configs => ({ facts: { branches: configs.length, files: configs.flatMap(({ files }) => files).length } }),
+    configs => ({
+      facts: { project, branches: configs.length, files: configs.flatMap(({ files }) => files).length },
+    }),
   );
   return { kind: 'config-files', branches };
 }

@@ -4,8 +4,6 @@
  *     core.tracing.spans()            // how spans look; undefined: tracing is off
  *     core.tracing.adopt(settings)    // what the file says now; from here on everybody gets that
  */
-import type { Uuid } from '../../lib/ids.ts';
-import type { QueueItem } from '../../model/queue-item.ts';
 import { buildPage, itemPage } from '../../scheduler/pages.ts';
 import type { Settings } from '../../settings/settings.ts';
 import type { TracingOn, TracingSettings } from '../../settings/tracing-settings.ts';
@@ -55,8 +53,8 @@ export function spanOptions(
   return {
     names: settings.spanNames,
     urls: {
-      item: (item: QueueItem) => itemPage(root(), item.tenant, item.uuid),
-      build: (item: QueueItem, build: Uuid) => buildPage(root(), item.tenant, build),
+      item: ({ tenant, uuid }) => itemPage(root(), tenant, uuid),
+      build: ({ tenant }, build) => buildPage(root(), tenant, build),
     },
     providers: new Map(connections.map(each => [each.connection, each.driver])),
   };

@@ -31,7 +31,15 @@ export interface LateExecution {
 export function lateExecutionSpans(late: LateExecution, options: SpanOptions): readonly SpanRecord[] {
   const { tenant, pipeline, item, build, job, trace, worker } = late;
   if (!trace.sampled) return [];
-  const common = attributesOf('Wait', { tenant, pipeline, itemId: item, eventId: trace.event });
+  const common = attributesOf('Wait', {
+    tenant,
+    pipeline,
+    itemId: item,
+    eventId: trace.event,
+    cicdPipeline: pipeline,
+    cicdRunId: item,
+    cicdRunUrl: options.urls?.item({ tenant, uuid: item }),
+  });
   const context = {
     draft: { traceId: trace.traceId, style: options, common },
     withChange: () => common,
@@ -50,7 +58,10 @@ export function lateExecutionSpans(late: LateExecution, options: SpanOptions): r
         attempt: late.attempt,
         worker,
         cicdWorker: worker,
+        cicdWorkerId: worker,
         cicdTask: job,
+        cicdTaskId: build,
+        cicdTaskUrl: options.urls?.build({ tenant }, build),
       },
     },
     { id: () => trace.buildSpan, start: late.requestedAt, end: late.cancelledAt },

@@ -9,7 +9,10 @@ export interface SpanStyle {
 
 export interface SpanOptions extends SpanStyle {
   /** Page of an item and of a build, for `cicd.*.url.full`; absent: no URLs. */
-  readonly urls?: { item(item: QueueItem): string; build(item: QueueItem, build: Uuid): string };
+  readonly urls?: {
+    item(item: Pick<QueueItem, 'tenant' | 'uuid'>): string;
+    build(item: Pick<QueueItem, 'tenant'>, build: Uuid): string;
+  };
   /** Connection name → `vcs.provider.name`, e.g. `github`. */
   readonly providers?: ReadonlyMap<string, string>;
 }

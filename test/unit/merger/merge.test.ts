@@ -66,7 +66,9 @@ describe('a merge request', () => {
     expect(outcome.steps.map(({ kind, subject }) => `${kind} ${subject}`)).toEqual([
       'FetchRefs local/app',
       'FetchRefs local/lib',
-      'MergeChanges acme',
+      'MergeChanges local/app',
+      'MergeChanges local/lib',
+      'MergeChanges local/app',
       'ReadConfig local/app',
       'ReadConfig local/lib',
     ]);

@@ -1,0 +1,146 @@
+/**
+ * Check 08: every build that was started ends in one span, whoever stopped it: a reset, an abandoned change, another pipeline, an
+ * operator, a new patchset. Its result is a cancellation, it is not red, it says why, and it lies within its attempt. What the
+ * executor did until it stopped hangs below it, also when the item has long left; an executor that never answers changes nothing.
+ */
+import { expect, test } from 'vitest';
+import { endedSpans } from '../../src/tracing/spans/ended-spans.ts';
+import type { SinkSpan } from '../fake/otlp-sink.ts';
+import { itemStory, jobNode } from '../fake/queue-item.ts';
+import { classicLayout } from '../scenario/layouts.ts';
+import { TENANT } from '../scenario/site.ts';
+import { storyOnce } from '../scenario/story.ts';
+import type { World } from '../scenario/world.ts';
+import { kindOf, linked } from './spans-by.ts';
+
+const layout = classicLayout({ check: true, gate: { more: ['supercedes: check'] } });
+
+storyOnce(
+  'check 08: whoever stops a build, its span ends as a cancellation with the cause',
+  { layout },
+  async world => {
+    await world.propose('A');
+    await world.propose('B');
+    await world.propose('C');
+    await world.propose('D');
+    await world.runs(...['A', 'B', 'C', 'D'].map(topic => `project-merge: ${topic}`));
+
+    await world.abandon('A');
+    await world.leaves('A', 'DEQUEUED', 'check');
+    await world.propose('B');
+    await world.runs(...['B', 'C', 'D'].map(topic => `project-merge: ${topic}`));
+    await world.api.post(`/api/tenant/${TENANT}/project/org/project/dequeue`, {
+      pipeline: 'check',
+      change: 'master/C',
+    });
+    await world.leaves('C', 'DEQUEUED', 'check');
+    await world.approve('D');
+    await world.leaves('D', 'DEQUEUED', 'check');
+
+    await world.approve('C');
+    world.fail('project-merge', 'D');
+    await world.runs('project-merge: B', 'project-merge: D');
+    world.release(/project-merge: D$/);
+    world.free();
+    await world.leaves('D', 'FAILURE');
+    await world.leaves('C', 'SUCCESS');
+
+    const stopped = await world.observer.until('all that was stopped', () => {
+      const found = cancelled(world);
+      return found.length >= 4 && found.every(build => execution(world, build) !== undefined)
+        ? found
+        : undefined;
+    });
+    expect(new Set(stopped.map(build => build.attributes['gatehouse.build.id'])).size).toBe(stopped.length);
+    for (const build of stopped) cancelledProperly(build, world);
+    await causesOf(world);
+  },
+);
+
+function cancelled({ sink }: World): readonly SinkSpan[] {
+  return sink.spans.filter(
+    span => kindOf(span) === 'Build' && span.attributes['cicd.pipeline.task.run.result'] === 'cancellation',
+  );
+}
+
+function execution({ sink }: World, build: SinkSpan): SinkSpan | undefined {
+  return sink.spans.find(span => kindOf(span) === 'JobExecution' && span.parentSpanId === build.spanId);
+}
+
+function cancelledProperly(build: SinkSpan, world: World): void {
+  const { spans } = world.sink;
+  const attempt = spans.find(span => span.spanId === build.parentSpanId);
+  expect(build.status.code).toBe(0);
+  expect(build.attributes).toMatchObject({
+    'gatehouse.result': 'CANCELED',
+    'gatehouse.cause.code': 'item-left',
+    'gatehouse.cause.text': expect.stringMatching(/\w+ \w+/),
+  });
+  expect(kindOf(attempt ?? build)).toBe('BuildSet');
+  expect(build.end <= (attempt?.end ?? 0n)).toBe(true);
+  const work = execution(world, build);
+  expect(work?.attributes).toMatchObject({
+    'gatehouse.item.id': build.traceId,
+    'gatehouse.event.id': build.attributes['gatehouse.event.id'],
+    'cicd.pipeline.task.run.id': build.attributes['gatehouse.build.id'],
+  });
+  expect(work && work.end <= build.end).toBe(true);
+  expect(spans.filter(span => span.parentSpanId === work?.spanId).map(kindOf)).toContain('Playbook');
+}
+
+/** Gatehouse's own events and the operator's request, with what they came to. */
+async function causesOf(world: World): Promise<void> {
+  const { spans } = world.sink;
+  const roots = (kind: string, type: string) =>
+    spans.filter(
+      span =>
+        kindOf(span) === kind && span.attributes['gatehouse.event.type'] === type && span.events.length > 0,
+    );
+  const [dequeue] = roots('ManagementEvent', 'dequeue');
+  expect(dequeue?.attributes).toMatchObject({
+    'gatehouse.outcome': 'dequeued',
+    'gatehouse.reason': 'dequeued-by-hand',
+  });
+  expect(spans.filter(span => span.parentSpanId === dequeue?.spanId).map(kindOf)).toEqual([
+    'EventReceive',
+    'EventQueued',
+    'EventProcess',
+  ]);
+  const [superseded] = roots('InternalEvent', 'superseded');
+  expect(superseded?.attributes['gatehouse.pipeline']).toBe('check');
+  expect(linked(superseded, 'caused_by', spans)?.attributes).toMatchObject({
+    'gatehouse.span': 'QueueItem',
+    'gatehouse.pipeline': 'gate',
+  });
+  const news = roots('InternalEvent', 'change-updated');
+  expect(news.map(span => span.attributes['gatehouse.reason']).toSorted()).toEqual([
+    'abandoned',
+    'new-patchset',
+  ]);
+  for (const span of news)
+    expect(linked(span, 'follows', spans)?.attributes['gatehouse.span']).toBe('TenantEvent');
+}
+
+test('check 08: a build whose executor never answers has ended with the reset that stopped it', () => {
+  const story = itemStory()
+    .merge()
+    .wait(10)
+    .merged()
+    .freeze([jobNode('unit')])
+    .wait(100)
+    .start('unit')
+    .wait(5_000)
+    .reset();
+  const [before, after] = story.versions.slice(-2);
+  if (after === undefined) throw new Error('the story has no reset');
+  const spans = story.versions.flatMap((version, index) => endedSpans(story.versions[index - 1], version));
+  const builds = endedSpans(before, after).filter(span => span.attributes['gatehouse.span'] === 'Build');
+  expect(builds).toMatchObject([
+    {
+      status: { code: 'unset' },
+      attributes: { 'gatehouse.result': 'CANCELED', 'gatehouse.cause.code': 'reset' },
+    },
+  ]);
+  const attempt = spans.find(span => span.spanId === builds[0]?.parent);
+  expect(builds[0]?.end).toBe(attempt?.end);
+});
