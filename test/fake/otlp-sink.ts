@@ -43,6 +43,8 @@ export interface OtlpSink extends AsyncDisposable {
   readonly requests: readonly SinkRequest[];
   /** How many connections were made, also such that never sent anything. */
   readonly connections: number;
+  /** What came over them, compressed as it was. */
+  readonly bytesRead: number;
   /** Answers for the next requests; afterwards the default again. */
   answerNext(...answers: readonly SinkAnswer[]): void;
   /** The answer when none is queued. Default ok. */
@@ -125,6 +127,9 @@ export async function startOtlpSink(options: SinkOptions = {}): Promise<OtlpSink
     requests,
     get connections() {
       return door.connections();
+    },
+    get bytesRead() {
+      return door.bytesRead();
     },
     answerNext: (...next) => void answers.push(...next),
     answerAlways: answer => {

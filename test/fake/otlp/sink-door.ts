@@ -30,6 +30,8 @@ export interface Door {
   readonly port: number;
   /** Connections made so far. */
   connections(): number;
+  /** Read from all of them, as it came over the wire. */
+  bytesRead(): number;
   /** Cuts every connection at once and listens no more. */
   stop(): void;
 }
@@ -43,10 +45,14 @@ export interface Listener extends Door {
 export async function listenForConnections(port: number, take: (socket: Socket) => void): Promise<Listener> {
   const sockets = new Set<Socket>();
   let connections = 0;
+  let finished = 0;
   const server: Server = createServer(socket => {
     connections += 1;
     sockets.add(socket);
-    socket.once('close', () => sockets.delete(socket));
+    socket.once('close', () => {
+      sockets.delete(socket);
+      finished += socket.bytesRead;
+    });
     // The other side may be killed at any time, which is none of the sink's troubles.
     socket.on('error', () => {});
     take(socket);
@@ -58,6 +64,7 @@ export async function listenForConnections(port: number, take: (socket: Socket) 
   return {
     port: (server.address() as AddressInfo).port,
     connections: () => connections,
+    bytesRead: () => [...sockets].reduce((sum, socket) => sum + socket.bytesRead, finished),
     reset(remotePort) {
       for (const socket of sockets) if (socket.remotePort === remotePort) socket.resetAndDestroy();
     },
