@@ -1,10 +1,13 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
+import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
+import { resourceFromAttributes } from '@opentelemetry/resources';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
 import { type SpanId, spanIdOf, type TraceId, traceIdOf } from '../../../src/lib/ids.ts';
 import { buildsetsOf } from '../../../src/model/queue-item.ts';
 import type { Attributes, SpanRecord } from '../../../src/model/span.ts';
 import { StoreError } from '../../../src/store/port.ts';
+import { encodeRequest } from '../../../src/tracing/otlp/encode-request.ts';
 import { otlpJson } from '../../../src/web/otlp-json.ts';
 import { companyKey, companyRealm, sharedRealm, token } from './auth/realms.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
@@ -153,6 +156,24 @@ describe('other services', () => {
     });
     expect(await rejection([span()], { service: 'deploy-bot', headers: await bearer() })).toBeUndefined();
     expect(taken).toMatchObject([{ resource: { 'service.name': 'deploy-bot' } }]);
+  });
+
+  test('speak protobuf as exporters do, and are answered in it', async () => {
+    const own = { resource: resourceFromAttributes({}), scope: { name: 'x' } };
+    const resource = { 'service.name': 'deploy-bot', 'gatehouse.component': 'scheduler' };
+    const good = span({ resource, scope: 'deploy' });
+    const bytes = encodeRequest([good, span({ resource: { 'service.name': 'our-gate' } })], own);
+    const answer = await post(gzipSync(bytes), {
+      'content-type': 'application/x-protobuf',
+      'content-encoding': 'gzip',
+      ...(await bearer()),
+    });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-protobuf']);
+    expect(ProtobufTraceSerializer.deserializeResponse(await answer.bytes())).toMatchObject({
+      partialSuccess: { rejectedSpans: 1, errorMessage: 'a span of service our-gate, which is ours' },
+    });
+    expect(taken).toMatchObject([{ name: good.name, start: good.start, end: good.end, scope: 'deploy' }]);
+    expect(taken[0]?.resource).toEqual({ 'service.name': 'deploy-bot' });
   });
 
   test('do not pass for ours', async () => {
