@@ -13,6 +13,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { changesText } from './changes-text.ts';
 import { sayOnce } from './say.ts';
+import { runningSinceTaken } from './since-taken.ts';
 import { stopWork } from './stop-work.ts';
 import type { Blame, TurnDraft } from './turn-draft.ts';
 
@@ -33,10 +34,11 @@ export function leave(
   how: Leave,
   event: QueueItem['uuid'] | null = null,
 ): void {
+  const present = runningSinceTaken(item);
   const said =
     how.report === undefined || item.role === 'dependency'
-      ? item
-      : sayOnce(draft, item, how.report.action, how.result, how.report.text);
+      ? present
+      : sayOnce(draft, present, how.report.action, how.result, how.report.text);
   const buildset = endBuildset(draft, said, how);
   const last = said.timeline[said.timeline.length - 1] ?? said.timeline[0];
   const at = laterOf(draft.input.now, last.since);

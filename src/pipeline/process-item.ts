@@ -26,6 +26,7 @@ import { mergeOnLanded, prepareItem } from './prepare-item.ts';
 import type { QueuePass } from './queue-pass.ts';
 import { reportItem } from './report-item.ts';
 import { resetItem, supersede } from './reset-item.ts';
+import { runningSinceTaken } from './since-taken.ts';
 import { failureOf, holdsFollowing, stateOf } from './standing.ts';
 import { startJobs } from './start-jobs.ts';
 import { inState, withEvent } from './timeline.ts';
@@ -205,7 +206,7 @@ function settle(
   const { directlyAhead } = pass;
   const noted = blame === null || need !== null ? item : noteFailing(draft, item, blame);
   const settled = inState(
-    noted,
+    runningSinceTaken(noted),
     stateOf(noted, { active, directlyAhead, heldBy: heldBy(pass, noted), failingNeed: need }),
     draft.input.now,
   );

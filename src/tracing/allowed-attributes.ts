@@ -176,7 +176,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   EventQueued: ['connection'],
   EventProcess: ['connection', 'tries'],
   EventForward: ['connection', 'tenants'],
-  HostQuery: ['connection', 'project', 'query', 'refs', 'bytes', 'cached'],
+  HostQuery: ['connection', 'project', 'query', 'refs', 'changes'],
   TenantEvent: EVENT,
   Reconfigure: ['layoutVersion', 'reason', 'project', 'errors'],
   InternalEvent: EVENT,

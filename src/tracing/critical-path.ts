@@ -23,6 +23,8 @@ export interface PathLink {
   readonly to: Nanoseconds;
   readonly duration: Nanoseconds;
   readonly kind: 'wait' | 'work';
+  /** Of the item; `executor` and `running` are those of `build`. */
+  readonly state: StretchState;
   /** A clause: `waited for a place in the window`, `unit-tests ran (attempt 2)`. */
   readonly text: string;
   /** Number of the buildset it belongs to. */
@@ -79,32 +81,42 @@ function chainOfBuilds(piece: Piece): readonly PathLink[] {
   const { buildset } = piece;
   const links: PathLink[] = [];
   let to = piece.to;
-  const add = (from: Nanoseconds, kind: 'wait' | 'work', text: string, build?: Build) => {
+  const add = (from: Nanoseconds, state: StretchState, text: string, build?: Build) => {
     const start = latest(from, piece.from);
     if (isBefore(start, to)) {
-      links.unshift(linkOf(piece, { from: start, to, kind }, text, build));
+      const kind = state === 'running' ? 'work' : 'wait';
+      links.unshift(linkOf(piece, { from: start, to, kind, state }, text, build));
       to = start;
     }
   };
   let build = lastToEnd(buildset.builds, piece);
   while (build !== undefined && isBefore(piece.from, to)) {
-    add(endIn(build, to), 'wait', 'waited for the scheduler');
-    add(startOfBuild(build) ?? to, 'work', `${build.job} ran${tryText(build)}`, build);
-    add(build.requestedAt, 'wait', `${build.job} waited for an executor${tryText(build)}`, build);
+    add(endIn(build, to), 'scheduler', 'waited for the scheduler');
+    add(startOfBuild(build) ?? to, 'running', `${build.job} ran${tryText(build)}`, build);
+    add(build.requestedAt, 'executor', `${build.job} waited for an executor${tryText(build)}`, build);
     build = predecessor(buildset, build);
   }
-  add(piece.from, 'wait', 'waited for the scheduler');
+  add(piece.from, 'scheduler', 'waited for the scheduler');
   return links;
 }
 
 function lastToEnd(builds: readonly Build[], piece: Piece): Build | undefined {
-  const within = builds.filter(
-    build => build.state.state !== 'skipped' && isBefore(build.requestedAt, piece.to),
+  return lastOf(
+    builds.filter(build => isBefore(build.requestedAt, piece.to)),
+    piece.to,
   );
-  let last: Build | undefined;
-  for (const build of within) {
-    if (last === undefined || isBefore(endIn(last, piece.to), endIn(build, piece.to))) last = build;
-  }
+}
+
+/** Of those that ended in one turn the one asked for first, then by id: so that spans alone, which have no order, tell the same. */
+function lastOf(builds: readonly Build[], limit: Nanoseconds): Build | undefined {
+  const [last] = builds
+    .filter(build => build.state.state !== 'skipped')
+    .sort((a, b) => {
+      const [endOfA, endOfB] = [endIn(a, limit), endIn(b, limit)];
+      if (endOfA !== endOfB) return isBefore(endOfA, endOfB) ? 1 : -1;
+      if (a.requestedAt !== b.requestedAt) return isBefore(a.requestedAt, b.requestedAt) ? -1 : 1;
+      return a.uuid < b.uuid ? -1 : 1;
+    });
   return last;
 }
 
@@ -120,13 +132,10 @@ function predecessor(buildset: BuildSet, build: Build): Build | undefined {
   }
   const node = graphOf(buildset)?.jobs.find(job => job.name === build.job);
   const parents = new Set(node?.dependencies.map(dependency => dependency.name));
-  let last: Build | undefined;
-  for (const other of buildset.builds) {
-    if (!parents.has(other.job) || other.state.state === 'skipped') continue;
-    if (last === undefined || isBefore(endIn(last, build.requestedAt), endIn(other, build.requestedAt)))
-      last = other;
-  }
-  return last;
+  return lastOf(
+    buildset.builds.filter(other => parents.has(other.job)),
+    build.requestedAt,
+  );
 }
 
 function tryText(build: Build): string {
@@ -135,7 +144,7 @@ function tryText(build: Build): string {
 
 function linkOf(
   piece: Piece,
-  part: { readonly from: Nanoseconds; readonly to: Nanoseconds; readonly kind: 'wait' | 'work' },
+  part: Pick<PathLink, 'from' | 'to' | 'kind' | 'state'>,
   text: string,
   build?: Build,
 ): PathLink {
@@ -144,6 +153,7 @@ function linkOf(
     to: part.to,
     duration: between(part.from, part.to),
     kind: part.kind,
+    state: part.state,
     text,
     buildset: piece.buildset.number,
     repeated: piece.replaced && isRepeated(piece.state),

@@ -35,7 +35,7 @@ export function stretchesOf(item: QueueItem, until: Nanoseconds): readonly Stret
     if (from === to) return [];
     return isWait(entry.state)
       ? [stretch(entry, from, to)]
-      : workAndGaps(entry, { start: from, end: to }, work);
+      : workAndGaps(entry, { start: from, end: to }, work.of(entry.state));
   });
 }
 

@@ -6,6 +6,7 @@ import type { QueueItem } from '../../src/model/queue-item.ts';
 import { explainItem } from '../../src/tracing/explain.ts';
 import { brokenChains, itemRoots } from '../e2e/event-chains.ts';
 import { itemProblems, itemsInHistory, landedCommits, landedTwice, untestedLandings } from '../e2e/landed.ts';
+import { accountOf, disagreement, piecesOf } from '../fake/account-of-spans.ts';
 import { checkTraces, type OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer } from './developer.ts';
 import { stateOf, TENANT } from './site.ts';
@@ -18,6 +19,8 @@ export interface StoryEnd {
   readonly projects: readonly Developer[];
   readonly expectedTrouble: readonly RegExp[];
 }
+
+const MILLISECOND = 1_000_000n;
 
 /** Jobs run without isolation here, so that they can be told when to end. */
 const ALWAYS_EXPECTED = [/isolat|sandbox/i];
@@ -32,6 +35,7 @@ export async function checkStory({ root, sink, log, projects, expectedTrouble }:
       .map(line => `the log says: ${line}`),
     ...items.flatMap(itemProblems),
     ...items.flatMap(tilingProblems),
+    ...items.flatMap(item => accountProblems(item, sink)),
     ...checkTraces(sink.spans),
     ...brokenChains(sink.spans),
     ...rootProblems(items, sink),
@@ -63,6 +67,21 @@ function tilingProblems(item: QueueItem): readonly string[] {
     ...(sum(told.criticalPath) === whole
       ? []
       : [`the critical path is ${sum(told.criticalPath)} of ${whole} ns`]),
+  ].map(text => `${item.pipeline} ${item.uuid}: ${text}`);
+}
+
+/** What the spans at the collector tell of an item's time is what its explanation tells. */
+function accountProblems(item: QueueItem, sink: OtlpSink): readonly string[] {
+  const trace = sink.spans.filter(span => span.traceId === item.uuid);
+  if (!trace.some(span => span.parentSpanId === null)) return [];
+  const account = accountOf(trace);
+  const unexplained = account.duration - account.waits - account.work;
+  const told = piecesOf(explainItem(item, item.enqueuedAt).criticalPath);
+  const different = disagreement(told, account.path);
+  return [
+    ...account.overlaps.map(states => `${states} were at once`),
+    ...(unexplained <= MILLISECOND ? [] : [`${unexplained} ns are explained by neither wait nor work`]),
+    ...(different <= MILLISECOND ? [] : [`${different} ns of the critical path are not those of its spans`]),
   ].map(text => `${item.pipeline} ${item.uuid}: ${text}`);
 }
 

@@ -2,7 +2,7 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
 import { type Build, type Execution, resultOf } from '../../model/build.ts';
-import type { BuildSet } from '../../model/build-set.ts';
+import { type BuildSet, graphOf } from '../../model/build-set.ts';
 import { type CancelCause, culpritText } from '../../model/cause.ts';
 import type { SpanReference } from '../../model/event.ts';
 import type { SpanLink } from '../../model/span.ts';
@@ -149,6 +149,7 @@ function ownAttributes(
     voting: build.voting,
     worker: workerAtEnd(build),
     skippedBecause: build.state.state === 'skipped' ? build.state.because : undefined,
+    dependsOn: dependenciesOf(buildset, build),
     ...causeAttributes(cause, cause === null ? undefined : cancelText(cause)),
     linkRetryOf: known.previous === undefined ? undefined : spanIdOf(known.previous.uuid),
     linkContinuesIn: ownTrace(build)?.traceId,
@@ -159,6 +160,12 @@ function ownAttributes(
     cicdWorker: workerAtEnd(build),
     cicdWorkerId: workerAtEnd(build),
   };
+}
+
+/** Names of the jobs that had to succeed first: with them spans alone tell what it waited for. */
+function dependenciesOf(buildset: BuildSet, { job }: Build): readonly string[] | undefined {
+  const node = graphOf(buildset)?.jobs.find(each => each.name === job);
+  return node?.dependencies.map(dependency => dependency.name);
 }
 
 function whose(buildset: BuildSet, build: Build): AttributeInput {

@@ -58,7 +58,7 @@ export function planWaits(context: ItemContext, other: QueueItem | undefined): r
         ),
       );
     } else if (end !== null) {
-      for (const gap of gapsIn(window, work())) {
+      for (const gap of gapsIn(window, work().of(entry.state))) {
         if (BigInt(between(gap.start, gap.end ?? gap.start)) < SHORTEST_GAP_NS) continue;
         const key = `wait/${index}/${gap.start}`;
         plans.push(planWait(context, { ...gap, key, state: 'scheduler', subject: entry.state }, key));

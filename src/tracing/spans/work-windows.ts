@@ -1,17 +1,26 @@
 /** When an item's own work went on: whatever is not in here, nor a wait, is time the scheduler itself let pass. */
 import { type BuildSet, endOf } from '../../model/build-set.ts';
-import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
+import { endOfItem, type ItemStateName, type QueueItem } from '../../model/queue-item.ts';
 import { earliest, isBefore, latest, type TimeWindow } from '../time-window.ts';
 import { endOfBuild } from './build-spans.ts';
 
-/** By start; may overlap; `end` null: still going on. */
-export function workWindows(item: QueueItem): readonly TimeWindow[] {
+export interface WorkWindows {
+  /** In a state: a report counts while the item is `reporting`; one on the side (`start`) moves nothing. */
+  of(state: ItemStateName): readonly TimeWindow[];
+}
+
+/** Each list by start; windows may overlap; `end` null: still going on. */
+export function workWindows(item: QueueItem): WorkWindows {
   const left = endOfItem(item);
   const reports = item.reports.map(report => ({ start: report.requestedAt, end: report.done?.at ?? left }));
   const sets = [...item.earlier, item.buildset].flatMap(buildset => windowsOf(buildset, left));
-  return [...sets, ...reports].sort((a, b) =>
-    isBefore(a.start, b.start) ? -1 : isBefore(b.start, a.start) ? 1 : 0,
-  );
+  const work = sets.sort(byStart);
+  const all = [...sets, ...reports].sort(byStart);
+  return { of: state => (state === 'reporting' ? all : work) };
+}
+
+function byStart(a: TimeWindow, b: TimeWindow): number {
+  return isBefore(a.start, b.start) ? -1 : isBefore(b.start, a.start) ? 1 : 0;
 }
 
 function windowsOf(buildset: BuildSet, left: TimeWindow['end']): readonly TimeWindow[] {
