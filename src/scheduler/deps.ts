@@ -4,6 +4,7 @@ import type { Driver } from '../driver/driver.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
+import type { MetricsSink } from '../metrics/registry.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { ConnectionName } from '../model/project.ts';
 import type { StorePaths } from '../store/paths.ts';
@@ -26,6 +27,8 @@ export interface SchedulerDeps {
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;
   readonly tracing: LiveTracing;
+  /** Absent: nobody reads them. */
+  readonly metrics?: MetricsSink;
   /** How long jobs took lately, from the history; absent: its process has none open, it knows what it sees itself. */
   readonly recordedDurations?: () => Promise<readonly RecordedDuration[]>;
   /**

@@ -1,6 +1,7 @@
 /** All that one pipeline's turns need, put together anew whenever the tenant's layout changes. */
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
+import type { MetricsSink } from '../metrics/registry.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -35,6 +36,8 @@ export interface PipelineContext {
   readonly commanding: CommandContext;
   readonly committing: CommitContext;
   readonly expected: ExpectedDurations;
+  /** Undefined: nobody reads them. */
+  readonly metrics: MetricsSink | undefined;
   /** Undefined: tracing is off. */
   readonly tracePolicy: () => TracePolicy | undefined;
 }

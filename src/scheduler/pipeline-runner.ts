@@ -12,6 +12,7 @@ import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { createDirty, type Dirty } from '../lib/signal.ts';
+import type { MetricsSink } from '../metrics/registry.ts';
 import { isNewerRecord } from '../model/codec/record.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
@@ -52,6 +53,7 @@ export interface PipelineRunnerDeps extends LoopDeps {
   readonly lostWork: Omit<SettleDeps, 'events'>;
   readonly reports: ReportLoopDeps;
   readonly share: FairShare;
+  readonly metrics: MetricsSink | undefined;
 }
 
 export interface PipelineRunner {
@@ -80,7 +82,14 @@ export function createPipelineRunner(deps: PipelineRunnerDeps): PipelineRunner {
         guid: deps.ids.uuid(),
       };
       const name = `pipeline ${deps.tenant}/${deps.pipeline}`;
-      await fencedLoop(name, request, deps, signal, (fence, stop) => tenure(deps, dirty, fence, stop));
+      await fencedLoop(name, request, deps, signal, async (fence, stop) => {
+        try {
+          await tenure(deps, dirty, fence, stop);
+        } finally {
+          // Whoever holds it next tells how full it is.
+          deps.metrics?.forget({ tenant: deps.tenant, pipeline: deps.pipeline });
+        }
+      });
     },
   };
 }

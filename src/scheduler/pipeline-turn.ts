@@ -12,6 +12,7 @@
  * nothing; the turn is then simply taken again.
  */
 import type { Uuid } from '../lib/ids.ts';
+import { turnMeasurements } from '../metrics/turn-measurements.ts';
 import type { ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { MergerOutcome } from '../model/merge.ts';
@@ -47,6 +48,7 @@ export async function pipelineTurn(
   fence: Fence,
   limit: number,
 ): Promise<TurnEnd> {
+  const begun = context.clock.monotonic();
   const entries = limit === 0 ? [] : await context.events.list(limit);
   await context.changes.fresh();
   const events = entries.map(entry => entry.value);
@@ -60,22 +62,20 @@ export async function pipelineTurn(
   const late = await lateExecutionRows(events, draft, context);
   const effects = effectRows(events, draft, takenAt, context);
   const now = context.clock.now();
+  const commit = {
+    guards: [context.layoutCheck, ...graphs, ...context.changes.operations([...landed.values()])],
+    withdrawals: () => withdrawOperations(draft, context.commanding),
+    own: [
+      ...commandOperations(draft, context.commanding),
+      ...stateOperations(state, draft, context.committing),
+      ...outboxOperations(state, draft, context.committing, now),
+      ...effects,
+      ...late,
+      ...entries.map(entry => context.events.ack(entry)),
+    ],
+  };
   try {
-    await commitTurn(
-      {
-        guards: [context.layoutCheck, ...graphs, ...context.changes.operations([...landed.values()])],
-        withdrawals: () => withdrawOperations(draft, context.commanding),
-        own: [
-          ...commandOperations(draft, context.commanding),
-          ...stateOperations(state, draft, context.committing),
-          ...outboxOperations(state, draft, context.committing, now),
-          ...effects,
-          ...late,
-          ...entries.map(entry => context.events.ack(entry)),
-        ],
-      },
-      { ...context, fence },
-    );
+    await commitTurn(commit, { ...context, fence });
   } catch (error) {
     if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'NodeExists'].includes(error.code))
       throw error;
@@ -87,6 +87,17 @@ export async function pipelineTurn(
   context.changes.remember([...landed.values()]);
   for (const success of seenSuccesses(state, draft)) context.expected.learn(success, success.ms);
   explain(context, draft);
+  context.metrics?.record(
+    turnMeasurements({
+      tenant: context.tenant.name,
+      pipeline: context.pipeline.name,
+      before: state,
+      after: draft.state,
+      left: draft.left,
+      seconds: (context.clock.monotonic() - begun) / 1000,
+      operations: commit.guards.length + commit.own.length,
+    }),
+  );
   return { kind: 'committed', state: draft.state, more: entries.length === limit };
 }
 

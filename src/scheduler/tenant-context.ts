@@ -101,6 +101,7 @@ export function contextMaker(
         merges: reporter => merges(reporter),
       },
       expected: shared.expected,
+      metrics: deps.metrics,
       tracePolicy,
       committing: {
         spans: () => deps.tracing.spans(),
@@ -142,6 +143,7 @@ export function contextMaker(
       return remembered.context;
     },
     runnerDeps: {
+      metrics: deps.metrics,
       tenant,
       pipeline: name,
       store: deps.store,

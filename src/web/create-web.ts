@@ -24,6 +24,7 @@ import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
+import { addMetricsRoute } from './metrics-route.ts';
 import { otlpRoute } from './otlp-route.ts';
 import { addPageRoutes } from './page-routes.ts';
 import { addGlobalRoutes, addStatusRoutes } from './status-routes.ts';
@@ -53,6 +54,7 @@ export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
   app.set('query parser', false);
   app.use(securityHeaders);
   addHealthRoutes(app, deps);
+  addMetricsRoute(app, deps);
   app.use('/api', readableFromAnywhere, apiRoutes(deps, streams, expected));
   addPageRoutes(app, deps);
   app.use(nothingHere);

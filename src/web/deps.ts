@@ -167,6 +167,10 @@ export interface WebDeps {
   /** Whose tokens count. */
   readonly auth: Authentication;
   readonly health: () => readonly ComponentHealth[];
+  /** @param accept of the request. */
+  readonly metrics: (
+    accept: string | undefined,
+  ) => Promise<{ readonly contentType: string; readonly body: string }>;
   readonly contact: () => StoreContact;
   /** All processes of the installation, by kind, the oldest first. */
   readonly components: () => readonly RegisteredComponent[];

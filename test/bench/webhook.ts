@@ -19,6 +19,7 @@ import { openWeb } from '../../src/cmd/service/start-web.ts';
 import { openHistory } from '../../src/history/history.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { randomIds } from '../../src/lib/ids.ts';
+import { createMetrics } from '../../src/metrics/registry.ts';
 import { parseSettings } from '../../src/settings/parse-settings.ts';
 import { storePaths } from '../../src/store/paths.ts';
 import { startZooKeeper } from '../fake/zookeeper/server.ts';
@@ -98,7 +99,8 @@ async function startWeb(store: string, stack: AsyncDisposableStack) {
     tenants: [],
     repositories,
     root: () => 'http://127.0.0.1',
-    tracing: liveTracing(settings, () => 'http://127.0.0.1'),
+    metrics: createMetrics(),
+    tracing: liveTracing(settings.tracing, connections, () => 'http://127.0.0.1'),
     storeName: storeName(settings.store),
     connect: (name, signal) => sessions.connect(name, signal),
   };

@@ -4,6 +4,7 @@ import type { RepositoryCache } from '../../git/repository-cache.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Metrics } from '../../metrics/registry.ts';
 import type { ComponentRecord } from '../../model/component.ts';
 import type { Tenant } from '../../model/layout.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
@@ -26,6 +27,7 @@ export interface Core {
   /** Public URL without trailing slash; final once the web listens. */
   readonly root: () => string;
   readonly tracing: TracingControl;
+  readonly metrics: Metrics;
   /**
    * The store session of the component being started: asked for once per start, closed by the component. Waits for the
    * store as long as it takes to reach it.

@@ -8,6 +8,7 @@ import { openRepositoryCache, type RepositoryCache } from '../../git/repository-
 import type { Clock } from '../../lib/clock.ts';
 import { randomIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { createMetrics } from '../../metrics/registry.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { storePaths } from '../../store/paths.ts';
@@ -58,7 +59,8 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     tenants: tenants.tenants,
     repositories,
     root,
-    tracing: liveTracing(settings, root),
+    tracing: liveTracing(settings.tracing, connections, root),
+    metrics: createMetrics(),
     storeName: storeName(settings.store),
     connect: (name, signal) => source.connect(name, signal),
   };

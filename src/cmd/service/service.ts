@@ -23,6 +23,7 @@ import type { Component, ComponentName } from './core.ts';
 import { startHistoryDelivery, startSpanDelivery } from './deliveries.ts';
 import { type Managed, manageComponent, type ProcessCore } from './manage-component.ts';
 import { openProcess } from './open-process.ts';
+import { deliveryMeasurements } from './service-metrics.ts';
 import { startExecutor } from './start-executor.ts';
 import { startMerger } from './start-merger.ts';
 import { startScheduler } from './start-scheduler.ts';
@@ -75,6 +76,7 @@ export async function startService(
   const { core } = opened;
   const delivery = wanted.has('scheduler') ? startSpanDelivery(core) : undefined;
   stack.defer(() => delivery?.close());
+  if (delivery !== undefined) core.metrics.source(() => deliveryMeasurements(delivery));
   const managed: Managed<Component>[] = [];
   const health = () => START_ORDER.filter(name => wanted.has(name)).map(name => healthOf(name, managed));
   const history = wanted.has('web') ? await openDatabase(core, stack) : undefined;

@@ -26,6 +26,7 @@ export async function startScheduler(
     places: { canonicalName: project => canonicalName(core, project) },
     webRoot: core.root(),
     tracing: core.tracing,
+    metrics: core.metrics,
     ...(history === undefined ? {} : { recordedDurations: () => history.recentDurations() }),
     host: core.host,
     // A restart of an executor, or of its machine, is no verdict on a change.

@@ -187,6 +187,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     spanIntake: createSpanIntake(core, store),
     auth: { realms: insides.realms, tokens: tokenVerifier(insides.realms, clock) },
     health: insides.health,
+    metrics: accept => core.metrics.exposition(accept),
     contact: () => {
       const state = contact.state();
       if (state.kind !== 'connected' || shown.view() !== undefined) return state;

@@ -101,6 +101,7 @@ async function open(stand: Stand, share = createFairShare()) {
       merges: () => false,
     },
     expected: createExpectedDurations(),
+    metrics: undefined,
     tracePolicy: () => undefined,
     committing: {
       spans: () => undefined,
@@ -114,6 +115,7 @@ async function open(stand: Stand, share = createFairShare()) {
     },
   };
   const runner = createPipelineRunner({
+    metrics: undefined,
     tenant: 'acme',
     pipeline: 'gate',
     store,

@@ -4,6 +4,7 @@ import type { WebhookVerdict } from '../../../src/driver/connection.ts';
 import { type History, openHistory } from '../../../src/history/history.ts';
 import { addMilliseconds, type Clock, type Nanoseconds } from '../../../src/lib/clock.ts';
 import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
+import { createMetrics } from '../../../src/metrics/registry.ts';
 import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import type { AuthRealm } from '../../../src/settings/auth-keys.ts';
@@ -145,6 +146,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       maxBacklogBytes: 1024 * 1024,
       ...options.sse,
     },
+    metrics: accept => createMetrics().exposition(accept),
     traceUi: () => ({
       template: 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}',
       service: 'gatehouse',

@@ -10,6 +10,7 @@ import { type History, openHistory } from '../../../../src/history/history.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { randomIds } from '../../../../src/lib/ids.ts';
 import type { Log } from '../../../../src/lib/log.ts';
+import { createMetrics } from '../../../../src/metrics/registry.ts';
 import { layoutSummaryCodec } from '../../../../src/model/codec/records.ts';
 import { parseSettings } from '../../../../src/settings/parse-settings.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
@@ -63,7 +64,8 @@ beforeEach(async () => {
     tenants: [],
     repositories: noRepositories('test'),
     root: () => url ?? 'http://127.0.0.1',
-    tracing: liveTracing(settings, () => 'http://127.0.0.1'),
+    metrics: createMetrics(),
+    tracing: liveTracing(settings.tracing, connections, () => 'http://127.0.0.1'),
     storeName: 'ZooKeeper at zk1:2181',
     connect: async () => server.connect(),
   };

@@ -1,0 +1,43 @@
+/**
+ * Bounds how many values a label takes, whatever configuration and jobs are called: what comes after the bound is `other`.
+ *
+ *     guard.bounded('job', 'unit-tests')     // 'unit-tests', or 'other'
+ */
+
+/** What stands for all values beyond the bound. */
+export const OVERFLOW = 'other';
+
+/** Most values per label; those not named here have few by nature. */
+const BOUNDS: { readonly [label: string]: number } = {
+  job: 200,
+  queue: 200,
+  pipeline: 200,
+  tenant: 100,
+  connection: 100,
+};
+const OTHERWISE = 50;
+/** Characters of a value. */
+const LONGEST = 120;
+
+export interface LabelGuard {
+  bounded(label: string, value: string): string;
+}
+
+/** @param onOverflow told of each replacement. */
+export function createLabelGuard(onOverflow: (label: string) => void): LabelGuard {
+  const known = new Map<string, Set<string>>();
+  return {
+    bounded(label, value) {
+      const text = value.slice(0, LONGEST);
+      const values = known.get(label) ?? new Set();
+      known.set(label, values);
+      if (values.has(text)) return text;
+      if (values.size >= (BOUNDS[label] ?? OTHERWISE)) {
+        onOverflow(label);
+        return OVERFLOW;
+      }
+      values.add(text);
+      return text;
+    },
+  };
+}

@@ -1,0 +1,145 @@
+/**
+ * Every metric there is. Counters are written without `_total`, which the exposition adds; times are in seconds.
+ *
+ * Durations of runs follow OpenTelemetry's `cicd.pipeline.run.duration`: a queue item is a run, its states are pending (nothing
+ * of it is tested yet), executing (from the first build on) and finalizing (the code host is told).
+ * `doc/reference/metrics.md` explains them; a test compares.
+ */
+export interface MetricDefinition {
+  readonly kind: 'counter' | 'gauge' | 'histogram';
+  readonly help: string;
+  readonly labels: readonly string[];
+  /** Upper bounds of a histogram's buckets. */
+  readonly buckets?: readonly number[];
+}
+
+const PIPELINE = ['tenant', 'pipeline'] as const;
+/** From a moment to a day. */
+const LONG = [1, 5, 15, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14_400, 28_800, 86_400];
+/** From a few milliseconds to minutes. */
+const SHORT = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300];
+const COUNTS = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000, 2000];
+
+export const METRICS = {
+  cicd_pipeline_run_duration_seconds: {
+    kind: 'histogram',
+    help: 'Time queue items that left spent in each state of a run, by result',
+    labels: [...PIPELINE, 'state', 'result'],
+    buckets: LONG,
+  },
+  cicd_pipeline_run_active: {
+    kind: 'gauge',
+    help: 'Queue items in the pipeline by state of a run',
+    labels: [...PIPELINE, 'state'],
+  },
+  gatehouse_item_duration_seconds: {
+    kind: 'histogram',
+    help: 'Time from enqueue to dequeue of queue items that left, by result',
+    labels: [...PIPELINE, 'result'],
+    buckets: LONG,
+  },
+  gatehouse_wait_seconds: {
+    kind: 'counter',
+    help: 'Time queue items that left waited, by what for',
+    labels: [...PIPELINE, 'state'],
+  },
+  gatehouse_queue_length: {
+    kind: 'gauge',
+    help: 'Queue items in each change queue',
+    labels: [...PIPELINE, 'queue'],
+  },
+  gatehouse_queue_window: {
+    kind: 'gauge',
+    help: 'Size of the window of each change queue that holds something; 0 is without limit',
+    labels: [...PIPELINE, 'queue'],
+  },
+  gatehouse_resets: {
+    kind: 'counter',
+    help: 'Buildsets that a reset threw away, by cause and culprit job',
+    labels: [...PIPELINE, 'cause', 'job'],
+  },
+  gatehouse_lost_build_seconds: {
+    kind: 'counter',
+    help: 'Time of executors spent on builds that a reset threw away, by culprit job',
+    labels: [...PIPELINE, 'job'],
+  },
+  gatehouse_builds: {
+    kind: 'counter',
+    help: 'Builds that ended',
+    labels: [...PIPELINE, 'job', 'result'],
+  },
+  gatehouse_build_duration_seconds: {
+    kind: 'histogram',
+    help: 'Time from start to end of builds that an executor had taken',
+    labels: [...PIPELINE, 'result'],
+    buckets: LONG,
+  },
+  gatehouse_executor_queue_seconds: {
+    kind: 'histogram',
+    help: 'Time builds waited until an executor took them',
+    labels: [...PIPELINE],
+    buckets: SHORT,
+  },
+  gatehouse_merge_seconds: {
+    kind: 'histogram',
+    help: 'Time from asking a merger to its answer',
+    labels: [...PIPELINE, 'outcome'],
+    buckets: SHORT,
+  },
+  gatehouse_event_latency_seconds: {
+    kind: 'histogram',
+    help: 'Time from receiving an event to enqueueing its change',
+    labels: ['connection', ...PIPELINE],
+    buckets: SHORT,
+  },
+  gatehouse_turn_seconds: {
+    kind: 'histogram',
+    help: 'Time of one turn of a pipeline, from reading its events to the commit',
+    labels: [...PIPELINE],
+    buckets: SHORT,
+  },
+  gatehouse_turn_operations: {
+    kind: 'histogram',
+    help: 'Operations in the commit of one turn',
+    labels: [...PIPELINE],
+    buckets: COUNTS,
+  },
+  gatehouse_outbox_rows: {
+    kind: 'gauge',
+    help: 'Rows that wait in an outbox, as of the last look',
+    labels: ['outbox'],
+  },
+  gatehouse_outbox_bytes: {
+    kind: 'gauge',
+    help: 'Bytes that wait in an outbox, as of the last look',
+    labels: ['outbox'],
+  },
+  gatehouse_outbox_oldest_seconds: {
+    kind: 'gauge',
+    help: 'Age of the oldest row that waits in an outbox; 0 when none does',
+    labels: ['outbox'],
+  },
+  gatehouse_spans_sent: { kind: 'counter', help: 'Spans the collector took', labels: [] },
+  gatehouse_span_requests_failed: {
+    kind: 'counter',
+    help: 'Requests to the collector that failed and were, or will be, tried again',
+    labels: [],
+  },
+  gatehouse_span_requests_partial: {
+    kind: 'counter',
+    help: 'Requests of which the collector took only a part',
+    labels: [],
+  },
+  gatehouse_spans_lost: {
+    kind: 'counter',
+    help: 'Spans that will never arrive, by reason',
+    labels: ['reason'],
+  },
+  gatehouse_metric_labels_overflowed: {
+    kind: 'counter',
+    help: 'Observations whose label value was replaced by "other", because there were too many values already',
+    labels: ['label'],
+  },
+} as const satisfies { readonly [name: string]: MetricDefinition };
+
+export type MetricName = keyof typeof METRICS;
