@@ -7,6 +7,7 @@ import {
   type Link,
   type SpanContext,
   SpanKind,
+  type SpanStatus,
   SpanStatusCode,
   TraceFlags,
 } from '@opentelemetry/api';
@@ -35,32 +36,41 @@ export function readableSpan(span: SpanRecord, envelope: SpanEnvelope): Readable
     span.traceState === undefined ? bare : { ...bare, traceState: createTraceState(span.traceState) };
   const startTime = hrTime(span.start);
   const endTime = hrTime(span.end ?? span.start);
-  return {
+  const root: Writable<ReadableSpan> = {
     name: span.name,
     kind: KINDS[span.kind],
     spanContext: () => context,
-    ...(span.parent === null ? {} : { parentSpanContext: contextOf(span.traceId, span.parent) }),
     startTime,
     endTime,
     duration: difference(startTime, endTime),
-    status:
-      span.status.code === 'error'
-        ? { code: SpanStatusCode.ERROR, message: span.status.message }
-        : { code: span.status.code === 'ok' ? SpanStatusCode.OK : SpanStatusCode.UNSET },
+    status: span.status.code === 'error' ? failed(span.status.message) : UNSET,
     attributes: otelAttributes(span.attributes),
-    links: span.links.map(linkOf),
-    events: span.events.map(event => ({
-      name: event.name,
-      time: hrTime(event.at),
-      attributes: otelAttributes(event.attributes),
-    })),
+    links: span.links.length === 0 ? NO_LINKS : span.links.map(linkOf),
+    events: span.events.length === 0 ? NO_EVENTS : span.events.map(eventOf),
     ended: true,
     resource: envelope.resource,
     instrumentationScope: envelope.scope,
-    droppedAttributesCount: span.dropped?.attributes ?? 0,
-    droppedEventsCount: span.dropped?.events ?? 0,
-    droppedLinksCount: span.dropped?.links ?? 0,
+    droppedAttributesCount: 0,
+    droppedEventsCount: 0,
+    droppedLinksCount: 0,
   };
+  // Set afterwards: spreading it into the literal costs as much as all the rest.
+  if (span.parent !== null) root.parentSpanContext = contextOf(span.traceId, span.parent);
+  return root;
+}
+
+type Writable<T> = { -readonly [key in keyof T]: T[key] };
+
+const UNSET: SpanStatus = { code: SpanStatusCode.UNSET };
+const NO_LINKS: Link[] = [];
+const NO_EVENTS: ReadableSpan['events'] = [];
+
+function failed(message: string): SpanStatus {
+  return { code: SpanStatusCode.ERROR, message };
+}
+
+function eventOf({ name, at, attributes }: SpanRecord['events'][number]): ReadableSpan['events'][number] {
+  return { name, time: hrTime(at), attributes: otelAttributes(attributes) };
 }
 
 /** `[seconds, nanoseconds]`, all nine digits. */
@@ -81,11 +91,17 @@ function linkOf(link: SpanRecord['links'][number]): Link {
   return { context: contextOf(link.traceId, link.spanId), attributes: otelAttributes(link.attributes) };
 }
 
-/** A copy, as the packages want to own what they are given. */
+/** As the packages want them; they only read. Copied where there are lists, for {@link otelValue} to look into. */
 export function otelAttributes(attributes: Attributes): OtelAttributes {
+  if (!hasLists(attributes)) return attributes as OtelAttributes;
   const copy: OtelAttributes = {};
   for (const [name, value] of Object.entries(attributes)) copy[name] = otelValue(value);
   return copy;
+}
+
+function hasLists(attributes: Attributes): boolean {
+  for (const name in attributes) if (typeof attributes[name] === 'object') return true;
+  return false;
 }
 
 /** Lists are copied, each by its type: the SDK wants to own them, and only lists of one kind. */
