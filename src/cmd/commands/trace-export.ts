@@ -14,6 +14,8 @@ import type { TracingOn } from '../../settings/tracing-settings.ts';
 import { itemSpans } from '../../tracing/spans/item-spans.ts';
 import { backFill } from '../back-fill.ts';
 import { spanOptions } from '../service/live-tracing.ts';
+import { noRepositories } from '../service/no-repositories.ts';
+import { openConnections } from '../service/open-connections.ts';
 import { createSpanSender } from '../service/span-delivery.ts';
 import type { Io } from '../terminal/io.ts';
 import { createScreen } from '../terminal/screen.ts';
@@ -140,7 +142,9 @@ async function run(
 ): Promise<number> {
   const { clock } = io;
   const now = clock.now();
-  const looks = spanOptions(tracing, settings.connections, () => publicRoot(settings.web));
+  const repositories = noRepositories('this command reads the history only');
+  const { connections } = openConnections(settings.connections, { clock, log: SILENT, repositories });
+  const looks = spanOptions(tracing, connections, () => publicRoot(settings.web));
   const sender =
     options.dryRun === true
       ? undefined

@@ -4,10 +4,12 @@
  *     core.tracing.spans()            // how spans look; undefined: tracing is off
  *     core.tracing.adopt(settings)    // what the file says now; from here on everybody gets that
  */
+import type { Connection } from '../../driver/connection.ts';
+import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import { buildPage, itemPage } from '../../scheduler/pages.ts';
-import type { Settings } from '../../settings/settings.ts';
 import type { TracingOn, TracingSettings } from '../../settings/tracing-settings.ts';
 import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../tracing/live-tracing.ts';
+import { publicRepositoryUrl } from '../../tracing/repository-url.ts';
 import { isSampled } from '../../tracing/sampling.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 
@@ -18,9 +20,13 @@ export interface TracingControl extends LiveTracing {
   onChange(listener: () => void): () => void;
 }
 
+/** What spans tell of the connections. */
+export type TracedConnections = ReadonlyMap<ConnectionName, Pick<Connection, 'driver' | 'remote'>>;
+
 /** @param root public URL without trailing slash; asked after the port is known. */
 export function liveTracing(
-  { tracing, connections }: Pick<Settings, 'tracing' | 'connections'>,
+  tracing: TracingSettings,
+  connections: TracedConnections,
   root: () => string,
 ): TracingControl {
   const listeners = new Set<() => void>();
@@ -47,7 +53,7 @@ export function liveTracing(
 /** Whoever makes spans of a record makes them with these: now, or again from the history. */
 export function spanOptions(
   settings: Pick<TracingOn, 'spanNames'>,
-  connections: Settings['connections'],
+  connections: TracedConnections,
   root: () => string,
 ): SpanOptions {
   return {
@@ -56,7 +62,20 @@ export function spanOptions(
       item: ({ tenant, uuid }) => itemPage(root(), tenant, uuid),
       build: ({ tenant }, build) => buildPage(root(), tenant, build),
     },
-    providers: new Map(connections.map(each => [each.connection, each.driver])),
+    providers: new Map([...connections].map(([name, { driver }]) => [name, driver])),
+    repositoryUrl: repositoryUrls(connections),
+  };
+}
+
+/** Each project's is made once: a turn asks for the same few again and again. */
+function repositoryUrls(connections: TracedConnections): NonNullable<SpanOptions['repositoryUrl']> {
+  const known = new Map<ProjectKey, string | undefined>();
+  return project => {
+    if (!known.has(project)) {
+      const remote = connections.get(projectIdOf(project).connection)?.remote(project);
+      known.set(project, remote === undefined ? undefined : publicRepositoryUrl(remote.url));
+    }
+    return known.get(project);
   };
 }
 

@@ -48,6 +48,7 @@ function vcsOf(changes: QueueItem['changes'], options: SpanOptions): AttributeIn
     change: each(changeText),
     project: each(change => change.project),
     vcsRepository: each(change => projectIdOf(change.project).name),
+    vcsRepositoryUrl: each(change => options.repositoryUrl?.(change.project)),
     vcsProvider: each(change => options.providers?.get(projectIdOf(change.project).connection)),
     vcsChange: each(change => (change.kind === 'change' ? change.id : undefined)),
     vcsHeadName: each(change => change.ref),

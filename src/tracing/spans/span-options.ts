@@ -1,5 +1,6 @@
 /** How the operator wants spans to look; nothing here changes ids or times. */
 import type { Uuid } from '../../lib/ids.ts';
+import type { ProjectKey } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 
 export interface SpanStyle {
@@ -15,6 +16,8 @@ export interface SpanOptions extends SpanStyle {
   };
   /** Connection name → `vcs.provider.name`, e.g. `github`. */
   readonly providers?: ReadonlyMap<string, string>;
+  /** Where people find a project's repository; absent: nowhere. */
+  readonly repositoryUrl?: (project: ProjectKey) => string | undefined;
 }
 
 export const DEFAULT_SPAN_OPTIONS: SpanOptions = { names: 'gatehouse' };
