@@ -1,0 +1,83 @@
+/** One story with everything Jaeger should show: a reset, a retry, a conflict, a long job in a trace of its own, a command. */
+import { readFile, writeFile } from 'node:fs/promises';
+import { runProgram } from '../../src/cmd/commands/program.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { layoutWith } from '../scenario/layouts.ts';
+import type { World, WorldSetup } from '../scenario/world.ts';
+
+/** Fails at the first attempt, as a job does whose machine is not well. */
+const FIRST_TIME = '#!/bin/sh\ntest "$ZUUL_ATTEMPT" != 1\n';
+
+export const DEMO: WorldSetup = {
+  layout: layoutWith(
+    `
+- job:
+    name: unit
+- job:
+    name: flaky
+    pre-run: playbooks/first-time.sh
+- job:
+    name: nightly
+    trace: own
+- project:
+    name: org/project
+    gate:
+      jobs:
+        - unit
+        - flaky
+        - nightly
+`,
+    { gate: {} },
+  ),
+  configFiles: { 'playbooks/first-time.sh': FIRST_TIME },
+};
+
+/** A fails, B and C are tested again without it and land, D conflicts with B. */
+export async function tellDemo(world: World): Promise<void> {
+  for (const topic of ['A', 'C']) await world.propose(topic);
+  await world.propose('B', { files: { 'both.txt': 'one\n' } });
+  await world.propose('D', { files: { 'both.txt': 'another\n' } });
+  for (const topic of ['A', 'B', 'C', 'D']) await world.approve(topic);
+  world.fail('unit', 'A');
+  await world.runs(
+    ...['A', 'A B', 'A B C'].flatMap(changes =>
+      ['unit', 'flaky', 'nightly'].map(job => `${job}: ${changes}`),
+    ),
+  );
+  world.release(/unit: A$/);
+  await world.observer.until('C to be tested again', () => world.item('C')?.resets.length === 1);
+  world.free();
+  await world.leaves('A', 'FAILURE');
+  await world.leaves('B', 'SUCCESS');
+  await world.leaves('C', 'SUCCESS');
+  await world.leaves('D', 'MERGE_CONFLICT');
+  await runCommand(['status', '--url', world.service.url]);
+  const kinds = () => world.sink.spans.map(span => span.attributes['gatehouse.span']);
+  await world.observer.until(
+    'all roots to arrive',
+    () => kinds().filter(kind => kind === 'QueueItem').length === 4,
+  );
+}
+
+/** The story's settings with the port the service got: what a command needs that reads them. */
+export async function settingsOf(world: World): Promise<string> {
+  const file = `${world.config}.command`;
+  const { port } = new URL(world.service.url);
+  await writeFile(file, (await readFile(world.config, 'utf8')).replace('port = 0', `port = ${port}`));
+  return file;
+}
+
+/** @returns what it said. @throws Error when its status is not 0. */
+export async function runCommand(args: readonly string[]): Promise<string> {
+  const said: string[] = [];
+  const stream = { write: (text: string) => said.push(text) };
+  const status = await runProgram(args, {
+    stdout: stream,
+    stderr: stream,
+    environment: {},
+    clock: systemClock(),
+    interrupted: () => new AbortController().signal,
+  });
+  if (status !== 0) throw new Error(`gatehouse ${args.join(' ')}: status ${status}: ${said.join('')}`);
+  return said.join('');
+}

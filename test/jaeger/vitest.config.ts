@@ -1,0 +1,14 @@
+import { defineConfig } from 'vitest/config';
+
+/** `npm run test:jaeger`: apart from `npm test`, because it needs a Jaeger. */
+// biome-ignore lint/style/noDefaultExport: Vitest looks for it there.
+export default defineConfig({
+  test: {
+    include: ['test/jaeger/*.jaeger.ts'],
+    globalSetup: 'test/setup/global.ts',
+    testTimeout: 60_000,
+    hookTimeout: 180_000,
+    pool: 'forks',
+    maxWorkers: 1,
+  },
+});
