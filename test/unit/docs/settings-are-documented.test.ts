@@ -37,7 +37,12 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ],
   ['zookeeper', optionsIn(textOf('src/settings/zookeeper-section.ts'))],
   ['log', optionsIn(readerOf(SECTIONS, 'readLog'))],
-  ['tracing', optionsIn(textOf('src/settings/tracing-settings.ts'))],
+  [
+    'tracing',
+    ['tracing-settings', 'collector-options', 'keep-option']
+      .flatMap(name => optionsIn(textOf(`src/settings/${name}.ts`)))
+      .sort(),
+  ],
   ['auth', optionsIn(textOf('src/settings/auth-section.ts'))],
   ['connection', [...optionsIn(textOf('drivers/git/options.ts')), 'driver'].sort()],
 ];
