@@ -9,7 +9,7 @@ import { isTraceSampled } from './span-intake.ts';
 
 /** Resolves when it is durable. */
 export async function storeDequeue(
-  { paths, clock, ids, tracing }: ProcessCore,
+  { paths, clock, ids, tracing }: Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'tracing'>,
   store: Store,
   { tenant, pipeline, item, receivedAt, context }: DequeueRequest,
 ): Promise<void> {

@@ -14,7 +14,7 @@ const WRITE_BYTES = 800_000;
 
 /** @returns what there is at the moment; undefined while tracing is off. */
 export function createSpanIntake(
-  { tracing, paths, clock }: ProcessCore,
+  { tracing, paths, clock }: Pick<ProcessCore, 'tracing' | 'paths' | 'clock'>,
   store: Store,
 ): () => SpanIntake | undefined {
   const outbox = paths.spanOutbox;
