@@ -44,14 +44,16 @@ function headLines(delays: Delays, title: string, paint: Paint): readonly string
   const head = `${paint(printable(title), 'bold')}  the last ${period}`;
   if (delays.items === 0) return [head, paint('  no item was there in that time', 'dim')];
   const results = delays.results.map(({ result, items }) => `${items} ${paint(result, ...colourOf(result))}`);
+  const bold = (duration: Nanoseconds) => paint(text(duration), 'bold');
   const rate = `${rateText(delays.succeededPerHour)} an hour succeeded`;
   return [
     head,
-    `  ${delays.left} left${results.length === 0 ? '' : `: ${results.join(', ')}`}; ${rate}; ${delays.queued} there now`,
+    `  ${delays.left} left${results.length === 0 ? '' : `: ${results.join(', ')}`}`,
+    `  ${rate}; ${delays.queued} there now`,
     ...(delays.took === null
       ? []
       : [
-          `  half took less than ${paint(text(delays.took.p50), 'bold')}, one in twenty more than ${paint(text(delays.took.p95), 'bold')}, the longest ${text(delays.took.longest)}`,
+          `  half took up to ${bold(delays.took.p50)}, 95% up to ${bold(delays.took.p95)}, the longest ${text(delays.took.longest)}`,
         ]),
     ...(delays.truncated
       ? [
@@ -171,7 +173,7 @@ function slowLines({ slowest }: Delays, { width, paint }: Drawing): readonly str
     ].join(' ');
   };
   const title = paint('Slowest items ', 'bold');
-  const legend = paint('✓ succeeded  ✗ failed  – gone  ● there now; and their longest state', 'dim');
+  const legend = paint('✓ succeeded  ✗ failed  – gone  ● there now', 'dim');
   return [`${title} ${legend}`, ...slowest.map(line)];
 }
 
