@@ -30,17 +30,27 @@ github.com/jaegertracing/jaeger v1.76.0 (which is Jaeger 2.13): go build github.
 /** Milliseconds a Jaeger may take to be ready. */
 const PATIENCE = 30_000;
 
+/** Called by Vitest before anything else of a run. @throws Error that says how to get a Jaeger, when there is none. */
+export function setup(): void {
+  chosen();
+}
+
 export async function startJaeger(): Promise<Jaeger> {
-  const { JAEGER_BIN, JAEGER_QUERY, JAEGER_GRPC, JAEGER_HTTP } = process.env;
-  if (JAEGER_BIN !== undefined) return startOwn(JAEGER_BIN);
-  if (JAEGER_QUERY === undefined || JAEGER_GRPC === undefined || JAEGER_HTTP === undefined)
+  const { program, running } = chosen();
+  return program === undefined ? running : startOwn(program);
+}
+
+function chosen(): { readonly program: string | undefined; readonly running: Jaeger } {
+  const { JAEGER_BIN: program, JAEGER_QUERY: query, JAEGER_GRPC: grpc, JAEGER_HTTP: http } = process.env;
+  if (program === undefined && (query === undefined || grpc === undefined || http === undefined))
     throw new Error(HOW);
-  return {
-    query: JAEGER_QUERY,
-    grpc: JAEGER_GRPC,
-    http: JAEGER_HTTP,
+  const running = {
+    query: query ?? '',
+    grpc: grpc ?? '',
+    http: http ?? '',
     async [Symbol.asyncDispose]() {},
   };
+  return { program, running };
 }
 
 async function startOwn(program: string): Promise<Jaeger> {

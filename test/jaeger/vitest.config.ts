@@ -5,7 +5,7 @@ import { defineConfig } from 'vitest/config';
 export default defineConfig({
   test: {
     include: ['test/jaeger/*.jaeger.ts'],
-    globalSetup: 'test/setup/global.ts',
+    globalSetup: ['test/jaeger/start-jaeger.ts', 'test/setup/global.ts'],
     testTimeout: 60_000,
     hookTimeout: 180_000,
     pool: 'forks',
