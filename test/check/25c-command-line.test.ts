@@ -7,11 +7,14 @@ import { createHmac } from 'node:crypto';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import { expect } from 'vitest';
+import { runProgram } from '../../src/cmd/commands/program.ts';
+import { systemClock } from '../../src/lib/clock.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { CONNECTION, TENANT, TOKEN } from '../scenario/site.ts';
 import { storyOnce } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
+import { recordingIo } from '../unit/cmd/fixture.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../src/cmd/main.ts');
 const FORGED = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
@@ -111,7 +114,9 @@ storyOnce(
     expect(JSON.stringify(world.sink.spans, plain)).not.toMatch(/0af7651916cd43dd|b7ad6b7169203331|forged"/);
 
     const args = ['--auth-conf', 'operators', '--tenant', TENANT, '--user', 'bot', '-c', world.config];
-    const authorization = await gatehouse(world, 'create-auth-token', ...args);
+    const io = { ...recordingIo(), clock: systemClock() };
+    expect(await runProgram(['create-auth-token', ...args], io)).toBe(0);
+    const authorization = io.out().trim();
     const answer = await fetch(`${world.service.url}/api/tenant/${TENANT}/project/org/project/dequeue`, {
       method: 'POST',
       headers: { authorization, traceparent, 'content-type': 'application/json' },

@@ -61,7 +61,10 @@ export function addComponentCommands(program: Command, io: Io, done: (status: nu
       .summary(wish.summary)
       .description(wish.description)
       .argument('<id>', 'as "gatehouse components" shows it, such as executor-4')
-      .addHelpText('after', `\nThe service takes this from its own machine, and from elsewhere with a token for every tenant.`)
+      .addHelpText(
+        'after',
+        `\nThe service takes this from its own machine, and from elsewhere with a token for every tenant.`,
+      )
       .action(async (id: string, options: AskOptions) =>
         done(await withService(io, options, session => ask(session, wish, id))),
       );
