@@ -2,8 +2,8 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { keyedStepSpanId } from '../../../../src/tracing/span-ids.ts';
 import { isBefore } from '../../../../src/tracing/time-window.ts';
+import { POST_SPAN } from '../../../fake/post-span.ts';
 import { buildRequest, type Ended, openBench, type Scripts, script } from '../fixture.ts';
-import { POST_SPAN } from './post-span.ts';
 
 const RELAY = { spans: 5, bytes: 1_000_000 };
 
