@@ -1,5 +1,6 @@
 /**
- * What tracing costs: a record made into spans, the spans encoded, the spans delivered; and a reset of 20 items × 10 jobs.
+ * What tracing costs: a record made into spans, the spans written as an outbox row, read again, encoded, delivered; a reset of 20
+ * items × 10 jobs; and what all of it means for a gate that is busy.
  *
  *     node test/bench/spans.ts
  *
@@ -7,14 +8,13 @@
  */
 import { spansCodec } from '../../src/model/codec/records.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
-import type { SpanRecord } from '../../src/model/span.ts';
-import { otlpExporter } from '../../src/tracing/otlp/exporter.ts';
+import { encodeRequest } from '../../src/tracing/otlp/encode-request.ts';
 import { resourceOf } from '../../src/tracing/otlp/resource.ts';
 import { endedSpans } from '../../src/tracing/spans/ended-spans.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { resetAndMergedStory } from '../fake/item-stories.ts';
-import { startOtlpSink } from '../fake/otlp-sink.ts';
 import { itemStory } from '../fake/queue-item.ts';
+import { extraWrites, outboxThroughput } from './outbox-throughput.ts';
 
 export interface BenchRow {
   readonly name: string;
@@ -24,7 +24,8 @@ export interface BenchRow {
 
 const ITEMS = 20;
 const JOBS = 10;
-const SENT = 10_000;
+/** What a busy gate lets through, for the share of CPU: a change every ten seconds, each reset once. */
+const ITEMS_PER_HOUR = 360;
 
 export async function benchSpans(): Promise<readonly BenchRow[]> {
   const items = Array.from(
@@ -32,22 +33,48 @@ export async function benchSpans(): Promise<readonly BenchRow[]> {
     (_, index) => resetAndMergedStory({ seed: `bench-${index}` }).item,
   );
   const spans = items.flatMap(item => itemSpans(item));
-  const many = Array.from({ length: Math.ceil(SENT / spans.length) }, () => spans)
-    .flat()
-    .slice(0, SENT);
+  const stored = spansCodec.encode(spans);
+  const resource = resourceOf({
+    serviceName: 'bench',
+    serviceVersion: '0',
+    instanceId: '1',
+    hostName: 'h',
+    component: 'all',
+    extra: new Map(),
+  });
+  const own = { resource, scope: { name: 'gatehouse', version: '0' } };
+  const request = encodeRequest(spans, own);
+  const perSpan = (work: () => void) => (medianMs(work) * 1000) / spans.length;
+  const make = perSpan(() => void items.flatMap(item => itemSpans(item)));
+  const store = perSpan(() => void spansCodec.encode(spans));
+  const throughput = await outboxThroughput(
+    Array.from({ length: 4 }, () => items.map(item => itemSpans(item))).flat(),
+  );
+  const deliver = Math.max(...throughput.filter(each => each.unit === 'µs/span').map(each => each.value));
+  const spansPerHour = ITEMS_PER_HOUR * (spans.length / items.length);
   return [
+    row('record → span', make, 'µs/span'),
+    row('span → outbox row', store, 'µs/span'),
     row(
-      'record → span',
-      (medianMs(() => void items.flatMap(item => itemSpans(item))) * 1000) / spans.length,
+      'outbox row → span',
+      perSpan(() => void spansCodec.decode(stored)),
       'µs/span',
     ),
     row(
-      'span → outbox row',
-      (medianMs(() => void spansCodec.encode(spans)) * 1000) / spans.length,
+      'span → request',
+      perSpan(() => void encodeRequest(spans, own)),
       'µs/span',
+    ),
+    row('size in the outbox', stored.length / spans.length, 'bytes/span'),
+    row('size on the wire', request.length / spans.length, 'bytes/span'),
+    ...throughput,
+    row(
+      `share of one core at ${ITEMS_PER_HOUR} items/h (${Math.round(spansPerHour)} spans/h), all of the above`,
+      ((make + store + deliver) * spansPerHour) / 3.6e9 / 0.01,
+      '%',
     ),
     ...resetRows(),
-    ...(await sendRows(many)),
+    ...(await extraWrites()),
   ];
 }
 
@@ -83,44 +110,6 @@ function resetPair(index: number): readonly [QueueItem, QueueItem] {
   for (const job of jobs.slice(0, JOBS / 2)) story.start(job).wait(1);
   const before = story.wait(1000).item;
   return [before, story.reset().item];
-}
-
-async function sendRows(spans: readonly SpanRecord[]): Promise<readonly BenchRow[]> {
-  await using sink = await startOtlpSink();
-  const resource = resourceOf({
-    serviceName: 'bench',
-    serviceVersion: '0',
-    instanceId: '1',
-    hostName: 'h',
-    component: 'all',
-    extra: new Map(),
-  });
-  const exporter = otlpExporter({
-    protocol: 'grpc',
-    endpoint: sink.url,
-    insecure: true,
-    timeoutMs: 20_000,
-    compression: 'none',
-    resource,
-    version: '0',
-  });
-  await exporter.send(spans.slice(0, 10));
-  const cpu = process.cpuUsage();
-  const start = performance.now();
-  for (let from = 0; from < spans.length; from += 1000) {
-    const outcome = await exporter.send(spans.slice(from, from + 1000));
-    if (outcome.kind !== 'delivered') throw new Error(`not delivered: ${JSON.stringify(outcome)}`);
-  }
-  const ms = performance.now() - start;
-  const used = process.cpuUsage(cpu);
-  if (sink.spans.length !== spans.length + 10) throw new Error(`${sink.spans.length} spans arrived`);
-  exporter.close();
-  const bytes = sink.requests.reduce((sum, request) => sum + request.bytes, 0);
-  return [
-    row('span → collector, wall, both ends', (ms * 1000) / spans.length, 'µs/span'),
-    row('span → collector, CPU, both ends', (used.user + used.system) / spans.length, 'µs/span'),
-    row('size on the wire', bytes / sink.spans.length, 'bytes/span'),
-  ];
 }
 
 /** Milliseconds of CPU per run, median of twenty groups after a warm-up: other processes on the machine do not count. */

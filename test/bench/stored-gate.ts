@@ -30,7 +30,12 @@ export interface StoredGate {
   check(): Promise<void>;
 }
 
-export async function storedGate(store: Store, gate: Gate, root?: string): Promise<StoredGate> {
+export async function storedGate(
+  store: Store,
+  gate: Gate,
+  root?: string,
+  traced = true,
+): Promise<StoredGate> {
   const paths = storePaths(root);
   const clock = systemClock();
   const places = paths.pipeline('acme', 'gate');
@@ -72,7 +77,7 @@ export async function storedGate(store: Store, gate: Gate, root?: string): Promi
       });
       expected = draft.state.items.size;
       const committing = {
-        spans: () => DEFAULT_SPAN_OPTIONS,
+        spans: () => (traced ? DEFAULT_SPAN_OPTIONS : undefined),
         keep: () => WHOLE_TRACES.keep,
         places: {
           counters: places.state,

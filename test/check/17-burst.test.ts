@@ -15,7 +15,6 @@ import { createSpanDrain, createSpanSender } from '../../src/cmd/service/span-de
 import { systemClock } from '../../src/lib/clock.ts';
 import { spansCodec } from '../../src/model/codec/records.ts';
 import type { SpanRecord } from '../../src/model/span.ts';
-import { readTracing } from '../../src/settings/tracing-settings.ts';
 import { openEmbeddedStore } from '../../src/store/embedded/server.ts';
 import { ensureNode } from '../../src/store/ensure-node.ts';
 import { outboxRows } from '../../src/store/outbox-rows.ts';
@@ -26,6 +25,7 @@ import { resetAndMergedStory } from '../fake/item-stories.ts';
 import { virtualSender } from '../fake/otlp/virtual-sender.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { SILENT } from '../fake/silent-log.ts';
+import { tracingTo } from '../fake/tracing-to.ts';
 
 const BURST = 50_000;
 const MOST_AT_ONCE = 8;
@@ -144,15 +144,4 @@ describe('check 17: never more than eight requests at a time', () => {
 function wideSpans(count: number): readonly SpanRecord[] {
   const spans = itemSpans(resetAndMergedStory().item).slice(0, count);
   return spans.map(span => ({ ...span, attributes: { wide: 'x'.repeat(2_000_000) } }));
-}
-
-function tracingTo(endpoint: string, protocol: (typeof PROTOCOLS)[number]) {
-  const at = { file: 'gatehouse.conf', line: 1 };
-  const options = new Map([
-    ['endpoint', { value: endpoint, at }],
-    ['protocol', { value: protocol, at }],
-  ]);
-  const { tracing } = readTracing({ name: 'tracing', at, options }, {});
-  if (tracing.kind === 'off') throw new Error(tracing.why);
-  return tracing;
 }
