@@ -5,6 +5,7 @@
 import { type Command, InvalidArgumentError } from 'commander';
 import { didYouMean } from '../../lib/nearest-name.ts';
 import type { Secret } from '../../lib/secret.ts';
+import { isLoopback } from '../../settings/loopback.ts';
 import { type Api, ApiError, createApi } from '../client/api.ts';
 import { handOverSpans } from '../client/hand-over-spans.ts';
 import { parseToken } from '../client/identity.ts';
@@ -98,6 +99,8 @@ export async function withService(
   if (typeof url !== 'string') return complain(io, url.text);
   const token = tokenFrom(options, io.environment);
   if (token !== undefined && 'kind' in token) return complain(io, token.text);
+  if (token !== undefined && isOpenToAll(url))
+    io.stderr.write(`warning: the token travels unencrypted to ${url}; use https\n`);
   const { trace } = io;
   const status = await outcomeOf(io, command, {
     io,
@@ -134,6 +137,12 @@ function addressFrom({ GATEHOUSE_URL: variable = '' }: Io['environment']): strin
     httpAddress(variable) ??
     refused(`GATEHOUSE_URL is "${variable}", which is no http address such as ${DEFAULT_URL}`)
   );
+}
+
+/** Others on the way could read what is sent there. */
+function isOpenToAll(address: string): boolean {
+  const { protocol, hostname } = new URL(address);
+  return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
 /** Undefined: there is none. What is no token is not repeated: it may have been a secret. */

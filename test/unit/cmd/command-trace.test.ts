@@ -172,6 +172,13 @@ describe('who asks', () => {
     expect(requests[0]?.headers.authorization).toBe(expected);
   });
 
+  test('is warned when others on the way could read the token', async () => {
+    const GATEHOUSE_URL = service.url.replace('127.0.0.1', '0.0.0.0');
+    const { io } = await run(['components'], { GATEHOUSE_URL, GATEHOUSE_AUTH_TOKEN: 'a.b.c' });
+    expect(io.err()).toBe(`warning: the token travels unencrypted to ${GATEHOUSE_URL}; use https\n`);
+    expect((await run(['components'], { GATEHOUSE_URL })).io.err()).toBe('');
+  });
+
   test('is told by no nonsense, and nonsense is not repeated', async () => {
     const { status, io, requests } = await run(['components'], { GATEHOUSE_AUTH_TOKEN: 'a secret\nb' });
     expect([status, io.err(), requests.length]).toEqual([
