@@ -5,6 +5,7 @@ export const MUST_REACH_AFTER = 300;
 export const MUST_REACH: readonly string[] = [
   'a build is tried again',
   'a fence changed hands',
+  'a job has a trace of its own',
   'call while suspended',
   'collector: internal error',
   'everything landed in spite of faults',

@@ -265,6 +265,8 @@ export class PipelineHistory implements Check {
       if (item.earlier.length > was.earlier.length)
         this.#reached(`reset: ${item.buildset.cause?.code ?? 'unknown'}`);
       if (item.buildset.builds.some(build => build.attempt > 1)) this.#reached('a build is tried again');
+      if (item.buildset.builds.some(build => build.ownTrace === true))
+        this.#reached('a job has a trace of its own');
     }
     for (const { phase } of left)
       if (phase.phase === 'left') this.#reached(`left: ${phase.reason} ${phase.result}`);

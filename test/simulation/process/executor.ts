@@ -95,7 +95,7 @@ async function execute(
   const verdict = halt.aborted ? (cancelled.aborted ? 'CANCELED' : 'RETRY') : verdictOf(request, parts);
   run.verdict = verdict;
   const endedAt = life.clock.now();
-  await taken.complete(resultEvent(request, verdict, life, { startedAt, endedAt, steps: [] }));
+  await taken.complete(resultEvent(request, verdict, life, { startedAt, endedAt, steps: [] }), []);
 }
 
 function verdictOf(request: BuildRequest, { host }: ProcessParts): BuildResult {
@@ -124,5 +124,11 @@ function resultEvent(
     result,
     worker: life.name,
     execution,
+    of: {
+      job: request.jobName,
+      attempt: request.attempt,
+      requestedAt: request.requestedAt,
+      trace: request.trace,
+    },
   };
 }
