@@ -13,10 +13,10 @@ import { readSettings } from '../../src/settings/read-settings.ts';
 import { searchUrl, uiUrl } from '../../src/tracing/ui-url.ts';
 import { resetAndMergedStory } from '../fake/item-stories.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
+import { DEMO, runCommand, settingsOf, tellDemo } from '../scenario/demo-story.ts';
 import { openWorld } from '../scenario/open-world.ts';
 import type { World } from '../scenario/world.ts';
 import { orphans, search, trace } from './ask-jaeger.ts';
-import { DEMO, runCommand, settingsOf, tellDemo } from './demo-story.ts';
 import { sendRaw } from './send-raw.ts';
 import { type Jaeger, startJaeger } from './start-jaeger.ts';
 

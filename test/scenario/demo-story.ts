@@ -2,8 +2,8 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { runProgram } from '../../src/cmd/commands/program.ts';
 import { systemClock } from '../../src/lib/clock.ts';
-import { layoutWith } from '../scenario/layouts.ts';
-import type { World, WorldSetup } from '../scenario/world.ts';
+import { layoutWith } from './layouts.ts';
+import type { World, WorldSetup } from './world.ts';
 
 /** Fails at the first attempt, as a job does whose machine is not well. */
 const FIRST_TIME = '#!/bin/sh\ntest "$ZUUL_ATTEMPT" != 1\n';

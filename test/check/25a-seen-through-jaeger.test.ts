@@ -1,0 +1,42 @@
+/**
+ * Check 25a: what was sent would be shown by Jaeger as it is, without a warning and without an orphan, and the addresses our API
+ * gives lead there: to the trace, and to all traces of an item.
+ *
+ * Jaeger's rules stand in for Jaeger (`jaeger-rules.ts`), on the spans the sink got; `npm run test:jaeger` tells the same story to a
+ * real one.
+ */
+import { expect } from 'vitest';
+import type { LiveItem } from '../../src/web/live-item.ts';
+import { DEMO, tellDemo } from '../scenario/demo-story.ts';
+import { storyOnce } from '../scenario/story.ts';
+import { jaegerWarnings, searched } from './jaeger-rules.ts';
+import { kindOf, linked } from './spans-by.ts';
+
+storyOnce(
+  'check 25a: a reset, a retry, a conflict, a long job and a command give nothing Jaeger would warn of, and our addresses find them',
+  DEMO,
+  async world => {
+    await tellDemo(world);
+    const { spans } = world.sink;
+    expect(jaegerWarnings(spans)).toEqual([]);
+
+    const roots = spans.filter(span => kindOf(span) === 'QueueItem');
+    expect(roots).toHaveLength(4);
+    for (const root of roots) {
+      const item = await world.api.get<LiveItem>(`/api/tenant/tenant-one/item/${root.traceId}`);
+      const link = new URL(item.traceUrl ?? '');
+      expect([link.pathname, link.searchParams.get('uiFind')]).toEqual([
+        `/trace/${root.traceId}`,
+        root.spanId,
+      ]);
+      const tenant = linked(root, 'follows', spans);
+      const event = linked(tenant, 'follows', spans);
+      const own = spans.filter(
+        span =>
+          span.parentSpanId === null && span.attributes['gatehouse.link.continued_from'] === root.traceId,
+      );
+      const whole = [root, tenant, event, ...own].map(span => span?.traceId ?? 'not arrived');
+      expect([...searched(item.tracesUrl ?? '', spans)].toSorted()).toEqual([...new Set(whole)].toSorted());
+    }
+  },
+);
