@@ -57,6 +57,6 @@ function valueJson(value: AttributeValue): object {
       // OTLP/JSON writes 64-bit integers as text.
       return Number.isInteger(value) ? { intValue: String(value) } : { doubleValue: value };
     default:
-      return { arrayValue: { values: value.map(text => ({ stringValue: text })) } };
+      return { arrayValue: { values: value.map(valueJson) } };
   }
 }

@@ -1,4 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { spanIdOf } from '../../../src/lib/ids.ts';
+import { jobExecutionSpanId } from '../../../src/tracing/span-ids.ts';
 import { MOST_ITEMS } from '../../../src/web/delays-route.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
 import { finishedItems } from './sample-gate.ts';
@@ -369,6 +371,62 @@ describe('an item', () => {
       resets: [{ code: 'item-ahead-failed', culprit: { job: 'unit-tests' } }],
     });
     expect(json.criticalPath.length).toBeGreaterThan(3);
+  });
+});
+
+describe('an explanation', () => {
+  test('names whom the item waits for with what that one does, and what its jobs usually take', async () => {
+    const { json } = await get(`/api/tenant/main/item/${uuidOf('fast-login')}/explain`);
+    expect(json.waitedFor).toMatchObject([
+      {
+        item: uuidOf('retry-budget'),
+        change: 'acme/lib master/retry-budget',
+        duration: '38000000000',
+        meanwhile: [{ state: 'running', duration: '38000000000' }],
+      },
+    ]);
+    expect(json.builds.find(({ job }: { job: string }) => job === 'lint').usual).toMatch(/^\d+$/);
+  });
+});
+
+describe('a link into the trace viewer', () => {
+  test('leads to all traces of an item by the id of its event, from before the event came in', async () => {
+    const { json } = await get(`/api/tenant/main/item/${uuidOf('fast-login')}`);
+    const url = new URL(json.tracesUrl);
+    expect(url.searchParams.get('tags')).toBe(
+      JSON.stringify({ 'gatehouse.event.id': uuidOf('fast-login', 'event') }),
+    );
+    expect(url.searchParams.get('start')).toBe(String(BigInt(at(129.6 - 60)) / 1000n));
+  });
+
+  test('leads to the span of a build', async () => {
+    const build = uuidOf('metrics', 'build', '2', 'unit-tests', '1');
+    const { json } = await get(`/api/tenant/main/build/${build}`);
+    expect(json.gatehouse.trace_url).toBe(
+      `http://localhost:16686/trace/${uuidOf('metrics')}?uiFind=${build.slice(0, 16)}`,
+    );
+  });
+
+  test('leads to the trace of its own that a long job has', async () => {
+    const [item] = finishedItems();
+    const build = uuidOf('long', 'build');
+    const builds = item!.buildset.builds
+      .slice(0, 1)
+      .map(each => ({ ...each, uuid: build, ownTrace: true as const }));
+    const long = {
+      ...item!,
+      uuid: uuidOf('long'),
+      earlier: [],
+      buildset: { ...item!.buildset, uuid: uuidOf('long', 'set'), builds },
+    };
+    const other = await fakeWeb();
+    await other.history.record([{ kind: 'item', item: long }]);
+    const answer = await fetch(`${other.url}/api/tenant/main/build/${build}`);
+    const json: { readonly gatehouse: { readonly trace_url: string } } = JSON.parse(await answer.text());
+    await other.close();
+    expect(json.gatehouse.trace_url).toBe(
+      `http://localhost:16686/trace/${build}?uiFind=${jobExecutionSpanId(spanIdOf(build))}`,
+    );
   });
 });
 
