@@ -16,6 +16,8 @@ import { utf8, wireFields } from './wire.ts';
 
 export interface HttpAnswer {
   readonly status: number;
+  /** When it was given, by the other side's clock, which is the one Retry-After speaks of. */
+  readonly date: string | undefined;
   readonly retryAfter: string | undefined;
   readonly location: string | undefined;
   /** Perhaps cut off. */
@@ -27,12 +29,12 @@ const LOCKED: ReadonlySet<number> = new Set([401, 403]);
 /** Longest text of a collector we repeat. */
 const MOST_TEXT = 300;
 
-/** @param now milliseconds since the Unix epoch, for a Retry-After that names a date. */
-export function outcomeOfAnswer(answer: HttpAnswer, now: number): ExportOutcome {
+export function outcomeOfAnswer(answer: HttpAnswer): ExportOutcome {
   const { status } = answer;
   if (status >= 200 && status < 300) return { kind: 'delivered', refused: refusalIn(answer.body) };
   const text = [`HTTP ${status}`, explanationIn(answer.body)].filter(part => part !== '').join(': ');
-  if (TRANSIENT.has(status)) return { kind: 'again', afterMs: retryAfterMs(answer.retryAfter, now), text };
+  if (TRANSIENT.has(status))
+    return { kind: 'again', afterMs: retryAfterMs(answer.retryAfter, answer.date), text };
   if (status === 413) return { kind: 'too-large', text };
   if (status >= 300 && status < 400) {
     const wrong = `HTTP ${status} to ${answer.location ?? 'nowhere'}: not followed; the endpoint is wrong`;

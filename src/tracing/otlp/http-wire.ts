@@ -83,8 +83,14 @@ function exchange(request: ClientRequest, body: Uint8Array, timeoutMs: number): 
       clearTimeout(timer);
       resolve(exchange);
     };
-    request.once('response', response => readAnswer(response, settle));
-    request.once('error', (error: NodeJS.ErrnoException) => {
+    let answered = false;
+    request.once('response', response => {
+      answered = true;
+      readAnswer(response, settle);
+    });
+    request.on('error', (error: NodeJS.ErrnoException) => {
+      // The answer breaks off, then: what there was of it counts.
+      if (answered) return;
       const again = { kind: 'again', afterMs: undefined, text: error.message } as const;
       const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
       settle(stale ? { stale: again } : again);
@@ -98,10 +104,10 @@ function readAnswer(response: IncomingMessage, settle: (outcome: ExportOutcome) 
   const chunks: Buffer[] = [];
   let bytes = 0;
   const finish = () => {
-    const { statusCode = 0, headers } = response;
+    const { statusCode: status = 0, headers } = response;
     const body = Buffer.concat(chunks).subarray(0, MOST_ANSWER_BYTES);
-    const { location, 'retry-after': retryAfter } = headers;
-    settle(outcomeOfAnswer({ status: statusCode, retryAfter, location, body }, Date.now()));
+    const { location, date, 'retry-after': retryAfter } = headers;
+    settle(outcomeOfAnswer({ status, date, retryAfter, location, body }));
   };
   response.on('data', (chunk: Buffer) => {
     chunks.push(chunk);

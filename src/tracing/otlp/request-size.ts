@@ -11,6 +11,10 @@ export function estimatedBytes(span: SpanRecord): number {
   let bytes = 128 + textBytes(span.name) + attributeBytes(span.attributes);
   for (const link of span.links) bytes += 64 + attributeBytes(link.attributes);
   for (const event of span.events) bytes += 32 + textBytes(event.name) + attributeBytes(event.attributes);
+  if (span.traceState !== undefined) bytes += textBytes(span.traceState);
+  // As if it shared them with no other span of its request.
+  if (span.resource !== undefined) bytes += attributeBytes(span.resource);
+  if (span.scope !== undefined) bytes += textBytes(span.scope);
   return bytes;
 }
 

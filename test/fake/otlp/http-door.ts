@@ -78,7 +78,8 @@ function respond(answer: SinkAnswer, json: boolean, response: ServerResponse, re
       return;
     }
     case 'body':
-      reply(200, answer.body);
+      if (answer.unfinished === true) response.write(answer.body);
+      else reply(200, answer.body);
       return;
     case 'take-then-fail':
       reply(answer.code, '');

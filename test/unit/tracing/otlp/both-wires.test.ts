@@ -218,12 +218,10 @@ describe('http/protobuf alone', () => {
     expect((await exporterTo('http/protobuf', sink.url).send(one)).kind).toBe('delivered');
   });
 
-  it('gives up on an answer that stops in the middle of its headers', async () => {
+  it('takes a collector at its word that stops in the middle of its answer', async () => {
     const sink = await sinkFor('http/protobuf');
-    const held = Promise.withResolvers<void>();
-    sink.answerNext({ kind: 'slow', until: held.promise, answer: { kind: 'ok' } });
+    sink.answerNext({ kind: 'body', body: Buffer.of(0x0a), unfinished: true });
     const exporter = exporterTo('http/protobuf', sink.url, { timeoutMs: 100 });
-    expect(await exporter.send(one)).toMatchObject({ kind: 'again', text: 'no answer within 100 ms' });
-    held.resolve();
+    expect((await exporter.send(one)).kind).toBe('delivered');
   });
 });

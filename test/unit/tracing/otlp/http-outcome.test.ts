@@ -3,11 +3,11 @@ import { type HttpAnswer, outcomeOfAnswer } from '../../../../src/tracing/otlp/h
 import { retryAfterMs } from '../../../../src/tracing/otlp/retry-after.ts';
 import { partialResponse, statusBody } from '../../../fake/otlp/sink-answer.ts';
 
-const NOW = Date.parse('Sun, 22 Nov 2026 06:00:00 GMT');
+const NOW = 'Sun, 22 Nov 2026 06:00:00 GMT';
 
 function outcome(status: number, more: Partial<HttpAnswer> = {}) {
-  const nothing = { retryAfter: undefined, location: undefined, body: new Uint8Array() };
-  return outcomeOfAnswer({ status, ...nothing, ...more }, NOW);
+  const nothing = { date: NOW, retryAfter: undefined, location: undefined, body: new Uint8Array() };
+  return outcomeOfAnswer({ status, ...nothing, ...more });
 }
 
 describe('an HTTP answer', () => {
@@ -82,5 +82,9 @@ describe('Retry-After', () => {
     [undefined, undefined],
   ])('%s is %s ms', (header, ms) => {
     expect(retryAfterMs(header, NOW)).toBe(ms);
+  });
+
+  it('that names a date in an answer without one says nothing', () => {
+    expect(retryAfterMs('Sun, 22 Nov 2026 06:00:42 GMT', undefined)).toBeUndefined();
   });
 });
