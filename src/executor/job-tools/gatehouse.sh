@@ -13,7 +13,7 @@ usage() {
 [ "${1-}" = step ] && [ -n "${2-}" ] && [ "${3-}" = -- ] && [ $# -ge 4 ] || usage
 name=$2
 shift 3
-[ -n "${GATEHOUSE_STEPS-}" ] && [ -n "${GATEHOUSE_STEP-}" ] || exec "$@"
+[ -n "${GATEHOUSE_STEPS-}" ] && [ -n "${GATEHOUSE_STEP+set}" ] || exec "$@"
 
 # Nanoseconds since 1970; whole seconds where `date` knows no finer ones.
 now() {
@@ -38,10 +38,11 @@ parent=-
 id=$(od -A n -N 8 -t x8 /dev/urandom)
 id=${id##* }
 sum=$(printf '%s/step %s/0' "$around" "$id" | sha256sum)
-span=${sum%"${sum#????????????????}"}
+# Without a span around us tracing is off: a TRACEPARENT is somebody else's then, and stays.
+span=${around:+${sum%"${sum#????????????????}"}}
 
-case ${TRACEPARENT-} in
-  00-*-*-*)
+case $span,${TRACEPARENT-} in
+  ?*,00-*-*-*)
     trace=${TRACEPARENT#00-}
     export TRACEPARENT="00-${trace%%-*}-$span-${TRACEPARENT##*-}"
     ;;
@@ -69,9 +70,9 @@ done
 trap 'caught=INT' INT
 trap 'caught=QUIT' QUIT
 
-# A signal ends `wait`, not the command.
+# A signal ends `wait`, not the command. Shells say of some deaths that they happened: the command has said what it wanted.
 while :; do
-  wait "$command"
+  wait "$command" 2>/dev/null
   status=$?
   kill -0 "$command" 2>/dev/null || break
 done

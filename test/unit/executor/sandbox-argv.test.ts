@@ -1,11 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { placesOf } from '../../../src/executor/build-places.ts';
 import {
   bubblewrapArgv,
   type Runtime,
   type SandboxedCommand,
 } from '../../../src/executor/sandbox/bubblewrap-argv.ts';
+import { type Isolation, type JobCommand, sandboxOf } from '../../../src/executor/sandbox/sandbox.ts';
 import { onStage, type Stage, stagedArgv } from '../../../src/executor/sandbox/stage.ts';
+import { randomIds } from '../../../src/lib/ids.ts';
 
 const RUNTIME: Runtime = {
   program: '/usr/bin/bwrap',
@@ -105,6 +108,64 @@ describe('the arguments of bubblewrap', () => {
         expect(made).toHaveLength(plain.length - 1 + argv.length);
       }),
     );
+  });
+});
+
+describe('a sandbox that listens for its job', () => {
+  const isolation: Isolation = {
+    kind: 'bubblewrap',
+    runtime: RUNTIME,
+    etc: '/jobs/.etc',
+    stage: null,
+    overlays: false,
+    node: '/opt/node/bin/node',
+  };
+  const launch = (more: Partial<JobCommand>, changes: Partial<Isolation & { kind: 'bubblewrap' }> = {}) =>
+    sandboxOf({
+      report: '',
+      isolation: { ...isolation, ...changes },
+      jobDir: '/jobs',
+      gitDir: '/git',
+      open: true,
+      isRoot: false,
+      slots: 1,
+      path: '/usr/bin',
+    }).job(
+      {
+        ...{ places: placesOf('/jobs', randomIds().uuid()), overlays: [], mark: 'm', listen: true },
+        ...COMMAND,
+        ...more,
+      },
+      null,
+    );
+
+  test('begins with Node, hands over what it made, and becomes the command', () => {
+    const { argv, handsOver } = launch({});
+    expect(handsOver).toBe(true);
+    const inside = argv.slice(argv.indexOf('--json-status-fd'));
+    expect(inside).toEqual(
+      expect.arrayContaining(['/bin/sh', '-c', 'gatehouse-relay', '/run/gatehouse/node', ...COMMAND.argv]),
+    );
+    expect(argv.slice(-COMMAND.argv.length)).toEqual(COMMAND.argv);
+    expect(destinations([...argv])).toContainEqual({ option: '--ro-bind', to: '/run/gatehouse/node' });
+  });
+
+  test('binds no Node that every job sees anyway', () => {
+    const { argv } = launch({}, { node: '/usr/local/bin/node' });
+    expect(argv).toContain('/usr/local/bin/node');
+    expect(argv).not.toContain('/run/gatehouse/node');
+  });
+
+  test('is like any other when nobody asks for it, or the job is on the host’s network', () => {
+    for (const { argv, handsOver } of [
+      launch({ listen: false }),
+      launch({ network: true }),
+      launch({}, { node: null }),
+    ]) {
+      expect(handsOver).toBeUndefined();
+      expect(argv).not.toContain('gatehouse-relay');
+      expect(argv).not.toContain('/run/gatehouse/node');
+    }
   });
 });
 

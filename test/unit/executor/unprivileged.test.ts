@@ -25,7 +25,8 @@ test.runIf(isRoot)(
       const said = JSON.parse(stdout);
       expect(said.uid).toBe(USER);
       expect(said.ends.map(({ result }: { result: string }) => result)).toEqual(['SUCCESS', 'SUCCESS']);
-      for (const { log } of said.ends) {
+      for (const { log, spans } of said.ends) {
+        expect(spans).toEqual(['mine']);
         expect(log).toContain(said.isolated ? '| 1000' : `| ${USER}`);
         expect(log).toContain('|  M ci/run.sh');
       }
