@@ -56,9 +56,9 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/connection-events.ts',
-        find: 'await fence.commit([...forwardOperations(entry, processed, takenAt, deps), ...memory], deps.ids.uuid());',
+        find: 'await fence.commit([...forward, ...memory], deps.ids.uuid());',
         replace:
-          'const [taken, ...rest] = forwardOperations(entry, processed, takenAt, deps); await fence.commit(taken === undefined ? [] : [taken], deps.ids.uuid()); await fence.commit([...rest, ...memory], deps.ids.uuid());',
+          'const [taken, ...rest] = forward; await fence.commit(taken === undefined ? [] : [taken], deps.ids.uuid()); await fence.commit([...rest, ...memory], deps.ids.uuid());',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
@@ -110,7 +110,7 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/pipeline-turn.ts',
-        find: '          ...outboxOperations(state, draft, context.committing, now),\n',
+        find: '      ...outboxOperations(state, draft, context.committing, now),\n',
         replace: '',
       },
       {
@@ -175,8 +175,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/executor/store-builds.ts',
-        find: 'await claim.complete(events.put(event));',
-        replace: 'await deps.store.multi(events.put(event)); await claim.complete();',
+        find: 'await claim.complete(chunks.at(-1));',
+        replace: 'await deps.store.multi(chunks.at(-1) ?? []); await claim.complete();',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
@@ -257,7 +257,7 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/commit-turn.ts',
-        find: 'const changed = [...draft.state.items.values(), ...draft.left].filter(',
+        find: 'const changed = [...draft.state.items.values(), ...left].filter(',
         replace: 'const changed = [...draft.state.items.values()].filter(',
       },
     ],
@@ -269,8 +269,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/commit-turn.ts',
-        find: 'const items = draft.left.filter(isWorthKeeping)',
-        replace: 'const items = draft.left.slice(1).filter(isWorthKeeping)',
+        find: 'const items = left\n    .filter(isWorthKeeping)',
+        replace: 'const items = left\n    .slice(1)\n    .filter(isWorthKeeping)',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
@@ -293,7 +293,7 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/store/request-queue.ts',
-        find: 'return marks[index] === undefined ? [create(this.cancelPath(uuid))] : [];',
+        find: 'return marks[index] === undefined ? [create(this.cancelPath(uuid), word(uuid))] : [];',
         replace: 'return [];',
       },
     ],
