@@ -77,6 +77,21 @@ for (const mode of ['none', 'auto'] as const) {
       expect(two?.steps).toMatchObject([{ subject: 'lint', result: 'SUCCESS' }]);
     });
 
+    test('are told while tracing is off, too, and then nobody is told a span', async () => {
+      const commit = await bench.commit({
+        'ci/nest.sh': script(
+          `gatehouse step make -- gatehouse step compile -- sh -c 'echo "parent [$TRACEPARENT]"'`,
+        ),
+      });
+      const { result, log } = await bench.submit(
+        buildRequest(commit, { run: ['ci/nest.sh'] }, { trace: null }),
+      ).ended;
+      expect(log).toContain('| parent []');
+      expect(playbooks(result.execution?.steps)[0]?.steps).toMatchObject([
+        { subject: 'make', result: 'SUCCESS', steps: [{ subject: 'compile', facts: { exit_code: 0 } }] },
+      ]);
+    });
+
     test('of a cancelled build are kept, and what it was at ends with it', async () => {
       const commit = await bench.commit({
         'ci/slow.sh': script(`${tell('a1', '-', 'long work')}\necho begun\nsleep 600`),
