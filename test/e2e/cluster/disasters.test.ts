@@ -15,6 +15,7 @@ import { startFlow } from './flow.ts';
 import { PROJECTS, TENANT } from './layout.ts';
 import { planChanges } from './load.ts';
 import { problemsOf, untilQuiet } from './outcome.ts';
+import { isRetried, retriedBuildProblems } from './retried-builds.ts';
 import { SESSION_TIMEOUT, stateOf } from './settings-text.ts';
 import { replay } from './store-replay.ts';
 import { storyCluster } from './story-cluster.ts';
@@ -38,7 +39,7 @@ const STOP_LIMIT = 15_000;
 describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
   const story = useStory(() => storyCluster({ separateMirrors: false }));
 
-  test('kill -9 and SIGSTOP of executors, mergers and webs at work change no outcome', {
+  test('check 11: kill -9 and SIGSTOP of executors, mergers and webs at work change no outcome; lost builds end and are tried again', {
     timeout: 300_000 + BLOWS * 15_000,
   }, async () => {
     const { cluster, tenures } = story();
@@ -64,6 +65,9 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
     await flow.done;
     await untilQuiet(cluster);
     expect(await problemsOf(cluster)).toEqual([]);
+    expect(retriedBuildProblems(cluster.sink.spans)).toEqual([]);
+    // The blows of every run kill an executor that has builds.
+    expect(cluster.sink.spans.filter(isRetried).length).toBeGreaterThan(0);
   });
 
   test('without the store nothing is acknowledged and nothing merged; afterwards all goes on by itself', {

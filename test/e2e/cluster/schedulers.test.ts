@@ -42,7 +42,7 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
     expect(new Set(tenures.holdersOf(gateFence(cluster))).size).toBe(1);
   });
 
-  test(`kill -9 of the scheduler in charge, ${KILLS} times in ${CHANGES} changes, changes no outcome`, {
+  test(`check 10: kill -9 of the scheduler in charge, ${KILLS} times in ${CHANGES} changes, changes no outcome`, {
     timeout: 240_000 + KILLS * 30_000,
   }, async () => {
     const { cluster, tenures } = story();
