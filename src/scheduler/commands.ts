@@ -13,12 +13,15 @@ import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import type { Command } from '../pipeline/turn.ts';
+import { isLoopback } from '../settings/loopback.ts';
 import type { ExecutorLabels } from '../store/components.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import { outboxOperation } from '../store/outbox.ts';
 import type { Operation } from '../store/port.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
+import { traceAddress } from '../tracing/trace-links.ts';
+import type { TraceUi } from '../tracing/ui-url.ts';
 import type { ProjectPlaces } from './build-projects.ts';
 import { type BuildRequestContext, buildRequestFor } from './build-requests.ts';
 import type { Draft } from './decide.ts';
@@ -35,6 +38,8 @@ export interface CommandContext {
   readonly webRoot: string;
   /** Null: tracing is off. */
   readonly tracing: () => BuildRequestContext['tracing'];
+  /** Where people look at traces; null: nowhere. */
+  readonly viewer: () => TraceUi | null;
   readonly places: ProjectPlaces;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
@@ -189,6 +194,7 @@ function reportOperations(
     tenant: context.tenant,
     pipeline: context.pipeline,
     jobs: item === undefined ? [] : jobsOfItem(item, context),
+    traceUrl: item === undefined ? null : reportedTrace(context.viewer(), context.webRoot, item),
     merges: context.merges,
   };
   if (item !== undefined) {
@@ -208,6 +214,13 @@ function reportOperations(
       report.now,
     ),
   ];
+}
+
+/** Null also where the link would lead readers of the report to their own machine. */
+function reportedTrace(viewer: TraceUi | null, root: string, item: QueueItem): string | null {
+  const address = traceAddress(viewer, item);
+  const isLocal = (url: string) => isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
+  return address === null || (isLocal(address) && !isLocal(root)) ? null : address;
 }
 
 function supersedeOperations(

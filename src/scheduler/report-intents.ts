@@ -20,6 +20,8 @@ export interface ReportContext {
   readonly tenant: string;
   readonly pipeline: Pipeline;
   readonly jobs: readonly FrozenJob[];
+  /** Of the item in the trace viewer; null: nobody could follow it. */
+  readonly traceUrl: string | null;
   /** That connection's driver says this reporter lands the change. */
   merges(reporter: DriverConfig): boolean;
 }
@@ -34,6 +36,7 @@ export function itemReportIntent(
     root: context.root,
     pipeline: context.pipeline,
     jobs: context.jobs,
+    traceUrl: context.traceUrl,
     ...(command.text === undefined ? {} : { text: command.text }),
   });
   const parts = item.changes.flatMap(change => partsFor(command.action, change, item, context));

@@ -3,6 +3,7 @@
  *
  *     Build succeeded (gate).
  *     http://gate.example.org/t/acme/item/4f0c...
+ *     Trace: http://jaeger.example.org/trace/4f0c...
  *
  *     - unit-tests http://gate.example.org/t/acme/build/91ab... : SUCCESS in 1m 02s
  *     - lint http://gate.example.org/t/acme/build/77cd... : FAILURE in 4s (non-voting)
@@ -27,14 +28,17 @@ export interface MessageContext {
   readonly root: string;
   readonly pipeline: Pipeline;
   readonly jobs: readonly FrozenJob[];
+  /** Of the item in the trace viewer; null: none to tell of. */
+  readonly traceUrl: string | null;
   /** A line that replaces the reason, e.g. of a refusal. */
   readonly text?: string;
 }
 
 export function reportMessage(action: ReportAction, item: QueueItem, context: MessageContext): string {
   const lines = [headline(action, context.pipeline), itemPage(context.root, item.tenant, item.uuid)];
-  if (action !== 'start' && action !== 'enqueue')
-    lines.push('', ...reasonLines(action, item, context), ...resetLines(item));
+  const isOver = action !== 'start' && action !== 'enqueue';
+  if (isOver && context.traceUrl !== null) lines.push(`Trace: ${context.traceUrl}`);
+  if (isOver) lines.push('', ...reasonLines(action, item, context), ...resetLines(item));
   const footer = context.pipeline.messages.footer;
   if (footer !== undefined) lines.push('', footer);
   return lines.join('\n');

@@ -82,6 +82,7 @@ export function contextMaker(
         pipeline,
         webRoot: deps.webRoot,
         tracing: () => tracePolicy() ?? null,
+        viewer: () => deps.tracing.spans()?.viewer ?? null,
         places: {
           ...deps.places,
           defaultBranch: project => config.layout.projects.get(project)?.defaultBranch,

@@ -2,7 +2,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { ResetCode } from '../model/cause.ts';
-import type { DelayedItem } from './delays.ts';
+import type { DelayedItem } from './delayed-item.ts';
 import type { Reset } from './explain.ts';
 import { isBefore, sum } from './time-window.ts';
 

@@ -1,6 +1,6 @@
 /** How full a pipeline was over time, and what its items were doing. */
 import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
-import type { DelayedItem, DelaysQuestion } from './delays.ts';
+import type { DelayedItem } from './delayed-item.ts';
 import type { StretchState } from './stretches.ts';
 
 export interface LoadPoint {
@@ -25,7 +25,7 @@ interface Bucket {
 
 export function loadOf(
   items: readonly DelayedItem[],
-  { covered, until }: DelaysQuestion,
+  { covered, until }: { readonly covered: Nanoseconds; readonly until: Nanoseconds },
 ): readonly LoadPoint[] {
   const start = BigInt(covered);
   const width = (BigInt(until) - start) / BigInt(POINTS);

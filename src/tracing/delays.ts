@@ -10,11 +10,11 @@
 import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { LeaveCode } from '../model/cause.ts';
-import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { type CulpritDelays, culpritsOf } from './delay-culprits.ts';
 import { type LoadPoint, loadOf } from './delay-load.ts';
-import { type Explanation, explainItem, type StateTotal } from './explain.ts';
+import type { DelayedItem } from './delayed-item.ts';
+import type { StateTotal } from './explain.ts';
 import type { StretchState } from './stretches.ts';
 import { isBefore, sum } from './time-window.ts';
 
@@ -96,42 +96,8 @@ export interface SlowItem {
   readonly mostly: Pick<StateTotal, 'state' | 'kind' | 'duration'> | null;
 }
 
-/** What is needed of one item: few enough words that thousands can be held. */
-export type DelayedItem = Pick<
-  Explanation,
-  | 'item'
-  | 'changes'
-  | 'enqueuedAt'
-  | 'until'
-  | 'duration'
-  | 'ended'
-  | 'stretches'
-  | 'totals'
-  | 'resets'
-  | 'lostBuildTime'
-  | 'buildTime'
->;
-
 const SLOWEST = 10;
 const NS_PER_HOUR = 3.6e12;
-
-export function delayedItem(item: QueueItem, now: Nanoseconds): DelayedItem {
-  const { changes, enqueuedAt, until, duration, ended, stretches, totals, resets, lostBuildTime, buildTime } =
-    explainItem(item, now);
-  return {
-    item: item.uuid,
-    changes,
-    enqueuedAt,
-    until,
-    duration,
-    ended,
-    stretches,
-    totals,
-    resets,
-    lostBuildTime,
-    buildTime,
-  };
-}
 
 export function delaysOf(items: readonly DelayedItem[], question: DelaysQuestion): Delays {
   const left = items.filter(item => item.ended !== null);

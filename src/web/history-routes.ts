@@ -4,10 +4,11 @@ import { type BuildFacts, buildJson, buildsetJson, type LogUrl } from '../histor
 import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
 import { buildsetsOf } from '../model/queue-item.ts';
+import { buildTraceAddress } from '../tracing/trace-links.ts';
 import { json, notFound } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import { readFilter } from './history-filter.ts';
-import { buildTraceAddress, logAddress } from './links.ts';
+import { logAddress } from './links.ts';
 import { finishedItem } from './live-item.ts';
 import { readQuery } from './query.ts';
 import { type FoundTenant, findBuild, findItem, inTenant, liveItemWith } from './tenant-access.ts';

@@ -1,11 +1,4 @@
 /** Addresses people follow: pages of this service and of the trace viewer. */
-import { spanIdOf, traceIdOf } from '../lib/ids.ts';
-import type { Build } from '../model/build.ts';
-import { endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
-import { ATTRIBUTE } from '../tracing/attributes.ts';
-import { jobExecutionSpanId, ownTraceOf } from '../tracing/span-ids.ts';
-import { endOfBuild, startOfBuild } from '../tracing/spans/build-spans.ts';
-import { searchUrl, type TraceUi, uiUrl } from '../tracing/ui-url.ts';
 
 export function buildPage(root: string, tenant: string, build: string): string {
   return `${root}/t/${encodeURIComponent(tenant)}/build/${build}`;
@@ -17,39 +10,4 @@ export function itemPage(root: string, tenant: string, item: string): string {
 
 export function logAddress(root: string, tenant: string, build: string): string {
   return `${root}/api/tenant/${encodeURIComponent(tenant)}/build/${build}/log`;
-}
-
-/** The item's trace in the configured viewer, e.g. Jaeger; null when tracing is off or nothing of the item is exported. */
-export function traceAddress(ui: TraceUi | null, item: QueueItem): string | null {
-  if (ui === null || !isExported(item)) return null;
-  const window = { start: item.enqueuedAt, end: endOfItem(item) };
-  return uiUrl(ui, { traceId: traceIdOf(item.uuid), spanId: spanIdOf(item.uuid), ...window });
-}
-
-/**
- * Every trace that belongs to the item: of its event, of the event in its tenant, its own, those of its long jobs; and those of
- * other items of the same event. Null as {@link traceAddress}, and for viewers that cannot be asked that.
- */
-function tracesAddress(ui: TraceUi | null, item: QueueItem): string | null {
-  if (ui === null || !isExported(item)) return null;
-  const tags = { [ATTRIBUTE.eventId]: item.origin.event };
-  return searchUrl(ui, { tags, start: item.origin.receivedAt, end: endOfItem(item) });
-}
-
-/** Both, as pages show them. */
-export function traceLinks(ui: TraceUi | null, item: QueueItem) {
-  return { traceUrl: traceAddress(ui, item), tracesUrl: tracesAddress(ui, item) };
-}
-
-/** The build's span; of a job whose work is in a trace of its own, that work. Null as {@link traceAddress}. */
-export function buildTraceAddress(ui: TraceUi | null, item: QueueItem, build: Build): string | null {
-  if (ui === null || !isExported(item)) return null;
-  const own = build.ownTrace === true && startOfBuild(build) !== null;
-  const span = spanIdOf(build.uuid);
-  return uiUrl(ui, {
-    traceId: own ? ownTraceOf(build.uuid) : traceIdOf(item.uuid),
-    spanId: own ? jobExecutionSpanId(span) : span,
-    start: build.requestedAt,
-    end: endOfBuild(build),
-  });
 }

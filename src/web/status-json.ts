@@ -10,10 +10,11 @@ import type { JobNode } from '../model/job.ts';
 import type { ChangeQueue } from '../model/pipeline-state.ts';
 import { projectIdOf, shortCommit } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { traceAddress } from '../tracing/trace-links.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
 import type { LivePipeline, TenantSnapshot } from './deps.ts';
 import { failingReasons } from './failing-reasons.ts';
-import { buildPage, itemPage, traceAddress } from './links.ts';
+import { buildPage, itemPage } from './links.ts';
 import { isActive, resetsOf } from './live-item.ts';
 import { waitingStatus } from './waiting-status.ts';
 

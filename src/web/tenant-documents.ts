@@ -1,8 +1,8 @@
 import { toMilliseconds } from '../lib/clock.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { traceLinks } from '../tracing/trace-links.ts';
 import type { LivePipeline, TenantSnapshot, WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
-import { traceLinks } from './links.ts';
 import { liveItem } from './live-item.ts';
 
 type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components'> & {

@@ -31,7 +31,12 @@ export function liveTracing(
 ): TracingControl {
   const listeners = new Set<() => void>();
   const optionsOf = (settings: TracingSettings) =>
-    settings.kind === 'off' ? undefined : spanOptions(settings, connections, root);
+    settings.kind === 'off'
+      ? undefined
+      : {
+          ...spanOptions(settings, connections, root),
+          viewer: { template: settings.uiUrl, service: settings.serviceName },
+        };
   let now = { settings: tracing, spans: optionsOf(tracing), policy: policyOf(tracing) };
   return {
     settings: () => now.settings,

@@ -169,10 +169,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     version: VERSION,
     root: core.root,
     sse: settings.web.sse,
-    traceUi: () => {
-      const tracing = core.tracing.settings();
-      return tracing.kind === 'on' ? { template: tracing.uiUrl, service: tracing.serviceName } : null;
-    },
+    traceUi: () => core.tracing.spans()?.viewer ?? null,
     tenants: () => shown.view()?.live.tenants() ?? [],
     snapshot,
     onChange: shown.onChange,

@@ -2,6 +2,7 @@
 import type { Uuid } from '../../lib/ids.ts';
 import type { ProjectKey } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
+import type { TraceUi } from '../ui-url.ts';
 
 export interface SpanStyle {
   /** `gatehouse`: kind and subject (`Build unit-tests`); `zuul`: the bare kind (`Build`). */
@@ -14,6 +15,8 @@ export interface SpanOptions extends SpanStyle {
     item(item: Pick<QueueItem, 'tenant' | 'uuid'>): string;
     build(item: Pick<QueueItem, 'tenant'>, build: Uuid): string;
   };
+  /** Where people look at traces; absent: not known. */
+  readonly viewer?: TraceUi;
   /** Connection name → `vcs.provider.name`, e.g. `github`. */
   readonly providers?: ReadonlyMap<string, string>;
   /** Where people find a project's repository; absent: nowhere. */

@@ -99,6 +99,7 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
       pipeline: { name: 'gate', precedence: 'normal' } as Pipeline,
       webRoot: '',
       tracing: () => null,
+      viewer: () => null,
       places: { defaultBranch: () => undefined, canonicalName: project => project },
       mergeRequests,
       buildRequests,

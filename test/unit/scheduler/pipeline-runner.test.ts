@@ -86,6 +86,7 @@ async function open(stand: Stand, share = createFairShare()) {
       pipeline,
       webRoot: 'http://localhost',
       tracing: () => null,
+      viewer: () => null,
       places: { defaultBranch: () => undefined, canonicalName: project => project },
       mergeRequests,
       buildRequests,

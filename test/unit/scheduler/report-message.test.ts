@@ -4,7 +4,7 @@ import { gatePipeline } from '../../fake/pipeline.ts';
 import { ahead, itemStory, jobNode } from '../../fake/queue-item.ts';
 
 const pipeline = gatePipeline();
-const context = { root: 'http://gate.example', pipeline, jobs: [] };
+const context = { root: 'http://gate.example', pipeline, jobs: [], traceUrl: null };
 const withoutIds = (text: string) => text.replaceAll(/[0-9a-f]{32}/g, '<uuid>');
 
 describe('the text of a report', () => {
@@ -61,6 +61,15 @@ describe('the text of a report', () => {
     const own = { ...pipeline, messages: { success: 'Well done.', footer: 'Ask in #gate.' } };
     const lines = reportMessage('success', itemStory().item, { ...context, pipeline: own }).split('\n');
     expect([lines[0], lines.at(-1)]).toEqual(['Well done.', 'Ask in #gate.']);
+  });
+
+  test('leads to the trace when all is over', () => {
+    const traced = { ...context, traceUrl: 'http://jaeger.example/trace/1' };
+    const { item } = itemStory();
+    expect(reportMessage('success', item, traced).split('\n')[2]).toBe(
+      'Trace: http://jaeger.example/trace/1',
+    );
+    expect(reportMessage('start', item, traced)).not.toContain('Trace');
   });
 
   test('at the start is two lines', () => {

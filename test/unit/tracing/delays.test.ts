@@ -1,7 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
-import { delayedItem, delaysOf } from '../../../src/tracing/delays.ts';
+import { delayedItem } from '../../../src/tracing/delayed-item.ts';
+import { delaysOf } from '../../../src/tracing/delays.ts';
 import { delaysLines } from '../../../src/tracing/delays-text.ts';
 import { sum } from '../../../src/tracing/time-window.ts';
 import { failedStory, randomStory, resetAndMergedStory } from '../../fake/item-stories.ts';
