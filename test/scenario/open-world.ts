@@ -20,12 +20,14 @@ const PROJECTS = {
   'org/project2': { 'README.md': 'A third.\n' },
 };
 
+const OVER_HTTP = ['protocol = http/protobuf', 'compression = gzip'];
+
 export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<World> {
   const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-story-'));
   // Where the tests run as root, jobs run as somebody else.
   await chmod(root, 0o755);
   const projects = setup.projects ?? PROJECTS;
-  const sink = await startOtlpSink();
+  const sink = await startOtlpSink({ protocol: setup.collectorProtocol ?? 'grpc' });
   if (setup.collectorDown === true) sink.answerAlways({ kind: 'status', code: 14 });
   const stage = openStage(path.join(root, 'stage'));
   const log = storyLog();
@@ -44,7 +46,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
       collector: sink.url,
       tracingOff: setup.tracingOff ?? false,
       executor: setup.executor ?? [],
-      tracing: setup.tracing ?? [],
+      tracing: [...(setup.collectorProtocol === 'http' ? OVER_HTTP : []), ...(setup.tracing ?? [])],
       sections: setup.sections ?? [],
       store,
       clock: setup.clock ?? systemClock(),

@@ -42,6 +42,8 @@ export interface WorldSetup {
   readonly sections?: readonly string[];
   /** True: the collector refuses everything until the story says otherwise (`world.sink.answerAlways`). */
   readonly collectorDown?: boolean;
+  /** What the collector speaks; default gRPC. With `http` the site's `protocol` is http/protobuf. */
+  readonly collectorProtocol?: 'grpc' | 'http';
   /** True: the collector is named, and tracing is off all the same. */
   readonly tracingOff?: boolean;
   /** That of the service; default the system's. */
