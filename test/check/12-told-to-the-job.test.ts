@@ -1,0 +1,124 @@
+/**
+ * Check 12: every playbook process, and every step in it, is told its own span: the one that is exported later, another one at each
+ * retry. It is told nothing else that matters: no headers of the collector, nothing of the service's environment. What it hands in
+ * itself by OTLP lands below it. The real service; jobs run without a sandbox, as in all stories.
+ */
+import { afterEach, expect, vi } from 'vitest';
+import type { SinkSpan } from '../fake/otlp-sink.ts';
+import { POST_SPAN } from '../fake/post-span.ts';
+import { layoutWith } from '../scenario/layouts.ts';
+import { storyOnce } from '../scenario/story.ts';
+import type { World } from '../scenario/world.ts';
+import { kindOf } from './spans-by.ts';
+
+const layout = layoutWith(`
+- job:
+    name: tells
+    attempts: 2
+    pre-run: [playbooks/tell.sh, playbooks/flaky.sh]
+    run: playbooks/work.sh
+    post-run: playbooks/tell.sh
+- project:
+    name: org/project
+    gate: {jobs: [tells]}
+`);
+const tell = (place: string) => `echo "TOLD ${place} $(env | sort | tr '\\n' '|')"`;
+const configFiles = {
+  'playbooks/tell.sh': `#!/bin/sh\n${tell('playbook')}\n`,
+  'playbooks/flaky.sh': '#!/bin/sh\n[ "$ZUUL_ATTEMPT" = 2 ]\n',
+  'playbooks/work.sh': `#!/bin/sh
+set -eu
+${tell('playbook')}
+gatehouse step outer -- gatehouse step inner -- "$(dirname "$0")/within.sh"
+"$(dirname "$0")/post-span.sh" beside
+`,
+  'playbooks/within.sh': `#!/bin/sh\n${tell('step')}\nexec "$(dirname "$0")/post-span.sh" within\n`,
+  'playbooks/post-span.sh': POST_SPAN,
+};
+/** What the service may have in its environment, and no job may see. */
+const PLANTED = { OTEL_EXPORTER_OTLP_HEADERS: 'authorization=canary-1', GATEHOUSE_CANARY: 'canary-2' };
+for (const [name, value] of Object.entries(PLANTED)) vi.stubEnv(name, value);
+afterEach(() => vi.unstubAllEnvs());
+
+interface Told {
+  readonly place: string;
+  readonly environment: ReadonlyMap<string, string>;
+  /** Parts of TRACEPARENT. */
+  readonly trace: string;
+  readonly span: string;
+  readonly flags: string;
+}
+
+function toldIn(log: string): readonly Told[] {
+  return [...log.matchAll(/TOLD (\w+) (.*)/g)].map(([, place = '', text = '']) => {
+    const environment = new Map(
+      text.split('|').map(line => {
+        const at = line.indexOf('=');
+        return [line.slice(0, at), line.slice(at + 1)] as const;
+      }),
+    );
+    const [, trace = '', span = '', flags = ''] =
+      /^00-([0-9a-f]{32})-([0-9a-f]{16})-(0[13])$/.exec(environment.get('TRACEPARENT') ?? '') ?? [];
+    return { place, environment, trace, span, flags };
+  });
+}
+
+storyOnce(
+  'check 12: a job is told its span in every playbook and step, another at each retry, and no secret',
+  { layout, configFiles, executor: ['otlp_relay = true'] },
+  async world => {
+    world.free();
+    await world.propose('A');
+    await world.approve('A');
+    const { uuid } = await world.leaves('A', 'SUCCESS');
+    const arrived = (name: string) => world.sink.spans.find(span => span.name === name);
+    await world.observer.until('the trace, and what the job handed in', () =>
+      [`QueueItem gate`, 'within', 'beside'].every(start =>
+        world.sink.spans.some(span => span.traceId === uuid && span.name.startsWith(start)),
+      ),
+    );
+    const { spans } = world.sink;
+    const builds = spans.filter(span => kindOf(span) === 'Build' && span.traceId === uuid);
+    expect(builds).toHaveLength(2);
+    const logs = await Promise.all(builds.map(build => logOf(world, build)));
+    const told = logs.flatMap(toldIn);
+    // Attempt 1: pre-run, post-run. Attempt 2: pre-run, run and the step in it, post-run.
+    expect(told.map(({ place }) => place).toSorted()).toEqual([...Array(5).fill('playbook'), 'step']);
+    for (const each of told) expectRight(each, uuid, spans);
+    expect(new Set(told.map(({ span }) => span)).size).toBe(told.length);
+
+    const step = told.find(({ place }) => place === 'step');
+    expect(arrived('within')).toMatchObject({ traceId: uuid, parentSpanId: step?.span });
+    const work = spans.find(span => span.name === 'Playbook playbooks/work.sh');
+    expect(arrived('beside')).toMatchObject({ traceId: uuid, parentSpanId: work?.spanId });
+    expect(below(spans, work).map(({ name }) => name)).toEqual(['ScriptStep outer', 'beside']);
+    expect(logs.join('\n')).not.toMatch(/canary|token of the scenario/);
+  },
+);
+
+function logOf(world: World, build: SinkSpan): Promise<string> {
+  return world.api.text(`/api/tenant/tenant-one/build/${build.attributes['gatehouse.build.id']}/log`);
+}
+
+function below(spans: readonly SinkSpan[], parent: SinkSpan | undefined): readonly SinkSpan[] {
+  return spans
+    .filter(({ parentSpanId }) => parentSpanId === parent?.spanId)
+    .toSorted((a, b) => Number(a.start - b.start));
+}
+
+function expectRight(
+  { place, environment, trace, span, flags }: Told,
+  item: string,
+  spans: readonly SinkSpan[],
+): void {
+  expect([trace, flags]).toEqual([item, '01']);
+  const own = spans.find(each => each.spanId === span && each.traceId === trace);
+  expect(own?.attributes['gatehouse.span']).toBe(place === 'step' ? 'ScriptStep' : 'Playbook');
+  if (place === 'step') expect(own?.name).toBe('ScriptStep inner');
+  expect(environment.get('TRACESTATE')).toMatch(/^ot=rv:[0-9a-f]{14}$/);
+  expect(environment.get('BAGGAGE')).toContain(`gatehouse.item=${item}`);
+  expect(environment.get('OTEL_SERVICE_NAME')).toBe('tells');
+  expect(environment.get('OTEL_RESOURCE_ATTRIBUTES')).toContain('cicd.pipeline.task.name=tells');
+  const names = [...environment.keys()].filter(name => name.startsWith('OTEL_'));
+  expect(names.filter(name => /HEADERS/.test(name))).toEqual([]);
+}
