@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Connection, ProcessedEvent, Source } from '../../../src/driver/connection.ts';
-import type { ChangeRecord } from '../../../src/model/change.ts';
+import { parseNanoseconds } from '../../../src/lib/clock.ts';
+import type { Uuid } from '../../../src/lib/ids.ts';
+import { type ChangeRecord, refUpdateKey } from '../../../src/model/change.ts';
 import {
   connectionEventCodec,
   historyRowsCodec,
@@ -8,13 +10,18 @@ import {
   tenantEventCodec,
 } from '../../../src/model/codec/records.ts';
 import type { ConnectionEvent, TenantEvent, TriggerEvent } from '../../../src/model/event.ts';
+import { type CommitId, parseCommitId } from '../../../src/model/project.ts';
+import type { ReportIntent } from '../../../src/model/report-intent.ts';
 import { openChangeCache } from '../../../src/scheduler/change-cache.ts';
 import { processConnectionEvents } from '../../../src/scheduler/connection-events.ts';
+import { landingOperations } from '../../../src/scheduler/landings.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
 import { listOutbox, readOutbox } from '../../../src/store/outbox.ts';
 import { WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
+import { rootSpanOf } from '../../../src/tracing/span-ids.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
+import { asArrived, checkTraces } from '../../fake/check-traces.ts';
 import { APP, proposedChange } from '../../fake/queue-item.ts';
 import { eventually, openStand, type Stand } from './stand.ts';
 
@@ -42,6 +49,7 @@ async function open(stand: Stand, process: Source['process']) {
     paths.changeCache('local'),
     paths.spanOutbox,
     paths.historyOutbox,
+    paths.landings,
     paths.connection('local').memory,
   ])
     await ensureNode(store, path);
@@ -95,6 +103,23 @@ async function open(stand: Stand, process: Source['process']) {
       (await readOutbox(store, await listOutbox(store, paths.historyOutbox))).flatMap(row =>
         historyRowsCodec.decode(row.data),
       ),
+  };
+}
+
+function landing(item: Uuid, commit: CommitId): ReportIntent {
+  const tested = { project: APP, branch: 'master', base: commit, commit, before: commit, tree: '' };
+  const part = { connection: 'local', config: {}, merges: true, change, tested };
+  return {
+    uuid: item,
+    tenant: 'acme',
+    pipeline: 'gate',
+    item,
+    action: 'success',
+    result: 'SUCCESS',
+    requestedAt: parseNanoseconds('1795000000000000000'),
+    message: '',
+    url: '',
+    parts: [part],
   };
 }
 
@@ -200,6 +225,16 @@ test('an event that cannot be processed is laid aside, and the next one goes on'
   await world.offer('good');
   await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the good one');
   expect(await world.queue.deadLetters()).toHaveLength(1);
+  const spans = await world.spans();
+  const root = spans.find(span => span.attributes['gatehouse.outcome'] === 'failed');
+  expect(root).toMatchObject({
+    status: { code: 'error' },
+    attributes: { 'gatehouse.reason': 'not-understood' },
+  });
+  const process = spans.find(span => span.traceId === root?.traceId && span.name === 'EventProcess');
+  expect(process?.attributes['gatehouse.tries']).toBe(5);
+  expect(process?.events).toHaveLength(5);
+  expect(checkTraces(spans.map(asArrived))).toEqual([]);
   expect(
     stand.logged.some(line => line.startsWith('error: an event of connection local cannot be processed')),
   ).toBe(true);
@@ -217,6 +252,11 @@ test('while the host cannot be reached nothing is laid aside', async () => {
   await world.offer('d1');
   await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the third try');
   expect(await world.queue.deadLetters()).toEqual([]);
+  const process = (await world.spans()).find(span => span.name === 'EventProcess');
+  expect(process?.attributes['gatehouse.tries']).toBe(3);
+  expect(process?.events.map(({ name, attributes }) => [name, attributes])).toEqual(
+    Array(2).fill(['attempt-failed', { 'gatehouse.reason': 'host-unreachable' }]),
+  );
   await world.end();
 });
 
@@ -230,6 +270,65 @@ test('a project seen for the first time has its configuration compared before an
   await world.offer('d1');
   await eventually(async () => (await world.tenantQueue.depth()) === 2, 'both events');
   expect((await world.tenantQueue.list()).map(({ value }) => value.kind)).toEqual(['first-look', 'trigger']);
+  await world.end();
+});
+
+test('an event that only makes tenants look again says so, and what follows from it can be traced back', async () => {
+  await using stand = openStand();
+  const record = { change, status: 'open', dependsOn: [], unresolvedDependencies: [], facts: {} } as const;
+  const world = await open(stand, async () => ({
+    ...NOTHING,
+    changes: [{ ...record, fetchedAt: stand.clock.now() }],
+    updated: [change.key],
+    queries: [
+      {
+        kind: 'HostQuery',
+        subject: 'refs acme/app',
+        startedAt: stand.clock.now(),
+        endedAt: stand.clock.now(),
+      },
+    ],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the tenant hears of it');
+  const spans = await world.spans();
+  expect(spans[0]?.attributes).toMatchObject({
+    'gatehouse.outcome': 'updated',
+    'gatehouse.tenants': ['acme'],
+  });
+  expect(spans.find(span => span.name === 'HostQuery refs acme/app')?.parent).toBe(
+    spans.find(span => span.name === 'EventProcess')?.spanId,
+  );
+  const [entry] = await world.tenantQueue.list();
+  expect(entry?.value).toMatchObject({
+    kind: 'updated',
+    origin: { span: { traceId: spans[0]?.traceId, spanId: spans[0]?.spanId }, sampled: true },
+  });
+  expect(checkTraces(spans.map(asArrived))).toEqual([]);
+  await world.end();
+});
+
+test('an event that tells of a merge of ours links to the item that merged', async () => {
+  await using stand = openStand();
+  const item = stand.ids.uuid();
+  const commit = parseCommitId('c'.repeat(40));
+  await ensureNode(stand.store, stand.paths.landings);
+  await stand.store.multi(landingOperations(landing(item, commit), stand.paths.landings));
+  const moved = { kind: 'ref', key: refUpdateKey(APP, 'refs/heads/master', commit), project: APP } as const;
+  const world = await open(stand, async event => ({
+    ...NOTHING,
+    events: [
+      {
+        ...trigger(event, 'ref-updated'),
+        change: { ...moved, ref: 'refs/heads/master', branch: 'master', oldCommit: null, newCommit: commit },
+      },
+    ],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.spans()).length > 0, 'the trace');
+  const [root] = await world.spans();
+  expect(root?.attributes['gatehouse.link.caused_by']).toBe(item);
+  expect(root?.links).toMatchObject([rootSpanOf(item)]);
   await world.end();
 });
 

@@ -149,6 +149,23 @@ test('a closed change that an item of any pipeline holds stays in the cache', as
   expect([...shared.changes.all()].map(({ change }) => change.key)).toEqual([item.changes[0].key]);
 });
 
+test('what tells merges of ours from others is forgotten after hours', async () => {
+  await using stand = openStand();
+  const { sweep } = await open(stand);
+  const { landings } = stand.paths;
+  await ensureNode(stand.store, landings);
+  const note = (time: string) =>
+    create(`${landings}/c-${time}-`, new TextEncoder().encode(time), { sequential: true });
+  await stand.store.multi([note(stand.clock.now())]);
+  stand.clock.advance(7 * HOUR);
+  const fresh = stand.clock.now();
+  await stand.store.multi([note(fresh)]);
+  await sweep();
+  const left = await stand.store.children(landings);
+  expect(left).toHaveLength(1);
+  expect(left?.[0]).toContain(fresh);
+});
+
 describe('what nobody runs any more', () => {
   async function storeLayout(stand: Stand, pipelines: readonly ReturnType<typeof gatePipeline>[]) {
     const { layout } = stand.paths.tenant('acme');
