@@ -8,7 +8,7 @@ import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
-import type { RelayLimits } from './relay/relay-quota.ts';
+import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
 import type { TimeStep } from './time-step.ts';
 
 /** `build-started`, `build-failing` and `build-result`, as the scheduler's turn consumes them. */
@@ -75,6 +75,8 @@ export interface ExecutorDeps {
   readonly queue: BuildQueue;
   readonly repositories: Repositories;
   readonly log: Pick<Log, 'info' | 'warn'>;
+  /** What a job handed in of spans of its own, when its build has ended. */
+  readonly onToldSpans?: (counts: RelayCounts) => void;
 }
 
 export interface ExecutorOptions {

@@ -106,7 +106,10 @@ async function runWithLog(
       { workspace, onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
       { deps, options, spawner, sandbox, diskUsage, request, places, slot, log, halt, relay },
     );
-    if (relay !== null) spans = await takeSpans(relay, finished.execution, taken, log);
+    if (relay !== null) {
+      spans = await takeSpans(relay, finished.execution, taken, log);
+      deps.onToldSpans?.(relay.counts());
+    }
     await Promise.all(reports);
     cleaningAt = deps.clock.now();
     await cleanUp(machinery, places.root);

@@ -135,6 +135,11 @@ export const METRICS = {
     help: 'Spans that will never arrive, by reason',
     labels: ['reason'],
   },
+  gatehouse_job_spans: {
+    kind: 'counter',
+    help: 'Spans that jobs handed in to the relay of this executor: taken, or why not',
+    labels: ['outcome'],
+  },
   gatehouse_metric_labels_overflowed: {
     kind: 'counter',
     help: 'Observations whose label value was replaced by "other", because there were too many values already',

@@ -2,10 +2,12 @@ import type { ExecutorOptions } from '../../executor/deps.ts';
 import { createExecutor } from '../../executor/executor.ts';
 import { inboundTrace } from '../../executor/inbound-trace.ts';
 import { type LogServer, startLogServer } from '../../executor/log-server.ts';
+import type { RelayCounts } from '../../executor/relay/relay-quota.ts';
 import { createStoreBuilds } from '../../executor/store-builds.ts';
 import { createGit } from '../../git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
 import type { Log } from '../../lib/log.ts';
+import type { Measurement } from '../../metrics/measurement.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
@@ -34,6 +36,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       queue: createStoreBuilds(queue, { store, paths: core.paths, clock: core.clock, ids: core.ids, worker }),
       repositories: providedRepositories(core, store, repositories),
       log,
+      onToldSpans: counts => core.metrics.record(toldSpans(counts)),
     },
     executorOptions(core),
   );
@@ -53,6 +56,14 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     drain: () => executor.stop('graceful'),
     close: () => lifetime.disposeAsync(),
   };
+}
+
+function toldSpans({ taken, rejected }: RelayCounts): readonly Measurement[] {
+  return [['taken', taken] as const, ...rejected].map(([outcome, value]) => ({
+    metric: 'gatehouse_job_spans',
+    labels: { outcome },
+    value,
+  }));
 }
 
 function executorOptions({ settings: { executor, store }, host }: WorkerCore): ExecutorOptions {

@@ -1,4 +1,5 @@
 import type { Connection } from '../../driver/connection.ts';
+import type { MetricsSink } from '../../metrics/registry.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { Core } from './core.ts';
 
@@ -7,6 +8,7 @@ export type WorkerCore = Pick<
   Core,
   'settings' | 'log' | 'clock' | 'ids' | 'host' | 'paths' | 'repositories' | 'session' | 'paused'
 > & {
+  readonly metrics: MetricsSink;
   /** They only fetch: nothing else of a connection is their business. */
   readonly connections: ReadonlyMap<ConnectionName, Pick<Connection, 'remote'>>;
 };

@@ -99,6 +99,7 @@ export async function openWorkerBench() {
           log: logInto(warnings),
           clock,
           ids: randomIds(),
+          metrics: { record: () => undefined, forget: () => undefined },
           host: name,
           paths,
           repositories,

@@ -33,6 +33,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
     [
       ...optionsIn(readerOf(SECTIONS, 'readExecutor')),
       ...optionsIn(readerOf(SECTIONS, 'readLogServer')),
+      ...optionsIn(readerOf(SECTIONS, 'readRelay')),
     ].sort(),
   ],
   ['zookeeper', optionsIn(textOf('src/settings/zookeeper-section.ts'))],
