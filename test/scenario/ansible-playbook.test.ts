@@ -1,0 +1,67 @@
+import { expect } from 'vitest';
+import type { SinkSpan } from '../fake/otlp-sink.ts';
+import { describeOnAnsible } from '../setup/ansible.ts';
+import { layoutWith } from './layouts.ts';
+import { storyOnce } from './story.ts';
+
+const layout = layoutWith(`
+- job:
+    name: deploy
+    run: [playbooks/deploy.yaml]
+    vars: {target: staging}
+- project:
+    name: org/project
+    gate: {jobs: [deploy]}
+`);
+const configFiles = {
+  'playbooks/deploy.yaml': `
+- name: Deploy
+  hosts: all
+  gather_facts: false
+  tasks:
+    - name: Look
+      command: cat {{ zuul.executor.src_root }}/local/org/project/subject.txt
+      register: seen
+    - name: Refuse what is broken
+      fail: {msg: "broken for {{ target }}"}
+      when: "'broken' in seen.stdout"
+`,
+};
+
+describeOnAnsible('a job that is an Ansible playbook', () => {
+  storyOnce(
+    'tests the change it is given, and its plays and tasks are in the trace of the item',
+    { layout, configFiles },
+    async world => {
+      await world.propose('A', { files: { 'subject.txt': 'broken\n' } });
+      await world.approve('A');
+      const failed = await world.leaves('A', 'FAILURE');
+      await world.propose('B', { files: { 'subject.txt': 'good\n' } });
+      await world.approve('B');
+      const passed = await world.leaves('B', 'SUCCESS');
+      expect(await world.landed()).toEqual(['B']);
+
+      for (const [{ uuid }, outcome] of [
+        [failed, 'failed'],
+        [passed, 'skipped'],
+      ] as const) {
+        const spans = await world.observer.until('the trace to arrive', () => {
+          const trace = world.sink.spans.filter(span => span.traceId === uuid);
+          return trace.some(({ parentSpanId }) => parentSpanId === null) ? trace : undefined;
+        });
+        const below = (parent: SinkSpan | undefined) =>
+          spans.filter(({ parentSpanId }) => parentSpanId === parent?.spanId);
+        const playbook = spans.find(({ name }) => name === 'Playbook playbooks/deploy.yaml');
+        const [play] = below(playbook);
+        expect(play?.name).toBe('AnsiblePlay Deploy');
+        expect(below(play).map(({ name, attributes }) => [name, attributes['gatehouse.outcome']])).toEqual([
+          ['AnsibleTask Look', 'changed'],
+          ['AnsibleTask Refuse what is broken', outcome],
+        ]);
+        expect(play?.attributes['gatehouse.result']).toBe(outcome === 'failed' ? 'FAILURE' : 'SUCCESS');
+      }
+      const texts = JSON.stringify(world.sink.spans, (_, value) => (typeof value === 'bigint' ? '' : value));
+      expect(texts).not.toContain('staging');
+    },
+  );
+});
