@@ -3,9 +3,11 @@
  * when the scheduler is killed half way and another goes on. With `keep = failure` every item that failed is there whole, whatever
  * the ratio said. Jobs are told what was decided by ratio: of what is held back nobody knows yet whether it is kept.
  *
- * Whole schedulers on an embedded store, with a code host and workers in memory; what is in the outbox is what would be sent.
+ * Hundreds of items: whole schedulers on an embedded store, with a code host and workers in memory; what is in the outbox is what
+ * would be sent. A few: the real service, real jobs, a collector.
  */
 import { expect, test } from 'vitest';
+import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import { derivedUuid, traceIdOf } from '../../src/lib/ids.ts';
 import type { BuildRequest } from '../../src/model/build-request.ts';
 import { isExported, type QueueItem } from '../../src/model/queue-item.ts';
@@ -14,6 +16,10 @@ import { type TracePolicy, WHOLE_TRACES } from '../../src/tracing/live-tracing.t
 import { isSampled } from '../../src/tracing/sampling.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../src/tracing/spans/span-options.ts';
+import type { LiveItem } from '../../src/web/live-item.ts';
+import { classicLayout } from '../scenario/layouts.ts';
+import { DEADLINE } from '../scenario/observer.ts';
+import { openWorld } from '../scenario/open-world.ts';
 import { openSchedulers } from '../unit/scheduler/schedulers.ts';
 
 const RATIO = 0.3;
@@ -129,5 +135,38 @@ test('check 14: items that failed are all kept, whole, when the rules say so, al
     expect(isExported(item)).toBe(failed || isChosen(item));
     expect(item.heldBack).toBe(isChosen(item) ? undefined : true);
     expect(item.kept).toBe(failed && !isChosen(item) ? true : undefined);
+  }
+});
+
+test('check 14: a failed item arrives at the collector when it leaves, and is linked to from then on', {
+  timeout: 3 * DEADLINE,
+}, async () => {
+  const tracing = ['sample_ratio = 0', 'keep = failure'];
+  const world = await openWorld(
+    { layout: classicLayout(), collectorDown: true, tracing },
+    { kind: 'embedded' },
+  );
+  try {
+    world.sink.answerAlways({ kind: 'ok' });
+    world.fail('project-merge', 'A');
+    await world.propose('A');
+    await world.approve('A');
+    await world.runs('project-merge: A');
+    expect(world.item('A')?.traceUrl).toBeNull();
+    world.free();
+    const failed = await world.leaves('A', 'FAILURE');
+    await world.propose('B');
+    await world.approve('B');
+    const merged = await world.leaves('B', 'SUCCESS');
+    const item = (uuid: string) => world.api.get<LiveItem>(`/api/tenant/tenant-one/item/${uuid}`);
+    expect((await item(failed.uuid)).traceUrl).toContain(failed.uuid);
+    expect((await item(merged.uuid)).traceUrl).toBeNull();
+    const trace = await world.api.get<OtlpTrace>(`/api/tenant/tenant-one/item/${failed.uuid}/trace`);
+    const expected = spansFromOtlp(trace).map(span => span.spanId as string);
+    await world.sink.waitForSpans(expected.length);
+    await world.service.close();
+    expect(world.sink.spans.map(span => span.spanId).toSorted()).toEqual(expected.toSorted());
+  } finally {
+    await world[Symbol.asyncDispose]();
   }
 });
