@@ -66,6 +66,7 @@ story(
       expect.arrayContaining(['CANCELED', 'RETRY', 'SUPERSEDED']),
     );
 
+    expect(await exportTo(world, sinkOfOne, ['--since', '1h', '--pipeline', 'check'])).toMatch(/^0 spans/);
     const [{ traceId = '' } = {}] = live;
     await exportTo(world, sinkOfOne, ['--item', traceId]);
     const one = rawSpans(sinkOfOne.requests.map(request => request.body));

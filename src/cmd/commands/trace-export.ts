@@ -75,7 +75,8 @@ export function addTraceExportCommand(trace: Command, io: Io, done: (status: num
     .option('--endpoint <address>', 'another collector than [tracing] endpoint')
     .addOption(new Option('--protocol <name>', 'with --endpoint').choices(['grpc', 'http/protobuf']))
     .addHelpText('after', EXAMPLES)
-    .action(async (options: ExportOptions) => done(await traceExport(io, options)));
+    // Options that `gatehouse trace` has, too, are its own wherever they stand.
+    .action(async (_, command: Command) => done(await traceExport(io, command.optsWithGlobals())));
 }
 
 function parseMoment(text: string): Moment {

@@ -46,7 +46,6 @@ Waits are shaded, failures red, what was stopped or repeated yellow; ▶ is a sp
 
 export function addTraceCommand(program: Command, io: Io, done: (status: number) => void): void {
   const command = addAskOptions(program.command('trace'))
-    .enablePositionalOptions()
     .summary('show where the time of an item went, as a waterfall')
     .description(
       'Draws the trace of an item, live or finished: every wait, merge, build and report as a bar.',
