@@ -13,14 +13,12 @@ import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import type { Command } from '../pipeline/turn.ts';
-import { isLoopback } from '../settings/loopback.ts';
 import type { ExecutorLabels } from '../store/components.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import { outboxOperation } from '../store/outbox.ts';
 import type { Operation } from '../store/port.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
-import { traceAddress } from '../tracing/trace-links.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
 import type { ProjectPlaces } from './build-projects.ts';
 import { type BuildRequestContext, buildRequestFor } from './build-requests.ts';
@@ -29,6 +27,7 @@ import { landingOperations } from './landings.ts';
 import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
 import { labelProblem } from './node-labels.ts';
 import { itemReportIntent, refusalReportIntent } from './report-intents.ts';
+import { reportedTrace } from './reported-trace.ts';
 
 export interface CommandContext {
   readonly clock: Clock;
@@ -214,13 +213,6 @@ function reportOperations(
       report.now,
     ),
   ];
-}
-
-/** Null also where the link would lead readers of the report to their own machine. */
-function reportedTrace(viewer: TraceUi | null, root: string, item: QueueItem): string | null {
-  const address = traceAddress(viewer, item);
-  const isLocal = (url: string) => isLoopback(new URL(url).hostname.replace(/^\[|\]$/g, ''));
-  return address === null || (isLocal(address) && !isLocal(root)) ? null : address;
 }
 
 function supersedeOperations(
