@@ -4,13 +4,12 @@
  */
 import type { Connection } from '../driver/connection.ts';
 import type { Driver } from '../driver/driver.ts';
-import { type Clock, laterOf, type Nanoseconds } from '../lib/clock.ts';
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { type Change, type ChangeRecord, connectionOfKey } from '../model/change.ts';
 import { isNewerRecord } from '../model/codec/record.ts';
-import { spansCodec } from '../model/codec/records.ts';
 import type { EventOrigin, PipelineEvent, TenantEvent, TriggerEvent } from '../model/event.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import {
@@ -23,21 +22,18 @@ import {
 import { isOutOfContact } from '../store/connection.ts';
 import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
 import { type Fence, Fenced } from '../store/fence.ts';
-import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
-import { type InternalEventFacts, internalEventSpans } from '../tracing/spans/internal-event-spans.ts';
 import type { LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
-import { type TenantEventFacts, tenantEventSpans } from '../tracing/spans/tenant-event-spans.ts';
 import type { ChangeCache } from './change-cache.ts';
-import { decisionRows } from './decision-rows.ts';
 import { missingRecords } from './missing-records.ts';
 import { pipelineClock } from './pipeline-clock.ts';
 import type { ProjectNews } from './reconfigure.ts';
 import { isRemoteFault, REMOTE_PAUSES } from './remote-fault.ts';
-import { matchDecision, matchPipelines, type PipelineMatch } from './tenant-matching.ts';
+import { firstLookRows, givenUpRows, matchRows } from './tenant-event-rows.ts';
+import { matchPipelines, type PipelineMatch } from './tenant-matching.ts';
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 
@@ -204,8 +200,6 @@ function updateOperations(
   );
 }
 
-const NOTHING: Forward = { operations: [], records: [] };
-
 /** What was read of its configuration may be older than what the driver has seen. */
 async function firstLookOperations(
   event: Extract<TenantEvent, { kind: 'first-look' }>,
@@ -214,28 +208,9 @@ async function firstLookOperations(
   fence: Fence,
   signal: AbortSignal,
 ): Promise<Forward> {
-  const { project, origin, queuedAt } = event;
+  const { project } = event;
   const renewal = await deps.reconfigure({ project, branches: null, atLeast: [] }, fence, signal);
-  if (renewal === null || origin?.sampled !== true) return NOTHING;
-  const style = deps.tracing.spans();
-  if (style === undefined) return NOTHING;
-  const endedAt = deps.clock.now();
-  const facts: InternalEventFacts = {
-    event: event.uuid,
-    type: 'first-look',
-    tenant: deps.tenant,
-    pipeline: null,
-    project,
-    change: null,
-    queuedAt,
-    takenAt,
-    endedAt,
-    origin: { span: origin.span, relation: 'follows' },
-    effect: { outcome: 'reconfigured', left: [] },
-    renewal: notBefore(takenAt, renewal),
-  };
-  const rows = outboxRows(deps.paths.spanOutbox, internalEventSpans(facts, style), spansCodec, endedAt);
-  return { operations: rows, records: [] };
+  return { operations: renewal === null ? [] : firstLookRows(event, takenAt, renewal, deps), records: [] };
 }
 
 async function triggerOperations(
@@ -262,7 +237,7 @@ async function triggerOperations(
       ...deps.changes.operations(records),
       ...updates,
       ...enqueues,
-      ...traceOperations(event, matches, { takenAt, reconfigured, queries, gaveUp: false }, deps),
+      ...matchRows(event, matches, { takenAt, reconfigured, queries, gaveUp: false }, deps),
     ],
     records,
   };
@@ -294,59 +269,4 @@ function enqueueOperations(
     tenantSpan: rootSpanOf(event.uuid),
     matched: match.text,
   });
-}
-
-/** It was measured by the process's own clock. */
-function notBefore(at: Nanoseconds, renewal: LayoutRenewal): LayoutRenewal {
-  const { startedAt, endedAt } = renewal;
-  return { ...renewal, startedAt: laterOf(startedAt, at), endedAt: laterOf(endedAt, at) };
-}
-
-type Handling = Pick<TenantEventFacts, 'takenAt' | 'reconfigured' | 'queries' | 'gaveUp'>;
-
-function traceOperations(
-  event: Trigger,
-  matches: readonly PipelineMatch[],
-  handling: Handling,
-  deps: TenantEventsDeps,
-): readonly Operation[] {
-  const at = deps.clock.now();
-  const decisions = matches.map(match => matchDecision(match, event.trigger, deps.tenant, at));
-  const operations = decisionRows(decisions, deps.paths.historyOutbox, at);
-  const pipelines = decisions.map((decision, index) => ({
-    pipeline: decision.pipeline ?? '',
-    at,
-    outcome: matches[index]?.matched === true ? ('matched' as const) : ('refused' as const),
-    code: decision.code,
-    text: decision.text,
-  }));
-  return [...operations, ...tenantEventRows(event, pipelines, handling, deps)];
-}
-
-/** The trace of an event that is laid aside; the log and the dead letter have the error. */
-function givenUpRows(event: TenantEvent, takenAt: Nanoseconds, deps: TenantEventsDeps): readonly Operation[] {
-  if (event.kind !== 'trigger') return [];
-  return tenantEventRows(event, [], { takenAt, reconfigured: null, queries: [], gaveUp: true }, deps);
-}
-
-function tenantEventRows(
-  { uuid, trigger, queuedAt }: Trigger,
-  pipelines: TenantEventFacts['pipelines'],
-  { reconfigured, ...handling }: Handling,
-  { tenant, tracing, paths, clock }: TenantEventsDeps,
-): readonly Operation[] {
-  const style = tracing.spans();
-  if (style === undefined) return [];
-  const endedAt = clock.now();
-  const facts: TenantEventFacts = {
-    event: uuid,
-    tenant,
-    trigger,
-    queuedAt,
-    ...handling,
-    reconfigured: reconfigured === null ? null : notBefore(handling.takenAt, reconfigured),
-    pipelines,
-    endedAt,
-  };
-  return outboxRows(paths.spanOutbox, tenantEventSpans(facts, style), spansCodec, endedAt);
 }

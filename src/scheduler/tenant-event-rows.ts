@@ -1,0 +1,112 @@
+/**
+ * What tells people of a tenant event, as rows of the outboxes: the decisions about it for the history, its trace, and that of a first
+ * look that led to a new layout.
+ */
+import { type Clock, laterOf, type Nanoseconds } from '../lib/clock.ts';
+import { spansCodec } from '../model/codec/records.ts';
+import type { TenantEvent } from '../model/event.ts';
+import type { TenantName } from '../model/project.ts';
+import { outboxRows } from '../store/outbox-rows.ts';
+import type { StorePaths } from '../store/paths.ts';
+import type { Operation } from '../store/port.ts';
+import type { LiveTracing } from '../tracing/live-tracing.ts';
+import { type InternalEventFacts, internalEventSpans } from '../tracing/spans/internal-event-spans.ts';
+import type { LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
+import { type TenantEventFacts, tenantEventSpans } from '../tracing/spans/tenant-event-spans.ts';
+import { decisionRows } from './decision-rows.ts';
+import { matchDecision, type PipelineMatch } from './tenant-matching.ts';
+
+export interface TenantEventRowsDeps {
+  readonly tenant: TenantName;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly paths: Pick<StorePaths, 'spanOutbox' | 'historyOutbox'>;
+  readonly tracing: Pick<LiveTracing, 'spans'>;
+}
+
+type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
+/** How it was handled. */
+export type Handling = Pick<TenantEventFacts, 'takenAt' | 'reconfigured' | 'queries' | 'gaveUp'>;
+
+export function matchRows(
+  event: Trigger,
+  matches: readonly PipelineMatch[],
+  handling: Handling,
+  deps: TenantEventRowsDeps,
+): readonly Operation[] {
+  const at = deps.clock.now();
+  const decisions = matches.map(match => matchDecision(match, event.trigger, deps.tenant, at));
+  const operations = decisionRows(decisions, deps.paths.historyOutbox, at);
+  const pipelines = decisions.map((decision, index) => ({
+    pipeline: decision.pipeline ?? '',
+    at,
+    outcome: matches[index]?.matched === true ? ('matched' as const) : ('refused' as const),
+    code: decision.code,
+    text: decision.text,
+  }));
+  return [...operations, ...traceRows(event, pipelines, handling, deps)];
+}
+
+/** The trace of an event that is laid aside; the log and the dead letter have the error. */
+export function givenUpRows(
+  event: TenantEvent,
+  takenAt: Nanoseconds,
+  deps: TenantEventRowsDeps,
+): readonly Operation[] {
+  if (event.kind !== 'trigger') return [];
+  return traceRows(event, [], { takenAt, reconfigured: null, queries: [], gaveUp: true }, deps);
+}
+
+/** @param renewal what came of it: what had been read of the configuration was older than what the driver has seen. */
+export function firstLookRows(
+  { uuid, project, origin, queuedAt }: Extract<TenantEvent, { kind: 'first-look' }>,
+  takenAt: Nanoseconds,
+  renewal: LayoutRenewal,
+  { tenant, tracing, paths, clock }: TenantEventRowsDeps,
+): readonly Operation[] {
+  const style = tracing.spans();
+  if (style === undefined || origin?.sampled !== true) return [];
+  const endedAt = clock.now();
+  const facts: InternalEventFacts = {
+    event: uuid,
+    type: 'first-look',
+    tenant,
+    pipeline: null,
+    project,
+    change: null,
+    queuedAt,
+    takenAt,
+    endedAt,
+    origin: { span: origin.span, relation: 'follows' },
+    effect: { outcome: 'reconfigured', left: [] },
+    renewal: notBefore(takenAt, renewal),
+  };
+  return outboxRows(paths.spanOutbox, internalEventSpans(facts, style), spansCodec, endedAt);
+}
+
+function traceRows(
+  { uuid, trigger, queuedAt }: Trigger,
+  pipelines: TenantEventFacts['pipelines'],
+  { reconfigured, ...handling }: Handling,
+  { tenant, tracing, paths, clock }: TenantEventRowsDeps,
+): readonly Operation[] {
+  const style = tracing.spans();
+  if (style === undefined) return [];
+  const endedAt = clock.now();
+  const facts: TenantEventFacts = {
+    event: uuid,
+    tenant,
+    trigger,
+    queuedAt,
+    ...handling,
+    reconfigured: reconfigured === null ? null : notBefore(handling.takenAt, reconfigured),
+    pipelines,
+    endedAt,
+  };
+  return outboxRows(paths.spanOutbox, tenantEventSpans(facts, style), spansCodec, endedAt);
+}
+
+/** It was measured by the process's own clock, which may be behind that of the scheduler that forwarded the event. */
+function notBefore(at: Nanoseconds, renewal: LayoutRenewal): LayoutRenewal {
+  const { startedAt, endedAt } = renewal;
+  return { ...renewal, startedAt: laterOf(startedAt, at), endedAt: laterOf(endedAt, at) };
+}
