@@ -50,7 +50,7 @@ describe('check 16: a passing fault is tried again, the same bytes, neither too 
   test.each(AGAIN)('%s', async (_, protocol, answer, least, longest) => {
     await using rig = await virtualSender({
       protocol,
-      ...(answer.kind === 'hang' ? { timeoutMs: 200 } : {}),
+      ...(answer.kind === 'hang' ? { timeoutMs: 1000 } : {}),
     });
     rig.sink.answerNext(answer);
     const wait = Number(await wanted(rig));

@@ -10,6 +10,7 @@
  * | everything else | lost: repeating would not help |
  */
 import { type ServiceError, status } from '@grpc/grpc-js';
+import { collectorText } from './collector-text.ts';
 import type { ExportOutcome } from './export-outcome.ts';
 import { retryDelayOf } from './retry-info.ts';
 
@@ -26,7 +27,8 @@ const TRANSIENT: ReadonlySet<status> = new Set([
 const TOO_LARGE = /message larger than max|message too large|larger than max/i;
 
 export function outcomeOfStatus(error: Pick<ServiceError, 'code' | 'message' | 'metadata'>): ExportOutcome {
-  const { code, message: text } = error;
+  const { code } = error;
+  const text = collectorText(error.message);
   const afterMs = retryDelayIn(error);
   if (TRANSIENT.has(code)) return { kind: 'again', afterMs, text };
   if (code === status.RESOURCE_EXHAUSTED) {

@@ -9,6 +9,7 @@
  * | 3xx | lost: the endpoint is wrong, and a secret header must not follow wherever somebody points |
  * | everything else | lost: repeating would not help |
  */
+import { collectorText } from './collector-text.ts';
 import type { ExportOutcome } from './export-outcome.ts';
 import { refusalIn } from './partial-success.ts';
 import { retryAfterMs } from './retry-after.ts';
@@ -26,8 +27,6 @@ export interface HttpAnswer {
 
 const TRANSIENT: ReadonlySet<number> = new Set([429, 502, 503, 504]);
 const LOCKED: ReadonlySet<number> = new Set([401, 403]);
-/** Longest text of a collector we repeat. */
-const MOST_TEXT = 300;
 
 export function outcomeOfAnswer(answer: HttpAnswer): ExportOutcome {
   const { status } = answer;
@@ -37,7 +36,7 @@ export function outcomeOfAnswer(answer: HttpAnswer): ExportOutcome {
     return { kind: 'again', afterMs: retryAfterMs(answer.retryAfter, answer.date), text };
   if (status === 413) return { kind: 'too-large', text };
   if (status >= 300 && status < 400) {
-    const wrong = `HTTP ${status} to ${answer.location ?? 'nowhere'}: not followed; the endpoint is wrong`;
+    const wrong = `HTTP ${status} to ${collectorText(answer.location ?? 'nowhere')}: not followed; the endpoint is wrong`;
     return { kind: 'lost', reason: 'refused', text: wrong };
   }
   return { kind: 'lost', reason: LOCKED.has(status) ? 'unauthenticated' : 'refused', text };
@@ -45,7 +44,7 @@ export function outcomeOfAnswer(answer: HttpAnswer): ExportOutcome {
 
 /** The message of a `google.rpc.Status`; the start of the body when it is text instead, as of a proxy on the way. */
 function explanationIn(body: Uint8Array): string {
-  return printable(statusMessageIn(body) ?? utf8(body)).slice(0, MOST_TEXT);
+  return collectorText(statusMessageIn(body) ?? utf8(body));
 }
 
 function statusMessageIn(body: Uint8Array): string | undefined {
@@ -58,8 +57,4 @@ function statusMessageIn(body: Uint8Array): string | undefined {
     if (!(error instanceof RangeError)) throw error;
     return undefined;
   }
-}
-
-function printable(text: string): string {
-  return text.replace(/[\p{C}\s]+/gu, ' ').trim();
 }

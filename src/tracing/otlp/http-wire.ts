@@ -38,8 +38,9 @@ export function httpWire(options: WireOptions): Wire {
       const body = options.compression === 'gzip' ? await compressed(bytes) : bytes;
       if (closed) return { kind: 'again', afterMs: undefined, text: 'the connection was closed' };
       const first = await attempt(body);
+      if (!('stale' in first)) return first;
       // The collector closed a kept connection just when we took it: that says nothing about the collector.
-      return 'stale' in first ? outcomeOf(await attempt(body)) : first;
+      return closed ? first.stale : outcomeOf(await attempt(body));
     },
     close() {
       closed = true;

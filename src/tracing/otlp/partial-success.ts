@@ -2,6 +2,7 @@
  * What a collector left out of a request it took: `ExportTraceServiceResponse { partial_success { rejected_spans = 1;
  * error_message = 2 } }`.
  */
+import { collectorText } from './collector-text.ts';
 import type { Refusal } from './export-outcome.ts';
 import { utf8, wireFields } from './wire.ts';
 
@@ -13,7 +14,7 @@ export function refusalIn(answer: Uint8Array): Refusal | undefined {
       if (number !== 1 || bytes === undefined) continue;
       for (const field of wireFields(bytes)) {
         if (field.number === 1) spans = Number(field.value);
-        if (field.number === 2 && field.bytes !== undefined) text = utf8(field.bytes);
+        if (field.number === 2 && field.bytes !== undefined) text = collectorText(utf8(field.bytes));
       }
     }
     return spans === 0 && text === '' ? undefined : { spans, text };

@@ -78,7 +78,7 @@ function respond(answer: SinkAnswer, json: boolean, response: ServerResponse, re
       return;
     }
     case 'body':
-      if (answer.unfinished === true) response.write(answer.body);
+      if (answer.unfinished === true) response.write(answer.body, () => response.destroy());
       else reply(200, answer.body);
       return;
     case 'take-then-fail':

@@ -1,11 +1,6 @@
-import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
-import { Secret } from '../../../../src/lib/secret.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
 import {
   type ExporterOptions,
@@ -88,29 +83,9 @@ describe('the exporter', () => {
     });
   });
 
-  it('compresses and sends headers when told to', async () => {
-    const sink = await sinkWith();
-    const exporter = exporterTo(sink.url, {
-      compression: 'gzip',
-      headers: new Map([['x-api-key', new Secret('letmein')]]),
-    });
-    await exporter.send(spans);
-    expect(sink.requests[0]!.headers['x-api-key']).toBe('letmein');
-    expect(sink.spans.length).toBe(spans.length);
-  });
-
   it('takes an address without a scheme', async () => {
     const sink = await sinkWith();
     expect((await exporterTo(`127.0.0.1:${sink.port}`).send(spans.slice(0, 1))).kind).toBe('delivered');
-  });
-
-  it('counts a partial success as delivered and tells what was refused, of that request only', async () => {
-    const sink = await sinkWith();
-    sink.answerNext({ kind: 'partial', rejected: 2, message: 'too old' });
-    const exporter = exporterTo(sink.url);
-    const first = await exporter.send(spans.slice(0, 3));
-    expect(first).toEqual({ kind: 'delivered', refused: { spans: 2, text: 'too old' } });
-    expect(await exporter.send(spans.slice(0, 3))).toEqual({ kind: 'delivered', refused: undefined });
   });
 
   it.each([
@@ -143,38 +118,6 @@ describe('the exporter', () => {
     expect(await exporter.send(spans.slice(0, 1))).toMatchObject({ kind: 'again', afterMs: 70_000 });
   });
 
-  it('gives up on a collector that does not answer, in the time it was given', async () => {
-    const sink = await sinkWith();
-    sink.answerNext({ kind: 'hang' });
-    const before = performance.now();
-    const outcome = await exporterTo(sink.url, { timeoutMs: 300 }).send(spans.slice(0, 1));
-    expect(outcome.kind).toBe('again');
-    expect(performance.now() - before).toBeLessThan(4000);
-  });
-
-  it('finds nobody listening to be worth another try', async () => {
-    const sink = await startOtlpSink();
-    sink.stop();
-    expect((await exporterTo(sink.url, { timeoutMs: 1000 }).send(spans.slice(0, 1))).kind).toBe('again');
-  });
-
-  it('is told by the server that a message is too large', async () => {
-    const sink = await sinkWith({ maxBytes: 2000 });
-    expect((await exporterTo(sink.url).send(spans)).kind).toBe('too-large');
-  });
-
-  it('speaks TLS with a private authority and a client certificate', async () => {
-    const files = selfSigned();
-    const sink = await sinkWith({ tls: { ...files, clientCa: files.cert } });
-    const tls = { ca: files.cert, cert: files.cert, key: files.key };
-    const endpoint = `https://localhost:${sink.port}`;
-    expect(await exporterTo(endpoint, { insecure: false, tls }).send(spans.slice(0, 2))).toMatchObject({
-      kind: 'delivered',
-    });
-    const stranger = exporterTo(endpoint, { insecure: false, tls: { ca: files.cert }, timeoutMs: 1000 });
-    expect((await stranger.send(spans.slice(0, 2))).kind).toBe('again');
-  });
-
   it('never sends an array of mixed values, an object or a null, whatever it is given', async () => {
     const sink = await sinkWith();
     const odd: SpanRecord = { ...spans[0]!, attributes: { a: ['x', 'y'], b: 1.5, c: false, d: '' } };
@@ -196,29 +139,3 @@ describe('looking for a collector', () => {
     );
   });
 });
-
-/** A certificate for localhost that is its own authority. */
-function selfSigned(): { readonly cert: Buffer; readonly key: Buffer } {
-  const directory = mkdtempSync(join(tmpdir(), 'gatehouse-tls-'));
-  cleanups.push(() => rmSync(directory, { recursive: true }));
-  const [key, cert] = [join(directory, 'key.pem'), join(directory, 'cert.pem')];
-  const subject = ['-subj', '/CN=localhost', '-addext', 'subjectAltName=DNS:localhost'];
-  const args = [
-    'req',
-    '-x509',
-    '-newkey',
-    'ec',
-    '-pkeyopt',
-    'ec_paramgen_curve:P-256',
-    '-nodes',
-    '-days',
-    '2',
-    '-keyout',
-    key,
-    '-out',
-    cert,
-    ...subject,
-  ];
-  execFileSync('openssl', args, { stdio: 'ignore' });
-  return { cert: readFileSync(cert), key: readFileSync(key) };
-}
