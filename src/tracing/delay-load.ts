@@ -16,7 +16,6 @@ export interface LoadPoint {
 const POINTS = 48;
 
 interface Bucket {
-  readonly at: bigint;
   readonly states: Map<StretchState, number>;
   left: number;
   succeeded: number;
@@ -32,32 +31,13 @@ export function loadOf(
   if (width <= 0n) return [];
   const buckets = Array.from(
     { length: POINTS },
-    (_, index): Bucket => ({
-      at: start + width * BigInt(index),
-      states: new Map(),
-      left: 0,
-      succeeded: 0,
-      resets: 0,
-    }),
+    (): Bucket => ({ states: new Map(), left: 0, succeeded: 0, resets: 0 }),
   );
-  const bucketAt = (time: Nanoseconds) =>
-    BigInt(time) < start ? undefined : buckets[Math.min(POINTS - 1, Number((BigInt(time) - start) / width))];
-  for (const item of items) {
-    for (const { state, from, to } of item.stretches) {
-      for (const [bucket, share] of sharesOf(buckets, { from: BigInt(from), to: BigInt(to) }, width))
-        bucket.states.set(state, (bucket.states.get(state) ?? 0) + share);
-    }
-    for (const reset of item.resets) {
-      const bucket = bucketAt(reset.at);
-      if (bucket !== undefined) bucket.resets += 1;
-    }
-    const end = item.ended === null ? undefined : bucketAt(item.until);
-    if (end === undefined) continue;
-    end.left += 1;
-    if (item.ended?.result === 'SUCCESS') end.succeeded += 1;
-  }
-  return buckets.map(({ at, states, left, succeeded, resets }) => ({
-    at: parseNanoseconds(at.toString()),
+  // In widths of a bucket: a picture needs no nanoseconds.
+  const place = (time: Nanoseconds) => Number(BigInt(time) - start) / Number(width);
+  for (const item of items) addItem(buckets, item, place);
+  return buckets.map(({ states, left, succeeded, resets }, index) => ({
+    at: parseNanoseconds((start + width * BigInt(index)).toString()),
     states: Object.fromEntries([...states].map(([state, items]) => [state, Math.round(items * 100) / 100])),
     left,
     succeeded,
@@ -65,18 +45,29 @@ export function loadOf(
   }));
 }
 
-/** The buckets a stretch of time touches, each with the share of the bucket it fills. */
-function* sharesOf(
-  buckets: readonly Bucket[],
-  { from, to }: { readonly from: bigint; readonly to: bigint },
-  width: bigint,
-): Generator<readonly [Bucket, number]> {
-  const start = buckets[0]?.at ?? 0n;
-  const first = from < start ? 0 : Number((from - start) / width);
-  for (const bucket of buckets.slice(first)) {
-    if (bucket.at >= to) return;
-    const end = bucket.at + width;
-    const [low, high] = [from > bucket.at ? from : bucket.at, to < end ? to : end];
-    if (high > low) yield [bucket, Number(high - low) / Number(width)];
+/** @param place 0 is where the first bucket begins, 1 the second. */
+function addItem(buckets: readonly Bucket[], item: DelayedItem, place: (time: Nanoseconds) => number): void {
+  for (const { state, from, to } of item.stretches) addStretch(buckets, state, place(from), place(to));
+  for (const reset of item.resets) {
+    const bucket = bucketAt(buckets, place(reset.at));
+    if (bucket !== undefined) bucket.resets += 1;
+  }
+  const end = item.ended === null ? undefined : bucketAt(buckets, place(item.until));
+  if (end === undefined) return;
+  end.left += 1;
+  if (item.ended?.result === 'SUCCESS') end.succeeded += 1;
+}
+
+function bucketAt(buckets: readonly Bucket[], place: number): Bucket | undefined {
+  return place < 0 ? undefined : buckets[Math.min(buckets.length - 1, Math.floor(place))];
+}
+
+/** Each bucket the stretch touches gets the share of the bucket it fills. */
+function addStretch(buckets: readonly Bucket[], state: StretchState, from: number, to: number): void {
+  for (let index = Math.max(0, Math.floor(from)); index < to; index++) {
+    const bucket = buckets[index];
+    if (bucket === undefined) return;
+    const share = Math.min(to, index + 1) - Math.max(from, index);
+    if (share > 0) bucket.states.set(state, (bucket.states.get(state) ?? 0) + share);
   }
 }

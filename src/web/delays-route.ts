@@ -6,6 +6,7 @@
  * newest count, and the answer says `truncated` and from when on everything is `covered`. An answer is shared by all who ask the
  * same within {@link KEEP_MS}, and one is made at a time.
  */
+import { setImmediate } from 'node:timers/promises';
 import type { Router } from 'express';
 import type { History } from '../history/history.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
@@ -146,6 +147,8 @@ async function takeFinished(
     });
     items.forEach(take);
     taken += items.length;
+    // Everybody else has their turn between two pages.
+    await setImmediate();
     if (next === null || reached === null) return question.since;
     if (taken >= MOST_ITEMS || pages >= MOST_PAGES) return reached;
     before = next;
