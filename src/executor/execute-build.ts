@@ -109,6 +109,11 @@ async function runWithLog(
     if (relay !== null) {
       spans = await takeSpans(relay, finished.execution, taken, log);
       deps.onToldSpans?.(relay.counts());
+      if (relay.counts().unheard > 0 && !halt.signal.aborted)
+        deps.log.warn(
+          factsOf(request),
+          'a sandbox could not listen for its job: spans of the job had nowhere to go',
+        );
     }
     await Promise.all(reports);
     cleaningAt = deps.clock.now();

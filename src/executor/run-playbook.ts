@@ -143,7 +143,7 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Playboo
   const ended = await process.ended;
   halt.signal.removeEventListener('abort', stop);
   watching.abort();
-  context.relay?.hangUp();
+  context.relay?.hangUp(context.sandbox.ownLoopback(context.request.job));
   if (ended.kind === 'ended') context.log.count(ended.written);
   if (halt.signal.aborted) return halted(halt);
   return (await disk) ? diskFull(context) : judge(context, run, ended);

@@ -25,7 +25,7 @@ export interface BuildIntake {
   take(read: ReadSpans & { readonly kind: 'spans' }): Rejection;
   /** Takes nothing more. @returns what goes out, each below a span of the build. */
   finish(execution: Execution, cancelledAt: Nanoseconds | null): readonly SpanRecord[];
-  counts(): RelayCounts;
+  counts(): Omit<RelayCounts, 'unheard'>;
 }
 
 const WORDS: { readonly [reason in RejectionReason]: string } = {

@@ -5,14 +5,21 @@
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { readBody } from '../../lib/read-body.ts';
+import type { Limiter } from '../../tracing/otlp/limiter.ts';
 import { readTraceRequest } from '../../tracing/otlp-in/read-trace-request.ts';
 import { REQUEST_LIMITS } from '../../tracing/otlp-in/request-limits.ts';
 import { refusalAnswer, type TraceAnswer, traceAnswer } from '../../tracing/otlp-in/trace-answer.ts';
 import type { BuildIntake } from './build-relay.ts';
 
-export function relayHandler(intakeOf: (token: string) => BuildIntake | undefined): RequestListener {
+export interface BuildDoor {
+  readonly intake: BuildIntake;
+  /** Bounds what of one build is read at a time. */
+  readonly inTurn: Limiter;
+}
+
+export function relayHandler(doorOf: (token: string) => BuildDoor | undefined): RequestListener {
   return (request, response) => {
-    handle(intakeOf, request, response).catch(error => {
+    handle(doorOf, request, response).catch(error => {
       // A fault of ours: the job is told so, and may try again.
       send(response, 500, refusalAnswer('json', error instanceof Error ? error.message : String(error)));
     });
@@ -20,16 +27,24 @@ export function relayHandler(intakeOf: (token: string) => BuildIntake | undefine
 }
 
 async function handle(
-  intakeOf: (token: string) => BuildIntake | undefined,
+  doorOf: (token: string) => BuildDoor | undefined,
   request: IncomingMessage,
   response: ServerResponse,
 ): Promise<void> {
   const [, token = '', ...path] = (request.url ?? '').split('/');
-  const intake = intakeOf(token);
-  if (intake === undefined) return refuse(response, 401, 'this address belongs to no build that runs');
+  const door = doorOf(token);
+  if (door === undefined) return refuse(response, 401, 'this address belongs to no build that runs');
   if (path.join('/') !== 'v1/traces')
     return refuse(response, 404, 'only spans are taken here, at …/v1/traces');
   if (request.method !== 'POST') return refuse(response, 405, 'spans are posted');
+  await door.inTurn(() => takeSpans(door.intake, request, response));
+}
+
+async function takeSpans(
+  intake: BuildIntake,
+  request: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
   const body = await readBody(request, REQUEST_LIMITS.bodyBytes);
   if (body.kind === 'broken-off') return;
   if (body.kind === 'too-large') return refuse(response, 413, `more than ${REQUEST_LIMITS.bodyBytes} bytes`);

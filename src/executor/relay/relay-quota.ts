@@ -12,6 +12,8 @@ export interface RelayCounts {
   readonly bytes: number;
   /** Spans not taken, by why. */
   readonly rejected: ReadonlyMap<RejectionReason, number>;
+  /** Playbooks whose sandbox did not listen. */
+  readonly unheard: number;
 }
 
 export type RejectionReason =
@@ -25,7 +27,7 @@ export type RejectionReason =
   | 'no-playbook';
 
 /** For the log of a build; undefined when its job told nothing. */
-export function countsText({ taken, rejected }: RelayCounts): string | undefined {
+export function countsText({ taken, rejected }: Pick<RelayCounts, 'taken' | 'rejected'>): string | undefined {
   const reasons = [...rejected].map(([reason, spans]) => `${spans} ${reason}`);
   if (taken === 0 && reasons.length === 0) return undefined;
   return `spans of the job: ${taken} taken${reasons.length === 0 ? '' : `, not taken: ${reasons.join(', ')}`}`;

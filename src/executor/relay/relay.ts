@@ -15,9 +15,10 @@ import { sha256 } from '../../lib/ids.ts';
 import type { Execution } from '../../model/build.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import { type BuildIntake, buildIntake } from './build-relay.ts';
+import { createLimiter } from '../../tracing/otlp/limiter.ts';
+import { buildIntake } from './build-relay.ts';
 import { PORT_INSIDE } from './listen-in-sandbox.ts';
-import { relayHandler } from './relay-handler.ts';
+import { type BuildDoor, relayHandler } from './relay-handler.ts';
 import type { RelayCounts, RelayLimits } from './relay-quota.ts';
 
 export interface Relay extends AsyncDisposable {
@@ -30,8 +31,12 @@ export interface BuildRelay {
   environment(inside: boolean): { readonly [name: string]: string };
   /** Answers on what a playbook's sandbox listens on, until {@link hangUp}. */
   serve(listener: Server): void;
-  /** A playbook has ended; connections it left open are cut. */
-  hangUp(): void;
+  /**
+   * A playbook has ended; connections it left open are cut.
+   *
+   * @param inside as with {@link environment}: its sandbox should have listened.
+   */
+  hangUp(inside: boolean): void;
   /** Its playbooks have ended: nothing more is taken. @returns what it told, ready to go out. */
   finish(execution: Execution, cancelledAt: Nanoseconds | null): readonly SpanRecord[];
   counts(): RelayCounts;
@@ -40,16 +45,18 @@ export interface BuildRelay {
 }
 
 /** Of one playbook's sandbox. */
-const MOST_CONNECTIONS = 32;
+const MOST_CONNECTIONS = 128;
 /** Of all jobs on the host's network. */
-const MOST_HOST_CONNECTIONS = 256;
+const MOST_HOST_CONNECTIONS = 512;
+/** Bodies of one build that are in memory at a time: the others wait in their sockets. */
+const BODIES_AT_ONCE = 4;
 
 export async function startRelay(limits: RelayLimits, clock: Pick<Clock, 'now'>): Promise<Relay> {
   /** By the hash of the build's token: looking one up says nothing about the others. */
-  const intakes = new Map<string, BuildIntake>();
+  const doors = new Map<string, BuildDoor>();
   const http = createServer(
     { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 30_000 },
-    relayHandler(token => intakes.get(sha256(token))),
+    relayHandler(token => doors.get(sha256(token))),
   );
   http.maxConnections = MOST_HOST_CONNECTIONS;
   const port = await listen(http);
@@ -59,17 +66,20 @@ export async function startRelay(limits: RelayLimits, clock: Pick<Clock, 'now'>)
     if (trace === null || !trace.sampled) return null;
     const token = randomBytes(16).toString('hex');
     const intake = buildIntake(request, trace, limits, clock);
-    intakes.set(sha256(token), intake);
+    doors.set(sha256(token), { intake, inTurn: createLimiter(BODIES_AT_ONCE) });
     const lines = switchboard(http);
+    let unheard = 0;
     return {
       environment: inside => relayEnvironment(inside ? PORT_INSIDE : port, token),
       serve: lines.serve,
-      hangUp: lines.hangUp,
+      hangUp(inside) {
+        if (inside && !lines.hangUp()) unheard += 1;
+      },
       finish: intake.finish,
-      counts: intake.counts,
+      counts: () => ({ ...intake.counts(), unheard }),
       close() {
         lines.hangUp();
-        intakes.delete(sha256(token));
+        doors.delete(sha256(token));
       },
     };
   }
@@ -94,8 +104,14 @@ function relayEnvironment(port: number, token: string): { readonly [name: string
   };
 }
 
+interface Switchboard {
+  serve(listener: Server): void;
+  /** @returns whether anything had listened. */
+  hangUp(): boolean;
+}
+
 /** The listeners of one build's sandboxes; what comes in goes to the one HTTP server. */
-function switchboard(http: HttpServer): Pick<BuildRelay, 'serve' | 'hangUp'> {
+function switchboard(http: HttpServer): Switchboard {
   const listeners = new Set<Server>();
   const sockets = new Set<Socket>();
   return {
@@ -109,9 +125,11 @@ function switchboard(http: HttpServer): Pick<BuildRelay, 'serve' | 'hangUp'> {
       });
     },
     hangUp() {
+      const listened = listeners.size > 0;
       for (const listener of listeners) listener.close();
       for (const socket of sockets) socket.destroy();
       listeners.clear();
+      return listened;
     },
   };
 }

@@ -43,7 +43,8 @@ function passOn(id: number, socket: Server): Promise<void> {
       resolve();
     });
     const message: FromSpawner = { type: 'listening', id };
-    process.send?.(message, socket);
+    // After the channel closed there is nobody to pass it to; `disconnect` ends us.
+    if (process.connected) process.send?.(message, socket);
   });
 }
 
