@@ -64,6 +64,9 @@ function documentedOptions(section: string): readonly string[] {
   return [...body.matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, option = '']) => option).sort();
 }
 
+/** Goes with another protocol than the default only, so the sample, which is valid with all its options, tells of it in words. */
+const NOT_AS_IT_STANDS: ReadonlySet<string> = new Set(['certificate_file']);
+
 describe('settings', () => {
   test('the sources name options in every section', () => {
     expect(READ.filter(([, options]) => options.length === 0)).toEqual([]);
@@ -71,7 +74,7 @@ describe('settings', () => {
   });
 
   test.each(READ)('etc/gatehouse.conf shows exactly the options of [%s]', (section, options) => {
-    expect(sampleOptions(section)).toEqual(options);
+    expect(sampleOptions(section)).toEqual(options.filter(option => !NOT_AS_IT_STANDS.has(option)));
   });
 
   test.each(READ)('doc/reference/settings.md explains exactly the options of [%s]', (section, options) => {
