@@ -57,11 +57,12 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
   const intake = createWebhookIntake({
     store,
     paths,
-    connections: connections.keys(),
+    connections,
     contact,
     clock,
     ids,
-    isSampled: uuid => core.tracing.isSampled(uuid),
+    tracing: core.tracing,
+    log,
   });
   const shown = openShownView(store, { ...core, log }, contact);
   opening.defer(() => shown.close());

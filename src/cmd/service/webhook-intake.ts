@@ -1,7 +1,7 @@
 /** Webhooks into the queues of their connections; durable when the host hears 2xx, and an answer in time when they cannot be. */
-import type { NewConnectionEvent } from '../../driver/connection.ts';
+import type { Connection, NewConnectionEvent } from '../../driver/connection.ts';
 import type { Clock } from '../../lib/clock.ts';
-import type { IdMaker, Uuid } from '../../lib/ids.ts';
+import type { IdMaker } from '../../lib/ids.ts';
 import { connectionEventCodec } from '../../model/codec/records.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import type { ConnectionName } from '../../model/project.ts';
@@ -9,22 +9,23 @@ import { EventQueue } from '../../store/event-queue.ts';
 import { createOfferGroup, type OfferGroup } from '../../store/offer-group.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
+import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import type { Contact } from './contact.ts';
+import { type DuplicateDeps, tellDuplicate } from './duplicate-delivery.ts';
 
 export interface WebhookIntake {
   /** @throws Error when it is not known to be durable in time; the host should send it again. */
   store(connection: ConnectionName, event: NewConnectionEvent): Promise<'stored' | 'duplicate'>;
 }
 
-export interface WebhookIntakeDeps {
+export interface WebhookIntakeDeps extends DuplicateDeps {
   readonly store: Store;
   readonly paths: StorePaths;
-  readonly connections: Iterable<ConnectionName>;
+  readonly connections: ReadonlyMap<ConnectionName, Pick<Connection, 'driver'>>;
   readonly contact: Pick<Contact, 'awayFor'>;
   readonly clock: Clock;
   readonly ids: IdMaker;
-  /** Whether the traces of an event are kept. */
-  readonly isSampled: (event: Uuid) => boolean;
+  readonly tracing: Pick<LiveTracing, 'spans' | 'isSampled'>;
 }
 
 /**
@@ -37,10 +38,14 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
   const { store, paths, contact, clock, ids } = deps;
   const queues = new Map<
     ConnectionName,
-    { readonly queue: EventQueue<ConnectionEvent>; readonly group: OfferGroup<ConnectionEvent> }
+    {
+      readonly queue: EventQueue<ConnectionEvent>;
+      readonly group: OfferGroup<ConnectionEvent>;
+      readonly driver: string;
+    }
   >();
   const prepared = new Map<ConnectionName, Promise<void>>();
-  for (const name of deps.connections) {
+  for (const [name, { driver }] of deps.connections) {
     const places = paths.connection(name);
     const queue = new EventQueue<ConnectionEvent>({
       store,
@@ -49,7 +54,7 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
       codec: connectionEventCodec,
       clock,
     });
-    queues.set(name, { queue, group: createOfferGroup(store, queue) });
+    queues.set(name, { queue, group: createOfferGroup(store, queue), driver });
   }
 
   /** Once; after a failure again with the next event. */
@@ -71,10 +76,11 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     await prepare(connection, queue.queue);
     const now = clock.now();
     const uuid = ids.uuid();
-    return await queue.group.offer(
-      { uuid, connection, ...event, receivedAt: now, storedAt: now, sampled: deps.isSampled(uuid) },
-      event.deliveryId,
-    );
+    const sampled = deps.tracing.isSampled(uuid);
+    const offered = { uuid, connection, ...event, receivedAt: now, storedAt: now, sampled };
+    const outcome = await queue.group.offer(offered, event.deliveryId);
+    if (outcome === 'duplicate') await tellDuplicate(offered, queue.driver, deps);
+    return outcome;
   }
 
   return {
