@@ -1,12 +1,27 @@
-/** One story with everything Jaeger should show: a reset, a retry, a conflict, a long job in a trace of its own, a command. */
+/**
+ * One story with everything a backend should show: a reset, a retry, a conflict, steps of a script and of Ansible, a long job in a
+ * trace of its own, a command.
+ */
 import { readFile, writeFile } from 'node:fs/promises';
 import { runProgram } from '../../src/cmd/commands/program.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { layoutWith } from './layouts.ts';
 import type { World, WorldSetup } from './world.ts';
 
-/** Fails at the first attempt, as a job does whose machine is not well. */
-const FIRST_TIME = '#!/bin/sh\ntest "$ZUUL_ATTEMPT" != 1\n';
+/** Tells of its parts, and fails at the first attempt, as a job does whose machine is not well. */
+const FIRST_TIME = `#!/bin/sh
+step() { printf '%s\\t%s\\t%s\\t%s\\t%s\\t%s\\n' "$@" >>"$GATEHOUSE_STEPS"; }
+ended() { printf 'end\\t%s\\t%s\\tSUCCESS\\n' "$1" "$(date +%s%N)" >>"$GATEHOUSE_STEPS"; }
+step begin outer - step "$(date +%s%N)" prepare
+step begin inner outer step "$(date +%s%N)" download
+ended inner
+ended outer
+step begin play - play "$(date +%s%N)" site
+step begin task play task "$(date +%s%N)" install
+ended task
+ended play
+test "$ZUUL_ATTEMPT" != 1
+`;
 
 export const DEMO: WorldSetup = {
   layout: layoutWith(
