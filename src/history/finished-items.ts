@@ -96,8 +96,8 @@ async function findPage(
   { since, until, tenant, pipeline, uuids, after }: FinishedItemsQuestion,
 ): Promise<FinishedItemsPage> {
   let query = database.selectFrom('item').select(['id', 'document']).where('id', '>', after);
-  if (since !== undefined) query = query.where('left_at', '>=', since);
-  if (until !== undefined) query = query.where('left_at', '<', until);
+  if (since !== undefined) query = query.where('left_at', '>=', asText(since));
+  if (until !== undefined) query = query.where('left_at', '<', asText(until));
   if (tenant !== undefined) query = query.where('tenant', '=', tenant);
   if (pipeline !== undefined) query = query.where('pipeline', '=', pipeline);
   if (uuids !== undefined) query = query.where('uuid', 'in', uuids);
@@ -106,4 +106,9 @@ async function findPage(
     items: rows.map(row => parseItem(row.document)),
     next: rows.length < ITEMS_PER_PAGE ? null : (rows.at(-1)?.id ?? null),
   };
+}
+
+/** As the stored ones, whose text order is time order: times before 2001-09-09 have fewer digits. */
+function asText(time: Nanoseconds): string {
+  return time.padStart(19, '0');
 }
