@@ -60,7 +60,7 @@ export function outboxOperations(
 ): readonly Operation[] {
   const { places } = context;
   const options = context.spans();
-  const left = options === undefined ? draft.left : draft.left.map(item => judged(item, context.keep()));
+  const left = judgedDepartures(draft.left, context);
   const changed = [...draft.state.items.values(), ...left].filter(
     item => before.items.get(item.uuid) !== item,
   );
@@ -72,6 +72,14 @@ export function outboxOperations(
     ...outboxRows(places.spanOutbox, spans, spansCodec, now),
     ...outboxRows(places.historyOutbox, historyRows(left, draft), historyRowsCodec, now),
   ];
+}
+
+/** Items that leave, with what is decided of those that were held back; while tracing is off nothing is. */
+export function judgedDepartures(
+  left: readonly QueueItem[],
+  { spans, keep }: Pick<CommitContext, 'spans' | 'keep'>,
+): readonly QueueItem[] {
+  return spans() === undefined ? left : left.map(item => judged(item, keep()));
 }
 
 /** An item that was held back leaves: whether its spans are exported is decided here, and said by its record in the history. */

@@ -23,7 +23,7 @@ import { StoreError } from '../store/port.ts';
 import { hasRules } from '../tracing/keep.ts';
 import { gatherChangeFacts } from './change-facts.ts';
 import { commandOperations, withdrawOperations } from './commands.ts';
-import { outboxOperations, stateOperations } from './commit-turn.ts';
+import { judgedDepartures, outboxOperations, stateOperations } from './commit-turn.ts';
 import { type Draft, decideWithNeeds } from './decide.ts';
 import { effectRows } from './event-effects.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
@@ -93,7 +93,8 @@ export async function pipelineTurn(
       pipeline: context.pipeline.name,
       before: state,
       after: draft.state,
-      left: draft.left,
+      left: judgedDepartures(draft.left, context.committing),
+      traced: context.tracePolicy() !== undefined,
       seconds: (context.clock.monotonic() - begun) / 1000,
       operations: commit.guards.length + commit.own.length,
     }),

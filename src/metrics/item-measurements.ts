@@ -1,0 +1,170 @@
+/**
+ * What became of one item from one version of its record to a later one. Over any sequence of versions, whichever of them were
+ * seen, everything is counted once: when the later version has it and the earlier one has not.
+ *
+ *     arrived · build taken · build ended · merger answered · buildset thrown away · left
+ */
+import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import { type Build, isOpen, resultOf } from '../model/build.ts';
+import type { BuildSet } from '../model/build-set.ts';
+import type { ResetCause } from '../model/cause.ts';
+import { buildsetsOf, endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
+import { lostBuildTime } from '../tracing/lost-time.ts';
+import { rootSpanOf } from '../tracing/span-ids.ts';
+import { endOfBuild, startOfBuild } from '../tracing/spans/build-spans.ts';
+import { cicdResultOf } from '../tracing/status.ts';
+import { type Stretch, stretchesOf } from '../tracing/stretches.ts';
+import { between } from '../tracing/time-window.ts';
+import type { Measurement } from './measurement.ts';
+import type { MetricName } from './metric-table.ts';
+import { RUN_STATES, runState } from './run-state.ts';
+
+export function itemMeasurements(before: QueueItem | undefined, item: QueueItem): readonly Measurement[] {
+  if (before === item) return [];
+  const known = before === undefined ? [] : buildsetsOf(before);
+  const all = buildsetsOf(item);
+  const changed = all.filter((buildset, index) => known[index] !== buildset);
+  // Also the buildset that was current: one that was complete goes to the earlier ones as it is, and could hand on its builds.
+  const old = known.filter((buildset, index) => all[index] !== buildset || index === known.length - 1);
+  return [
+    ...(before === undefined ? arrival(item) : []),
+    ...thrownAway(item, known, all),
+    ...mergeMeasurements(item, changed, old),
+    ...buildMeasurements(item, buildsOf(old), buildsOf(changed)),
+    ...(before === undefined || endOfItem(before) === null ? departure(item) : []),
+  ];
+}
+
+/** A dependency item only holds a place: no event asked for it. */
+function arrival(item: QueueItem): readonly Measurement[] {
+  if (item.role === 'dependency') return [];
+  const { connection, receivedAt } = item.origin;
+  const took = seconds(between(receivedAt, item.enqueuedAt));
+  return [measurement(item, 'gatehouse_event_latency_seconds', { connection }, took)];
+}
+
+/** Buildsets whose work nobody uses: superseded, with or without a successor yet, or complete and then replaced. */
+function thrownAway(
+  item: QueueItem,
+  known: readonly BuildSet[],
+  all: readonly BuildSet[],
+): readonly Measurement[] {
+  return all.flatMap((buildset, index) => {
+    const cause = causeOfEnd(all, index);
+    if (cause === null || causeOfEnd(known, index) !== null) return [];
+    const job = cause.culprit?.job ?? '';
+    const lost = seconds(lostBuildTime(buildset, all.slice(index + 1)));
+    return [
+      measurement(item, 'gatehouse_resets', { cause: cause.code, job }, 1),
+      measurement(item, 'gatehouse_lost_build_seconds', { job }, lost),
+    ];
+  });
+}
+
+function causeOfEnd(buildsets: readonly BuildSet[], index: number): ResetCause | null {
+  const stage = buildsets[index]?.stage;
+  return stage?.state === 'superseded' ? stage.cause : (buildsets[index + 1]?.cause ?? null);
+}
+
+function mergeMeasurements(
+  item: QueueItem,
+  changed: readonly BuildSet[],
+  old: readonly BuildSet[],
+): readonly Measurement[] {
+  const answered = new Set(
+    old.flatMap(({ mergerWork }) => mergerWork.filter(work => work.done !== null)).map(work => work.request),
+  );
+  return changed
+    .flatMap(({ mergerWork }) => mergerWork)
+    .flatMap(({ request, requestedAt, done }) =>
+      done === null || answered.has(request)
+        ? []
+        : [
+            measurement(
+              item,
+              'gatehouse_merge_seconds',
+              { outcome: done.outcome },
+              seconds(between(requestedAt, done.at)),
+            ),
+          ],
+    );
+}
+
+/** By uuid; of a build kept over a reset the newest version. */
+function buildsOf(buildsets: readonly BuildSet[]): ReadonlyMap<Uuid, Build> {
+  return new Map(buildsets.flatMap(({ builds }) => builds.map(build => [build.uuid, build] as const)));
+}
+
+function buildMeasurements(
+  item: QueueItem,
+  known: ReadonlyMap<Uuid, Build>,
+  builds: ReadonlyMap<Uuid, Build>,
+): readonly Measurement[] {
+  return [...builds].flatMap(([uuid, build]) => {
+    const old = known.get(uuid);
+    return old === build ? [] : [...taken(item, old, build), ...ended(item, old, build)];
+  });
+}
+
+function taken(item: QueueItem, old: Build | undefined, build: Build): readonly Measurement[] {
+  const started = startOfBuild(build);
+  if (started === null || (old !== undefined && startOfBuild(old) !== null)) return [];
+  const waited = seconds(between(build.requestedAt, started));
+  return [measurement(item, 'gatehouse_executor_queue_seconds', {}, waited)];
+}
+
+function ended(item: QueueItem, old: Build | undefined, build: Build): readonly Measurement[] {
+  if (isOpen(build) || (old !== undefined && !isOpen(old))) return [];
+  const result = resultOf(build) ?? 'unknown';
+  const started = startOfBuild(build);
+  const end = endOfBuild(build);
+  return [
+    measurement(item, 'gatehouse_builds', { job: build.job, result }, 1),
+    ...(started === null || end === null
+      ? []
+      : [measurement(item, 'gatehouse_build_duration_seconds', { result }, seconds(between(started, end)))]),
+  ];
+}
+
+/** Of an item that left: where its time went. */
+function departure(item: QueueItem): readonly Measurement[] {
+  const until = endOfItem(item);
+  if (until === null || item.phase.phase !== 'left' || item.role === 'dependency') return [];
+  const { result } = item.phase;
+  const cicdResult = cicdResultOf(result) ?? 'success';
+  const stretches = stretchesOf(item, until);
+  const waits = Map.groupBy(
+    stretches.filter(stretch => stretch.kind === 'wait'),
+    stretch => stretch.state,
+  );
+  const lasted = seconds(between(item.enqueuedAt, until));
+  return [
+    measurement(item, 'gatehouse_item_duration_seconds', { result }, lasted),
+    ...RUN_STATES.map(state => {
+      const spent = total(stretches.filter(stretch => runState(stretch.state) === state));
+      return measurement(item, 'cicd_pipeline_run_duration_seconds', { state, result: cicdResult }, spent);
+    }),
+    ...[...waits].map(([state, all]) => measurement(item, 'gatehouse_wait_seconds', { state }, total(all))),
+  ];
+}
+
+function measurement(
+  item: QueueItem,
+  metric: MetricName,
+  labels: Measurement['labels'],
+  value: number,
+): Measurement {
+  const { tenant, pipeline } = item;
+  const trace = isExported(item) ? { trace: rootSpanOf(item.uuid) } : {};
+  return { metric, labels: { tenant, pipeline, ...labels }, value, ...trace };
+}
+
+function total(stretches: readonly Stretch[]): number {
+  return stretches.reduce((sum, stretch) => sum + seconds(stretch.duration), 0);
+}
+
+/** Microseconds are enough. */
+function seconds(duration: Nanoseconds): number {
+  return Number(BigInt(parseNanoseconds(duration)) / 1_000n) / 1e6;
+}
