@@ -17,7 +17,7 @@ import type { Execution } from '../../model/build.ts';
 import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import type { Attributes, SpanRecord } from '../../model/span.ts';
 import type { Step } from '../../model/step.ts';
-import { type AttributeInput, attributesOf } from '../attribute-values.ts';
+import { attributesOf } from '../attribute-values.ts';
 import { ATTRIBUTE } from '../attributes.ts';
 import { continuationSpanId, jobExecutionSpanId, ownTraceOf, stepSpanId } from '../span-ids.ts';
 import { bounded, clampInto, isBefore, type TimeWindow } from '../time-window.ts';
@@ -148,8 +148,8 @@ function playbookAt(playbooks: readonly SpanRecord[], { span, at }: ToldSpan): S
 }
 
 /** Whose it is: on every span of the build, whatever the job says. */
-function marksOf({ request, trace }: EndedBuild): AttributeInput {
-  return {
+function marksOf({ request, trace }: EndedBuild): Attributes {
+  return attributesOf('JobSpan', {
     tenant: request.tenant,
     pipeline: request.pipeline,
     itemId: request.item,
@@ -159,21 +159,19 @@ function marksOf({ request, trace }: EndedBuild): AttributeInput {
     job: request.jobName,
     attempt: request.attempt,
     span: 'JobSpan',
-  };
+  });
 }
 
-function drawn(span: SpanRecord, { playbook, adrift }: Place, marks: AttributeInput): SpanRecord {
+function drawn(span: SpanRecord, { playbook, adrift }: Place, marks: Attributes): SpanRecord {
   const { start, end, adjusted } = clampInto(playbook, span.start, span.end);
   const inside = (at: Nanoseconds) => bounded(at, playbook);
-  const facts = {
-    clockAdjusted: adjusted === 0 ? undefined : adjusted,
-    toldParent: adrift ? (span.parent ?? undefined) : undefined,
-  };
+  const moved = adjusted === 0 ? NOTHING : attributesOf('JobSpan', { clockAdjusted: adjusted });
+  const lost = adrift ? attributesOf('JobSpan', { toldParent: span.parent ?? undefined }) : NOTHING;
   return {
     ...span,
     ...{ start, end },
     parent: adrift ? playbook.spanId : span.parent,
-    attributes: { ...withoutOurs(span.attributes), ...attributesOf('JobSpan', marks, {}, facts) },
+    attributes: { ...withoutOurs(span.attributes), ...marks, ...moved, ...lost },
     events: span.events.map(event => ({
       ...event,
       at: inside(event.at),
@@ -183,6 +181,8 @@ function drawn(span: SpanRecord, { playbook, adrift }: Place, marks: AttributeIn
     ...(span.resource === undefined ? {} : { resource: withoutOurs(span.resource) }),
   };
 }
+
+const NOTHING: Attributes = {};
 
 /** Names that begin with `gatehouse.` are ours alone: what we say under them can be believed. */
 function withoutOurs(attributes: Attributes): Attributes {

@@ -51,6 +51,13 @@ describe('the relay', () => {
     expect((await post(address(ended), '{}')).status).toBe(401);
   });
 
+  test('notes a sandbox that did not listen', () => {
+    const unheard = relay.open(buildRequest('1'.repeat(40), {}))!;
+    for (const inside of [true, false, true]) unheard.hangUp(inside);
+    expect(unheard.counts().unheard).toBe(2);
+    unheard.close();
+  });
+
   test('has no address for a build of whose trace nothing is kept', () => {
     const { trace } = buildRequest('1'.repeat(40), {});
     expect(relay.open(buildRequest('1'.repeat(40), {}, { trace: null }))).toBeNull();
