@@ -90,6 +90,8 @@ export interface ReportRecord {
       readonly endedAt: Nanoseconds;
       readonly tries: number;
       readonly outcome: 'done' | 'refused' | 'failed';
+      /** What the host made of it, when it was not done. Absent in records of 0.2. */
+      readonly reason?: 'base-moved' | 'not-merged' | 'failed';
       readonly text?: string;
     }[];
   };

@@ -148,7 +148,7 @@ function recordOf(
     endedAt,
     tries,
     outcome: outcome.kind === 'done' ? 'done' : outcome.kind === 'failed' ? 'failed' : 'refused',
-    ...(outcome.kind === 'done' ? {} : { text: outcome.text }),
+    ...(outcome.kind === 'done' ? {} : { reason: outcome.kind, text: outcome.text }),
   };
 }
 

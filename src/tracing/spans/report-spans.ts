@@ -54,7 +54,13 @@ function planParts(context: ItemContext, parent: ParentSpan, report: ReportRecor
         start: part.startedAt,
         end: part.endedAt,
         result: resultOfReport(part.outcome),
-        own: { action: report.action, outcome: part.outcome, connection: part.connection, tries: part.tries },
+        own: {
+          action: report.action,
+          outcome: part.outcome,
+          reason: part.reason,
+          connection: part.connection,
+          tries: part.tries,
+        },
       }),
   }));
 }
