@@ -63,7 +63,7 @@ function settingsText({
   sections,
   store,
 }: SiteOptions): string {
-  const tracing = `enabled = ${!tracingOff}\nendpoint = ${collector}\ntimeout = 2000`;
+  const tracing = `enabled = ${!tracingOff}\nendpoint = ${collector}\ntimeout = 10000`;
   return `[scheduler]
 tenant_config = tenants.yaml
 state_dir = ${stateOf(root)}
