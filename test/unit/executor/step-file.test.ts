@@ -2,6 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { STEP_FILE, STEPS_PER_BUILD, takeStepFile } from '../../../src/executor/step-file.ts';
 import { listenToSteps } from '../../../src/executor/told-steps.ts';
@@ -114,6 +115,36 @@ describe('what a playbook tells', () => {
     ]);
     const { steps } = told(lines);
     expect(Buffer.byteLength(JSON.stringify(steps))).toBeLessThan(STEPS_PER_BUILD.bytes);
+  });
+
+  test('whatever a job writes, what comes of it is bounded and can be drawn', () => {
+    const word = fc.constantFrom(
+      'begin',
+      'end',
+      'a',
+      'b',
+      '-',
+      'step',
+      'task',
+      at(3),
+      'FAILURE',
+      'changed=true',
+      '',
+    );
+    const line = fc.array(fc.oneof(word, fc.string({ unit: 'binary', maxLength: 300 })), { maxLength: 9 });
+    const budget = { steps: 4, bytes: 2_000 };
+    fc.assert(
+      fc.property(fc.array(line, { maxLength: 30 }), lines => {
+        const { steps, used } = told(lines, budget);
+        expect(used.steps).toBeLessThanOrEqual(budget.steps);
+        expect(Buffer.byteLength(JSON.stringify(steps))).toBeLessThanOrEqual(budget.bytes);
+        for (const step of steps) {
+          expect(step.subject).not.toBe('');
+          expect(BigInt(step.startedAt)).toBeGreaterThan(0n);
+          expect(BigInt(step.endedAt)).toBeGreaterThan(0n);
+        }
+      }),
+    );
   });
 
   test('steps within steps go sixteen deep', () => {
