@@ -14,7 +14,7 @@
 export const PORT_INSIDE = 4318;
 
 /** Descriptor of the channel: 0 to 2 are the job's, 3 is bubblewrap's. */
-export const CHANNEL = 4;
+const CHANNEL = 4;
 
 /** Ends when the spawner hangs up, which it does as soon as the service has the socket. */
 const LISTEN = `const server = require('node:net').createServer();
