@@ -43,16 +43,16 @@ export function readableSpan(span: SpanRecord, envelope: SpanEnvelope): Readable
     startTime,
     endTime,
     duration: difference(startTime, endTime),
-    status: span.status.code === 'error' ? failed(span.status.message) : UNSET,
+    status: span.status.code === 'error' ? failed(span.status.message) : STATUS[span.status.code],
     attributes: otelAttributes(span.attributes),
     links: span.links.length === 0 ? NO_LINKS : span.links.map(linkOf),
     events: span.events.length === 0 ? NO_EVENTS : span.events.map(eventOf),
     ended: true,
     resource: envelope.resource,
     instrumentationScope: envelope.scope,
-    droppedAttributesCount: 0,
-    droppedEventsCount: 0,
-    droppedLinksCount: 0,
+    droppedAttributesCount: span.dropped?.attributes ?? 0,
+    droppedEventsCount: span.dropped?.events ?? 0,
+    droppedLinksCount: span.dropped?.links ?? 0,
   };
   // Set afterwards: spreading it into the literal costs as much as all the rest.
   if (span.parent !== null) root.parentSpanContext = contextOf(span.traceId, span.parent);
@@ -61,7 +61,10 @@ export function readableSpan(span: SpanRecord, envelope: SpanEnvelope): Readable
 
 type Writable<T> = { -readonly [key in keyof T]: T[key] };
 
-const UNSET: SpanStatus = { code: SpanStatusCode.UNSET };
+const STATUS: { readonly [code in 'unset' | 'ok']: SpanStatus } = {
+  unset: { code: SpanStatusCode.UNSET },
+  ok: { code: SpanStatusCode.OK },
+};
 const NO_LINKS: Link[] = [];
 const NO_EVENTS: ReadableSpan['events'] = [];
 

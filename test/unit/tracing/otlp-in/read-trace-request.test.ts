@@ -69,6 +69,18 @@ describe.each(['protobuf', 'json'] as const)('a request in %s', type => {
     expect(only(await read(type, gzipSync(told(type, SPAN)), 'gzip'))).toEqual(expected);
   });
 
+  test('tells of a success, and of what its maker left away', async () => {
+    const span = {
+      ...SPAN,
+      status: { code: 'ok' },
+      dropped: { attributes: 1, events: 2, links: 3 },
+    } as const;
+    expect(only(await read(type, told(type, span)))).toMatchObject({
+      status: span.status,
+      dropped: span.dropped,
+    });
+  });
+
   test('may hold many spans, and none', async () => {
     const answer = await read(type, told(type, SPAN, { ...SPAN, spanId: '1234567812345678' as SpanId }));
     expect(answer).toMatchObject({ kind: 'spans', encoding: type, rejected: 0, reason: undefined });
