@@ -9,7 +9,7 @@ import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { Step } from '../../model/step.ts';
-import { clampInto, lasting } from '../time-window.ts';
+import { between, clampInto, lasting } from '../time-window.ts';
 import { type EventTrace, eventTrace } from './event-context.ts';
 import type { SpanStyle } from './span-options.ts';
 import { type ParentSpan, spanOf } from './span-plan.ts';
@@ -37,6 +37,8 @@ export interface ConfigRead {
 
 /** Projects named on one span. */
 const MOST_PROJECTS = 64;
+/** Reads that have spans, the longest: the first start of a big tenant reads thousands, and all go into one commit. */
+const MOST_READS = 100;
 
 /** @param parent null: `Reconfigure` is the root of `trace`. */
 export function reconfigureSpans(
@@ -65,7 +67,7 @@ export function reconfigureSpans(
       project: reads.slice(0, MOST_PROJECTS).map(({ project }) => project),
     },
   });
-  return [span, ...reads.flatMap((read, index) => readSpans(trace, place, read, index))];
+  return [span, ...longest(reads).flatMap((read, index) => readSpans(trace, place, read, index))];
 }
 
 /** Why a scheduler that took a tenant up made it a new layout. */
@@ -82,6 +84,12 @@ export function takeoverSpans(
 ): readonly SpanRecord[] {
   const window = { start: renewal.startedAt, end: renewal.endedAt };
   return reconfigureSpans(eventTrace(pass, window, { tenant }, style), null, renewal, reason);
+}
+
+function longest(reads: readonly ConfigRead[]): readonly ConfigRead[] {
+  if (reads.length <= MOST_READS) return reads;
+  const length = ({ askedAt, answeredAt }: ConfigRead) => BigInt(between(askedAt, answeredAt));
+  return reads.toSorted((a, b) => (length(a) < length(b) ? 1 : -1)).slice(0, MOST_READS);
 }
 
 function readSpans(

@@ -158,3 +158,17 @@ it('a layout that a new holder made is a trace of its own', () => {
   });
   expect(checkTraces(spans.map(asArrived))).toEqual([]);
 });
+
+it('a layout made of thousands of projects shows the reads that took longest', () => {
+  const [read] = renewal.reads;
+  if (read === undefined) throw new Error('nothing was read');
+  const reads = Array.from({ length: 2_000 }, (_, index) => ({
+    ...read,
+    answeredAt: at(12 + index / 100),
+    steps: [],
+  }));
+  const takeover = { pass: derivedUuid('pass'), tenant: 'acme', reason: 'first-layout' } as const;
+  const spans = takeoverSpans(takeover, { ...renewal, reads }, STYLE);
+  expect(spans).toHaveLength(101);
+  expect(spans[1]!.end).toBe(reads.at(-1)?.answeredAt);
+});
