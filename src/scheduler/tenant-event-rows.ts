@@ -25,7 +25,7 @@ export interface TenantEventRowsDeps {
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 /** How it was handled. */
-export type Handling = Pick<TenantEventFacts, 'takenAt' | 'reconfigured' | 'queries' | 'gaveUp'>;
+type Handling = Pick<TenantEventFacts, 'takenAt' | 'reconfigured' | 'queries' | 'gaveUp'>;
 
 export function matchRows(
   event: Trigger,
