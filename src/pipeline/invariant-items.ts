@@ -66,7 +66,10 @@ export class ItemChecks {
       this.#complain('queue', `${state.items.size} items, ${queued.size} of them queued`);
   }
 
-  /** Entries end where the next begins; what was once written stays, but for a state that lasted no time. */
+  /**
+   * Entries end where the next begins; what was once written stays, but for a state that lasted no time: of the last one that may
+   * turn out later (an executor had taken the build before, see since-taken.ts).
+   */
   #checkTimeline(item: QueueItem, before: QueueItem | undefined): void {
     const { timeline } = item;
     if (timeline[0].since !== item.enqueuedAt)
@@ -85,8 +88,9 @@ export class ItemChecks {
     for (const [index, entry] of (before?.timeline ?? []).entries()) {
       const now = timeline[index];
       const replaced = now !== undefined && now.since === entry.since;
-      const sinceVanished = BigInt(entry.since) >= BigInt(timeline.at(-1)?.since ?? '0');
-      if (now !== entry && !replaced && !sinceVanished)
+      const wasOpen = entry === before?.timeline.at(-1);
+      const lastedNoTime = wasOpen && !timeline.some(each => each.since === entry.since);
+      if (now !== entry && !replaced && !lastedNoTime)
         this.#complain('timeline', `item ${item.uuid}: the past was rewritten at ${entry.state}`);
     }
     const reporting = timeline.at(-1)?.state === 'reporting';
