@@ -2,12 +2,14 @@
 import type { Settings } from '../settings/settings.ts';
 import { StoreFileError } from '../store/embedded/journal.ts';
 import { StoreError } from '../store/port.ts';
+import { MetricsPortError } from './service/metrics-server.ts';
 
 /** Undefined: it is a defect, to be shown with its stack. */
 export function startFailureText(
   error: unknown,
   { web, scheduler }: Pick<Settings, 'web' | 'scheduler'>,
 ): string | undefined {
+  if (error instanceof MetricsPortError) return error.message;
   if (error instanceof StoreFileError) return `${error.message}; see [store] path`;
   if (error instanceof StoreError && error.code === 'Auth')
     return 'ZooKeeper refuses us; see [zookeeper] auth_user, auth_password and root (its nodes belong to whoever made them)';

@@ -140,9 +140,44 @@ export const METRICS = {
     help: 'Spans that jobs handed in to the relay of this executor: taken, or why not',
     labels: ['outcome'],
   },
+  gatehouse_builds_running: {
+    kind: 'gauge',
+    help: 'Builds this executor works on',
+    labels: ['executor'],
+  },
+  gatehouse_build_slots: {
+    kind: 'gauge',
+    help: 'Builds this executor works on at most',
+    labels: ['executor'],
+  },
+  gatehouse_requests: {
+    kind: 'gauge',
+    help: 'Requests to mergers or executors that have no result yet, as this web sees them',
+    labels: ['kind'],
+  },
+  gatehouse_events_waiting: {
+    kind: 'gauge',
+    help: 'Events that wait in the queues of connections, tenants or pipelines, as this web sees them',
+    labels: ['queue'],
+  },
+  gatehouse_webhooks: {
+    kind: 'counter',
+    help: 'Webhooks by what became of them',
+    labels: ['connection', 'outcome'],
+  },
+  gatehouse_component_ready: {
+    kind: 'gauge',
+    help: '1 while a component of this process does its work, else 0',
+    labels: ['component'],
+  },
+  gatehouse_store_session: {
+    kind: 'gauge',
+    help: '1 while a session of this process with the store has contact, else 0',
+    labels: ['session'],
+  },
   gatehouse_metric_labels_overflowed: {
     kind: 'counter',
-    help: 'Observations whose label value was replaced by "other", because there were too many values already',
+    help: 'How often a label value was replaced by "other", because there were too many values already',
     labels: ['label'],
   },
 } as const satisfies { readonly [name: string]: MetricDefinition };

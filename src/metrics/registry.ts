@@ -7,6 +7,7 @@
  *     const { contentType, body } = await metrics.exposition(request.headers.accept);
  */
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
+import { addedUp } from './add-up.ts';
 import { createLabelGuard } from './label-guard.ts';
 import type { Measurement } from './measurement.ts';
 import { METRICS, type MetricDefinition, type MetricName } from './metric-table.ts';
@@ -14,7 +15,10 @@ import { plainText } from './plain-text.ts';
 
 export interface Metrics {
   record(measurements: Iterable<Measurement>): void;
-  /** What is not counted but looked up: asked at every reading. Returns how to stop. */
+  /**
+   * What is not counted but looked up: asked at every reading. What it told before and does not tell any more is forgotten;
+   * of a counter it tells the count. Returns how to stop.
+   */
   source(measure: () => Iterable<Measurement>): Disposable;
   /** Forgets the gauges with these labels: somebody else tells them from now on. */
   forget(labels: { readonly [label: string]: string }): void;
@@ -23,7 +27,7 @@ export interface Metrics {
 }
 
 /** What those need that do the work. */
-export type MetricsSink = Pick<Metrics, 'record' | 'forget'>;
+export type MetricsSink = Pick<Metrics, 'record' | 'forget' | 'source'>;
 
 export interface Exposition {
   readonly contentType: string;
@@ -47,20 +51,17 @@ export function createMetrics(): Metrics {
   const guard = createLabelGuard(label =>
     record({ metric: 'gatehouse_metric_labels_overflowed', labels: { label }, value: 1 }),
   );
-  const sources = new Set<() => Iterable<Measurement>>();
+  const sources = new Map<() => Iterable<Measurement>, ReadonlyMap<string, Measurement>>();
 
   function record({ metric, labels, value, trace }: Measurement): void {
-    const instrument = instruments.get(metric);
-    if (instrument === undefined) throw new RangeError(`there is no metric ${metric}`);
-    const bounded = Object.fromEntries(
-      Object.entries(labels).map(([label, text]) => [label, guard.bounded(label, text)]),
-    );
+    const instrument = instrumentOf(metric);
+    const bounded = boundedLabels(labels);
     switch (instrument.kind) {
       case 'counter':
         instrument.it.inc({ labels: bounded, value });
         return;
       case 'gauge':
-        gauges.set(`${metric} ${Object.values(bounded).join(' ')}`, {
+        gauges.set(keyOf(metric, bounded), {
           gauge: instrument.it,
           labels: bounded,
         });
@@ -75,13 +76,53 @@ export function createMetrics(): Metrics {
     }
   }
 
+  function boundedLabels(labels: Measurement['labels']): Measurement['labels'] {
+    return Object.fromEntries(
+      Object.entries(labels).map(([label, text]) => [label, guard.bounded(label, text)]),
+    );
+  }
+
+  function instrumentOf(metric: MetricName): Instrument {
+    const instrument = instruments.get(metric);
+    if (instrument === undefined) throw new RangeError(`there is no metric ${metric}`);
+    return instrument;
+  }
+
+  function forgetAll(measurements: Iterable<Measurement>): void {
+    for (const { metric, labels } of measurements) instrumentOf(metric).it.remove(labels);
+  }
+
+  /** @returns what it told. */
+  function look(
+    measure: () => Iterable<Measurement>,
+    before: ReadonlyMap<string, Measurement>,
+  ): ReadonlyMap<string, Measurement> {
+    const told = new Map<string, Measurement>();
+    for (const measurement of measure()) {
+      const { metric } = measurement;
+      const labels = boundedLabels(measurement.labels);
+      const key = keyOf(metric, labels);
+      // Several may be `other`.
+      const value = measurement.value + (told.get(key)?.value ?? 0);
+      put(instrumentOf(metric), labels, value);
+      told.set(key, { metric, labels, value });
+    }
+    forgetAll([...before].filter(([key]) => !told.has(key)).map(([, measurement]) => measurement));
+    return told;
+  }
+
   return {
     record(measurements) {
-      for (const measurement of measurements) record(measurement);
+      for (const measurement of addedUp(measurements)) record(measurement);
     },
     source(measure) {
-      sources.add(measure);
-      return { [Symbol.dispose]: () => void sources.delete(measure) };
+      sources.set(measure, new Map());
+      return {
+        [Symbol.dispose]() {
+          forgetAll(sources.get(measure)?.values() ?? []);
+          sources.delete(measure);
+        },
+      };
     },
     forget(labels) {
       const wanted = Object.entries(labels);
@@ -92,7 +133,7 @@ export function createMetrics(): Metrics {
       }
     },
     async exposition(accept) {
-      for (const measure of sources) for (const measurement of measure()) look(instruments, measurement);
+      for (const [measure, before] of sources) sources.set(measure, look(measure, before));
       const text = await registry.metrics();
       return accept?.includes('application/openmetrics-text') === true
         ? { contentType: Registry.OPENMETRICS_CONTENT_TYPE, body: text }
@@ -101,17 +142,23 @@ export function createMetrics(): Metrics {
   };
 }
 
-/** Of a source: the value as it is, also of a counter that somebody else counts. */
-function look(
-  instruments: ReadonlyMap<MetricName, Instrument>,
-  { metric, labels, value }: Measurement,
-): void {
-  const instrument = instruments.get(metric);
-  if (instrument?.kind === 'gauge') instrument.it.set(labels, value);
-  if (instrument?.kind === 'counter') {
-    instrument.it.remove(labels);
-    instrument.it.inc({ labels, value });
+/** The value as it is, also of a counter: somebody else counts. */
+function put(instrument: Instrument, labels: Measurement['labels'], value: number): void {
+  switch (instrument.kind) {
+    case 'counter':
+      instrument.it.remove(labels);
+      instrument.it.inc({ labels, value });
+      return;
+    case 'gauge':
+      instrument.it.set(labels, value);
+      return;
+    case 'histogram':
+      throw new TypeError('what is observed cannot be looked up');
   }
+}
+
+function keyOf(metric: MetricName, labels: Measurement['labels']): string {
+  return `${metric}\0${Object.values(labels).join('\0')}`;
 }
 
 function instrument(

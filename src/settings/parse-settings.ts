@@ -21,6 +21,7 @@ import { isAuth, readAuth } from './auth-section.ts';
 import { parseConnection } from './connection-section.ts';
 import { type IniSection, parseIni } from './ini-file.ts';
 import { type Environment, interpolate } from './interpolate.ts';
+import { readMetrics } from './metrics-section.ts';
 import { RawOption } from './raw-option.ts';
 import {
   readDatabase,
@@ -112,6 +113,7 @@ export function parseSettings({
     merger,
     executor: read('executor', reader => readExecutor(reader, { stateDir, gitDir: merger.gitDir, alone })),
     tracing,
+    metrics: read('metrics', readMetrics),
     log: read('log', readLog),
     auth: readAuth(sections.values(), problems),
     connections: readConnections(sections.values(), problems),
@@ -136,6 +138,7 @@ const SECTIONS = [
   'merger',
   'executor',
   'tracing',
+  'metrics',
   'log',
 ];
 
@@ -143,7 +146,7 @@ const SECTIONS = [
 const SECTIONS_OF_ZUUL: ReadonlyMap<string, string> = new Map([
   ['keystore', 'secrets are not supported yet; remove the section'],
   ['fingergw', 'logs are served by [web]; remove the section'],
-  ['statsd', 'this release exports no metrics; remove the section'],
+  ['statsd', 'metrics are read from /metrics, see [metrics]; remove the section'],
   ['webclient', 'remove the section'],
   ['launcher', 'remove the section'],
   ['ansible_callback', 'remove the section'],

@@ -14,7 +14,7 @@ import type {
 } from './settings.ts';
 
 const MEBIBYTE = 1_048_576;
-const NO_METRICS = 'this release exports no metrics; remove it';
+const ELSEWHERE = 'metrics are at /metrics of the web, and at the port of [metrics]; remove it';
 
 /** @param alone one process is the whole service, so that it needs the tenant file in any case. */
 export function readScheduler(read: OptionReader, alone: boolean): SchedulerSettings {
@@ -23,7 +23,7 @@ export function readScheduler(read: OptionReader, alone: boolean): SchedulerSett
     read.unsupported(option, 'remove it');
   }
   for (const option of ['prometheus_port', 'prometheus_addr']) {
-    read.unsupported(option, NO_METRICS);
+    read.unsupported(option, ELSEWHERE);
   }
   for (const option of ['command_socket', 'log_config']) read.unsupported(option, 'remove it, see [log]');
   if (alone || read.has('tenant_config')) read.required('tenant_config');
@@ -70,7 +70,7 @@ export function readWeb(read: OptionReader): WebSettings {
   for (const option of ['status_url', 'static_path', 'static_cache_expiry', 'websocket_url', 'zone']) {
     read.unsupported(option, 'remove it');
   }
-  for (const option of ['stats_url', 'stats_type']) read.unsupported(option, NO_METRICS);
+  for (const option of ['stats_url', 'stats_type']) read.unsupported(option, ELSEWHERE);
   const listenAddress = read.string('listen_address', '127.0.0.1');
   if (!/^[\w.:-]+$/.test(listenAddress)) {
     read.refuse('listen_address', `"${listenAddress}" is not an address; the port has an option of its own`);
@@ -92,7 +92,7 @@ export function readMerger(read: OptionReader, stateDir: string): MergerSettings
   for (const option of ['git_http_low_speed_limit', 'git_http_low_speed_time']) {
     read.unsupported(option, 'git_timeout bounds every git command; remove it');
   }
-  for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, NO_METRICS);
+  for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, ELSEWHERE);
   for (const option of ['zone', 'command_socket', 'log_config']) read.unsupported(option, 'remove it');
   return {
     gitDir: read.path('git_dir', join(stateDir, 'git')),
@@ -121,7 +121,7 @@ export function readExecutor(
   { stateDir, gitDir, alone }: ExecutorDefaults,
 ): ExecutorSettings {
   for (const option of EXECUTOR_OF_ZUUL) read.unsupported(option, 'remove it');
-  for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, NO_METRICS);
+  for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, ELSEWHERE);
   const limit = read.integer('disk_limit_per_job', { min: -1 }, 250);
   if (limit === 0) read.refuse('disk_limit_per_job', '0 leaves no room for any job; -1 means no limit');
   return {

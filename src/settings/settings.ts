@@ -8,6 +8,7 @@
 import type { OptionSection } from '../lib/option-reader.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { TextPosition } from '../lib/text-position.ts';
+import type { MetricsSettings } from './metrics-section.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
 export interface Settings {
@@ -18,6 +19,8 @@ export interface Settings {
   readonly merger: MergerSettings;
   readonly executor: ExecutorSettings;
   readonly tracing: TracingSettings;
+  /** Undefined: only webs serve metrics. */
+  readonly metrics: MetricsSettings | undefined;
   readonly log: LogSettings;
   /** In the order of the file. */
   readonly auth: readonly AuthSettings[];

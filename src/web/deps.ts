@@ -126,6 +126,9 @@ export type StoreContact =
   /** Nothing can be shown yet. @property reason for people. */
   | { readonly kind: 'never'; readonly reason: string };
 
+/** What became of a webhook; `failed`: it could not be stored, the host should send it again. */
+export type WebhookOutcome = 'stored' | 'duplicate' | 'ignored' | 'refused' | 'failed';
+
 export interface WebLog {
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;
@@ -171,6 +174,7 @@ export interface WebDeps {
   readonly metrics: (
     accept: string | undefined,
   ) => Promise<{ readonly contentType: string; readonly body: string }>;
+  readonly countWebhook: (connection: ConnectionName, outcome: WebhookOutcome) => void;
   readonly contact: () => StoreContact;
   /** All processes of the installation, by kind, the oldest first. */
   readonly components: () => readonly RegisteredComponent[];

@@ -13,12 +13,12 @@ import type { RequestHandler } from 'express';
 import { isNestedDeeperThan } from '../lib/json-depth.ts';
 import { readBody } from '../lib/read-body.ts';
 import { type Answer, badRequest, json, notFound, send } from './answer.ts';
-import type { WebConnection, WebDeps } from './deps.ts';
+import type { WebConnection, WebDeps, WebhookOutcome } from './deps.ts';
 
 export const MAX_BODY = 25_000_000;
 const MAX_DEPTH = 64;
 
-type WebhookDeps = Pick<WebDeps, 'connections' | 'storeEvent' | 'log'>;
+type WebhookDeps = Pick<WebDeps, 'connections' | 'storeEvent' | 'countWebhook' | 'log'>;
 
 export function webhookRoute(deps: WebhookDeps): RequestHandler {
   return async (request, response) => {
@@ -54,7 +54,9 @@ export function webhookRoute(deps: WebhookDeps): RequestHandler {
         { connection: name, status: answer.status, error: answer.error },
         'a webhook was refused',
       );
-    if (answer.kind === 'json' && isIgnored(answer.body)) response.status(202);
+    const outcome = outcomeOf(answer);
+    deps.countWebhook(name, outcome);
+    if (outcome === 'ignored') response.status(202);
     send(response, answer);
   };
 }
@@ -104,6 +106,10 @@ async function store(
   }
 }
 
-function isIgnored(body: unknown): boolean {
-  return typeof body === 'object' && body !== null && 'outcome' in body && body.outcome === 'ignored';
+function outcomeOf(answer: Answer): WebhookOutcome {
+  if (answer.kind !== 'json')
+    return answer.kind === 'refused' && answer.status === 503 ? 'failed' : 'refused';
+  const { body } = answer;
+  const outcome = typeof body === 'object' && body !== null && 'outcome' in body ? body.outcome : undefined;
+  return outcome === 'ignored' || outcome === 'duplicate' ? outcome : 'stored';
 }

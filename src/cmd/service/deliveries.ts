@@ -104,17 +104,26 @@ function deliverSpans(core: ProcessCore, tracing: TracingOn): SpanDelivery {
   };
 }
 
+export interface HistoryDelivery {
+  /** Of this process's drain; undefined: it has not begun. */
+  outbox(): OutboxCounters | undefined;
+  close(): Promise<void>;
+}
+
 /** Until `close`. */
-export function startHistoryDelivery(core: ProcessCore, history: History): Pick<Supervised<Part>, 'close'> {
+export function startHistoryDelivery(core: ProcessCore, history: History): HistoryDelivery {
   const { paths, clock, log, ids } = core;
-  return superviseDelivery(core, 'history delivery', async store => {
+  let current: OutboxDrain | undefined;
+  const part = superviseDelivery(core, 'history delivery', async store => {
     const drain = createHistoryDelivery({ history, store, paths, clock, log });
+    current = drain;
     await compareHistoryDatabase({ store, paths, history, log });
     return elected({ store, path: paths.election('history'), guid: ids.uuid() }, async signal => {
       await useHistoryDatabase({ store, paths, history, log, ids });
       await drain.run(signal);
     });
   });
+  return { outbox: () => current?.counters(), close: () => part.close() };
 }
 
 /** Deliveries begin again after any failure: the gate does not depend on them. */

@@ -10,10 +10,12 @@ import type { Core } from './core.ts';
 import { type OutboxView, openOutboxView } from './outbox-view.ts';
 import { openRecordView, type RecordView } from './record-view.ts';
 import { openWaitingEvents, type WaitingEvents } from './waiting-events.ts';
+import { openWaitingRequests, type WaitingRequests } from './waiting-requests.ts';
 
 export interface LiveView extends Disposable {
   readonly live: LiveTenants;
   readonly waiting: WaitingEvents;
+  readonly requests: WaitingRequests;
   readonly components: Components;
   readonly spanOutbox: OutboxView;
   /** How the delivery of spans fares, by whoever does it. */
@@ -57,6 +59,9 @@ async function openAll(store: Store, { paths, clock, log, connections }: LiveVie
       onError: told('the number of waiting events could not be refreshed'),
     }),
   );
+  const requests = opening.use(
+    await openWaitingRequests(store, paths, told('the number of waiting requests could not be refreshed')),
+  );
   const components = opening.use(
     await openComponents(store, paths, told('the list of components could not be refreshed')),
   );
@@ -72,5 +77,13 @@ async function openAll(store: Store, { paths, clock, log, connections }: LiveVie
     ),
   );
   const all = opening.move();
-  return { live, waiting, components, spanOutbox, senderReport, [Symbol.dispose]: () => all.dispose() };
+  return {
+    live,
+    waiting,
+    requests,
+    components,
+    spanOutbox,
+    senderReport,
+    [Symbol.dispose]: () => all.dispose(),
+  };
 }

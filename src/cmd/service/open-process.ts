@@ -12,6 +12,7 @@ import { createMetrics } from '../../metrics/registry.ts';
 import type { Tenant } from '../../model/layout.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { storePaths } from '../../store/paths.ts';
+import type { Store } from '../../store/port.ts';
 import type { ComponentName } from './core.ts';
 import { liveTracing } from './live-tracing.ts';
 import type { ProcessCore } from './manage-component.ts';
@@ -19,6 +20,7 @@ import { noRepositories } from './no-repositories.ts';
 import { openConnections } from './open-connections.ts';
 import { openStoreSource, storeName } from './open-store-source.ts';
 import { type ReadTenants, readTenants } from './read-tenants.ts';
+import { sessionMeasurements } from './service-metrics.ts';
 
 export interface ProcessOptions {
   readonly settings: Settings;
@@ -48,6 +50,9 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
   const opened = await openStoreSource(settings.store, { clock, log });
   if (opened.kind === 'refused') return opened;
   const source = stack.use(opened.source);
+  const metrics = createMetrics();
+  const sessions = new Map<string, Store>();
+  metrics.source(() => sessionMeasurements(sessions));
   const core: ProcessCore = {
     settings,
     log,
@@ -60,9 +65,13 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     repositories,
     root,
     tracing: liveTracing(settings.tracing, connections, root),
-    metrics: createMetrics(),
+    metrics,
     storeName: storeName(settings.store),
-    connect: (name, signal) => source.connect(name, signal),
+    async connect(name, signal) {
+      const session = await source.connect(name, signal);
+      sessions.set(name, session);
+      return session;
+    },
   };
   return { kind: 'opened', core };
 }

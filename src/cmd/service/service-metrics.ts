@@ -1,22 +1,20 @@
-/** What this process can look up for its metrics: the span outbox as its drain last saw it, and its sender. */
+/** What this process can look up for its metrics, each time somebody reads them. */
+import type { Executor } from '../../executor/executor.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
+import type { OutboxCounters } from '../../store/outbox-drain.ts';
+import type { Store } from '../../store/port.ts';
+import type { ComponentHealth } from '../../web/deps.ts';
 import type { SpanDelivery } from './deliveries.ts';
+import type { LiveView } from './live-view.ts';
 
+/** The span outbox as its drain last saw it, and its sender. */
 export function deliveryMeasurements({
   sender,
   outbox,
 }: Pick<SpanDelivery, 'sender' | 'outbox'>): readonly Measurement[] {
-  const counters = outbox();
   const health = sender()?.health();
-  const labels = { outbox: 'spans' };
   return [
-    ...(counters === undefined
-      ? []
-      : ([
-          { metric: 'gatehouse_outbox_rows', labels, value: counters.depth },
-          { metric: 'gatehouse_outbox_bytes', labels, value: counters.bytes },
-          { metric: 'gatehouse_outbox_oldest_seconds', labels, value: counters.oldestAgeMs / 1000 },
-        ] as const)),
+    ...outboxMeasurements('spans', outbox()),
     ...(health === undefined
       ? []
       : ([
@@ -28,4 +26,74 @@ export function deliveryMeasurements({
       ([reason, value]): Measurement => ({ metric: 'gatehouse_spans_lost', labels: { reason }, value }),
     ),
   ];
+}
+
+/** @param counters undefined: another process has that outbox, or nothing of it was seen yet. */
+export function outboxMeasurements(
+  outbox: string,
+  counters: OutboxCounters | undefined,
+): readonly Measurement[] {
+  if (counters === undefined) return [];
+  const labels = { outbox };
+  return [
+    { metric: 'gatehouse_outbox_rows', labels, value: counters.depth },
+    { metric: 'gatehouse_outbox_bytes', labels, value: counters.bytes },
+    { metric: 'gatehouse_outbox_oldest_seconds', labels, value: counters.oldestAgeMs / 1000 },
+  ];
+}
+
+export function healthMeasurements(health: readonly ComponentHealth[]): readonly Measurement[] {
+  return health.map(({ component, ready }) => ({
+    metric: 'gatehouse_component_ready',
+    labels: { component },
+    value: ready ? 1 : 0,
+  }));
+}
+
+/** @param sessions the newest of each name. */
+export function sessionMeasurements(
+  sessions: ReadonlyMap<string, Pick<Store, 'sessionState'>>,
+): readonly Measurement[] {
+  return [...sessions].map(([session, { sessionState }]) => ({
+    metric: 'gatehouse_store_session',
+    labels: { session },
+    value: sessionState === 'connected' ? 1 : 0,
+  }));
+}
+
+export function executorMeasurements(
+  executor: string,
+  running: Pick<Executor, 'running'>,
+  slots: number,
+): readonly Measurement[] {
+  return [
+    { metric: 'gatehouse_builds_running', labels: { executor }, value: running.running().length },
+    { metric: 'gatehouse_build_slots', labels: { executor }, value: slots },
+  ];
+}
+
+/** @param view undefined: nothing was read yet. */
+export function viewMeasurements(view: LiveView | undefined): readonly Measurement[] {
+  if (view === undefined) return [];
+  const { waiting, requests } = view;
+  const tenants = view.live.tenants();
+  const ofPipelines = tenants.flatMap(tenant =>
+    (view.live.layout(tenant)?.pipelines ?? []).map(({ name }) => view.live.waitingEvents(tenant, name)),
+  );
+  return [
+    ...(['merge', 'build'] as const).map(
+      (kind): Measurement => ({ metric: 'gatehouse_requests', labels: { kind }, value: requests.of(kind) }),
+    ),
+    events('connection', waiting.ofConnections()),
+    events('tenant', total(tenants.map(tenant => waiting.ofTenant(tenant)))),
+    events('pipeline', total(ofPipelines)),
+  ];
+}
+
+function events(queue: string, value: number): Measurement {
+  return { metric: 'gatehouse_events_waiting', labels: { queue }, value };
+}
+
+function total(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0);
 }

@@ -22,8 +22,9 @@ import type { ComponentHealth } from '../../web/deps.ts';
 import type { Component, ComponentName } from './core.ts';
 import { startHistoryDelivery, startSpanDelivery } from './deliveries.ts';
 import { type Managed, manageComponent, type ProcessCore } from './manage-component.ts';
+import { openMetricsServer } from './metrics-server.ts';
 import { openProcess } from './open-process.ts';
-import { deliveryMeasurements } from './service-metrics.ts';
+import { deliveryMeasurements, healthMeasurements, outboxMeasurements } from './service-metrics.ts';
 import { startExecutor } from './start-executor.ts';
 import { startMerger } from './start-merger.ts';
 import { startScheduler } from './start-scheduler.ts';
@@ -79,6 +80,11 @@ export async function startService(
   if (delivery !== undefined) core.metrics.source(() => deliveryMeasurements(delivery));
   const managed: Managed<Component>[] = [];
   const health = () => START_ORDER.filter(name => wanted.has(name)).map(name => healthOf(name, managed));
+  core.metrics.source(() => healthMeasurements(health()));
+  if (settings.metrics !== undefined) {
+    const server = stack.use(await openMetricsServer(settings.metrics, { metrics: core.metrics, health }));
+    log.info({ url: server.url }, `metrics and health are at ${server.url}`);
+  }
   const history = wanted.has('web') ? await openDatabase(core, stack) : undefined;
   const web = history === undefined ? undefined : await startWeb(core, { history, realms, health, stack });
   port = web?.port ?? port;
@@ -105,6 +111,7 @@ interface WebStart {
 async function startWeb(core: ProcessCore, { history, realms, health, stack }: WebStart): Promise<OpenWeb> {
   const historyDelivery = startHistoryDelivery(core, history);
   stack.defer(() => historyDelivery.close());
+  core.metrics.source(() => outboxMeasurements('history', historyDelivery.outbox()));
   return stack.use(await openWeb(core, { history, health, realms }));
 }
 

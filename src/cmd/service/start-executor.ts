@@ -12,6 +12,7 @@ import { buildRequestCodec } from '../../model/codec/records.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
 import { providedRepositories } from './provided-repositories.ts';
+import { executorMeasurements } from './service-metrics.ts';
 import type { WorkerCore } from './worker-core.ts';
 
 export interface ExecutorComponent extends Component {
@@ -41,6 +42,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     executorOptions(core),
   );
   opening.defer(() => executor.stop('immediate'));
+  opening.use(core.metrics.source(() => executorMeasurements(core.host, executor, settings.maxBuilds)));
   if (core.paused) executor.pause();
   const address = logServer?.address ?? null;
   const lifetime = opening.move();

@@ -26,6 +26,7 @@ import { storeDequeue } from './dequeue.ts';
 import { leavingItem } from './leaving-item.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
+import { viewMeasurements } from './service-metrics.ts';
 import { createSlowTeller } from './slow-teller.ts';
 import { createSpanIntake } from './span-intake.ts';
 import { snapshotOf } from './web-view.ts';
@@ -66,6 +67,7 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
   });
   const shown = openShownView(store, { ...core, log }, contact);
   opening.defer(() => shown.close());
+  opening.use(core.metrics.source(() => viewMeasurements(shown.view())));
   const web = createWeb(webDeps({ ...core, log }, { ...parts, store, contact, intake, shown }));
   opening.defer(() => web.close());
   const where = { address: settings.web.listenAddress, port: settings.web.port };
@@ -186,6 +188,8 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     auth: { realms: insides.realms, tokens: tokenVerifier(insides.realms, clock) },
     health: insides.health,
     metrics: accept => core.metrics.exposition(accept),
+    countWebhook: (connection, outcome) =>
+      core.metrics.record([{ metric: 'gatehouse_webhooks', labels: { connection, outcome }, value: 1 }]),
     contact: () => {
       const state = contact.state();
       if (state.kind !== 'connected' || shown.view() !== undefined) return state;

@@ -7,6 +7,8 @@ import type { Store } from '../../store/port.ts';
 
 export interface WaitingEvents extends Disposable {
   ofConnection(connection: ConnectionName): number;
+  /** Of all connections together. */
+  ofConnections(): number;
   /** 0 for a tenant that is not configured any more. */
   ofTenant(tenant: TenantName): number;
   /** Called with each tenant of which the page shows something else now: all of them for a connection's queue. */
@@ -32,7 +34,8 @@ export async function openWaitingEvents({
   const ofTenant = (name: TenantName) => paths.tenant(name).triggerQueue;
   const tenantOf = new Map<string, TenantName>();
   const stack = new DisposableStack();
-  const counts = stack.use(await openLiveCounts(store, [...connections].map(ofConnection), onError));
+  const names = [...connections];
+  const counts = stack.use(await openLiveCounts(store, names.map(ofConnection), onError));
 
   async function followTenant(name: TenantName): Promise<void> {
     if (tenantOf.has(ofTenant(name))) return;
@@ -44,6 +47,7 @@ export async function openWaitingEvents({
   stack.use(tenants.onChange(name => void followTenant(name)));
   return {
     ofConnection: name => counts.count(ofConnection(name)),
+    ofConnections: () => names.reduce((sum, name) => sum + counts.count(ofConnection(name)), 0),
     ofTenant: name => counts.count(ofTenant(name)),
     onChange: listener =>
       counts.onChange(path => {

@@ -99,7 +99,11 @@ export async function openWorkerBench() {
           log: logInto(warnings),
           clock,
           ids: randomIds(),
-          metrics: { record: () => undefined, forget: () => undefined },
+          metrics: {
+            record: () => undefined,
+            forget: () => undefined,
+            source: () => ({ [Symbol.dispose]: () => {} }),
+          },
           host: name,
           paths,
           repositories,

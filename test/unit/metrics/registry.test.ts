@@ -24,7 +24,7 @@ describe('metrics', () => {
     metrics.record([{ metric: 'gatehouse_turn_seconds', labels: PLACE, value: 0.02 }]);
     const { body, contentType } = await metrics.exposition(undefined);
     expect(contentType).toBe('text/plain; version=0.0.4; charset=utf-8');
-    expect(linesOf(body, 'gatehouse_builds')).toEqual([
+    expect(linesOf(body, 'gatehouse_builds_total')).toEqual([
       '# TYPE gatehouse_builds_total counter',
       'gatehouse_builds_total{tenant="acme",pipeline="gate",job="unit",result="SUCCESS"} 2',
     ]);
@@ -97,5 +97,39 @@ describe('metrics', () => {
     sent = 25;
     expect((await metrics.exposition(undefined)).body).toContain('gatehouse_spans_sent_total 25');
     source[Symbol.dispose]();
+    expect((await metrics.exposition(undefined)).body).not.toContain('gatehouse_spans_sent_total 25');
+  });
+  test('what a source does not tell any more is gone, as are values beyond the bound', async () => {
+    const metrics = createMetrics();
+    let sessions = ['web', 'executor'];
+    metrics.source(() =>
+      sessions.map(session => ({ metric: 'gatehouse_store_session', labels: { session }, value: 1 })),
+    );
+    const seen = async () => linesOf((await metrics.exposition(undefined)).body, 'gatehouse_store_session{');
+    expect(await seen()).toEqual([
+      'gatehouse_store_session{session="web"} 1',
+      'gatehouse_store_session{session="executor"} 1',
+    ]);
+    sessions = ['executor'];
+    expect(await seen()).toEqual(['gatehouse_store_session{session="executor"} 1']);
+    sessions = Array.from({ length: 90 }, (_, index) => `session-${index}`);
+    const bounded = await seen();
+    expect(bounded).toHaveLength(49);
+    expect(bounded).toContain('gatehouse_store_session{session="other"} 42');
+  });
+
+  test('counts of the same thing in one turn are one count', async () => {
+    const metrics = createMetrics();
+    const lost = { metric: 'gatehouse_lost_build_seconds', labels: { ...PLACE, job: 'unit' } } as const;
+    metrics.record([
+      { ...lost, value: 1.5 },
+      { ...lost, labels: { ...lost.labels, job: 'docs' }, value: 1 },
+      { ...lost, value: 2 },
+    ]);
+    const { body } = await metrics.exposition(undefined);
+    expect(linesOf(body, 'gatehouse_lost_build_seconds_total{')).toEqual([
+      'gatehouse_lost_build_seconds_total{tenant="acme",pipeline="gate",job="unit"} 3.5',
+      'gatehouse_lost_build_seconds_total{tenant="acme",pipeline="gate",job="docs"} 1',
+    ]);
   });
 });

@@ -59,6 +59,7 @@ describe('defaults', () => {
         logToken: undefined,
       },
       tracing: { kind: 'off', why: '[tracing] endpoint is not set' },
+      metrics: undefined,
       log: { level: 'info', format: 'json' },
       auth: [],
       connections: [],
@@ -97,6 +98,16 @@ describe('defaults', () => {
     expect(publicRoot(settingsOf(`${MINIMAL}[web]\nroot = https://ci.example.org/gate/\n`).web, 1)).toBe(
       'https://ci.example.org/gate',
     );
+  });
+
+  it('metrics have a port of their own when it is given, on this machine unless told otherwise', () => {
+    const metricsOf = (text: string) => settingsOf(`${MINIMAL}[metrics]\n${text}`).metrics;
+    expect(metricsOf('')).toBeUndefined();
+    expect(metricsOf('port = 9100\n')).toEqual({ listenAddress: '127.0.0.1', port: 9100 });
+    expect(metricsOf('port = 0\nlisten_address = 0.0.0.0\n')).toEqual({ listenAddress: '0.0.0.0', port: 0 });
+    expect(errorsOf(`${MINIMAL}[metrics]\nlisten_address = 0.0.0.0\n`)).toEqual([
+      'gatehouse.conf:4: [metrics] listen_address: does nothing without port',
+    ]);
   });
 
   it('no disk limit is written as -1', () => {
@@ -138,7 +149,7 @@ describe('problems', () => {
       'an unknown section near nothing',
       `${MINIMAL}[kubernetes]\n`,
       [
-        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, database, web, merger, executor, tracing, log, auth NAME, connection NAME',
+        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, database, web, merger, executor, tracing, metrics, log, auth NAME, connection NAME',
       ],
     ],
     [
@@ -162,11 +173,11 @@ describe('problems', () => {
       'metrics of zuul.conf',
       `${MINIMAL}prometheus_port = 1\n[web]\nstats_url = x\n[merger]\nprometheus_addr = x\n[executor]\nprometheus_port = 2\n[statsd]\n`,
       [
-        'gatehouse.conf:3: [scheduler] prometheus_port: is not supported yet; this release exports no metrics; remove it',
-        'gatehouse.conf:5: [web] stats_url: is not supported yet; this release exports no metrics; remove it',
-        'gatehouse.conf:7: [merger] prometheus_addr: is not supported yet; this release exports no metrics; remove it',
-        'gatehouse.conf:9: [executor] prometheus_port: is not supported yet; this release exports no metrics; remove it',
-        'gatehouse.conf:10: [statsd]: section is not supported yet; this release exports no metrics; remove the section',
+        'gatehouse.conf:3: [scheduler] prometheus_port: is not supported yet; metrics are at /metrics of the web, and at the port of [metrics]; remove it',
+        'gatehouse.conf:5: [web] stats_url: is not supported yet; metrics are at /metrics of the web, and at the port of [metrics]; remove it',
+        'gatehouse.conf:7: [merger] prometheus_addr: is not supported yet; metrics are at /metrics of the web, and at the port of [metrics]; remove it',
+        'gatehouse.conf:9: [executor] prometheus_port: is not supported yet; metrics are at /metrics of the web, and at the port of [metrics]; remove it',
+        'gatehouse.conf:10: [statsd]: section is not supported yet; metrics are read from /metrics, see [metrics]; remove the section',
       ],
     ],
     [

@@ -147,6 +147,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
       ...options.sse,
     },
     metrics: accept => createMetrics().exposition(accept),
+    countWebhook: () => {},
     traceUi: () => ({
       template: 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}',
       service: 'gatehouse',
