@@ -1,7 +1,7 @@
 /**
  * Makes the golden store tree of this release, once, when it is made:
  *
- *     node test/golden/make-golden.ts test/golden/store-0.2.json
+ *     node test/golden/make-golden.ts test/golden/store-0.3.json
  *
  * A real installation on a real ZooKeeper is brought to a moment in which every kind of record is there (items in every phase,
  * requests waiting and taken, an intent whose host is away, rows nobody took), and its tree is written down. What cannot
