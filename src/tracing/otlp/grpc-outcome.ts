@@ -8,8 +8,9 @@
  * | RESOURCE_EXHAUSTED with RetryInfo | try again then |
  * | RESOURCE_EXHAUSTED about the message's size | send smaller pieces |
  * | everything else | lost: repeating would not help |
+ * | no gRPC status at all: the exporter never got as far | try again |
  */
-import { type ServiceError, status } from '@grpc/grpc-js';
+import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { collectorText } from './collector-text.ts';
 import type { ExportOutcome } from './export-outcome.ts';
 import { retryDelayOf } from './retry-info.ts';
@@ -26,9 +27,11 @@ const TRANSIENT: ReadonlySet<status> = new Set([
 /** Servers say so in words only; the code is the one of a full quota. */
 const TOO_LARGE = /message larger than max|message too large|larger than max/i;
 
-export function outcomeOfStatus(error: Pick<ServiceError, 'code' | 'message' | 'metadata'>): ExportOutcome {
-  const { code } = error;
+/** @param error of a failed export: grpc-js's, unless the exporter had one of its own before. */
+export function outcomeOfError(error: Error): ExportOutcome {
   const text = collectorText(error.message);
+  if (!isServiceError(error)) return { kind: 'again', afterMs: undefined, text };
+  const { code } = error;
   const afterMs = retryDelayIn(error);
   if (TRANSIENT.has(code)) return { kind: 'again', afterMs, text };
   if (code === status.RESOURCE_EXHAUSTED) {
@@ -39,7 +42,25 @@ export function outcomeOfStatus(error: Pick<ServiceError, 'code' | 'message' | '
   return { kind: 'lost', reason: locked ? 'unauthenticated' : 'refused', text };
 }
 
-function retryDelayIn({ metadata }: Pick<ServiceError, 'metadata'>): number | undefined {
+/** Whether the connection it came over, if there was one, is better not used again. */
+export function spoilsConnection(error: Error): boolean {
+  return (
+    isServiceError(error) && (error.code === status.DEADLINE_EXCEEDED || error.code === status.UNAVAILABLE)
+  );
+}
+
+type StatusError = Error & Pick<ServiceError, 'code' | 'metadata'>;
+
+function isServiceError(error: Error): error is StatusError {
+  return (
+    'code' in error &&
+    typeof error.code === 'number' &&
+    'metadata' in error &&
+    error.metadata instanceof Metadata
+  );
+}
+
+function retryDelayIn({ metadata }: StatusError): number | undefined {
   const [details] = metadata.get('grpc-status-details-bin');
   return details instanceof Uint8Array ? retryDelayOf(details) : undefined;
 }

@@ -12,7 +12,7 @@ import { Agent as SecureAgent, request as secureRequest } from 'node:https';
 import { createSecureContext } from 'node:tls';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
-import { MOST_REQUESTS_AT_ONCE, type Wire, type WireOptions } from './collector-wire.ts';
+import { type CollectorOptions, MOST_REQUESTS_AT_ONCE } from './collector-options.ts';
 import type { ExportOutcome } from './export-outcome.ts';
 import { outcomeOfAnswer } from './http-outcome.ts';
 
@@ -21,8 +21,14 @@ const MOST_ANSWER_BYTES = 65_536;
 
 const compressed = promisify(gzip);
 
+/** Carries one encoded request; never rejects. */
+export interface HttpWire {
+  send(request: Uint8Array): Promise<ExportOutcome>;
+  close(): void;
+}
+
 /** @throws Error when the TLS files do not hold what they should. */
-export function httpWire(options: WireOptions): Wire {
+export function httpWire(options: CollectorOptions): HttpWire {
   const url = new URL(options.url);
   const secure = url.protocol === 'https:';
   const agent = agentOf(options, secure);
@@ -55,7 +61,7 @@ function outcomeOf(exchange: Exchange): ExportOutcome {
   return 'stale' in exchange ? exchange.stale : exchange;
 }
 
-function agentOf({ tls }: WireOptions, secure: boolean): PlainAgent {
+function agentOf({ tls }: CollectorOptions, secure: boolean): PlainAgent {
   const kept = { keepAlive: true, maxSockets: MOST_REQUESTS_AT_ONCE };
   if (!secure) return new PlainAgent(kept);
   // Made here so that a file that holds something else is found at the start, not at the first span.
@@ -66,7 +72,7 @@ function agentOf({ tls }: WireOptions, secure: boolean): PlainAgent {
 }
 
 /** Ours last: what describes the body is not for others to say. */
-function headersOf({ headers, compression, userAgent }: WireOptions): Record<string, string> {
+function headersOf({ headers, compression, userAgent }: CollectorOptions): Record<string, string> {
   const given = [...(headers ?? [])].map(([name, value]) => [name.toLowerCase(), value.reveal()]);
   return {
     'user-agent': userAgent,

@@ -16,15 +16,15 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { stripUserinfo } from '../../lib/redact.ts';
 import type { SpanRecord } from '../../model/span.ts';
+import { MOST_REQUESTS_AT_ONCE } from './collector-options.ts';
 import { collectorPace } from './collector-pace.ts';
-import { MOST_REQUESTS_AT_ONCE } from './collector-wire.ts';
 import type { LossReason, Refusal } from './export-outcome.ts';
-import type { SpanExporter } from './exporter.ts';
 import { createLimiter } from './limiter.ts';
 import { packSpans } from './request-size.ts';
 import { spansInRows } from './row-spans.ts';
 import { type SenderHealth, senderCounters } from './sender-health.ts';
 import { senderLog } from './sender-log.ts';
+import type { SpanExporter } from './span-exporter.ts';
 
 /** What became of a batch of rows. */
 export type Delivery =

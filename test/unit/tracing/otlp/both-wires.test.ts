@@ -2,12 +2,9 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { Secret } from '../../../../src/lib/secret.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
-import {
-  type ExporterOptions,
-  otlpExporter,
-  type SpanExporter,
-} from '../../../../src/tracing/otlp/exporter.ts';
+import { type ExporterOptions, otlpExporter } from '../../../../src/tracing/otlp/exporter.ts';
 import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
+import type { SpanExporter } from '../../../../src/tracing/otlp/span-exporter.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { makeAuthority } from '../../../fake/certificates.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';

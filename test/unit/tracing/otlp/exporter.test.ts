@@ -2,13 +2,10 @@ import { createServer } from 'node:net';
 import { status } from '@grpc/grpc-js';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { SpanRecord } from '../../../../src/model/span.ts';
-import {
-  type ExporterOptions,
-  otlpExporter,
-  type SpanExporter,
-} from '../../../../src/tracing/otlp/exporter.ts';
+import { type ExporterOptions, otlpExporter } from '../../../../src/tracing/otlp/exporter.ts';
 import { probeEndpoint } from '../../../../src/tracing/otlp/probe-endpoint.ts';
 import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
+import type { SpanExporter } from '../../../../src/tracing/otlp/span-exporter.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
 import { resetAndMergedStory } from '../../../fake/item-stories.ts';

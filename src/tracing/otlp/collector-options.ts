@@ -1,14 +1,7 @@
-/** What carries encoded requests to a collector, by whatever protocol. */
+/** How to reach a collector, as both protocols need it. */
 import type { Secret } from '../../lib/secret.ts';
-import type { ExportOutcome } from './export-outcome.ts';
 
-/** Carries one encoded request; never rejects. */
-export interface Wire {
-  send(request: Uint8Array): Promise<ExportOutcome>;
-  close(): void;
-}
-
-export interface WireOptions {
+export interface CollectorOptions {
   /** `http://…` or `https://…`; with gRPC only scheme, host and port count. */
   readonly url: string;
   /** PEM contents. */
