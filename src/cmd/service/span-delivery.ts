@@ -101,13 +101,14 @@ export function senderReport(
   { endpoint, protocol }: TracingOn,
   writer: Pick<SenderReport, 'at' | 'host'>,
 ): SenderReport {
-  const { state, sent, failedRequests, partialSuccesses, lost, lastError, lastSentAt } = health;
+  const { state, sent, requests, failedRequests, partialSuccesses, lost, lastError, lastSentAt } = health;
   return {
     ...writer,
     endpoint: stripUserinfo(endpoint),
     protocol,
     state,
     sent,
+    requests,
     failedRequests,
     partialSuccesses,
     lost,
