@@ -31,7 +31,7 @@ const LEVELS: { readonly [level: string]: readonly [name: string, colour: number
   '60': ['fatal', 31],
 };
 
-/** `17:04:05.123 info  the gate merged it  item=4f0c... change="acme/app master/login,3f2a91c0"` */
+/** `17:04:05.123 info  the gate merged it  change="acme/app master/login,3f2a91c0" item=4f0c1b2a` */
 function prettyLines(out: NodeJS.WritableStream, colour: boolean): Writable {
   return new Writable({
     write(chunk: Buffer, _encoding, done) {
@@ -47,9 +47,24 @@ function prettyLine(line: string, colour: boolean): string {
   const [name, code] = LEVELS[String(level)] ?? ['?    ', 0];
   const paint = (text: string, ansi: number) => (colour ? `\u001b[${ansi}m${text}\u001b[0m` : text);
   const clock = String(time).slice(11, 23);
-  const details = Object.entries(facts).map(([key, value]) => `${key}=${plain(value)}`);
+  const details = shortened(facts).map(([key, value]) => `${key}=${plain(value)}`);
   const stack = typeof err === 'object' && err !== null && 'stack' in err ? `\n${String(err.stack)}` : '';
   return `${paint(clock, 90)} ${paint(name, code)} ${String(msg)}  ${paint(details.join(' '), 90)}${stack}`.trimEnd();
+}
+
+/** Facts that are ids: their first digits tell them apart for people, and are found again by searching for them. */
+const IDS = new Set(['trace_id', 'span_id', 'event', 'item', 'buildset', 'build', 'request', 'report']);
+const DIGITS = 8;
+
+/** Trace and span have the digits of whose they are: they are left out where that is shown. */
+function shortened(facts: object): readonly (readonly [string, unknown])[] {
+  const short = Object.entries(facts).map(([key, value]): readonly [string, unknown] => [
+    key,
+    IDS.has(key) && typeof value === 'string' ? value.slice(0, DIGITS) : value,
+  ]);
+  const isOwner = (key: string) => IDS.has(key) && key !== 'trace_id' && key !== 'span_id';
+  const owners = new Set(short.flatMap(([key, value]) => (isOwner(key) ? [value] : [])));
+  return short.filter(([key, value]) => !((key === 'trace_id' || key === 'span_id') && owners.has(value)));
 }
 
 function plain(value: unknown): string {

@@ -74,7 +74,7 @@ export interface ExecutorDeps {
   readonly clock: Clock;
   readonly queue: BuildQueue;
   readonly repositories: Repositories;
-  readonly log: Pick<Log, 'info' | 'warn'>;
+  readonly log: Pick<Log, 'info' | 'warn' | 'child'>;
   /** What a job handed in of spans of its own, when its build has ended. */
   readonly onToldSpans?: (counts: RelayCounts) => void;
 }

@@ -1,10 +1,9 @@
 /** One taken build from its start event to its result: the edge at which whatever goes wrong ends. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { Uuid } from '../lib/ids.ts';
 import type { Execution } from '../model/build.ts';
-import type { BuildRequest } from '../model/build-request.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { Step } from '../model/step.ts';
+import { buildLogFacts } from '../tracing/log-facts.ts';
 import { failingEvent, resultEvent, startedEvent } from './build-events.ts';
 import { placesOf } from './build-places.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
@@ -40,6 +39,14 @@ export interface Machinery {
 
 /** Never rejects. */
 export async function executeBuild(machinery: Machinery, taken: TakenBuild, slot: number): Promise<void> {
+  const { request } = taken;
+  const { tenant, pipeline, jobName } = request;
+  const log = machinery.deps.log.child({ ...buildLogFacts(request), tenant, pipeline, job: jobName });
+  return executeLogged({ ...machinery, deps: { ...machinery.deps, log } }, taken, slot);
+}
+
+/** @param machinery its log says of which build the lines are. */
+async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: number): Promise<void> {
   const { deps, options } = machinery;
   const { request } = taken;
   using halt = createHalt({
@@ -48,18 +55,17 @@ export async function executeBuild(machinery: Machinery, taken: TakenBuild, slot
     'executor-stopped': machinery.killed,
   });
   try {
+    deps.log.info({}, 'a build begins');
     await taken.report(startedEvent(request, deps.clock.now(), options.hostname));
     const finished = await runWithLog(machinery, taken, slot, halt);
     if (halt.reason() === 'lost') {
-      deps.log.warn(factsOf(request), 'a build was killed because its claim was lost; it is tried again');
+      deps.log.warn({}, 'a build was killed because its claim was lost; it is tried again');
       return;
     }
     await handOver(machinery, taken, finished);
+    deps.log.info({ result: finished.result }, 'a build ended');
   } catch (error) {
-    deps.log.warn(
-      { ...factsOf(request), error: messageOf(error) },
-      'the result of a build could not be handed over',
-    );
+    deps.log.warn({ error: messageOf(error) }, 'the result of a build could not be handed over');
   }
 }
 
@@ -78,7 +84,7 @@ async function handOver(
     await complete(resultEvent(request, finished, options.hostname), finished.spans);
   } catch (error) {
     deps.log.warn(
-      { ...factsOf(request), error: messageOf(error) },
+      { error: messageOf(error) },
       'the result of a build could not be stored; it is stored without its steps',
     );
     const execution = { ...finished.execution, steps: [] };
@@ -110,10 +116,7 @@ async function runWithLog(
       spans = await takeSpans(relay, finished.execution, taken, log);
       deps.onToldSpans?.(relay.counts());
       if (relay.counts().unheard > 0 && !halt.signal.aborted)
-        deps.log.warn(
-          factsOf(request),
-          'a sandbox could not listen for its job: spans of the job had nowhere to go',
-        );
+        deps.log.warn({}, 'a sandbox could not listen for its job: spans of the job had nowhere to go');
     }
     await Promise.all(reports);
     cleaningAt = deps.clock.now();
@@ -166,10 +169,6 @@ async function cleanUp({ deps, own, sandbox, removals }: Machinery, root: string
     // A build that was refused never got a directory.
     if (!(error instanceof Error && 'code' in error && error.code === 'ENOENT')) throw error;
   }
-}
-
-function factsOf({ uuid, jobName }: BuildRequest): { readonly build: Uuid; readonly job: string } {
-  return { build: uuid, job: jobName };
 }
 
 function messageOf(error: unknown): string {

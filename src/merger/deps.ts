@@ -55,4 +55,6 @@ export interface ClaimedRequest {
 export interface MergerLog {
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;
+  /** A log that adds `facts` to every line. */
+  child(facts: object): MergerLog;
 }

@@ -1,6 +1,7 @@
 import { createWorkGate } from '../lib/work-gate.ts';
 import type { MergerOutcome } from '../model/merge.ts';
-import type { ClaimedRequest, MergerDeps } from './deps.ts';
+import { mergerRequestLogFacts } from '../tracing/log-facts.ts';
+import type { ClaimedRequest, MergerDeps, MergerLog } from './deps.ts';
 import { serveRequest } from './serve-request.ts';
 
 export interface Merger {
@@ -24,15 +25,20 @@ export function createMerger(deps: MergerDeps): Merger {
   const gate = createWorkGate();
   const working = new Set<Promise<void>>();
 
+  function logOf({ request }: ClaimedRequest): MergerLog {
+    const { tenant, kind } = request;
+    return deps.log.child({ ...mergerRequestLogFacts(request), tenant, kind });
+  }
+
   async function serve(claimed: ClaimedRequest): Promise<void> {
     const { request } = claimed;
     const outcome = await serveRequest(deps, request);
-    const facts = { request: request.uuid, tenant: request.tenant, kind: request.kind };
-    if (outcome.kind === 'failed') deps.log.warn(facts, outcome.text);
+    const log = logOf(claimed);
+    if (outcome.kind === 'failed') log.warn({}, outcome.text);
     try {
       await claimed.complete(outcome);
     } catch (error) {
-      deps.log.warn({ ...facts, error: String(error) }, 'the answer to a merger request could not be stored');
+      log.warn({ error: String(error) }, 'the answer to a merger request could not be stored');
       await giveUp(claimed, outcome, error);
     }
   }
@@ -44,7 +50,7 @@ export function createMerger(deps: MergerDeps): Merger {
     try {
       await claimed.complete({ kind: 'failed', text, retryable: false, steps, worker });
     } catch (error) {
-      deps.log.warn({ request: claimed.request.uuid, error: String(error) }, 'a merger request is dropped');
+      logOf(claimed).warn({ error: String(error) }, 'a merger request is dropped');
       await claimed.drop();
     }
   }
@@ -54,12 +60,7 @@ export function createMerger(deps: MergerDeps): Merger {
       for (const claimed of await deps.requests.claim(AT_ONCE - working.size, gate.signal)) {
         const work = serve(claimed)
           // Only dropping can fail here, for want of a store; the claim ends with the session.
-          .catch(error =>
-            deps.log.warn(
-              { request: claimed.request.uuid, error: String(error) },
-              'a merger request was let go',
-            ),
-          )
+          .catch(error => logOf(claimed).warn({ error: String(error) }, 'a merger request was let go'))
           .finally(() => working.delete(work));
         working.add(work);
       }

@@ -22,6 +22,7 @@ import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
+import { decisionLogFacts } from '../tracing/log-facts.ts';
 import { traceStateOf } from '../tracing/sampling.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import type { Processing } from '../tracing/spans/event-process-spans.ts';
@@ -80,7 +81,10 @@ export function forwardOperations(
     ...deps.changes.operations(processed.changes),
   );
   const decisions = processed.refusals.map(refusal => refusalDecision(refusal, event, deps));
-  for (const decision of decisions) deps.log.info({ change: decision.changeText }, decision.text);
+  for (const decision of decisions) {
+    const { code, tenant, changeText, text } = decision;
+    deps.log.info({ code, tenant, change: changeText, ...decisionLogFacts(decision) }, text);
+  }
   operations.push(...decisionRows(decisions, deps.paths.historyOutbox, processedAt));
   const trip: Trip = {
     driver: deps.connection.driver,

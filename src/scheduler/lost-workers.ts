@@ -11,6 +11,7 @@ import type { MergerRequest } from '../model/merge.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import { type Operation, type Store, StoreError } from '../store/port.ts';
 import type { Abandoned, RequestQueue } from '../store/request-queue.ts';
+import { buildLogFacts, mergerRequestLogFacts } from '../tracing/log-facts.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 
 export interface LostWorkersDeps extends PassDeps {
@@ -62,12 +63,21 @@ async function settle(
   await pass.part('Sweep', `lost-${work}`, async () => ({ settled: 1 }));
   try {
     await deps.store.multi([...operations, ...pass.rows()]);
-    deps.log.warn({}, `the worker of ${work} request ${abandoned.request.uuid} is gone; it is done again`);
+    deps.log.warn(
+      logFactsOf(abandoned),
+      `the worker of ${work} request ${abandoned.request.uuid} is gone; it is done again`,
+    );
   } catch (error) {
     // Settled by another scheduler, or its worker is back: nothing of ours was applied.
     if (!(error instanceof StoreError && ['NoNode', 'NodeExists', 'BadVersion'].includes(error.code)))
       throw error;
   }
+}
+
+function logFactsOf(abandoned: Abandoned<MergerRequest> | Abandoned<BuildRequest>): object {
+  if (abandoned.kind !== 'lost-worker') return { request: abandoned.request.uuid };
+  const { value } = abandoned.request;
+  return 'jobName' in value ? buildLogFacts(value) : mergerRequestLogFacts(value);
 }
 
 /** Nobody knows whose a broken request was. */

@@ -23,6 +23,7 @@ import { type Fence, Fenced } from '../store/fence.ts';
 import { preparePipeline } from '../store/load-pipeline.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
+import { pipelineEventLogFacts } from '../tracing/log-facts.ts';
 import type { FairShare } from './fair-share.ts';
 import { fencedLoop, type LoopDeps, together } from './loop.ts';
 import type { PipelineContext } from './pipeline-context.ts';
@@ -208,7 +209,12 @@ async function singly(deps: PipelineRunnerDeps, fence: Fence): Promise<void> {
     if (isNoFaultOfEvents(error) || entry === undefined) throw error;
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
     deps.log.error(
-      { err: error, event: entry.value.kind, attempts: entry.attempts + 1 },
+      {
+        ...pipelineEventLogFacts(entry.value),
+        err: error,
+        kind: entry.value.kind,
+        attempts: entry.attempts + 1,
+      },
       hopeless ? 'an event is laid aside: no turn with it succeeds' : 'a turn with one event failed',
     );
     await fence.commit(

@@ -21,6 +21,7 @@ import type { TurnInput } from '../pipeline/turn.ts';
 import type { Fence } from '../store/fence.ts';
 import { StoreError } from '../store/port.ts';
 import { hasRules } from '../tracing/keep.ts';
+import { decisionLogFacts } from '../tracing/log-facts.ts';
 import { gatherChangeFacts } from './change-facts.ts';
 import { commandOperations, withdrawOperations } from './commands.ts';
 import { judgedDepartures, outboxOperations, stateOperations } from './commit-turn.ts';
@@ -147,7 +148,7 @@ function tracingFacts(context: PipelineContext): Pick<TurnInput, 'tracing'> {
 
 function explain(context: PipelineContext, draft: Draft): void {
   for (const decision of draft.decisions) {
-    const { code, changeText, item, text } = decision;
-    context.log.info({ code, change: changeText, ...(item === null ? {} : { item }) }, text);
+    const { code, changeText, text } = decision;
+    context.log.info({ code, change: changeText, ...decisionLogFacts(decision) }, text);
   }
 }

@@ -25,6 +25,7 @@ import { listOutbox } from '../store/outbox.ts';
 import { remove, type Store } from '../store/port.ts';
 import type { Quarantine } from '../store/quarantine.ts';
 import { wakeUps } from '../store/wake-ups.ts';
+import { reportLogFacts } from '../tracing/log-facts.ts';
 
 export interface ReportDeps {
   readonly clock: Clock;
@@ -84,6 +85,7 @@ async function carryOutPart(
   deps: ReportDeps,
   signal: AbortSignal,
 ): Promise<{ outcome: ReportOutcome; record: ReportPart }> {
+  const log = deps.log.child({ ...reportLogFacts(intent), connection: part.connection });
   const startedAt = deps.clock.now();
   for (let tries = 1; ; tries++) {
     signal.throwIfAborted();
@@ -95,10 +97,7 @@ async function carryOutPart(
     } catch (error) {
       signal.throwIfAborted();
       const text = error instanceof Error ? error.message : String(error);
-      deps.log.warn(
-        { err: error, report: intent.uuid, connection: part.connection, tries },
-        `could not report ${changeText(part.change)}; trying again`,
-      );
+      log.warn({ err: error, tries }, `could not report ${changeText(part.change)}; trying again`);
       if (!part.merges && tries >= MAX_NOTE_TRIES) {
         const outcome: ReportOutcome = { kind: 'failed', text };
         return { outcome, record: recordOf(part, outcome, startedAt, deps.clock.now(), tries) };

@@ -25,6 +25,7 @@ import { type Fence, Fenced } from '../store/fence.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
+import { tenantEventLogFacts } from '../tracing/log-facts.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import type { LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
 import type { ChangeCache } from './change-cache.ts';
@@ -103,7 +104,7 @@ async function processAll(
       } catch (error) {
         if (signal.aborted || !isRemoteFault(error)) throw error;
         deps.log.warn(
-          { err: error, event: entry.value.uuid },
+          { err: error, ...tenantEventLogFacts(entry.value) },
           `${host} is away: events of tenant ${deps.tenant} wait for it`,
         );
         away.add(host);
@@ -157,7 +158,10 @@ async function processEntry(
       deps.ids.uuid(),
     );
     if (!hopeless) throw error;
-    deps.log.error({ err: error, event: value.uuid }, 'a tenant event is laid aside: it cannot be handled');
+    deps.log.error(
+      { err: error, ...tenantEventLogFacts(value) },
+      'a tenant event is laid aside: it cannot be handled',
+    );
   }
 }
 

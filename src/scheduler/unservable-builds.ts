@@ -13,6 +13,7 @@ import type { StorePaths } from '../store/paths.ts';
 import { type Operation, remove, type Store, StoreError } from '../store/port.ts';
 import type { RequestQueue, StoredRequest } from '../store/request-queue.ts';
 import { wakeUps } from '../store/wake-ups.ts';
+import { buildLogFacts } from '../tracing/log-facts.ts';
 import { labelProblem } from './node-labels.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 import type { SteadyExecutors } from './steady-executors.ts';
@@ -83,7 +84,8 @@ async function end(
   try {
     // A worker that has claimed it meanwhile has written its record.
     await fence.commit([remove(request.path, request.version), ...result, ...pass.rows()], ids.uuid());
-    log.warn({ build: uuid, job: jobName, tenant, pipeline }, `a build that waited cannot run: ${detail}`);
+    const whose = buildLogFacts({ uuid, item, buildset });
+    log.warn({ ...whose, job: jobName, tenant, pipeline }, `a build that waited cannot run: ${detail}`);
   } catch (error) {
     if (!(error instanceof StoreError && ['NoNode', 'BadVersion'].includes(error.code))) throw error;
   }

@@ -8,6 +8,7 @@ import type { Request, RequestHandler } from 'express';
 import { readBody } from '../lib/read-body.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { itemLogFacts } from '../tracing/log-facts.ts';
 import { type Answer, badRequest, json, notFound, send } from './answer.ts';
 import { callerContext } from './auth/caller-context.ts';
 import { operatorOf } from './auth/operator.ts';
@@ -48,7 +49,8 @@ async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
     return notFound(`${wish.what} of ${project} is not in pipeline ${wish.pipeline}`, 'body');
   const context = callerContext(operator.caller, request);
   await deps.dequeue({ tenant, pipeline: wish.pipeline, item, receivedAt, context });
-  deps.log.info({ tenant, pipeline: wish.pipeline, item: item.uuid, by: operator.name }, 'asked to dequeue');
+  const whose = { tenant, pipeline: wish.pipeline, ...itemLogFacts(item.uuid) };
+  deps.log.info({ ...whose, by: operator.name }, 'asked to dequeue');
   return json(true);
 }
 

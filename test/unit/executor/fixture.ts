@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import type {
   BuildEvent,
   BuildResultEvent,
+  ExecutorDeps,
   ExecutorOptions,
   TakenBuild,
 } from '../../../src/executor/deps.ts';
@@ -17,6 +18,7 @@ import type { FrozenJob } from '../../../src/model/job.ts';
 import { type ProjectKey, parseCommitId, projectKey } from '../../../src/model/project.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
+import { SILENT } from '../../fake/silent-log.ts';
 
 const ids = randomIds();
 export const PROJECT = projectKey({ connection: 'local', name: 'acme/app' });
@@ -154,7 +156,7 @@ export async function openBench(
           gitDir: mirrors.get(project) ?? repository.path,
         }),
       },
-      log: { info: () => undefined, warn: (_facts, text) => void warnings.push(text) },
+      log: logInto(warnings),
     },
     {
       hostname: 'executor1',
@@ -302,3 +304,13 @@ export async function until<T>(
 }
 
 export const script = (body: string): string => `#!/bin/sh\n${body}\n`;
+
+/** Warnings only, whoever's they are. */
+function logInto(warnings: string[]): ExecutorDeps['log'] {
+  const log: ExecutorDeps['log'] = {
+    info: () => undefined,
+    warn: (_facts, text) => void warnings.push(text),
+    child: () => ({ ...SILENT, ...log }),
+  };
+  return log;
+}

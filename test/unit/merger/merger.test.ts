@@ -59,7 +59,7 @@ function queueOf(first: readonly MergerRequest[]) {
   };
 }
 
-const log = { info: vi.fn(), warn: vi.fn() };
+const log = { info: vi.fn(), warn: vi.fn(), child: () => log };
 
 describe('the merger', () => {
   it('serves all that wait together: one fetch per project', async () => {

@@ -23,7 +23,7 @@ const ITEM = {
   buildset: derivedUuid('buildset'),
   sampled: true,
 };
-const log = { info: vi.fn(), warn: vi.fn() };
+const log = { info: vi.fn(), warn: vi.fn(), child: () => log };
 
 let stage: MergerStage;
 let server: EmbeddedStore;

@@ -1,0 +1,107 @@
+/**
+ * What a log line says of whom it concerns, so that one leads from the line to the trace and back. `trace_id` and `span_id` are
+ * OpenTelemetry's names; the others are the uuids the API and the pages know.
+ *
+ *     const log = deps.log.child(buildLogFacts(request));    // once, where the thing is known
+ *     log.warn({}, 'the result of a build could not be handed over')
+ *
+ * The ids follow from uuids, so that lines about what is not sampled have them too: its trace can be seen live, and back-filled.
+ */
+import { isUuid, type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../lib/ids.ts';
+import type { Decision } from '../model/decision.ts';
+import type { PipelineEvent, TenantEvent } from '../model/event.ts';
+import type { MergerRequest } from '../model/merge.ts';
+import type { ReportIntent } from '../model/report-intent.ts';
+
+export interface LogFacts {
+  readonly trace_id?: TraceId;
+  readonly span_id?: SpanId;
+  readonly event?: Uuid;
+  readonly item?: Uuid;
+  readonly buildset?: Uuid;
+  readonly build?: Uuid;
+  /** Of a merger. */
+  readonly request?: Uuid;
+  readonly report?: Uuid;
+}
+
+/** Of an event of a connection, a tenant or an operator: its own trace. */
+export function eventLogFacts(event: Uuid): LogFacts {
+  return { ...inTraceOf(event, event), event };
+}
+
+export function itemLogFacts(item: Uuid): LogFacts {
+  return { ...inTraceOf(item, item), item };
+}
+
+/** @param build `uuid` is that of the build. */
+export function buildLogFacts(build: {
+  readonly uuid: Uuid;
+  readonly item: Uuid;
+  readonly buildset: Uuid;
+}): LogFacts {
+  const { uuid, item, buildset } = build;
+  return { ...inTraceOf(item, uuid), item, buildset, build: uuid };
+}
+
+/** A request for configuration belongs to no item. */
+export function mergerRequestLogFacts({ uuid, item: of }: MergerRequest): LogFacts {
+  if (of === undefined) return { request: uuid };
+  const { item, buildset } = of;
+  return { ...inTraceOf(item, uuid), item, buildset, request: uuid };
+}
+
+/** A report that explains a refusal belongs to no item. */
+export function reportLogFacts({ uuid, item }: Pick<ReportIntent, 'uuid' | 'item'>): LogFacts {
+  return item === null ? { report: uuid } : { ...inTraceOf(item, uuid), item, report: uuid };
+}
+
+/** What is decided of an item is in its trace; what is decided before there is one, in that of the event. */
+export function decisionLogFacts({ item, event }: Pick<Decision, 'item' | 'event'>): LogFacts {
+  if (item !== null) return itemLogFacts(item);
+  return event === null ? {} : eventLogFacts(event);
+}
+
+/** In the trace of the tenant event; `event` is the one it came of. */
+export function tenantEventLogFacts(event: TenantEvent): LogFacts {
+  const { uuid } = event;
+  return { ...inTraceOf(uuid, uuid), event: event.kind === 'trigger' ? event.trigger.uuid : uuid };
+}
+
+/** Of the work a result is of, or of the event itself. Asked of events that no turn survives: they may not be what their type says. */
+export function pipelineEventLogFacts(event: PipelineEvent): LogFacts {
+  switch (event.kind) {
+    case 'enqueue':
+      return areUuids(event.trigger?.uuid) ? eventLogFacts(event.trigger.uuid) : { event: event.uuid };
+    case 'build-started':
+    case 'build-failing':
+    case 'build-result': {
+      const { uuid, item, buildset, build } = event;
+      return areUuids(item, buildset, build)
+        ? buildLogFacts({ uuid: build, item, buildset })
+        : { event: uuid };
+    }
+    case 'merger-result': {
+      const { uuid, item, buildset, request } = event;
+      return areUuids(item, buildset, request)
+        ? { ...inTraceOf(item, request), item, buildset, request }
+        : { event: uuid };
+    }
+    case 'report-result': {
+      const { uuid, item, report } = event;
+      return areUuids(item, report) ? reportLogFacts({ uuid: report, item }) : { event: uuid };
+    }
+    case 'change-updated':
+    case 'superseded':
+    case 'dequeue':
+      return eventLogFacts(event.uuid);
+  }
+}
+
+function areUuids(...ids: readonly (Uuid | undefined)[]): boolean {
+  return ids.every(id => id !== undefined && isUuid(id));
+}
+
+function inTraceOf(root: Uuid, span: Uuid): Pick<LogFacts, 'trace_id' | 'span_id'> {
+  return { trace_id: traceIdOf(root), span_id: spanIdOf(span) };
+}
