@@ -48,7 +48,12 @@ export const PATCHES: readonly Patch[] = [
         replace: 'return node !== undefined || operationId === lockPath;',
       },
     ],
-    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', faults: 'store-loss,break' },
+    caughtBy: {
+      kind: 'calls',
+      scenario: 'single-change',
+      label: 'multi create /requests/',
+      strike: 'before/break',
+    },
   },
   {
     name: 'acknowledge-before-forward',

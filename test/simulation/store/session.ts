@@ -299,13 +299,15 @@ export class SimSession implements Store {
       this.#deps.reached('call while suspended');
       return Promise.reject(new StoreError('ConnectionLoss', '/'));
     }
+    const line = this.#line;
     const point = kernel.point(process, label);
     if (point === undefined) return never;
     const fault = faults.breakWith(process.name, label);
     return new Promise<T>((resolve, reject) => {
       const call: Call = { fail: reject };
       this.#calls.add(call);
-      this.#arrive(`${process.name} ${label}`, () => {
+      // Where the line broke just before, it is sent into the line that is gone.
+      this.#arrive(line, `${process.name} ${label}`, () => {
         if (fault === 'request') {
           this.#deps.reached('request lost');
           this.break('the request was lost');
@@ -333,9 +335,8 @@ export class SimSession implements Store {
   }
 
   /** Behind everything sent before. */
-  #arrive(label: string, run: () => void): void {
+  #arrive(line: number, label: string, run: () => void): void {
     const { kernel, faults } = this.#deps;
-    const line = this.#line;
     this.#lastArrival = Math.max(
       this.#lastArrival,
       this.#cutUntil,

@@ -110,6 +110,20 @@ describe('a simulated session', () => {
     }
   });
 
+  test('does nothing of a call whose line breaks as it is sent', async () => {
+    const { kernel, connect, done, pass } = stand();
+    const { session } = connect('a');
+    kernel.onPoint = (_point, phase) => {
+      if (phase === 'before') session.break('a test');
+    };
+    const call = session.multi([create('/x')]);
+    kernel.onPoint = () => {};
+    expect(await codeOf(done(call))).toBe('ConnectionLoss');
+    await pass(2_000);
+    await done(session.sync());
+    expect(await done(session.get('/x'))).toBeUndefined();
+  });
+
   test('tells every watcher to look again after it was out of contact', async () => {
     const { connect, done, pass } = stand();
     const [writer, reader] = [connect('a').session, connect('b').session];
