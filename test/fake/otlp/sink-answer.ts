@@ -20,7 +20,7 @@ export type SinkAnswer =
   | { readonly kind: 'reset'; readonly taken?: boolean }
   /** Answers when the promise resolves. The spans count as taken before that. */
   | { readonly kind: 'slow'; readonly until: Promise<unknown>; readonly answer: SinkAnswer }
-  /** Any body with status 200; `unfinished`: more is announced and the connection ends. What no collector should say. HTTP only. */
+  /** Any body with a success; `unfinished` (HTTP only): more is announced and the connection ends. What no collector should say. */
   | { readonly kind: 'body'; readonly body: Uint8Array; readonly unfinished?: boolean };
 
 export function takesSpans(answer: SinkAnswer): boolean {

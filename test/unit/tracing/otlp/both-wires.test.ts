@@ -1,6 +1,9 @@
 /** What gRPC and HTTP have in common, and what only one of them can get wrong. */
-import { afterEach, describe, expect, it } from 'vitest';
+import { status } from '@grpc/grpc-js';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import type { SpanId } from '../../../../src/lib/ids.ts';
 import { Secret } from '../../../../src/lib/secret.ts';
+import { spansCodec } from '../../../../src/model/codec/records.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
 import { type ExporterOptions, otlpExporter } from '../../../../src/tracing/otlp/exporter.ts';
 import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
@@ -9,6 +12,7 @@ import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { makeAuthority } from '../../../fake/certificates.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
 import { resetAndMergedStory } from '../../../fake/item-stories.ts';
+import { virtualSender } from '../../../fake/otlp/virtual-sender.ts';
 import { type OtlpSink, type SinkOptions, startOtlpSink } from '../../../fake/otlp-sink.ts';
 
 const cleanups: (() => unknown)[] = [];
@@ -142,11 +146,64 @@ describe.each<Protocol>(['grpc', 'http/protobuf'])('%s', protocol => {
     expect(sink.spans).toEqual([]);
   });
 
-  it('does not even try what no collector takes', async () => {
-    const sink = await sinkFor(protocol);
+  it('is not even handed what no collector takes', async () => {
+    await using rig = await virtualSender({ protocol });
     const large = { ...spans[0]!, name: 'x'.repeat(4 * 1024 * 1024) };
-    expect((await exporterTo(protocol, sink.url).send([large])).kind).toBe('too-large');
-    expect(sink.requests).toEqual([]);
+    expect(await rig.sender.deliver([spansCodec.encode([large])])).toEqual({ lost: 'too-large' });
+    expect(rig.sink.connections).toBe(0);
+  });
+
+  it('knows of many answers, in any order and to several exporters, which is for which request', async () => {
+    const sink = await sinkFor(protocol);
+    const total = 8;
+    const go = Array.from({ length: total }, () => Promise.withResolvers<void>());
+    for (const [index, { promise }] of go.entries()) {
+      const answer = { kind: 'partial', rejected: index, message: `answer ${index}` } as const;
+      sink.answerNext({ kind: 'slow', until: promise, answer });
+    }
+    const exporters = [exporterTo(protocol, sink.url), exporterTo(protocol, sink.url)];
+    const outcomes = new Map(
+      spans.slice(0, total).map((span, index) => [span.spanId, exporters[index % 2]!.send([span])]),
+    );
+    await sink.waitForRequests(total);
+    for (const { resolve } of go.toReversed()) resolve();
+    for (const [index, request] of sink.requests.entries()) {
+      expect(await outcomes.get(request.spans[0]!.spanId as SpanId)).toEqual({
+        kind: 'delivered',
+        refused: { spans: index, text: `answer ${index}` },
+      });
+    }
+  });
+
+  it('finds a collector that is back with the first request, however often it was away before', async () => {
+    const sink = await sinkFor(protocol);
+    const exporter = exporterTo(protocol, sink.url);
+    expect((await exporter.send(one)).kind).toBe('delivered');
+    sink.stop();
+    for (let tries = 0; tries < 4; tries++) expect((await exporter.send(one)).kind).toBe('again');
+    await sinkFor(protocol, { port: sink.port });
+    expect((await exporter.send(one)).kind).toBe('delivered');
+  });
+
+  it('adds no header from the environment to the ones it is given', async () => {
+    vi.stubEnv('OTEL_EXPORTER_OTLP_HEADERS', 'authorization=for-another-collector');
+    vi.stubEnv('OTEL_EXPORTER_OTLP_TRACES_HEADERS', 'x-api-key=for-another-collector');
+    cleanups.push(() => vi.unstubAllEnvs());
+    const sink = await sinkFor(protocol);
+    const headers = new Map([['x-mine', new Secret('letmein')]]);
+    await exporterTo(protocol, sink.url, { headers }).send(one);
+    expect(sink.requests[0]!.headers['x-mine']).toBe('letmein');
+    expect(JSON.stringify(sink.requests[0]!.headers)).not.toContain('another');
+    expect(process.env.OTEL_EXPORTER_OTLP_HEADERS).toBe('authorization=for-another-collector');
+  });
+
+  it('delivers to a collector whose answer cannot be read, and says so', async () => {
+    const sink = await sinkFor(protocol);
+    sink.answerNext({ kind: 'body', body: Buffer.of(0x0a, 0x7f) });
+    expect(await exporterTo(protocol, sink.url).send(one)).toEqual({
+      kind: 'delivered',
+      refused: { spans: 0, text: 'the answer cannot be read; is this a collector?' },
+    });
   });
 
   it('speaks TLS with a private authority and a client certificate', async () => {
@@ -168,7 +225,28 @@ describe.each<Protocol>(['grpc', 'http/protobuf'])('%s', protocol => {
   });
 });
 
+describe('grpc alone', () => {
+  it('says who it is, and which connection this is when it is not the first', async () => {
+    const sink = await sinkFor('grpc');
+    sink.answerNext({ kind: 'status', code: status.UNAVAILABLE });
+    const exporter = exporterTo('grpc', sink.url);
+    await exporter.send(one);
+    await exporter.send(one);
+    expect(sink.requests.map(request => request.headers['user-agent'])).toEqual([
+      expect.stringMatching(/^gatehouse\/0\.1\.0 OTel/),
+      expect.stringMatching(/^gatehouse\/0\.1\.0 \(connection 2\) OTel/),
+    ]);
+  });
+});
+
 describe('http/protobuf alone', () => {
+  it('measures what it has encoded before it sends it', async () => {
+    const sink = await sinkFor('http/protobuf');
+    const large = { ...spans[0]!, name: 'x'.repeat(4 * 1024 * 1024) };
+    expect((await exporterTo('http/protobuf', sink.url).send([large])).kind).toBe('too-large');
+    expect(sink.connections).toBe(0);
+  });
+
   it('posts protobuf to the whole URL, over connections it keeps', async () => {
     const sink = await sinkFor('http/protobuf');
     const exporter = exporterTo('http/protobuf', `${sink.url}/otlp/v1/traces?tenant=a`);
