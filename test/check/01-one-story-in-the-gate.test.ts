@@ -1,90 +1,39 @@
 /**
- * Checks 01, 02, 03, 04, 05, 07 and 21 look at the spans of one story: three changes in the gate, the first one fails while the jobs
- * of the others run, and the collector refuses some requests on the way. The real service, real repositories, real jobs.
+ * Checks 01, 02, 03, 04, 05, 07, 08 and 21 look at the spans of one story (`the-head-fails.ts`): three changes in the gate, the first
+ * one fails while the jobs of the others run, and the collector refuses some requests on the way. The real service, real
+ * repositories, real jobs.
  */
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { rawSpans } from '../fake/raw-spans.ts';
 import { classicLayout } from '../scenario/layouts.ts';
-import { DEADLINE, type FinishedItem } from '../scenario/observer.ts';
+import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
-import { TENANT } from '../scenario/site.ts';
 import type { World } from '../scenario/world.ts';
 import { attributeProblems, kindProblems } from './span-semantics.ts';
 import { byTrace, kindOf, relationsOf } from './spans-by.ts';
+import { type Life, livesInHistory, type Told, tellTheHeadFails } from './the-head-fails.ts';
 
-const UNAVAILABLE = 14;
 /** Of a span's flags: the parent is (not) known to be remote. */
 const KNOWS_PARENT = 0x100;
 
 let world: World;
 let spans: readonly SinkSpan[];
-/** By topic. */
-const left = new Map<string, FinishedItem>();
-/** As the API told them while the service ran: `startTimeUnixNano` and `endTimeUnixNano` of the item's root. */
-const told = new Map<string, { readonly start: string; readonly end: string }>();
-const arrivals: number[] = [];
+let told: Told;
+let recorded: ReadonlyMap<string, Life>;
 
 beforeAll(async () => {
   const expectedTrouble = [/the collector does not take spans/];
   world = await openWorld({ layout: classicLayout(), expectedTrouble }, { kind: 'embedded' });
-  await theHeadFails(world);
+  told = await tellTheHeadFails(world);
   await world.end();
+  recorded = livesInHistory(world);
   spans = world.sink.spans;
 }, 4 * DEADLINE);
 
 afterAll(() => world[Symbol.asyncDispose]());
 
-async function theHeadFails(world: World): Promise<void> {
-  for (const topic of ['A', 'B', 'C']) await world.propose(topic);
-  for (const topic of ['A', 'B', 'C']) await world.approve(topic);
-  world.fail('project-test1', 'A');
-  await world.runs('project-merge: A');
-  world.release(/project-merge: A$/);
-  await world.runs('project-merge: A B', 'project-test1: A', 'project-test2: A');
-  world.release(/project-merge: A B$/);
-  await world.runs(
-    'project-merge: A B C',
-    ...['project-test1: A', 'project-test2: A', 'project-test1: A B', 'project-test2: A B'],
-  );
-  world.sink.answerNext({ kind: 'status', code: UNAVAILABLE }, { kind: 'status', code: UNAVAILABLE });
-  world.release(/project-test1: A$/);
-  world.free();
-  for (const [topic, result] of [
-    ['A', 'FAILURE'],
-    ['B', 'SUCCESS'],
-    ['C', 'SUCCESS'],
-  ] as const) {
-    const item = await world.leaves(topic, result);
-    const leftAt = performance.now();
-    await world.observer.until(`the trace of ${topic}`, () =>
-      world.sink.spans.some(span => span.traceId === item.uuid && span.parentSpanId === null),
-    );
-    arrivals.push(performance.now() - leftAt);
-    left.set(topic, item);
-    told.set(item.uuid, await rootByApi(world, item.uuid));
-  }
-}
-
-async function rootByApi({ api }: World, uuid: string) {
-  const trace = await api.get<{
-    readonly resourceSpans: readonly {
-      readonly scopeSpans: readonly { readonly spans: readonly ApiSpan[] }[];
-    }[];
-  }>(`/api/tenant/${TENANT}/item/${uuid}/trace`);
-  const all = trace.resourceSpans.flatMap(each => each.scopeSpans.flatMap(scope => scope.spans));
-  const root = all.find(span => (span.parentSpanId ?? '') === '' && span.traceId === uuid);
-  return { start: root?.startTimeUnixNano ?? '', end: root?.endTimeUnixNano ?? '' };
-}
-
-interface ApiSpan {
-  readonly traceId: string;
-  readonly parentSpanId?: string;
-  readonly startTimeUnixNano: string;
-  readonly endTimeUnixNano: string;
-}
-
-const traceOf = (topic: string) => byTrace(spans).get(left.get(topic)?.uuid ?? '') ?? [];
+const traceOf = (topic: string) => byTrace(spans).get(told.left.get(topic)?.uuid ?? '') ?? [];
 
 test('check 01: ids are well formed and unique over all traces, and every span has a name, a kind and a time', () => {
   expect(spans.length).toBeGreaterThan(200);
@@ -116,7 +65,7 @@ test('check 02: each span arrives once, and what is sent again is equal byte for
 });
 
 test('check 03: each trace has one root and no orphans within ten seconds after its item left', () => {
-  expect(Math.max(...arrivals)).toBeLessThan(10_000);
+  expect(Math.max(...told.arrivals)).toBeLessThan(10_000);
   for (const trace of byTrace(spans).values()) {
     const ids = new Set(trace.map(({ spanId }) => spanId));
     expect(trace.filter(({ parentSpanId }) => parentSpanId === null)).toHaveLength(1);
@@ -134,14 +83,17 @@ test('check 04: no child begins before its parent or ends after it', () => {
   expect(outside.map(({ name }) => name)).toEqual([]);
 });
 
-test('check 05: an item begins and ends when the API says, in all nine digits', () => {
+test('check 05: an item begins and ends when its own record says, in all nine digits', () => {
   const lastDigits = new Set<string>();
-  for (const { uuid } of left.values()) {
+  for (const { uuid } of told.left.values()) {
     const root = spans.find(span => span.traceId === uuid && span.parentSpanId === null);
-    expect({ start: String(root?.start), end: String(root?.end) }).toEqual(told.get(uuid));
-    lastDigits.add(String(root?.start).slice(-3)).add(String(root?.end).slice(-3));
+    const life = { from: String(root?.start), to: String(root?.end) };
+    expect(recorded.get(uuid)).toEqual(life);
+    expect(told.explained.get(uuid)).toEqual(life);
+    expect(told.drawn.get(uuid)).toEqual(life);
+    lastDigits.add(life.from.slice(-3)).add(life.to.slice(-3));
   }
-  // Not rounded on the way, in both places alike: six times, and hardly all of them a whole microsecond.
+  // Not rounded on the way, everywhere alike: six times, and hardly all of them a whole microsecond.
   expect([...lastDigits].some(digits => digits !== '000')).toBe(true);
 });
 
@@ -169,12 +121,12 @@ test('check 07: after a reset the buildsets are linked, name the cause, and have
     const reset = sets.find(span => span.attributes['gatehouse.culprit.build.id'] !== undefined);
     expect(reset?.attributes).toMatchObject({
       'gatehouse.cause.code': 'item-ahead-failed',
-      'gatehouse.culprit.item.id': left.get('A')?.uuid,
+      'gatehouse.culprit.item.id': told.left.get('A')?.uuid,
       'gatehouse.culprit.build.id': culprit?.attributes['gatehouse.build.id'],
       'gatehouse.culprit.job': 'project-test1',
     });
     expect(reset && relationsOf(reset).get('caused_by')).toMatchObject({
-      traceId: left.get('A')?.uuid,
+      traceId: told.left.get('A')?.uuid,
       spanId: culprit?.spanId,
     });
     for (const set of sets.filter(each => each === reset || each === sets[0])) {
@@ -185,6 +137,32 @@ test('check 07: after a reset the buildsets are linked, name the cause, and have
       );
       expect(builds.length).toBeGreaterThan(0);
       for (const build of builds) expect(build.parentSpanId).toBe(set.spanId);
+    }
+  }
+});
+
+test('check 08: builds that ran when a reset came end with it as cancellations that say so', () => {
+  for (const [topic, stoppedJobs] of [
+    ['B', ['project-test1', 'project-test2']],
+    ['C', ['project-merge']],
+  ] as const) {
+    const trace = traceOf(topic);
+    const superseded = trace.filter(span => span.attributes['gatehouse.result'] === 'SUPERSEDED');
+    const stopped = trace.filter(
+      span => kindOf(span) === 'Build' && span.attributes['gatehouse.result'] === 'CANCELED',
+    );
+    expect(stopped.map(build => build.attributes['gatehouse.job']).toSorted(), topic).toEqual(stoppedJobs);
+    for (const build of stopped) {
+      expect(build.attributes).toMatchObject({
+        'gatehouse.cause.code': 'reset',
+        'gatehouse.cause.text': expect.stringMatching(/^the item is tested again/),
+        'cicd.pipeline.task.run.result': 'cancellation',
+      });
+      expect(build.status.code).toBe(0);
+      const set = superseded.find(({ spanId }) => spanId === build.parentSpanId);
+      expect(build.end <= (set?.end ?? 0n), `${build.name} ends with its buildset`).toBe(true);
+      // It had begun: an executor worked for it until it was told to stop.
+      expect(trace.filter(span => span.parentSpanId === build.spanId).map(kindOf)).toContain('JobExecution');
     }
   }
 });

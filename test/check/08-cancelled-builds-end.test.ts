@@ -2,6 +2,8 @@
  * Check 08: every build that was started ends in one span, whoever stopped it: a reset, an abandoned change, another pipeline, an
  * operator, a new patchset. Its result is a cancellation, it is not red, it says why, and it lies within its attempt. What the
  * executor did until it stopped hangs below it, also when the item has long left; an executor that never answers changes nothing.
+ *
+ * The reset with builds of two items under way is told in `the-head-fails.ts`, and its check 08 stands with the others of that story.
  */
 import { expect, test } from 'vitest';
 import { endedSpans } from '../../src/tracing/spans/ended-spans.ts';

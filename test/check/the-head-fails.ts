@@ -1,0 +1,105 @@
+/**
+ * The story checks 01 to 05, 07, 08 and 21 look at: three changes in the gate, the first one fails while builds of all three run,
+ * and the collector refuses some requests on the way. The builds of the others are stopped, what they test is new.
+ */
+
+import path from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import type { Explanation } from '../../src/tracing/explain.ts';
+import type { FinishedItem } from '../scenario/observer.ts';
+import { stateOf, TENANT } from '../scenario/site.ts';
+import type { World } from '../scenario/world.ts';
+
+const UNAVAILABLE = 14;
+
+/** Decimal nanoseconds. */
+export interface Life {
+  readonly from: string;
+  readonly to: string;
+}
+
+export interface Told {
+  /** By topic. */
+  readonly left: ReadonlyMap<string, FinishedItem>;
+  /** By item, as `/explain` tells it of the item's record. */
+  readonly explained: ReadonlyMap<string, Life>;
+  /** By item, as the API's `/trace` has its root. */
+  readonly drawn: ReadonlyMap<string, Life>;
+  /** Milliseconds from the moment an item was seen to have left until its root was at the collector. */
+  readonly arrivals: readonly number[];
+}
+
+export async function tellTheHeadFails(world: World): Promise<Told> {
+  for (const topic of ['A', 'B', 'C']) await world.propose(topic);
+  for (const topic of ['A', 'B', 'C']) await world.approve(topic);
+  world.fail('project-test1', 'A');
+  await world.runs('project-merge: A');
+  world.release(/project-merge: A$/);
+  await world.runs('project-merge: A B', 'project-test1: A', 'project-test2: A');
+  world.release(/project-merge: A B$/);
+  await world.runs(
+    'project-merge: A B C',
+    ...['project-test1: A', 'project-test2: A', 'project-test1: A B', 'project-test2: A B'],
+  );
+  world.sink.answerNext({ kind: 'status', code: UNAVAILABLE }, { kind: 'status', code: UNAVAILABLE });
+  world.release(/project-test1: A$/);
+  await world.runs('project-test2: A', 'project-merge: B');
+  world.free();
+  return whatCameOfThem(world);
+}
+
+async function whatCameOfThem(world: World): Promise<Told> {
+  const left = new Map<string, FinishedItem>();
+  const explained = new Map<string, Life>();
+  const drawn = new Map<string, Life>();
+  const arrivals: number[] = [];
+  for (const [topic, result] of [
+    ['A', 'FAILURE'],
+    ['B', 'SUCCESS'],
+    ['C', 'SUCCESS'],
+  ] as const) {
+    const item = await world.leaves(topic, result);
+    const leftAt = performance.now();
+    await world.observer.until(`the trace of ${topic}`, () =>
+      world.sink.spans.some(span => span.traceId === item.uuid && span.parentSpanId === null),
+    );
+    arrivals.push(performance.now() - leftAt);
+    left.set(topic, item);
+    explained.set(item.uuid, await lifeByExplanation(world, item.uuid));
+    drawn.set(item.uuid, await lifeByTrace(world, item.uuid));
+  }
+  return { left, explained, drawn, arrivals };
+}
+
+async function lifeByExplanation({ api }: World, uuid: string): Promise<Life> {
+  const told = await api.get<Explanation>(`/api/tenant/${TENANT}/item/${uuid}/explain`);
+  return { from: told.enqueuedAt, to: told.until };
+}
+
+interface ApiSpan {
+  readonly traceId: string;
+  readonly parentSpanId?: string;
+  readonly startTimeUnixNano: string;
+  readonly endTimeUnixNano: string;
+}
+
+async function lifeByTrace({ api }: World, uuid: string): Promise<Life> {
+  const trace = await api.get<{
+    readonly resourceSpans: readonly {
+      readonly scopeSpans: readonly { readonly spans: readonly ApiSpan[] }[];
+    }[];
+  }>(`/api/tenant/${TENANT}/item/${uuid}/trace`);
+  const all = trace.resourceSpans.flatMap(each => each.scopeSpans.flatMap(scope => scope.spans));
+  const root = all.find(span => (span.parentSpanId ?? '') === '' && span.traceId === uuid);
+  return { from: root?.startTimeUnixNano ?? '', to: root?.endTimeUnixNano ?? '' };
+}
+
+/** Of each item, its row in the history as it is on the disk; ask when the service has ended. */
+export function livesInHistory({ config }: World): ReadonlyMap<string, Life> {
+  const root = path.resolve(path.dirname(config), '..');
+  using database = new DatabaseSync(path.join(stateOf(root), 'history.sqlite'), { readOnly: true });
+  const rows = database.prepare('select uuid, enqueued_at, left_at from item').all();
+  return new Map(
+    rows.map(row => [String(row.uuid), { from: String(row.enqueued_at), to: String(row.left_at) }]),
+  );
+}
