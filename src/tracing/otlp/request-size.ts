@@ -11,6 +11,7 @@ export function estimatedBytes(span: SpanRecord): number {
   let bytes = 128 + textBytes(span.name) + attributeBytes(span.attributes);
   for (const link of span.links) bytes += 64 + attributeBytes(link.attributes);
   for (const event of span.events) bytes += 32 + textBytes(event.name) + attributeBytes(event.attributes);
+  if (span.status.code === 'error') bytes += textBytes(span.status.message);
   if (span.traceState !== undefined) bytes += textBytes(span.traceState);
   // As if it shared them with no other span of its request.
   if (span.resource !== undefined) bytes += attributeBytes(span.resource);
@@ -22,7 +23,7 @@ function attributeBytes(attributes: Attributes): number {
   let bytes = 0;
   for (const name in attributes) {
     const value = attributes[name];
-    bytes += 24 + name.length;
+    bytes += 24 + textBytes(name);
     if (typeof value === 'string') bytes += textBytes(value);
     else if (typeof value === 'object') for (const each of value) bytes += 12 + textBytes(String(each));
   }

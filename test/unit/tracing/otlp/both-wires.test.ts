@@ -237,6 +237,19 @@ describe('grpc alone', () => {
       expect.stringMatching(/^gatehouse\/0\.1\.0 \(connection 2\) OTel/),
     ]);
   });
+
+  it('leaves a connection that failed at once, while other requests still hang on it', async () => {
+    const sink = await sinkFor('grpc');
+    sink.answerNext({ kind: 'hang' }, { kind: 'status', code: status.UNAVAILABLE });
+    const exporter = exporterTo('grpc', sink.url);
+    const hanging = exporter.send(one);
+    await sink.waitForRequests(1);
+    await exporter.send(one);
+    expect((await exporter.send(one)).kind).toBe('delivered');
+    expect(sink.connections).toBe(2);
+    exporter.close();
+    expect((await hanging).kind).toBe('again');
+  });
 });
 
 describe('http/protobuf alone', () => {
