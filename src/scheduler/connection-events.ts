@@ -17,7 +17,7 @@ import type { QueueEntry } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
 import { create, type Operation, type Store, set } from '../store/port.ts';
 import { createQuarantine } from '../store/quarantine.ts';
-import { eventLogFacts } from '../tracing/log-facts.ts';
+import { deliveryLogFacts, eventLogFacts } from '../tracing/log-facts.ts';
 import { type FailureReason, withFailure } from '../tracing/spans/event-process-spans.ts';
 import { type Attempts, type ForwardDeps, forwardOperations, givenUpRows } from './forward-event.ts';
 import { landingsOf } from './landings.ts';
@@ -73,11 +73,11 @@ async function processEntry(
       signal.throwIfAborted();
       // What is remembered of the host was written by an upgraded scheduler: the event is for it as well.
       if (isNewerRecord(error) || isOutOfContact(error)) throw error;
-      const facts = { err: error, ...eventLogFacts(entry.value.uuid), attempt };
+      const facts = { err: error, ...deliveryLogFacts(entry.value), attempt };
       failures = withFailure(failures, { at: clock.now(), reason: reasonOf(error) });
       if (attempt >= MAX_ATTEMPTS && !isRemoteFault(error)) {
         deps.log.error(
-          facts,
+          { ...facts, ...eventLogFacts(entry.value.uuid) },
           `an event of connection ${deps.connection.name} cannot be processed; it is laid aside`,
         );
         const trace = givenUpRows(

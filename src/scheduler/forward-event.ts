@@ -22,7 +22,7 @@ import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
-import { decisionLogFacts } from '../tracing/log-facts.ts';
+import { decisionLogFacts, deliveryLogFacts, eventLogFacts } from '../tracing/log-facts.ts';
 import { traceStateOf } from '../tracing/sampling.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import type { Processing } from '../tracing/spans/event-process-spans.ts';
@@ -84,6 +84,10 @@ export function forwardOperations(
   for (const decision of decisions) {
     const { code, tenant, changeText, text } = decision;
     deps.log.info({ code, tenant, change: changeText, ...decisionLogFacts(decision) }, text);
+  }
+  for (const { trigger, tenants } of forwards) {
+    const facts = { ...deliveryLogFacts(event), ...eventLogFacts(trigger.uuid) };
+    deps.log.debug({ ...facts, tenants: tenants.length }, 'an event goes to the tenants of its project');
   }
   operations.push(...decisionRows(decisions, deps.paths.historyOutbox, processedAt));
   const trip: Trip = {

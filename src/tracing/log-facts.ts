@@ -9,7 +9,7 @@
  */
 import { isUuid, type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../lib/ids.ts';
 import type { Decision } from '../model/decision.ts';
-import type { PipelineEvent, TenantEvent } from '../model/event.ts';
+import type { ConnectionEvent, PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { MergerRequest } from '../model/merge.ts';
 import type { ReportIntent } from '../model/report-intent.ts';
 
@@ -17,6 +17,8 @@ export interface LogFacts {
   readonly trace_id?: TraceId;
   readonly span_id?: SpanId;
   readonly event?: Uuid;
+  /** As the code host counts them. */
+  readonly delivery?: string;
   readonly item?: Uuid;
   readonly buildset?: Uuid;
   readonly build?: Uuid;
@@ -25,7 +27,18 @@ export interface LogFacts {
   readonly report?: Uuid;
 }
 
-/** Of an event of a connection, a tenant or an operator: its own trace. */
+/**
+ * Of an event that was not processed yet: which traces it leads to is known afterwards only. Each of them has the delivery as
+ * `gatehouse.delivery.id`.
+ */
+export function deliveryLogFacts({
+  uuid,
+  deliveryId,
+}: Pick<ConnectionEvent, 'uuid' | 'deliveryId'>): LogFacts {
+  return { event: uuid, delivery: deliveryId };
+}
+
+/** Of an event that has a trace of its own: a trigger, one that leads to none, an operator's. */
 export function eventLogFacts(event: Uuid): LogFacts {
   return { ...inTraceOf(event, event), event };
 }

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createApi } from '../../src/cmd/client/api.ts';
 import { systemClock } from '../../src/lib/clock.ts';
+import { bothLogs } from '../fake/both-logs.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { createDeveloper, type Developer } from './developer.ts';
 import { openLineFifo } from './line-fifo.ts';
@@ -51,7 +52,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
       store,
       clock: setup.clock ?? systemClock(),
     },
-    log.log,
+    setup.secondLog === undefined ? log.log : bothLogs(log.log, setup.secondLog),
   );
   const traced = setup.collectorDown !== true && setup.tracingOff !== true;
   const api = createApi(service.url);

@@ -17,6 +17,7 @@
 import type { Api } from '../../src/cmd/client/api.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import type { Clock } from '../../src/lib/clock.ts';
+import type { Log } from '../../src/lib/log.ts';
 import type { LiveItem } from '../../src/web/live-item.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer, Files } from './developer.ts';
@@ -48,6 +49,8 @@ export interface WorldSetup {
   readonly tracingOff?: boolean;
   /** That of the service; default the system's. */
   readonly clock?: Clock;
+  /** Hears what the service logs as well. */
+  readonly secondLog?: Log;
   /** Warnings and errors of the log that belong to the story. */
   readonly expectedTrouble?: readonly RegExp[];
 }

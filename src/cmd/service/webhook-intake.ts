@@ -10,6 +10,7 @@ import { createOfferGroup, type OfferGroup } from '../../store/offer-group.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 import type { LiveTracing } from '../../tracing/live-tracing.ts';
+import { deliveryLogFacts } from '../../tracing/log-facts.ts';
 import type { Contact } from './contact.ts';
 import { type DuplicateDeps, tellDuplicate } from './duplicate-delivery.ts';
 
@@ -79,6 +80,8 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     const sampled = deps.tracing.isSampled(uuid);
     const offered = { uuid, connection, ...event, receivedAt: now, storedAt: now, sampled };
     const outcome = await queue.group.offer(offered, event.deliveryId);
+    if (outcome === 'stored')
+      deps.log.debug({ connection, ...deliveryLogFacts(offered) }, 'an event came in by webhook');
     if (outcome === 'duplicate') await tellDuplicate(offered, queue.driver, deps);
     return outcome;
   }
