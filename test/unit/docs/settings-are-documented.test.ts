@@ -38,6 +38,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ],
   ['zookeeper', optionsIn(textOf('src/settings/zookeeper-section.ts'))],
   ['log', optionsIn(readerOf(SECTIONS, 'readLog'))],
+  ['metrics', optionsIn(textOf('src/settings/metrics-section.ts'))],
   [
     'tracing',
     ['tracing-settings', 'collector-options', 'keep-option']
