@@ -5,8 +5,8 @@
  *     const drain = createOutboxDrain({ store, path: paths.spanOutbox, deliver: rows => sender.deliver(rows), … });
  *     await drain.run(signal);
  *
- * While the other side is down rows wait, bounded by age and bytes: beyond that the oldest are dropped, unread, and counted
- * by reason. The gate never waits for any of this.
+ * While the other side is down rows wait, bounded by age and bytes: beyond that the oldest are dropped, unread, and whoever
+ * asked is told how much was in them. The gate never waits for any of this.
  */
 import { type Backoff, backoffDelay } from '../lib/backoff.ts';
 import { type Clock, toMilliseconds } from '../lib/clock.ts';
@@ -25,16 +25,25 @@ import { wakeUps } from './wake-ups.ts';
  */
 export type Delivery =
   | 'delivered'
-  /** Will never arrive: done with it, counted under that reason. */
+  /** A part of it, at least, will never arrive: done with it. Which part only the deliverer knows, who has counted and told it. */
   | { readonly lost: string }
   /** The same rows again, not earlier; undefined: our own back-off. */
   | { readonly retryAfterMs: number | undefined };
 
 export interface OutboxBounds {
-  /** Older rows are dropped, reason `too-old`. */
+  /** Older rows are dropped, as `too-old`. */
   readonly maxAgeMs: number;
-  /** When more bytes wait, the oldest rows are dropped, reason `outbox-full`. */
+  /** When more bytes wait, the oldest rows are dropped, as `outbox-full`. */
   readonly maxBytes: number;
+}
+
+export type DropReason = 'too-old' | 'outbox-full';
+
+/** What the bounds dropped at once. */
+export interface DroppedRows {
+  readonly rows: number;
+  /** What they held together, in spans for instance; at least: a row that does not say counts as one. */
+  readonly values: number;
 }
 
 export interface OutboxDrainDeps {
@@ -53,8 +62,8 @@ export interface OutboxDrainDeps {
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
   /** Told of a delivery that failed and will be tried again. */
   readonly onRetry?: (attempt: number, reason: unknown) => void;
-  /** Told of rows that will never arrive. */
-  readonly onLost?: (reason: string, rows: number) => void;
+  /** Told of rows nobody will ever be handed. */
+  readonly onDropped?: (reason: DropReason, dropped: DroppedRows) => void;
 }
 
 export interface OutboxCounters {
@@ -63,9 +72,8 @@ export interface OutboxCounters {
   readonly bytes: number;
   /** Of the oldest row that waits; 0 when none does. */
   readonly oldestAgeMs: number;
+  /** Rows the other side is done with. */
   readonly delivered: number;
-  /** Rows by reason. */
-  readonly lost: ReadonlyMap<string, number>;
 }
 
 export interface OutboxDrain {
@@ -87,7 +95,6 @@ export function createOutboxDrain(deps: OutboxDrainDeps): OutboxDrain {
 
 class Drain implements OutboxDrain {
   readonly #deps: OutboxDrainDeps;
-  readonly #lost = new Map<string, number>();
   /** When we first saw rows that do not say when they were written, by path. */
   #firstSeen = new Map<string, number>();
   #waiting: readonly OutboxEntry[] = [];
@@ -104,7 +111,6 @@ class Drain implements OutboxDrain {
       bytes: bytesOf(this.#waiting),
       oldestAgeMs: this.#waiting.reduce((oldest, entry) => Math.max(oldest, this.#ageOf(entry)), 0),
       delivered: this.#delivered,
-      lost: new Map(this.#lost),
     };
   }
 
@@ -157,10 +163,11 @@ class Drain implements OutboxDrain {
     await this.#drop(surplus, 'outbox-full', signal);
   }
 
-  async #drop(entries: readonly OutboxEntry[], reason: string, signal: AbortSignal): Promise<void> {
+  async #drop(entries: readonly OutboxEntry[], reason: DropReason, signal: AbortSignal): Promise<void> {
     if (entries.length === 0) return;
     await this.#remove(entries, signal);
-    this.#countLost(reason, entries.length);
+    const values = entries.reduce((sum, entry) => sum + entry.values, 0);
+    this.#deps.onDropped?.(reason, { rows: entries.length, values });
   }
 
   /** @returns false when it has to look again: something failed, or time has passed. */
@@ -179,8 +186,7 @@ class Drain implements OutboxDrain {
     this.#failures = 0;
     // Not abortable: what arrived must not be sent again only because we are being stopped.
     await this.#remove(entries);
-    if (outcome === 'delivered') this.#delivered += data.length;
-    else this.#countLost(outcome.lost, data.length);
+    this.#delivered += data.length;
     return true;
   }
 
@@ -228,11 +234,6 @@ class Drain implements OutboxDrain {
       const nodes = await settle(store, () => store.getMany(left.map(operation => operation.path)), signal);
       left = left.filter((_, index) => nodes[index] !== undefined);
     }
-  }
-
-  #countLost(reason: string, rows: number): void {
-    this.#lost.set(reason, (this.#lost.get(reason) ?? 0) + rows);
-    this.#deps.onLost?.(reason, rows);
   }
 
   #delay(): number {

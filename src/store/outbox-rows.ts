@@ -30,7 +30,8 @@ function rowsOf<T>(
   at: Nanoseconds,
 ): readonly Operation[] {
   const data = codec.encode(values);
-  if (data.byteLength <= ROW_BYTES || values.length === 1) return [outboxOperation(path, data, at)];
+  if (data.byteLength <= ROW_BYTES || values.length === 1)
+    return [outboxOperation(path, data, at, values.length)];
   const half = Math.ceil(values.length / 2);
   return [...rowsOf(path, values.slice(0, half), codec, at), ...rowsOf(path, values.slice(half), codec, at)];
 }

@@ -4,8 +4,9 @@
  *
  *     await fence.commit([set(item, ended), outboxOperation(paths.spanOutbox, spansCodec.encode(spans), now)], id);
  *
- * A row's name is `<bytes>-<milliseconds>-<seq>`: how many rows wait, how large and how old they are is known from one
- * listing of names, also while the other side has been down for hours. outbox-drain.ts delivers.
+ * A row's name is `<bytes>-<milliseconds>-<values>-<seq>`: how many rows wait, how large and how old they are, how much they hold
+ * is known from one listing of names, also while the other side has been down for hours. Rows of release 0.2 do not say how many
+ * values they hold. outbox-drain.ts delivers.
  */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { create, type Operation, type Store } from './port.ts';
@@ -16,6 +17,8 @@ export interface OutboxEntry {
   readonly bytes: number;
   /** Wall time in milliseconds since the epoch; undefined when the writer did not say. */
   readonly at: number | undefined;
+  /** Spans, history rows, reports in it; 1 when the writer did not say. */
+  readonly values: number;
 }
 
 export interface OutboxRow extends OutboxEntry {
@@ -27,10 +30,11 @@ export interface OutboxRow extends OutboxEntry {
  *
  * @param path the outbox, which must exist and never be deleted.
  * @param at when the fact happened; without it a row's age counts from when a reader first saw it.
+ * @param values how many values it holds.
  */
-export function outboxOperation(path: string, data: Uint8Array, at?: Nanoseconds): Operation {
+export function outboxOperation(path: string, data: Uint8Array, at?: Nanoseconds, values = 1): Operation {
   const written = at === undefined ? 0 : Math.trunc(toMilliseconds(at));
-  return create(`${path}/${data.byteLength}-${written}-`, data, { sequential: true });
+  return create(`${path}/${data.byteLength}-${written}-${values}-`, data, { sequential: true });
 }
 
 /** What waits, oldest first. */
@@ -39,8 +43,9 @@ export async function listOutbox(store: Store, path: string): Promise<readonly O
   const ordered = names.map(name => ({ name, sequence: name.slice(-10) }));
   ordered.sort((a, b) => (a.sequence < b.sequence ? -1 : 1));
   return ordered.map(({ name }) => {
-    const [bytes, at] = name.split('-');
-    return { path: `${path}/${name}`, bytes: Number(bytes), at: at === '0' ? undefined : Number(at) };
+    const [bytes, at, ...rest] = name.split('-');
+    const values = rest.length > 1 ? Number(rest[0]) : 1;
+    return { path: `${path}/${name}`, bytes: Number(bytes), at: at === '0' ? undefined : Number(at), values };
   });
 }
 

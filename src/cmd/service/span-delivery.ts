@@ -75,13 +75,10 @@ export function createSpanDrain(deps: SpanDrainDeps): OutboxDrain {
     random: Math.random,
     ...(deps.pause === undefined ? {} : { pause: deps.pause }),
     onRetry: (attempt, reason) => log.debug({ attempt, err: reason }, 'spans wait for the collector'),
-    onLost(reason, rows) {
-      log.error({ reason, rows }, 'spans were given up');
-      // What the sender refused it has counted; rows the bounds dropped were never handed to it.
-      if (reason === 'too-old' || reason === 'outbox-full') {
-        sender.noteLost(reason, rows);
-        onProgress();
-      }
+    onDropped(reason, { rows, values }) {
+      log.error({ reason, rows, spans: values }, 'spans were given up');
+      sender.noteLost(reason, values);
+      onProgress();
     },
   });
 }

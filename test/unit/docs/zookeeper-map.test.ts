@@ -35,6 +35,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   priority: '\\d{3}',
   bytes: '\\d+',
   milliseconds: '\\d+',
+  values: '\\d+',
   part: '\\d{4}',
 };
 
