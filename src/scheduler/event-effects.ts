@@ -4,7 +4,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { LeaveCode } from '../model/cause.ts';
-import { type ChangeKey, changeText } from '../model/change.ts';
+import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import { spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -14,7 +14,7 @@ import type { Operation } from '../store/port.ts';
 import type { EventEffect } from '../tracing/spans/event-effect.ts';
 import { internalEventSpans } from '../tracing/spans/internal-event-spans.ts';
 import { managementEventSpans } from '../tracing/spans/management-event-spans.ts';
-import type { SpanStyle } from '../tracing/spans/span-options.ts';
+import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import type { Draft } from './decide.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 
@@ -34,11 +34,11 @@ export function effectRows(
   takenAt: Nanoseconds,
   context: PipelineContext,
 ): readonly Operation[] {
-  const style = context.committing.spans();
-  if (style === undefined) return [];
+  const options = context.committing.spans();
+  if (options === undefined) return [];
   const told = new Set<QueueItem>();
   const endedAt = context.clock.now();
-  const spans = events.flatMap(event => spansOf(event, { draft, takenAt, endedAt, told }, context, style));
+  const spans = events.flatMap(event => spansOf(event, { draft, takenAt, endedAt, told }, context, options));
   return outboxRows(context.committing.places.spanOutbox, spans, spansCodec, endedAt);
 }
 
@@ -54,20 +54,27 @@ function spansOf(
   event: PipelineEvent,
   turn: Turn,
   context: PipelineContext,
-  style: SpanStyle,
+  options: SpanOptions,
 ): readonly SpanRecord[] {
   switch (event.kind) {
     case 'superseded': {
       if (event.internal?.sampled !== true) return [];
       const { queuedAt, causedBy } = event.internal;
       const left = claim(turn, item => codeOf(item) === 'superseded' && isOf(item, event.change));
-      return internal(event, { queuedAt, span: causedBy, relation: 'caused_by' }, left, turn, context, style);
+      return internal(
+        event,
+        { queuedAt, span: causedBy, relation: 'caused_by' },
+        left,
+        turn,
+        context,
+        options,
+      );
     }
     case 'change-updated': {
       if (event.origin?.sampled !== true) return [];
       const { queuedAt, span } = event.origin;
       const left = claimByNews(turn, event.change);
-      return internal(event, { queuedAt, span, relation: 'follows' }, left, turn, context, style);
+      return internal(event, { queuedAt, span, relation: 'follows' }, left, turn, context, options);
     }
     case 'dequeue':
       return event.management?.sampled === true
@@ -77,13 +84,13 @@ function spansOf(
               command: 'dequeue',
               tenant: context.tenant.name,
               pipeline: context.pipeline.name,
-              change: textOf(event.change, context),
+              change: knownChange(event.change, context),
               origin: event.management,
               takenAt: turn.takenAt,
               endedAt: turn.endedAt,
               effect: dequeueEffect(turn, event.change),
             },
-            style,
+            options,
           )
         : [];
     default:
@@ -97,7 +104,7 @@ function internal(
   left: readonly QueueItem[],
   { takenAt, endedAt }: Turn,
   context: PipelineContext,
-  style: SpanStyle,
+  options: SpanOptions,
 ): readonly SpanRecord[] {
   const [first] = left;
   if (first === undefined) return [];
@@ -108,7 +115,7 @@ function internal(
       tenant: context.tenant.name,
       pipeline: context.pipeline.name,
       project: first.changes[0].project,
-      change: textOf(event.change, context),
+      change: knownChange(event.change, context),
       queuedAt: origin.queuedAt,
       takenAt,
       endedAt,
@@ -116,7 +123,7 @@ function internal(
       effect: { outcome: 'dequeued', left: left.map(leaving) },
       renewal: null,
     },
-    style,
+    options,
   );
 }
 
@@ -166,7 +173,6 @@ function isOf(item: QueueItem, change: ChangeKey): boolean {
   return item.changes.some(({ key }) => key === change);
 }
 
-function textOf(key: ChangeKey, context: PipelineContext): string {
-  const record = context.facts.record(key);
-  return record === undefined ? key : changeText(record.change);
+function knownChange(key: ChangeKey, context: PipelineContext): Change | ChangeKey {
+  return context.facts.record(key)?.change ?? key;
 }

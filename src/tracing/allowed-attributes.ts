@@ -68,8 +68,9 @@ const VCS: readonly AttributeKey[] = [
   'vcsBaseName',
   'vcsBaseRevision',
 ];
+const WORKER: readonly AttributeKey[] = ['worker', 'cicdWorker', 'cicdWorkerId'];
 /** The task every span of a build belongs to. */
-const TASK: readonly AttributeKey[] = ['cicdTask', 'cicdTaskId', 'cicdTaskUrl', 'cicdWorker', 'cicdWorkerId'];
+const TASK: readonly AttributeKey[] = ['cicdTask', 'cicdTaskId', 'cicdTaskUrl'];
 const CULPRIT: readonly AttributeKey[] = [
   'causeCode',
   'causeText',
@@ -80,15 +81,15 @@ const CULPRIT: readonly AttributeKey[] = [
   'culpritResult',
   'linkCausedBy',
 ];
-const BUILD: readonly AttributeKey[] = [...TASK, 'buildsetId', 'buildId', 'job', 'attempt'];
-const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'worker', 'project'];
-const REQUEST: readonly AttributeKey[] = ['buildsetId', 'worker', 'outcome', 'conflictFiles'];
+const BUILD: readonly AttributeKey[] = [...TASK, ...WORKER, 'buildsetId', 'buildId', 'job', 'attempt'];
+const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'project'];
+const REQUEST: readonly AttributeKey[] = [...VCS, ...WORKER, 'buildsetId', 'outcome', 'conflictFiles'];
+const HOST_REPORT: readonly AttributeKey[] = [...VCS, 'action', 'outcome', 'reason', 'connection', 'tries'];
 const EVENT: readonly AttributeKey[] = [
+  ...VCS,
   'eventType',
   'connection',
   'delivery',
-  'project',
-  'change',
   'outcome',
   'reason',
   'tenants',
@@ -126,7 +127,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   ],
   Merge: REQUEST,
   RepoState: REQUEST,
-  MergerJob: ['buildsetId', 'worker', 'project'],
+  MergerJob: [...WORKER, 'buildsetId', 'project'],
   Layout: ['buildsetId', 'cached'],
   JobGraph: ['buildsetId', 'cached', 'jobs'],
   FreezeJob: ['buildsetId', 'job'],
@@ -135,7 +136,6 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     ...BUILD,
     ...CULPRIT,
     'voting',
-    'worker',
     'skippedBecause',
     'dependsOn',
     'linkRetryOf',
@@ -143,15 +143,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'cicdTaskResult',
   ],
   ExecutorQueue: [...BUILD, 'outcome'],
-  JobExecution: [
-    ...VCS,
-    ...BUILD,
-    'worker',
-    'cicdTaskResult',
-    'continuation',
-    'linkContinuesIn',
-    'linkContinuedFrom',
-  ],
+  JobExecution: [...VCS, ...BUILD, 'cicdTaskResult', 'continuation', 'linkContinuesIn', 'linkContinuedFrom'],
   FetchRefs: [...STEP, 'refs', 'bytes'],
   MergeChanges: [...STEP, 'changes', 'branch'],
   ReadConfig: [...STEP, 'files', 'branches', 'cached'],
@@ -168,9 +160,9 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   ScriptStep: [...STEP, 'exitCode'],
   Cleanup: [...STEP, 'files', 'bytes'],
   JobSpan: [...BUILD, 'toldParent'],
-  Report: ['action', 'outcome'],
-  HostReport: ['action', 'outcome', 'reason', 'connection', 'tries'],
-  HostMerge: ['action', 'outcome', 'reason', 'connection', 'tries'],
+  Report: [...VCS, 'action', 'outcome'],
+  HostReport: HOST_REPORT,
+  HostMerge: HOST_REPORT,
   ConnectionEvent: EVENT,
   EventReceive: ['connection'],
   EventQueued: ['connection'],

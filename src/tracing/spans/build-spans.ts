@@ -14,6 +14,7 @@ import type { ItemContext } from './item-context.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
 import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
+import { workerAttributes } from './worker-attributes.ts';
 
 export function planBuild(
   context: ItemContext,
@@ -99,9 +100,7 @@ function executedBuild({ options, item }: ItemContext, buildset: BuildSet, build
     ownTrace: build.ownTrace === true,
     own: {
       ...whose(buildset, build),
-      worker,
-      cicdWorker: worker,
-      cicdWorkerId: worker,
+      ...workerAttributes(worker),
       cicdTask: build.job,
       cicdTaskId: build.uuid,
       cicdTaskUrl: options.urls?.build(item, build.uuid),
@@ -147,7 +146,7 @@ function ownAttributes(
   return {
     ...whose(buildset, build),
     voting: build.voting,
-    worker: workerAtEnd(build),
+    ...workerAttributes(workerAtEnd(build)),
     skippedBecause: build.state.state === 'skipped' ? build.state.because : undefined,
     dependsOn: dependenciesOf(buildset, build),
     ...causeAttributes(cause, cause === null ? undefined : cancelText(cause)),
@@ -157,8 +156,6 @@ function ownAttributes(
     cicdTaskId: build.uuid,
     cicdTaskUrl: options.urls?.build(item, build.uuid),
     cicdTaskResult: cicdResultOf(resultOfBuild(build, known.end)),
-    cicdWorker: workerAtEnd(build),
-    cicdWorkerId: workerAtEnd(build),
   };
 }
 

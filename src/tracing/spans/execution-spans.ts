@@ -98,6 +98,7 @@ function planInside(item: ItemTrace, build: ExecutedBuild, parent: ParentSpan, s
         start,
         end,
         result: build.result,
+        common: item.withChange(),
         own: { ...build.own, linkContinuesIn: isContinued ? traceId : undefined },
         links: isContinued
           ? [linkTo({ traceId, spanId: continuationSpanId(parent.id()) }, 'continues_in')]

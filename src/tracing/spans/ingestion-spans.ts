@@ -5,16 +5,17 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
-import { type Change, changeText } from '../../model/change.ts';
+import type { Change } from '../../model/change.ts';
 import type { SpanReference } from '../../model/event.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { eventKind } from '../zuul-names.ts';
+import { aboutAttributes } from './change-attributes.ts';
 import { type EventTrace, eventTrace, station } from './event-context.ts';
 import { eventProcessSpans, type Processing } from './event-process-spans.ts';
 import { linkTo } from './links.ts';
-import type { SpanStyle } from './span-options.ts';
+import type { SpanOptions } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
 
 export type IngestionOutcome =
@@ -52,12 +53,12 @@ export interface IngestionFacts {
   readonly sampled: boolean;
 }
 
-export function ingestionSpans(facts: IngestionFacts, style: SpanStyle): readonly SpanRecord[] {
+export function ingestionSpans(facts: IngestionFacts, options: SpanOptions): readonly SpanRecord[] {
   if (!facts.sampled) return [];
   const { outcome, processing, storedAt } = facts;
   const window = { start: facts.receivedAt, end: facts.endedAt };
   const ids = { eventId: facts.event, connection: facts.connection };
-  const { root: top, draft } = eventTrace(facts.event, window, ids, style);
+  const { root: top, draft } = eventTrace(facts.event, window, ids, options);
   const trace: EventTrace = { root: top, draft: { ...draft, driver: facts.driver } };
   const root = spanOf({
     ...trace.draft,
@@ -71,8 +72,7 @@ export function ingestionSpans(facts: IngestionFacts, style: SpanStyle): readonl
     own: {
       eventType: facts.type,
       delivery: facts.deliveryId,
-      project: facts.project,
-      change: facts.change === null ? undefined : changeText(facts.change),
+      ...aboutAttributes(facts.change, facts.project, options),
       ...outcomeAttributes(outcome),
       linkCausedBy: facts.causedBy?.traceId,
     },

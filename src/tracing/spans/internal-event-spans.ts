@@ -10,14 +10,16 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
+import type { Change, ChangeKey } from '../../model/change.ts';
 import type { SpanReference } from '../../model/event.ts';
 import type { PipelineName, ProjectKey, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
+import { aboutAttributes } from './change-attributes.ts';
 import { eventTrace, station, stationOf } from './event-context.ts';
 import { type EventEffect, effectAttributes, effectEvents } from './event-effect.ts';
 import { linkTo } from './links.ts';
 import { type LayoutRenewal, reconfigureSpans } from './reconfigure-spans.ts';
-import type { SpanStyle } from './span-options.ts';
+import type { SpanOptions } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
 
 export interface InternalEventFacts {
@@ -28,8 +30,8 @@ export interface InternalEventFacts {
   /** null: about the tenant as a whole. */
   readonly pipeline: PipelineName | null;
   readonly project: ProjectKey;
-  /** `changeText`, or the key of a change nobody knows any more. */
-  readonly change: string | null;
+  /** The key of a change nobody knows any more; null: about the project. */
+  readonly change: Change | ChangeKey | null;
   readonly queuedAt: Nanoseconds;
   readonly takenAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
@@ -38,11 +40,11 @@ export interface InternalEventFacts {
   readonly renewal: LayoutRenewal | null;
 }
 
-export function internalEventSpans(facts: InternalEventFacts, style: SpanStyle): readonly SpanRecord[] {
+export function internalEventSpans(facts: InternalEventFacts, options: SpanOptions): readonly SpanRecord[] {
   const { event, tenant, origin, renewal } = facts;
   const window = { start: facts.queuedAt, end: facts.endedAt };
   const ids = { tenant, pipeline: facts.pipeline, eventId: event };
-  const trace = eventTrace(event, window, ids, style);
+  const trace = eventTrace(event, window, ids, options);
   const root = spanOf({
     ...trace.draft,
     kind: 'InternalEvent',
@@ -52,8 +54,7 @@ export function internalEventSpans(facts: InternalEventFacts, style: SpanStyle):
     ...window,
     own: {
       eventType: facts.type,
-      project: facts.project,
-      change: facts.change,
+      ...aboutAttributes(facts.change, facts.project, options),
       ...effectAttributes(facts.effect),
       ...(origin.relation === 'follows'
         ? { linkFollows: origin.span.traceId }

@@ -11,6 +11,7 @@ import type { SpanRecord } from '../../model/span.ts';
 import { attributesOf } from '../attribute-values.ts';
 import { planExecution } from './execution-spans.ts';
 import type { SpanOptions } from './span-options.ts';
+import { workerAttributes } from './worker-attributes.ts';
 
 export interface LateExecution {
   readonly tenant: TenantName;
@@ -56,9 +57,7 @@ export function lateExecutionSpans(late: LateExecution, options: SpanOptions): r
         buildId: build,
         job,
         attempt: late.attempt,
-        worker,
-        cicdWorker: worker,
-        cicdWorkerId: worker,
+        ...workerAttributes(worker),
         cicdTask: job,
         cicdTaskId: build,
         cicdTaskUrl: options.urls?.build({ tenant }, build),

@@ -5,13 +5,15 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
+import type { Change, ChangeKey } from '../../model/change.ts';
 import type { ManagementOrigin } from '../../model/event.ts';
 import type { PipelineName, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
+import { aboutAttributes } from './change-attributes.ts';
 import { eventTrace, station } from './event-context.ts';
 import { type EventEffect, effectAttributes, effectEvents } from './event-effect.ts';
 import { linkTo } from './links.ts';
-import type { SpanStyle } from './span-options.ts';
+import type { SpanOptions } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
 
 export interface ManagementEventFacts {
@@ -19,20 +21,23 @@ export interface ManagementEventFacts {
   readonly command: 'dequeue';
   readonly tenant: TenantName;
   readonly pipeline: PipelineName;
-  /** `changeText`, or the key of a change nobody knows. */
-  readonly change: string;
+  /** The key of a change nobody knows. */
+  readonly change: Change | ChangeKey;
   readonly origin: ManagementOrigin;
   readonly takenAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
   readonly effect: EventEffect;
 }
 
-export function managementEventSpans(facts: ManagementEventFacts, style: SpanStyle): readonly SpanRecord[] {
+export function managementEventSpans(
+  facts: ManagementEventFacts,
+  options: SpanOptions,
+): readonly SpanRecord[] {
   const { event, origin, takenAt, endedAt, effect } = facts;
   const { receivedAt, storedAt, parent, caller } = origin;
   const window = { start: receivedAt, end: endedAt };
   const ids = { tenant: facts.tenant, pipeline: facts.pipeline, eventId: event };
-  const trace = eventTrace(event, window, ids, style, parent);
+  const trace = eventTrace(event, window, ids, options, parent);
   const root = spanOf({
     ...trace.draft,
     kind: 'ManagementEvent',
@@ -44,7 +49,7 @@ export function managementEventSpans(facts: ManagementEventFacts, style: SpanSty
     own: {
       eventType: facts.command,
       command: facts.command,
-      change: facts.change,
+      ...aboutAttributes(facts.change, null, options),
       ...effectAttributes(effect),
       linkCaller: caller?.traceId,
     },

@@ -4,6 +4,7 @@ import type { BuildSet, MergerWork } from '../../model/build-set.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent, planSteps, windowOfSteps } from './step-spans.ts';
+import { workerAttributes } from './worker-attributes.ts';
 
 export function planMergerWork(
   context: ItemContext,
@@ -25,9 +26,10 @@ export function planMergerWork(
         start: work.requestedAt,
         end,
         result: end === null ? undefined : resultOfWork(work),
+        common: context.withChange(),
         own: {
           buildsetId: buildset.uuid,
-          worker: work.done?.worker,
+          ...workerAttributes(work.done?.worker),
           outcome: end === null ? undefined : (work.done?.outcome ?? 'withdrawn'),
           conflictFiles: work.done?.outcome === 'conflict' ? buildset.conflict?.files : undefined,
         },
@@ -76,9 +78,9 @@ function planMergerJob(
         parent,
         start: window.start,
         end: window.end,
-        own: { buildsetId: buildset.uuid, worker },
+        own: { buildsetId: buildset.uuid, ...workerAttributes(worker) },
       }),
   };
-  const place = { key: `${work.request}/step`, parent: own, own: { worker } };
+  const place = { key: `${work.request}/step`, parent: own, own: workerAttributes(worker) };
   return [job, ...planSteps(context, place, steps)];
 }

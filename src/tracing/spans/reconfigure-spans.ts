@@ -14,6 +14,7 @@ import { type EventTrace, eventTrace } from './event-context.ts';
 import type { SpanStyle } from './span-options.ts';
 import { type ParentSpan, spanOf } from './span-plan.ts';
 import { clampedParent, planSteps } from './step-spans.ts';
+import { workerAttributes } from './worker-attributes.ts';
 
 export interface LayoutRenewal {
   readonly startedAt: Nanoseconds;
@@ -108,8 +109,12 @@ function readSpans(
     parent,
     start: askedAt,
     end: answeredAt,
-    own: { worker, project },
+    own: { ...workerAttributes(worker), project },
   });
-  const below = planSteps(trace, { key: project, parent: place, own: { worker, project } }, steps);
+  const below = planSteps(
+    trace,
+    { key: project, parent: place, own: { ...workerAttributes(worker), project } },
+    steps,
+  );
   return [job, ...below.map(plan => plan.make())];
 }

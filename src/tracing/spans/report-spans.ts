@@ -31,6 +31,7 @@ function planReport(context: ItemContext, report: ReportRecord): readonly SpanPl
         start: report.requestedAt,
         end,
         result: end === null ? undefined : resultOfReport(report.done?.outcome),
+        common: context.withChange(),
         own: {
           action: report.action,
           outcome: end === null ? undefined : (report.done?.outcome ?? 'withdrawn'),
@@ -54,6 +55,7 @@ function planParts(context: ItemContext, parent: ParentSpan, report: ReportRecor
         start: part.startedAt,
         end: part.endedAt,
         result: resultOfReport(part.outcome),
+        common: context.withChange(),
         own: {
           action: report.action,
           outcome: part.outcome,

@@ -81,8 +81,8 @@ export function spanOf(draft: SpanDraft): SpanRecord {
   };
 }
 
-/** Roots of what Gatehouse does unasked. */
-const BY_ITSELF: ReadonlySet<SpanKind> = new Set(['Sweep', 'Reconfigure']);
+/** Roots of what nobody asked for from outside: what Gatehouse does by itself, and a task whose trace is its own. */
+const BY_ITSELF: ReadonlySet<SpanKind> = new Set(['Sweep', 'Reconfigure', 'JobExecution']);
 
 function nameOf({ kind, style, subject, driver }: SpanDraft, label: string): string {
   if (style.names === 'zuul') return zuulNameOf(kind, label, driver);

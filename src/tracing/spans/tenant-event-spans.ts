@@ -4,17 +4,17 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
-import { changeText } from '../../model/change.ts';
 import type { DecisionCode } from '../../model/decision.ts';
 import type { TriggerEvent } from '../../model/event.ts';
 import type { PipelineName, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { Step } from '../../model/step.ts';
 import { eventAttributes } from '../attribute-values.ts';
+import { changeAttributes } from './change-attributes.ts';
 import { eventTrace, station } from './event-context.ts';
 import { linkTo } from './links.ts';
 import { type LayoutRenewal, reconfigureSpans } from './reconfigure-spans.ts';
-import type { SpanStyle } from './span-options.ts';
+import type { SpanOptions } from './span-options.ts';
 import { spanOf } from './span-plan.ts';
 import { planSteps } from './step-spans.ts';
 
@@ -43,11 +43,11 @@ export interface TenantEventFacts {
   readonly gaveUp: boolean;
 }
 
-export function tenantEventSpans(facts: TenantEventFacts, style: SpanStyle): readonly SpanRecord[] {
+export function tenantEventSpans(facts: TenantEventFacts, options: SpanOptions): readonly SpanRecord[] {
   const { trigger } = facts;
   if (!trigger.sampled) return [];
   const window = { start: facts.queuedAt, end: facts.endedAt };
-  const trace = eventTrace(facts.event, window, { tenant: facts.tenant, eventId: trigger.uuid }, style);
+  const trace = eventTrace(facts.event, window, { tenant: facts.tenant, eventId: trigger.uuid }, options);
   const root = spanOf({
     ...trace.draft,
     kind: 'TenantEvent',
@@ -59,8 +59,7 @@ export function tenantEventSpans(facts: TenantEventFacts, style: SpanStyle): rea
     own: {
       eventType: trigger.type,
       connection: trigger.connection,
-      project: trigger.project,
-      change: changeText(trigger.change),
+      ...changeAttributes([trigger.change], options),
       outcome: outcomeOf(facts),
       linkFollows: trigger.span.traceId,
     },

@@ -88,6 +88,7 @@ describe('the trace of an event', () => {
       'gatehouse.tenants': ['acme', 'other'],
       'gatehouse.delivery.id': 'd-1',
       'gatehouse.event.id': event,
+      'vcs.repository.name': 'acme/app',
     });
     expect(checkTraces(spans.map(asArrived))).toEqual([]);
   });

@@ -135,6 +135,35 @@ describe('spans of an item', () => {
     }
   });
 
+  it('name the change and its repository where people search for them, and in no span of which there are many', () => {
+    const kinds = Map.groupBy(spans, span =>
+      span.attributes['vcs.change.id'] === 'master/login' &&
+      span.attributes['vcs.repository.name'] === 'acme/app'
+        ? 'named'
+        : 'not',
+    );
+    const kindsOf = (list: readonly SpanRecord[] | undefined) =>
+      [...new Set(list?.map(span => span.attributes['gatehouse.span']))].sort();
+    expect(kindsOf(kinds.get('named'))).toEqual([
+      'Build',
+      'BuildSet',
+      'HostMerge',
+      'JobExecution',
+      'Merge',
+      'QueueItem',
+      'Report',
+    ]);
+    expect(kindsOf(kinds.get('not'))).toContain('Playbook');
+  });
+
+  it('name the worker on all that a merger did', () => {
+    for (const kind of ['Merge', 'MergerJob', 'FetchRefs', 'MergeChanges']) {
+      const [span] = spans.filter(each => each.attributes['gatehouse.span'] === kind);
+      expect(span!.attributes['cicd.worker.name']).toBe(span!.attributes['gatehouse.worker']);
+      expect(span!.attributes['cicd.worker.id']).toMatch(/^merger/);
+    }
+  });
+
   it('let nothing private out', () => {
     const text = JSON.stringify(spans);
     expect(text).not.toContain('MUST-NOT-LEAVE');

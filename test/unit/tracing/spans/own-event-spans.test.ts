@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { derivedUuid, spanIdOf, traceIdOf } from '../../../../src/lib/ids.ts';
+import { changeKey } from '../../../../src/model/change.ts';
 import type { ManagementOrigin } from '../../../../src/model/event.ts';
 import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
 import { internalEventSpans } from '../../../../src/tracing/spans/internal-event-spans.ts';
@@ -9,7 +10,7 @@ import {
 } from '../../../../src/tracing/spans/management-event-spans.ts';
 import { type LayoutRenewal, takeoverSpans } from '../../../../src/tracing/spans/reconfigure-spans.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
-import { APP, at } from '../../../fake/queue-item.ts';
+import { APP, at, proposedChange } from '../../../fake/queue-item.ts';
 
 const STYLE = { names: 'gatehouse' } as const;
 const culprit = derivedUuid('item in the gate');
@@ -42,7 +43,7 @@ describe('the trace of an event of our own', () => {
     tenant: 'acme',
     pipeline: 'check',
     project: APP,
-    change: 'acme/app master/one',
+    change: proposedChange('master/one'),
     queuedAt: at(0),
     takenAt: at(5),
     endedAt: at(80),
@@ -62,6 +63,8 @@ describe('the trace of an event of our own', () => {
       'gatehouse.outcome': 'dequeued',
       'gatehouse.reason': 'superseded',
       'gatehouse.item.id': left[0].item,
+      'vcs.repository.name': 'acme/app',
+      'vcs.change.id': 'master/one',
     });
     expect(spans[0]!.events.map(({ attributes }) => attributes['gatehouse.item'])).toEqual(
       left.map(({ item }) => item),
@@ -101,7 +104,7 @@ describe('the trace of an operator’s request', () => {
     command: 'dequeue',
     tenant: 'acme',
     pipeline: 'gate',
-    change: 'acme/app master/one',
+    change: changeKey(APP, 'master/one'),
     origin,
     takenAt: at(9),
     endedAt: at(10),
@@ -121,9 +124,19 @@ describe('the trace of an operator’s request', () => {
       'gatehouse.command': 'dequeue',
       'gatehouse.outcome': 'refused',
       'gatehouse.reason': 'being-reported',
+      'gatehouse.change': `${APP}#master/one`,
     });
     expect(spans[2]).toMatchObject({ start: at(2), end: at(9) });
     expect(checkTraces(spans.map(asArrived))).toEqual([]);
+  });
+
+  it('names the project and the revision of a change we know', () => {
+    const [root] = managementEventSpans({ ...facts, change: proposedChange('master/one') }, STYLE);
+    expect(root!.attributes).toMatchObject({
+      'gatehouse.project': APP,
+      'vcs.change.id': 'master/one',
+      'vcs.ref.base.name': 'master',
+    });
   });
 
   it('is part of the trace of our own command', () => {

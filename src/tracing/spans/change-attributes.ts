@@ -1,0 +1,57 @@
+/** What a span says of the changes, or of the project, it is about: in our words and in OpenTelemetry's for version control. */
+import { type Change, type ChangeKey, changeText, commitOf } from '../../model/change.ts';
+import { type ProjectKey, projectIdOf } from '../../model/project.ts';
+import type { AttributeInput } from '../attribute-values.ts';
+import type { SpanOptions } from './span-options.ts';
+
+/** What is known of the repositories. */
+type Repositories = Pick<SpanOptions, 'providers' | 'repositoryUrl'>;
+
+/** @param changes more than one: those of a cycle, and each attribute is a list. */
+export function changeAttributes(
+  changes: readonly [Change, ...Change[]],
+  options: Repositories,
+): AttributeInput {
+  const each = (pick: (change: Change) => string | null | undefined) => oneOrList(changes.map(pick));
+  return {
+    change: each(changeText),
+    project: each(change => change.project),
+    vcsRepository: each(change => projectIdOf(change.project).name),
+    vcsRepositoryUrl: each(change => options.repositoryUrl?.(change.project)),
+    vcsProvider: each(change => options.providers?.get(projectIdOf(change.project).connection)),
+    vcsChange: each(change => (change.kind === 'change' ? change.id : undefined)),
+    vcsHeadName: each(change => change.ref),
+    vcsHeadRevision: each(commitOf),
+    vcsHeadType: each(change => (change.ref.startsWith('refs/tags/') ? 'tag' : 'branch')),
+    vcsBaseName: each(change => change.branch),
+  };
+}
+
+/**
+ * Of an event's root.
+ *
+ * @param change its key: nobody knows it any more; null: the event is about the project as a whole.
+ * @param project null: not known apart from the change.
+ */
+export function aboutAttributes(
+  change: Change | ChangeKey | null,
+  project: ProjectKey | null,
+  options: Repositories,
+): AttributeInput {
+  if (change !== null && typeof change !== 'string') return changeAttributes([change], options);
+  if (project === null) return { change };
+  const { name, connection } = projectIdOf(project);
+  return {
+    change,
+    project,
+    vcsRepository: name,
+    vcsRepositoryUrl: options.repositoryUrl?.(project),
+    vcsProvider: options.providers?.get(connection),
+  };
+}
+
+/** One value as it is, those of a cycle of changes as a list. */
+function oneOrList(values: readonly (string | null | undefined)[]): unknown {
+  const known = values.filter(value => value !== null && value !== undefined);
+  return known.length > 1 ? known : known[0];
+}
