@@ -1,8 +1,9 @@
 /**
  * Check 15: the collector is down for ten minutes while items run: afterwards every span arrives, once, and the gate did not notice.
  *
- * What stands in: the real outbox, drain, sender and gRPC connection, with a clock that jumps over the back-off (ten minutes pass in
- * a moment). That the gate cannot notice follows from who knows the sender: no room that decides or works does. The whole service with its collector down is told in `test/scenario/collector-down.test.ts`.
+ * What stands in: the real outbox, drain, sender and connection, by gRPC and by HTTP, with a clock that jumps over the back-off
+ * (ten minutes pass in a moment). That the gate cannot notice follows from who knows the sender: no room that decides or works
+ * does. The whole service with its collector down is told in `test/scenario/collector-down.test.ts`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
@@ -35,86 +36,102 @@ function fiftyTraces(): readonly (readonly SpanRecord[])[] {
   });
 }
 
-test('check 15: ten minutes without a collector cost no span, and none arrives twice', async () => {
-  await using sink = await startOtlpSink();
-  sink.answerAlways({ kind: 'status', code: status.UNAVAILABLE });
-  await using server = openEmbeddedStore({ file: ':memory:' });
-  const store = server.connect();
-  await ensureNode(store, paths.spanOutbox);
-  let ms = 0;
-  const clock: Clock = { now: () => fromMilliseconds(BEGIN + ms), monotonic: () => ms };
-  const write = (spans: readonly SpanRecord[]) =>
-    store.multi([outboxOperation(paths.spanOutbox, spansCodec.encode(spans), clock.now())]);
+test.each([
+  ['grpc', 'grpc', status.UNAVAILABLE],
+  ['http/protobuf', 'http', 503],
+] as const)(
+  'check 15: ten minutes without a collector cost no span, and none arrives twice (%s)',
+  async (protocol, wire, away) => {
+    await using sink = await startOtlpSink({ protocol: wire });
+    sink.answerAlways({ kind: 'status', code: away });
+    await using server = openEmbeddedStore({ file: ':memory:' });
+    const store = server.connect();
+    await ensureNode(store, paths.spanOutbox);
+    let ms = 0;
+    const clock: Clock = { now: () => fromMilliseconds(BEGIN + ms), monotonic: () => ms };
+    const write = (spans: readonly SpanRecord[]) =>
+      store.multi([outboxOperation(paths.spanOutbox, spansCodec.encode(spans), clock.now())]);
 
-  const traces = fiftyTraces();
-  const waiting = [...traces];
-  const pauses: number[] = [];
-  /** Time passes only while the delivery waits; another item lands meanwhile. */
-  async function pass(wait: number): Promise<void> {
-    pauses.push(wait);
-    ms += wait;
-    const next = waiting.shift();
-    if (next !== undefined) await write(next);
-    if (ms >= OUTAGE) {
-      for (const left of waiting.splice(0)) await write(left);
-      sink.answerAlways({ kind: 'ok' });
+    const traces = fiftyTraces();
+    const waiting = [...traces];
+    const pauses: number[] = [];
+    /** Time passes only while the delivery waits; another item lands meanwhile. */
+    async function pass(wait: number): Promise<void> {
+      pauses.push(wait);
+      ms += wait;
+      const next = waiting.shift();
+      if (next !== undefined) await write(next);
+      if (ms >= OUTAGE) {
+        for (const left of waiting.splice(0)) await write(left);
+        sink.answerAlways({ kind: 'ok' });
+      }
     }
-  }
-  const settings = tracingTo(sink.url);
-  const sender = createSpanSender({
-    settings,
-    clock,
-    log: SILENT,
-    version: '0',
-    instance: 'an installation',
-    host: 'ci1',
-    backlog: () => 0,
-  });
-  const stop = new AbortController();
-  const drain = createSpanDrain({
-    settings,
-    sender,
-    store,
-    paths,
-    clock,
-    log: SILENT,
-    onProgress: () => {},
-    pause: pass,
-  });
-  const running = drain.run(stop.signal);
-  await write(waiting.shift() ?? []);
+    const settings = tracingTo(sink.url, protocol);
+    const sender = createSpanSender({
+      settings,
+      clock,
+      log: SILENT,
+      version: '0',
+      instance: 'an installation',
+      host: 'ci1',
+      backlog: () => 0,
+    });
+    const stop = new AbortController();
+    const drain = createSpanDrain({
+      settings,
+      sender,
+      store,
+      paths,
+      clock,
+      log: SILENT,
+      onProgress: () => {},
+      pause: pass,
+    });
+    const running = drain.run(stop.signal);
+    await write(waiting.shift() ?? []);
 
-  const spans = traces.flat();
-  await sink.waitForSpans(spans.length, 30_000);
-  await eventually(async () => (await store.get(paths.spanOutbox))?.stat.childCount === 0);
-  stop.abort();
-  await running;
-  await sender.close(0);
+    const spans = traces.flat();
+    await sink.waitForSpans(spans.length, 30_000);
+    await eventually(async () => (await store.get(paths.spanOutbox))?.stat.childCount === 0);
+    stop.abort();
+    await running;
+    await sender.close(0);
 
-  expect(ms).toBeGreaterThanOrEqual(OUTAGE);
-  // Patient with a collector that is away: not more often than every half minute in the end, and not much less often either.
-  expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
-  expect(pauses.length).toBeLessThan(60);
-  expect(sink.spans.map(span => span.spanId).sort()).toEqual(spans.map(span => span.spanId).sort());
-  expect(checkTraces(sink.spans)).toEqual([]);
-  expect(sender.health()).toMatchObject({ state: 'ok', sent: spans.length, lost: {} });
-});
+    expect(ms).toBeGreaterThanOrEqual(OUTAGE);
+    // Patient with a collector that is away: not more often than every half minute in the end, and not much less often either.
+    expect(Math.max(...pauses)).toBeLessThanOrEqual(30_000);
+    expect(pauses.length).toBeLessThan(60);
+    expect(sink.spans.map(span => span.spanId).sort()).toEqual(spans.map(span => span.spanId).sort());
+    expect(checkTraces(sink.spans)).toEqual([]);
+    expect(sender.health()).toMatchObject({ state: 'ok', sent: spans.length, lost: {} });
+  },
+);
 
 test('check 15: whoever decides, merges or runs jobs does not know the sender, so it cannot wait for it', async () => {
   const src = path.resolve(import.meta.dirname, '../../src');
-  const files = ['scheduler', 'pipeline', 'layout', 'merger', 'store'].flatMap(room =>
+  const files = ['scheduler', 'pipeline', 'layout', 'merger', 'executor', 'git', 'store'].flatMap(room =>
     readdirSync(path.join(src, room), { recursive: true, encoding: 'utf8' }).map(file =>
       path.join(src, room, file),
     ),
   );
   const sources = files.filter(file => file.endsWith('.ts'));
   expect(sources.length).toBeGreaterThan(150);
-  expect(sources.filter(file => readFileSync(file, 'utf8').includes('tracing/otlp/'))).toEqual([]);
+  // All there is about sending but the limiter, with which the executor bounds what jobs send to it.
+  const sending = readdirSync(path.join(src, 'tracing/otlp')).filter(file => file !== 'limiter.ts');
+  expect(sending).toEqual(expect.arrayContaining(['sender.ts', 'exporter.ts', 'span-exporter.ts']));
+  const known = sources.flatMap(file => {
+    const text = readFileSync(file, 'utf8');
+    return sending.filter(name => text.includes(`/tracing/otlp/${name}'`)).map(name => `${file}: ${name}`);
+  });
+  expect(known).toEqual([]);
 });
 
-function tracingTo(endpoint: string) {
+function tracingTo(endpoint: string, protocol: string) {
   const at = { file: 'gatehouse.conf', line: 1 };
-  const options = new Map([['endpoint', { value: endpoint, at }]]);
+  const options = new Map([
+    ['endpoint', { value: endpoint, at }],
+    ['protocol', { value: protocol, at }],
+  ]);
   const { tracing } = readTracing({ name: 'tracing', at, options }, {});
   if (tracing.kind === 'off') throw new Error(tracing.why);
   return tracing;
