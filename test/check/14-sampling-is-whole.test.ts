@@ -1,7 +1,8 @@
 /**
  * Check 14: with ratio 0.3 each item's trace is there whole or not at all, and so are the traces of the events it follows from, also
  * when the scheduler is killed half way and another goes on. With `keep = failure` every item that failed is there whole, whatever
- * the ratio said. Jobs are told what was decided by ratio: of what is held back nobody knows yet whether it is kept.
+ * the ratio said. Jobs are told what was decided by ratio: of what is held back nobody knows yet whether it is kept. A link leads to
+ * a span that is there, or into a trace that was not sampled; never to a gap in one that is.
  *
  * Hundreds of items: whole schedulers on an embedded store, with a code host and workers in memory; what is in the outbox is what
  * would be sent. A few: the real service, real jobs, a collector.
@@ -12,7 +13,7 @@ import { derivedUuid, traceIdOf } from '../../src/lib/ids.ts';
 import type { BuildRequest } from '../../src/model/build-request.ts';
 import { isExported, type QueueItem } from '../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../src/model/span.ts';
-import { type TracePolicy, WHOLE_TRACES } from '../../src/tracing/live-tracing.ts';
+import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../src/tracing/live-tracing.ts';
 import { isSampled } from '../../src/tracing/sampling.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../src/tracing/spans/span-options.ts';
@@ -20,7 +21,7 @@ import type { LiveItem } from '../../src/web/live-item.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
-import { openSchedulers } from '../unit/scheduler/schedulers.ts';
+import { openSchedulers, LAYOUT as SHARED_QUEUE } from '../unit/scheduler/schedulers.ts';
 
 const RATIO = 0.3;
 /** Multi-writes of the first scheduler until it is killed: in the middle of the work. */
@@ -54,15 +55,19 @@ interface Seen {
   readonly requests: readonly BuildRequest[];
 }
 
+function tracingThatKeeps(keep: TracePolicy['keep']): LiveTracing {
+  return {
+    spans: () => DEFAULT_SPAN_OPTIONS,
+    isSampled: event => isSampled(event, RATIO),
+    policy: () => ({ ...WHOLE_TRACES, ratio: RATIO, keep }),
+  };
+}
+
 /** So many changes are approved; every seventh fails. */
 async function gate(changes: number, keep: TracePolicy['keep']): Promise<Seen> {
   const requests: BuildRequest[] = [];
   await using world = await openSchedulers(LAYOUT, undefined, {
-    tracing: {
-      spans: () => DEFAULT_SPAN_OPTIONS,
-      isSampled: event => isSampled(event, RATIO),
-      policy: () => ({ ...WHOLE_TRACES, ratio: RATIO, keep }),
-    },
+    tracing: tracingThatKeeps(keep),
     verdict(request) {
       requests.push(request);
       return failing(String(request.zuul.change)) ? 'FAILURE' : 'SUCCESS';
@@ -137,6 +142,38 @@ test('check 14: items that failed are all kept, whole, when the rules say so, al
     expect(item.kept).toBe(failed && !isChosen(item) ? true : undefined);
   }
 });
+
+test('check 14: in a shared queue links lead to what is there, or into traces that were not sampled', {
+  timeout: 60_000,
+}, async () => {
+  await using world = await openSchedulers(SHARED_QUEUE, undefined, {
+    tracing: tracingThatKeeps(WHOLE_TRACES.keep),
+    verdict: request => (failing(String(request.zuul.change)) ? 'FAILURE' : 'SUCCESS'),
+  });
+  await world.start('first');
+  world.holdBuilds();
+  for (let index = 0; index < 40; index++) await world.approve(`x${index}`);
+  world.releaseBuilds();
+  await world.quiet(30_000);
+  const items = (await world.history()).flatMap(row => (row.kind === 'item' ? [row.item] : []));
+  expect(items).toHaveLength(40);
+  const spans = await world.spans();
+  const arrived = new Set(spans.map(span => `${span.traceId} ${span.spanId}`));
+  const unsampled = new Set(items.filter(item => !isExported(item)).flatMap(tracesOf));
+  const links = spans.flatMap(span => span.links);
+  const leadsTo = (set: 'arrived' | 'unsampled') =>
+    links.filter(({ traceId, spanId }) =>
+      set === 'arrived' ? arrived.has(`${traceId} ${spanId}`) : unsampled.has(traceId),
+    );
+  expect(leadsTo('arrived').length + leadsTo('unsampled').length).toBe(links.length);
+  for (const set of ['arrived', 'unsampled'] as const)
+    expect(leadsTo(set).map(link => link.attributes['gatehouse.link.relation'])).toContain('caused_by');
+});
+
+/** Of the item and of what it follows from. */
+function tracesOf(item: QueueItem): readonly string[] {
+  return [traceIdOf(item.uuid), item.origin.eventSpan.traceId, item.origin.tenantSpan.traceId];
+}
 
 test('check 14: a failed item arrives at the collector when it leaves, and is linked to from then on', {
   timeout: 3 * DEADLINE,
