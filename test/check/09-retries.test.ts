@@ -1,33 +1,44 @@
 /**
  * Check 09: a job that fails as infrastructure twice and then succeeds is three builds, numbered, the first two in error; one that
- * never gets through ends its item, and the last result is named.
+ * never gets through ends its item, and the last result is named. Beside it one job is skipped and one takes too long: what check 21
+ * demands of spans holds for every way to end.
  */
 import { expect } from 'vitest';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { layoutWith } from '../scenario/layouts.ts';
 import { storyOnce } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
+import { semanticProblems } from './span-semantics.ts';
 import { kindOf, linked } from './spans-by.ts';
 
 const layout = layoutWith(`
 - job: {name: recovers, pre-run: playbooks/flaky.sh, attempts: 3}
 - job: {name: hopeless, pre-run: playbooks/broken.sh, attempts: 2}
+- job: {name: never-begun}
+- job: {name: endless, run: playbooks/endless.sh, timeout: 1}
 - project:
     name: org/project
     gate: {jobs: [recovers]}
 - project:
     name: org/other
-    gate: {jobs: [hopeless]}
+    gate:
+      jobs:
+        - hopeless
+        - never-begun: {dependencies: [hopeless]}
+        - endless
 `);
 const projects = { 'org/project': { 'README.md': '1\n' }, 'org/other': { 'README.md': '2\n' } };
 const configFiles = {
   'playbooks/flaky.sh': '#!/bin/sh\n[ "$ZUUL_ATTEMPT" -ge 3 ]\n',
   'playbooks/broken.sh': '#!/bin/sh\nexit 1\n',
+  'playbooks/endless.sh': '#!/bin/sh\nexec tail -f /dev/null\n',
 };
 
-function buildsOf({ sink }: World, item: string): readonly SinkSpan[] {
+function buildsOf({ sink }: World, item: string, job: string): readonly SinkSpan[] {
   return sink.spans
-    .filter(span => kindOf(span) === 'Build' && span.traceId === item)
+    .filter(
+      span => kindOf(span) === 'Build' && span.traceId === item && span.attributes['gatehouse.job'] === job,
+    )
     .toSorted(
       (a, b) => Number(a.attributes['gatehouse.attempt']) - Number(b.attributes['gatehouse.attempt']),
     );
@@ -64,7 +75,7 @@ storyOnce(
       ),
     );
 
-    const tries = buildsOf(world, recovered.uuid);
+    const tries = buildsOf(world, recovered.uuid, 'recovers');
     expect(tries.map(facts)).toEqual([
       [1, 'RETRY', 'error', 'retry', ERROR],
       [2, 'RETRY', 'error', 'retry', ERROR],
@@ -82,10 +93,18 @@ storyOnce(
     const root = world.sink.spans.find(span => span.traceId === recovered.uuid && span.parentSpanId === null);
     expect(root?.attributes['gatehouse.result']).toBe('SUCCESS');
 
-    expect(buildsOf(world, lost.uuid).map(facts)).toEqual([
+    expect(buildsOf(world, lost.uuid, 'hopeless').map(facts)).toEqual([
       [1, 'RETRY', 'error', 'retry', ERROR],
       [2, 'RETRY_LIMIT', 'error', 'retry_limit', ERROR],
     ]);
+    expect(buildsOf(world, lost.uuid, 'never-begun').map(facts)).toEqual([
+      [1, 'SKIPPED', 'skip', undefined, UNSET],
+    ]);
+    expect(buildsOf(world, lost.uuid, 'endless').map(facts)).toEqual([
+      [1, 'TIMED_OUT', 'timeout', 'timed_out', ERROR],
+    ]);
+    expect(semanticProblems(world.sink.spans)).toEqual([]);
+
     const [note] = (await world.notes('B', 2)).slice(-1);
     expect(note).toContain('RETRY_LIMIT');
     const told = await world.decisions('B');

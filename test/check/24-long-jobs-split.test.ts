@@ -13,6 +13,7 @@ import { skippingClock } from '../fake/skipping-clock.ts';
 import { BASE_JOB } from '../scenario/layouts.ts';
 import { storyOnce } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
+import { semanticProblems } from './span-semantics.ts';
 
 const HOURS = 3_600_000;
 
@@ -126,6 +127,7 @@ storyOnce(
     expect(expected.found('Playbook').every(span => span.traceId === expected.build)).toBe(true);
     await expectTold(world, expected);
     await expectShownTogether(world, expected);
+    expect(semanticProblems(world.sink.spans)).toEqual([]);
   },
 );
 

@@ -10,6 +10,7 @@ import type { LiveItem } from '../../src/web/live-item.ts';
 import { DEMO, tellDemo } from '../scenario/demo-story.ts';
 import { storyOnce } from '../scenario/story.ts';
 import { jaegerWarnings, searched } from './jaeger-rules.ts';
+import { semanticProblems } from './span-semantics.ts';
 import { kindOf, linked } from './spans-by.ts';
 
 storyOnce(
@@ -17,11 +18,13 @@ storyOnce(
   DEMO,
   async world => {
     await tellDemo(world);
+    await dequeueLate(world);
     const { spans } = world.sink;
     expect(jaegerWarnings(spans)).toEqual([]);
+    expect(semanticProblems(spans)).toEqual([]);
 
     const roots = spans.filter(span => kindOf(span) === 'QueueItem');
-    expect(roots).toHaveLength(4);
+    expect(roots).toHaveLength(5);
     for (const root of roots) {
       const item = await world.api.get<LiveItem>(`/api/tenant/tenant-one/item/${root.traceId}`);
       const link = new URL(item.traceUrl ?? '');

@@ -3,78 +3,79 @@
  * per problem.
  */
 import type { SinkSpan, SinkValue } from '../fake/otlp-sink.ts';
+import { ATTRIBUTES_OF, CLIENTS, ITEM_ATTRIBUTES, SERVERS } from './demanded-attributes.ts';
 import { kindOf } from './spans-by.ts';
 
 const INTERNAL = 1;
 const SERVER = 2;
+const CLIENT = 3;
 const ERROR = 2;
+/** Only people set it. */
+const OK = 1;
 const RESULTS = new Set(['success', 'failure', 'error', 'timeout', 'skip', 'cancellation']);
 const FAILED = new Set(['failure', 'error', 'timeout']);
+const RESULT_NAMES = ['cicd.pipeline.result', 'cicd.pipeline.task.run.result'];
 /** Longer texts are no facts any more. */
 const LONGEST = 1024;
 const MOST = 128;
 
-export function kindProblems(span: SinkSpan): readonly string[] {
-  const isRun = kindOf(span) === 'QueueItem';
-  const problems: string[] = [];
-  if (isRun && span.kind !== SERVER) problems.push(`is a run of kind ${span.kind}`);
-  if (span.parentSpanId !== null && span.kind !== INTERNAL) problems.push(`is a task of kind ${span.kind}`);
-  const { attributes, status } = span;
-  for (const name of ['cicd.pipeline.result', 'cicd.pipeline.task.run.result']) {
-    const result = attributes[name];
-    if (result === undefined) continue;
-    if (typeof result !== 'string' || !RESULTS.has(result)) problems.push(`has ${name} ${String(result)}`);
-    else if (FAILED.has(result) !== (status.code === ERROR))
-      problems.push(`has ${name} ${result} and status ${status.code}`);
-  }
-  if (isRun && attributes['cicd.pipeline.result'] === undefined) problems.push('is a run without a result');
-  if ((attributes['error.type'] !== undefined) !== (status.code === ERROR))
-    problems.push(`has status ${status.code} and error.type ${String(attributes['error.type'])}`);
-  if (status.code === 1) problems.push('has status Ok, which only people set');
-  if (isRun)
-    problems.push(
-      ...missing(span, [
-        'vcs.repository.name',
-        'vcs.change.id',
-        'vcs.ref.head.name',
-        'vcs.ref.head.revision',
-        'vcs.ref.head.type',
-        'vcs.ref.base.name',
-        'vcs.provider.name',
-        'cicd.pipeline.action.name',
-      ]),
-    );
-  if (attributes['gatehouse.item.id'] !== undefined && span.traceId === attributes['gatehouse.item.id'])
-    problems.push(
-      ...missing(span, [
-        'gatehouse.tenant',
-        'gatehouse.pipeline',
-        'gatehouse.event.id',
-        'cicd.pipeline.name',
-        'cicd.pipeline.run.id',
-        'cicd.pipeline.run.url.full',
-      ]),
-    );
-  return problems.map(problem => `${span.name} ${problem}`);
-}
-
-function missing({ attributes }: SinkSpan, names: readonly string[]): readonly string[] {
-  return names.filter(name => attributes[name] === undefined).map(name => `lacks ${name}`);
-}
-
-export function attributeProblems(span: SinkSpan): readonly string[] {
-  const all = [span, ...span.events, ...span.links].map(({ attributes }) => attributes);
-  const problems = all.flatMap(attributes =>
-    Object.entries(attributes).flatMap(([name, value]) =>
-      isWireValue(value) ? [] : [`${span.name} has ${name} ${JSON.stringify(value)}`],
+/** Of whatever a story left at the collector; empty: the conventions are kept. */
+export function semanticProblems(spans: readonly SinkSpan[]): readonly string[] {
+  return spans.flatMap(span =>
+    [...kindProblems(span), ...resultProblems(span), ...lacking(span), ...valueProblems(span)].map(
+      problem => `${span.name} ${problem}`,
     ),
   );
-  const most = Math.max(...all.map(attributes => Object.keys(attributes).length));
-  if (most > MOST) problems.push(`${span.name} has ${most} attributes`);
-  if (span.dropped !== 0) problems.push(`${span.name} says that ${span.dropped} things were dropped`);
+}
+
+function kindProblems(span: SinkSpan): readonly string[] {
+  const kind = kindOf(span);
+  // What a job made itself is of the kind it says.
+  if (kind === 'JobSpan') return [];
+  const isServer = SERVERS.has(kind) || kind.endsWith('Event');
+  const demanded = CLIENTS.has(kind) ? CLIENT : isServer ? SERVER : INTERNAL;
+  return span.kind === demanded ? [] : [`is of kind ${span.kind}, not ${demanded}`];
+}
+
+function resultProblems({ attributes, status }: SinkSpan): readonly string[] {
+  const problems = RESULT_NAMES.flatMap(name => {
+    const result = attributes[name];
+    if (result === undefined) return [];
+    if (typeof result !== 'string' || !RESULTS.has(result)) return [`has ${name} ${String(result)}`];
+    return FAILED.has(result) === (status.code === ERROR)
+      ? []
+      : [`has ${name} ${result} and status ${status.code}`];
+  });
+  const error = attributes['error.type'];
+  if ((error !== undefined) !== (status.code === ERROR))
+    problems.push(`has status ${status.code} and error.type ${String(error)}`);
+  if (status.code === OK) problems.push('has status Ok');
   return problems;
 }
 
+function lacking(span: SinkSpan): readonly string[] {
+  const { attributes } = span;
+  const demanded = [
+    ...(attributes['gatehouse.item.id'] === undefined ? [] : ITEM_ATTRIBUTES),
+    ...(ATTRIBUTES_OF.get(kindOf(span))?.(attributes) ?? []),
+  ];
+  return demanded.filter(name => attributes[name] === undefined).map(name => `lacks ${name}`);
+}
+
+function valueProblems(span: SinkSpan): readonly string[] {
+  const all = [span.resource, ...[span, ...span.events, ...span.links].map(({ attributes }) => attributes)];
+  const problems = all.flatMap(attributes =>
+    Object.entries(attributes).flatMap(([name, value]) =>
+      isWireValue(value) ? [] : [`has ${name} ${JSON.stringify(value)}`],
+    ),
+  );
+  const most = Math.max(...all.map(attributes => Object.keys(attributes).length));
+  if (most > MOST) problems.push(`has ${most} attributes`);
+  if (span.dropped !== 0) problems.push(`says that ${span.dropped} things were dropped`);
+  return problems;
+}
+
+/** A text, a truth, a number, or several of one of these; what else there may be in OTLP the collector has refused already. */
 function isWireValue(value: SinkValue): boolean {
   if (!Array.isArray(value)) return isScalar(value);
   return value.length > 0 && value.every(each => isScalar(each) && typeof each === typeof value[0]);
