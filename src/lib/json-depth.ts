@@ -1,12 +1,26 @@
 const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
+const COMMA = 0x2c;
+
+/** How large a JSON text may be in another way than in bytes. */
+export interface JsonBounds {
+  readonly depth: number;
+  /** Values at any depth: each needs a comma or a bracket before it. */
+  readonly elements: number;
+}
+
+/** @returns whether brackets in a JSON text nest deeper than `limit`. */
+export function isNestedDeeperThan(bytes: Uint8Array, limit: number): boolean {
+  return jsonOutgrows(bytes, { depth: limit, elements: Number.POSITIVE_INFINITY }) !== undefined;
+}
 
 /**
- * Whether brackets in a JSON text nest deeper than `limit`: found by looking at the bytes, because the parser would need
- * a stack as deep as the text says. Works for any bytes; brackets within strings do not count.
+ * Which bound a JSON text is over: found by looking at the bytes, because the parser would need a stack as deep as the text
+ * says, and memory and time for all it holds. Works for any bytes; what is within strings does not count.
  */
-export function isNestedDeeperThan(bytes: Uint8Array, limit: number): boolean {
+export function jsonOutgrows(bytes: Uint8Array, bounds: JsonBounds): keyof JsonBounds | undefined {
   let depth = 0;
+  let elements = 0;
   let inString = false;
   for (let position = 0; position < bytes.length; position++) {
     const byte = bytes[position];
@@ -16,9 +30,13 @@ export function isNestedDeeperThan(bytes: Uint8Array, limit: number): boolean {
       continue;
     }
     if (byte === QUOTE) inString = true;
-    else if (byte === 0x5b || byte === 0x7b) depth += 1;
-    else if (byte === 0x5d || byte === 0x7d) depth -= 1;
-    if (depth > limit) return true;
+    else if (byte === COMMA) elements += 1;
+    else if (byte === 0x5b || byte === 0x7b) {
+      depth += 1;
+      elements += 1;
+    } else if (byte === 0x5d || byte === 0x7d) depth -= 1;
+    if (depth > bounds.depth) return 'depth';
+    if (elements > bounds.elements) return 'elements';
   }
-  return false;
+  return undefined;
 }

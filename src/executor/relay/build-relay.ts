@@ -13,11 +13,12 @@ import { type SpanId, spanIdOf } from '../../lib/ids.ts';
 import type { Execution } from '../../model/build.ts';
 import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import { storedBytes } from '../../tracing/otlp-in/checked-span.ts';
+import type { WeighedSpan } from '../../tracing/otlp-in/checked-span.ts';
 import type { ReadSpans } from '../../tracing/otlp-in/read-trace-request.ts';
+import { jsonBytes } from '../../tracing/otlp-in/told-span.ts';
 import type { Rejection } from '../../tracing/otlp-in/trace-answer.ts';
 import { ownTraceOf } from '../../tracing/span-ids.ts';
-import { placeJobSpans, type ToldSpan } from '../../tracing/spans/job-spans.ts';
+import { jobSpanMarks, placeJobSpans, type ToldSpan } from '../../tracing/spans/job-spans.ts';
 import { isBefore } from '../../tracing/time-window.ts';
 import type { RejectionReason, RelayCounts, RelayLimits } from './relay-quota.ts';
 
@@ -27,6 +28,9 @@ export interface BuildIntake {
   finish(execution: Execution, cancelledAt: Nanoseconds | null): readonly SpanRecord[];
   counts(): Omit<RelayCounts, 'unheard'>;
 }
+
+/** What a span may grow by when it is placed, besides its marks: another parent, moved times. */
+const PLACE_BYTES = 120;
 
 const WORDS: { readonly [reason in RejectionReason]: string } = {
   malformed: 'a span that makes no sense',
@@ -47,6 +51,7 @@ export function buildIntake(
   const beganAt = clock.now();
   const traces = new Set([trace.traceId, ownTraceOf(request.uuid)]);
   const ours = new Set([spanIdOf(request.item), spanIdOf(request.buildset), trace.buildSpan]);
+  const growth = jsonBytes(jobSpanMarks({ request, trace })) + PLACE_BYTES;
   const told = new Map<SpanId, ToldSpan>();
   const rejected = new Map<RejectionReason, number>();
   let bytes = 0;
@@ -57,11 +62,11 @@ export function buildIntake(
   }
 
   /** @returns why not. */
-  function objection(span: SpanRecord, size: number): RejectionReason | undefined {
+  function objection({ span, bytes: size }: WeighedSpan): RejectionReason | undefined {
     if (!traces.has(span.traceId) || span.parent === null || ours.has(span.spanId))
       return 'not-below-the-build';
     if (span.end === null || isBefore(span.end, beganAt)) return 'before-the-build';
-    const full = finished || told.size >= limits.spans || bytes + size > limits.bytes;
+    const full = finished || told.size >= limits.spans || bytes + size + growth > limits.bytes;
     return full ? 'over-quota' : undefined;
   }
 
@@ -70,14 +75,14 @@ export function buildIntake(
       const at = clock.now();
       reject('malformed', read.rejected);
       let { rejected: count, reason } = read;
-      for (const span of read.spans) {
+      for (const weighed of read.spans) {
+        const { span } = weighed;
         // Told again because our answer was lost.
         if (told.has(span.spanId)) continue;
-        const size = storedBytes(span);
-        const why = objection(span, size);
+        const why = objection(weighed);
         if (why === undefined) {
           told.set(span.spanId, { span, at });
-          bytes += size;
+          bytes += weighed.bytes + growth;
         } else {
           reject(why, 1);
           count += 1;

@@ -3,10 +3,16 @@ import type { Nanoseconds } from '../../lib/clock.ts';
 import type { SpanId, TraceId } from '../../lib/ids.ts';
 import type { SpanLink, SpanRecord } from '../../model/span.ts';
 import type { RequestLimits } from './request-limits.ts';
-import { cutText, type ToldSpanOf } from './told-span.ts';
+import { cutText, jsonBytes, type ToldSpan, type ToldSpanOf } from './told-span.ts';
+
+/** A span, and what it takes where it is stored, its resource included. */
+export interface WeighedSpan {
+  readonly span: SpanRecord;
+  readonly bytes: number;
+}
 
 export type CheckedSpan =
-  | { readonly kind: 'good'; readonly span: SpanRecord }
+  | ({ readonly kind: 'good' } & WeighedSpan)
   | { readonly kind: 'rejected'; readonly reason: string };
 
 /** 2000-01-01 and 2200-01-01: whoever says otherwise has no clock, or counts in other units. */
@@ -17,7 +23,9 @@ const TRACE_STATE = /^[ -~]{1,512}$/;
 const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 const NO_PARENT = /^0*$/;
 
-export function checkedSpan({ resource, scope, span }: ToldSpanOf, limits: RequestLimits): CheckedSpan {
+/** @throws RangeError when the span is malformed. */
+export function checkedSpan(told: ToldSpanOf, limits: RequestLimits): CheckedSpan {
+  const span = told.span();
   const [traceId, spanId] = [traceIdIn(span.traceId), spanIdIn(span.spanId)];
   if (traceId === undefined) return rejected('a trace id that is not 16 bytes, or all zero');
   if (spanId === undefined) return rejected('a span id that is not 8 bytes, or all zero');
@@ -27,27 +35,23 @@ export function checkedSpan({ resource, scope, span }: ToldSpanOf, limits: Reque
   if (!isPlausible(span.start) || !isPlausible(span.end)) return rejected('a time that cannot be right');
   if (span.end < span.start) return rejected('an end before the start');
   const { events, links, dropped } = partsOf(span);
-  const record: SpanRecord = {
+  const own: SpanRecord = {
     ...{ traceId, spanId, parent },
     name: cutText(span.name, limits.nameLength) || 'unnamed',
     kind: KINDS[span.kind] ?? 'internal',
     ...{ start: nanoseconds(span.start), end: nanoseconds(span.end) },
     attributes: span.attributes.values,
-    ...{ events, links },
+    events: events.map(event => ({ ...event, name: cutText(event.name, limits.nameLength) })),
+    links,
     ...(TRACE_STATE.test(span.traceState) ? { traceState: span.traceState } : {}),
-    resource,
-    scope: cutText(scope, limits.nameLength),
+    scope: cutText(told.scope, limits.nameLength),
     ...(dropped.attributes + dropped.events + dropped.links > 0 ? { dropped } : {}),
     status: statusOf(span.status, limits),
   };
-  return storedBytes(record) > limits.spanBytes
+  const bytes = jsonBytes(own) + told.resource.bytes;
+  return bytes > limits.spanBytes
     ? rejected(`a span larger than ${limits.spanBytes} bytes`)
-    : { kind: 'good', span: record };
-}
-
-/** What it takes in an outbox, where a row is JSON. */
-export function storedBytes(span: SpanRecord): number {
-  return Buffer.byteLength(JSON.stringify(span));
+    : { kind: 'good', span: { ...own, resource: told.resource.attributes }, bytes };
 }
 
 function rejected(reason: string): CheckedSpan {
@@ -55,7 +59,7 @@ function rejected(reason: string): CheckedSpan {
 }
 
 /** Events without a time and links without a target are of no use to anybody: dropped, and counted. */
-function partsOf(span: ToldSpanOf['span']): Required<Pick<SpanRecord, 'events' | 'links' | 'dropped'>> {
+function partsOf(span: ToldSpan): Required<Pick<SpanRecord, 'events' | 'links' | 'dropped'>> {
   const events = span.events.filter(({ at }) => isPlausible(at));
   const links = span.links.flatMap<SpanLink>(link => {
     const [traceId, spanId] = [traceIdIn(link.traceId), spanIdIn(link.spanId)];
@@ -71,17 +75,19 @@ function partsOf(span: ToldSpanOf['span']): Required<Pick<SpanRecord, 'events' |
     })),
     links,
     dropped: {
-      attributes: span.dropped.attributes + span.attributes.dropped,
-      events: span.dropped.events + span.events.length - events.length,
-      links: span.dropped.links + span.links.length - links.length,
+      attributes: counted(span.dropped.attributes + span.attributes.dropped),
+      events: counted(span.dropped.events + span.events.length - events.length),
+      links: counted(span.dropped.links + span.links.length - links.length),
     },
   };
 }
 
-function statusOf(
-  { code, message }: ToldSpanOf['span']['status'],
-  limits: RequestLimits,
-): SpanRecord['status'] {
+/** OTLP counts in 32 bits; what comes may be any number. */
+function counted(count: number): number {
+  return Math.min(count, 2 ** 32 - 1);
+}
+
+function statusOf({ code, message }: ToldSpan['status'], limits: RequestLimits): SpanRecord['status'] {
   if (code === 2) return { code: 'error', message: cutText(message, limits.textLength) };
   return { code: code === 1 ? 'ok' : 'unset' };
 }

@@ -2,12 +2,13 @@
  * `ExportTraceServiceRequest` in protobuf, span by span. Field numbers are those of opentelemetry-proto 1.x; unknown fields are
  * passed over, as protobuf asks.
  */
-import type { Attributes } from '../../model/span.ts';
 import { utf8, type WireField, wireFields } from '../otlp/wire.ts';
 import type { RequestLimits } from './request-limits.ts';
 import {
   type AttributeCollector,
   attributeCollector,
+  type SharedResource,
+  sharedResource,
   type ToldEvent,
   type ToldLink,
   type ToldSpan,
@@ -15,39 +16,58 @@ import {
   type ToldValue,
 } from './told-span.ts';
 
-/** @throws RangeError when the bytes are not such a message. */
+/** One request while it is read. */
+interface Reading {
+  readonly limits: RequestLimits;
+  /** How many more fields are looked at. */
+  fieldsLeft: number;
+}
+
+/** @throws RangeError when the bytes are not such a message, or hold more fields than the limits say. */
 export function* protobufSpans(body: Uint8Array, limits: RequestLimits): Generator<ToldSpanOf, void> {
-  for (const resourceSpans of messages(body, 1)) {
-    const resource = resourceOf(resourceSpans, limits);
-    for (const scopeSpans of messages(resourceSpans, 2)) {
-      const scope = scopeOf(scopeSpans);
-      for (const span of messages(scopeSpans, 2)) yield { resource, scope, span: spanOf(span, limits) };
+  const reading: Reading = { limits, fieldsLeft: limits.elements };
+  for (const resourceSpans of messages(body, 1, reading)) {
+    const resource = resourceOf(resourceSpans, reading);
+    for (const scopeSpans of messages(resourceSpans, 2, reading)) {
+      const scope = scopeOf(scopeSpans, reading);
+      for (const span of messages(scopeSpans, 2, reading))
+        yield { resource, scope, span: () => spanOf(span, reading) };
     }
   }
 }
 
-function resourceOf(resourceSpans: Uint8Array, limits: RequestLimits): Attributes {
-  const attributes = attributeCollector(limits);
-  for (const resource of messages(resourceSpans, 1))
-    for (const keyValue of messages(resource, 1)) addKeyValue(attributes, keyValue);
-  return attributes.done().values;
+/** @throws RangeError as {@link protobufSpans}. */
+function* fields(bytes: Uint8Array, reading: Reading): Generator<WireField, void> {
+  for (const field of wireFields(bytes)) {
+    reading.fieldsLeft -= 1;
+    if (reading.fieldsLeft < 0) throw new RangeError(`more than ${reading.limits.elements} fields`);
+    yield field;
+  }
 }
 
-function scopeOf(scopeSpans: Uint8Array): string {
+function resourceOf(resourceSpans: Uint8Array, reading: Reading): SharedResource {
+  const attributes = attributeCollector(reading.limits);
+  for (const resource of messages(resourceSpans, 1, reading))
+    for (const keyValue of messages(resource, 1, reading)) addKeyValue(attributes, keyValue, reading);
+  return sharedResource(attributes.done().values);
+}
+
+function scopeOf(scopeSpans: Uint8Array, reading: Reading): string {
   let name = '';
-  for (const scope of messages(scopeSpans, 1)) for (const text of messages(scope, 1)) name = utf8(text);
+  for (const scope of messages(scopeSpans, 1, reading))
+    for (const text of messages(scope, 1, reading)) name = utf8(text);
   return name;
 }
 
-function spanOf(bytes: Uint8Array, limits: RequestLimits): ToldSpan {
-  const attributes = attributeCollector(limits);
+function spanOf(bytes: Uint8Array, reading: Reading): ToldSpan {
+  const attributes = attributeCollector(reading.limits);
   const events: ToldEvent[] = [];
   const links: ToldLink[] = [];
   const dropped = { attributes: 0, events: 0, links: 0 };
   const span = { traceId: '', spanId: '', parentSpanId: '', traceState: '', name: '', kind: 0 };
   const window = { start: 0n, end: 0n };
   let status = { code: 0, message: '' };
-  for (const field of wireFields(bytes)) {
+  for (const field of fields(bytes, reading)) {
     switch (field.number) {
       case 1:
         span.traceId = hex(field);
@@ -74,90 +94,91 @@ function spanOf(bytes: Uint8Array, limits: RequestLimits): ToldSpan {
         window.end = field.value;
         break;
       case 9:
-        addKeyValue(attributes, bytesOf(field));
+        addKeyValue(attributes, bytesOf(field), reading);
         break;
       case 10:
         dropped.attributes += Number(field.value);
         break;
       case 11:
-        if (events.length < limits.events) events.push(eventOf(bytesOf(field), limits));
+        if (events.length < reading.limits.events) events.push(eventOf(bytesOf(field), reading));
         else dropped.events += 1;
         break;
       case 12:
         dropped.events += Number(field.value);
         break;
       case 13:
-        if (links.length < limits.links) links.push(linkOf(bytesOf(field), limits));
+        if (links.length < reading.limits.links) links.push(linkOf(bytesOf(field), reading));
         else dropped.links += 1;
         break;
       case 14:
         dropped.links += Number(field.value);
         break;
       case 15:
-        status = statusOf(bytesOf(field));
+        status = statusOf(bytesOf(field), reading);
         break;
     }
   }
   return { ...span, ...window, attributes: attributes.done(), events, links, status, dropped };
 }
 
-function eventOf(bytes: Uint8Array, limits: RequestLimits): ToldEvent {
-  const attributes = attributeCollector(limits);
+function eventOf(bytes: Uint8Array, reading: Reading): ToldEvent {
+  const attributes = attributeCollector(reading.limits);
   let at = 0n;
   let name = '';
-  for (const field of wireFields(bytes)) {
+  for (const field of fields(bytes, reading)) {
     if (field.number === 1) at = field.value;
     else if (field.number === 2) name = text(field);
-    else if (field.number === 3) addKeyValue(attributes, bytesOf(field));
+    else if (field.number === 3) addKeyValue(attributes, bytesOf(field), reading);
   }
   return { at, name, attributes: attributes.done() };
 }
 
-function linkOf(bytes: Uint8Array, limits: RequestLimits): ToldLink {
-  const attributes = attributeCollector(limits);
+function linkOf(bytes: Uint8Array, reading: Reading): ToldLink {
+  const attributes = attributeCollector(reading.limits);
   let traceId = '';
   let spanId = '';
-  for (const field of wireFields(bytes)) {
+  for (const field of fields(bytes, reading)) {
     if (field.number === 1) traceId = hex(field);
     else if (field.number === 2) spanId = hex(field);
-    else if (field.number === 4) addKeyValue(attributes, bytesOf(field));
+    else if (field.number === 4) addKeyValue(attributes, bytesOf(field), reading);
   }
   return { traceId, spanId, attributes: attributes.done() };
 }
 
-function statusOf(bytes: Uint8Array): ToldSpan['status'] {
+function statusOf(bytes: Uint8Array, reading: Reading): ToldSpan['status'] {
   let code = 0;
   let message = '';
-  for (const field of wireFields(bytes)) {
+  for (const field of fields(bytes, reading)) {
     if (field.number === 2) message = text(field);
     else if (field.number === 3) code = Number(field.value);
   }
   return { code, message };
 }
 
-function addKeyValue(attributes: AttributeCollector, bytes: Uint8Array): void {
+function addKeyValue(attributes: AttributeCollector, bytes: Uint8Array, reading: Reading): void {
   let key = '';
   let value: ToldValue;
-  for (const field of wireFields(bytes)) {
+  for (const field of fields(bytes, reading)) {
     if (field.number === 1) key = text(field);
-    else if (field.number === 2) value = anyValue(bytesOf(field));
+    else if (field.number === 2) value = anyValue(bytesOf(field), reading);
   }
   attributes.add(key, value);
 }
 
-function anyValue(bytes: Uint8Array): ToldValue {
+function anyValue(bytes: Uint8Array, reading: Reading): ToldValue {
   let value: ToldValue;
   // A oneof: the last one counts.
-  for (const field of wireFields(bytes)) value = field.number === 5 ? listOf(field) : scalar(field);
+  for (const field of fields(bytes, reading))
+    value = field.number === 5 ? listOf(field, reading) : scalar(field);
   return value;
 }
 
-function listOf(field: WireField): readonly ToldValue[] {
+function listOf(field: WireField, reading: Reading): readonly ToldValue[] {
   const values: ToldValue[] = [];
-  for (const each of messages(bytesOf(field), 1)) {
+  for (const each of messages(bytesOf(field), 1, reading)) {
     let value: ToldValue;
     // A list in a list is carried no further: no depth to fear.
-    for (const inner of wireFields(each)) value = scalar(inner);
+    for (const inner of fields(each, reading)) value = scalar(inner);
     values.push(value);
   }
   return values;
@@ -184,8 +205,8 @@ function doubleOf(bits: bigint): number {
   return view.getFloat64(0);
 }
 
-function* messages(bytes: Uint8Array, number: number): Generator<Uint8Array, void> {
-  for (const field of wireFields(bytes)) if (field.number === number) yield bytesOf(field);
+function* messages(bytes: Uint8Array, number: number, reading: Reading): Generator<Uint8Array, void> {
+  for (const field of fields(bytes, reading)) if (field.number === number) yield bytesOf(field);
 }
 
 function bytesOf(field: WireField): Uint8Array {

@@ -10,11 +10,11 @@
  */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
-import type { SpanRecord } from '../../model/span.ts';
-import { checkedSpan } from './checked-span.ts';
+import { type CheckedSpan, checkedSpan, type WeighedSpan } from './checked-span.ts';
 import { jsonSpans } from './json-spans.ts';
 import { protobufSpans } from './protobuf-spans.ts';
 import { REQUEST_LIMITS, type RequestLimits } from './request-limits.ts';
+import type { ToldSpanOf } from './told-span.ts';
 import type { OtlpEncoding } from './trace-answer.ts';
 
 export interface TraceRequest {
@@ -28,7 +28,7 @@ export type ReadSpans =
   | {
       readonly kind: 'spans';
       readonly encoding: OtlpEncoding;
-      readonly spans: readonly SpanRecord[];
+      readonly spans: readonly WeighedSpan[];
       /** Spans that cannot be used, and why the first of them cannot. */
       readonly rejected: number;
       readonly reason: string | undefined;
@@ -93,21 +93,43 @@ async function unpacked(
   }
 }
 
-/** @throws RangeError when the body is malformed. */
+/** @throws RangeError when the body is malformed, or of more elements than we read. */
 function decoded(encoding: OtlpEncoding, body: Uint8Array, limits: RequestLimits): ReadSpans {
-  const spans: SpanRecord[] = [];
+  const spans: WeighedSpan[] = [];
+  const admit = admission(limits);
   let rejected = 0;
   let reason: string | undefined;
   for (const told of encoding === 'json' ? jsonSpans(body, limits) : protobufSpans(body, limits)) {
-    const checked =
-      spans.length < limits.spans
-        ? checkedSpan(told, limits)
-        : ({ kind: 'rejected', reason: `more than ${limits.spans} spans in one request` } as const);
-    if (checked.kind === 'good') spans.push(checked.span);
+    const checked = admit(told);
+    if (checked.kind === 'good') spans.push({ span: checked.span, bytes: checked.bytes });
     else {
       rejected += 1;
       reason ??= checked.reason;
     }
   }
   return { kind: 'spans', encoding, spans, rejected, reason };
+}
+
+/** One span after the other, as many as a request may hold: what is over is not even read. */
+function admission(limits: RequestLimits): (told: ToldSpanOf) => CheckedSpan {
+  let seen = 0;
+  let bytes = 0;
+  return told => {
+    seen += 1;
+    if (seen > limits.spans)
+      return { kind: 'rejected', reason: `more than ${limits.spans} spans in one request` };
+    if (bytes + told.resource.bytes > limits.storedBytes) return tooMuch(limits);
+    const checked = checkedSpan(told, limits);
+    if (checked.kind === 'rejected') return checked;
+    if (bytes + checked.bytes > limits.storedBytes) return tooMuch(limits);
+    bytes += checked.bytes;
+    return checked;
+  };
+}
+
+function tooMuch({ storedBytes }: RequestLimits): CheckedSpan {
+  return {
+    kind: 'rejected',
+    reason: `spans of more than ${storedBytes} bytes in one request, counting their resource with each`,
+  };
 }

@@ -43,11 +43,32 @@ export interface ToldSpan {
   readonly dropped: { readonly attributes: number; readonly events: number; readonly links: number };
 }
 
+/** What the spans of one `ResourceSpans` share. */
+export interface SharedResource {
+  readonly attributes: Attributes;
+  /** What it adds to each span where that is stored: weighed once, for thousands of spans may share it. */
+  readonly bytes: number;
+}
+
+export function sharedResource(attributes: Attributes): SharedResource {
+  return { attributes, bytes: jsonBytes({ resource: attributes }) };
+}
+
+/** What it takes in an outbox, where a row is JSON. */
+export function jsonBytes(value: object): number {
+  return Buffer.byteLength(JSON.stringify(value));
+}
+
 /** One span with what it shares with its neighbours. */
 export interface ToldSpanOf {
-  readonly resource: Attributes;
+  readonly resource: SharedResource;
   readonly scope: string;
-  readonly span: ToldSpan;
+  /**
+   * Read when it is asked for: one that is over a limit never is.
+   *
+   * @throws RangeError when it is malformed.
+   */
+  readonly span: () => ToldSpan;
 }
 
 /** A value of OTLP's `AnyValue`; undefined for what we do not carry (bytes, nested lists, maps, nothing). */

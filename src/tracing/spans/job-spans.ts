@@ -61,7 +61,7 @@ export function placeJobSpans(build: EndedBuild, told: readonly ToldSpan[]): Pla
   const known = new Set(free.map(({ span }) => span.spanId));
   const below = Map.groupBy(free, ({ span }) => span.parent);
   const placed = new Map<SpanId, SpanRecord>();
-  const marks = marksOf(build);
+  const marks = jobSpanMarks(build);
 
   /** Places a span and all that hang below it. A list instead of recursion: a chain may be as long as the quota allows. */
   function grow(root: ToldSpan, at: Place): void {
@@ -148,7 +148,7 @@ function playbookAt(playbooks: readonly SpanRecord[], { span, at }: ToldSpan): S
 }
 
 /** Whose it is: on every span of the build, whatever the job says. */
-function marksOf({ request, trace }: EndedBuild): Attributes {
+export function jobSpanMarks({ request, trace }: Pick<EndedBuild, 'request' | 'trace'>): Attributes {
   return attributesOf('JobSpan', {
     tenant: request.tenant,
     pipeline: request.pipeline,

@@ -35,7 +35,8 @@ function span(more: Partial<SpanRecord> = {}): SpanRecord {
 }
 
 function read(...spans: readonly SpanRecord[]) {
-  return { kind: 'spans', encoding: 'json', spans, rejected: 0, reason: undefined } as const;
+  const weighed = spans.map(each => ({ span: each, bytes: JSON.stringify(each).length }));
+  return { kind: 'spans', encoding: 'json', spans: weighed, rejected: 0, reason: undefined } as const;
 }
 
 describe('what a build may hand in', () => {
@@ -65,7 +66,7 @@ describe('what a build may hand in', () => {
   test('is bounded in number and bytes, and the rest is counted', () => {
     const few = intake();
     expect(few.take(read(span(), span(), span(), span(), span()))).toMatchObject({ rejected: 2 });
-    const small = intake({ spans: 100, bytes: 1000 });
+    const small = intake({ spans: 100, bytes: 1600 });
     const large = span({ attributes: { text: 'x'.repeat(600) } });
     expect(small.take(read(large, span({ attributes: { text: 'x'.repeat(600) } }), span()))).toMatchObject({
       rejected: 2,

@@ -59,7 +59,7 @@ const GOOD = {
 /** The one span of an answer. */
 function only(answer: ReadSpans): SpanRecord {
   if (answer.kind !== 'spans' || answer.spans.length !== 1) throw new Error(JSON.stringify(answer));
-  return answer.spans[0]!;
+  return answer.spans[0]!.span;
 }
 
 describe.each(['protobuf', 'json'] as const)('a request in %s', type => {
@@ -244,6 +244,84 @@ test('of more spans than a request may hold the rest is rejected', async () => {
   );
   const answer = await readTraceRequest({ body, contentType: TYPES.json, contentEncoding: '' }, limits);
   expect(answer).toMatchObject({ rejected: 2, reason: 'more than 2 spans in one request' });
+});
+
+describe('what a request may cost', () => {
+  const small = (index: number) => ({ ...GOOD, spanId: String(index).padStart(16, 'a') });
+  const resource = { attributes: attributes(15, 'x'.repeat(4000)) };
+  const oneResource = (spans: readonly object[]) => ({
+    resourceSpans: [{ resource, scopeSpans: [{ spans }] }],
+  });
+
+  test('is bounded where many spans share a large resource: each counts with it, as it will be stored', async () => {
+    const body = gzipSync(JSON.stringify(oneResource(Array.from({ length: 10_000 }, (_, at) => small(at)))));
+    expect(body.length).toBeLessThan(60_000);
+    const answer = await read('json', body, 'gzip');
+    if (answer.kind === 'refused') throw new Error(answer.reason);
+    const stored = answer.spans.map(({ span }) => JSON.stringify(span).length);
+    expect(answer.spans.findIndex(({ bytes }, at) => bytes !== stored[at]! + 1)).toBe(-1);
+    expect(stored.reduce((sum, bytes) => sum + bytes, 0)).toBeLessThan(REQUEST_LIMITS.storedBytes);
+    expect(answer.spans.length).toBeGreaterThan(100);
+    expect(answer.rejected).toBe(10_000 - answer.spans.length);
+    expect(answer.reason).toContain('counting their resource with each');
+  });
+
+  test('is refused when it holds more fields than we look at, however small the body is', async () => {
+    const empty = Buffer.alloc(2_000_000 * 2);
+    for (let at = 0; at < empty.length; at += 2) empty[at] = 0x12;
+    const length = (bytes: number) => [
+      (bytes & 0x7f) | 0x80,
+      ((bytes >> 7) & 0x7f) | 0x80,
+      ((bytes >> 14) & 0x7f) | 0x80,
+      bytes >> 21,
+    ];
+    const scopes = Buffer.concat([Buffer.from([0x12, ...length(empty.length)]), empty]);
+    const spans = Buffer.concat([Buffer.from([0x0a, ...length(scopes.length)]), scopes]);
+    const packed = gzipSync(spans);
+    expect(packed.length).toBeLessThan(5000);
+    expect(await read('protobuf', packed, 'gzip')).toMatchObject({
+      kind: 'refused',
+      status: 400,
+      reason: 'more than 300000 fields',
+    });
+    const text = `{"resourceSpans":[{"scopeSpans":[{"spans":[${'{},'.repeat(1_300_000)}{}]}]}]}`;
+    expect(await read('json', gzipSync(text), 'gzip')).toMatchObject({
+      kind: 'refused',
+      status: 400,
+      reason: 'more than 300000 values',
+    });
+  });
+
+  test('leaves spans beyond the number unread, good and bad ones counted alike', async () => {
+    const limits = { ...REQUEST_LIMITS, spans: 2 };
+    const spans = [{}, GOOD, small(1), { name: 7 }];
+    const body = Buffer.from(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] }));
+    const answer = await readTraceRequest({ body, contentType: TYPES.json, contentEncoding: '' }, limits);
+    expect(answer).toMatchObject({ kind: 'spans', rejected: 3, spans: [{ span: { spanId: GOOD.spanId } }] });
+  });
+
+  test('is what the SDK fills it with: 512 spans of 128 attributes', async () => {
+    const full = Object.fromEntries(Array.from({ length: 128 }, (_, at) => [`key${at}`, at]));
+    const spans = Array.from({ length: 512 }, (_, at) => ({
+      ...SPAN,
+      spanId: String(at + 1).padStart(16, '0') as SpanId,
+      attributes: full,
+    }));
+    for (const type of ['protobuf', 'json'] as const)
+      expect(await read(type, gzipSync(told(type, ...spans)), 'gzip')).toMatchObject({ rejected: 0 });
+  });
+
+  test('counts what was left away in 32 bits, and cuts the names of events', async () => {
+    const span = only(
+      await json({
+        ...GOOD,
+        droppedAttributesCount: 9e15,
+        events: [{ timeUnixNano: GOOD.startTimeUnixNano, name: 'e'.repeat(5000) }],
+      }),
+    );
+    expect(span.dropped?.attributes).toBe(2 ** 32 - 1);
+    expect(span.events[0]?.name).toHaveLength(REQUEST_LIMITS.nameLength);
+  });
 });
 
 function attributes(count: number, text: string): readonly object[] {
