@@ -11,6 +11,7 @@ const NUMBERED = [
   /^tenants\/[^/]+\/pipelines\/[^/]+\/events(-dead)?$/,
   /^requests\/[^/]+\/[^/]+\/queue$/,
   /^outbox\/(spans|history|reports\/[^/]+\/[^/]+)$/,
+  /^landings$/,
   /^quarantine$/,
 ];
 

@@ -59,6 +59,7 @@ async function open(stand: Stand) {
     reportOutbox,
     landings: '/landings',
     tracing: () => null,
+    viewer: () => null,
     merges: () => true,
     graph: () => ({ jobs: [] }),
   } as unknown as PipelineContext['commanding'];
