@@ -226,9 +226,7 @@ export interface InternalOrigin {
 export interface ManagementOrigin {
   readonly receivedAt: Nanoseconds;
   readonly storedAt: Nanoseconds;
-  /** Root of its trace is a child of this: the caller is our own command line, which proved who it is. */
-  readonly parent?: SpanReference;
-  /** The root links to this: another client that proved who it is. */
+  /** The root of its trace links to this: the span of our own command line, or of another client that proved who it is. */
   readonly caller?: SpanReference;
   readonly sampled: boolean;
 }

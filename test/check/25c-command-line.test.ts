@@ -1,6 +1,6 @@
 /**
  * Check 25c: a command without any setting of a collector arrives there through the server, under its own service name, and what
- * the server did for it is below its request; whom nobody knows adds to no trace.
+ * the server did for it links to its request; whom nobody knows adds to no trace.
  */
 import { execFile } from 'node:child_process';
 import { createHmac } from 'node:crypto';
@@ -43,7 +43,7 @@ async function arrived(world: World, what: string, isIt: (span: SinkSpan) => boo
 const kindOf = (span: SinkSpan) => span.attributes['gatehouse.span'];
 
 storyOnce(
-  'check 25c: a command is traced through the server, and what the server did is below its request',
+  'check 25c: a command is traced through the server, and what the server did links to its request',
   { layout: classicLayout({ check: true }) },
   async world => {
     await world.propose('A');
@@ -55,13 +55,15 @@ storyOnce(
     expect(command.parentSpanId).toBeNull();
     expect(command.resource['service.name']).toBe('gatehouse-cli');
     const event = await arrived(world, "the server's span", span => kindOf(span) === 'ManagementEvent');
-    const request = await arrived(world, 'the request', span => span.spanId === event.parentSpanId);
+    const request = await arrived(world, 'the request', span => span.spanId === event.links[0]?.spanId);
     expect(request).toMatchObject({
       traceId: command.traceId,
       parentSpanId: command.spanId,
       name: `POST /api/tenant/${TENANT}/project/org/project/dequeue`,
     });
-    expect(event.traceId).toBe(command.traceId);
+    // A child that ends after its parent would be moved.
+    expect(event).toMatchObject({ parentSpanId: null, links: [{ traceId: command.traceId }] });
+    expect(event.attributes['gatehouse.link.caller']).toBe(command.traceId);
     expect(event.resource['service.name']).toBe('gatehouse');
 
     const parts = world.sink.spans.filter(span => span.parentSpanId === event.spanId);

@@ -24,7 +24,8 @@ export async function storeDequeue(
   const management: ManagementOrigin = {
     receivedAt,
     storedAt: clock.now(),
-    ...(context === undefined ? {} : { [context.relation]: context.span }),
+    ...(context === undefined ? {} : { caller: context.span }),
+    // Whoever looks at the trace of a command finds what came of it.
     sampled:
       context?.relation === 'parent'
         ? context.sampled && isTraceSampled(tracing, context.span.traceId)

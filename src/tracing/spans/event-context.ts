@@ -1,7 +1,6 @@
 /** What the traces of events have in common: a root with its stations below, one after the other. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
-import type { SpanReference } from '../../model/event.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
@@ -22,18 +21,17 @@ export interface Station {
   readonly place: ParentSpan;
 }
 
-/** @param uuid of the event: the root's id follows from it. @param caller whose trace it is part of; absent: one of its own. */
+/** @param uuid of the event: the root's id follows from it. */
 export function eventTrace(
   uuid: Uuid,
   window: { readonly start: Nanoseconds; readonly end: Nanoseconds },
   ids: AttributeInput,
   style: SpanStyle,
-  caller?: SpanReference,
 ): EventTrace {
   const { traceId, spanId } = rootSpanOf(uuid);
   const common = attributesOf('EventReceive', ids);
   return {
-    draft: { traceId: caller?.traceId ?? traceId, style, common },
+    draft: { traceId, style, common },
     root: lasting({ id: () => spanId, ...window }),
   };
 }

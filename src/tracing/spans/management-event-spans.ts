@@ -1,7 +1,9 @@
 /**
  * The trace of an operator's request: `ManagementEvent` → `EventReceive`, `EventQueued`, `EventProcess`, and what came of it.
  *
- * Asked from our own command line it is part of the command's trace; another client that proved who it is gets a link.
+ * It links to the span of the caller, the command's or that of another client that proved who it is, and is not below it: what the
+ * request brought about ends when the pipeline's turn does, mostly after the request, and a backend moves or warns of a child outside
+ * its parent.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
@@ -34,17 +36,16 @@ export function managementEventSpans(
   options: SpanOptions,
 ): readonly SpanRecord[] {
   const { event, origin, takenAt, endedAt, effect } = facts;
-  const { receivedAt, storedAt, parent, caller } = origin;
+  const { receivedAt, storedAt, caller } = origin;
   const window = { start: receivedAt, end: endedAt };
   const ids = { tenant: facts.tenant, pipeline: facts.pipeline, eventId: event };
-  const trace = eventTrace(event, window, ids, options, parent);
+  const trace = eventTrace(event, window, ids, options);
   const root = spanOf({
     ...trace.draft,
     kind: 'ManagementEvent',
     subject: facts.command,
     id: trace.root.id(),
     parent: null,
-    remoteParent: parent?.spanId,
     ...window,
     own: {
       eventType: facts.command,

@@ -39,8 +39,6 @@ export interface SpanDraft {
   readonly id: SpanId;
   /** null: a root. */
   readonly parent: ParentSpan | null;
-  /** Of a root: the span of somebody else's process it was asked from, in the same trace. Nothing is known of its times. */
-  readonly remoteParent?: SpanId | undefined;
   readonly start: Nanoseconds;
   readonly end: Nanoseconds | null;
   /** Decides the status; in Zuul's words. */
@@ -69,7 +67,7 @@ export function spanOf(draft: SpanDraft): SpanRecord {
   return {
     traceId: draft.traceId,
     spanId: draft.id,
-    parent: draft.parent === null ? (draft.remoteParent ?? null) : draft.parent.id(),
+    parent: draft.parent?.id() ?? null,
     name: nameOf(draft, label),
     kind: draft.parent === null && !BY_ITSELF.has(kind) ? 'server' : 'internal',
     start: window.start,

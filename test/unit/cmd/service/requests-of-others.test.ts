@@ -58,12 +58,12 @@ describe('a dequeue', () => {
     return entry.management;
   }
 
-  test('is stored with when it came in, and what it belongs to', async () => {
+  test('is stored with when it came in, and who asked', async () => {
     const span = { traceId: TRACES[0]!, spanId };
     const times = { receivedAt: at(69), storedAt: at(70), sampled: true };
     expect(await originOf(tracing(ON), undefined)).toEqual(times);
     const from = (relation: CallerContext['relation']) => ({ relation, span, sampled: true });
-    expect(await originOf(tracing(ON), from('parent'))).toEqual({ ...times, parent: span });
+    expect(await originOf(tracing(ON), from('parent'))).toEqual({ ...times, caller: span });
     expect(await originOf(tracing(ON), from('caller'))).toEqual({ ...times, caller: span });
   });
 

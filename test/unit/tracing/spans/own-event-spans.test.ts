@@ -139,18 +139,14 @@ describe('the trace of an operator’s request', () => {
     });
   });
 
-  it('is part of the trace of our own command', () => {
-    const spans = managementEventSpans({ ...facts, origin: { ...origin, parent: command } }, STYLE);
-    expect(new Set(spans.map(span => span.traceId))).toEqual(new Set([command.traceId]));
-    expect(spans[0]).toMatchObject({ parent: command.spanId, kind: 'server', spanId: spanIdOf(facts.event) });
-    expect(spans.slice(1).every(span => span.parent === spans[0]!.spanId)).toBe(true);
-  });
-
-  it('links to any other client', () => {
-    const [root] = managementEventSpans({ ...facts, origin: { ...origin, caller: command } }, STYLE);
-    expect(root).toMatchObject({ traceId: traceIdOf(facts.event), parent: null });
+  it('is a trace of its own, with a link to who asked', () => {
+    const spans = managementEventSpans({ ...facts, origin: { ...origin, caller: command } }, STYLE);
+    const [root] = spans;
+    expect(new Set(spans.map(span => span.traceId))).toEqual(new Set([traceIdOf(facts.event)]));
+    expect(root).toMatchObject({ spanId: spanIdOf(facts.event), parent: null, kind: 'server' });
     expect(root!.links).toMatchObject([command]);
     expect(root!.attributes['gatehouse.link.caller']).toBe(command.traceId);
+    expect(spans.slice(1).every(span => span.parent === root!.spanId)).toBe(true);
   });
 });
 
