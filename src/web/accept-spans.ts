@@ -2,8 +2,8 @@
  * Which spans of others may go where ours go.
  *
  *     whose    from this machine: our command line's; with a token: any service's but our own
- *     where    in traces of their own, or below a span of an item: never a second root of an item's trace, never with the id of
- *              a span of ours, and with a token only in tenants it names
+ *     where    in traces of their own, or below a span of ours: never a second root of a trace of ours (items-of-trace.ts), never
+ *              with the id of a span of ours, and with a token only in tenants it names
  *     what     attributes named `gatehouse.*` are ours to say, except the few a command's span has
  *
  * Spans that nobody records (their trace, or the item they belong to, is not sampled) are taken and dropped: their maker has
@@ -15,13 +15,13 @@ import type { Attributes, SpanRecord } from '../model/span.ts';
 import { ATTRIBUTE } from '../tracing/attributes.ts';
 import type { Caller } from './auth/caller.ts';
 import { COMMAND_LINE_AGENT } from './auth/caller-context.ts';
+import { type ItemsOfTrace, mayActFor } from './items-of-trace.ts';
 
 export interface SpanRules {
   readonly caller: Exclude<Caller, { readonly kind: 'anonymous' }>;
   /** `service.name` of our own spans. */
   readonly ownService: string;
-  /** The item whose trace it is. */
-  readonly itemOf: (trace: TraceId) => Promise<QueueItem | undefined>;
+  readonly itemsOf: ItemsOfTrace;
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
   /** Whether a trace that is no item's is kept. */
   readonly isSampled: (trace: TraceId) => boolean;
@@ -59,19 +59,17 @@ export async function acceptSpans(spans: readonly SpanRecord[], rules: SpanRules
       reject(`more than ${MOST_TRACES} traces in one request`, members.length);
       continue;
     }
-    const item = await rules.itemOf(trace);
-    const ours = item === undefined ? NONE : new Set(rules.spansOf(item).map(span => span.spanId));
-    const isKept = item === undefined ? rules.isSampled(trace) : isExported(item);
+    const items = await rules.itemsOf(trace);
+    const ours = new Set(items.flatMap(rules.spansOf).map(span => span.spanId));
+    const isKept = items.length === 0 ? rules.isSampled(trace) : items.some(isExported);
     for (const span of members) {
-      const why = problemOf(span, rules) ?? placeProblem(span, item, ours, rules);
+      const why = problemOf(span, rules) ?? placeProblem(span, items, ours, rules);
       if (why !== undefined) reject(why, 1);
       else if (isKept) accepted.push(cleaned(span));
     }
   }
   return { spans: accepted, rejected, reason };
 }
-
-const NONE: ReadonlySet<string> = new Set();
 
 function problemOf({ resource }: SpanRecord, { caller, ownService }: SpanRules): string | undefined {
   const service = resource?.['service.name'];
@@ -85,15 +83,16 @@ function problemOf({ resource }: SpanRecord, { caller, ownService }: SpanRules):
 
 function placeProblem(
   span: SpanRecord,
-  item: QueueItem | undefined,
+  items: readonly QueueItem[],
   ours: ReadonlySet<string>,
   { caller }: SpanRules,
 ): string | undefined {
-  if (item === undefined) return undefined;
-  if (caller.kind === 'user' && !caller.user.tenants.includes(item.tenant))
-    return 'a span in the trace of an item of a tenant the token does not name';
-  if (span.parent === null) return 'a second root in the trace of an item';
-  return ours.has(span.spanId) ? 'a span with the id of a span of ours' : undefined;
+  if (items.length === 0) return undefined;
+  if (!mayActFor(caller, items)) return 'a span in a trace of a tenant the token does not name';
+  if (span.parent === null) return 'a second root in a trace of ours';
+  // The root of an event's trace is not among the spans of an item.
+  const isOurs = ours.has(span.spanId) || span.traceId.startsWith(span.spanId);
+  return isOurs ? 'a span with the id of a span of ours' : undefined;
 }
 
 function cleaned(span: SpanRecord): SpanRecord {

@@ -149,8 +149,8 @@ export interface WebDeps {
   /** Calls back after anything of a tenant's snapshot changed. Returns how to stop. */
   readonly onChange: (listener: (tenant: TenantName) => void) => () => void;
   readonly history: History;
-  /** An item that left and is not in the history yet: its row waits in the outbox. */
-  readonly leavingItem?: (tenant: TenantName, uuid: string) => Promise<QueueItem | undefined>;
+  /** Of the items that left and are not in the history yet (their rows wait in the outbox): those that are wanted. */
+  readonly leavingItems?: (wanted: (item: QueueItem) => boolean) => Promise<readonly QueueItem[]>;
   /** All spans of an item, open ones included: `itemSpans` of `src/tracing/`. */
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
   /** Where an item's time went: `explainItem` of `src/tracing/`. */

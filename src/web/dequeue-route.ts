@@ -2,7 +2,7 @@
  * `POST /api/tenant/<t>/project/<p>/dequeue` with `{"pipeline": ..., "change": ...}` or `{"pipeline": ..., "ref": ...}`, as Zuul's.
  *
  * This machine may ask, and users whose token names the tenant: auth/operator.ts. The request has a trace of its own
- * (`ManagementEvent`), below or linked to the caller's where that may be believed: auth/caller-context.ts.
+ * (`ManagementEvent`), linked to the caller's where that may be believed: auth/caller-context.ts.
  */
 import type { Request, RequestHandler } from 'express';
 import { readBody } from '../lib/read-body.ts';
@@ -13,11 +13,13 @@ import { type Answer, badRequest, json, notFound, send } from './answer.ts';
 import { callerContext } from './auth/caller-context.ts';
 import { operatorOf } from './auth/operator.ts';
 import type { DequeueRequest, WebDeps } from './deps.ts';
+import { itemsOfTrace, mayActFor, type TraceDeps } from './items-of-trace.ts';
 import { refId } from './status-json.ts';
 
-type DequeueDeps = Pick<WebDeps, 'snapshot' | 'log' | 'clock' | 'auth'> & {
-  readonly dequeue: (request: DequeueRequest) => Promise<void>;
-};
+type DequeueDeps = TraceDeps &
+  Pick<WebDeps, 'log' | 'clock' | 'auth'> & {
+    readonly dequeue: (request: DequeueRequest) => Promise<void>;
+  };
 
 export function dequeueRoute(deps: DequeueDeps): RequestHandler {
   return async (request, response) => send(response, await handle(deps, request));
@@ -47,7 +49,11 @@ async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
   const item = findWished(live.state.items.values(), project, wish.what);
   if (item === undefined)
     return notFound(`${wish.what} of ${project} is not in pipeline ${wish.pipeline}`, 'body');
-  const context = callerContext(operator.caller, request);
+  const context = await callerContext(
+    operator.caller,
+    request,
+    async trace => !mayActFor(operator.caller, await itemsOfTrace(deps, trace)),
+  );
   await deps.dequeue({ tenant, pipeline: wish.pipeline, item, receivedAt, context });
   const whose = { tenant, pipeline: wish.pipeline, ...itemLogFacts(item.uuid) };
   deps.log.info({ ...whose, by: operator.name }, 'asked to dequeue');
@@ -70,8 +76,10 @@ function parseWish(bytes: Buffer): { readonly pipeline: string; readonly what: s
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));
-  } catch {
-    return undefined;
+  } catch (error) {
+    // What anybody sends need not be JSON; they are told what is expected.
+    if (error instanceof SyntaxError) return undefined;
+    throw error;
   }
   if (
     typeof value !== 'object' ||

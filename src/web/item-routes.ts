@@ -71,7 +71,7 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
 
 /** The items it waited for, as far as they are known: they tell what they did meanwhile. */
 async function itemsAhead(
-  deps: Pick<WebDeps, 'history' | 'leavingItem'>,
+  deps: Pick<WebDeps, 'history' | 'leavingItems'>,
   tenant: FoundTenant,
   item: QueueItem,
   now: Nanoseconds,

@@ -7,9 +7,9 @@
  * Where tracing is off they are taken and dropped: whoever sends them need not know. What is taken is durable when it is answered.
  */
 import type { Request, RequestHandler } from 'express';
-import type { TraceId } from '../lib/ids.ts';
 import { type ReadBody, readBody } from '../lib/read-body.ts';
-import type { QueueItem } from '../model/queue-item.ts';
+import { spansCodec } from '../model/codec/records.ts';
+import type { SpanRecord } from '../model/span.ts';
 import { readTraceRequest } from '../tracing/otlp-in/read-trace-request.ts';
 import { REQUEST_LIMITS } from '../tracing/otlp-in/request-limits.ts';
 import {
@@ -21,15 +21,13 @@ import {
 import { acceptSpans } from './accept-spans.ts';
 import { type Refusal, send } from './answer.ts';
 import { type Caller, callerOf } from './auth/caller.ts';
+import { challenge } from './auth/challenge.ts';
 import { refuseAnonymous } from './auth/operator.ts';
 import type { SpanIntake, WebDeps } from './deps.ts';
-import { SPANS_PER_MINUTE, type SpanQuota, spanQuota } from './span-quota.ts';
-import { findItem, liveItemWith } from './tenant-access.ts';
+import { itemsOfTraces, type TraceDeps } from './items-of-trace.ts';
+import { type SpanQuota, spanQuota } from './span-quota.ts';
 
-type OtlpDeps = Pick<
-  WebDeps,
-  'auth' | 'clock' | 'log' | 'spanIntake' | 'spansOf' | 'tenants' | 'snapshot' | 'history'
->;
+type OtlpDeps = TraceDeps & Pick<WebDeps, 'auth' | 'clock' | 'log' | 'spanIntake' | 'spansOf'>;
 
 type Known = Exclude<Caller, { readonly kind: 'anonymous' }>;
 
@@ -49,7 +47,10 @@ export function otlpRoute(deps: OtlpDeps): RequestHandler {
 
 async function knownCaller({ auth }: OtlpDeps, request: Request): Promise<Known | Refusal> {
   const caller = await callerOf(auth, request);
-  return caller.kind === 'anonymous' ? refuseAnonymous(auth, 'hand over spans', caller.because) : caller;
+  if (caller.kind === 'anonymous') return refuseAnonymous(auth, 'hand over spans', caller.because);
+  if (caller.kind !== 'user' || caller.user.tenants.length > 0) return caller;
+  const reason = 'this token does not let you hand over spans: it names no tenant';
+  return challenge(auth.realms, 'insufficient_scope', reason);
 }
 
 interface Answered {
@@ -74,18 +75,23 @@ async function takeIn(
   if (read.kind === 'refused') return refused(read.encoding, read.status, read.reason);
   const intake = deps.spanIntake();
   if (intake === undefined) return { status: 200, answer: traceAnswer(read.encoding, NOTHING_REJECTED) };
-  const granted = quota.take(nameOf(caller), read.spans.length);
-  const accepted = await acceptSpans(read.spans.slice(0, granted), rulesFor(deps, intake, caller));
-  if (accepted.spans.length > 0) await intake.store(accepted.spans);
-  const over = read.spans.length - granted;
+  const spans = read.spans.map(({ span }) => span);
+  const accepted = await acceptSpans(spans, rulesFor(deps, intake, caller, spans));
+  const granted = quota.take(nameOf(caller), accepted.spans.map(storedBytes));
+  if (granted > 0) await intake.store(accepted.spans.slice(0, granted));
+  const over = accepted.spans.length - granted;
   const rejected = read.rejected + accepted.rejected + over;
-  const quotaReason = over > 0 ? `more than ${SPANS_PER_MINUTE} spans in a minute` : undefined;
-  const reason = read.reason ?? accepted.reason ?? quotaReason;
+  const reason = read.reason ?? accepted.reason ?? (over > 0 ? TOO_MUCH : undefined);
   if (rejected > 0) deps.log.info({ by: nameOf(caller), rejected, reason }, 'spans of others were rejected');
   return { status: 200, answer: traceAnswer(read.encoding, { rejected, reason }) };
 }
 
 const NOTHING_REJECTED = { rejected: 0, reason: undefined };
+const TOO_MUCH = 'more bytes of spans than are taken in a minute';
+
+function storedBytes(span: SpanRecord): number {
+  return spansCodec.encode([span]).byteLength;
+}
 
 function refused(encoding: OtlpEncoding, status: number, reason: string): Answered {
   return { status, answer: refusalAnswer(encoding, reason) };
@@ -95,28 +101,20 @@ function nameOf(caller: Known): string {
   return caller.kind === 'here' ? 'this machine' : `${caller.user.name} (${caller.user.realm})`;
 }
 
-function rulesFor(deps: OtlpDeps, intake: SpanIntake, caller: Known): Parameters<typeof acceptSpans>[1] {
+function rulesFor(
+  deps: OtlpDeps,
+  intake: SpanIntake,
+  caller: Known,
+  spans: readonly SpanRecord[],
+): Parameters<typeof acceptSpans>[1] {
   return {
     caller,
     ownService: intake.ownService,
-    itemOf: trace => itemOfTrace(deps, trace),
+    itemsOf: itemsOfTraces(
+      deps,
+      spans.map(({ traceId }) => traceId),
+    ),
     spansOf: deps.spansOf,
     isSampled: intake.isSampled,
   };
-}
-
-/**
- * Of whatever tenant: the trace id is the uuid of an item, or of a live build that has a trace of its own. An item on its way into
- * the history is not looked for: that would read all that waits there, for every command anybody calls.
- */
-async function itemOfTrace(deps: OtlpDeps, trace: TraceId): Promise<QueueItem | undefined> {
-  for (const name of deps.tenants()) {
-    const snapshot = deps.snapshot(name);
-    if (snapshot === undefined) continue;
-    const { history } = deps;
-    const found = await findItem({ history }, { kind: 'found', name, snapshot }, trace);
-    const item = found.kind === 'item' ? found.item : liveItemWith(snapshot, trace);
-    if (item !== undefined) return item;
-  }
-  return undefined;
 }

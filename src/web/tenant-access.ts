@@ -34,13 +34,13 @@ export function* liveItems(snapshot: TenantSnapshot): Generator<QueueItem> {
 
 /** Live, on its way into the history, or in the history. */
 export async function findItem(
-  deps: Pick<WebDeps, 'history' | 'leavingItem'>,
+  deps: Pick<WebDeps, 'history' | 'leavingItems'>,
   tenant: FoundTenant,
   uuid: string,
 ): Promise<{ readonly kind: 'item'; readonly item: QueueItem } | Refusal> {
   const item = isUuid(uuid)
     ? (liveItems(tenant.snapshot).find(live => live.uuid === uuid) ??
-      (await deps.leavingItem?.(tenant.name, uuid)) ??
+      (await deps.leavingItems?.(left => left.uuid === uuid && left.tenant === tenant.name))?.[0] ??
       (await deps.history.item(tenant.name, uuid)))
     : undefined;
   return item === undefined

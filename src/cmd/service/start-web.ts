@@ -23,7 +23,7 @@ import { readBuildLog } from './build-logs.ts';
 import { type Contact, followContact } from './contact.ts';
 import type { Component } from './core.ts';
 import { storeDequeue } from './dequeue.ts';
-import { leavingItem } from './leaving-item.ts';
+import { leavingItems } from './leaving-items.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { viewMeasurements } from './service-metrics.ts';
@@ -177,7 +177,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     snapshot,
     onChange: shown.onChange,
     history: insides.history,
-    leavingItem: (tenant, uuid) => leavingItem(store, paths.historyOutbox, tenant, uuid),
+    leavingItems: wanted => leavingItems(store, paths.historyOutbox, wanted),
     spansOf: item => itemSpans(item, core.tracing.spans() ?? DEFAULT_SPAN_OPTIONS),
     explain: explainItem,
     connections: () => [...connections.values()],

@@ -17,11 +17,11 @@ describe('stopping', () => {
 
   test('lets an answer under way finish', async () => {
     const asked = Promise.withResolvers<void>();
-    const answer = Promise.withResolvers<undefined>();
+    const answer = Promise.withResolvers<readonly []>();
     const web = await fakeWeb({
       limits: { closeTimeout: 60_000 },
       overrides: {
-        leavingItem: () => {
+        leavingItems: () => {
           asked.resolve();
           return answer.promise;
         },
@@ -30,18 +30,18 @@ describe('stopping', () => {
     const response = fetch(`${web.url}/api/tenant/main/item/${'a'.repeat(32)}`);
     await asked.promise;
     const closed = web.close();
-    answer.resolve(undefined);
+    answer.resolve([]);
     expect((await response).status).toBe(404);
     await closed;
   });
 
   test('cuts an answer that takes too long', async () => {
     const asked = Promise.withResolvers<void>();
-    const never = Promise.withResolvers<undefined>();
+    const never = Promise.withResolvers<readonly []>();
     const web = await fakeWeb({
       limits: { closeTimeout: 50 },
       overrides: {
-        leavingItem: () => {
+        leavingItems: () => {
           asked.resolve();
           return never.promise;
         },

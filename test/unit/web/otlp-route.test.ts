@@ -3,26 +3,39 @@ import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
-import { type SpanId, spanIdOf, type TraceId, traceIdOf } from '../../../src/lib/ids.ts';
-import { buildsetsOf } from '../../../src/model/queue-item.ts';
+import { type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../../../src/lib/ids.ts';
+import { spansCodec } from '../../../src/model/codec/records.ts';
+import { buildsetsOf, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { Attributes, SpanRecord } from '../../../src/model/span.ts';
 import { StoreError } from '../../../src/store/port.ts';
 import { encodeRequest } from '../../../src/tracing/otlp/encode-request.ts';
+import { rootSpanOf } from '../../../src/tracing/span-ids.ts';
 import { otlpJson } from '../../../src/web/otlp-json.ts';
+import { BYTES_PER_MINUTE } from '../../../src/web/span-quota.ts';
 import { companyKey, companyRealm, sharedRealm, token } from './auth/realms.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
 import { finishedItems, gateItems, NOW } from './sample-gate.ts';
+import { uuidOf } from './sample-item.ts';
 
 let web: FakeWeb;
 const taken: SpanRecord[] = [];
 let sampled = true;
+/** On its way into the history. */
+let leaving: readonly QueueItem[] = [];
+let looks = 0;
 
 beforeAll(async () => {
-  web = await fakeWeb({ realms: [sharedRealm(), companyRealm()] });
+  const leavingItems = async (wanted: (item: QueueItem) => boolean) => {
+    looks += 1;
+    return leaving.filter(wanted);
+  };
+  web = await fakeWeb({ realms: [sharedRealm(), companyRealm()], overrides: { leavingItems } });
 });
 beforeEach(() => {
   taken.length = 0;
   sampled = true;
+  leaving = [];
+  looks = 0;
   web.spanIntake = {
     ownService: 'our-gate',
     isSampled: () => sampled,
@@ -112,7 +125,7 @@ describe('the command line on this machine', () => {
     const root = spanIdOf(item.uuid);
     expect(await rejection([span({ traceId, parent: root })])).toBeUndefined();
     expect(await rejection([span({ traceId })])).toMatchObject({
-      errorMessage: 'a second root in the trace of an item',
+      errorMessage: 'a second root in a trace of ours',
     });
     expect(
       await rejection([span({ traceId, spanId: root, parent: '1'.repeat(16) as SpanId })]),
@@ -191,7 +204,7 @@ describe('other services', () => {
     const below = [span({ traceId: traceIdOf(item.uuid), parent: spanIdOf(item.uuid) })];
     const other = await bearer({ zuul: { admin: ['other'] } });
     expect(await rejection(below, { service: 'bot', headers: other })).toMatchObject({
-      errorMessage: 'a span in the trace of an item of a tenant the token does not name',
+      errorMessage: 'a span in a trace of a tenant the token does not name',
     });
     expect(await rejection(below, { service: 'bot', headers: await bearer() })).toBeUndefined();
   });
@@ -207,25 +220,96 @@ describe('other services', () => {
     expect(taken).toHaveLength(50);
   });
 
-  test('are limited in spans, each by itself', async () => {
-    const many = Array.from({ length: 7000 }, () => span());
-    const headers = await bearer({ sub: 'chatty' });
-    expect(await rejection(many, { service: 'bot', headers })).toBeUndefined();
-    expect(await rejection(many, { service: 'bot', headers })).toEqual({
-      rejectedSpans: '2000',
-      errorMessage: 'more than 12000 spans in a minute',
+  test('are limited in bytes, each by itself', async () => {
+    const text = 'x'.repeat(1000);
+    const many = Array.from({ length: 2500 }, () => span({ attributes: { text } }));
+    const send = async (sub: string, spans = many) =>
+      rejection(spans, { service: 'bot', headers: await bearer({ sub }) });
+    expect(await send('chatty')).toBeUndefined();
+    expect(await send('chatty')).toBeUndefined();
+    const bytes = taken.reduce((sum, each) => sum + spansCodec.encode([each]).byteLength, 0);
+    const left = Math.floor((BYTES_PER_MINUTE - bytes) / (bytes / taken.length));
+    expect(await send('chatty')).toEqual({
+      rejectedSpans: String(2500 - left),
+      errorMessage: 'more bytes of spans than are taken in a minute',
     });
-    expect(
-      await rejection([span()], { service: 'bot', headers: await bearer({ sub: 'quiet' }) }),
-    ).toBeUndefined();
+    expect(taken).toHaveLength(5000 + left);
+    expect(await send('quiet', [span()])).toBeUndefined();
     expect(await rejection([span()], { service: CLI })).toBeUndefined();
   });
 
-  test('may prove who they are by whatever realm there is', async () => {
+  test('need a token that names a tenant, from whatever realm', async () => {
     const claims = { iss: 'https://login.example.org', zuul: undefined };
-    const made = await token(claims, { key: companyKey, alg: 'RS256' });
-    const headers = { authorization: `Bearer ${made}` };
-    expect(await rejection([span()], { service: 'bot', headers })).toBeUndefined();
+    for (const made of [
+      await token(claims, { key: companyKey, alg: 'RS256' }),
+      await token({ zuul: { admin: [] } }),
+    ]) {
+      const headers = { authorization: `Bearer ${made}` };
+      const answer = await post(JSON.stringify(otlpJson([span()], '1', 'bot')), headers);
+      expect([answer.status, answer.headers.get('www-authenticate')]).toEqual([
+        403,
+        expect.stringContaining('insufficient_scope'),
+      ]);
+    }
+    expect(taken).toEqual([]);
+  });
+});
+
+describe('a trace is ours', () => {
+  const [finished] = finishedItems();
+  const [live] = gateItems();
+  const gone = { ...finished!, uuid: uuidOf('just left'), origin: { ...finished!.origin, ...newOrigin() } };
+
+  function newOrigin(): Pick<QueueItem['origin'], 'event' | 'eventSpan' | 'tenantSpan'> {
+    const [event, tenant] = [uuidOf('its event'), uuidOf('its tenant event')];
+    return { event, eventSpan: rootSpanOf(event), tenantSpan: rootSpanOf(tenant) };
+  }
+
+  function buildOf(item: QueueItem): Uuid {
+    return buildsetsOf(item).flatMap(buildset => buildset.builds.map(build => build.uuid))[0]!;
+  }
+
+  test.each([
+    ['of an item on its way into the history', gone.uuid],
+    ['of the event of an item', live!.origin.event],
+    ['of the tenant event of an item', live!.origin.tenantSpan.traceId as string as Uuid],
+    ['of the event of an item on its way', gone.origin.event],
+    ['of a build of an item', buildOf(live!)],
+    ['of a build that has left', buildOf(finished!)],
+  ])('when it is that %s', async (_what, uuid) => {
+    leaving = [gone];
+    const traceId = traceIdOf(uuid);
+    const below = span({ traceId, parent: spanIdOf(uuid) });
+    const other = await bearer({ zuul: { admin: ['other'] } });
+    const headers = await bearer();
+    expect(await rejection([below], { service: 'bot', headers: other })).toMatchObject({
+      errorMessage: 'a span in a trace of a tenant the token does not name',
+    });
+    expect(await rejection([span({ traceId })], { service: 'bot', headers })).toMatchObject({
+      errorMessage: 'a second root in a trace of ours',
+    });
+    expect(
+      await rejection([{ ...below, spanId: spanIdOf(uuid), parent: '1'.repeat(16) as SpanId }], {
+        service: 'bot',
+        headers,
+      }),
+    ).toMatchObject({ errorMessage: 'a span with the id of a span of ours' });
+    expect(taken).toEqual([]);
+    expect(await rejection([below], { service: 'bot', headers })).toBeUndefined();
+    expect(taken).toHaveLength(1);
+  });
+
+  test('and what is on its way is looked through once for a request, and only when it may help', async () => {
+    const headers = await bearer();
+    const traces = ['a', 'b', 'c'].map(digit => digit.repeat(32) as TraceId);
+    await rejection(
+      traces.map(traceId => span({ traceId })),
+      { service: 'bot', headers },
+    );
+    expect([looks, taken.length]).toEqual([1, 3]);
+    const below = span({ traceId: traceIdOf(live!.uuid), parent: spanIdOf(live!.uuid) });
+    await rejection([below], { service: 'bot', headers });
+    expect([looks, taken.length]).toEqual([1, 4]);
   });
 });
 

@@ -2,11 +2,16 @@
 import { request as httpRequest } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { type FakeWeb, fakeWeb } from '../fake-web.ts';
+import { gateItems } from '../sample-gate.ts';
+import { uuidOf } from '../sample-item.ts';
 import { companyRealm, NOW_S, sharedRealm, token } from './realms.ts';
 
 let web: FakeWeb;
 beforeAll(async () => {
-  web = await fakeWeb({ realms: [sharedRealm(), companyRealm()] });
+  web = await fakeWeb({
+    realms: [sharedRealm(), companyRealm()],
+    overrides: { leavingItems: async wanted => [STRANGER].filter(wanted) },
+  });
 });
 beforeEach(() => {
   web.dequeued.length = 0;
@@ -15,6 +20,8 @@ beforeEach(() => {
 });
 afterAll(() => web.close());
 
+/** An item of another tenant. */
+const STRANGER = { ...gateItems()[0]!, uuid: uuidOf('of another tenant'), tenant: 'other' };
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const SPAN = 'b7ad6b7169203331';
 const TRACEPARENT = `00-${TRACE}-${SPAN}-01`;
@@ -170,6 +177,14 @@ describe('the trace of who asks', () => {
     const unsampled = `00-${TRACE}-${SPAN}-00`;
     await dequeue({ ...ELSEWHERE, ...own, ...(await bearer()), traceparent: unsampled });
     expect(web.contexts).toEqual([{ relation: 'parent', span, sampled: false }]);
+  });
+
+  test('is only linked to when it is that of another tenant, whatever the client calls itself', async () => {
+    const traceparent = `00-${STRANGER.uuid}-${SPAN}-01`;
+    await dequeue({ ...own, ...(await bearer()), traceparent });
+    await dequeue({ ...own, ...(await bearer({ zuul: { admin: ['main', 'other'] } })), traceparent });
+    await dequeue({ ...own, traceparent });
+    expect(web.contexts.map(context => context?.relation)).toEqual(['caller', 'parent', 'parent']);
   });
 
   test('is linked to when it is another client with a token', async () => {

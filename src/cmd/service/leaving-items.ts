@@ -1,4 +1,4 @@
-/** An item between its pipeline and the history: its row waits in the outbox for a moment. */
+/** Items between their pipelines and the history: their rows wait in the outbox for a moment. */
 import { RecordError } from '../../model/codec/record.ts';
 import { historyRowsCodec } from '../../model/codec/records.ts';
 import type { HistoryRow } from '../../model/history.ts';
@@ -6,20 +6,16 @@ import type { QueueItem } from '../../model/queue-item.ts';
 import { listOutbox, readOutbox } from '../../store/outbox.ts';
 import type { Store } from '../../store/port.ts';
 
-export async function leavingItem(
+/** @returns those that are wanted, in the order in which they left. */
+export async function leavingItems(
   store: Store,
   historyOutbox: string,
-  tenant: string,
-  uuid: string,
-): Promise<QueueItem | undefined> {
+  wanted: (item: QueueItem) => boolean,
+): Promise<readonly QueueItem[]> {
   const rows = await readOutbox(store, await listOutbox(store, historyOutbox));
-  for (const row of rows) {
-    for (const entry of readable(row.data)) {
-      if (entry.kind === 'item' && entry.item.uuid === uuid && entry.item.tenant === tenant)
-        return entry.item;
-    }
-  }
-  return undefined;
+  return rows
+    .flatMap(row => readable(row.data))
+    .flatMap(entry => (entry.kind === 'item' && wanted(entry.item) ? [entry.item] : []));
 }
 
 /** A row this process cannot read is for whoever delivers it; the item may be in another. */
