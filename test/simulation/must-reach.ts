@@ -3,9 +3,11 @@
 export const MUST_REACH_AFTER = 300;
 
 export const MUST_REACH: readonly string[] = [
+  'a build is told of when its item has left',
   'a build is tried again',
   'a fence changed hands',
   'a job has a trace of its own',
+  'an item is kept for what became of it',
   'call while suspended',
   'collector: internal error',
   'everything landed in spite of faults',
@@ -23,6 +25,7 @@ export const MUST_REACH: readonly string[] = [
   'reset: item-ahead-failed',
   'reset: item-ahead-left',
   'sql: the request was lost',
+  'the ratio leaves an event out',
   'taken over while merging',
   'taken over while reporting',
   'taken over while running',

@@ -9,7 +9,9 @@ import { Fences } from './checks/fences.ts';
 import { Landings } from './checks/landings.ts';
 import { Leaks } from './checks/leaks.ts';
 import { PipelineHistory } from './checks/pipeline-history.ts';
+import { SenderReports } from './checks/sender-report.ts';
 import { Traces } from './checks/traces.ts';
+import { WholeTraces } from './checks/whole-traces.ts';
 import { Workers } from './checks/workers.ts';
 import { type Fault, scheduleFaults } from './faults.ts';
 import { installGlobals } from './kernel/globals.ts';
@@ -99,7 +101,9 @@ class Run {
       new Events(world, say),
       new Workers(world, say),
       new Traces(world, history, say, this.#isCalm),
+      new WholeTraces(world, history, say, sometimes.reached, this.#isCalm),
       new Leaks(world, say, options.short === true),
+      ...(options.short === true ? [] : [new SenderReports(world, say)]),
     ];
     server.observers.push(transaction => {
       for (const check of this.#checks) check.committed?.(transaction);

@@ -7,6 +7,7 @@ import { refsChanged } from '../../drivers/git/refs-changed.ts';
 import type { ChangeKey } from '../../src/model/change.ts';
 import { storePaths } from '../../src/store/paths.ts';
 import type { Store } from '../../src/store/port.ts';
+import type { TracePolicy } from '../../src/tracing/live-tracing.ts';
 import { CodeHost } from './host/code-host.ts';
 import { Developer } from './host/developer.ts';
 import { CONNECTION } from './host/host-git.ts';
@@ -25,6 +26,7 @@ import { populate, TENANT, tenants } from './site.ts';
 import type { Sometimes } from './sometimes.ts';
 import { StoreServer } from './store/server.ts';
 import { SimSession } from './store/session.ts';
+import { tracePolicyOf } from './trace-policy.ts';
 import { Weather } from './weather.ts';
 
 type Run = (life: Incarnation, parts: ProcessParts, stop: AbortSignal) => Promise<void>;
@@ -84,6 +86,7 @@ export class World {
   readonly paths = storePaths('/gatehouse');
   readonly jobRuns: JobRun[] = [];
   readonly received: Received = { spans: [], history: [] };
+  readonly tracing: TracePolicy;
   readonly effects: Effect[] = [];
   readonly deliveries: Delivery[] = [];
   /** Ends of processes nobody asked for, with the reason. */
@@ -106,6 +109,7 @@ export class World {
     this.people = new Developer(this.host);
     this.weather = new Weather(stream(seed, 'delays'), stream(seed, 'trouble'));
     this.#random = stream(seed, 'world');
+    this.tracing = tracePolicyOf(seed);
     populate(this.host);
     this.host.onPush = project => this.#announce(project);
     const durations = stream(seed, 'jobs');
@@ -118,6 +122,7 @@ export class World {
       tenant: TENANT,
       jobRuns: this.jobRuns,
       received: this.received,
+      tracing: this.tracing,
       now: () => this.kernel.now,
       connect: life => this.#connect(life),
       jobDuration: () => durations.range(shortest, longest),

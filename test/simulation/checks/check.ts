@@ -8,6 +8,9 @@
  *     I11                    everything comes to rest, and goes on working           ../run.ts, ../quiet.ts
  *     I12 I13 I30            spans and history: one root each, equal copies          traces.ts
  *     I15                    a build runs once; its holder alone says the result     workers.ts
+ *     whole                  of a trace everything arrives, or nothing               whole-traces.ts
+ *     landing                merges of ours are noted before the host hears of them  landings.ts
+ *     sender                 who sends spans says how that fares                     sender-report.ts
  *     leak                   what must not be left behind                            leaks.ts
  */
 import type { Transaction } from '../store/server.ts';

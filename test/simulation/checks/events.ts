@@ -76,16 +76,24 @@ export class Events implements Check {
 
   /** Whoever takes an event says in the same write what came of it: events for the next station, a trace, or a dead letter. */
   #left({ operations, before }: Transaction, what: string): void {
-    const firstLook = operations.some(({ kind, path }) => {
-      const data = kind === 'delete' && path.includes('/events/tenant/') ? before.get(path) : undefined;
-      return data !== undefined && tenantEventCodec.decode(data).kind === 'first-look';
+    const mayBeSilent = operations.some(({ kind, path }) => {
+      const data = kind === 'delete' ? before.get(path) : undefined;
+      return data !== undefined && this.#needsNoWords(path, data);
     });
-    // That the configuration is what it was needs no words.
-    if (firstLook) return;
+    if (mayBeSilent) return;
     const says = operations.some(
       ({ kind, path }) =>
         kind !== 'delete' && kind !== 'check' && !path.endsWith('/lastOp') && !path.includes('/lock/'),
     );
     if (!says) this.#complain('I7', `${what} was taken and nothing came of it`);
+  }
+
+  /** An event that leads nowhere and whose trace nobody wants; that the configuration is what it was. */
+  #needsNoWords(path: string, data: Uint8Array): boolean {
+    if (path.startsWith(`${this.#paths.connection(CONNECTION).queue}/`))
+      return !connectionEventCodec.decode(data).sampled;
+    if (!path.startsWith(`${this.#paths.tenant(TENANT).triggerQueue}/`)) return false;
+    const event = tenantEventCodec.decode(data);
+    return event.kind === 'first-look' || (event.kind === 'trigger' && !event.trigger.sampled);
   }
 }

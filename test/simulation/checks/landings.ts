@@ -1,6 +1,6 @@
 /**
  * I1, I2, I3, I10, I20 at the code host: what lands was asked for by a durable intent of an item that is being reported, is
- * exactly what was tested, passes every job, lands once; and whoever acts is alive in the store.
+ * exactly what was tested, passes every job, lands once; and whoever acts is alive in the store. What lands is noted beforehand.
  */
 import { reportIntentCodec } from '../../../src/model/codec/records.ts';
 import type { ReportIntent } from '../../../src/model/report-intent.ts';
@@ -69,10 +69,20 @@ export class Landings {
     const part = intent.parts.find(each => each.tested?.commit === to);
     if (part?.tested?.before !== String(from))
       this.#complain('I3', `${change} landed on ${from}, tested was ${part?.tested?.before}`);
+    this.#checkNoted(to, intent);
     const item =
       intent.item === null ? undefined : this.#history.state(intent.pipeline).items.get(intent.item);
     if (item?.phase.phase !== 'reporting' || item.phase.report !== intent.uuid)
       this.#complain('I2', `${change} landed on ${branch} while its item is ${item?.phase.phase ?? 'gone'}`);
+  }
+
+  /** So that the event that tells of the new commit finds out whose doing it is. */
+  #checkNoted(commit: string, { item }: ReportIntent): void {
+    const { server, paths } = this.#world;
+    if (item === null || this.#history.items.get(item)?.sampled !== true) return;
+    const noted = [...(server.leader.find(paths.landings)?.children ?? [])];
+    if (!noted.some(name => name.startsWith(`${commit}-${item}-`)))
+      this.#complain('landing', `${commit} landed for item ${item} and no node says so`);
   }
 
   #intents(): readonly ReportIntent[] {

@@ -1,8 +1,9 @@
 /**
- * I12, I13, I30: every item has exactly one root span, with its own trace id and the time it was enqueued; all copies of a span
+ * I12, I13, I30: every item that is exported (whole-traces.ts) has exactly one root span, with its own trace id and the time it was enqueued; all copies of a span
  * are equal; the tree of spans holds together; every item that left is in the history, with one content.
  */
 import { spansCodec } from '../../../src/model/codec/records.ts';
+import { isExported } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import { asArrived, checkTraces } from '../../fake/check-traces.ts';
 import type { Transaction } from '../store/server.ts';
@@ -42,7 +43,9 @@ export class Traces implements Check {
       arrived.filter(span => span.parent === null && span.attributes['gatehouse.span'] === 'QueueItem'),
       (span): string => span.traceId,
     );
-    for (const item of this.#history.items.values()) {
+    for (const { uuid } of this.#history.items.values()) {
+      const item = this.#history.left.get(uuid);
+      if (item === undefined || !isExported(item)) continue;
       const own = roots.get(item.uuid) ?? [];
       if (own.length === 0) this.#complain('I12', `item ${item.uuid} has no root span`);
       for (const root of own)

@@ -158,7 +158,7 @@ export const PATCHES: readonly Patch[] = [
     caughtBy: {
       kind: 'calls',
       scenario: 'single-change',
-      label: 'host refs org/docs',
+      label: 'host ',
       strike: 'effect/pause',
     },
   },
@@ -350,6 +350,48 @@ export const PATCHES: readonly Patch[] = [
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },
+  },
+  {
+    name: 'late-executions-dropped',
+    rule: 'what an executor tells after its item has left is in the trace',
+    edits: [{ file: 'src/scheduler/pipeline-turn.ts', find: '      ...late,\n', replace: '' }],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'dequeue', calm: true },
+  },
+  {
+    name: 'left-out-and-sent',
+    rule: 'of what the ratio leaves out nothing is sent',
+    edits: [
+      {
+        file: 'src/tracing/spans/ended-spans.ts',
+        find: 'if (!isExported(after) || before === after) return [];',
+        replace: 'if ((!isExported(after) && after.timeline.length < 5) || before === after) return [];',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
+  },
+  {
+    name: 'kept-in-part',
+    rule: 'an item that is kept for what became of it is sent whole',
+    edits: [
+      {
+        file: 'src/tracing/spans/ended-spans.ts',
+        find: 'if (after.kept === true) return itemSpans(after, options);',
+        replace: '',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },
+  },
+  {
+    name: 'landing-not-noted',
+    rule: 'a merge of ours is noted before the host hears of it',
+    edits: [
+      {
+        file: 'src/scheduler/commands.ts',
+        find: '...(isTraced ? landingOperations(intent, context.landings) : []),',
+        replace: '...(isTraced ? landingOperations(intent, context.landings).slice(1) : []),',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
   },
   {
     name: 'outbox-removed-before-delivery',

@@ -3,6 +3,7 @@ import type { BuildRequest } from '../../../src/model/build-request.ts';
 import type { Tenant } from '../../../src/model/layout.ts';
 import type { StorePaths } from '../../../src/store/paths.ts';
 import type { Store } from '../../../src/store/port.ts';
+import type { TracePolicy } from '../../../src/tracing/live-tracing.ts';
 import type { CodeHost } from '../host/code-host.ts';
 import type { RemoteCall } from '../host/remote-call.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
@@ -18,6 +19,7 @@ export interface ProcessParts {
   readonly tenant: string;
   readonly jobRuns: JobRun[];
   readonly received: Received;
+  readonly tracing: TracePolicy;
   /** Virtual milliseconds. */
   now(): number;
   /** A store session of this life. */

@@ -4,7 +4,7 @@ import { parseRequirement, requirementMet } from '../../../drivers/git/requireme
 import { parseTrigger, triggerMatches } from '../../../drivers/git/trigger-config.ts';
 import type { Driver } from '../../../src/driver/driver.ts';
 import { createScheduler } from '../../../src/scheduler/scheduler.ts';
-import { type TracePolicy, WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
+import { isSampled } from '../../../src/tracing/sampling.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
 import { CONNECTION, openConnection } from '../host/host-git.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
@@ -24,9 +24,6 @@ const driver: Driver = {
   connect: () => undefined,
 };
 
-/** Jobs take about that long: some are expected to take longer and get traces of their own. */
-const DIVIDED: TracePolicy = { ...WHOLE_TRACES, splitAfterMs: 7_000 };
-
 export async function runScheduler(life: Incarnation, parts: ProcessParts, stop: AbortSignal): Promise<void> {
   const store = parts.connect(life);
   const connection = openConnection(life, parts, what => parts.onEffect(life, store, what));
@@ -41,7 +38,11 @@ export async function runScheduler(life: Incarnation, parts: ProcessParts, stop:
     tenants: parts.tenants,
     places: { canonicalName: project => project },
     webRoot: 'http://gate.example.org',
-    tracing: { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true, policy: () => DIVIDED },
+    tracing: {
+      spans: () => DEFAULT_SPAN_OPTIONS,
+      isSampled: event => isSampled(event, parts.tracing.ratio),
+      policy: () => parts.tracing,
+    },
     host: life.name,
   });
   await scheduler.run(stop);

@@ -1,6 +1,9 @@
 /** A process that delivers the outboxes: spans to a collector, history to a database; one of several at a time. */
+import { publishSenderReport } from '../../../src/cmd/service/publish-sender-report.ts';
+import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import { historyRowsCodec, spansCodec } from '../../../src/model/codec/records.ts';
 import type { HistoryRow } from '../../../src/model/history.ts';
+import type { SenderReport } from '../../../src/model/sender-report.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import { acquireLock } from '../../../src/store/lock.ts';
 import { createOutboxDrain } from '../../../src/store/outbox-drain.ts';
@@ -25,14 +28,24 @@ export async function runSender(life: Incarnation, parts: ProcessParts, stop: Ab
     guid: life.ids.uuid(),
     signal: stop,
   });
+  let [sent, lastSentAt]: [number, Nanoseconds | null] = [0, null];
+  const report = publishSenderReport({
+    store,
+    path: paths.senderReport,
+    log: life.log,
+    read: () => reportOf(life, sent, lastSentAt),
+  });
   const spans = createOutboxDrain({
     store,
     path: paths.spanOutbox,
     async deliver(rows) {
+      const all = rows.flatMap(row => spansCodec.decode(row));
       await call(life, 'collector', `takes ${rows.length}`, () => {
-        for (const span of rows.flatMap(row => spansCodec.decode(row)))
-          received.spans.push({ at: parts.now(), span, by: life.name });
+        for (const span of all) received.spans.push({ at: parts.now(), span, by: nameOf(life) });
       });
+      sent += all.length;
+      lastSentAt = clock.now();
+      report.touch();
       return 'delivered';
     },
     clock,
@@ -54,7 +67,28 @@ export async function runSender(life: Incarnation, parts: ProcessParts, stop: Ab
     backoff: { firstMs: 100, maxMs: 10_000 },
     random,
   });
-  await Promise.all([spans.run(stop), history.run(stop)]);
+  await Promise.all([report.during(stop, () => spans.run(stop)), history.run(stop)]);
   await lock.release();
   await store.close();
+}
+
+/** Each life counts what it sends itself. */
+function nameOf({ name, generation }: Incarnation): string {
+  return `${name}/${generation}`;
+}
+
+function reportOf(life: Incarnation, sent: number, lastSentAt: Nanoseconds | null): SenderReport {
+  return {
+    at: life.clock.now(),
+    host: nameOf(life),
+    endpoint: 'http://collector.example.org:4317',
+    protocol: 'grpc',
+    state: lastSentAt === null ? 'idle' : 'ok',
+    sent,
+    failedRequests: 0,
+    partialSuccesses: 0,
+    lost: {},
+    lastError: null,
+    lastSentAt,
+  };
 }

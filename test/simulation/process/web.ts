@@ -4,6 +4,7 @@ import type { ChangeKey } from '../../../src/model/change.ts';
 import { connectionEventCodec, pipelineEventCodec } from '../../../src/model/codec/records.ts';
 import type { ConnectionEvent, PipelineEvent } from '../../../src/model/event.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
+import { isSampled } from '../../../src/tracing/sampling.ts';
 import { CONNECTION } from '../host/host-git.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
 import type { ProcessParts } from './parts.ts';
@@ -30,13 +31,14 @@ export async function runWeb(life: Incarnation, parts: ProcessParts, stop: Abort
   parts.openDoor(life, {
     async webhook(event) {
       const now = clock.now();
+      const uuid = life.ids.uuid();
       const told = {
-        uuid: life.ids.uuid(),
+        uuid,
         connection: CONNECTION,
         ...event,
         receivedAt: now,
         storedAt: now,
-        sampled: true,
+        sampled: isSampled(uuid, parts.tracing.ratio),
       };
       return await intake.offer(told, event.deliveryId);
     },
