@@ -14,6 +14,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { CancelCause } from './cause.ts';
+import type { Precedence } from './pipeline.ts';
 import type { JobName } from './project.ts';
 import type { BuildResult } from './results.ts';
 import type { Step } from './step.ts';
@@ -64,6 +65,8 @@ export interface Build {
   readonly attempt: number;
   readonly voting: boolean;
   readonly requestedAt: Nanoseconds;
+  /** Its pipeline's when it was asked for: which of several is taken first. Absent in records of 0.2, and of a skipped one. */
+  readonly priority?: Precedence;
   /** Its JobExecution is the root of a trace of its own, decided when it was requested: it was expected to take long. */
   readonly ownTrace?: true;
   readonly state: BuildState;

@@ -57,6 +57,7 @@ export interface ItemEvent {
     | 'moved'
     | 'reset'
     | 'failing'
+    /** Builds are stopped although the item goes on: fail-fast. A reset or leaving stops them, too, and is told by its own name. */
     | 'cancel-requested'
     | 'dequeue-requested'
     | 'retest'
@@ -131,6 +132,8 @@ export interface QueueItem {
   /** W3C trace state for jobs; absent: none. */
   readonly traceState?: string;
   readonly enqueuedAt: Nanoseconds;
+  /** Its place in its queue when it entered, 1 the head. Absent in records of 0.2. */
+  readonly position?: number;
   readonly phase: ItemPhase;
   /** The item whose tested state this one extends; null: the branch tip. Not always the next one ahead in the queue. */
   readonly behind: Uuid | null;

@@ -45,6 +45,7 @@ export function newItem(
     ...(!trigger.sampled && draft.input.tracing?.holdsBack === true ? { heldBack: true } : {}),
     ...(trigger.traceState === undefined ? {} : { traceState: trigger.traceState }),
     enqueuedAt: now,
+    position: placesTaken(draft, queue) + 1,
     phase: { phase: 'queued' },
     behind: null,
     dependsOn: needs,
@@ -56,4 +57,10 @@ export function newItem(
     reports: [],
     startReported: false,
   };
+}
+
+/** Items that left in this turn are still in the queue's list. */
+function placesTaken(draft: TurnDraft, queue: string): number {
+  const items = draft.queue(queue)?.items ?? [];
+  return items.filter(uuid => draft.item(uuid) !== undefined).length;
 }

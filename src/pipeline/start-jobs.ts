@@ -19,6 +19,7 @@ import {
 } from './job-standing.ts';
 import { complete } from './prepare-item.ts';
 import { cancelOpenBuilds } from './stop-work.ts';
+import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 /** The same item when there is nothing to do. */
@@ -54,7 +55,15 @@ function stopOthers(draft: TurnDraft, item: QueueItem, failed: Build): QueueItem
     at: draft.input.now,
     culprit,
   });
-  return builds === item.buildset.builds ? item : { ...item, buildset: { ...item.buildset, builds } };
+  if (builds === item.buildset.builds) return item;
+  return withEvent(
+    { ...item, buildset: { ...item.buildset, builds } },
+    {
+      at: draft.input.now,
+      name: 'cancel-requested',
+      facts: { code: 'fail-fast', buildset: item.buildset.uuid, build: failed.uuid, job: failed.job },
+    },
+  );
 }
 
 interface JobPlan {
@@ -110,6 +119,7 @@ function request(draft: TurnDraft, item: QueueItem, job: JobNode, attempt: numbe
     attempt,
     voting: job.voting,
     requestedAt: draft.input.now,
+    priority: draft.input.pipeline.precedence,
     ...(hasOwnTrace(draft, item, job) ? { ownTrace: true } : {}),
     state: { state: 'requested' },
   };

@@ -9,3 +9,7 @@ export function itemPage(root: string, tenant: TenantName, item: Uuid): string {
 export function buildPage(root: string, tenant: TenantName, build: Uuid): string {
   return `${root}/t/${encodeURIComponent(tenant)}/build/${build}`;
 }
+
+export function buildLog(root: string, tenant: TenantName, build: Uuid): string {
+  return `${root}/api/tenant/${encodeURIComponent(tenant)}/build/${build}/log`;
+}

@@ -21,6 +21,8 @@ export const ATTRIBUTE = {
 
   // queue item
   queue: 'gatehouse.queue',
+  /** Place in its queue when it entered, 1 the head. */
+  position: 'gatehouse.position',
   role: 'gatehouse.role',
   change: 'gatehouse.change',
   project: 'gatehouse.project',
@@ -55,6 +57,11 @@ export const ATTRIBUTE = {
   conflictFiles: 'gatehouse.conflict.files',
   cached: 'gatehouse.cached',
   attempt: 'gatehouse.attempt',
+  /** Of a build that waits: `high`, `normal` or `low`. */
+  priority: 'gatehouse.priority',
+  /** Labels an executor must offer to take it. */
+  labels: 'gatehouse.labels',
+  logUrl: 'gatehouse.log_url',
   voting: 'gatehouse.voting',
   skippedBecause: 'gatehouse.skipped_because',
   /** On the root of a build's continuation trace. */

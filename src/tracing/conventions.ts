@@ -11,7 +11,6 @@ export const CONVENTION = {
   cicdPipeline: 'cicd.pipeline.name',
   cicdRunId: 'cicd.pipeline.run.id',
   cicdRunUrl: 'cicd.pipeline.run.url.full',
-  cicdRunState: 'cicd.pipeline.run.state',
   cicdResult: 'cicd.pipeline.result',
   cicdTask: 'cicd.pipeline.task.name',
   cicdTaskId: 'cicd.pipeline.task.run.id',

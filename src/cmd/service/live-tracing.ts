@@ -6,7 +6,7 @@
  */
 import type { Connection } from '../../driver/connection.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
-import { buildPage, itemPage } from '../../scheduler/pages.ts';
+import { buildLog, buildPage, itemPage } from '../../scheduler/pages.ts';
 import type { TracingOn, TracingSettings } from '../../settings/tracing-settings.ts';
 import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../tracing/live-tracing.ts';
 import { publicRepositoryUrl } from '../../tracing/repository-url.ts';
@@ -66,6 +66,7 @@ export function spanOptions(
     urls: {
       item: ({ tenant, uuid }) => itemPage(root(), tenant, uuid),
       build: ({ tenant }, build) => buildPage(root(), tenant, build),
+      log: ({ tenant }, build) => buildLog(root(), tenant, build),
     },
     providers: new Map([...connections].map(([name, { driver }]) => [name, driver])),
     repositoryUrl: repositoryUrls(connections),

@@ -5,6 +5,7 @@ import { type Build, type Execution, resultOf } from '../../model/build.ts';
 import { type BuildSet, graphOf } from '../../model/build-set.ts';
 import { type CancelCause, culpritText } from '../../model/cause.ts';
 import type { SpanReference } from '../../model/event.ts';
+import type { JobNode } from '../../model/job.ts';
 import type { SpanLink } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { jobExecutionSpanId, ownTraceOf } from '../span-ids.ts';
@@ -91,7 +92,7 @@ function executionOf(build: Build): Execution | null {
     : null;
 }
 
-function executedBuild({ options, item }: ItemContext, buildset: BuildSet, build: Build): ExecutedBuild {
+function executedBuild(context: ItemContext, buildset: BuildSet, build: Build): ExecutedBuild {
   const worker = workerOf(build);
   return {
     uuid: build.uuid,
@@ -99,11 +100,8 @@ function executedBuild({ options, item }: ItemContext, buildset: BuildSet, build
     result: resultOf(build),
     ownTrace: build.ownTrace === true,
     own: {
-      ...whose(buildset, build),
+      ...whose(context, buildset, build),
       ...workerAttributes(worker),
-      cicdTask: build.job,
-      cicdTaskId: build.uuid,
-      cicdTaskUrl: options.urls?.build(item, build.uuid),
     },
   };
 }
@@ -141,32 +139,46 @@ function ownAttributes(
   build: Build,
   known: { readonly end: Nanoseconds | null; readonly previous: Build | undefined },
 ): AttributeInput {
-  const { item, options } = context;
   const cause = build.state.state === 'cancelled' ? build.state.cause : null;
   return {
-    ...whose(buildset, build),
+    ...whose(context, buildset, build),
     voting: build.voting,
     ...workerAttributes(workerAtEnd(build)),
+    logUrl: logUrl(context, build),
     skippedBecause: build.state.state === 'skipped' ? build.state.because : undefined,
     dependsOn: dependenciesOf(buildset, build),
     ...causeAttributes(cause, cause === null ? undefined : cancelText(cause)),
     linkRetryOf: known.previous === undefined ? undefined : spanIdOf(known.previous.uuid),
     linkContinuesIn: ownTrace(build)?.traceId,
-    cicdTask: build.job,
-    cicdTaskId: build.uuid,
-    cicdTaskUrl: options.urls?.build(item, build.uuid),
     cicdTaskResult: cicdResultOf(resultOfBuild(build, known.end)),
   };
 }
 
-/** Names of the jobs that had to succeed first: with them spans alone tell what it waited for. */
-function dependenciesOf(buildset: BuildSet, { job }: Build): readonly string[] | undefined {
-  const node = graphOf(buildset)?.jobs.find(each => each.name === job);
-  return node?.dependencies.map(dependency => dependency.name);
+/** It has one from when an executor takes it. */
+function logUrl({ item, options }: ItemContext, build: Build): string | undefined {
+  return startOfBuild(build) === null ? undefined : options.urls?.log(item, build.uuid);
 }
 
-function whose(buildset: BuildSet, build: Build): AttributeInput {
-  return { buildsetId: buildset.uuid, buildId: build.uuid, job: build.job, attempt: build.attempt };
+/** Names of the jobs that had to succeed first: with them spans alone tell what it waited for. */
+function dependenciesOf(buildset: BuildSet, build: Build): readonly string[] | undefined {
+  return nodeOf(buildset, build)?.dependencies.map(dependency => dependency.name);
+}
+
+function nodeOf(buildset: BuildSet, { job }: Build): JobNode | undefined {
+  return graphOf(buildset)?.jobs.find(each => each.name === job);
+}
+
+/** Which attempt at which task, in our words and in those of the conventions. */
+function whose({ item, options }: ItemContext, buildset: BuildSet, build: Build): AttributeInput {
+  return {
+    buildsetId: buildset.uuid,
+    buildId: build.uuid,
+    job: build.job,
+    attempt: build.attempt,
+    cicdTask: build.job,
+    cicdTaskId: build.uuid,
+    cicdTaskUrl: options.urls?.build(item, build.uuid),
+  };
 }
 
 /** A whole sentence without a full stop: why a build was stopped. */
@@ -195,7 +207,9 @@ function planQueue(context: ItemContext, buildset: BuildSet, parent: ParentSpan,
         start: build.requestedAt,
         end,
         own: {
-          ...whose(buildset, build),
+          ...whose(context, buildset, build),
+          priority: build.priority,
+          labels: nodeOf(buildset, build)?.labels,
           outcome: end === null ? undefined : started === null ? 'not-taken' : 'taken',
         },
       }),

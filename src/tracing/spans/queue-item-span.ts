@@ -45,6 +45,7 @@ export function planQueueItem(context: ItemContext): SpanPlan {
 function ownAttributes({ item }: ItemContext): AttributeInput {
   return {
     queue: item.queue,
+    position: item.position,
     role: item.role,
     connection: item.origin.connection,
     eventType: item.origin.eventType,

@@ -10,10 +10,11 @@ export interface SpanStyle {
 }
 
 export interface SpanOptions extends SpanStyle {
-  /** Page of an item and of a build, for `cicd.*.url.full`; absent: no URLs. */
+  /** Page of an item and of a build, for `cicd.*.url.full`, and the log of a build; absent: no URLs. */
   readonly urls?: {
     item(item: Pick<QueueItem, 'tenant' | 'uuid'>): string;
     build(item: Pick<QueueItem, 'tenant'>, build: Uuid): string;
+    log(item: Pick<QueueItem, 'tenant'>, build: Uuid): string;
   };
   /** Where people look at traces; absent: not known. */
   readonly viewer?: TraceUi;

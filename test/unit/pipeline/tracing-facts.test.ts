@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { PipelineEvent } from '../../../src/model/event.ts';
 import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
 import type { TracingFacts, TurnInput } from '../../../src/pipeline/turn.ts';
+import { Script } from './commands.ts';
 import { job, type PipelineWorld, World } from './world.ts';
 
 const NOTHING: TracingFacts = { holdsBack: false, runsLong: () => false };
@@ -43,6 +44,20 @@ describe('a new item', () => {
   it('has the trace state of its event', () => {
     expect(entered(true, NOTHING)?.traceState).toBe('ot=rv:6e6d1a75832a2f');
   });
+
+  it('knows which place in its queue it took', () => {
+    const script = new Script();
+    script.run([
+      'pipeline gate dependent',
+      'jobs app unit',
+      'changes app A B C',
+      'approve A B',
+      'abandon A',
+      'approve C',
+    ]);
+    const gate = script.world.pipelines.get('gate');
+    expect(gate?.items().map(item => item.position)).toEqual([2, 2]);
+  });
 });
 
 describe('a build', () => {
@@ -68,5 +83,21 @@ describe('a build', () => {
       ['nightly', true],
       ['explicit', true],
     ]);
+  });
+
+  it('has the precedence of its pipeline, and is asked to stop where another failed fast', () => {
+    const script = new Script();
+    script.run([
+      'pipeline gate dependent',
+      'jobs app unit lint:failfast',
+      'changes app A',
+      'approve A',
+      'merge A ok',
+      'build A lint FAILURE',
+    ]);
+    const item = script.world.pipelines.get('gate')?.item('A');
+    expect(item?.buildset.builds.map(({ priority }) => priority)).toEqual(['normal', 'normal']);
+    const asked = item?.events.filter(({ name }) => name === 'cancel-requested') ?? [];
+    expect(asked.map(({ facts }) => [facts.code, facts.job])).toEqual([['fail-fast', 'lint']]);
   });
 });

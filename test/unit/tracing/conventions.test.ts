@@ -50,7 +50,11 @@ describe('names of the conventions', () => {
 
 const OPTIONS: SpanOptions = {
   names: 'gatehouse',
-  urls: { item: item => `http://gate/item/${item.uuid}`, build: (_, build) => `http://gate/build/${build}` },
+  urls: {
+    item: item => `http://gate/item/${item.uuid}`,
+    build: (_, build) => `http://gate/build/${build}`,
+    log: (_, build) => `http://gate/log/${build}`,
+  },
   providers: new Map([['local', 'git']]),
 };
 const LIVES = [resetAndMergedStory().item, failedStory().item];
@@ -108,8 +112,17 @@ describe('on the spans of an item', () => {
     }
   });
 
+  test('a build that an executor took says where its log is', () => {
+    for (const { attributes, name } of of('Build')) {
+      const log = `http://gate/log/${attributes['gatehouse.build.id']}`;
+      expect(attributes['gatehouse.log_url'], name).toBe(
+        attributes['cicd.worker.name'] === undefined ? undefined : log,
+      );
+    }
+  });
+
   test('item, buildsets and builds say what was tested', () => {
-    for (const span of of('QueueItem', 'BuildSet', 'Build')) {
+    for (const span of of('QueueItem', 'BuildSet', 'Merge', 'Build', 'JobExecution', 'Report')) {
       expect(span.attributes, span.name).toMatchObject({
         'vcs.repository.name': 'acme/app',
         'vcs.provider.name': 'git',

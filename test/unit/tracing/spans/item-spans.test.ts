@@ -156,6 +156,25 @@ describe('spans of an item', () => {
     expect(kindsOf(kinds.get('not'))).toContain('Playbook');
   });
 
+  it('tell of a build that waits how urgent it is and who may take it', () => {
+    const told = itemStory()
+      .merge()
+      .merged()
+      .freeze([{ ...jobNode('unit'), labels: ['linux', 'gpu'] }]).item;
+    const [build] = told.buildset.builds;
+    const builds = [{ ...build!, priority: 'high' as const }];
+    const queue = named(
+      itemSpans({ ...told, position: 3, buildset: { ...told.buildset, builds } }),
+      'ExecutorQueue',
+    );
+    expect(queue.attributes).toMatchObject({
+      'gatehouse.priority': 'high',
+      'gatehouse.labels': ['linux', 'gpu'],
+      'cicd.pipeline.task.name': 'unit',
+    });
+    expect(itemSpans({ ...told, position: 3 })[0]!.attributes['gatehouse.position']).toBe(3);
+  });
+
   it('name the worker on all that a merger did', () => {
     for (const kind of ['Merge', 'MergerJob', 'FetchRefs', 'MergeChanges']) {
       const [span] = spans.filter(each => each.attributes['gatehouse.span'] === kind);
