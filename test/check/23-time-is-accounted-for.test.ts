@@ -7,7 +7,7 @@
  */
 import { expect } from 'vitest';
 import type { Explanation } from '../../src/tracing/explain.ts';
-import { accountOf, disagreement, type Piece, piecesOf } from '../fake/account-of-spans.ts';
+import { accountOf, disagreement, largestDifference, type Piece, piecesOf } from '../fake/account-of-spans.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { TENANT } from '../scenario/site.ts';
 import { story } from '../scenario/story.ts';
@@ -56,9 +56,16 @@ async function compare(world: World, topic: string, uuid: string): Promise<void>
   const told = await world.api.get<Explanation>(`/api/tenant/${TENANT}/item/${uuid}/explain`);
   const account = accountOf(trace);
   expect(account.overlaps, `states of ${topic} at once`).toEqual([]);
+  // All that no span explains, however many moments that were.
   const unexplained = account.duration - account.waits - account.work;
   expect(unexplained, `ns of ${topic} nothing explains`).toBeLessThanOrEqual(MILLISECOND);
+  expect(unexplained, `ns of ${topic} explained, and not lived`).toBeGreaterThanOrEqual(0n);
   expect(account.duration).toBe(BigInt(told.duration));
+  expect(told.totals.reduce((sum, { duration }) => sum + BigInt(duration), 0n)).toBe(account.duration);
+  expect(
+    largestDifference(told.totals, account.totals),
+    `${JSON.stringify(told.totals)}\n\n${[...account.totals].join('\n')}`,
+  ).toBeLessThanOrEqual(MILLISECOND);
   const path = piecesOf(told.criticalPath);
   expect(disagreement(path, account.path), `${textOf(path)}\n\n${textOf(account.path)}`).toBeLessThanOrEqual(
     MILLISECOND,

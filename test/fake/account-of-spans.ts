@@ -19,6 +19,8 @@ export interface Account {
   readonly waits: bigint;
   /** While no wait goes on. */
   readonly work: bigint;
+  /** The same by state, e.g. `wait window`, `work merge`. */
+  readonly totals: ReadonlyMap<string, bigint>;
   /** States that exclude one another and were there at once. */
   readonly overlaps: readonly string[];
   /** What the item waited for, one thing after the other. */
@@ -41,16 +43,20 @@ export function accountOf(trace: readonly CheckedSpan[]): Account {
   if (root === undefined) throw new Error('the trace has no QueueItem');
   const waits = ofKind(trace, 'Wait').toSorted(byStart);
   const sets = ofKind(trace, 'BuildSet');
-  const work = trace
-    .filter(span => WORK.has(kindOf(span)))
+  const work = trace.flatMap(span => {
+    const state = WORK.get(kindOf(span));
+    if (state === undefined) return [];
     // While it is tested a report on the side (`start`) is none of what the item waits for.
-    .flatMap(span => (kindOf(span) === 'Report' ? outside(span, sets) : [span]));
+    const times = kindOf(span) === 'Report' ? outside(span, sets) : [span];
+    return times.map(({ start, end }) => ({ state, start, end }));
+  });
   const covered = union([...waits, ...work]);
   const waited = union(waits);
   return {
     duration: root.end - root.start,
     waits: waited,
     work: covered - waited,
+    totals: totalsOf(waits, work),
     overlaps: overlapsOf(trace, waits),
     path: pathOf(trace, root, waits),
   };
@@ -59,6 +65,26 @@ export function accountOf(trace: readonly CheckedSpan[]): Account {
 interface Time {
   readonly start: bigint;
   readonly end: bigint;
+}
+
+interface Work extends Time {
+  readonly state: string;
+}
+
+/**
+ * Each moment counts once: who waits, waits, whatever else is done meanwhile; and what the scheduler computes while others work for
+ * the item already (`configure`) keeps nobody waiting.
+ */
+function totalsOf(waits: readonly CheckedSpan[], work: readonly Work[]): ReadonlyMap<string, bigint> {
+  const waited = Map.groupBy(waits, wait => `wait ${String(wait.attributes['gatehouse.wait.state'])}`);
+  const others = work.filter(({ state }) => state !== 'configure');
+  const counted = (one: Work) =>
+    outside(one, one.state === 'configure' ? [...waits, ...others] : waits);
+  const worked = Map.groupBy(work, ({ state }) => `work ${state}`);
+  return new Map([
+    ...[...waited].map(([label, times]) => [label, union(times)] as const),
+    ...[...worked].map(([label, times]) => [label, union(times.flatMap(counted))] as const),
+  ]);
 }
 
 /** The parts of a stretch of time that none of `others` covers. */
@@ -164,6 +190,14 @@ export function piecesOf(path: Explanation['criticalPath']): readonly Piece[] {
     const label = build === undefined ? `${kind} ${state}` : `${doing} ${build.slice(0, 16)}`;
     return { from: BigInt(from), to: BigInt(to), label };
   });
+}
+
+/** What the API says of each state and the spans do not, or the other way round: the longest of these differences. */
+export function largestDifference(told: Explanation['totals'], found: Account['totals']): bigint {
+  const api = new Map(told.map(({ kind, state, duration }) => [`${kind} ${state}`, BigInt(duration)]));
+  return [...api.keys(), ...found.keys()]
+    .map(label => (api.get(label) ?? 0n) - (found.get(label) ?? 0n))
+    .reduce((largest, difference) => max(largest, max(difference, -difference)), 0n);
 }
 
 /** How long two accounts of the same time say different things. */

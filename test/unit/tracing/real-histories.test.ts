@@ -7,7 +7,7 @@ import { explainItem } from '../../../src/tracing/explain.ts';
 import { endedSpans } from '../../../src/tracing/spans/ended-spans.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { sum } from '../../../src/tracing/time-window.ts';
-import { accountOf, disagreement, piecesOf } from '../../fake/account-of-spans.ts';
+import { accountOf, disagreement, largestDifference, piecesOf } from '../../fake/account-of-spans.ts';
 import { asArrived, checkTraces } from '../../fake/check-traces.ts';
 import { Chaos, type Nature, type Step, stepArbitrary } from '../pipeline/chaos.ts';
 import { job, type PipelineWorld, World } from '../pipeline/world.ts';
@@ -104,9 +104,10 @@ describe.each(['dependent', 'independent'] as const)('items of a real %s pipelin
           const last = versions.at(-1)!;
           if (last.phase.phase !== 'left' || last.role !== 'live') continue;
           const account = accountOf(fold(versions).map(asArrived));
-          const { criticalPath } = explainItem(last, last.phase.at);
+          const { criticalPath, totals } = explainItem(last, last.phase.at);
           expect(account.overlaps).toEqual([]);
           expect(account.duration - account.waits - account.work).toBeLessThanOrEqual(1_000_000n);
+          expect(largestDifference(totals, account.totals)).toBeLessThanOrEqual(1_000_000n);
           expect(disagreement(piecesOf(criticalPath), account.path)).toBeLessThanOrEqual(1_000_000n);
         }
       }),
