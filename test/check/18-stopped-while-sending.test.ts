@@ -1,6 +1,6 @@
 /**
- * Check 18: a service that is stopped while thousands of spans wait and the collector takes a second for each request ends within
- * its bound, and the next start delivers the rest.
+ * Check 18: a service that is stopped while thousands of spans wait ends within its bound, and the next start delivers the rest. The
+ * collector answers the first three requests after a second each, and takes every later one without ever answering: worse than slow.
  *
  * Real processes, real signals, the real store file; the spans are put there beforehand, as a gate leaves them.
  */

@@ -1,6 +1,7 @@
 /**
  * Check 19: switched off, tracing makes no connection, leaves no row, and tells jobs nothing; what the executor itself was told
- * of a trace reaches its jobs unchanged. `OTEL_SDK_DISABLED` means it only when it is `true`.
+ * of a trace reaches its jobs unchanged. `OTEL_SDK_DISABLED` means it only when it is `true`, and where the
+ * file does not say `enabled = true`.
  */
 import path from 'node:path';
 import { afterEach, describe, expect, test, vi } from 'vitest';
@@ -49,6 +50,12 @@ describe('check 19: whether tracing is on', () => {
     ['OTEL_SDK_DISABLED is TRUE', conf, { ...endpoint, OTEL_SDK_DISABLED: 'TRUE' }, 'off'],
     ['OTEL_SDK_DISABLED is 1', conf, { ...endpoint, OTEL_SDK_DISABLED: '1' }, 'on'],
     ['OTEL_SDK_DISABLED is empty', conf, { ...endpoint, OTEL_SDK_DISABLED: '' }, 'on'],
+    [
+      'enabled is true, whatever OTEL_SDK_DISABLED says',
+      `${conf}[tracing]\nenabled = true\n`,
+      { ...endpoint, OTEL_SDK_DISABLED: 'true' },
+      'on',
+    ],
     ['enabled is false', `${conf}[tracing]\nenabled = false\n`, endpoint, 'off'],
     ['the exporter is none', conf, { ...endpoint, OTEL_TRACES_EXPORTER: 'none' }, 'off'],
   ])('%s', (_, text, environment, expected) => {

@@ -186,7 +186,7 @@ test('check 22: none of thirty secrets is in what the collector gets, in the log
   const places: Record<Place, string> = {
     collector: sink.requests.map(({ body }) => body.toString('latin1')).join('\n'),
     log,
-    api: (await Promise.all(routes.map(answer))).join('\n'),
+    api: [...(await Promise.all(routes.map(answer))), await firstMessage()].join('\n'),
     'job log': jobLog,
   };
   expect(canaries.size).toBeGreaterThanOrEqual(30);
@@ -220,7 +220,7 @@ async function allRoutes(): Promise<readonly string[]> {
   const change = encodeURIComponent(String(spanOf('QueueItem')?.attributes['gatehouse.change']));
   const uuidIn = (route: string) =>
     route.includes('/item/') ? item : route.includes('/build/') ? build : buildset;
-  // One never ends, one shows what the job printed, two are for posting.
+  // One never ends (its first message is looked at by itself), one shows what the job printed, two are for posting.
   const readable = routes.filter(route => !/events$|log$|payload$|otlp/.test(route));
   const filled = readable.map(route =>
     route
@@ -229,7 +229,14 @@ async function allRoutes(): Promise<readonly string[]> {
       .replace('{change}', change)
       .replace('{uuid}', uuidIn(route) ?? ''),
   );
-  return ['/', '/health/ready', '/api/tenant/hidden/status', '/api/tenant/hidden/config-errors', ...filled];
+  return [
+    '/',
+    '/metrics',
+    '/health/ready',
+    '/api/tenant/hidden/status',
+    '/api/tenant/hidden/config-errors',
+    ...filled,
+  ];
 }
 
 /** Strangers who bring secrets of their own. */
@@ -260,6 +267,21 @@ async function answer(route: string): Promise<string> {
   const response = await fetch(`${site.url}${route}`);
   expect([route, response.status]).toEqual([route, 200]);
   return response.text();
+}
+
+/** What the page is told when it opens: the whole state. */
+async function firstMessage(): Promise<string> {
+  const closed = new AbortController();
+  const response = await fetch(`${site.url}/api/tenant/${TENANT}/events`, { signal: closed.signal });
+  expect(response.status).toBe(200);
+  let said = '';
+  for await (const chunk of response.body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    said += chunk;
+    if (/^data:.*\n\n/m.test(said)) break;
+  }
+  closed.abort();
+  expect(said).toContain('data:');
+  return said;
 }
 
 async function until(what: string, holds: () => unknown): Promise<void> {
