@@ -3,22 +3,23 @@
  * 24 hours.
  *
  * Items come from the history, page by page, and from the queue. Their number is bounded: with more than {@link MOST_ITEMS} the
- * newest count, and the answer says `truncated` and from when on everything is `covered`. An answer is shared by all who ask the
- * same within {@link KEEP_MS}, and one is made at a time.
+ * newest count, and the answer says `truncated` and from when on everything is `covered`. Anybody may ask: answers are shared, one
+ * is made at a time, and only so many wait (shared-answers.ts).
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Router } from 'express';
 import type { History } from '../history/history.ts';
-import type { Nanoseconds } from '../lib/clock.ts';
+import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type DelayedItem, delayedItem } from '../tracing/delayed-item.ts';
 import { type Delays, delaysOf } from '../tracing/delays.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
-import { type Answer, badRequest, json, notFound, type ReadRequest } from './answer.ts';
+import { type Answer, badRequest, json, notFound, type ReadRequest, type Refusal } from './answer.ts';
 import type { LivePipeline, WebDeps } from './deps.ts';
 import { itemPage } from './links.ts';
 import { readQuery } from './query.ts';
+import { KEEP_MS, RETRY_AFTER_S, type SharedAnswers, sharedAnswers } from './shared-answers.ts';
 import { parseSince } from './since.ts';
 import { type FoundTenant, inTenant } from './tenant-access.ts';
 
@@ -26,8 +27,6 @@ export const MOST_ITEMS = 2000;
 const PAGE = 50;
 /** Pages of the history looked through; a page of a quiet pipeline may be empty. */
 const MOST_PAGES = 500;
-const KEEP_MS = 10_000;
-const MOST_KEPT = 100;
 
 type DelaysDeps = Pick<WebDeps, 'snapshot' | 'tenants' | 'history' | 'clock' | 'root' | 'traceUi'>;
 
@@ -44,7 +43,7 @@ export interface DelaysAnswer extends Omit<Delays, 'slowest'> {
 }
 
 export function addDelaysRoute(router: Router, deps: DelaysDeps): void {
-  const shared = sharedAnswers(deps);
+  const shared = sharedAnswers<DelaysAnswer>(deps.clock);
   router.get(
     '/pipeline/:pipeline/delays',
     inTenant(deps, (tenant, request) => delays(deps, shared, tenant, request)),
@@ -53,7 +52,7 @@ export function addDelaysRoute(router: Router, deps: DelaysDeps): void {
 
 async function delays(
   deps: DelaysDeps,
-  shared: ReturnType<typeof sharedAnswers>,
+  shared: SharedAnswers<DelaysAnswer>,
   tenant: FoundTenant,
   request: ReadRequest,
 ): Promise<Answer> {
@@ -73,25 +72,22 @@ async function delays(
       'path: pipeline',
     );
   }
-  const key = JSON.stringify([tenant.name, name, text]);
-  return json(await shared(key, () => answer(deps, tenant.name, live, { since: read.since, until: now })));
+  const key = JSON.stringify([tenant.name, name, rounded(read.since)]);
+  const made = shared(key, () => answer(deps, tenant.name, live, { since: read.since, until: now }));
+  return made === undefined ? TOO_MANY : json(await made);
 }
 
-/** Remembers answers for a moment; asks for one after the other. */
-function sharedAnswers({ clock }: Pick<WebDeps, 'clock'>) {
-  const known = new Map<string, { readonly until: number; readonly answer: Promise<DelaysAnswer> }>();
-  let last: Promise<unknown> = Promise.resolve();
-  return (key: string, make: () => Promise<DelaysAnswer>): Promise<DelaysAnswer> => {
-    const now = clock.monotonic();
-    const entry = known.get(key);
-    if (entry !== undefined && entry.until > now) return entry.answer;
-    if (known.size >= MOST_KEPT) known.clear();
-    const answer = last.then(make);
-    known.set(key, { until: now + KEEP_MS, answer });
-    // Whoever asked is told of a failure; the next one tries again.
-    last = answer.catch(() => known.delete(key));
-    return answer;
-  };
+const TOO_MANY: Refusal = {
+  kind: 'refused',
+  status: 503,
+  error: 'too many ask for delays at this moment; ask again a little later',
+  place: 'request',
+  headers: { 'Retry-After': String(RETRY_AFTER_S) },
+};
+
+/** As old as a shared answer may be, so different may the beginnings of those be that share it. */
+function rounded(since: Nanoseconds): number {
+  return Math.floor(toMilliseconds(since) / KEEP_MS);
 }
 
 interface Period {

@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { LeftQuestion } from '../../../src/history/find-items.ts';
 import { spanIdOf } from '../../../src/lib/ids.ts';
 import { jobExecutionSpanId } from '../../../src/tracing/span-ids.ts';
 import { MOST_ITEMS } from '../../../src/web/delays-route.ts';
+import { MOST_WAITING } from '../../../src/web/shared-answers.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
 import { finishedItems } from './sample-gate.ts';
 import { at, uuidOf } from './sample-item.ts';
@@ -471,6 +473,30 @@ describe('the delays of a pipeline', () => {
   ])('with ?%s are refused', async (query, error) => {
     const { status, json } = await get(`${path}?${query}`);
     expect([status, json.error]).toEqual([400, expect.stringContaining(error)]);
+  });
+
+  test('are not made for everybody at once: who comes too late is told when to come back', async () => {
+    const asked = Promise.withResolvers<void>();
+    const answer = Promise.withResolvers<void>();
+    const busy = await fakeWeb();
+    const itemsLeft = busy.history.itemsLeft.bind(busy.history);
+    Object.assign(busy.history, {
+      async itemsLeft(question: LeftQuestion) {
+        asked.resolve();
+        await answer.promise;
+        return itemsLeft(question);
+      },
+    });
+    const answers = Array.from({ length: MOST_WAITING + 1 }, (_, n) =>
+      fetch(`${busy.url}${path}?since=${n + 1}h`),
+    );
+    const refused = await Promise.race(answers);
+    await asked.promise;
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
+    answer.resolve();
+    const statuses = (await Promise.all(answers)).map(({ status }) => status);
+    expect(statuses.filter(status => status === 200)).toHaveLength(MOST_WAITING);
+    await busy.close();
   });
 
   test('of an unknown pipeline name those there are', async () => {
