@@ -6,6 +6,9 @@ export const SERVERS: ReadonlySet<string> = new Set(['QueueItem']);
 /** What the command line asks. */
 export const CLIENTS: ReadonlySet<string> = new Set(['Command', 'CommandRequest']);
 
+/** They name an item they did something to, and are no part of it. */
+export const ABOUT_ITEMS: ReadonlySet<string> = new Set(['ManagementEvent', 'InternalEvent', 'Sweep']);
+
 /** Of every span that belongs to an item. */
 export const ITEM_ATTRIBUTES = [
   'gatehouse.tenant',

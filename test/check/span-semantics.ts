@@ -3,7 +3,7 @@
  * per problem.
  */
 import type { SinkSpan, SinkValue } from '../fake/otlp-sink.ts';
-import { ATTRIBUTES_OF, CLIENTS, ITEM_ATTRIBUTES, SERVERS } from './demanded-attributes.ts';
+import { ABOUT_ITEMS, ATTRIBUTES_OF, CLIENTS, ITEM_ATTRIBUTES, SERVERS } from './demanded-attributes.ts';
 import { kindOf } from './spans-by.ts';
 
 const INTERNAL = 1;
@@ -56,7 +56,9 @@ function resultProblems({ attributes, status }: SinkSpan): readonly string[] {
 function lacking(span: SinkSpan): readonly string[] {
   const { attributes } = span;
   const demanded = [
-    ...(attributes['gatehouse.item.id'] === undefined ? [] : ITEM_ATTRIBUTES),
+    ...(attributes['gatehouse.item.id'] === undefined || ABOUT_ITEMS.has(kindOf(span))
+      ? []
+      : ITEM_ATTRIBUTES),
     ...(ATTRIBUTES_OF.get(kindOf(span))?.(attributes) ?? []),
   ];
   return demanded.filter(name => attributes[name] === undefined).map(name => `lacks ${name}`);

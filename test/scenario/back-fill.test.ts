@@ -23,7 +23,7 @@ story(
     const config = await settingsOf(world);
     const exportTo = ({ url }: OtlpSink, ...args: readonly string[]) =>
       runCommand(['trace', 'export', '-c', config, '--endpoint', url, ...args]);
-    expect(await exportTo(sink, '--since', '1h')).toMatch(/^\d+ spans of 4 items sent to http/);
+    expect(await exportTo(sink, '--since', '1h')).toMatch(/^\d+ spans of 5 items sent to http/);
     const again = rawSpans(sink.requests.map(request => request.body));
     expect(names(again)).toEqual(names(live));
     expect(sorted(again)).toEqual(sorted(live));

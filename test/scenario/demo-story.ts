@@ -1,6 +1,6 @@
 /**
  * One story with everything a backend should show: a reset, a retry, a conflict, steps of a script and of Ansible, a long job in a
- * trace of its own, a command.
+ * trace of its own, commands.
  */
 import { readFile, writeFile } from 'node:fs/promises';
 import { runProgram } from '../../src/cmd/commands/program.ts';
@@ -47,8 +47,14 @@ export const DEMO: WorldSetup = {
   configFiles: { 'playbooks/first-time.sh': FIRST_TIME },
 };
 
-/** A fails, B and C are tested again without it and land, D conflicts with B. */
+/** E is dequeued by hand; A fails, B and C are tested again without it and land, D conflicts with B. */
 export async function tellDemo(world: World): Promise<void> {
+  await world.propose('E');
+  await world.approve('E');
+  await world.runs('unit: E', 'flaky: E', 'nightly: E');
+  const command = ['dequeue', 'org/project', 'master/E', '--pipeline', 'gate'];
+  await runCommand([...command, '--url', world.service.url]);
+  await world.leaves('E', 'DEQUEUED');
   for (const topic of ['A', 'C']) await world.propose(topic);
   await world.propose('B', { files: { 'both.txt': 'one\n' } });
   await world.propose('D', { files: { 'both.txt': 'another\n' } });
@@ -67,10 +73,11 @@ export async function tellDemo(world: World): Promise<void> {
   await world.leaves('C', 'SUCCESS');
   await world.leaves('D', 'MERGE_CONFLICT');
   await runCommand(['status', '--url', world.service.url]);
-  const kinds = () => world.sink.spans.map(span => span.attributes['gatehouse.span']);
+  const count = (kind: string) =>
+    world.sink.spans.filter(span => span.attributes['gatehouse.span'] === kind).length;
   await world.observer.until(
     'all roots to arrive',
-    () => kinds().filter(kind => kind === 'QueueItem').length === 4,
+    () => count('QueueItem') === 5 && count('ManagementEvent') === 1,
   );
 }
 
