@@ -75,7 +75,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   const relay =
     options.relay === undefined || options.relay === null
       ? null
-      : await startRelay(options.relay, deps.clock);
+      : await startRelay(options.relay, deps);
   if (relay !== null) opening.use(relay);
   const sandbox = await openSandbox({
     mode: options.sandbox,

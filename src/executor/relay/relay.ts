@@ -8,17 +8,19 @@
  * over leads to nobody but this server. Where a job is on the host's network it posts to a listener of ours on the host's loopback.
  */
 import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
 import { createServer, type Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server, Socket } from 'node:net';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { sha256 } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
 import type { Execution } from '../../model/build.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import { createLimiter } from '../../tracing/otlp/limiter.ts';
+import { type BuildDoor, buildDoor } from './build-door.ts';
 import { buildIntake } from './build-relay.ts';
 import { PORT_INSIDE } from './listen-in-sandbox.ts';
-import { type BuildDoor, relayHandler } from './relay-handler.ts';
+import { relayHandler } from './relay-handler.ts';
 import type { RelayCounts, RelayLimits } from './relay-quota.ts';
 
 export interface Relay extends AsyncDisposable {
@@ -48,26 +50,33 @@ export interface BuildRelay {
 const MOST_CONNECTIONS = 128;
 /** Of all jobs on the host's network. */
 const MOST_HOST_CONNECTIONS = 512;
-/** Bodies of one build that are in memory at a time: the others wait in their sockets. */
-const BODIES_AT_ONCE = 4;
+/** An exporter on the same machine has sent its request at once; who has not holds a place that others of its build wait for. */
+const PATIENCE = { requestTimeout: 10_000, headersTimeout: 5000, connectionsCheckingInterval: 5000 };
 
-export async function startRelay(limits: RelayLimits, clock: Pick<Clock, 'now'>): Promise<Relay> {
+export interface RelayDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export async function startRelay(limits: RelayLimits, { clock, log }: RelayDeps): Promise<Relay> {
   /** By the hash of the build's token: looking one up says nothing about the others. */
   const doors = new Map<string, BuildDoor>();
   const http = createServer(
-    { requestTimeout: 30_000, headersTimeout: 10_000, keepAliveTimeout: 30_000 },
+    { ...PATIENCE, keepAliveTimeout: 30_000 },
     relayHandler(token => doors.get(sha256(token))),
   );
   http.maxConnections = MOST_HOST_CONNECTIONS;
   const port = await listen(http);
+  // A connection that could not be accepted; the next may.
+  http.on('error', error => log.warn({ error: error.message }, 'jobs could not reach the relay of spans'));
 
   function open(request: BuildRequest): BuildRelay | null {
     const { trace } = request;
     if (trace === null || !trace.sampled) return null;
     const token = randomBytes(16).toString('hex');
     const intake = buildIntake(request, trace, limits, clock);
-    doors.set(sha256(token), { intake, inTurn: createLimiter(BODIES_AT_ONCE) });
-    const lines = switchboard(http);
+    doors.set(sha256(token), buildDoor(intake, limits));
+    const lines = switchboard(http, log);
     let unheard = 0;
     return {
       environment: inside => relayEnvironment(inside ? PORT_INSIDE : port, token),
@@ -111,13 +120,21 @@ interface Switchboard {
 }
 
 /** The listeners of one build's sandboxes; what comes in goes to the one HTTP server. */
-function switchboard(http: HttpServer): Switchboard {
+function switchboard(http: HttpServer, log: Pick<Log, 'warn'>): Switchboard {
   const listeners = new Set<Server>();
   const sockets = new Set<Socket>();
   return {
     serve(listener) {
       listeners.add(listener);
       listener.maxConnections = MOST_CONNECTIONS;
+      // Its socket was made where the job is: whatever is wrong with it ends no more than this listener.
+      listener.on('error', error => {
+        log.warn(
+          { error: error.message },
+          'a sandbox is no longer listened to: its job cannot hand in spans',
+        );
+        listener.close();
+      });
       listener.on('connection', socket => {
         sockets.add(socket);
         socket.once('close', () => sockets.delete(socket));
@@ -135,10 +152,8 @@ function switchboard(http: HttpServer): Switchboard {
 }
 
 async function listen(http: HttpServer): Promise<number> {
-  await new Promise<void>((resolve, reject) => {
-    http.once('error', reject);
-    http.listen(0, '127.0.0.1', resolve);
-  });
+  http.listen(0, '127.0.0.1');
+  await once(http, 'listening');
   const address = http.address();
   if (!isInet(address)) throw new Error('the relay listens on no port');
   return address.port;

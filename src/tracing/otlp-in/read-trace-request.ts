@@ -24,7 +24,10 @@ export interface TraceRequest {
   readonly contentEncoding: string | undefined;
 }
 
-export type ReadSpans =
+export type ReadSpans = {
+  /** Bytes that were looked at, unpacked; 0 where nothing was. */
+  readonly unpacked: number;
+} & (
   | {
       readonly kind: 'spans';
       readonly encoding: OtlpEncoding;
@@ -38,7 +41,8 @@ export type ReadSpans =
       readonly encoding: OtlpEncoding;
       readonly status: 400 | 413 | 415;
       readonly reason: string;
-    };
+    }
+);
 
 const unpack = promisify(gunzip);
 
@@ -48,9 +52,9 @@ export async function readTraceRequest(
 ): Promise<ReadSpans> {
   const type = (request.contentType ?? '').split(';')[0]?.trim().toLowerCase();
   const encoding = type === 'application/json' ? 'json' : 'protobuf';
-  const refuse = (status: 400 | 413 | 415, reason: string): ReadSpans => ({
+  const refuse = (status: 400 | 413 | 415, reason: string, unpacked = 0): ReadSpans => ({
     kind: 'refused',
-    ...{ encoding, status, reason },
+    ...{ encoding, status, reason, unpacked },
   });
   if (encoding === 'protobuf' && type !== 'application/x-protobuf')
     return refuse(415, 'send application/x-protobuf or application/json');
@@ -59,9 +63,9 @@ export async function readTraceRequest(
     case 'unknown':
       return refuse(415, 'send it plain or with content-encoding gzip');
     case 'too-large':
-      return refuse(413, `more than ${limits.bodyBytes} bytes`);
+      return refuse(413, `more than ${limits.bodyBytes} bytes`, limits.bodyBytes);
     case 'broken':
-      return refuse(400, 'the body is not gzip');
+      return refuse(400, 'the body is not gzip', request.body.byteLength);
     case 'plain':
       break;
   }
@@ -69,7 +73,7 @@ export async function readTraceRequest(
     return decoded(encoding, body.bytes, limits);
   } catch (error) {
     if (!(error instanceof RangeError)) throw error;
-    return refuse(400, error.message);
+    return refuse(400, error.message, body.bytes.byteLength);
   }
 }
 
@@ -107,7 +111,7 @@ function decoded(encoding: OtlpEncoding, body: Uint8Array, limits: RequestLimits
       reason ??= checked.reason;
     }
   }
-  return { kind: 'spans', encoding, spans, rejected, reason };
+  return { kind: 'spans', encoding, spans, rejected, reason, unpacked: body.byteLength };
 }
 
 /** One span after the other, as many as a request may hold: what is over is not even read. */

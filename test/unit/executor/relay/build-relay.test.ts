@@ -36,7 +36,14 @@ function span(more: Partial<SpanRecord> = {}): SpanRecord {
 
 function read(...spans: readonly SpanRecord[]) {
   const weighed = spans.map(each => ({ span: each, bytes: JSON.stringify(each).length }));
-  return { kind: 'spans', encoding: 'json', spans: weighed, rejected: 0, reason: undefined } as const;
+  return {
+    kind: 'spans',
+    encoding: 'json',
+    spans: weighed,
+    unpacked: 0,
+    rejected: 0,
+    reason: undefined,
+  } as const;
 }
 
 describe('what a build may hand in', () => {

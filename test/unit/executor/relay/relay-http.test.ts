@@ -1,11 +1,14 @@
+import { once } from 'node:events';
+import { connect, createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, test } from 'vitest';
 import { startRelay } from '../../../../src/executor/relay/relay.ts';
 import { systemClock } from '../../../../src/lib/clock.ts';
 import { REQUEST_LIMITS } from '../../../../src/tracing/otlp-in/request-limits.ts';
+import { SILENT } from '../../../fake/silent-log.ts';
 import { buildRequest } from '../fixture.ts';
 
-const relay = await startRelay({ spans: 10, bytes: 100_000 }, systemClock());
+const relay = await startRelay({ spans: 10, bytes: 100_000 }, { clock: systemClock(), log: SILENT });
 afterAll(() => relay[Symbol.asyncDispose]());
 
 function address(build: ReturnType<typeof relay.open>): string {
@@ -62,5 +65,75 @@ describe('the relay', () => {
     const { trace } = buildRequest('1'.repeat(40), {});
     expect(relay.open(buildRequest('1'.repeat(40), {}, { trace: null }))).toBeNull();
     expect(relay.open(buildRequest('1'.repeat(40), {}, { trace: { ...trace!, sampled: false } }))).toBeNull();
+  });
+});
+
+describe('a job that asks more of the relay than it may', () => {
+  /** A connection with a request whose body does not come; resolves when the relay has taken it up. */
+  async function slowPost(url: URL): Promise<Socket> {
+    const socket = connect(Number(url.port), url.hostname);
+    socket.write(
+      `POST ${url.pathname} HTTP/1.1\r\nHost: relay\r\nContent-Length: 9\r\nExpect: 100-continue\r\n\r\n`,
+    );
+    await once(socket, 'data');
+    return socket;
+  }
+
+  async function withSlowPosts(count: number, work: (url: URL) => Promise<void>): Promise<void> {
+    const build = relay.open(buildRequest('1'.repeat(40), {}))!;
+    const url = new URL(address(build));
+    const slow = await Promise.all(Array.from({ length: count }, () => slowPost(url)));
+    try {
+      await work(url);
+    } finally {
+      const closed = slow.map(socket => once(socket, 'close'));
+      for (const socket of slow) socket.destroy();
+      await Promise.all(closed);
+      build.close();
+    }
+  }
+
+  test('is hung up on when a connection sends request after request without reading answers', async () => {
+    await withSlowPosts(4, async url => {
+      const socket = connect(Number(url.port), url.hostname);
+      const answers: Buffer[] = [];
+      socket.on('data', (bytes: Buffer) => answers.push(bytes));
+      // What was cut off while it was being sent: the hang-up may come as a reset.
+      socket.on('error', () => undefined);
+      socket.write(`POST ${url.pathname} HTTP/1.1\r\nHost: relay\r\nContent-Length: 0\r\n\r\n`.repeat(2000));
+      await new Promise(resolve => socket.once('close', resolve));
+      expect(Buffer.concat(answers).toString()).toBe('');
+    });
+  });
+
+  test('is told to come again when too many requests of its build wait; other builds are not', async () => {
+    const other = relay.open(buildRequest('1'.repeat(40), {}))!;
+    await withSlowPosts(128, async url => {
+      const crowded = await post(url.href, '{}');
+      expect([crowded.status, crowded.headers.get('connection')]).toEqual([429, 'close']);
+      expect((await post(address(other), '{}')).status).toBe(200);
+    });
+    other.close();
+  });
+
+  test('is read no more when it has sent many times its quota, all of it rubbish', async () => {
+    const build = relay.open(buildRequest('1'.repeat(40), {}))!;
+    const statuses: number[] = [];
+    for (let sent = 0; sent < 6; sent++)
+      statuses.push((await post(address(build), Buffer.alloc(REQUEST_LIMITS.bodyBytes, ' '))).status);
+    expect(statuses).toEqual([400, 400, 400, 400, 400, 403]);
+    build.close();
+  });
+
+  test('and whose listening socket breaks is no longer listened to, and nothing else happens', async () => {
+    const build = relay.open(buildRequest('1'.repeat(40), {}))!;
+    const listener = createServer().listen(0, '127.0.0.1');
+    await once(listener, 'listening');
+    build.serve(listener);
+    listener.emit('error', new Error('accept EINVAL'));
+    expect(listener.listening).toBe(false);
+    build.hangUp(true);
+    expect(build.counts().unheard).toBe(0);
+    build.close();
   });
 });
