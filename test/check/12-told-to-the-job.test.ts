@@ -116,9 +116,26 @@ function expectRight(
   expect(own?.attributes['gatehouse.span']).toBe(place === 'step' ? 'ScriptStep' : 'Playbook');
   if (place === 'step') expect(own?.name).toBe('ScriptStep inner');
   expect(environment.get('TRACESTATE')).toMatch(/^ot=rv:[0-9a-f]{14}$/);
-  expect(environment.get('BAGGAGE')).toContain(`gatehouse.item=${item}`);
+  expect(membersOf(environment.get('BAGGAGE'))).toEqual({
+    'gatehouse.tenant': 'tenant-one',
+    'gatehouse.pipeline': 'gate',
+    'gatehouse.item': item,
+    'gatehouse.buildset': own?.attributes['gatehouse.buildset.id'],
+    'gatehouse.build': own?.attributes['gatehouse.build.id'],
+    'gatehouse.job': 'tells',
+  });
   expect(environment.get('OTEL_SERVICE_NAME')).toBe('tells');
   expect(environment.get('OTEL_RESOURCE_ATTRIBUTES')).toContain('cicd.pipeline.task.name=tells');
   const names = [...environment.keys()].filter(name => name.startsWith('OTEL_'));
   expect(names.filter(name => /HEADERS/.test(name))).toEqual([]);
+}
+
+/** Of a `baggage` header, by name; one that comes twice is no baggage we send. */
+function membersOf(baggage = ''): { readonly [name: string]: string } {
+  const members = baggage.split(',').map(member => {
+    const at = member.indexOf('=');
+    return [member.slice(0, at), decodeURIComponent(member.slice(at + 1))] as const;
+  });
+  expect(new Set(members.map(([name]) => name)).size).toBe(members.length);
+  return Object.fromEntries(members);
 }

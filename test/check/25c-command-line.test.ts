@@ -42,14 +42,32 @@ async function arrived(world: World, what: string, isIt: (span: SinkSpan) => boo
 
 const kindOf = (span: SinkSpan) => span.attributes['gatehouse.span'];
 
+type Time = Pick<SinkSpan, 'start' | 'end'>;
+
+/** Each clock reads the wall clock once, in whole milliseconds: two of them differ by less than one. */
+const CLOCKS_DIFFER = 1_000_000n;
+
+function expectWithin(inner: Time | undefined, outer: Time): void {
+  expect(inner?.start).toBeGreaterThan(outer.start - CLOCKS_DIFFER);
+  expect(inner?.end).toBeLessThan(outer.end + CLOCKS_DIFFER);
+}
+
+function lengthOf(time: Time | undefined): bigint {
+  return time === undefined ? 0n : time.end - time.start;
+}
+
 storyOnce(
   'check 25c: a command is traced through the server, and what the server did links to its request',
   { layout: classicLayout({ check: true }) },
   async world => {
     await world.propose('A');
     await world.runs('project-merge: A');
+    const clock = systemClock();
+    const begun = BigInt(clock.now());
     await gatehouse(world, 'dequeue', 'org/project', 'master/A', '--pipeline', 'check');
+    const returned = BigInt(clock.now());
     await world.leaves('A', 'DEQUEUED', 'check');
+    const seen = BigInt(clock.now());
 
     const command = await arrived(world, 'the command', span => span.name === 'gatehouse dequeue');
     expect(command.parentSpanId).toBeNull();
@@ -71,10 +89,14 @@ storyOnce(
     expect(parts.map(kindOf)).toEqual(['EventReceive', 'EventQueued', 'EventProcess']);
     expect(part('EventReceive')?.start).toBe(event.start);
     expect(part('EventProcess')?.end).toBe(event.end);
-    // Received within the request; clocks of two processes differ by their reading of the wall clock, a millisecond.
-    const MILLISECOND = 1_000_000n;
-    expect(event.start).toBeGreaterThan(request.start - MILLISECOND);
-    expect(part('EventReceive')?.end).toBeLessThan(request.end + MILLISECOND);
+    expectWithin(command, { start: begun, end: returned });
+    expectWithin(request, command);
+    // What the server had to do before it could answer is inside what the command measured of its request,
+    expectWithin(part('EventReceive'), request);
+    expect(lengthOf(part('EventReceive'))).toBeLessThanOrEqual(lengthOf(request));
+    // and all of it between the request and the moment its effect was seen.
+    expectWithin(event, { start: request.start, end: seen });
+    expect(lengthOf(event)).toBe(parts.map(lengthOf).reduce((sum, length) => sum + length, 0n));
     const item = await arrived(
       world,
       'the item',
