@@ -1,4 +1,5 @@
 /** `job:` items, and the same attributes where a project lists a job with overrides. */
+import { reservedVariable } from '../model/reserved-variables.ts';
 import type { ItemContext } from './item-context.ts';
 import { type ItemReader, itemReader, type PlacedName } from './item-reader.ts';
 import type {
@@ -218,16 +219,13 @@ function parseNodesetReference(
   return { kind: 'inline', nodes: label === undefined ? nodes : [{ name: label, label }] };
 }
 
-/** Names that would hide what Gatehouse tells the job, or are no names for a variable. */
+/** Names that would hide what Gatehouse tells the job, steer Ansible, or are no names for a variable. */
 function parseVars(read: ItemReader, context: ItemContext): JobAttributes['vars'] | undefined {
   const vars = read.mapping('vars');
   for (const [name, { keyOffset }] of vars?.entries ?? []) {
-    if (name === 'zuul' || name === 'nodepool') {
-      read.refuse(
-        keyOffset,
-        'reserved-name',
-        `variable "${name}" is set by the service; choose another name`,
-      );
+    const reserved = reservedVariable(name);
+    if (reserved !== undefined) {
+      read.refuse(keyOffset, 'reserved-name', `variable "${name}" ${reserved}; choose another name`);
     } else if (!/^[A-Za-z_]\w*$/.test(name)) {
       read.refuse(
         keyOffset,

@@ -5,7 +5,7 @@
  *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is looked for
  *     <info>/ansible/inventory                            localhost
  *     <info>/ansible/callback_plugins/gatehouse_steps.py
- *     <info>/ansible/variables.yaml                       the job's variables and `zuul`, as data
+ *     <info>/ansible/group_vars/all.yaml                  the job's variables and `zuul`, as data
  *
  * Ansible itself is not ours: it is whatever `ansible-playbook` the job finds on its PATH.
  */
@@ -13,6 +13,7 @@ import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Json } from '../../model/job.ts';
+import { reservedVariable } from '../../model/reserved-variables.ts';
 import { makeDirectory } from '../build-places.ts';
 import { findProgram } from '../sandbox/find-runtime.ts';
 import type { JobView } from '../sandbox/sandbox.ts';
@@ -20,7 +21,8 @@ import { variablesYaml } from './variables-yaml.ts';
 
 const PROGRAM = 'ansible-playbook';
 const FOLDER = 'ansible';
-const VARIABLES = 'variables.yaml';
+/** Beside the inventory, where Ansible looks for it: what a play or a role sets itself has precedence, as with Zuul. */
+const VARIABLES = 'group_vars';
 const PLUGINS = 'callback_plugins';
 const STEPS_PLUGIN = 'gatehouse_steps.py';
 
@@ -51,12 +53,19 @@ export async function placeAnsibleFiles(info: string, variables: JobVariables): 
   const folder = join(info, FOLDER);
   await makeDirectory(folder, 0o755, null);
   await makeDirectory(join(folder, PLUGINS), 0o755, null);
+  await makeDirectory(join(folder, VARIABLES), 0o755, null);
   await Promise.all([
     copyFile(ownFile('ansible.cfg'), join(folder, 'ansible.cfg')),
     copyFile(ownFile('inventory'), join(folder, 'inventory')),
     copyFile(ownFile(STEPS_PLUGIN), join(folder, PLUGINS, STEPS_PLUGIN)),
-    writeFile(join(folder, VARIABLES), `${variablesYaml({ ...variables.vars, zuul: variables.zuul })}\n`),
+    writeFile(join(folder, VARIABLES, 'all.yaml'), `${variablesYaml(toldToAnsible(variables))}\n`),
   ]);
+}
+
+/** Without names that steer Ansible: no layout has them, but a request may have been made before layouts were refused for them. */
+function toldToAnsible({ zuul, vars }: JobVariables): Json {
+  const harmless = Object.entries(vars).filter(([name]) => reservedVariable(name) === undefined);
+  return { ...Object.fromEntries(harmless), zuul };
 }
 
 function ownFile(name: string): string {
@@ -66,7 +75,7 @@ function ownFile(name: string): string {
 /** @param program what {@link findAnsible} found. @param playbook, info as the job sees them. */
 export function ansibleArgv(program: string, playbook: string, info: string): readonly string[] {
   const folder = `${info}/${FOLDER}`;
-  return [program, '-i', `${folder}/inventory`, '-e', `@${folder}/${VARIABLES}`, playbook];
+  return [program, '-i', `${folder}/inventory`, playbook];
 }
 
 /** @param tree the playbook's project, as the job sees it: its `roles` are found from everywhere in it. */

@@ -180,6 +180,31 @@ describeOnAnsible('a playbook for Ansible', () => {
       expect(log).not.toContain('.gatehouse-steps');
     });
 
+    test('obeys no variable of the job that steers Ansible, and what the play itself says before any other', async () => {
+      const commit = await bench.commit({
+        'ci/play.yaml': playbook(
+          '- hosts: all',
+          '  gather_facts: false',
+          '  vars: {level: of the play}',
+          '  tasks:',
+          '    - ping:',
+          '    - debug: {msg: "{{ inventory_hostname }} {{ level }} {{ other }}"}',
+        ),
+      });
+      const vars = {
+        ...{
+          ansible_python_interpreter: '/bin/false',
+          ansible_connection: 'ssh',
+          inventory_hostname: 'away',
+        },
+        ...{ level: 'of the job', other: 'and the job' },
+      };
+      const build = buildRequest(commit, { run: ['ci/play.yaml'] }, { jobFacts: { vars } });
+      const { result, log } = await bench.submit(build).ended;
+      expect(result.result).toBe('SUCCESS');
+      expect(log).toContain('"msg": "localhost of the play and the job"');
+    });
+
     test('that is cancelled says at which task it was', async () => {
       const commit = await bench.commit({
         'ci/slow.yaml': task(
