@@ -7,7 +7,13 @@
  */
 import { expect } from 'vitest';
 import type { Explanation } from '../../src/tracing/explain.ts';
-import { accountOf, disagreement, largestDifference, type Piece, piecesOf } from '../fake/account-of-spans.ts';
+import {
+  accountOf,
+  disagreement,
+  largestDifference,
+  type Piece,
+  piecesOf,
+} from '../fake/account-of-spans.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { TENANT } from '../scenario/site.ts';
 import { story } from '../scenario/story.ts';

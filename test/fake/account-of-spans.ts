@@ -78,8 +78,7 @@ interface Work extends Time {
 function totalsOf(waits: readonly CheckedSpan[], work: readonly Work[]): ReadonlyMap<string, bigint> {
   const waited = Map.groupBy(waits, wait => `wait ${String(wait.attributes['gatehouse.wait.state'])}`);
   const others = work.filter(({ state }) => state !== 'configure');
-  const counted = (one: Work) =>
-    outside(one, one.state === 'configure' ? [...waits, ...others] : waits);
+  const counted = (one: Work) => outside(one, one.state === 'configure' ? [...waits, ...others] : waits);
   const worked = Map.groupBy(work, ({ state }) => `work ${state}`);
   return new Map([
     ...[...waited].map(([label, times]) => [label, union(times)] as const),
