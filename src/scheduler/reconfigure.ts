@@ -56,14 +56,18 @@ export interface ProjectNews {
   readonly atLeast: readonly { readonly branch: BranchName; readonly commit: CommitId }[];
 }
 
-/** @returns the new configuration after it is committed, with how it came to be; null when nothing reads differently. */
+/**
+ * @param tell how the new configuration came to be, as rows for the commit that makes it current: only whoever makes it knows.
+ * @returns it, after it is committed; null when nothing reads differently.
+ */
 export async function reconfigure(
   before: TenantConfig,
   news: readonly ProjectNews[],
+  tell: (renewal: LayoutRenewal) => readonly Operation[],
   deps: ReconfigureDeps,
   fence: Fence,
   signal: AbortSignal,
-): Promise<{ readonly config: TenantConfig; readonly renewal: LayoutRenewal } | null> {
+): Promise<TenantConfig | null> {
   const startedAt = deps.clock.now();
   const { branches, reads } = await readProjects(before.branches, news, deps, signal);
   if (sameBranches(before.branches, branches)) return null;
@@ -77,8 +81,8 @@ export async function reconfigure(
     reconfiguredAt: deps.clock.now(),
   };
   const projects = news.map(each => each.project);
-  const config = await storeLayout(after, projects, [], deps, fence);
-  return { config, renewal: renewalOf(startedAt, deps.clock.now(), after, reads) };
+  const along = tell(renewalOf(startedAt, deps.clock.now(), after, reads));
+  return storeLayout(after, projects, along, deps, fence);
 }
 
 /** How a layout came to be, as the trace of its renewal needs it. */

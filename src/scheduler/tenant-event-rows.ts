@@ -12,7 +12,11 @@ import type { Operation } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
 import { type InternalEventFacts, internalEventSpans } from '../tracing/spans/internal-event-spans.ts';
 import type { LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
-import { type TenantEventFacts, tenantEventSpans } from '../tracing/spans/tenant-event-spans.ts';
+import {
+  type TenantEventFacts,
+  tenantEventSpans,
+  tenantRenewalSpans,
+} from '../tracing/spans/tenant-event-spans.ts';
 import { decisionRows } from './decision-rows.ts';
 import { matchDecision, type PipelineMatch } from './tenant-matching.ts';
 
@@ -25,7 +29,7 @@ export interface TenantEventRowsDeps {
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 /** How it was handled. */
-type Handling = Pick<TenantEventFacts, 'takenAt' | 'reconfigured' | 'queries' | 'gaveUp'>;
+type Handling = Pick<TenantEventFacts, 'takenAt' | 'queries' | 'gaveUp'>;
 
 export function matchRows(
   event: Trigger,
@@ -53,7 +57,7 @@ export function givenUpRows(
   deps: TenantEventRowsDeps,
 ): readonly Operation[] {
   if (event.kind !== 'trigger') return [];
-  return traceRows(event, [], { takenAt, reconfigured: null, queries: [], gaveUp: true }, deps);
+  return traceRows(event, [], { takenAt, queries: [], gaveUp: true }, deps);
 }
 
 /** @param renewal what came of it: what had been read of the configuration was older than what the driver has seen. */
@@ -86,7 +90,7 @@ export function firstLookRows(
 function traceRows(
   { uuid, trigger, queuedAt }: Trigger,
   pipelines: TenantEventFacts['pipelines'],
-  { reconfigured, ...handling }: Handling,
+  handling: Handling,
   { tenant, tracing, paths, clock }: TenantEventRowsDeps,
 ): readonly Operation[] {
   const style = tracing.spans();
@@ -98,11 +102,24 @@ function traceRows(
     trigger,
     queuedAt,
     ...handling,
-    reconfigured: reconfigured === null ? null : notBefore(handling.takenAt, reconfigured),
     pipelines,
     endedAt,
   };
   return outboxRows(paths.spanOutbox, tenantEventSpans(facts, style), spansCodec, endedAt);
+}
+
+/** That an event led to a new layout: a part of its trace that is told before the rest, with the layout itself. */
+export function renewalRows(
+  { uuid, trigger, queuedAt }: Trigger,
+  takenAt: Nanoseconds,
+  renewal: LayoutRenewal,
+  { tenant, tracing, paths }: TenantEventRowsDeps,
+): readonly Operation[] {
+  const style = tracing.spans();
+  if (style === undefined) return [];
+  const facts = { event: uuid, tenant, trigger, queuedAt, renewal: notBefore(takenAt, renewal) };
+  const spans = tenantRenewalSpans(facts, style);
+  return outboxRows(paths.spanOutbox, spans, spansCodec, facts.renewal.endedAt);
 }
 
 /** It was measured by the process's own clock, which may be behind that of the scheduler that forwarded the event. */

@@ -33,7 +33,7 @@ import { missingRecords } from './missing-records.ts';
 import { pipelineClock } from './pipeline-clock.ts';
 import type { ProjectNews } from './reconfigure.ts';
 import { isRemoteFault, REMOTE_PAUSES } from './remote-fault.ts';
-import { firstLookRows, givenUpRows, matchRows } from './tenant-event-rows.ts';
+import { firstLookRows, givenUpRows, matchRows, renewalRows } from './tenant-event-rows.ts';
 import { matchPipelines, type PipelineMatch } from './tenant-matching.ts';
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
@@ -62,8 +62,16 @@ export interface TenantEventsDeps {
   eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent>;
   /** The project's configuration could not be read so far. */
   isUnread(project: ProjectKey): boolean;
-  /** Reads configuration again where the event says so; null: nothing was different. Commits by itself. */
-  reconfigure(news: ProjectNews, fence: Fence, signal: AbortSignal): Promise<LayoutRenewal | null>;
+  /**
+   * Reads configuration again where the event says so. Commits a layout that is different by itself, and with it what `tell` has to
+   * say of that: when the event is looked at once more, after a conflict or a crash, nothing is different any more.
+   */
+  reconfigure(
+    news: ProjectNews,
+    tell: (renewal: LayoutRenewal) => readonly Operation[],
+    fence: Fence,
+    signal: AbortSignal,
+  ): Promise<void>;
 }
 
 /**
@@ -213,8 +221,9 @@ async function firstLookOperations(
   signal: AbortSignal,
 ): Promise<Forward> {
   const { project } = event;
-  const renewal = await deps.reconfigure({ project, branches: null, atLeast: [] }, fence, signal);
-  return { operations: renewal === null ? [] : firstLookRows(event, takenAt, renewal, deps), records: [] };
+  const tell = (renewal: LayoutRenewal) => firstLookRows(event, takenAt, renewal, deps);
+  await deps.reconfigure({ project, branches: null, atLeast: [] }, tell, fence, signal);
+  return { operations: [], records: [] };
 }
 
 async function triggerOperations(
@@ -226,7 +235,8 @@ async function triggerOperations(
 ): Promise<Forward> {
   const { trigger } = event;
   const news = configurationNews(trigger, deps);
-  const reconfigured = news === undefined ? null : await deps.reconfigure(news, fence, signal);
+  const tell = (renewal: LayoutRenewal) => renewalRows(event, takenAt, renewal, deps);
+  if (news !== undefined) await deps.reconfigure(news, tell, fence, signal);
   const driver = deps.driverOf(trigger.connection);
   const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver);
   const wanted = matches.filter(match => match.matched);
@@ -241,7 +251,7 @@ async function triggerOperations(
       ...deps.changes.operations(records),
       ...updates,
       ...enqueues,
-      ...matchRows(event, matches, { takenAt, reconfigured, queries, gaveUp: false }, deps),
+      ...matchRows(event, matches, { takenAt, queries, gaveUp: false }, deps),
     ],
     records,
   };

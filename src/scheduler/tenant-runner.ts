@@ -16,6 +16,7 @@ import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
 import { preparePipeline } from '../store/load-pipeline.ts';
+import type { Operation } from '../store/port.ts';
 import type { LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
 import { removeLeftoverAnswers } from './ask-merger.ts';
 import { initialConfig } from './initial-config.ts';
@@ -111,17 +112,17 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
 
   async function renew(
     news: ProjectNews,
+    tell: (renewal: LayoutRenewal) => readonly Operation[],
     layout: TenantLayout,
     fence: Fence,
     signal: AbortSignal,
-  ): Promise<LayoutRenewal | null> {
+  ): Promise<void> {
     const before = layout.current;
-    if (before === undefined) return null;
-    const renewed = await reconfigure(before, [news], config, fence, signal);
-    if (renewed === null) return null;
-    layout.adopt(renewed.config);
+    if (before === undefined) return;
+    const renewed = await reconfigure(before, [news], tell, config, fence, signal);
+    if (renewed === null) return;
+    layout.adopt(renewed);
     await adopted;
-    return renewed.renewal;
   }
 
   async function hold(layout: TenantLayout, fence: Fence, signal: AbortSignal): Promise<void> {
@@ -143,7 +144,7 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
       retired: () => layout.current?.retired ?? [],
       eventsOf: pipeline => shared.pipelineQueue(tenant.name, pipeline),
       isUnread: project => layout.current?.branches.has(project) === false,
-      reconfigure: (news, held, stop) => renew(news, layout, held, stop),
+      reconfigure: (news, tell, held, stop) => renew(news, tell, layout, held, stop),
     };
     await together(either, stop => [
       processTenantEvents(events, fence, stop),

@@ -25,8 +25,6 @@ export interface TenantEventFacts {
   readonly trigger: TriggerEvent;
   readonly queuedAt: Nanoseconds;
   readonly takenAt: Nanoseconds;
-  /** The tenant's layout was renewed because of it. */
-  readonly reconfigured: LayoutRenewal | null;
   /** What code hosts were asked. */
   readonly queries: readonly Step[];
   /** One per pipeline that looked at it, in configuration order. */
@@ -73,14 +71,31 @@ export function tenantEventSpans(facts: TenantEventFacts, options: SpanOptions):
     })),
     links: [linkTo(trigger.span, 'follows')],
   });
-  const { reconfigured, queries } = facts;
-  const below = planSteps(trace, { key: 'query', parent: trace.root, own: {} }, queries);
+  const below = planSteps(trace, { key: 'query', parent: trace.root, own: {} }, facts.queries);
   return [
     root,
     ...station(trace, 'EventQueued', facts.queuedAt, facts.takenAt),
-    ...(reconfigured === null ? [] : reconfigureSpans(trace, trace.root, reconfigured, 'event')),
     ...below.map(plan => plan.make()),
   ];
+}
+
+/** The tenant's layout was renewed because of an event: known, and told, before the event itself has ended. */
+export function tenantRenewalSpans(
+  {
+    event,
+    tenant,
+    trigger,
+    queuedAt,
+    renewal,
+  }: Pick<TenantEventFacts, 'event' | 'tenant' | 'trigger' | 'queuedAt'> & {
+    readonly renewal: LayoutRenewal;
+  },
+  options: SpanOptions,
+): readonly SpanRecord[] {
+  if (!trigger.sampled) return [];
+  const window = { start: queuedAt, end: renewal.endedAt };
+  const trace = eventTrace(event, window, { tenant, eventId: trigger.uuid }, options);
+  return reconfigureSpans(trace, trace.root, renewal, 'event');
 }
 
 function outcomeOf({ gaveUp, pipelines }: TenantEventFacts): 'failed' | 'matched' | 'ignored' {

@@ -4,7 +4,11 @@ import type { TriggerEvent } from '../../../../src/model/event.ts';
 import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
 import { type IngestionFacts, ingestionSpans } from '../../../../src/tracing/spans/ingestion-spans.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
-import { type TenantEventFacts, tenantEventSpans } from '../../../../src/tracing/spans/tenant-event-spans.ts';
+import {
+  type TenantEventFacts,
+  tenantEventSpans,
+  tenantRenewalSpans,
+} from '../../../../src/tracing/spans/tenant-event-spans.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
 import { APP, at, itemStory, proposedChange } from '../../../fake/queue-item.ts';
 
@@ -51,7 +55,6 @@ const tenant: TenantEventFacts = {
   trigger,
   queuedAt: at(22),
   takenAt: at(25),
-  reconfigured: { startedAt: at(26), endedAt: at(40), version: 7, errors: 0, reads: [] },
   queries: [],
   pipelines: [
     {
@@ -122,7 +125,8 @@ describe('the trace of an event', () => {
 });
 
 describe('the trace of an event in a tenant', () => {
-  const spans = tenantEventSpans(tenant, STYLE);
+  const renewal = { startedAt: at(26), endedAt: at(40), version: 7, errors: 0, reads: [] };
+  const spans = [...tenantEventSpans(tenant, STYLE), ...tenantRenewalSpans({ ...tenant, renewal }, STYLE)];
 
   it('tells what each pipeline made of it', () => {
     expect(spans.map(span => span.name)).toEqual(['TenantEvent proposed', 'EventQueued', 'Reconfigure']);
