@@ -1,8 +1,15 @@
 /** `[tracing]` is changed while the gate works: nobody starts anything again, and no span is lost on the way. */
-import { readFile, writeFile } from 'node:fs/promises';
+import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { expect, test } from 'vitest';
+import { APP } from '../../src/cmd/quickstart/demo-files.ts';
+import { approve, commitTopic, propose } from '../../src/cmd/quickstart/developer.ts';
+import { prepareSite } from '../../src/cmd/quickstart/prepare-site.ts';
+import { freePort, startServiceProcess, waitUntilReady } from '../../src/cmd/quickstart/service-process.ts';
 import { reload } from '../../src/cmd/reload.ts';
 import { readSettings } from '../../src/settings/read-settings.ts';
+import type { LiveItem } from '../../src/web/live-item.ts';
 import { checkTraces, type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { classicLayout } from './layouts.ts';
 import { DEADLINE } from './observer.ts';
@@ -70,6 +77,83 @@ test('[tracing] takes effect at once: another collector, another protocol, off, 
     expect(all.filter(span => String(span.attributes['gatehouse.change']).includes('C'))).toEqual([]);
   } finally {
     await world[Symbol.asyncDispose]();
+  }
+});
+
+test('the share that is sampled, what is kept, and the viewer are others from the next item on', {
+  timeout: 4 * DEADLINE,
+}, async () => {
+  const world = await openWorld(
+    { layout: classicLayout(), collectorDown: true, tracing: ['sample_ratio = 0'] },
+    { kind: 'embedded' },
+  );
+  const linkOf = async (topic: string, result = 'SUCCESS') => {
+    await world.propose(topic);
+    await world.approve(topic);
+    const { uuid } = await world.leaves(topic, result);
+    const item = await world.api.get<LiveItem>(`/api/tenant/tenant-one/item/${uuid}`);
+    return item.traceUrl?.replace(uuid, 'its trace') ?? null;
+  };
+  const endpoint = `endpoint = ${world.sink.url}`;
+  try {
+    // Nothing is sent at first, so the world must not wait for what it sends.
+    world.sink.answerAlways({ kind: 'ok' });
+    world.free();
+    expect(await linkOf('A')).toBeNull();
+
+    await changeTracing(
+      world,
+      endpoint,
+      'sample_ratio = 1',
+      'ui_url = http://viewer.example.org/t/{trace_id}',
+    );
+    expect(await linkOf('B')).toBe('http://viewer.example.org/t/its trace');
+    await world.observer.until('B at the collector', () => roots(world.sink).length === 1);
+
+    await changeTracing(world, endpoint, 'sample_ratio = 0', 'keep = failure');
+    expect(await linkOf('C')).toBeNull();
+    world.fail('project-merge', 'D');
+    expect(await linkOf('D', 'FAILURE')).toContain('/trace/its trace');
+    await world.observer.until('D at the collector', () => roots(world.sink).length === 2);
+    expect(roots(world.sink).map(change => /master\/./.exec(String(change))?.[0])).toEqual([
+      'master/B',
+      'master/D',
+    ]);
+  } finally {
+    await world[Symbol.asyncDispose]();
+  }
+});
+
+test('a process that gets SIGHUP goes on and begins to send', { timeout: 3 * DEADLINE }, async () => {
+  const directory = await mkdtemp(path.join(tmpdir(), 'gatehouse-sighup-'));
+  await using sink = await startOtlpSink();
+  const port = await freePort(0);
+  const site = await prepareSite({
+    directory: path.join(directory, 'site'),
+    port,
+    token: 'token of the test',
+    logLevel: 'info',
+  });
+  const service = await startServiceProcess(site.config, path.join(directory, 'gatehouse.log'), {
+    PATH: process.env.PATH,
+  });
+  try {
+    await waitUntilReady(site.url, service, DEADLINE);
+    await appendFile(site.config, `\n[tracing]\nendpoint = ${sink.url}\n`);
+    process.kill(service.pid, 'SIGHUP');
+    const clone = site.clone(APP);
+    await commitTopic(clone, 'topic', 'Say more', [{ path: 'more.txt', text: 'more\n' }]);
+    await propose(clone, 'topic');
+    await approve(clone, 'topic');
+    await sink.waitForSpans(1, DEADLINE);
+    await service.stop();
+    expect(sink.spans.every(span => span.resource['service.name'] === 'gatehouse')).toBe(true);
+    expect(await readFile(path.join(directory, 'gatehouse.log'), 'utf8')).toContain(
+      '[tracing] was read again',
+    );
+  } finally {
+    await service.stop();
+    await rm(directory, { recursive: true, force: true });
   }
 });
 
