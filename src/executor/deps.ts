@@ -41,10 +41,14 @@ export interface TakenBuild {
   /** Puts `build-started` or `build-failing` into the pipeline's queue; durable when it resolves. */
   report(event: BuildEvent): Promise<void>;
   /**
-   * Puts the result into the pipeline's queue and the job's own spans on their way, and removes the request, in one write; many
-   * spans are written before, while the claim is held.
+   * Puts the result into the pipeline's queue and the job's own spans on their way, and removes the request, in one write. Spans
+   * that do not fit are written after it, never before: nothing is told below a build whose end is not. Nothing is written at all
+   * when the claim is lost.
+   *
+   * @param spans parents first.
+   * @returns whether all of it is stored, or some of the spans are lost.
    */
-  complete(event: BuildResultEvent, spans: readonly SpanRecord[]): Promise<void>;
+  complete(event: BuildResultEvent, spans: readonly SpanRecord[]): Promise<'whole' | 'spans-cut'>;
 }
 
 export interface RepositoryRequest {

@@ -81,7 +81,9 @@ async function handOver(
   finished: FinishedBuild & ToldSpans,
 ): Promise<void> {
   try {
-    await complete(resultEvent(request, finished, options.hostname), finished.spans);
+    const outcome = await complete(resultEvent(request, finished, options.hostname), finished.spans);
+    if (outcome === 'spans-cut')
+      deps.log.warn({}, "a build's result is stored, but not all of the spans its job handed in");
   } catch (error) {
     deps.log.warn(
       { error: messageOf(error) },

@@ -1,6 +1,6 @@
 /**
  * The executor's end of the store: builds of the queue `requests/build/default`, results to the pipeline that asked. A result and the
- * end of its request are one multi: there is never one without the other.
+ * end of its request are one multi: there is never one without the other. The job's own spans ride along, as far as they fit.
  */
 
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
@@ -12,7 +12,7 @@ import type { PipelineEvent } from '../model/event.ts';
 import { EventQueue } from '../store/event-queue.ts';
 import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
-import type { Store } from '../store/port.ts';
+import { type Operation, type Store, StoreError } from '../store/port.ts';
 import type { Claim } from '../store/request-claim.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
 import { createRequestWorker } from '../store/request-worker.ts';
@@ -62,11 +62,28 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
     async complete(event: BuildResultEvent, spans) {
       const result = events.put(withCancelTime(event, cancelTime(claim)));
       const rows = outboxRows(deps.paths.spanOutbox, spans, spansCodec, deps.clock.now());
-      const chunks = splitOperations(rows, undefined, result);
-      for (const chunk of chunks.slice(0, -1)) await claim.report(chunk, deps.ids.uuid());
-      await claim.complete(chunks.at(-1));
+      const [first, ...rest] = splitOperations([...result, ...rows]);
+      const outcome = await claim.complete(first);
+      return outcome === 'lost' || (await storeAll(deps.store, rest)) ? 'whole' : 'spans-cut';
     },
   };
+}
+
+/**
+ * Spans that did not fit beside the result, parents before their children. Once the result is stored: were they sent before it and
+ * the executor died in between, their playbooks would never be told, and they would hang in the air for ever.
+ *
+ * @returns false when some are lost: they are detail, the result is in, and what was written is complete in itself.
+ */
+async function storeAll(store: Store, chunks: readonly (readonly Operation[])[]): Promise<boolean> {
+  try {
+    for (const chunk of chunks) await store.multi(chunk);
+    return true;
+  } catch (error) {
+    // Not tried again: without a claim nothing would say whether a lost reply had been a yes.
+    if (!(error instanceof StoreError)) throw error;
+    return false;
+  }
 }
 
 function cancelTime({ cancelWord }: Claim<BuildRequest>): Nanoseconds | undefined {

@@ -11,10 +11,9 @@
  */
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { Range } from '../lib/option-reader.ts';
-import type { Json } from '../model/job.ts';
 import type { ItemContext } from './item-context.ts';
 import type { Matcher } from './matcher.ts';
-import { describeNode, jsonOf, type YamlMapping, type YamlNode } from './yaml-node.ts';
+import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** A name with the place where it is written, for errors found later. */
 export interface PlacedName {
@@ -38,7 +37,6 @@ export interface ItemReader {
   /** One matcher or a list: a regular expression, or `{regex, negate}`. */
   matchers(key: string): readonly Matcher[] | undefined;
   /** A mapping as plain JSON. */
-  object(key: string): { readonly [name: string]: Json } | undefined;
   mapping(key: string): YamlMapping | undefined;
   /** Keys that Zuul has and we do not (yet). */
   unsupported(keys: readonly string[], advice?: string): void;
@@ -158,12 +156,6 @@ export function itemReader(mapping: YamlMapping, subject: string, context: ItemC
         return undefined;
       }
       return list(key)?.flatMap(value => matcher(value, key) ?? []);
-    },
-    object(key) {
-      const value = node(key);
-      if (value === undefined) return undefined;
-      if (value.kind !== 'mapping') return wrong(value, key, 'a mapping');
-      return Object.fromEntries([...value.entries].map(([name, entry]) => [name, jsonOf(entry.value)]));
     },
     mapping(key) {
       const value = node(key);

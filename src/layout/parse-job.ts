@@ -219,8 +219,8 @@ function parseNodesetReference(
   return { kind: 'inline', nodes: label === undefined ? nodes : [{ name: label, label }] };
 }
 
-/** Names that would hide what Gatehouse tells the job, steer Ansible, or are no names for a variable. */
-function parseVars(read: ItemReader, context: ItemContext): JobAttributes['vars'] | undefined {
+/** Of a job or a project. Refuses names that would hide what Gatehouse tells the job, steer Ansible, or are no names for a variable. */
+export function parseVars(read: ItemReader, context: ItemContext): JobAttributes['vars'] | undefined {
   const vars = read.mapping('vars');
   for (const [name, { keyOffset }] of vars?.entries ?? []) {
     const reserved = reservedVariable(name);

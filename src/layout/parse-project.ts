@@ -4,7 +4,7 @@ import { didYouMean } from '../lib/nearest-name.ts';
 import type { ItemContext } from './item-context.ts';
 import { type ItemReader, itemReader } from './item-reader.ts';
 import type { JobItem, ProjectItem, ProjectPipelineEntry, TemplateItem } from './items.ts';
-import { parseJob, plainJob } from './parse-job.ts';
+import { parseJob, parseVars, plainJob } from './parse-job.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** Attributes of a project; every other key names a pipeline. */
@@ -80,7 +80,7 @@ export function parseTemplate(
 function parseCommon(read: ItemReader, value: YamlMapping, subject: string, context: ItemContext) {
   const queueNode = read.node('queue');
   const queue = read.string('queue');
-  const vars = read.object('vars') ?? {};
+  const vars = parseVars(read, context) ?? {};
   const pipelines: ProjectPipelineEntry[] = [];
   // Every other key names a pipeline; whether there is one is known when the layout is built.
   for (const key of read.rest()) {

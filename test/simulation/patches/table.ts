@@ -180,8 +180,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/executor/store-builds.ts',
-        find: 'await claim.complete(chunks.at(-1));',
-        replace: 'await deps.store.multi(chunks.at(-1) ?? []); await claim.complete();',
+        find: 'await claim.complete(first);',
+        replace: 'await deps.store.multi(first ?? []).then(() => claim.complete());',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },

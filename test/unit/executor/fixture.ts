@@ -265,8 +265,10 @@ function createTestQueue(folder: string) {
           lost: lost.signal,
           cancelledAt: () => cancelledAt,
           report: async event => void events.push(event),
-          complete: async (result, spans) =>
-            resolve({ result, spans, events, log: await readFile(path, 'utf8') }),
+          complete: async (result, spans) => {
+            resolve({ result, spans, events, log: await readFile(path, 'utf8') });
+            return 'whole';
+          },
         },
       });
       wake?.();

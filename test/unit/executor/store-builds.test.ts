@@ -10,7 +10,7 @@ import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
 import { listOutbox, readOutbox } from '../../../src/store/outbox.ts';
 import { storePaths } from '../../../src/store/paths.ts';
-import { remove, type Store } from '../../../src/store/port.ts';
+import { remove, type Store, StoreError } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
 import { manualClock } from '../store/test-bench.ts';
 import { buildRequest } from './fixture.ts';
@@ -28,6 +28,7 @@ let server: EmbeddedStore;
 let store: Store;
 let events: EventQueue<unknown>;
 let writes: number;
+let beforeWrite: () => Promise<unknown>;
 let queue: RequestQueue<BuildRequest>;
 
 beforeEach(async () => {
@@ -41,6 +42,7 @@ beforeEach(async () => {
   await events.prepare();
   await queue.submitNow(request);
   writes = 0;
+  beforeWrite = async () => undefined;
 });
 afterEach(() => server.close());
 
@@ -52,7 +54,10 @@ async function take(): Promise<TakenBuild> {
       const value: unknown = Reflect.get(target, name, target);
       if (typeof value !== 'function') return value;
       return (...args: unknown[]) => {
-        if (name === 'multi') writes += 1;
+        if (name === 'multi') {
+          writes += 1;
+          return beforeWrite().then(() => Reflect.apply(value, target, args));
+        }
         return Reflect.apply(value, target, args);
       };
     },
@@ -90,13 +95,25 @@ describe('the result of a build', () => {
     expect((await queue.overview()).names).toEqual([]);
   });
 
-  test('comes after as many spans as need writes of their own', async () => {
+  test('comes before spans that do not fit beside it: they never hang below a build that was not told', async () => {
     const taken = await take();
     const told = spans(1200, 2000);
-    await taken.complete(result, told);
+    beforeWrite = async () => seen.push((await events.list()).length);
+    const seen: number[] = [];
+    expect(await taken.complete(result, told)).toBe('whole');
     expect(await sent()).toEqual(told);
-    expect(writes).toBeGreaterThan(2);
+    expect(seen).toEqual([0, 1, 1]);
     expect((await events.list()).length).toBe(1);
+  });
+
+  test('counts also when spans that did not fit are lost', async () => {
+    const taken = await take();
+    beforeWrite = async () => {
+      if (writes > 1) throw new StoreError('ConnectionLoss', paths.spanOutbox);
+    };
+    expect(await taken.complete(result, spans(1200, 2000))).toBe('spans-cut');
+    expect((await events.list()).length).toBe(1);
+    expect((await sent()).length).toBeGreaterThan(0);
   });
 
   test('and its spans are nobody’s when the claim was lost', async () => {
