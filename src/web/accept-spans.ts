@@ -11,8 +11,9 @@
  */
 import type { TraceId } from '../lib/ids.ts';
 import { isExported, type QueueItem } from '../model/queue-item.ts';
-import type { Attributes, SpanRecord } from '../model/span.ts';
+import type { SpanRecord } from '../model/span.ts';
 import { ATTRIBUTE } from '../tracing/attributes.ts';
+import { withoutOurs } from '../tracing/own-names.ts';
 import type { Caller } from './auth/caller.ts';
 import { COMMAND_LINE_AGENT } from './auth/caller-context.ts';
 import { type ItemsOfTrace, mayActFor } from './items-of-trace.ts';
@@ -36,7 +37,6 @@ export interface AcceptedSpans {
 
 /** Traces in one request that are looked at; each costs a look into the history. */
 const MOST_TRACES = 50;
-const OURS = 'gatehouse.';
 /** What the spans of our command line say of themselves. */
 const COMMAND_ATTRIBUTES: ReadonlySet<string> = new Set([
   ATTRIBUTE.span,
@@ -100,17 +100,9 @@ function cleaned(span: SpanRecord): SpanRecord {
   const { resource } = span;
   return {
     ...span,
-    attributes: withoutOurs(span.attributes, isCommand),
+    attributes: isCommand ? withoutOurs(span.attributes, COMMAND_ATTRIBUTES) : withoutOurs(span.attributes),
     events: span.events.map(event => ({ ...event, attributes: withoutOurs(event.attributes) })),
     links: span.links.map(link => ({ ...link, attributes: withoutOurs(link.attributes) })),
     ...(resource === undefined ? {} : { resource: withoutOurs(resource) }),
   };
-}
-
-function withoutOurs(attributes: Attributes, isCommand = false): Attributes {
-  return Object.fromEntries(
-    Object.entries(attributes).filter(
-      ([name]) => !name.startsWith(OURS) || (isCommand && COMMAND_ATTRIBUTES.has(name)),
-    ),
-  );
 }

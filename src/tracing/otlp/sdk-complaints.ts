@@ -56,18 +56,27 @@ const UNREADABLE = 'could not deserialize response';
 
 function refusalOf(said: readonly unknown[]): Refusal | undefined {
   const [first, second] = said;
-  if (first === PARTIAL_SUCCESS && typeof second === 'string') return partialSuccess(JSON.parse(second));
+  if (first === PARTIAL_SUCCESS && typeof second === 'string') return partialSuccess(second);
   return said.some(part => typeof part === 'string' && part.includes(UNREADABLE))
-    ? { spans: 0, text: 'the answer cannot be read; is this a collector?' }
+    ? CANNOT_BE_READ
     : undefined;
 }
 
-/** @param said `{ rejectedSpans?: number, errorMessage?: string }`; either is left out when it has its default. */
-function partialSuccess(said: unknown): Refusal | undefined {
-  const { rejectedSpans: spans = 0, errorMessage = '' } = said as {
-    readonly rejectedSpans?: number;
-    readonly errorMessage?: string;
-  };
-  const text = collectorText(errorMessage);
+const CANNOT_BE_READ: Refusal = { spans: 0, text: 'the answer cannot be read; is this a collector?' };
+
+/** @param json `{ rejectedSpans?: number, errorMessage?: string }`; either is left out when it has its default. */
+function partialSuccess(json: string): Refusal | undefined {
+  let said: unknown;
+  try {
+    said = JSON.parse(json);
+  } catch (error) {
+    // Thrown in here it would be lost in the exporter, and the complaint with it.
+    if (error instanceof SyntaxError) return CANNOT_BE_READ;
+    throw error;
+  }
+  if (typeof said !== 'object' || said === null) return CANNOT_BE_READ;
+  const spans = 'rejectedSpans' in said && typeof said.rejectedSpans === 'number' ? said.rejectedSpans : 0;
+  const message = 'errorMessage' in said && typeof said.errorMessage === 'string' ? said.errorMessage : '';
+  const text = collectorText(message);
   return spans === 0 && text === '' ? undefined : { spans, text };
 }

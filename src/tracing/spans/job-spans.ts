@@ -19,6 +19,7 @@ import type { Attributes, SpanRecord } from '../../model/span.ts';
 import type { Step } from '../../model/step.ts';
 import { attributesOf } from '../attribute-values.ts';
 import { ATTRIBUTE } from '../attributes.ts';
+import { withoutOurs } from '../own-names.ts';
 import { continuationSpanId, jobExecutionSpanId, ownTraceOf, stepSpanId } from '../span-ids.ts';
 import { bounded, clampInto, isBefore, type TimeWindow } from '../time-window.ts';
 import { DEFAULT_SPAN_OPTIONS } from './span-options.ts';
@@ -183,8 +184,3 @@ function drawn(span: SpanRecord, { playbook, adrift }: Place, marks: Attributes)
 }
 
 const NOTHING: Attributes = {};
-
-/** Names that begin with `gatehouse.` are ours alone: what we say under them can be believed. */
-function withoutOurs(attributes: Attributes): Attributes {
-  return Object.fromEntries(Object.entries(attributes).filter(([name]) => !name.startsWith('gatehouse.')));
-}

@@ -3,7 +3,7 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import { storeDequeue } from '../../../../src/cmd/service/dequeue.ts';
 import { liveTracing, type TracingControl } from '../../../../src/cmd/service/live-tracing.ts';
 import { createSpanIntake, isTraceSampled } from '../../../../src/cmd/service/span-intake.ts';
-import { derivedUuid, randomIds, type SpanId, traceIdOf } from '../../../../src/lib/ids.ts';
+import { derivedUuid, randomIds, type SpanId, spanIdOf, traceIdOf } from '../../../../src/lib/ids.ts';
 import { pipelineEventCodec, spansCodec } from '../../../../src/model/codec/records.ts';
 import type { PipelineEvent } from '../../../../src/model/event.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
@@ -12,9 +12,10 @@ import { openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
 import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { listOutbox, readOutbox } from '../../../../src/store/outbox.ts';
 import { storePaths } from '../../../../src/store/paths.ts';
-import type { Store } from '../../../../src/store/port.ts';
+import { type Store, StoreError } from '../../../../src/store/port.ts';
 import type { CallerContext } from '../../../../src/web/auth/caller-context.ts';
 import { at, itemStory } from '../../../fake/queue-item.ts';
+import { FaultyStore } from '../../store/faulty-store.ts';
 
 const paths = storePaths('/gatehouse');
 const clock = { now: () => at(70), monotonic: () => 0 };
@@ -112,6 +113,30 @@ describe('spans of others', () => {
     expect(rows.flatMap(row => spansCodec.decode(row.data))).toEqual(spans);
     expect(rows.length).toBeGreaterThan(3);
     expect(Math.max(...rows.map(row => row.bytes))).toBeLessThan(500_000);
+  });
+
+  test('are stored once when the sender has to repeat what failed half-way', async () => {
+    const faulty = new FaultyStore(store);
+    const intake = createSpanIntake({ tracing: tracing(ON), paths, clock }, faulty)();
+    const spans = Array.from({ length: 150 }, (_, n) => ({
+      ...span(`step ${n}`),
+      spanId: spanIdOf(derivedUuid(`${n}`)),
+    }));
+    await intake?.store([span('first')]);
+    const multi = faulty.multi.bind(faulty);
+    let writes = 0;
+    faulty.multi = async operations => {
+      writes += 1;
+      if (writes === 2) throw new StoreError('ConnectionLoss', paths.spanOutbox);
+      return multi(operations);
+    };
+    await expect(intake?.store(spans)).rejects.toThrow(StoreError);
+    await intake?.store(spans);
+    const rows = await readOutbox(store, await listOutbox(store, paths.spanOutbox));
+    const names = rows.flatMap(row => spansCodec.decode(row.data)).map(({ name }) => name);
+    expect(names).toEqual(['first', ...spans.map(({ name }) => name)]);
+    await intake?.store(spans.slice(0, 1));
+    expect(await listOutbox(store, paths.spanOutbox)).toHaveLength(rows.length + 1);
   });
 
   test('go nowhere while tracing is off, and somewhere as soon as it is on', () => {
