@@ -7,7 +7,7 @@
  */
 import { expect } from 'vitest';
 import type { LiveItem } from '../../src/web/live-item.ts';
-import { DEMO, tellDemo } from '../scenario/demo-story.ts';
+import { DEMO, dequeueByHand, tellDemo } from '../scenario/demo-story.ts';
 import { storyOnce } from '../scenario/story.ts';
 import { jaegerWarnings, searched } from './jaeger-rules.ts';
 import { semanticProblems } from './span-semantics.ts';
@@ -17,6 +17,7 @@ storyOnce(
   'check 25a: a reset, a retry, a conflict, a long job and a command give nothing Jaeger would warn of, and our addresses find them',
   DEMO,
   async world => {
+    await dequeueByHand(world);
     await tellDemo(world);
     const { spans } = world.sink;
     expect(jaegerWarnings(spans)).toEqual([]);
