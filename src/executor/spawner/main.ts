@@ -43,8 +43,12 @@ function passOn(id: number, socket: Server): Promise<void> {
       resolve();
     });
     const message: FromSpawner = { type: 'listening', id };
-    // After the channel closed there is nobody to pass it to; `disconnect` ends us.
-    if (process.connected) process.send?.(message, socket);
+    // After the channel closed there is nobody to pass it to; `disconnect` ends us. One that cannot be passed on (of another kind than
+    // it claims, broken) is closed: the job runs without; without a callback the failure would end us, and all jobs with us.
+    if (process.connected)
+      process.send?.(message, socket, undefined, error => {
+        if (error !== null) underWay.get(id)?.();
+      });
   });
 }
 
