@@ -5,7 +5,7 @@
  */
 
 /** What stands for all values beyond the bound. */
-export const OVERFLOW = 'other';
+const OVERFLOW = 'other';
 
 /** Most values per label; those not named here have few by nature. */
 const BOUNDS: { readonly [label: string]: number } = {

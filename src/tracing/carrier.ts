@@ -38,7 +38,7 @@ export function traceparent(span: SpanReference, sampled: boolean): string {
   return `00-${span.traceId}-${span.spanId}-${sampled ? '01' : '00'}`;
 }
 
-export function baggageText(baggage: Baggage): string {
+function baggageText(baggage: Baggage): string {
   return BAGGAGE_NAMES.map(
     name => `gatehouse.${name}=${encodeURIComponent(baggage[name].toWellFormed())}`,
   ).join(',');

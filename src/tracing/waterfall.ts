@@ -14,7 +14,7 @@ import { durationText } from '../lib/duration-text.ts';
 import type { SpanRecord } from '../model/span.ts';
 import { type Colour, type Paint, painter } from './ansi.ts';
 import { ATTRIBUTE } from './attributes.ts';
-import { orderSpans, type TraceRow } from './spans/trace-of-item.ts';
+import { orderSpans, type TraceRow } from './spans/order-spans.ts';
 import { printable, toWidth, widthOf } from './text-width.ts';
 import { isBefore, latest } from './time-window.ts';
 import { barText, type Scale } from './waterfall-bar.ts';

@@ -7,7 +7,7 @@
  */
 import { expect } from 'vitest';
 import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
-import { orderSpans } from '../../src/tracing/spans/trace-of-item.ts';
+import { orderSpans } from '../../src/tracing/spans/order-spans.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { skippingClock } from '../fake/skipping-clock.ts';
 import { BASE_JOB } from '../scenario/layouts.ts';

@@ -12,7 +12,7 @@ import { parseToken } from '../client/identity.ts';
 import type { Io } from '../terminal/io.ts';
 import { type Look, lookOf } from '../terminal/look.ts';
 
-export const DEFAULT_URL = 'http://127.0.0.1:9000';
+const DEFAULT_URL = 'http://127.0.0.1:9000';
 
 export interface AskOptions {
   readonly url?: string;

@@ -157,7 +157,7 @@ function serviceOf(
   const ended = Promise.all(managed.map(component => component.ended)).then(() => {});
   ended.catch(() => {}); // the caller may look later
   const ready = Promise.all([web?.ready, ...managed.map(component => component.ready)]).then(() => {});
-  ready.catch(() => {});
+  ready.catch(() => {}); // likewise
   const isWeb = ({ name }: Managed<Component>) => name === 'web';
   return {
     url: root(),

@@ -64,6 +64,7 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     if (known !== undefined) return known;
     const preparing = queue.prepare();
     prepared.set(name, preparing);
+    // Whoever waits for it is told why; the next event tries again.
     preparing.catch(() => prepared.delete(name));
     return preparing;
   }

@@ -77,7 +77,7 @@ function eventOf({ name, at, attributes }: SpanRecord['events'][number]): Readab
 }
 
 /** `[seconds, nanoseconds]`, all nine digits. */
-export function hrTime(time: Nanoseconds): HrTime {
+function hrTime(time: Nanoseconds): HrTime {
   return [Number(time.slice(0, -9)), Number(time.slice(-9))];
 }
 

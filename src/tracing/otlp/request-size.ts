@@ -2,9 +2,9 @@
 import type { Attributes, SpanRecord } from '../../model/span.ts';
 
 /** Bytes a request may have by our estimate; leaves room for the resource and for what the estimate misses. */
-export const REQUEST_BYTES = 3_500_000;
+const REQUEST_BYTES = 3_500_000;
 /** Spans per request at most: a request should not hold up the ones behind it. */
-export const REQUEST_SPANS = 4096;
+const REQUEST_SPANS = 4096;
 
 /** An upper bound of a span's size on the wire. */
 export function estimatedBytes(span: SpanRecord): number {

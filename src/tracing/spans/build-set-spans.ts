@@ -71,7 +71,7 @@ function planOwnSpan(
 }
 
 /** In Zuul's words, and `SUPERSEDED` when a reset ended it; left open by an item that went: `DEQUEUED`. */
-export function resultOfBuildSet(buildset: BuildSet): string {
+function resultOfBuildSet(buildset: BuildSet): string {
   switch (buildset.stage.state) {
     case 'complete':
       return buildset.stage.result;

@@ -182,7 +182,7 @@ function whose({ item, options }: ItemContext, buildset: BuildSet, build: Build)
 }
 
 /** A whole sentence without a full stop: why a build was stopped. */
-export function cancelText(cause: CancelCause): string {
+function cancelText(cause: CancelCause): string {
   const texts: { readonly [code in CancelCause['code']]: string } = {
     reset: 'the item is tested again',
     'item-left': 'the item left the queue',

@@ -28,7 +28,7 @@ export function continuedSpan({ links }: Pick<SpanRecord, 'links'>): SpanId | nu
 }
 
 /** The culprit's build, else its buildset, else the root of its item. */
-export function culpritSpan(culprit: Culprit): SpanReference {
+function culpritSpan(culprit: Culprit): SpanReference {
   return {
     traceId: traceIdOf(culprit.item),
     spanId: spanIdOf(culprit.build ?? culprit.buildset ?? culprit.item),

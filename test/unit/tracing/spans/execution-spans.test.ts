@@ -13,7 +13,7 @@ import {
 } from '../../../../src/tracing/span-ids.ts';
 import { endedSpans } from '../../../../src/tracing/spans/ended-spans.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
-import { orderSpans } from '../../../../src/tracing/spans/trace-of-item.ts';
+import { orderSpans } from '../../../../src/tracing/spans/order-spans.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
 import { randomStory } from '../../../fake/item-stories.ts';
 import { itemStory } from '../../../fake/queue-item.ts';

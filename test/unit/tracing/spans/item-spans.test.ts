@@ -3,7 +3,7 @@ import { derivedSpanId, spanIdOf } from '../../../../src/lib/ids.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
 import { playbookSpanId } from '../../../../src/tracing/span-ids.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
-import { traceOfItem } from '../../../../src/tracing/spans/trace-of-item.ts';
+import { orderSpans } from '../../../../src/tracing/spans/order-spans.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
 import { failedStory, resetAndMergedStory } from '../../../fake/item-stories.ts';
 import { ahead, at, itemStory, jobNode, proposedChange } from '../../../fake/queue-item.ts';
@@ -296,7 +296,7 @@ describe('the trace of an item that is still at work', () => {
       .freeze(['a', 'b'])
       .wait(3)
       .start('a');
-    const rows = traceOfItem(story.item);
+    const rows = orderSpans(itemSpans(story.item));
     expect(
       rows.map(row => `${'  '.repeat(row.depth)}${row.span.name}${row.span.end === null ? ' …' : ''}`),
     ).toMatchInlineSnapshot(`

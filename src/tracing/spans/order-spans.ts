@@ -1,14 +1,7 @@
-/**
- * The trace of an item as far as it has come, for people: open spans included (`end` null), in the order they are drawn.
- *
- * The ids are those later exported, so a link from here into the tracing backend works as soon as the span has ended.
- */
-import type { QueueItem } from '../../model/queue-item.ts';
+/** Spans in the order they are drawn for people, open ones (`end` null) included. */
 import type { SpanRecord } from '../../model/span.ts';
 import { isBefore } from '../time-window.ts';
-import { itemSpans } from './item-spans.ts';
 import { continuedSpan } from './links.ts';
-import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './span-options.ts';
 
 export interface TraceRow {
   readonly span: SpanRecord;
@@ -16,13 +9,6 @@ export interface TraceRow {
   readonly depth: number;
   /** No sibling follows: what a tree needs to draw its lines. */
   readonly last: boolean;
-}
-
-export function traceOfItem(
-  item: QueueItem,
-  options: SpanOptions = DEFAULT_SPAN_OPTIONS,
-): readonly TraceRow[] {
-  return orderSpans(itemSpans(item, options));
 }
 
 /**
