@@ -188,7 +188,12 @@ export function createFakeHost(layout: string): FakeHost {
         async report(request, _signal, mayAct = () => true) {
           await host.before(by);
           if (!mayAct()) throw new Error('may not act');
-          const merges = request.action === 'success';
+          const { config } = request;
+          const merges =
+            request.action === 'success' &&
+            typeof config === 'object' &&
+            config !== null &&
+            'merge' in config;
           const outcome: ReportOutcome =
             merges && request.tested !== undefined
               ? land(request.tested, by)
