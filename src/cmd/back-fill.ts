@@ -10,6 +10,7 @@ import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import { spansCodec } from '../model/codec/records.ts';
 import { endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
+import { encodedRows } from '../store/outbox-rows.ts';
 import type { SpanSender } from '../tracing/otlp/sender.ts';
 
 export interface BackFillDeps {
@@ -48,8 +49,6 @@ export type BackFillOutcome = BackFillProgress & {
 export const PATIENCE_MS = 600_000;
 /** Spans handed to the sender at once; it makes requests of them. */
 const SPANS_AT_ONCE = 4000;
-/** Spans of one encoded row, as in the outbox. */
-const SPANS_PER_ROW = 200;
 
 export async function backFill(deps: BackFillDeps): Promise<BackFillOutcome> {
   const { signal, onProgress } = deps;
@@ -104,7 +103,7 @@ async function deliver(
   onProblem: (text: string) => void,
 ): Promise<'delivered' | 'interrupted' | 'gave-up'> {
   if (sender === undefined) return 'delivered';
-  const rows = rowsOf(spans);
+  const rows = encodedRows(spans, spansCodec).map(({ data }) => data);
   let taken = sender.health().sent;
   let takenAt = clock.monotonic();
   for (;;) {
@@ -119,11 +118,4 @@ async function deliver(
     onProblem(lastError?.text ?? 'it does not answer');
     await pause(delivery.retryAfterMs, signal);
   }
-}
-
-function rowsOf(spans: readonly SpanRecord[]): readonly Uint8Array[] {
-  const rows: Uint8Array[] = [];
-  for (let from = 0; from < spans.length; from += SPANS_PER_ROW)
-    rows.push(spansCodec.encode(spans.slice(from, from + SPANS_PER_ROW)));
-  return rows;
 }

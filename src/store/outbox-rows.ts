@@ -16,22 +16,27 @@ export function outboxRows<T>(
   codec: Codec<readonly T[]>,
   at: Nanoseconds,
 ): readonly Operation[] {
-  const rows: Operation[] = [];
+  return encodedRows(values, codec).map(row => outboxOperation(path, row.data, at, row.values));
+}
+
+export interface EncodedRow {
+  readonly data: Uint8Array;
+  /** How many it holds. */
+  readonly values: number;
+}
+
+/** Rows as the outbox has them; also for what is delivered without having been in it. */
+export function encodedRows<T>(values: readonly T[], codec: Codec<readonly T[]>): readonly EncodedRow[] {
+  const rows: EncodedRow[] = [];
   for (let from = 0; from < values.length; from += ROW_VALUES) {
-    rows.push(...rowsOf(path, values.slice(from, from + ROW_VALUES), codec, at));
+    rows.push(...rowsOf(values.slice(from, from + ROW_VALUES), codec));
   }
   return rows;
 }
 
-function rowsOf<T>(
-  path: string,
-  values: readonly T[],
-  codec: Codec<readonly T[]>,
-  at: Nanoseconds,
-): readonly Operation[] {
+function rowsOf<T>(values: readonly T[], codec: Codec<readonly T[]>): readonly EncodedRow[] {
   const data = codec.encode(values);
-  if (data.byteLength <= ROW_BYTES || values.length === 1)
-    return [outboxOperation(path, data, at, values.length)];
+  if (data.byteLength <= ROW_BYTES || values.length === 1) return [{ data, values: values.length }];
   const half = Math.ceil(values.length / 2);
-  return [...rowsOf(path, values.slice(0, half), codec, at), ...rowsOf(path, values.slice(half), codec, at)];
+  return [...rowsOf(values.slice(0, half), codec), ...rowsOf(values.slice(half), codec)];
 }

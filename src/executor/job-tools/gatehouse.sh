@@ -52,7 +52,7 @@ export GATEHOUSE_STEP="$span/$id"
 now
 tell "begin$tab$id$tab$parent${tab}step$tab$time$tab$name"
 
-# In the background, so that a signal sent to this process alone can be passed on at once. A shell makes what it starts there deaf
+# In the background, so that HUP, TERM and USR sent to this process alone can be passed on at once. A shell makes what it starts there deaf
 # to interrupts and takes its input away: `env` undoes the one where it can, a copy of the descriptor the other.
 exec 8<&0
 if env --default-signal=INT,QUIT true 2>/dev/null; then
@@ -66,7 +66,8 @@ caught=
 for signal in HUP TERM USR1 USR2; do
   trap "kill -$signal $command 2>/dev/null; caught=$signal" "$signal"
 done
-# Of a terminal, for the whole group: the command has got them already.
+# Of a terminal, for the whole group: the command has got them already. Sent to this process alone they do not reach it: nobody can
+# tell the one from the other, and passed on it would get each of a terminal's twice.
 trap 'caught=INT' INT
 trap 'caught=QUIT' QUIT
 
