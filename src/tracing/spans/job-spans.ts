@@ -12,7 +12,7 @@
  * is sent that would hang in the air because its executor died.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
-import { derivedSpanId, type SpanId, spanIdOf, type TraceId } from '../../lib/ids.ts';
+import type { SpanId, TraceId } from '../../lib/ids.ts';
 import type { Execution } from '../../model/build.ts';
 import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import type { Attributes, SpanRecord } from '../../model/span.ts';
@@ -20,8 +20,9 @@ import type { Step } from '../../model/step.ts';
 import { attributesOf } from '../attribute-values.ts';
 import { ATTRIBUTE } from '../attributes.ts';
 import { withoutOurs } from '../own-names.ts';
-import { continuationSpanId, jobExecutionSpanId, ownTraceOf, stepSpanId } from '../span-ids.ts';
+import { continuationSpanId, jobExecutionSpanId, ownTraceOf } from '../span-ids.ts';
 import { bounded, clampInto, isBefore, type TimeWindow } from '../time-window.ts';
+import { derivableIds } from './derivable-ids.ts';
 import { DEFAULT_SPAN_OPTIONS } from './span-options.ts';
 import { planSteps } from './step-spans.ts';
 
@@ -132,15 +133,7 @@ function drawnSteps(
 
 /** No span of a job may pass for one of these. */
 function reservedIds({ request, trace }: EndedBuild, own: OwnSpans): ReadonlySet<SpanId> {
-  const { buildSpan } = trace;
-  const whole = [jobExecutionSpanId(buildSpan), continuationSpanId(buildSpan)];
-  return new Set([
-    ...[spanIdOf(request.item), spanIdOf(request.buildset), buildSpan],
-    ...[derivedSpanId(buildSpan, 'ExecutorQueue', 0), ...whole],
-    ...own.all.map(({ spanId }) => spanId),
-    // Still to come.
-    ...whole.map(parent => stepSpanId(parent, 'Cleanup', request.jobName, 0)),
-  ]);
+  return new Set([...derivableIds(request, trace.buildSpan), ...own.all.map(({ spanId }) => spanId)]);
 }
 
 /** The last one of that trace that had begun when the span was told. */

@@ -1,7 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { addMilliseconds, type Nanoseconds, parseNanoseconds } from '../../../../src/lib/clock.ts';
-import { parseUuid, type SpanId, spanIdOf, type TraceId, traceIdOf } from '../../../../src/lib/ids.ts';
+import {
+  derivedSpanId,
+  parseUuid,
+  type SpanId,
+  spanIdOf,
+  type TraceId,
+  traceIdOf,
+} from '../../../../src/lib/ids.ts';
 import type { Execution } from '../../../../src/model/build.ts';
 import type { BuildRequest, BuildTrace } from '../../../../src/model/build-request.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
@@ -13,6 +20,7 @@ import {
   ownTraceOf,
   playbookSpan,
 } from '../../../../src/tracing/span-ids.ts';
+import { derivableIds } from '../../../../src/tracing/spans/derivable-ids.ts';
 import { placeJobSpans, type ToldSpan } from '../../../../src/tracing/spans/job-spans.ts';
 import { isBefore } from '../../../../src/tracing/time-window.ts';
 
@@ -154,6 +162,19 @@ describe('a span of a job', () => {
     expect(place([span('bbbbbbbbbbbbbbbb' as SpanId, 20, 30)], {}, 50)).toEqual({ spans: [], rejected: 1 });
     for (const id of [RUN, PRE, STEP, spanIdOf(ITEM), spanIdOf(BUILDSET), spanIdOf(BUILD)])
       expect(place([span(RUN, 310, 320, { spanId: id })])).toEqual({ spans: [], rejected: 1 });
+  });
+
+  test('finds no place with the id of a wait, a layout or a frozen job of its item, which it could work out', () => {
+    const graph = derivedSpanId(spanIdOf(BUILDSET), 'JobGraph', 1);
+    const guessed = [
+      derivedSpanId(spanIdOf(ITEM), 'Wait window', 0),
+      derivedSpanId(spanIdOf(ITEM), 'Wait change-ahead', 40),
+      derivedSpanId(spanIdOf(BUILDSET), 'Layout', 0),
+      derivedSpanId(graph, 'FreezeJob unit', 3),
+    ];
+    const ids = derivableIds(REQUEST, TRACE.buildSpan);
+    expect(guessed.filter(id => !ids.has(id))).toEqual([]);
+    expect(ids.has(keyedStepSpanId(TRACE.buildSpan, 'mine'))).toBe(false);
   });
 
   test('lies within its playbook, and says by how much it was moved', () => {
