@@ -2,7 +2,7 @@
 # gatehouse step NAME -- COMMAND [ARGUMENT]...
 #
 # Runs COMMAND as a step of the job with a span of its own below the one we are in: another step, or the playbook. Exit status,
-# standard streams and signals are the command's. Needs a POSIX shell and coreutils. How a step is told: src/executor/step-file.ts.
+# standard streams and signals (of INT and QUIT a terminal's alone) are the command's. Needs a POSIX shell and coreutils. How a step is told: src/executor/step-file.ts.
 # Outside a job of Gatehouse it only runs the command.
 
 usage() {
