@@ -5,9 +5,9 @@
 const NAMES = ['TRACEPARENT', 'TRACESTATE', 'BAGGAGE'] as const;
 
 /** @param environment of the executor's process. */
-export function inboundTrace(environment: {
-  readonly [name: string]: string | undefined;
-}): { readonly [name: string]: string } {
+export function inboundTrace(environment: { readonly [name: string]: string | undefined }): {
+  readonly [name: string]: string;
+} {
   const found: Record<string, string> = {};
   // An empty one counts as unset.
   for (const name of NAMES) if (environment[name]) found[name] = environment[name];

@@ -1,6 +1,6 @@
 /** `gatehouse trace export` against what the same service sent while it ran. */
 import { expect } from 'vitest';
-import { type OtlpSink, type SinkSpan, startOtlpSink } from '../fake/otlp-sink.ts';
+import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { type RawSpan, rawSpans } from '../fake/raw-spans.ts';
 import { DEMO, runCommand, settingsOf, tellDemo } from './demo-story.ts';
 import { story } from './story.ts';
@@ -38,25 +38,16 @@ story(
   },
 );
 
-/**
- * What the story's service sent of its items, as far as their history has it: an operator's request has a trace of its own, and
- * what a build went on doing when its item had left by hand is in no history.
- */
+/** What the story's service sent of its items. */
 function itemsSpans(world: World): readonly RawSpan[] {
-  const kind = (span: SinkSpan) => String(span.attributes['gatehouse.span']);
-  const roots = world.sink.spans.filter(span => kind(span) === 'QueueItem');
-  const items = new Set(roots.map(root => root.traceId));
-  const left = world.sink.spans.filter(
-    span => kind(span) === 'Build' && span.attributes['gatehouse.cause.code'] === 'item-left',
+  const items = new Set(
+    world.sink.spans
+      .filter(span => span.attributes['gatehouse.span'] === 'QueueItem')
+      .map(root => root.traceId),
   );
-  expect(left).not.toEqual([]);
-  const stopped = new Set(left.map(build => build.attributes['gatehouse.build.id']));
-  const isLate = (span: SinkSpan) =>
-    stopped.has(span.attributes['gatehouse.build.id']) && !['Build', 'ExecutorQueue'].includes(kind(span));
   const ofItems = new Set(
     world.sink.spans
       .filter(span => items.has(String(span.attributes['gatehouse.item.id'])))
-      .filter(span => kind(span) !== 'ManagementEvent' && !isLate(span))
       .map(span => `${span.traceId} ${span.spanId}`),
   );
   return rawSpans(world.sink.requests.map(request => request.body)).filter(span => ofItems.has(span.key));
