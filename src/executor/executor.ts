@@ -73,9 +73,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   opening.defer(() => spawner.close());
   await spawner.ready();
   const relay =
-    options.relay === undefined || options.relay === null
-      ? null
-      : await startRelay(options.relay, deps);
+    options.relay === undefined || options.relay === null ? null : await startRelay(options.relay, deps);
   if (relay !== null) opening.use(relay);
   const sandbox = await openSandbox({
     mode: options.sandbox,

@@ -225,9 +225,7 @@ describe('problems', () => {
       'a protocol we lack',
       ON,
       { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json' },
-      [
-        '$OTEL_EXPORTER_OTLP_PROTOCOL: [tracing] protocol: "http/json" is not one of grpc, http/protobuf',
-      ],
+      ['$OTEL_EXPORTER_OTLP_PROTOCOL: [tracing] protocol: "http/json" is not one of grpc, http/protobuf'],
     ],
     [
       'two authorities',
