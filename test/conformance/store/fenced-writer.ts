@@ -4,7 +4,7 @@
  * moment in which it believed to hold the lock leaves an entry here.
  */
 import { randomIds } from '../../../src/lib/ids.ts';
-import { isConnectionLoss } from '../../../src/store/connection.ts';
+import { isConnectionLoss, settle } from '../../../src/store/connection.ts';
 import { acquireFence, type Fence, Fenced } from '../../../src/store/fence.ts';
 import { create, type Store, StoreError } from '../../../src/store/port.ts';
 
@@ -108,9 +108,10 @@ export interface LogEntry {
 
 /** The log in the order of its transactions. */
 export async function readLog(observer: Store, root: string): Promise<readonly LogEntry[]> {
-  await observer.sync();
-  const names = (await observer.children(`${root}/log`)) ?? [];
-  const nodes = await observer.getMany(names.map(name => `${root}/log/${name}`));
+  // Its own connection may come back later than that of who writes.
+  await settle(observer, () => observer.sync());
+  const names = (await settle(observer, () => observer.children(`${root}/log`))) ?? [];
+  const nodes = await settle(observer, () => observer.getMany(names.map(name => `${root}/log/${name}`)));
   return nodes.map(node => {
     const [epoch, id = ''] = Buffer.from(node?.data ?? [])
       .toString()
