@@ -8,6 +8,7 @@ import { PassThrough } from 'node:stream';
 import { expect, test } from 'vitest';
 import { createLog } from '../../src/cmd/log.ts';
 import type { Log } from '../../src/lib/log.ts';
+import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
@@ -61,16 +62,34 @@ async function tellStory(world: World): Promise<readonly string[]> {
 
 const traced = jsonLog();
 
+/** The last spans and the last lines come when everything is over, in no particular order. */
+function isAllThere(items: readonly string[], lines: readonly Line[], spans: readonly SinkSpan[]): boolean {
+  const roots = new Set(spans.filter(span => span.parentSpanId === null).map(span => span.traceId));
+  const known = new Set(spans.map(span => `${span.traceId} ${span.spanId}`));
+  const ran = new Set(
+    spans
+      .filter(({ attributes }) => attributes['gatehouse.span'] === 'JobExecution')
+      .map(({ attributes }) => attributes['gatehouse.build.id']),
+  );
+  for (const { facts, text } of lines) if (text === 'a build ended') ran.delete(String(facts.build));
+  return (
+    items.every(item => roots.has(item)) &&
+    ran.size === 0 &&
+    lines.every(
+      ({ facts }) => facts.trace_id === undefined || known.has(`${facts.trace_id} ${facts.span_id}`),
+    )
+  );
+}
+
 storyOnce(
   'check 25: each log line about an event, an item or a build names its span',
   { layout: classicLayout(), secondLog: traced.log },
   async world => {
     const items = await tellStory(world);
-    const exported = await world.observer.until('the traces of all items', () => {
-      const { spans } = world.sink;
-      const roots = spans.filter(({ parentSpanId }) => parentSpanId === null).map(({ traceId }) => traceId);
-      return items.every(item => roots.includes(item)) ? spans : undefined;
-    });
+    await world.observer.until('the last spans, and the last lines', () =>
+      isAllThere(items, traced.lines(), world.sink.spans),
+    );
+    const exported = world.sink.spans;
     const spanAt = new Map(exported.map(span => [`${span.traceId} ${span.spanId}`, span]));
     const kindOf = ({ facts }: Line) =>
       spanAt.get(`${facts.trace_id} ${facts.span_id}`)?.attributes['gatehouse.span'];
