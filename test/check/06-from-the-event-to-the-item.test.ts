@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { classicLayout, layoutWith } from '../scenario/layouts.ts';
 import { TENANT } from '../scenario/site.ts';
-import { storyOnce } from '../scenario/story.ts';
+import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
 import { byTrace, kindOf, linked, relationsOf } from './spans-by.ts';
 
@@ -20,7 +20,7 @@ function childrenOf({ sink }: World, root: SinkSpan | undefined): readonly strin
   return trace.filter(span => span.parentSpanId === root?.spanId).map(kindOf);
 }
 
-storyOnce(
+story(
   'check 06: one event is one trace, one more per tenant, and one per item, in three hops at most; an unwanted event says why',
   { layout: classicLayout({ check: true }), moreTenants: [ANOTHER] },
   async world => {
@@ -86,7 +86,7 @@ const PROJECT = `
     post: {jobs: [unit]}
 `;
 
-storyOnce(
+story(
   'check 06: what a merge of ours sets off leads back to the item that merged, and an item to those it needs',
   { layout: layoutWith(PROJECT, { post: true }) },
   async world => {

@@ -11,13 +11,13 @@ import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { itemStory, jobNode } from '../fake/queue-item.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { TENANT } from '../scenario/site.ts';
-import { storyOnce } from '../scenario/story.ts';
+import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
 import { kindOf, linked } from './spans-by.ts';
 
 const layout = classicLayout({ check: true, gate: { more: ['supercedes: check'] } });
 
-storyOnce(
+story(
   'check 08: whoever stops a build, its span ends as a cancellation with the cause',
   { layout },
   async world => {

@@ -6,7 +6,7 @@
 import { expect } from 'vitest';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { layoutWith } from '../scenario/layouts.ts';
-import { storyOnce } from '../scenario/story.ts';
+import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
 import { semanticProblems } from './span-semantics.ts';
 import { kindOf, linked } from './spans-by.ts';
@@ -58,7 +58,7 @@ function facts({ attributes, status }: SinkSpan): readonly unknown[] {
 const ERROR = 2;
 const UNSET = 0;
 
-storyOnce(
+story(
   'check 09: retries are numbered and end as what they were; at their limit the last result is named',
   { layout, projects, configFiles },
   async world => {

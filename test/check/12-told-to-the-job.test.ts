@@ -7,7 +7,7 @@ import { afterEach, expect, vi } from 'vitest';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { POST_SPAN } from '../fake/post-span.ts';
 import { layoutWith } from '../scenario/layouts.ts';
-import { storyOnce } from '../scenario/story.ts';
+import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
 import { kindOf } from './spans-by.ts';
 
@@ -63,7 +63,7 @@ function toldIn(log: string): readonly Told[] {
   });
 }
 
-storyOnce(
+story(
   'check 12: a job is told its span in every playbook and step, another at each retry, and no secret',
   { layout, configFiles, executor: ['otlp_relay = true'] },
   async world => {

@@ -11,7 +11,7 @@ import { orderSpans } from '../../src/tracing/spans/order-spans.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { skippingClock } from '../fake/skipping-clock.ts';
 import { BASE_JOB } from '../scenario/layouts.ts';
-import { storyOnce } from '../scenario/story.ts';
+import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
 import { semanticProblems } from './span-semantics.ts';
 
@@ -95,7 +95,7 @@ async function expectShownTogether(world: World, item: Awaited<ReturnType<typeof
 
 const clock = skippingClock();
 
-storyOnce(
+story(
   'check 24: a long job is divided from the item, unexpected or expected, with links both ways',
   { layout: LAYOUT, configFiles: AFTER, tracing: ['split_after = 1h'], clock },
   async world => {
@@ -133,7 +133,7 @@ storyOnce(
 
 const whole = skippingClock();
 
-storyOnce(
+story(
   'check 24: without a threshold there is one trace',
   { layout: LAYOUT, configFiles: AFTER, tracing: ['split_after = 0'], clock: whole },
   async world => {

@@ -8,12 +8,12 @@
 import { expect } from 'vitest';
 import type { LiveItem } from '../../src/web/live-item.ts';
 import { DEMO, dequeueByHand, tellDemo } from '../scenario/demo-story.ts';
-import { storyOnce } from '../scenario/story.ts';
+import { story } from '../scenario/story.ts';
 import { jaegerWarnings, searched } from './jaeger-rules.ts';
 import { semanticProblems } from './span-semantics.ts';
 import { kindOf, linked } from './spans-by.ts';
 
-storyOnce(
+story(
   'check 25a: a reset, a retry, a conflict, a long job and a command give nothing Jaeger would warn of, and our addresses find them',
   DEMO,
   async world => {

@@ -7,9 +7,9 @@ import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-o
 import type { SpanRecord } from '../../src/model/span.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { classicLayout } from '../scenario/layouts.ts';
-import { storyOnce } from '../scenario/story.ts';
+import { story } from '../scenario/story.ts';
 
-storyOnce(
+story(
   'check 25b: open spans of a running item have the ids, parents, names and starts they are exported with',
   { layout: classicLayout() },
   async world => {

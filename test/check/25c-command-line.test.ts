@@ -12,7 +12,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { CONNECTION, TENANT, TOKEN } from '../scenario/site.ts';
-import { storyOnce } from '../scenario/story.ts';
+import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
 import { recordingIo } from '../unit/cmd/fixture.ts';
 
@@ -56,7 +56,7 @@ function lengthOf(time: Time | undefined): bigint {
   return time === undefined ? 0n : time.end - time.start;
 }
 
-storyOnce(
+story(
   'check 25c: a command is traced through the server, and what the server did links to its request',
   { layout: classicLayout({ check: true }) },
   async world => {
@@ -106,7 +106,7 @@ storyOnce(
   },
 );
 
-storyOnce(
+story(
   'check 25c: the trace of another client is linked to with a token, and that of a stranger is not even read',
   { layout: classicLayout({ check: true }), sections: [AUTH] },
   async world => {

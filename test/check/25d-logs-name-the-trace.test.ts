@@ -12,7 +12,7 @@ import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
-import { storyOnce } from '../scenario/story.ts';
+import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
 
 interface Line {
@@ -81,7 +81,7 @@ function isAllThere(items: readonly string[], lines: readonly Line[], spans: rea
   );
 }
 
-storyOnce(
+story(
   'check 25: each log line about an event, an item or a build names its span',
   { layout: classicLayout(), secondLog: traced.log },
   async world => {

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { describeOnAnsible } from '../setup/ansible.ts';
 import { layoutWith } from './layouts.ts';
-import { storyOnce } from './story.ts';
+import { story } from './story.ts';
 
 const layout = layoutWith(`
 - job:
@@ -29,7 +29,7 @@ const configFiles = {
 };
 
 describeOnAnsible('a job that is an Ansible playbook', () => {
-  storyOnce(
+  story(
     'tests the change it is given, and its plays and tasks are in the trace of the item',
     { layout, configFiles },
     async world => {

@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { classicLayout } from './layouts.ts';
-import { story } from './story.ts';
+import { storyOnBothStores } from './story.ts';
 
-story(
+storyOnBothStores(
   'a collector that is down does not hold up the gate, and gets every span when it is back',
   { layout: classicLayout(), collectorDown: true, expectedTrouble: [/the collector does not take spans/] },
   async world => {

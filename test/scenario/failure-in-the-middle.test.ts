@@ -1,8 +1,8 @@
 import { expect } from 'vitest';
 import { classicLayout } from './layouts.ts';
-import { story } from './story.ts';
+import { storyOnBothStores } from './story.ts';
 
-story(
+storyOnBothStores(
   'a failure in the middle is stepped over: those behind are tested without it',
   { layout: classicLayout() },
   async world => {

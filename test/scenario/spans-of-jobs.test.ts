@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { POST_SPAN } from '../fake/post-span.ts';
 import { layoutWith } from './layouts.ts';
-import { storyOnce } from './story.ts';
+import { story } from './story.ts';
 
 const layout = layoutWith(`
 - job: {name: telling, pre-run: playbooks/tell.sh}
@@ -17,7 +17,7 @@ gatehouse step 'a step' -- "\${0%/*}/post-span.sh" 'told in a step'
   'playbooks/post-span.sh': POST_SPAN,
 };
 
-storyOnce(
+story(
   'what jobs tell hangs below their builds, also when nobody waits for those any more',
   { layout, configFiles, executor: ['otlp_relay = true'] },
   async world => {

@@ -7,19 +7,26 @@ import type { SiteStore } from './site.ts';
 import type { World, WorldSetup } from './world.ts';
 
 /**
- * A story that must be true whatever the store: two tests, each told in a world of its own, with room for a loaded machine: what
- * it waits for gives up earlier and says what it was.
+ * A story in a world of its own, on the embedded store. Its time limit leaves room for a loaded machine: the conditions it waits
+ * for have shorter deadlines, and name themselves when they pass.
  */
 export function story(name: string, setup: WorldSetup, tell: (world: World) => Promise<void>): void {
   storyOn(name, () => ({ kind: 'embedded' }), setup, tell);
+}
+
+/**
+ * A story in which the store matters: two tests, one on each store. The conformance suite and the stories of many processes hold
+ * ZooKeeper to the contract; a scheduling story does not need to be repeated on it.
+ */
+export function storyOnBothStores(
+  name: string,
+  setup: WorldSetup,
+  tell: (world: World) => Promise<void>,
+): void {
+  story(name, setup, tell);
   const zookeeper = `${name} ${ON_REAL_ZOOKEEPER}`;
   if (hasZooKeeper()) storyOn(zookeeper, freshRoot, setup, tell);
   else test.skip(zookeeper, () => {});
-}
-
-/** A story that is about something else than the store: told once, on the embedded one. */
-export function storyOnce(name: string, setup: WorldSetup, tell: (world: World) => Promise<void>): void {
-  storyOn(name, () => ({ kind: 'embedded' }), setup, tell);
 }
 
 function storyOn(

@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import { ALLOWED } from '../../src/tracing/allowed-attributes.ts';
 import { classicLayout } from './layouts.ts';
-import { storyOnce } from './story.ts';
+import { story } from './story.ts';
 
 /** All that Zuul's source starts spans with; `Git` stands for any driver. */
 const ZUUL = [
@@ -31,7 +31,7 @@ const ZUUL = [
 /** What those of ours that mean the same are called otherwise. */
 const RENAMED = ['RepoState', 'TenantEvent', 'InternalEvent', 'ConnectionEvent'];
 
-storyOnce(
+story(
   'with span_names = zuul a whole run has exactly the names Zuul has, and the bare kinds of what Zuul does not trace',
   {
     layout: classicLayout({ check: true, gate: { more: ['supercedes: check'] } }),
