@@ -19,6 +19,9 @@ import {
   type ZooKeeperServer,
 } from './server.ts';
 
+/** Milliseconds; an election that fails is tried again after `initLimit` (10 s), twice in a row under heavy load. */
+const ELECTION_LIMIT_MS = 60_000;
+
 export interface ZooKeeperEnsemble extends AsyncDisposable {
   /** For the client. */
   readonly hosts: readonly { readonly host: string; readonly port: number }[];
@@ -72,12 +75,12 @@ function toEnsemble(members: readonly ZooKeeperServer[]): ZooKeeperEnsemble {
   const modes = async () => await Promise.all(members.map(async member => await mode(member.port)));
 
   async function until<T>(what: string, probe: () => Promise<T | undefined>): Promise<T> {
-    const end = performance.now() + 30_000;
+    const end = performance.now() + ELECTION_LIMIT_MS;
     for (;;) {
       const value = await probe();
       if (value !== undefined) return value;
       if (performance.now() > end)
-        throw new Error(`${what}: not within 30 s (${(await modes()).join(', ')})`);
+        throw new Error(`${what}: not within ${ELECTION_LIMIT_MS / 1000} s (${(await modes()).join(', ')})`);
       await pause(25);
     }
   }
