@@ -2,6 +2,11 @@
  * Items that may not stay, as the facts are now: abandoned, merged by somebody else, replaced by a new patchset, a
  * requirement or a dependency lost.
  *
+ * In an independent pipeline nothing merges, so what becomes of a dependency does not matter to a change that is already tested
+ * with it: a new patchset of the dependency, its landing, or its end changes nothing. A dependency that was abandoned before the
+ * merge with it was computed is lost, though, for its ref may be gone. And a withdrawn approval counts as for the change
+ * itself: its code may not run here any more.
+ *
  * The facts are looked at afresh in every turn, so a lost or doubled `change-updated` event costs time, never truth. The
  * sweep runs before events enqueue anything: a change whose old patchset leaves takes its dependents with it, and all of
  * them can come back behind the new one in the same turn.
@@ -29,10 +34,15 @@ export function sweepDepartures(draft: TurnDraft): void {
 
 function sweepQueue(draft: TurnDraft, queue: QueueDraft): void {
   const ahead = new Set<ChangeKey>();
+  let unready: Departure | null = null;
   for (const uuid of queue.items) {
     const item = draft.item(uuid);
-    if (item === undefined || item.role === 'dependency') continue;
-    const departure = item.phase.phase === 'queued' ? departureOf(draft, item, ahead) : null;
+    if (item === undefined) continue;
+    if (item.role === 'dependency') {
+      unready ??= unreadyDependency(draft, item);
+      continue;
+    }
+    const departure = item.phase.phase === 'queued' ? (departureOf(draft, item, ahead) ?? unready) : null;
     if (departure !== null) {
       leaveEarly(draft, item, departure.reason, departure.detail);
       continue;
@@ -80,8 +90,26 @@ export function lostDependency(draft: TurnDraft, item: QueueItem): string | null
 }
 
 function abandonedDependency(draft: TurnDraft, item: QueueItem): string | null {
+  if (!draft.dependent && isMerged(item)) return null;
   const lost = item.dependsOn.find(key => draft.facts(key)?.record.status === 'abandoned');
   return lost === undefined ? null : `${nameOf(draft, lost)} was abandoned`;
+}
+
+/** What it is tested as is known: jobs need no ref of a dependency for it. */
+function isMerged({ buildset }: QueueItem): boolean {
+  return buildset.stage.state !== 'new' && buildset.stage.state !== 'merging';
+}
+
+/** @param item a dependency: it holds a place in the queue of the one change that is tested with it. */
+function unreadyDependency(draft: TurnDraft, item: QueueItem): Departure | null {
+  for (const change of item.changes) {
+    const facts = draft.facts(change.key);
+    if (facts === undefined || facts.requirements.met || facts.record.status !== 'open') continue;
+    if (!sameRevision(facts.record.change, change)) continue;
+    const detail = `it depends on ${changeText(change)}: ${facts.requirements.text}`;
+    return { reason: 'requirement-lost', detail };
+  }
+  return null;
 }
 
 /** A dependency was added meanwhile and is not ahead: the order would be wrong. */

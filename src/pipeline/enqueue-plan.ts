@@ -56,7 +56,7 @@ export function planFor(draft: TurnDraft, facts: ChangeFacts): Plan {
   if (graph.kind !== 'resolved') return refused(graphRefusal(graph));
   const ahead: ChangeFacts[] = [];
   for (const needed of graph.ahead) {
-    const refusal = draft.dependent ? misfit(draft, facts, needed) : abandoned(needed);
+    const refusal = misfit(draft, facts, needed);
     if (refusal !== null) return refused(refusal);
     if (!draft.dependent || draft.liveItems(needed.record.change.key).length === 0) ahead.push(needed);
   }
@@ -84,18 +84,21 @@ function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved
   }
 }
 
-/** A dependency that is not in the queue yet must be fit to go ahead of the change. */
+/**
+ * A dependency that is not in the queue yet must be fit to go ahead of the change. Jobs run its code in an independent pipeline,
+ * too: there it has to meet the requirements as the change itself does, or unreviewed code ran where review is required.
+ */
 function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Refusal | null {
   const { change } = needed.record;
   const name = changeText(change);
-  if (needed.queue === null || needed.queue.key !== facts.queue?.key) {
+  if (draft.dependent && (needed.queue === null || needed.queue.key !== facts.queue?.key)) {
     return loud(
       'dependency-other-queue',
       `it depends on ${name}, which does not share a change queue with it`,
     );
   }
   if (needed.record.status === 'abandoned') return abandoned(needed);
-  if (draft.liveItems(change.key).length > 0) return null;
+  if (draft.dependent && draft.liveItems(change.key).length > 0) return null;
   if (!needed.connectionAllowed)
     return quiet(
       'other-connection',
@@ -106,8 +109,7 @@ function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Refu
     : quiet('dependency-not-ready', `it depends on ${name}, which is not ready: ${needed.requirements.text}`);
 }
 
-function abandoned(needed: ChangeFacts): Refusal | null {
-  if (needed.record.status !== 'abandoned') return null;
+function abandoned(needed: ChangeFacts): Refusal {
   return loud(
     'dependency-abandoned',
     `it depends on ${changeText(needed.record.change)}, which was abandoned`,

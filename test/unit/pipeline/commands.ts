@@ -2,6 +2,7 @@
  * The words of the transcripts. Setting up says nothing; what leads to a turn prints the turn and the state after it.
  *
  *     pipeline gate dependent window=2 floor=1 ceiling=2 start dequeue supercedes=check
+ *     pipeline check gated                   independent, and it requires approvals
  *     queue integrated app lib               these projects share a queue
  *     jobs app merge:hold unit<merge docs<~merge lint:nonvoting
  *     changes app A B C                      open and approved
@@ -122,6 +123,7 @@ export class Script {
         ...PROGRESS_ACTIONS.filter(action => words.includes(action)),
       ],
       supercedes: supercedes === undefined ? [] : [supercedes],
+      ...(words.includes('gated') ? { gated: true } : {}),
       window: {
         ...given('initial', option('window')),
         ...given('floor', option('floor')),

@@ -122,10 +122,12 @@ export interface PipelineSetup extends Partial<Omit<Pipeline, 'name' | 'reporter
   readonly window?: Partial<WindowPolicy>;
   readonly maxChanges?: number;
   readonly maxDependencies?: number;
+  /** It requires approvals. Default: a dependent one does. */
+  readonly gated?: boolean;
 }
 
 function pipelineOf(name: string, setup: PipelineSetup): Pipeline {
-  const { speaks, window, maxChanges: _c, maxDependencies: _d, ...rest } = setup;
+  const { speaks, window, maxChanges: _c, maxDependencies: _d, gated: _g, ...rest } = setup;
   const spoken = new Set(speaks ?? USUAL_ACTIONS);
   const speakers = (action: ReportAction) => (spoken.has(action) ? [SPEAKER] : []);
   const manager = setup.manager ?? 'independent';
@@ -369,14 +371,14 @@ export class PipelineWorld {
     events: readonly PipelineEvent[],
     frozen: ReadonlyMap<Uuid, FreezeFact>,
   ): TurnOutput {
-    const { maxChanges, maxDependencies } = this.#setup;
+    const { maxChanges, maxDependencies, gated } = this.#setup;
     const input: TurnInput = {
       now,
       tenant: 'main',
       pipeline: this.pipeline,
       state: this.state,
       events,
-      changes: this.world.facts(this.pipeline.manager === 'dependent'),
+      changes: this.world.facts(gated ?? this.pipeline.manager === 'dependent'),
       frozen,
       ids: this.world.ids,
       ...(maxChanges === undefined ? {} : { maxChanges }),
