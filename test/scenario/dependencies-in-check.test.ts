@@ -1,6 +1,6 @@
 import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
-import { storyOnce } from './story.ts';
+import { story } from './story.ts';
 
 const REVIEWED = `
 - pipeline:
@@ -18,7 +18,7 @@ const REVIEWED = `
     reviewed: {jobs: [unit]}
 `;
 
-storyOnce(
+story(
   'where review is required, a change does not bring unreviewed code of another change along',
   { layout: layoutWith(REVIEWED, { gate: false, check: true }) },
   async world => {
@@ -40,7 +40,7 @@ storyOnce(
   },
 );
 
-storyOnce(
+story(
   'a change goes on in check when one it is tested with is abandoned',
   { layout: layoutWith(REVIEWED, { gate: false, check: true }) },
   async world => {
