@@ -46,7 +46,13 @@ export async function missingRecords(
 }
 
 function queryOf(key: ChangeKey, startedAt: Nanoseconds, endedAt: Nanoseconds): Step {
-  return { kind: 'HostQuery', subject: `change ${key}`, startedAt, endedAt, facts: { query: 'change' } };
+  return {
+    kind: 'HostQuery',
+    subject: 'change',
+    startedAt,
+    endedAt,
+    facts: { query: 'change', change: key },
+  };
 }
 
 function ask(

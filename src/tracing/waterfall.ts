@@ -58,7 +58,7 @@ interface Layout {
 
 function layoutOf(rows: readonly TraceRow[], options: WaterfallOptions): Layout {
   const width = Math.max(NARROWEST, options.width);
-  const widest = Math.max(...rows.map(row => row.depth * 2 + widthOf(printable(row.span.name))));
+  const widest = Math.max(...rows.map(row => row.depth * 2 + widthOf(titleOf(row.span))));
   const nameWidth = Math.min(widest, Math.floor(width * 0.42));
   const resultWidth = width < 110 ? 13 : width < 140 ? 22 : 34;
   const bars = Math.max(12, width - nameWidth - DURATION_WIDTH - resultWidth - 4);
@@ -92,7 +92,7 @@ function rowLines(row: TraceRow, rails: readonly string[], layout: Layout, paint
   const look = lookOf(span);
   const rail = rails.slice(1).join('');
   const branch = row.depth === 0 ? '' : row.last ? '└ ' : '├ ';
-  const name = toWidth(printable(span.name), Math.max(8, layout.nameWidth - rail.length - branch.length));
+  const name = toWidth(titleOf(span), Math.max(8, layout.nameWidth - rail.length - branch.length));
   const line = [
     paint(rail + branch, 'dim') + paint(name, ...look.name),
     barText(span, layout.scale, look.bar, paint),
@@ -108,6 +108,12 @@ function rowLines(row: TraceRow, rails: readonly string[], layout: Layout, paint
 function causeLines(cause: string, indent: string, width: number, paint: Paint): readonly string[] {
   const text = toWidth(`↺ ${printable(cause)}`, Math.max(20, width - indent.length - 2)).trimEnd();
   return [`${paint(indent, 'dim')}  ${paint(text, 'yellow')}`];
+}
+
+/** Names of spans are few, so the change is not in one; a picture says of which change it is. */
+function titleOf({ name, attributes }: SpanRecord): string {
+  const change = attributes[ATTRIBUTE.span] === 'QueueItem' ? attributes[ATTRIBUTE.change] : undefined;
+  return printable(change === undefined ? name : `${name} ${[change].flat().join(', ')}`);
 }
 
 /** Why a buildset replaced the one before. */

@@ -130,6 +130,19 @@ function checkTree(trace: readonly CheckedSpan[], say: Say): void {
   }
 }
 
+/** Kinds whose spans the job names itself. */
+const NAMED_BY_JOBS = new Set(['JobSpan', 'ScriptStep', 'AnsiblePlay', 'AnsibleTask']);
+
+/** Backends index every name there ever was: none says which change, commit or id it is about. */
+function unboundedPart({ name, attributes }: CheckedSpan): string | undefined {
+  const [id] = /[0-9a-f]{8,}/.exec(name) ?? [];
+  const words = new Set(name.split(/[\s,]+/));
+  const change = [attributes['vcs.change.id']]
+    .flat()
+    .find(each => words.has(String(each)) && /\//.test(String(each)));
+  return id ?? (change === undefined ? undefined : String(change));
+}
+
 function isNamedAfter(kind: string, name: string): boolean {
   // A job names its own spans as it likes.
   if (kind === 'JobSpan') return true;
@@ -143,6 +156,8 @@ function checkSpan(span: CheckedSpan, say: Say): void {
   if (span.end === span.start) say('takes no time, which Jaeger takes for a fault');
   const kind = kindOf(span);
   if (!isNamedAfter(kind, span.name)) say(`is named other than its kind ${kind}`);
+  const unbounded = NAMED_BY_JOBS.has(kind) ? undefined : unboundedPart(span);
+  if (unbounded !== undefined) say(`has ${unbounded} in its name, which must be one of few`);
   const result = span.attributes['gatehouse.result'];
   if (HAVE_RESULT.has(kind) && result === undefined) say('does not say how it ended');
   const failed = typeof result === 'string' && FAILURES.has(result);

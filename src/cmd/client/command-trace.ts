@@ -18,6 +18,7 @@ import type { SpanRecord } from '../../model/span.ts';
 import { attributesOf } from '../../tracing/attribute-values.ts';
 import { traceparent } from '../../tracing/carrier.ts';
 import { parseTraceparent } from '../../tracing/parse-traceparent.ts';
+import { routeOf } from './route-of.ts';
 
 export interface CommandTrace {
   /** @param command without its arguments, e.g. `store dump`. */
@@ -142,7 +143,7 @@ function requestSpan(
     traceId: command.traceId,
     spanId,
     parent: command.spanId,
-    name: `${method} ${url.pathname}`,
+    name: `${method} ${routeOf(url.pathname)}`,
     kind: 'client',
     start,
     end: request.end ?? now,

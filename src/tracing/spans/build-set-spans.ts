@@ -10,6 +10,7 @@ import { planBuild } from './build-spans.ts';
 import type { ItemContext } from './item-context.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
 import { planMergerWork } from './merger-work-spans.ts';
+import { numberInName } from './number-in-name.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
 import { planTurnWork } from './turn-work-spans.ts';
@@ -57,7 +58,7 @@ function planOwnSpan(
       spanOf({
         ...context.draft,
         kind: 'BuildSet',
-        subject: String(buildset.number),
+        subject: numberInName(buildset.number),
         id: spanIdOf(buildset.uuid),
         parent: context.root,
         start: buildset.createdAt,

@@ -13,6 +13,7 @@ import { cicdResultOf } from '../status.ts';
 import { type ExecutedBuild, planExecution } from './execution-spans.ts';
 import type { ItemContext } from './item-context.ts';
 import { causeAttributes, causeLinks, linkTo } from './links.ts';
+import { numberInName } from './number-in-name.ts';
 import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
 import { workerAttributes } from './worker-attributes.ts';
@@ -35,7 +36,7 @@ export function planBuild(
         spanOf({
           ...context.draft,
           kind: 'Build',
-          subject: build.attempt === 1 ? build.job : `${build.job} (attempt ${build.attempt})`,
+          subject: build.attempt === 1 ? build.job : `${build.job} (attempt ${numberInName(build.attempt)})`,
           id: spanIdOf(build.uuid),
           parent,
           start: build.requestedAt,

@@ -1,7 +1,7 @@
 /**
  * All spans of one queue item, as a pure function of its record.
  *
- *     QueueItem gate acme/app master/login,3f2a91c0
+ *     QueueItem gate
  *     ├─ Wait window
  *     ├─ BuildSet 1                                  superseded, names the culprit
  *     │  ├─ Merge ── MergerJob ── FetchRefs, MergeChanges, ReadConfig

@@ -1,7 +1,6 @@
 /** `QueueItem`: the root of an item's trace, from enqueue to dequeue. */
 import { spanIdOf } from '../../lib/ids.ts';
 import { leaveText } from '../../model/cause.ts';
-import { changeText } from '../../model/change.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
 import { lostBuildSeconds } from '../lost-time.ts';
@@ -21,7 +20,7 @@ export function planQueueItem(context: ItemContext): SpanPlan {
       spanOf({
         ...context.draft,
         kind: 'QueueItem',
-        subject: `${item.pipeline} ${item.changes.map(changeText).join(', ')}`,
+        subject: item.pipeline,
         id: spanIdOf(item.uuid),
         parent: null,
         start: root.start,

@@ -32,7 +32,7 @@ export interface SpanDraft {
   readonly kind: SpanKind;
   /** Shown and searched by instead of `kind`; default `kind`. */
   readonly label?: string;
-  /** What the name says after the kind. */
+  /** What the name says after the kind: one of few, a pipeline or a job, never a change, a commit or an id. */
   readonly subject?: string;
   /** Of an event's trace, e.g. `github`. */
   readonly driver?: string;

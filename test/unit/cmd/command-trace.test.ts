@@ -59,7 +59,7 @@ describe('a command', () => {
     });
     expect(children.map(({ name, kind, parent }) => [name, kind, parent])).toEqual([
       ['GET /api/tenants', 'client', root?.spanId],
-      ['POST /api/tenant/acme/project/acme/app/dequeue', 'client', root?.spanId],
+      ['POST /api/tenant/{}/project/{}/dequeue', 'client', root?.spanId],
     ]);
     expect(children[1]?.attributes).toMatchObject({
       'http.request.method': 'POST',

@@ -40,6 +40,16 @@ describe('the checks on traces find', () => {
       withSpan('Cleanup', span => ({ ...span, end: span.start - 1n })),
       /ends before it starts/,
     ],
+    [
+      'a name with a change in it',
+      withSpan('QueueItem', span => ({ ...span, name: `${span.name} master/login` })),
+      /has master\/login in its name, which must be one of few/,
+    ],
+    [
+      'a name with an id in it',
+      withSpan('QueueItem', span => ({ ...span, name: `${span.name} ${span.traceId}` })),
+      /in its name, which must be one of few/,
+    ],
     ['a malformed id', withSpan('Cleanup', span => ({ ...span, spanId: '00' })), /malformed span id/],
     ['a span that came twice', [...spans, spans[5]!], /came twice$/],
     [

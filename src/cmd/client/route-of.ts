@@ -1,0 +1,18 @@
+/**
+ * The path of a request of ours with `{}` for each name or id in it, as a span's name may say it: `url.path` has the path itself.
+ *
+ *     routeOf('/api/components/executor-4/pause')      // '/api/components/{}/pause'
+ */
+export function routeOf(path: string): string {
+  const segments = path.split('/').map(segment => (segment === '' || WORDS.has(segment) ? segment : NAME));
+  return segments.filter((segment, index) => segment !== NAME || segments[index - 1] !== NAME).join('/');
+}
+
+const NAME = '{}';
+/** Of the routes in `doc/reference/http-api.md`. */
+const WORDS: ReadonlySet<string> = new Set([
+  ...['api', 'info', 'connections', 'components', 'pause', 'resume', 'stop', 'tenants', 'tenant', 'status'],
+  ...['change', 'events', 'pipelines', 'pipeline', 'delays', 'projects', 'jobs', 'config-errors', 'items'],
+  ...['item', 'trace', 'explain', 'changes', 'decisions', 'builds', 'build', 'log', 'buildsets', 'buildset'],
+  ...['project', 'dequeue', 'otlp', 'v1', 'traces'],
+]);
