@@ -32,8 +32,8 @@ export interface LayoutInput {
 }
 
 export function buildLayout({ tenant, configs, languages, cache }: LayoutInput): Layout {
-  const resolve = projectResolver(tenant);
   const collected = emptyCollection();
+  const resolve = projectResolver(tenant, collected.hints);
   const byProject = Map.groupBy(configs, config => config.project);
   for (const project of tenant.projects) {
     const kinds = project.itemKinds === undefined ? undefined : new Set(project.itemKinds);

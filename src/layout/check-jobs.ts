@@ -9,14 +9,16 @@ import type { JobItem } from './items.ts';
 import { DEFAULT_PARENT } from './job-variant.ts';
 import type { JobVariant, LayoutFile } from './layout.ts';
 import type { ProjectResolver } from './resolve-project.ts';
+import { shortList } from './short-list.ts';
 
 export function checkJobs(collected: Collected, resolve: ProjectResolver): void {
   const cyclic = jobsInParentCycles(collected.jobs);
+  const restrictions = remembered(restrictionsOf);
   for (const [name, variants] of collected.jobs) {
     const checked = variants.map(variant => {
       if (variant.broken !== undefined) return variant;
       const broken =
-        parentReferenceError(variant, collected, cyclic) ??
+        parentReferenceError(variant, collected, cyclic, restrictions) ??
         referenceError(variant.item, variant.file, collected, resolve);
       if (broken === undefined) return variant;
       collected.errors.push(broken);
@@ -26,10 +28,34 @@ export function checkJobs(collected: Collected, resolve: ProjectResolver): void 
   }
 }
 
+interface Restrictions {
+  readonly final: JobVariant | undefined;
+  /** `protected`. All variants of a job are of one project. */
+  readonly guarded: JobVariant | undefined;
+}
+
+function restrictionsOf(variants: readonly JobVariant[]): Restrictions {
+  return {
+    final: variants.find(({ item }) => item.attributes.final === true),
+    guarded: variants.find(({ item }) => item.attributes.protected === true),
+  };
+}
+
+/** Many jobs may inherit from one that has many variants. */
+function remembered<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
+  const known = new Map<Key, Value>();
+  return key => {
+    const value = known.get(key) ?? compute(key);
+    known.set(key, value);
+    return value;
+  };
+}
+
 function parentReferenceError(
   { name, parent, item, file }: JobVariant,
-  { jobs }: Collected,
+  { jobs, hints }: Collected,
   cyclic: ReadonlyMap<string, string>,
+  restrictions: (variants: readonly JobVariant[]) => Restrictions,
 ): ConfigError | undefined {
   if (parent === null) return undefined;
   const at = item.offsets.get('parent') ?? item.offset;
@@ -37,7 +63,7 @@ function parentReferenceError(
   if (parents === undefined) {
     const implied =
       item.parent === undefined ? `; job ${name} names no parent, so it inherits from ${DEFAULT_PARENT}` : '';
-    const text = `Job ${parent} not defined${didYouMean(parent, jobs.keys())}${implied}`;
+    const text = `Job ${parent} not defined${didYouMean(parent, jobs.keys(), hints)}${implied}`;
     return errorAt(file, at, 'job-not-defined', text);
   }
   const cycle = cyclic.get(name);
@@ -49,16 +75,13 @@ function parentReferenceError(
       `jobs ${cycle} inherit from each other in a circle; change one of the parents`,
     );
   }
-  const final = parents.find(variant => variant.item.attributes.final === true);
+  const { final, guarded } = restrictions(parents);
   if (final !== undefined) {
     const place = placeText(final.file, final.item.offset);
     const text = `job ${parent} is final (${place}), so job ${name} cannot inherit from it; choose another parent`;
     return errorAt(file, at, 'final-job', text);
   }
-  const guarded = parents.find(
-    variant => variant.item.attributes.protected === true && variant.file.project !== file.project,
-  );
-  if (guarded !== undefined) {
+  if (guarded !== undefined && guarded.file.project !== file.project) {
     const owner = projectIdOf(guarded.file.project).name;
     const text = `job ${parent} is protected, only jobs of project ${owner} can inherit from it; choose another parent for ${name}`;
     return errorAt(file, at, 'protected-job', text);
@@ -70,7 +93,7 @@ function parentReferenceError(
 export function referenceError(
   item: JobItem,
   file: LayoutFile,
-  { nodesets, brokenNodesets }: Collected,
+  { nodesets, brokenNodesets, hints }: Collected,
   resolve: ProjectResolver,
 ): ConfigError | undefined {
   const { nodeset, requiredProjects } = item.attributes;
@@ -78,7 +101,7 @@ export function referenceError(
     const broken = brokenNodesets.has(nodeset.name);
     const hint = broken
       ? ' because of the error in its definition'
-      : didYouMean(nodeset.name, nodesets.keys());
+      : didYouMean(nodeset.name, nodesets.keys(), hints);
     return errorAt(
       file,
       nodeset.offset,
@@ -99,8 +122,8 @@ function jobsInParentCycles(jobs: ReadonlyMap<string, readonly JobVariant[]>): R
   const circles = stronglyConnected(jobs.keys(), parents).filter(({ length }) => length > 1);
   return new Map(
     circles.flatMap(circle => {
-      const names = circle.toSorted();
-      return names.map((name): [string, string] => [name, names.join(', ')]);
+      const text = shortList(circle.toSorted());
+      return circle.map((name): [string, string] => [name, text]);
     }),
   );
 }

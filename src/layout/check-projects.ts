@@ -38,14 +38,14 @@ function stanzaErrors(
       : `${item.kind} ${item.name}`;
   for (const { name, offset } of item.kind === 'project' ? item.templates : []) {
     if (collected.templates.has(name)) continue;
-    const hint = didYouMean(name, collected.templates.keys());
+    const hint = didYouMean(name, collected.templates.keys(), collected.hints);
     errors.push(errorAt(file, offset, 'unknown-template', `project-template ${name} is not defined${hint}`));
   }
   for (const { pipeline, jobs } of item.pipelines) {
     if (!collected.pipelineNames.has(pipeline.name)) {
       const names = [...PROJECT_KEYS, ...collected.pipelineNames.keys()];
       const pipelines = [...collected.pipelineNames.keys()].join(', ') || 'none';
-      const hint = didYouMean(pipeline.name, names) || `; pipelines: ${pipelines}`;
+      const hint = didYouMean(pipeline.name, names, collected.hints) || `; pipelines: ${pipelines}`;
       const text = `"${pipeline.name}" of ${subject} is neither an attribute nor a pipeline${hint}`;
       errors.push(errorAt(file, pipeline.offset, 'unknown-pipeline', text));
     }
@@ -65,7 +65,7 @@ function listedJobError(
   resolve: ProjectResolver,
 ): ConfigError | undefined {
   if (!collected.jobs.has(job.name) && job.name !== NOOP_JOB) {
-    const text = `Job ${job.name} not defined${didYouMean(job.name, collected.jobs.keys())}`;
+    const text = `Job ${job.name} not defined${didYouMean(job.name, collected.jobs.keys(), collected.hints)}`;
     return errorAt(file, job.offset, 'job-not-defined', text);
   }
   return attributeError(job, file, tenant) ?? referenceError(job, file, collected, resolve);

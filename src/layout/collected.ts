@@ -1,3 +1,4 @@
+import { type HintBudget, hintBudget } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -21,6 +22,8 @@ export interface Collected {
   /** For the error of a job that names one. */
   readonly brokenNodesets: Set<string>;
   readonly errors: ConfigError[];
+  /** For all hints of the layout. */
+  readonly hints: HintBudget;
 }
 
 export interface CollectContext {
@@ -41,6 +44,7 @@ export function emptyCollection(): Collected {
     brokenStanzas: new Map(),
     brokenNodesets: new Set(),
     errors: [],
+    hints: hintBudget(),
   };
 }
 

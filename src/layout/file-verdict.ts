@@ -6,6 +6,19 @@ export interface FileVerdict {
   readonly because: string;
 }
 
+export type FileJudge = (wanted: readonly Matcher[], irrelevant: readonly Matcher[]) => FileVerdict;
+
+/** For all jobs of one change: most share their matchers with others, and a change may have very many files. */
+export function fileJudge(changed: readonly string[] | null): FileJudge {
+  const known = new Map<string, FileVerdict>();
+  return (wanted, irrelevant) => {
+    const key = `${matcherText(wanted)} ${matcherText(irrelevant)}`;
+    const verdict = known.get(key) ?? fileVerdict(wanted, irrelevant, changed);
+    known.set(key, verdict);
+    return verdict;
+  };
+}
+
 /** Gerrit lists the commit message as a file; it decides nothing. */
 const COMMIT_MESSAGE = '/COMMIT_MSG';
 
@@ -13,7 +26,7 @@ const COMMIT_MESSAGE = '/COMMIT_MSG';
  * Zuul's file rules: with `files`, some file must match; with `irrelevant-files`, some file must not match. A change
  * without files (a merge commit, an empty commit) or with unknown files runs everything.
  */
-export function fileVerdict(
+function fileVerdict(
   wanted: readonly Matcher[],
   irrelevant: readonly Matcher[],
   changed: readonly string[] | null,

@@ -7,16 +7,18 @@
  *       // [{ kind: 'does-not-run', name: 'unit-tests',
  *       //    because: 'the only changed file (docs/a.md) matches irrelevant-files "^docs/"' }, …]
  */
-import { didYouMean } from '../lib/nearest-name.ts';
+import { didYouMean, type HintBudget, hintBudget } from '../lib/nearest-name.ts';
 import { stronglyConnected } from '../lib/tarjan.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { FrozenJob, JobDependency } from '../model/job.ts';
 import type { FreezeOutcome, JobVerdict } from '../model/layout.ts';
 import { type JobName, projectIdOf } from '../model/project.ts';
 import { errorAt } from './config-place.ts';
+import { fileJudge } from './file-verdict.ts';
 import { freezeJob, frozenJob, type JobOutcome } from './freeze-job.ts';
 import type { FreezeRequest } from './freeze-request.ts';
 import { projectJobs } from './project-jobs.ts';
+import { shortList } from './short-list.ts';
 
 export function freezeJobGraph(request: FreezeRequest): FreezeOutcome {
   const { layout, pipeline, change } = request;
@@ -25,7 +27,9 @@ export function freezeJobGraph(request: FreezeRequest): FreezeOutcome {
   if (listed.kind === 'broken') return { kind: 'misconfigured', errors: listed.errors };
 
   const outcomes = new Map<JobName, JobOutcome>();
-  for (const [name, listings] of listed.jobs) outcomes.set(name, freezeJob(request, name, listings));
+  const judgeFiles = fileJudge(change.files);
+  for (const [name, listings] of listed.jobs)
+    outcomes.set(name, freezeJob(request, name, listings, judgeFiles));
   const graph = checkDependencies(outcomes, request);
   const [first, ...rest] = graph.errors;
   if (first !== undefined) return { kind: 'misconfigured', errors: [first, ...rest] };
@@ -53,6 +57,7 @@ interface CheckedGraph {
 
 function checkDependencies(outcomes: ReadonlyMap<JobName, JobOutcome>, request: FreezeRequest): CheckedGraph {
   const errors: ConfigError[] = [];
+  const hints = hintBudget();
   const dependencies = new Map<JobName, readonly JobDependency[]>();
   for (const [name, outcome] of outcomes) {
     if (outcome.kind === 'error') errors.push(outcome.error);
@@ -63,7 +68,7 @@ function checkDependencies(outcomes: ReadonlyMap<JobName, JobOutcome>, request: 
       const other = outcomes.get(needed);
       if (other?.kind === 'runs') kept.push({ name: needed, soft });
       else if (!soft && other?.kind !== 'error') {
-        const text = missingDependency(name, needed, other, outcomes, request);
+        const text = missingDependency(name, needed, other, outcomes, request, hints);
         errors.push(errorAt(draft.dependenciesFile ?? listing.file, offset, 'dependency-not-run', text));
       }
     }
@@ -79,13 +84,14 @@ function missingDependency(
   other: JobOutcome | undefined,
   outcomes: ReadonlyMap<JobName, JobOutcome>,
   { change, pipeline }: FreezeRequest,
+  hints: HintBudget,
 ): string {
   const depends = `job ${name} depends on job ${needed}, which`;
   if (other?.kind === 'does-not-run') {
     return `${depends} does not run for this change: ${other.because}; make the dependency soft or let both run alike`;
   }
   const project = projectIdOf(change.project).name;
-  const hint = didYouMean(needed, outcomes.keys()) || '; list it there or make the dependency soft';
+  const hint = didYouMean(needed, outcomes.keys(), hints) || '; list it there or make the dependency soft';
   return `${depends} project ${project} does not list in pipeline ${pipeline}${hint}`;
 }
 
@@ -97,17 +103,17 @@ function dependencyCycles(
   return stronglyConnected(dependencies.keys(), needs).flatMap(circle => {
     const [first] = circle;
     if (first === undefined || (circle.length === 1 && !needs(first).includes(first))) return [];
-    const members = [...outcomes.keys()].filter(name => circle.includes(name));
+    const inCircle = new Set(circle);
+    const members = circle.length === 1 ? circle : [...outcomes.keys()].filter(name => inCircle.has(name));
     const outcome = outcomes.get(members[0] ?? first);
     if (outcome?.kind !== 'runs') return [];
     const { draft, listing } = outcome;
     const who =
       members.length === 1
         ? `job ${members[0]} depends on itself`
-        : `jobs ${members.join(', ')} depend on each other in a circle`;
+        : `jobs ${shortList(members)} depend on each other in a circle`;
     const text = `${who}; remove a dependency`;
-    const offset =
-      draft.dependencies.find(({ name }) => circle.includes(name))?.offset ?? listing.item.offset;
+    const offset = draft.dependencies.find(({ name }) => inCircle.has(name))?.offset ?? listing.item.offset;
     return [errorAt(draft.dependenciesFile ?? listing.file, offset, 'dependency-cycle', text)];
   });
 }

@@ -4,7 +4,7 @@ import type { FrozenJob, Json } from '../model/job.ts';
 import type { JobName } from '../model/project.ts';
 import { branchMatches, changedRefText, collectVariants } from './collect-variants.ts';
 import { errorAt } from './config-place.ts';
-import { fileVerdict } from './file-verdict.ts';
+import type { FileJudge } from './file-verdict.ts';
 import type { FreezeRequest } from './freeze-request.ts';
 import { applyItem, emptyDraft, type JobDraft } from './job-draft.ts';
 import type { Layout } from './layout.ts';
@@ -28,12 +28,13 @@ export function freezeJob(
   request: FreezeRequest,
   name: JobName,
   listings: readonly JobListing[],
+  judgeFiles: FileJudge,
 ): JobOutcome {
-  const { layout, change, pipeline } = request;
+  const { layout, pipeline } = request;
   const drafted = draftJob(request, name, listings);
   if (drafted.kind !== 'draft') return drafted;
   const { draft, listing } = drafted;
-  const files = fileVerdict(draft.files, draft.irrelevantFiles, change.files);
+  const files = judgeFiles(draft.files, draft.irrelevantFiles);
   let because = files.because;
   if (!files.matches) {
     const why =

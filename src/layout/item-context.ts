@@ -1,4 +1,5 @@
-/** What reading one file's items shares: where problems go, and how much its regular expressions may cost. */
+/** What reading one file's items shares: where problems go, and how much its regular expressions and hints may cost. */
+import type { HintBudget } from '../lib/nearest-name.ts';
 import { compileRegex, type InvalidRegex, type Regex } from '../lib/regex.ts';
 import type { YamlProblem } from './yaml-tree.ts';
 
@@ -10,6 +11,8 @@ export interface RegexBudget {
 export interface ItemContext {
   problem(problem: YamlProblem): void;
   readonly regexes: RegexBudget;
+  /** For all hints of the file. */
+  readonly hints: HintBudget;
 }
 
 /** About a second of compiling: 10 000 ordinary expressions, or 20 that repeat something 1000 times. */

@@ -139,7 +139,7 @@ export function itemReader(mapping: YamlMapping, subject: string, context: ItemC
       const given = value.kind === 'scalar' ? value.text : undefined;
       const found = choices.find(choice => choice === given);
       if (found !== undefined) return found;
-      const hint = given === undefined ? '' : didYouMean(given, choices);
+      const hint = given === undefined ? '' : didYouMean(given, choices, context.hints);
       return wrong(value, key, `one of ${choices.join(', ')}${hint}`);
     },
     names(key) {
@@ -172,10 +172,12 @@ export function itemReader(mapping: YamlMapping, subject: string, context: ItemC
     },
     rest: () => [...mapping.entries.keys()].filter(key => !known.has(key) && !unsupportedKeys.has(key)),
     finish(others = []) {
+      const names = [...known, ...others];
+      let listed: string | undefined;
       for (const [key, { keyOffset }] of mapping.entries) {
         if (known.has(key) || unsupportedKeys.has(key)) continue;
-        const names = [...known, ...others];
-        const hint = didYouMean(key, names) || `; known here: ${names.sort().join(', ')}`;
+        listed ??= `; known here: ${names.toSorted().join(', ')}`;
+        const hint = didYouMean(key, names, context.hints) || listed;
         refuse(keyOffset, 'unknown-key', `unknown key "${key}" of ${subject}${hint}`);
       }
     },

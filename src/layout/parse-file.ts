@@ -1,6 +1,6 @@
 /** The text of one configuration file → its items, each whole or broken. */
 
-import { didYouMean } from '../lib/nearest-name.ts';
+import { didYouMean, type HintBudget, hintBudget } from '../lib/nearest-name.ts';
 import { type ItemContext, regexBudget } from './item-context.ts';
 import { type BrokenItem, ITEM_KINDS, type ItemKind, type ParsedFile, type ParsedItem } from './items.ts';
 import { parseJob } from './parse-job.ts';
@@ -30,20 +30,48 @@ export function parseFile(text: string): ParsedFile {
     return { items: [], problems: [{ offset: root.offset, code: 'wrong-type', text }], positionOf };
   }
   const problems: YamlProblem[] = [...problemsBefore(yaml, root.items[0])];
-  const context: ItemContext = { regexes: regexBudget(), problem: problem => problems.push(problem) };
-  const items = root.items.map((item, index) =>
-    parseItem(item, problemsOf(yaml, root.items, index), context),
-  );
+  const context: ItemContext = {
+    regexes: regexBudget(),
+    hints: hintBudget(),
+    problem: problem => problems.push(problem),
+  };
+  const yamlProblems = problemsByItem(yaml, root.items);
+  const items: ParsedItem[] = [];
+  let mistakes = 0;
+  for (const [index, node] of root.items.entries()) {
+    const item = parseItem(node, yamlProblems[index] ?? [], context);
+    items.push(item);
+    if (item.kind === 'broken') mistakes += item.problems.length;
+    if (mistakes + problems.length >= MAX_MISTAKES && index + 1 < root.items.length) {
+      const text = `the file has more than ${MAX_MISTAKES} mistakes; what follows is not read`;
+      problems.push({ offset: node.offset, code: 'too-many-mistakes', text });
+      break;
+    }
+  }
   return { items, problems, positionOf };
 }
 
-/** The YAML parser's problems between the start of one item and the start of the next. */
-function problemsOf(yaml: YamlDocument, items: readonly YamlNode[], index: number): readonly YamlProblem[] {
-  if (yaml.problems.length === 0) return yaml.problems;
-  const from = items[index]?.offset ?? 0;
-  const to = items[index + 1]?.offset ?? Number.POSITIVE_INFINITY;
-  return yaml.problems.filter(({ offset }) => offset >= from && offset < to);
+/** Nobody reads more, and each costs time and memory wherever it is shown. */
+const MAX_MISTAKES = 1000;
+
+/** The YAML parser's problems between the start of each item and the start of the next. */
+function problemsByItem(
+  { problems }: YamlDocument,
+  items: readonly YamlNode[],
+): readonly (readonly YamlProblem[])[] {
+  if (problems.length === 0) return [];
+  const sorted = problems.toSorted((a, b) => a.offset - b.offset);
+  let next = 0;
+  while ((sorted[next]?.offset ?? FAR) < (items[0]?.offset ?? FAR)) next++;
+  return items.map((_, index) => {
+    const from = next;
+    const end = items[index + 1]?.offset ?? FAR;
+    while ((sorted[next]?.offset ?? FAR) < end) next++;
+    return sorted.slice(from, next);
+  });
 }
+
+const FAR = Number.POSITIVE_INFINITY;
 
 function problemsBefore(yaml: YamlDocument, first: YamlNode | undefined): readonly YamlProblem[] {
   const end = first?.offset ?? Number.POSITIVE_INFINITY;
@@ -67,7 +95,7 @@ function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[], file: I
   }
   if (kind === undefined) {
     const of = UNSUPPORTED.includes(key) ? 'unsupported' : 'unknown';
-    return broken({ offset: keyOffset, ...unknownKind(key) }, of);
+    return broken({ offset: keyOffset, ...unknownKind(key, file.hints) }, of);
   }
   if (value.kind !== 'mapping') {
     const text = `${kind} is ${describeNode(value)}; it must be a mapping`;
@@ -76,10 +104,10 @@ function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[], file: I
   return whole(kind, value, keyOffset, yamlProblems, file);
 }
 
-function unknownKind(key: string): { readonly code: string; readonly text: string } {
+function unknownKind(key: string, hints: HintBudget): { readonly code: string; readonly text: string } {
   if (UNSUPPORTED.includes(key))
     return { code: 'not-supported', text: `"${key}" is not supported yet; remove it` };
-  const hint = didYouMean(key, ITEM_KINDS) || `; known here: ${ITEM_KINDS.join(', ')}`;
+  const hint = didYouMean(key, ITEM_KINDS, hints) || `; known here: ${ITEM_KINDS.join(', ')}`;
   return { code: 'unknown-key', text: `unknown item "${key}"${hint}` };
 }
 
@@ -93,7 +121,7 @@ function whole(
 ): ParsedItem {
   const problems: YamlProblem[] = [...yamlProblems];
   const item = parserOf(kind)(value, offset, {
-    regexes: file.regexes,
+    ...file,
     problem: problem => (problem.severity === 'warning' ? file.problem(problem) : problems.push(problem)),
   });
   const [first, ...rest] = problems.toSorted((a, b) => a.offset - b.offset);

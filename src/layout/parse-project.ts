@@ -88,7 +88,8 @@ function parseCommon(read: ItemReader, value: YamlMapping, subject: string, cont
     if (node?.kind !== 'mapping') {
       const what = node === undefined ? 'nothing' : describeNode(node);
       const hint =
-        didYouMean(key, PROJECT_KEYS) || '; what a pipeline does for a project is a mapping with "jobs"';
+        didYouMean(key, PROJECT_KEYS, context.hints) ||
+        '; what a pipeline does for a project is a mapping with "jobs"';
       read.refuse(
         read.offsetOf(key),
         'unknown-key',

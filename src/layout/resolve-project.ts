@@ -1,4 +1,4 @@
-import { didYouMean } from '../lib/nearest-name.ts';
+import { didYouMean, type HintBudget } from '../lib/nearest-name.ts';
 import type { Tenant } from '../model/layout.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
 
@@ -9,7 +9,7 @@ export type ResolvedProject =
 export type ProjectResolver = (name: string) => ResolvedProject;
 
 /** Finds a tenant's project by its name, or by `<connection>/<name>` where two connections have one of that name. */
-export function projectResolver(tenant: Tenant): ProjectResolver {
+export function projectResolver(tenant: Tenant, hints: HintBudget): ProjectResolver {
   const byName = new Map<string, ProjectKey[]>();
   const add = (name: string, project: ProjectKey) => {
     const projects = byName.get(name) ?? [];
@@ -22,7 +22,7 @@ export function projectResolver(tenant: Tenant): ProjectResolver {
   return name => {
     const [first, second] = byName.get(name) ?? [];
     if (first === undefined) {
-      const hint = didYouMean(name, byName.keys()) || '; add it to the tenant file';
+      const hint = didYouMean(name, byName.keys(), hints) || '; add it to the tenant file';
       return {
         kind: 'unknown',
         code: 'unknown-project',

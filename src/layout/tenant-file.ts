@@ -11,7 +11,7 @@
  * Nobody can mend it through the gate, so any mistake refuses the file as a whole; the caller keeps the last good one.
  */
 
-import { didYouMean } from '../lib/nearest-name.ts';
+import { didYouMean, hintBudget } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { ConnectionName } from '../model/project.ts';
@@ -67,6 +67,7 @@ export function parseTenantFile(
   const problems: YamlProblem[] = [...yaml.problems];
   const tenants = parseTenants(yaml, connections, {
     regexes: regexBudget(),
+    hints: hintBudget(),
     problem: problem => problems.push(problem),
   });
   // A group of projects is read once per project in it: say its mistakes once.

@@ -3,47 +3,91 @@
  *
  * Distance counts insertions, deletions, replacements and swaps of neighbours (so `prot` is one step from `port`). A name
  * further away than a quarter of its length is no suggestion: a wrong hint is worse than none.
+ *
+ * Both the mistakes and the names may be a stranger's, so the search is bounded. Names of a different length are passed over,
+ * names are compared only near the diagonal and only until they are too far apart, and a {@link HintBudget} that is shared by
+ * many questions ends the rest of them without a hint.
  */
-export function nearestName(given: string, known: Iterable<string>): string | undefined {
+
+/** Steps that are left: one for each name looked at, one for each pair of characters compared. */
+export interface HintBudget {
+  left: number;
+}
+
+/** About 20 ms: hints for the first thousands of ordinary mistakes. */
+const SHARED_STEPS = 4_000_000;
+/** Steps of one question without a shared budget. */
+const SINGLE_STEPS = 400_000;
+/** Nobody recognises a longer name by a hint. */
+const MAX_COMPARED = 100;
+
+/** For all the questions of one layout or one file. */
+export function hintBudget(): HintBudget {
+  return { left: SHARED_STEPS };
+}
+
+export function nearestName(
+  given: string,
+  known: Iterable<string>,
+  budget: HintBudget = { left: SINGLE_STEPS },
+): string | undefined {
+  if (given.length > MAX_COMPARED) return undefined;
   const wanted = given.toLowerCase();
-  let best: { readonly name: string; readonly distance: number } | undefined;
+  let limit = Math.max(1, Math.floor(wanted.length / 4));
+  let best: string | undefined;
   for (const name of known) {
-    const distance = editDistance(wanted, name.toLowerCase());
-    if (best === undefined || distance < best.distance) best = { name, distance };
+    if (--budget.left <= 0) return best;
+    if (Math.abs(name.length - wanted.length) > limit) continue;
+    const distance = boundedDistance(wanted, name.toLowerCase(), limit, budget);
+    if (distance === undefined) continue;
+    best = name;
+    if (distance === 0) return best;
+    // Of two names as near as each other the first counts.
+    limit = distance - 1;
   }
-  const limit = Math.max(1, Math.floor(given.length / 4));
-  return best !== undefined && best.distance <= limit ? best.name : undefined;
+  return best;
 }
 
 /** `, did you mean "port"?`, or the empty string when nothing is near. */
-export function didYouMean(given: string, known: Iterable<string>): string {
-  const name = nearestName(given, known);
+export function didYouMean(given: string, known: Iterable<string>, budget?: HintBudget): string {
+  const name = nearestName(given, known, budget);
   return name === undefined ? '' : `, did you mean "${name}"?`;
 }
 
-/** Names longer than this are cut: hostile input must not cost quadratic time. */
-const MAX_COMPARED = 100;
-
-function editDistance(left: string, right: string): number {
-  const a = left.slice(0, MAX_COMPARED);
-  const b = right.slice(0, MAX_COMPARED);
-  let beforeLast: number[] = [];
-  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+/** Undefined: more than `limit`, or the budget is used up. */
+function boundedDistance(a: string, b: string, limit: number, budget: HintBudget): number | undefined {
+  if (a === b) return 0;
+  let beforeLast = new Array<number>(b.length + 1).fill(FAR);
+  let last = beforeLast.map((_, column) => column);
+  let current = [...beforeLast];
+  let lastSmallest = 0;
   for (let row = 1; row <= a.length; row++) {
-    const current = [row];
-    for (let column = 1; column <= b.length; column++) {
+    const from = Math.max(1, row - limit);
+    const to = Math.min(b.length, row + limit);
+    budget.left -= to - from + 1;
+    if (budget.left <= 0) return undefined;
+    current[from - 1] = from === 1 ? row : FAR;
+    let smallest = at(current, from - 1);
+    for (let column = from; column <= to; column++) {
       const replaced = at(last, column - 1) + (a[row - 1] === b[column - 1] ? 0 : 1);
       let distance = Math.min(at(last, column) + 1, at(current, column - 1) + 1, replaced);
       const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1];
       if (swapped) distance = Math.min(distance, at(beforeLast, column - 2) + 1);
-      current.push(distance);
+      current[column] = distance;
+      smallest = Math.min(smallest, distance);
     }
-    beforeLast = last;
-    last = current;
+    current[to + 1] = FAR;
+    // A swap reaches back over one row.
+    if (smallest > limit && lastSmallest > limit) return undefined;
+    lastSmallest = smallest;
+    [beforeLast, last, current] = [last, current, beforeLast];
   }
-  return at(last, b.length);
+  const distance = at(last, b.length);
+  return distance <= limit ? distance : undefined;
 }
 
+const FAR = Number.POSITIVE_INFINITY;
+
 function at(row: readonly number[], column: number): number {
-  return row[column] ?? Number.POSITIVE_INFINITY;
+  return row[column] ?? FAR;
 }
