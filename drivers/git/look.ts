@@ -24,6 +24,8 @@ export interface Look {
   readonly now: Nanoseconds;
   /** What is remembered of the refs after this look; not all of them when there is much news. */
   readonly refs: Refs;
+  /** What was listed. */
+  readonly listed: Refs;
   readonly view: RefView;
   /** The refs of the last look; undefined: this is the first. */
   readonly old: RefView | undefined;
@@ -60,10 +62,18 @@ export async function lookAt(
     const needed = branchesToRead(view, affected, before);
     if ((await git.bring(neededCommits(view, needed))).length > 0) continue;
     const now = context.clock.now();
-    const states = await readProposals(view, needed, { project, git, projects: context.projects, now });
+    // What is taken in later counts already as what others build on.
+    const around = refs === listed ? view : readRefs(listed, context.templates);
+    const states = await readProposals(view, needed, {
+      project,
+      git,
+      projects: context.projects,
+      now,
+      around,
+    });
     const departures = await departed(states, view, affected, before, git);
     const moves = old === undefined ? [] : await peeled(movedRefs(old, view), git);
-    return { now, refs, view, old, affected, states, departures, moves };
+    return { now, refs, listed, view, old, affected, states, departures, moves };
   }
   throw new HostFailed(project, {
     message: `its proposals moved ${TRIES} times while they were fetched`,

@@ -1,12 +1,15 @@
 /**
  * How much of what is new is taken in at once. What comes of one look is stored in one write of bounded size, and a
- * `git push --mirror` may bring thousands of refs: then a part of them is taken as if it had been pushed alone, branches first,
- * and the next look finds the rest.
+ * `git push --mirror` may bring thousands of refs: then a part of them is taken as if it had been pushed alone, and another
+ * look, asked for at once, takes the rest.
+ *
+ * Branches come first, then tags, then topics: proposal and approval of one topic together, and topics with an approval
+ * before the others. However many proposals somebody pushes, what was approved does not wait behind them.
  */
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
-import { type Refs, readRefs, type Templates } from './ref-view.ts';
+import { changeId, type Refs, readRefs, type Templates } from './ref-view.ts';
 
-/** Refs that may differ between two looks. Each can mean an event, a change record and a trace. */
+/** Refs that may differ between two looks, at least 2. Each can mean an event, a change record and a trace. */
 const MOST_AT_ONCE = 100;
 /** Refs that are remembered; about 40 bytes each. */
 const MOST_REFS = 12_000;
@@ -26,9 +29,8 @@ export function nextRefs(
     ref => start.get(ref) !== now.get(ref),
   );
   if (changed.length <= most) return now;
-  const rankOf = ranking(templates);
   const next = new Map(start);
-  for (const ref of changed.toSorted((a, b) => rankOf(a) - rankOf(b) || (a < b ? -1 : 1)).slice(0, most)) {
+  for (const ref of firstOf(changed, templates, most)) {
     const commit = now.get(ref);
     if (commit === undefined) next.delete(ref);
     else next.set(ref, commit);
@@ -44,14 +46,40 @@ function withoutProposals(refs: Refs, templates: Templates): Refs {
   ]);
 }
 
-/** Branches before what is proposed for them, proposals before their approvals. */
-function ranking({ proposals, approvals }: Templates): (ref: RefName) => number {
-  return ref => {
-    if (!ref.startsWith('refs/heads/')) return 1;
-    const name = ref.slice('refs/heads/'.length);
-    if (proposals.match(name) !== undefined) return 2;
-    return approvals.match(name) === undefined ? 0 : 3;
-  };
+/** Refs that are taken together: one branch or tag, or proposal and approval of one topic. */
+interface Group {
+  readonly rank: number;
+  readonly name: string;
+  readonly refs: RefName[];
+}
+
+function firstOf(changed: readonly RefName[], templates: Templates, most: number): readonly RefName[] {
+  const groups = new Map<string, Group>();
+  for (const ref of changed) {
+    const { rank, name } = placeOf(ref, templates);
+    const { rank: known = rank, refs = [] } = groups.get(name) ?? {};
+    refs.push(ref);
+    groups.set(name, { rank: Math.min(rank, known), name, refs });
+  }
+  const inOrder = [...groups.values()].toSorted((a, b) => a.rank - b.rank || (a.name < b.name ? -1 : 1));
+  const taken: RefName[] = [];
+  for (const { refs } of inOrder) {
+    if (taken.length + refs.length > most) break;
+    taken.push(...refs);
+  }
+  return taken;
+}
+
+/** Where a ref stands in line; refs of equal `name` are one group. */
+function placeOf(ref: RefName, { proposals, approvals }: Templates): Pick<Group, 'rank' | 'name'> {
+  if (!ref.startsWith('refs/heads/')) return { rank: 1, name: ref };
+  const branch = ref.slice('refs/heads/'.length);
+  const approval = approvals.match(branch);
+  const proposal = approval === undefined ? proposals.match(branch) : undefined;
+  const topic = approval ?? proposal;
+  if (topic === undefined) return { rank: 0, name: ref };
+  // No ref has a blank in its name.
+  return { rank: approval === undefined ? 3 : 2, name: `topic ${changeId(topic)}` };
 }
 
 /** The refs that are watched: all, or without tags where there are too many. Undefined: too many even so. */

@@ -9,18 +9,25 @@
  *
  * Nothing is written, so that all of it can be repeated: the same memory and the same refs give the same answer.
  */
-import type { DriverMemory, ProcessedEvent } from '../../src/driver/connection.ts';
+import type { DriverMemory, NewConnectionEvent, ProcessedEvent } from '../../src/driver/connection.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';
-import type { ProjectKey } from '../../src/model/project.ts';
+import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { type Look, lookAt } from './look.ts';
-import { encodeMemory, type KnownProposal, memoryKey, type ProjectMemory, recall } from './project-memory.ts';
+import {
+  encodeMemory,
+  type KnownProposal,
+  memoryKey,
+  type ProjectMemory,
+  recall,
+  refsDeliveryId,
+} from './project-memory.ts';
 import { recordGit } from './recorded-git.ts';
 import { departureRecord, type News, proposalNews } from './ref-news.ts';
 import { refUpdateRecord } from './ref-update.ts';
-import { parseChangeId, type Templates } from './ref-view.ts';
-import { eventProject } from './refs-changed.ts';
+import { parseChangeId, type Refs, type Templates } from './ref-view.ts';
+import { eventProject, refsChanged } from './refs-changed.ts';
 import { refusals } from './refusals.ts';
 import type { ProjectGit } from './remote-git.ts';
 import { triggerEventsOf } from './trigger-events.ts';
@@ -59,6 +66,7 @@ export async function processEvent(
   const last =
     look.old === undefined || before === undefined ? undefined : { memory: before, view: look.old };
   const refused = refusals(project, look.states, look.view, last, deps.templates);
+  const unread = look.refs !== look.listed;
   const visible = news.news.length + news.updated.length > 0;
   return {
     events: triggerEventsOf(event, project, news.news),
@@ -68,8 +76,14 @@ export async function processEvent(
     refusals: refused,
     queries: queries(),
     ...(before === undefined ? { firstLooks: [project] } : {}),
+    ...(unread ? { again: again(project, news.memory, look.listed) } : {}),
     ...(visible ? {} : { discarded: refused[0]?.text ?? 'nothing happened that a pipeline could see' }),
   };
+}
+
+/** The rest of what was listed, as news of its own. */
+function again(project: ProjectKey, memory: ProjectMemory, listed: Refs): NewConnectionEvent {
+  return refsChanged(projectIdOf(project).name, refsDeliveryId(project, memory, listed));
 }
 
 interface Outcome {

@@ -29,6 +29,8 @@ export interface ReadContext {
   /** Projects a `Depends-On` may name; undefined: not known, any. */
   readonly projects: ReadonlySet<ProjectKey> | undefined;
   readonly now: Nanoseconds;
+  /** All proposals there are, for what one builds on; default: those that are read. */
+  readonly around?: RefView;
 }
 
 /** Commits a proposal may have beyond its branch. More is a wrong branch or an unrelated history, and work without bound for us. */
@@ -63,7 +65,9 @@ export async function readProposals(
     if (tip === undefined || proposals.length === 0) continue;
     const graphs = await graphsOf(tip, proposals, context.git);
     const heads = new Set(
-      proposals.filter(({ id }) => graphs.get(id) !== undefined).map(({ commit }) => commit),
+      siblingsOf(branch, view, context)
+        .filter(({ id }) => !graphs.has(id) || graphs.get(id) !== undefined)
+        .map(({ commit }) => commit),
     );
     for (const proposal of proposals) {
       const graph = graphs.get(proposal.id);
@@ -76,6 +80,10 @@ export async function readProposals(
 
 function proposalsFor(view: RefView, branches: ReadonlySet<BranchName>): Proposal[] {
   return [...view.proposals.values()].filter(({ branch }) => branches.has(branch));
+}
+
+function siblingsOf(branch: BranchName, view: RefView, { around = view }: ReadContext): Proposal[] {
+  return proposalsFor(around, new Set([branch]));
 }
 
 function tooLarge(branch: BranchName): string {
@@ -142,9 +150,10 @@ async function dependenciesOf(
   proposal: Proposal,
   { own, on }: Stacked,
   view: RefView,
-  { project, git, projects }: ReadContext,
+  context: ReadContext,
 ): Promise<Pick<ChangeRecord, 'dependsOn' | 'unresolvedDependencies'>> {
-  const siblings = proposalsFor(view, new Set([proposal.branch]));
+  const { project, git, projects } = context;
+  const siblings = siblingsOf(proposal.branch, view, context);
   const below = on.flatMap(head => siblings.filter(({ commit }) => commit === head));
   const keys: ChangeKey[] = below.map(({ id }) => changeKey(project, id));
   const unresolved: string[] = [];

@@ -10,6 +10,7 @@ import { type ProcessDeps, processEvent } from './process-event.ts';
 import { neededCommits, readProposals } from './proposal-states.ts';
 import { refUpdateRecord } from './ref-update.ts';
 import { type Refs, readRefs } from './ref-view.ts';
+import { eventProject } from './refs-changed.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
 export interface SourceDeps extends ProcessDeps {
@@ -24,6 +25,7 @@ export function createSource(deps: SourceDeps): Source {
       projects = context.projects;
       return processEvent(event, context, deps);
     },
+    coalesceKey: eventProject,
     async fetchChange(key, signal) {
       const named = readChangeKey(key, deps.connection);
       if (named === undefined) return undefined;

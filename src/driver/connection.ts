@@ -70,6 +70,8 @@ export interface ProcessedEvent {
   readonly firstLooks?: readonly ProjectKey[];
   /** What the host was asked, each with its time (kind `HostQuery`): shown below `EventProcess`. */
   readonly queries?: readonly Step[];
+  /** There is more at the host than was taken in: the event that asks for the rest, stored in the same commit. */
+  readonly again?: NewConnectionEvent;
   /** Things people did that had no effect, with the reason (an approval of an old commit): shown in `why` and in the trace. */
   readonly refusals: readonly { readonly change: Change; readonly text: string }[];
 }
@@ -84,6 +86,11 @@ export interface Source {
       readonly signal: AbortSignal;
     },
   ): Promise<ProcessedEvent>;
+  /**
+   * Events of equal keys that wait together are answered by one `process` of the first, because it reads the host as it is
+   * now. Undefined, or no such method: the event is processed by itself.
+   */
+  coalesceKey?(event: ConnectionEvent): string | undefined;
   /** Asks the host for a change; undefined: there is no such change. */
   fetchChange(key: ChangeKey, signal: AbortSignal): Promise<ChangeRecord | undefined>;
   /** Open changes known to depend on this one (git children, reverse `Depends-On`). */

@@ -3,10 +3,13 @@
  * tenants. One commit per event: gone from the connection's queue, there in the tenants' queues, with the refreshed changes,
  * the driver's memory, and the trace of the trip.
  *
+ * Events that ask the driver for the same look are answered together: one reading of the host, one trace, which names the
+ * deliveries it answers. Only those that were stored before the look began; later news means another look.
+ *
  * An event whose processing fails is tried again a few times with a pause, then laid aside where people see it; the ones
  * behind it go on. While the host cannot be reached at all, nothing is laid aside: the queue waits for it.
  */
-import type { DriverMemory, ProcessedEvent } from '../driver/connection.ts';
+import type { Connection, DriverMemory, ProcessedEvent } from '../driver/connection.ts';
 import { pause } from '../lib/pause.ts';
 import { isNewerRecord } from '../model/codec/record.ts';
 import { driverMemoryCodec } from '../model/codec/records.ts';
@@ -44,19 +47,44 @@ export async function processConnectionEvents(
   signal: AbortSignal,
 ): Promise<void> {
   for await (const batch of deps.queue.batches(signal)) {
-    for (const entry of batch) await processEntry(entry, deps, fence, signal);
+    for (const entries of groupedByLook(batch, deps.connection))
+      await processEntries(entries, deps, fence, signal);
   }
 }
 
-async function processEntry(
-  entry: QueueEntry<ConnectionEvent>,
+type Entries = readonly [QueueEntry<ConnectionEvent>, ...QueueEntry<ConnectionEvent>[]];
+
+/** In the order of the first of each group. */
+function groupedByLook(
+  batch: readonly QueueEntry<ConnectionEvent>[],
+  { source }: Connection,
+): readonly Entries[] {
+  const groups: [QueueEntry<ConnectionEvent>, ...QueueEntry<ConnectionEvent>[]][] = [];
+  const byKey = new Map<string, QueueEntry<ConnectionEvent>[]>();
+  for (const entry of batch) {
+    const key = source.coalesceKey?.(entry.value);
+    const known = key === undefined ? undefined : byKey.get(key);
+    if (known !== undefined) known.push(entry);
+    else {
+      const group: (typeof groups)[number] = [entry];
+      groups.push(group);
+      if (key !== undefined) byKey.set(key, group);
+    }
+  }
+  return groups;
+}
+
+async function processEntries(
+  entries: Entries,
   { clock: own, ...rest }: ConnectionEventsDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
+  const [entry, ...others] = entries;
+  const answered = others.map(other => other.value.deliveryId);
   // The web that took it in may have a clock that is ahead of ours.
   const clock = pipelineClock(own);
-  clock.catchUp([entry.value]);
+  clock.catchUp(entries.map(each => each.value));
   const deps: ConnectionEventsDeps = { ...rest, clock };
   const startedAt = clock.now();
   let failures: Attempts['failures'] = [];
@@ -82,10 +110,11 @@ async function processEntry(
         );
         const trace = givenUpRows(
           entry.value,
-          { startedAt, tries: attempt, failures, landings: new Map() },
+          { startedAt, tries: attempt, failures, landings: new Map(), answered },
           deps,
         );
-        await fence.commit([...deps.queue.deadLetter(entry, error), ...trace], deps.ids.uuid());
+        const letters = entries.flatMap(each => deps.queue.deadLetter(each, error));
+        await fence.commit([...letters, ...trace], deps.ids.uuid());
         return;
       }
       deps.log.warn(
@@ -96,7 +125,15 @@ async function processEntry(
       await pause(pauses[Math.min(attempt, pauses.length) - 1] ?? 30_000, signal);
       continue;
     }
-    if (await committed(entry, processed, { startedAt, tries: attempt, failures, begun }, deps, fence))
+    if (
+      await committed(
+        entries,
+        processed,
+        { startedAt, tries: attempt, failures, answered, begun },
+        deps,
+        fence,
+      )
+    )
       return;
     conflicts += 1;
     if (conflicts > MAX_CONFLICTS)
@@ -117,7 +154,7 @@ function reasonOf(error: unknown): FailureReason {
  *   be older than that. It has to be asked again.
  */
 async function committed(
-  entry: QueueEntry<ConnectionEvent>,
+  entries: Entries,
   processed: ProcessedEvent,
   { begun, ...attempts }: Omit<Attempts, 'landings'> & { readonly begun: number },
   deps: ConnectionEventsDeps,
@@ -130,7 +167,7 @@ async function committed(
   const keys = processed.changes.map(record => record.change.key);
   if (changes.changedSince(begun, keys)) return false;
   try {
-    const forward = forwardOperations(entry, processed, { ...attempts, landings }, deps);
+    const forward = forwardOperations(entries, processed, { ...attempts, landings }, deps);
     await fence.commit([...forward, ...memory], deps.ids.uuid());
   } catch (error) {
     if (await changes.conflict(error)) return false;

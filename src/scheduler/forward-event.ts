@@ -54,22 +54,26 @@ export interface ForwardDeps {
 export interface Attempts extends Pick<Processing, 'startedAt' | 'tries' | 'failures'> {
   /** Merges of ours it may tell of: root of the item by the commit a branch went to. */
   readonly landings: ReadonlyMap<string, SpanReference>;
+  /** Ids of the deliveries it was processed for, besides its own. */
+  readonly answered: readonly string[];
 }
 
+/** @param entries the event, and those it was processed for as well. */
 export function forwardOperations(
-  entry: QueueEntry<ConnectionEvent>,
+  entries: readonly [QueueEntry<ConnectionEvent>, ...QueueEntry<ConnectionEvent>[]],
   processed: ProcessedEvent,
   attempts: Attempts,
   deps: ForwardDeps,
 ): readonly Operation[] {
-  const event = entry.value;
-  const { startedAt, tries, failures } = attempts;
+  const event = entries[0].value;
+  const { startedAt, tries, failures, answered } = attempts;
   const processedAt = deps.clock.now();
   const origin = originOf(event, processed);
   const forwards = processed.events.map(trigger => ({ trigger, tenants: deps.tenantsOf(trigger.project) }));
   // What was seen for the first time comes first: what is behind it is matched against configuration as it is now.
   const operations: Operation[] = [
-    deps.queue.ack(entry),
+    ...entries.map(entry => deps.queue.ack(entry)),
+    ...againOperations(event, processed, processedAt, deps),
     ...firstLookOperations(processed, origin, processedAt, deps),
   ];
   for (const { trigger, tenants } of forwards) {
@@ -94,6 +98,7 @@ export function forwardOperations(
     driver: deps.connection.driver,
     processing: { startedAt, tries, failures, endedAt: processedAt, queries: processed.queries ?? [] },
     endedAt: deps.clock.now(),
+    answered,
   };
   const facts =
     forwards.length === 0
@@ -108,13 +113,13 @@ export function forwardOperations(
 /** The trace of an event that is laid aside after its last attempt. */
 export function givenUpRows(
   event: ConnectionEvent,
-  { startedAt, tries, failures }: Attempts,
+  { startedAt, tries, failures, answered }: Attempts,
   deps: ForwardDeps,
 ): readonly Operation[] {
   const endedAt = deps.clock.now();
   const reason = failures.at(-1)?.reason ?? 'not-understood';
   const processing = { startedAt, tries, failures, endedAt, queries: [] };
-  const trip = { driver: deps.connection.driver, processing, endedAt };
+  const trip = { driver: deps.connection.driver, processing, endedAt, answered };
   return ingestionRows([endedFacts(event, { kind: 'failed', reason }, trip)], endedAt, deps);
 }
 
@@ -127,6 +132,25 @@ function ingestionRows(
   if (style === undefined) return [];
   const spans = facts.flatMap(each => ingestionSpans(each, style));
   return outboxRows(deps.paths.spanOutbox, spans, spansCodec, at);
+}
+
+/** Without an id that is remembered: asked for once too often it finds nothing new, asked for never it loses something. */
+function againOperations(
+  { uuid, connection, sampled }: ConnectionEvent,
+  { again }: ProcessedEvent,
+  at: Nanoseconds,
+  { queue }: ForwardDeps,
+): readonly Operation[] {
+  if (again === undefined) return [];
+  const next = {
+    uuid: derivedUuid(uuid, 'again'),
+    connection,
+    ...again,
+    receivedAt: at,
+    storedAt: at,
+    sampled,
+  };
+  return queue.put(next);
 }
 
 function withTraceState(

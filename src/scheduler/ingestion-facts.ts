@@ -10,6 +10,8 @@ export interface Trip {
   readonly driver: string;
   readonly processing: Processing | null;
   readonly endedAt: Nanoseconds;
+  /** Ids of the other deliveries that were answered by the same processing. */
+  readonly answered: readonly string[];
 }
 
 /** @param causedBy root of the item whose merge the event tells of. */
@@ -47,7 +49,7 @@ export function endedFacts(event: ConnectionEvent, outcome: IngestionOutcome, tr
   };
 }
 
-function common(event: ConnectionEvent, { driver, processing, endedAt }: Trip) {
+function common(event: ConnectionEvent, { driver, processing, endedAt, answered }: Trip) {
   return {
     connection: event.connection,
     driver,
@@ -56,6 +58,7 @@ function common(event: ConnectionEvent, { driver, processing, endedAt }: Trip) {
     storedAt: event.storedAt,
     processing,
     endedAt,
+    answered,
     sampled: event.sampled,
   };
 }

@@ -90,6 +90,8 @@ const EVENT: readonly AttributeKey[] = [
   'eventType',
   'connection',
   'delivery',
+  'answeredDeliveries',
+  'answeredCount',
   'outcome',
   'reason',
   'tenants',

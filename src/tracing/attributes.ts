@@ -104,6 +104,9 @@ export const ATTRIBUTE = {
 
   // events
   delivery: 'gatehouse.delivery.id',
+  /** Deliveries without a trace of their own: this one's look answered them, too. The list is cut, the count is not. */
+  answeredDeliveries: 'gatehouse.delivery.answered',
+  answeredCount: 'gatehouse.delivery.answered_count',
   reason: 'gatehouse.reason',
   tenants: 'gatehouse.tenants',
   layoutVersion: 'gatehouse.layout.version',

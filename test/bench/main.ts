@@ -41,6 +41,7 @@ const BENCHMARKS: { readonly [name: string]: () => Promise<readonly Row[]> } = {
   spans: async () => (await import('./spans.ts')).benchSpans(),
   executor: async () => (await import('./executor.ts')).benchExecutor(),
   latency: async () => (await import('./push-latency.ts')).benchPushLatency(),
+  burst: async () => (await import('./burst.ts')).benchBurst(),
   webhook: async () => (await import('./webhook.ts')).benchWebhook(),
   zookeeper: async () => (await import('./zookeeper.ts')).benchZooKeeper(),
 };

@@ -120,7 +120,11 @@ export function observe(deps: ObserverDeps): Observer {
     if (!deps.traced()) return true;
     const roots = sink.spans.filter(span => span.parentSpanId === null);
     const followed = new Set(roots.map(span => span.attributes['gatehouse.link.follows']));
-    const arrived = roots.some(span => span.attributes['gatehouse.delivery.id'] === delivery);
+    const arrived = roots.some(
+      ({ attributes }) =>
+        attributes['gatehouse.delivery.id'] === delivery ||
+        [attributes['gatehouse.delivery.answered']].flat().includes(delivery),
+    );
     // An earlier event may have brought the news already: then that one must have reached the tenant.
     const forwarded = roots.filter(span => span.attributes['gatehouse.outcome'] === 'forwarded');
     return arrived && forwarded.every(span => followed.has(span.traceId));

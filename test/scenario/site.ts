@@ -26,6 +26,8 @@ export interface SiteOptions {
   readonly sections: readonly string[];
   readonly store: SiteStore;
   readonly clock: Clock;
+  /** Seconds; default 0: the hosts are asked once, at the start. */
+  readonly pollInterval?: number;
 }
 
 export type SiteStore =
@@ -62,6 +64,7 @@ function settingsText({
   tracing: more,
   sections,
   store,
+  pollInterval = 0,
 }: SiteOptions): string {
   const tracing = `enabled = ${!tracingOff}\nendpoint = ${collector}\ntimeout = 10000`;
   return `[scheduler]
@@ -85,7 +88,7 @@ ${sections.join('\n')}
 driver = git
 baseurl = ${path.join(root, 'repositories')}
 webhook_token = ${TOKEN}
-poll_interval = 0
+poll_interval = ${pollInterval}
 `;
 }
 

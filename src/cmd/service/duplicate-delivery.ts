@@ -28,7 +28,7 @@ export async function tellDuplicate(
   if (style === undefined || !event.sampled) return;
   const endedAt = deps.clock.now();
   const outcome = { kind: 'discarded', reason: 'this delivery was taken in before' } as const;
-  const facts = endedFacts(event, outcome, { driver, processing: null, endedAt });
+  const facts = endedFacts(event, outcome, { driver, processing: null, endedAt, answered: [] });
   const rows = outboxRows(deps.paths.spanOutbox, ingestionSpans(facts, style), spansCodec, endedAt);
   try {
     await deps.store.multi(rows);

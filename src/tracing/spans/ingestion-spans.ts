@@ -37,6 +37,8 @@ export interface IngestionFacts {
   /** The driver's event name, e.g. `proposed`; the host's name while it is not known better. */
   readonly type: string;
   readonly deliveryId: string;
+  /** Other deliveries that asked for the same look and were answered by it; they have no trace of their own. */
+  readonly answered: readonly string[];
   readonly project: ProjectKey | null;
   readonly change: Change | null;
   /** First byte reached us. */
@@ -72,6 +74,9 @@ export function ingestionSpans(facts: IngestionFacts, options: SpanOptions): rea
     own: {
       eventType: facts.type,
       delivery: facts.deliveryId,
+      ...(facts.answered.length === 0
+        ? {}
+        : { answeredDeliveries: facts.answered, answeredCount: facts.answered.length }),
       ...aboutAttributes(facts.change, facts.project, options),
       ...outcomeAttributes(outcome),
       linkCausedBy: facts.causedBy?.traceId,

@@ -62,8 +62,8 @@ export function createGate(host: CodeHost): Gate {
     };
   }
 
-  async function take(news: NewConnectionEvent): Promise<ProcessedEvent | undefined> {
-    if (seen.has(news.deliveryId)) return undefined;
+  async function take(news: NewConnectionEvent): Promise<readonly ProcessedEvent[]> {
+    if (seen.has(news.deliveryId)) return [];
     seen.add(news.deliveryId);
     const processed = await host.connection.source.process(eventOf(news), {
       projects: new Set(host.projects),
@@ -73,7 +73,7 @@ export function createGate(host: CodeHost): Gate {
     // As the store does: what is kept is plain JSON.
     for (const { key, value } of processed.memory) remembered.set(key, JSON.parse(JSON.stringify(value)));
     for (const record of processed.changes) cache.set(record.change.key, record);
-    return processed;
+    return processed.again === undefined ? [processed] : [processed, ...(await take(processed.again))];
   }
 
   function record(key: ChangeKey): ChangeRecord {
@@ -100,8 +100,7 @@ export function createGate(host: CodeHost): Gate {
     async settle() {
       const all: ProcessedEvent[] = [];
       for (const news of await host.news()) {
-        const processed = await take(news);
-        if (processed !== undefined) all.push(processed);
+        all.push(...(await take(news)));
       }
       return {
         events: all.flatMap(({ events }) => events),

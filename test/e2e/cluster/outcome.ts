@@ -183,7 +183,12 @@ function deliveryProblems({ deliveries, sink }: Cluster, pushed: readonly Pushed
     if (span.parentSpanId === null && typeof span.attributes['gatehouse.delivery.id'] === 'string')
       arrived.set(span.spanId, span);
   const roots = [...arrived.values()];
-  const ids = new Set(roots.map(span => span.attributes['gatehouse.delivery.id']));
+  const ids = new Set(
+    roots.flatMap(({ attributes }) => [
+      attributes['gatehouse.delivery.id'],
+      ...[attributes['gatehouse.delivery.answered'] ?? []].flat(),
+    ]),
+  );
   const lost = [...new Set(deliveries.taken)].filter(id => !ids.has(`delivery-${id}`));
   return [
     ...lost.map(id => `delivery ${id} was taken and never ended`),

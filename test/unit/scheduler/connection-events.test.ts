@@ -28,7 +28,11 @@ import { eventually, openStand, type Stand } from './stand.ts';
 const change = proposedChange('master/login');
 const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
 
-async function open(stand: Stand, process: Source['process']) {
+async function open(
+  stand: Stand,
+  process: Source['process'],
+  coalesceKey?: NonNullable<Source['coalesceKey']>,
+) {
   const { store, paths, clock, ids, log } = stand;
   const queue = new EventQueue<ConnectionEvent>({
     store,
@@ -54,7 +58,11 @@ async function open(stand: Stand, process: Source['process']) {
   ])
     await ensureNode(store, path);
   const changes = await openChangeCache(['local'], store, paths, error => log.error({ err: error }, 'cache'));
-  const connection = { name: 'local', driver: 'git', source: { process } } as unknown as Connection;
+  const connection = {
+    name: 'local',
+    driver: 'git',
+    source: { process, coalesceKey },
+  } as unknown as Connection;
   const fence = await stand.fence('local');
   const stop = new AbortController();
   const loop = processConnectionEvents(
@@ -329,6 +337,82 @@ test('an event that tells of a merge of ours links to the item that merged', asy
   const [root] = await world.spans();
   expect(root?.attributes['gatehouse.link.caused_by']).toBe(item);
   expect(root?.links).toMatchObject([rootSpanOf(item)]);
+  await world.end();
+});
+
+test('what a look left unread is looked at at once, as an event of its own', async () => {
+  await using stand = openStand();
+  const seen: string[] = [];
+  const world = await open(stand, async event => {
+    seen.push(event.deliveryId);
+    return {
+      ...NOTHING,
+      events: [trigger(event, 'proposed')],
+      ...(seen.length < 3
+        ? { again: { type: 'refs-changed', deliveryId: `rest-${seen.length}`, payload: {} } }
+        : {}),
+    };
+  });
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 3, 'all are taken');
+  expect(seen).toEqual(['d1', 'rest-1', 'rest-2']);
+  expect(await world.queue.depth()).toBe(0);
+  await world.end();
+});
+
+test('one look answers all events that waited for it, and one trace names them; what comes later means another', async () => {
+  await using stand = openStand();
+  const seen: string[] = [];
+  const under = Promise.withResolvers<void>();
+  const world = await open(
+    stand,
+    async event => {
+      seen.push(event.deliveryId);
+      if (seen.length === 1) await under.promise;
+      return { ...NOTHING, discarded: 'the refs are as they were' };
+    },
+    () => 'acme/app',
+  );
+  await world.offer('d1');
+  await eventually(async () => seen.length === 1, 'the first look has begun');
+  for (const id of ['d2', 'd3', 'd4']) await world.offer(id);
+  under.resolve();
+  await eventually(async () => (await world.queue.depth()) === 0, 'all are answered');
+  expect(seen).toEqual(['d1', 'd2']);
+  const roots = (await world.spans()).filter(span => span.parent === null);
+  expect(
+    roots.map(({ attributes }) => [
+      attributes['gatehouse.delivery.id'],
+      attributes['gatehouse.delivery.answered'],
+      attributes['gatehouse.delivery.answered_count'],
+    ]),
+  ).toEqual([
+    ['d1', undefined, undefined],
+    ['d2', ['d3', 'd4'], 2],
+  ]);
+  await world.end();
+});
+
+test('events that ask for one look that fails are laid aside together', async () => {
+  await using stand = openStand();
+  let tries = 0;
+  const under = Promise.withResolvers<void>();
+  const world = await open(
+    stand,
+    async event => {
+      if (event.deliveryId === 'other') {
+        await under.promise;
+        return { ...NOTHING, discarded: 'nothing' };
+      }
+      tries += 1;
+      throw new Error('poison');
+    },
+    event => (event.deliveryId === 'other' ? undefined : 'acme/app'),
+  );
+  for (const id of ['other', 'd1', 'd2', 'd3']) await world.offer(id);
+  under.resolve();
+  await eventually(async () => (await world.queue.deadLetters()).length === 3, 'they are laid aside');
+  expect(tries).toBe(5);
   await world.end();
 });
 

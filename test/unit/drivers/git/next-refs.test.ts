@@ -40,7 +40,7 @@ const anyRefs = fc
 describe('news taken in parts', () => {
   test('arrives at what is there, each part no larger than allowed', () => {
     fc.assert(
-      fc.property(anyRefs, anyRefs, fc.integer({ min: 1, max: 4 }), (before, now, most) => {
+      fc.property(anyRefs, anyRefs, fc.integer({ min: 2, max: 4 }), (before, now, most) => {
         let at = before;
         for (let parts = 0; refsDigest(at) !== refsDigest(now); parts += 1) {
           const next = nextRefs(at, now, templates, most);
@@ -53,24 +53,40 @@ describe('news taken in parts', () => {
     );
   });
 
-  test('takes branches first, approvals last', () => {
-    const now = refs('heads/gate/a/x', 'heads/for/a/x', 'tags/v1', 'heads/a');
-    const order: string[] = [];
-    for (let at: Refs = new Map(); at.size < now.size; ) {
-      const next = nextRefs(at, now, templates, 1);
-      order.push(...[...next.keys()].filter(ref => !at.has(ref)));
+  test('takes branches and tags first, then what is approved together with its proposal, other proposals last', () => {
+    const now = refs(
+      'heads/for/a/1',
+      'heads/for/a/2',
+      'heads/gate/a/x',
+      'heads/gate/a/y',
+      'heads/for/a/x',
+      'tags/v1',
+      'heads/a',
+    );
+    // The proposal of y was taken before.
+    const before = refs('heads/for/a/y');
+    const parts: string[][] = [];
+    for (let at = before; at.size < now.size + 1; ) {
+      const next = nextRefs(at, new Map([...now, ...before]), templates, 2);
+      parts.push([...next.keys()].filter(ref => !at.has(ref)).map(ref => ref.slice('refs/'.length)));
       at = next;
     }
-    expect(order).toEqual(['refs/heads/a', 'refs/tags/v1', 'refs/heads/for/a/x', 'refs/heads/gate/a/x']);
+    expect(parts).toEqual([
+      ['heads/a', 'tags/v1'],
+      ['heads/gate/a/x', 'heads/for/a/x'],
+      ['heads/gate/a/y', 'heads/for/a/1'],
+      ['heads/for/a/2'],
+    ]);
   });
 
   test('knows all branches and tags from the first look on', () => {
-    const now = refs('heads/a', 'heads/b', 'tags/v1', 'heads/for/a/x', 'heads/for/a/y');
-    expect([...nextRefs(undefined, now, templates, 1).keys()]).toEqual([
+    const now = refs('heads/a', 'heads/b', 'tags/v1', 'heads/for/a/x', 'heads/for/a/y', 'heads/for/a/z');
+    expect([...nextRefs(undefined, now, templates, 2).keys()]).toEqual([
       'refs/heads/a',
       'refs/heads/b',
       'refs/tags/v1',
       'refs/heads/for/a/x',
+      'refs/heads/for/a/y',
     ]);
   });
 });

@@ -59,6 +59,60 @@ describe('a change asked for by its key', () => {
   });
 });
 
+describe('more proposals than one look takes', () => {
+  const topicOf = (event: { readonly change: { readonly ref: string } }) =>
+    event.change.ref.slice('refs/heads/for/main/'.length);
+
+  test('are all taken because of one piece of news, each approval with its proposal', async () => {
+    const [project] = host.projects;
+    const app = host.repository(project);
+    const gate = createGate(host);
+    await gate.settle();
+    const commit = await app.commit({ ref: 'refs/heads/work', parents: [await app.tip('refs/heads/main')] });
+    await app.git('update-ref', '-d', 'refs/heads/work');
+    const topics = Array.from({ length: 120 }, (_, index) => `t${index}`);
+    const refs = topics.flatMap(topic => [`for/main/${topic}`, `gate/main/${topic}`]);
+    await app.raw(
+      ['update-ref', '--stdin'],
+      refs.map(ref => `create refs/heads/${ref} ${commit}\n`).join(''),
+    );
+
+    const [news = expect.unreachable('no news')] = await host.news();
+    const first = await gate.peek(gate.eventOf(news));
+    expect(first.again).toBeDefined();
+    const approved = first.events.filter(({ type }) => type === 'approved').map(topicOf);
+    expect(approved).toHaveLength(50);
+    expect(first.events.filter(({ type }) => type === 'proposed').map(topicOf)).toEqual(approved);
+
+    const { events } = await gate.settle();
+    expect(
+      events
+        .filter(({ type }) => type === 'approved')
+        .map(topicOf)
+        .toSorted(),
+    ).toEqual(topics.toSorted());
+    expect((await gate.settle()).events).toEqual([]);
+  });
+
+  test('keep what they build on, although that is taken later', async () => {
+    const [project] = host.projects;
+    const app = host.repository(project);
+    const gate = createGate(host);
+    await gate.settle();
+    const below = await host.propose({ topic: 'zz-below' });
+    const above = await host.propose({ topic: 'aa-above', on: 'zz-below' });
+    await host.approve('aa-above');
+    const others = Array.from({ length: 110 }, (_, index) => `refs/heads/for/main/m${index}`);
+    await app.raw(['update-ref', '--stdin'], others.map(ref => `create ${ref} ${below.commit}\n`).join(''));
+
+    const [news = expect.unreachable('no news')] = await host.news();
+    const first = await gate.peek(gate.eventOf(news));
+    expect(first.changes.map(({ change }) => change.key)).not.toContain(below.key);
+    const record = first.changes.find(({ change }) => change.key === above.key);
+    expect(record?.dependsOn).toContain(below.key);
+  });
+});
+
 describe('the branches of a project', () => {
   test('are those that are neither proposals nor approvals', async () => {
     await host.propose({ topic: 'a' });

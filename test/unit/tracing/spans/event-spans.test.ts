@@ -20,6 +20,7 @@ const ingestion: IngestionFacts = {
   connection: 'local',
   driver: 'git',
   type: 'proposed',
+  answered: [],
   deliveryId: 'd-1',
   project: APP,
   change: proposedChange('master/login'),
