@@ -8,11 +8,12 @@ COPY package.json package-lock.json ./
 RUN npm ci --omit=dev --ignore-scripts --no-audit --no-fund && npm cache clean --force
 
 FROM node:24.21.0-bookworm-slim
-# git does the merging, bubblewrap isolates jobs, openssh-client reaches code hosts over ssh.
+# git does the merging, bubblewrap isolates jobs, openssh-client reaches code hosts over ssh; tini is the first process: it reaps what
+# sandboxes leave behind, and passes signals on.
 # Debian's security updates are wanted, so its packages have no versions here.
 # hadolint ignore=DL3008
 RUN apt-get update \
-    && apt-get install --yes --no-install-recommends git bubblewrap ca-certificates openssh-client \
+    && apt-get install --yes --no-install-recommends git bubblewrap ca-certificates openssh-client tini \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /opt/gatehouse
 COPY --from=packages /opt/gatehouse/node_modules node_modules
@@ -26,5 +27,5 @@ RUN printf '#!/bin/sh\nexec node /opt/gatehouse/src/cmd/main.ts "$@"\n' > /usr/l
 # The image's user `node`. What is mounted at /var/lib/gatehouse must be writable for it; a new named volume is.
 USER 1000
 WORKDIR /var/lib/gatehouse
-ENTRYPOINT ["gatehouse"]
+ENTRYPOINT ["tini", "-s", "--", "gatehouse"]
 CMD ["start", "-c", "/etc/gatehouse/gatehouse.conf"]

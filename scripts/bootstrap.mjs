@@ -6,10 +6,13 @@
  * This is the only file that must run on the system's Node (20 or newer): everything else may rely on the Node that
  * the `node` package brings. An install happens when `node_modules` does not match `package-lock.json` (a stamp of the
  * lock file's hash, written after a successful `npm ci`). Nothing is asked, nothing is installed globally.
+ *
+ * Packages run no code while they are installed (`--ignore-scripts`, whatever this npm makes of `allowScripts`), but for one: the `node`
+ * package fetches the program for this machine in its script, which is run by name.
  */
 import { spawn, spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { constants } from 'node:os';
 import path from 'node:path';
 
@@ -23,17 +26,33 @@ const lock = createHash('sha256')
 const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === lock;
 if (!installed) {
   process.stderr.write('Installing the pinned packages (npm ci), once ...\n');
-  const npm = spawnSync('npm', ['ci', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: root,
-    stdio: ['ignore', 2, 2],
-  });
-  if (npm.status !== 0) {
-    process.stderr.write(
-      `npm ci failed (${npm.error?.message ?? `exit status ${npm.status}`}); see its output above.\n`,
-    );
-    process.exit(1);
-  }
+  install('npm ci', 'npm', ['ci', '--ignore-scripts'], root);
+  const node = path.join(root, 'node_modules', 'node');
+  install('fetching the pinned Node', process.execPath, ['installArchSpecificPackage.js'], node);
+  // npm makes no link to a program that is not there yet.
+  rmSync(path.join(binaries, 'node'), { force: true });
+  symlinkSync('../node/bin/node', path.join(binaries, 'node'));
   writeFileSync(stamp, lock);
+}
+
+/** @param what for people. Ends this process where it fails. */
+function install(what, program, args, cwd) {
+  const { status, error } = spawnSync(program, args, {
+    cwd,
+    stdio: ['ignore', 2, 2],
+    env: {
+      ...process.env,
+      npm_config_audit: 'false',
+      npm_config_fund: 'false',
+      npm_config_loglevel: 'error',
+      npm_config_prefer_offline: 'true',
+    },
+  });
+  if (status === 0) return;
+  process.stderr.write(
+    `${what} failed (${error?.message ?? `exit status ${status}`}); see its output above.\n`,
+  );
+  process.exit(1);
 }
 
 const [command, ...args] = process.argv.slice(2);

@@ -1,15 +1,14 @@
-/** The status page in a real browser. Needs chromium; where there is none these tests are named as not run. */
-import { existsSync } from 'node:fs';
+/** The status page in a real browser. */
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest';
 import { addMilliseconds, type Clock } from '../../src/lib/clock.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
+import { describeOnChromium } from '../setup/chromium.ts';
 import { type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
 import { checkItems, gateItems, NOW } from '../unit/web/sample-gate.ts';
 import { at, sampleChange, sampleItem, uuidOf } from '../unit/web/sample-item.ts';
 
-const CHROMIUM = process.env.CHROMIUM ?? '/usr/bin/chromium';
 const ARGUMENTS = [
   '--no-sandbox',
   '--disable-dev-shm-usage',
@@ -23,7 +22,7 @@ function runningClock(): Clock {
   return { now: () => addMilliseconds(NOW, performance.now() - start), monotonic: () => performance.now() };
 }
 
-describe.runIf(existsSync(CHROMIUM))('the page', () => {
+describeOnChromium('the page', executablePath => {
   let browser: Browser;
   let web: FakeWeb;
   let page: Page;
@@ -31,7 +30,7 @@ describe.runIf(existsSync(CHROMIUM))('the page', () => {
   let problems: string[];
 
   beforeAll(async () => {
-    browser = await chromium.launch({ executablePath: CHROMIUM, args: ARGUMENTS });
+    browser = await chromium.launch({ executablePath, args: ARGUMENTS });
   });
   afterAll(() => browser.close());
 

@@ -1,84 +1,137 @@
 /**
- * Before the first test: a real ZooKeeper, and Ansible, for those that want them. Each is looked for and installed where that is
- * possible; of ZooKeeper one server is started for the whole run, and tests keep apart by a root node each. What cannot be had: one
- * line says why, the tests that need it are counted as skipped, and the last lines of the run say how many.
+ * Before the first test: a real ZooKeeper, Ansible, bubblewrap and Chromium, for those that want them. Each is looked for, and installed
+ * where that is possible; of ZooKeeper one server is started for the whole run, and tests keep apart by a root node each. What
+ * cannot be had: one line says why, and the tests that need it are skipped by name. The last lines of the run count them; as root
+ * on Debian they fail the run (`skipped-tests.ts`).
  */
-import type { TestProject } from 'vitest/node';
-import type { ServerSearch } from '../fake/zookeeper/find-server.ts';
+import { existsSync, readFileSync } from 'node:fs';
+import type { TestCase, TestProject } from 'vitest/node';
 import { findOrInstallServer } from '../fake/zookeeper/install-server.ts';
 import { startZooKeeper } from '../fake/zookeeper/server.ts';
 import { findOrInstallAnsible } from './find-ansible.ts';
-import { ON_ANSIBLE, ON_REAL_ZOOKEEPER, type ProvidedAnsible } from './provided.ts';
+import { findOrInstallBubblewrap } from './find-bubblewrap.ts';
+import { findOrInstallChromium } from './find-chromium.ts';
+import {
+  absent,
+  declined,
+  ON_ANSIBLE,
+  ON_BUBBLEWRAP,
+  ON_CHROMIUM,
+  ON_REAL_ZOOKEEPER,
+  type ProvidedProgram,
+} from './provided.ts';
+import { type MissingTool, reportSkips } from './skipped-tests.ts';
 
 /** A run of nothing but these does without the server. */
 const WITHOUT = /\/test\/(unit|property|simulation|golden)\//;
 const BUT = /zookeeper/;
 
-type End = () => Promise<void>;
+const PROGRAMS = [
+  { key: 'ansible', what: 'Ansible', mark: ON_ANSIBLE, files: /ansible/, find: findOrInstallAnsible },
+  {
+    key: 'bubblewrap',
+    what: 'bubblewrap',
+    mark: ON_BUBBLEWRAP,
+    files: /\/test\/(unit\/executor|scenario|check|e2e|conformance)\//,
+    find: findOrInstallBubblewrap,
+  },
+  {
+    key: 'chromium',
+    what: 'Chromium',
+    mark: ON_CHROMIUM,
+    files: /\/test\/e2e\/page/,
+    find: findOrInstallChromium,
+  },
+] as const satisfies readonly {
+  readonly key: string;
+  readonly what: string;
+  readonly mark: string;
+  /** A run without any such file does without the program. */
+  readonly files: RegExp;
+  find(): Promise<ProvidedProgram>;
+}[];
 
-export async function setup(project: TestProject): Promise<End> {
+/** What a run has of one tool. */
+interface Readied {
+  /** Said when the run ends. */
+  readonly line?: string;
+  readonly missing?: MissingTool;
+  readonly end?: () => Promise<void>;
+}
+
+export async function setup(project: TestProject): Promise<() => Promise<void>> {
   const files = project.vitest.state.getPaths();
-  const ends = [
-    await setUpZooKeeper(
-      project,
-      files.some(file => !WITHOUT.test(file) || BUT.test(file)),
-    ),
-    await setUpAnsible(
-      project,
-      files.some(file => /ansible/.test(file)),
-    ),
-  ];
+  const wantsServer = files.some(file => !WITHOUT.test(file) || BUT.test(file));
+  const readied = [await readyZooKeeper(project, wantsServer)];
+  for (const { key, what, mark, files: which, find } of PROGRAMS) {
+    const wanted = files.some(file => which.test(file));
+    const found = wanted ? await find() : NOT_WANTED;
+    project.provide(key, found);
+    readied.push(
+      found.kind === 'found'
+        ? { line: `${what}: ${found.program}` }
+        : { missing: { what, mark, wanted, absent: found } },
+    );
+  }
+  for (const { missing } of readied)
+    if (missing?.wanted === true)
+      say(`${missing.what}: none (${missing.absent.reason}); the tests that need it are skipped`);
   return async () => {
-    for (const end of ends) await end();
+    for (const { end } of readied) await end?.();
+    for (const { line } of readied) if (line !== undefined) say(line);
+    sayWhatWasSkipped(
+      project,
+      readied.flatMap(({ missing }) => missing ?? []),
+    );
   };
 }
 
-async function setUpZooKeeper(project: TestProject, wanted: boolean): Promise<End> {
-  const search: ServerSearch = wanted
-    ? await findOrInstallServer()
-    : { kind: 'none', reason: 'no file of this run asked for one', installable: false };
+const NOT_WANTED = absent('no file of this run asked for it');
+
+async function readyZooKeeper(project: TestProject, wanted: boolean): Promise<Readied> {
+  const none = process.env.GATEHOUSE_TEST_ZOOKEEPER === 'none';
+  const search = wanted ? await findOrInstallServer() : NOT_WANTED;
   if (search.kind === 'none') {
-    const { reason } = search;
-    project.provide('zooKeeper', { kind: 'none', reason });
-    return absent(project, { wanted, what: 'real ZooKeeper', mark: ON_REAL_ZOOKEEPER, reason });
+    const missing = none ? declined('GATEHOUSE_TEST_ZOOKEEPER') : absent(search.reason);
+    project.provide('zooKeeper', missing);
+    return { missing: { what: 'real ZooKeeper', mark: ON_REAL_ZOOKEEPER, wanted, absent: missing } };
   }
   const server = await startZooKeeper({ server: search });
   project.provide('zooKeeper', { kind: 'found', server: search, host: server.host, port: server.port });
-  return async () => {
-    await server[Symbol.asyncDispose]();
-    say(`real ZooKeeper: ${search.description}`);
+  return {
+    line: `real ZooKeeper: ${search.description}`,
+    end: async () => server[Symbol.asyncDispose](),
   };
 }
 
-async function setUpAnsible(project: TestProject, wanted: boolean): Promise<End> {
-  const found: ProvidedAnsible = wanted
-    ? await findOrInstallAnsible()
-    : { kind: 'none', reason: 'no file of this run asked for it' };
-  project.provide('ansible', found);
-  if (found.kind === 'found') return async () => say(`Ansible: ${found.program}`);
-  return absent(project, { wanted, what: 'Ansible', mark: ON_ANSIBLE, reason: found.reason });
+function sayWhatWasSkipped(project: TestProject, missing: readonly MissingTool[]): void {
+  const tests = project.vitest.state.getTestModules().flatMap(module => [...module.children.allTests()]);
+  const { lines, failed } = reportSkips({
+    names: tests.filter(isSkipped).map(({ fullName }) => fullName),
+    missing,
+    strict: isRootOnDebian() && !isSelection(project, tests),
+  });
+  for (const line of lines) say(line);
+  if (failed) process.exitCode = 1;
 }
 
-interface Absent {
-  readonly wanted: boolean;
-  readonly what: string;
-  readonly mark: string;
-  readonly reason: string;
+function isSkipped(test: TestCase): boolean {
+  return test.result().state === 'skipped';
 }
 
-function absent(project: TestProject, { wanted, what, mark, reason }: Absent): End {
-  if (wanted) say(`${what}: none (${reason}); the tests that need it are skipped`);
-  return async () => {
-    const count = skippedTests(project, mark);
-    if (wanted || count > 0) say(`${what}: none (${reason}), ${count} tests skipped`);
-  };
+/** Tests were left out by name or by a `.only`. */
+function isSelection(project: TestProject, tests: readonly TestCase[]): boolean {
+  return (
+    project.vitest.config.testNamePattern !== undefined ||
+    tests.some(({ options }) => options.mode === 'only')
+  );
 }
 
-function skippedTests(project: TestProject, mark: string): number {
-  let count = 0;
-  for (const module of project.vitest.state.getTestModules())
-    for (const test of module.children.allTests('skipped')) if (test.fullName.includes(mark)) count++;
-  return count;
+function isRootOnDebian(): boolean {
+  const release = '/etc/os-release';
+  return (
+    process.getuid?.() === 0 && existsSync(release) && /^ID="?debian"?$/m.test(readFileSync(release, 'utf8'))
+  );
 }
 
 function say(line: string): void {

@@ -10,16 +10,27 @@ export type ProvidedZooKeeper =
       readonly host: string;
       readonly port: number;
     }
-  | { readonly kind: 'none'; readonly reason: string };
+  | AbsentTool;
 
-export type ProvidedAnsible =
-  | { readonly kind: 'found' /** Its path, the same for jobs. */; readonly program: string }
-  | { readonly kind: 'none'; readonly reason: string };
+/** A program of the machine. */
+export type ProvidedProgram =
+  | { readonly kind: 'found' /** Its path. */; readonly program: string }
+  | AbsentTool;
+
+export interface AbsentTool {
+  readonly kind: 'none';
+  readonly reason: string;
+  /** The run asked to go without it (`GATEHOUSE_TEST_…=none`): its tests are skipped on any machine. */
+  readonly declined: boolean;
+}
 
 declare module 'vitest' {
   interface ProvidedContext {
     zooKeeper: ProvidedZooKeeper;
-    ansible: ProvidedAnsible;
+    /** The same path for jobs. */
+    ansible: ProvidedProgram;
+    bubblewrap: ProvidedProgram;
+    chromium: ProvidedProgram;
   }
 }
 
@@ -28,3 +39,18 @@ export const ON_REAL_ZOOKEEPER = '(real ZooKeeper)';
 
 /** In the name of each test that needs Ansible, likewise. */
 export const ON_ANSIBLE = '(Ansible)';
+
+/** In the name of each test that needs bubblewrap and a system that lets it make namespaces. */
+export const ON_BUBBLEWRAP = '(bubblewrap)';
+
+/** In the name of each test that needs a browser. */
+export const ON_CHROMIUM = '(Chromium)';
+
+/** @param variable e.g. `GATEHOUSE_TEST_ANSIBLE`. */
+export function declined(variable: string): AbsentTool {
+  return { kind: 'none', reason: `${variable}=none`, declined: true };
+}
+
+export function absent(reason: string): AbsentTool {
+  return { kind: 'none', reason, declined: false };
+}

@@ -133,6 +133,11 @@ test.each(ours)(
 );
 
 describe('the installation', () => {
+  test('has an init in its image, which reaps what sandboxes leave behind', () => {
+    expect(dockerfile).toMatch(/apt-get install .*[^-]\btini\b/);
+    expect(dockerfile).toContain('ENTRYPOINT ["tini", "-s", "--", "gatehouse"]');
+  });
+
   test('has every component, and two schedulers', () => {
     const components = ours.flatMap(([, { command }]) => (command?.[0] === 'start' ? [command[1]] : []));
     expect(components.toSorted()).toEqual([...COMPONENTS].toSorted());

@@ -1,11 +1,12 @@
 /**
  * What a hostile job tries, with real processes. The first half must hold with and without a sandbox; the second needs
- * bubblewrap, and is named and counted as not run where the self-test fails.
+ * bubblewrap.
  */
 import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { describeOnBubblewrap } from '../../setup/bubblewrap.ts';
 import { buildRequest, openBench, script, until } from './fixture.ts';
 import { processesWith } from './processes.ts';
 
@@ -152,18 +153,15 @@ done; echo tried`),
   });
 
   if (mode === 'none') continue;
-  const reason = isolated ? '' : ` [not run: ${bench.executor.sandboxReport}]`;
 
-  describe(`the walls of the sandbox${reason}`, () => {
-    const sandboxed = test.runIf(isolated);
-
+  describeOnBubblewrap('the walls of the sandbox', () => {
     async function attempt(body: string, jobFacts = {}): Promise<string> {
       const commit = await bench.commit({ 'ci/try.sh': script(body) });
       const { log } = await bench.submit(buildRequest(commit, { run: ['ci/try.sh'] }, { jobFacts })).ended;
       return log;
     }
 
-    sandboxed('a fork bomb hits the limit on processes and ends with the build', async () => {
+    test('a fork bomb hits the limit on processes and ends with the build', async () => {
       const log = await attempt(
         'bomb() { bomb | bomb & }; bomb 2>/dev/null; i=0; while [ $i -lt 200 ]; do sleep 4713 & i=$((i+1)); done; echo unbounded',
       );
@@ -171,7 +169,7 @@ done; echo tried`),
       expect(await processesWith('4713')).toEqual([]);
     });
 
-    sandboxed('only the work directory is writable, and memory-backed places are small', async () => {
+    test('only the work directory is writable, and memory-backed places are small', async () => {
       const log =
         await attempt(`for place in / /dev /etc /usr /gatehouse /playbooks /git /home; do (: > $place/probe) 2>/dev/null && echo "WRITABLE $place"; done
 df -k --output=size,target /tmp /dev/shm "$HOME" | awk 'NR>1 && $1 > 600000 {print "LARGE " $2}'; echo tried`);
@@ -179,36 +177,30 @@ df -k --output=size,target /tmp /dev/shm "$HOME" | awk 'NR>1 && $1 > 600000 {pri
       expect(log).not.toMatch(/WRITABLE|LARGE/);
     });
 
-    sandboxed(
-      'nothing of the host is seen: files, processes, descriptors, environment of the service',
-      async () => {
-        const log =
-          await attempt(`for place in ${bench.folder} /root /etc/shadow /etc/hostname /run /sys /boot /srv /oldroot; do [ -e $place ] && echo "SEEN $place"; done
+    test('nothing of the host is seen: files, processes, descriptors, environment of the service', async () => {
+      const log =
+        await attempt(`for place in ${bench.folder} /root /etc/shadow /etc/hostname /run /sys /boot /srv /oldroot; do [ -e $place ] && echo "SEEN $place"; done
 ls -d /proc/[0-9]* | wc -l | awk '$1 > 10 {print "SEEN processes"}'
 for n in $(ls /proc/self/fd); do [ $n -gt 3 ] && echo "SEEN descriptor $n"; done
 tr '\\0' '\\n' < /proc/1/environ | grep -vE '^(PATH|PWD)=' | sed 's/^/SEEN environment /'
 cat /proc/1/root/etc/shadow 2>/dev/null && echo SEEN shadow; echo looked`);
-        expect(log).toContain('| looked');
-        expect(log).not.toContain('SEEN');
-      },
-    );
+      expect(log).toContain('| looked');
+      expect(log).not.toContain('SEEN');
+    });
 
-    sandboxed(
-      'there is no way to more rights: no capabilities, no namespaces, no mounts, no set-uid',
-      async () => {
-        const log =
-          await attempt(`grep CapEff /proc/self/status | grep -qv '0000000000000000' && echo GAINED capabilities
+    test('there is no way to more rights: no capabilities, no namespaces, no mounts, no set-uid', async () => {
+      const log =
+        await attempt(`grep CapEff /proc/self/status | grep -qv '0000000000000000' && echo GAINED capabilities
 unshare -U true 2>/dev/null && echo GAINED namespace
 mount -t tmpfs none /tmp 2>/dev/null && echo GAINED mount
 mknod /tmp/null c 1 3 2>/dev/null && echo GAINED device
 cp /usr/bin/id suid && chmod 4755 suid; chown 0 suid 2>/dev/null && echo GAINED chown
 bwrap --ro-bind / / true 2>/dev/null && echo GAINED nesting; echo tried`);
-        expect(log).toContain('| tried');
-        expect(log).not.toContain('GAINED');
-      },
-    );
+      expect(log).toContain('| tried');
+      expect(log).not.toContain('GAINED');
+    });
 
-    sandboxed('services on the loopback of the host cannot be reached', async () => {
+    test('services on the loopback of the host cannot be reached', async () => {
       let met = 0;
       const server = createServer(socket => {
         met += 1;
@@ -226,7 +218,7 @@ bwrap --ro-bind / / true 2>/dev/null && echo GAINED nesting; echo tried`);
       expect(met).toBe(0);
     });
 
-    sandboxed('a link planted for the next sandbox reaches nothing of the host', async () => {
+    test('a link planted for the next sandbox reaches nothing of the host', async () => {
       const target = join(bench.folder, 'planted');
       const commit = await bench.commit({
         'ci/plant.sh': script(
@@ -241,16 +233,13 @@ bwrap --ro-bind / / true 2>/dev/null && echo GAINED nesting; echo tried`);
       await expect(access(target)).rejects.toThrow('ENOENT');
     });
 
-    sandboxed(
-      'every program a job commonly needs is there, and /dev/stdout can be opened again',
-      async () => {
-        const log = await attempt(
-          'echo again > /dev/stdout; awk \'BEGIN {print "awk"}\'; git --version >/dev/null && python3 -c "print(\'py\')" || echo no python; mktemp >/dev/null && echo mktemp; touch ~/x && echo home; whoami; bash -c "cat <(echo substituted)"',
-        );
-        for (const word of ['again', 'awk', 'mktemp', 'home', 'job', 'substituted'])
-          expect(log).toContain(`| ${word}`);
-      },
-    );
+    test('every program a job commonly needs is there, and /dev/stdout can be opened again', async () => {
+      const log = await attempt(
+        'echo again > /dev/stdout; awk \'BEGIN {print "awk"}\'; git --version >/dev/null && python3 -c "print(\'py\')" || echo no python; mktemp >/dev/null && echo mktemp; touch ~/x && echo home; whoami; bash -c "cat <(echo substituted)"',
+      );
+      for (const word of ['again', 'awk', 'mktemp', 'home', 'job', 'substituted'])
+        expect(log).toContain(`| ${word}`);
+    });
   });
 }
 

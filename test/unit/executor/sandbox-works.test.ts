@@ -1,31 +1,14 @@
-/**
- * Tests of the sandbox's walls do not run where its self-test fails, so a mistake of ours could hide as a machine without
- * bubblewrap. Whether bubblewrap works is found out here without any code of ours; where it does, the sandbox must stand.
- */
-import { execFile } from 'node:child_process';
+/** Where bubblewrap works (the set-up of the run found that out without any code of ours) the sandbox must stand. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { promisify } from 'node:util';
 import { expect, test } from 'vitest';
 import { openSandbox } from '../../../src/executor/sandbox/open-sandbox.ts';
 import { createSpawner } from '../../../src/executor/spawner/spawner.ts';
+import { describeOnBubblewrap } from '../../setup/bubblewrap.ts';
 
-/** Undefined: it works, for the user of these tests. */
-async function bubblewrapProblem(): Promise<string | undefined> {
-  try {
-    await promisify(execFile)('bwrap', ['--unshare-all', '--ro-bind', '/', '/', 'true']);
-    return undefined;
-  } catch (error) {
-    return String(error).replaceAll(/\s+/g, ' ');
-  }
-}
-
-const problem = await bubblewrapProblem();
-
-test.runIf(problem === undefined)(
-  `where bubblewrap works, jobs are isolated${problem === undefined ? '' : ` [not run: ${problem}]`}`,
-  async () => {
+describeOnBubblewrap('the sandbox', () => {
+  test('isolates jobs where bubblewrap works', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'gatehouse-sandbox-'));
     const spawner = createSpawner({
       onCrash: reason => {
@@ -48,5 +31,5 @@ test.runIf(problem === undefined)(
       await spawner.close();
       await rm(folder, { recursive: true, force: true });
     }
-  },
-);
+  });
+});

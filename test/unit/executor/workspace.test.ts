@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { parseCommitId, projectKey } from '../../../src/model/project.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
+import { describeOnBubblewrap } from '../../setup/bubblewrap.ts';
 import { buildRequest, CANONICAL, openBench, projectAt, script } from './fixture.ts';
 
 const LIB = projectKey({ connection: 'local', name: 'acme/lib' });
@@ -183,10 +184,9 @@ for (const mode of ['none', 'auto'] as const) {
 
 const bench = await openBench({ sandbox: 'auto', maxBuilds: 1 });
 afterAll(() => bench[Symbol.asyncDispose]());
-const overlays = bench.executor.sandboxReport.includes('overlay');
 
-describe(`a kept checkout${overlays ? '' : ` [not run: ${bench.executor.sandboxReport}]`}`, () => {
-  test.runIf(overlays)('that was damaged, or being changed when we were killed, is made again', async () => {
+describeOnBubblewrap('a kept checkout', () => {
+  test('that was damaged, or being changed when we were killed, is made again', async () => {
     const first = await bench.commit({ 'ci/look.sh': script(LOOK), 'a.txt': '1\n' });
     const second = await bench.commit({ 'a.txt': '2\n' });
     const run = (commit: string) => bench.submit(buildRequest(commit, { run: ['ci/look.sh'] })).ended;
@@ -199,7 +199,7 @@ describe(`a kept checkout${overlays ? '' : ` [not run: ${bench.executor.sandboxR
     expect((await run(first)).log).toContain(`clean '' head ${first}`);
   });
 
-  test.runIf(overlays)('costs nothing the second time: the step says so', async () => {
+  test('costs nothing the second time: the step says so', async () => {
     const commit = await bench.commit({ 'ci/ok.sh': script('true') });
     const cached = async () => {
       const { result } = await bench.submit(buildRequest(commit, { run: ['ci/ok.sh'] })).ended;
