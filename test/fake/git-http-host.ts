@@ -24,6 +24,8 @@ export interface GitRequest {
 
 export type Ailment =
   | { readonly kind: 'status'; readonly status: number; readonly retryAfterSeconds?: number }
+  /** Does what was asked for, so many milliseconds later. */
+  | { readonly kind: 'late'; readonly ms: number }
   /** Takes the request and never answers. */
   | { readonly kind: 'hang' }
   /** Answers correctly, so many bytes a second. */
@@ -81,6 +83,7 @@ export async function startGitHttpHost(root: string): Promise<GitHttpHost> {
         request.destroy();
         return;
       default:
+        if (ailment?.kind === 'late') await delay(ailment.ms);
         await answer(response, await runBackend(root, request, children), ailment);
     }
   }

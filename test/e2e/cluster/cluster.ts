@@ -7,15 +7,16 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { freePort } from '../../../src/cmd/quickstart/service-process.ts';
+import { type GitHttpHost, startGitHttpHost } from '../../fake/git-http-host.ts';
 import { type OtlpSink, startOtlpSink } from '../../fake/otlp-sink.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { CONFIG_FILES, CONFIG_PROJECT, CONNECTION, PROJECT_FILES, PROJECTS, TENANT } from './layout.ts';
 import type { PlannedChange } from './load.ts';
 import { type ClusterProcess, compileInto, createProcess, type Role } from './process.ts';
-import { type Pushed, pushChange } from './push-change.ts';
+import { type Pushed, pushChange, pushChanges, type Told } from './push-change.ts';
 import { type HostedProject, hostProject } from './repositories.ts';
-import { settingsText, tenantsText } from './settings-text.ts';
+import { SESSION_TIMEOUT, settingsText, tenantsText } from './settings-text.ts';
 import { anyOf, openSightings, type Sightings } from './sightings.ts';
 import { openTransactionLog, type TransactionLog } from './transaction-log.ts';
 import { waitFor } from './wait-for.ts';
@@ -30,16 +31,24 @@ export interface ClusterZooKeeper {
 }
 
 export interface ClusterOptions {
-  readonly zookeeper: ClusterZooKeeper;
+  /** `embedded`: one process with all roles. */
+  readonly store: ClusterZooKeeper | 'embedded';
   /** How many of each; default two. */
   readonly count?: Partial<Record<Role, number>>;
   readonly separateMirrors?: boolean;
+  /** How the service reaches its repositories; default by path. */
+  readonly codeHost?: 'path' | 'http';
+  /** Seconds between looks without news; default 0, never. */
+  readonly pollInterval?: number;
+  /** Seconds; default {@link SESSION_TIMEOUT}. */
+  readonly sessionTimeout?: number;
 }
 
 export interface Cluster extends AsyncDisposable {
   readonly root: string;
   /** Path in the store. */
   readonly storeRoot: string;
+  /** @throws Error when there is none. */
   readonly zookeeper: ClusterZooKeeper;
   readonly processes: readonly ClusterProcess[];
   process(name: string): ClusterProcess;
@@ -49,13 +58,18 @@ export interface Cluster extends AsyncDisposable {
   readonly api: ReturnType<typeof anyOf>;
   readonly projects: ReadonlyMap<string, HostedProject>;
   readonly journal: Journal;
+  /** Without ZooKeeper it stays empty. */
   readonly log: TransactionLog;
+  /** Undefined: repositories are reached by path. */
+  readonly host: GitHttpHost | undefined;
   readonly sink: OtlpSink;
   readonly sightings: Sightings;
   readonly deliveries: Deliveries;
   /** Every change that was pushed for the gate and told of, in order. */
   readonly pushed: readonly Pushed[];
-  push(change: PlannedChange): Promise<Pushed>;
+  push(change: PlannedChange, told?: Told): Promise<Pushed>;
+  /** One push per project, with one webhook each. */
+  pushTogether(changes: readonly PlannedChange[]): Promise<void>;
   /** All processes, and waits until every web says that all is ready. */
   start(): Promise<void>;
   ready(): Promise<void>;
@@ -66,6 +80,13 @@ export interface Cluster extends AsyncDisposable {
 const ROLES: readonly Role[] = ['scheduler', 'merger', 'executor', 'web'];
 const TOKEN = 'token of the cluster';
 const TOLD_LINES = 25;
+/** What there is to read of an embedded store from outside: nothing. */
+const NO_LOG: TransactionLog = {
+  transactions: [],
+  read: () => Promise.resolve([]),
+  onTransaction: () => new DisposableStack(),
+  [Symbol.dispose]() {},
+};
 
 export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   await using stack = new AsyncDisposableStack();
@@ -74,7 +95,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     stack.defer(() => rm(root, { recursive: true, force: true, maxRetries: 5 }));
   const storeRoot = `/${path.basename(root)}`;
   const sink = stack.use(await startOtlpSink());
-  const log = stack.use(await openTransactionLog(options.zookeeper.dataDirectory));
+  const zookeeper = options.store === 'embedded' ? undefined : options.store;
+  const log = zookeeper === undefined ? NO_LOG : stack.use(await openTransactionLog(zookeeper.dataDirectory));
 
   const journalFile = path.join(root, 'journal');
   const journal = stack.use(await openJournal(journalFile));
@@ -82,13 +104,23 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   projects.set(CONFIG_PROJECT, await hostProject(root, CONFIG_PROJECT, CONFIG_FILES, journalFile));
   for (const name of PROJECTS) projects.set(name, await hostProject(root, name, PROJECT_FILES, journalFile));
 
+  const repositories = path.join(root, 'repositories');
+  const host = options.codeHost === 'http' ? stack.use(await startGitHttpHost(repositories)) : undefined;
   await mkdir(path.join(root, 'etc'), { recursive: true });
   await mkdir(path.join(root, 'output'), { recursive: true });
   await writeFile(path.join(root, 'etc/tenants.yaml'), tenantsText());
   const places = {
     root,
-    zookeeper: options.zookeeper.hosts,
-    storeRoot,
+    store:
+      zookeeper === undefined
+        ? undefined
+        : {
+            hosts: zookeeper.hosts,
+            root: storeRoot,
+            sessionTimeout: options.sessionTimeout ?? SESSION_TIMEOUT,
+          },
+    baseurl: host?.url ?? repositories,
+    pollInterval: options.pollInterval ?? 0,
     collector: sink.url,
     token: TOKEN,
     separateMirrors: options.separateMirrors ?? true,
@@ -96,16 +128,13 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const environment = await compileInto(path.join(root, 'compiled'));
   const webs: string[] = [];
   const processes: ClusterProcess[] = [];
-  for (const role of ROLES) {
-    for (let number = 1; number <= (options.count?.[role] ?? 2); number++) {
-      const name = `${role}-${number}`;
-      const port = role === 'web' ? await freePort(0) : 0;
-      if (role === 'web') webs.push(`http://127.0.0.1:${port}`);
-      const config = path.join(root, `etc/${name}.conf`);
-      await writeFile(config, settingsText(places, name, port), { mode: 0o600 });
-      const logFile = path.join(root, `output/${name}.log`);
-      processes.push(createProcess({ name, roles: [role], config, logFile, environment }));
-    }
+  for (const { name, roles } of membersOf(options)) {
+    const port = roles.includes('web') ? await freePort(0) : 0;
+    if (port !== 0) webs.push(`http://127.0.0.1:${port}`);
+    const config = path.join(root, `etc/${name}.conf`);
+    await writeFile(config, settingsText(places, name, port), { mode: 0o600 });
+    const logFile = path.join(root, `output/${name}.log`);
+    processes.push(createProcess({ name, roles, config, logFile, environment }));
   }
   stack.defer(async () => {
     await Promise.all(processes.map(each => each.kill()));
@@ -118,7 +147,10 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   const cluster: Cluster = {
     root,
     storeRoot,
-    zookeeper: options.zookeeper,
+    get zookeeper() {
+      if (zookeeper === undefined) throw new Error('this cluster has no ZooKeeper');
+      return zookeeper;
+    },
     processes,
     process(name) {
       const found = processes.find(each => each.name === name);
@@ -131,14 +163,19 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     projects,
     journal,
     log,
+    host,
     sink,
     sightings,
     deliveries: createDeliveries(() => webs, { connection: CONNECTION, token: TOKEN, deadlineMs: 90_000 }),
     pushed,
-    async push(change) {
-      const done = await pushChange(cluster, change);
+    async push(change, told = 'once') {
+      const done = await pushChange(cluster, change, told);
       pushed.push(done);
       return done;
+    },
+    async pushTogether(changes) {
+      for (const [project, mine] of Map.groupBy(changes, each => each.project))
+        pushed.push(...(await pushChanges(cluster, project, mine, 'once')));
     },
     async start() {
       await Promise.all(processes.filter(each => each.pid === undefined).map(each => each.start()));
@@ -166,6 +203,16 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     [Symbol.asyncDispose]: () => owned.disposeAsync(),
   };
   return cluster;
+}
+
+function membersOf({ store, count }: ClusterOptions): readonly { name: string; roles: readonly Role[] }[] {
+  if (store === 'embedded') return [{ name: 'all-in-one', roles: ROLES }];
+  return ROLES.flatMap(role =>
+    Array.from({ length: count?.[role] ?? 2 }, (_, index) => ({
+      name: `${role}-${index + 1}`,
+      roles: [role],
+    })),
+  );
 }
 
 /** Lines of the log below info are many; they are in the file. */

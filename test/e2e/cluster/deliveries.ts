@@ -9,6 +9,8 @@ import { setTimeout as delay } from 'node:timers/promises';
 export interface Deliveries {
   /** Resolves when a web answered 2xx. @returns the delivery id. */
   deliver(project: string): Promise<string>;
+  /** The same delivery once more, under the same id, at the next web; not again if that one does not take it. */
+  repeat(project: string, id: string): Promise<void>;
   /** One try at one web, as it answers; undefined: no answer. */
   tryOnce(web: string, project: string, id: string): Promise<Attempt>;
   /** Ids some web answered with 2xx. */
@@ -64,6 +66,11 @@ export function createDeliveries(
     taken,
     attempts,
     tryOnce,
+    async repeat(project, id) {
+      const all = webs();
+      const web = all[(sent + 1) % all.length];
+      if (web !== undefined) await tryOnce(web, project, id);
+    },
     async deliver(project) {
       sent += 1;
       const id = `cluster-${sent}`;

@@ -4,10 +4,21 @@ import { CONFIG_PROJECT, CONNECTION, PROJECTS, TENANT } from './layout.ts';
 
 export interface ClusterPlaces {
   readonly root: string;
-  /** `host:port`, one or more. */
-  readonly zookeeper: string;
-  /** Path in the store below which all is. */
-  readonly storeRoot: string;
+  /** ZooKeeper; undefined: the embedded store. */
+  readonly store:
+    | {
+        /** `host:port`, one or more. */
+        readonly hosts: string;
+        /** Path in the store below which all is. */
+        readonly root: string;
+        /** Seconds. */
+        readonly sessionTimeout: number;
+      }
+    | undefined;
+  /** Where the repositories are: a directory or a URL. */
+  readonly baseurl: string;
+  /** Seconds between looks without news; 0: never. */
+  readonly pollInterval: number;
   /** Collector. */
   readonly collector: string;
   readonly token: string;
@@ -15,7 +26,7 @@ export interface ClusterPlaces {
   readonly separateMirrors: boolean;
 }
 
-/** Seconds: how long the store waits before it takes a silent process for dead. */
+/** Seconds, unless a cluster says otherwise: how long the store waits before it takes a silent process for dead. */
 export const SESSION_TIMEOUT = 4;
 
 export function stateOf(root: string): string {
@@ -29,11 +40,7 @@ export function settingsText(places: ClusterPlaces, name: string, port: number):
 tenant_config = tenants.yaml
 state_dir = ${stateOf(root)}
 
-[zookeeper]
-hosts = ${places.zookeeper}
-root = ${places.storeRoot}
-session_timeout = ${SESSION_TIMEOUT}
-
+${zooKeeperText(places)}
 [web]
 port = ${port}
 root = http://gatehouse.example.org
@@ -56,9 +63,18 @@ level = debug
 
 [connection ${CONNECTION}]
 driver = git
-baseurl = ${path.join(root, 'repositories')}
+baseurl = ${places.baseurl}
 webhook_token = ${places.token}
-poll_interval = 0
+poll_interval = ${places.pollInterval}
+`;
+}
+
+function zooKeeperText({ store }: ClusterPlaces): string {
+  if (store === undefined) return '';
+  return `[zookeeper]
+hosts = ${store.hosts}
+root = ${store.root}
+session_timeout = ${store.sessionTimeout}
 `;
 }
 

@@ -10,7 +10,7 @@ export interface Story extends AsyncDisposable {
   readonly tenures: TenureWatch;
 }
 
-type StoryOptions = Omit<ClusterOptions, 'zookeeper'>;
+type StoryOptions = Omit<ClusterOptions, 'store'>;
 
 /** On one server. */
 export async function storyCluster(
@@ -45,7 +45,7 @@ async function started(
   options: StoryOptions,
   stack: AsyncDisposableStack,
 ): Promise<Story> {
-  const cluster = stack.use(await openCluster({ ...options, zookeeper }));
+  const cluster = stack.use(await openCluster({ ...options, store: zookeeper }));
   const tenures = stack.use(watchTenures(cluster));
   try {
     await cluster.start();
