@@ -175,12 +175,9 @@ describe('npm run quickstart -- --once --json', () => {
   });
 
   test('sends spans without a flaw: one root per item, no orphan, every wait and build explained', () => {
-    // What landed is published by pipeline post, which the stop of the service may interrupt: such an item has no root yet.
-    const open = unfinished(sink.spans);
-    expect(open.every(span => span.attributes['gatehouse.pipeline'] === 'post')).toBe(true);
-    const finished = sink.spans.filter(span => !open.includes(span));
-    expect(checkTraces(finished)).toEqual([]);
-    expect(brokenChains(finished)).toEqual([]);
+    expect(unfinished(sink.spans).map(span => span.name)).toEqual([]);
+    expect(checkTraces(sink.spans)).toEqual([]);
+    expect(brokenChains(sink.spans)).toEqual([]);
     const roots = itemRoots(sink.spans);
     for (const change of report.changes) {
       const [root, ...more] = roots.get(change.trace_id) ?? [];
@@ -211,9 +208,7 @@ describe('npm run quickstart -- --once --json', () => {
 
   test('counts the spans the collector has taken', () => {
     expect(report.spans_exported).toBeGreaterThan(100);
-    // What ends after the count (the stop of the service) is sent too.
-    expect(report.spans_exported).toBeLessThanOrEqual(sink.spans.length);
-    expect(sink.spans.length - report.spans_exported).toBeLessThan(60);
+    expect(report.spans_exported).toBe(sink.spans.length);
   });
 });
 

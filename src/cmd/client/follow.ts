@@ -27,6 +27,10 @@ export interface LiveTenant {
   readonly name: string;
   readonly projects: number;
   readonly configErrors: number;
+  /** Events that wait to be handed to the pipelines. */
+  readonly triggerEvents: number;
+  /** Events that wait to be read, by connection. */
+  readonly connectionEvents: { readonly [connection: string]: number };
   /** Kinds of components of which none is registered. */
   readonly missing: readonly string[];
   /** Milliseconds since the epoch: all of this is as of then; null: as of now. */

@@ -12,7 +12,6 @@ import { painter } from '../../tracing/ansi.ts';
 import { probeEndpoint } from '../../tracing/otlp/probe-endpoint.ts';
 import { waterfall } from '../../tracing/waterfall.ts';
 import { type Api, createApi } from '../client/api.ts';
-import { followTenant } from '../client/follow.ts';
 import { type OtlpTrace, spansFromOtlp } from '../client/spans-from-otlp.ts';
 import { createScreen, type Screen } from '../terminal/screen.ts';
 import { TENANT } from './demo-files.ts';
@@ -21,12 +20,9 @@ import { type ChangeOutcome, gateOutcomes, surprises } from './outcome.ts';
 import { prepareSite, type Site } from './prepare-site.ts';
 import { freePort, startServiceProcess, waitUntilReady } from './service-process.ts';
 import { summaryTable } from './summary.ts';
+import { untilQuiet } from './until-quiet.ts';
 
 const READY_LIMIT = 60_000;
-/** Milliseconds the last spans may take to reach the collector before they are counted. */
-const EXPORT_LIMIT = 5_000;
-/** Milliseconds after which the process that sends has told of its last spans. */
-const SENDER_TELLS_EVERY = 1_200;
 
 interface Options {
   readonly once: boolean;
@@ -83,12 +79,16 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
       ),
     ]);
     if (done === 'interrupted') return 130;
-    const exported = await spansExported(api);
     const wrong = surprises(done.outcomes);
     const seconds = performance.now() - began;
-    if (json !== undefined) await writeReport(json, seconds, done.outcomes, site, exported);
     for (const line of await closingLines(site, api, done.outcomes, wrong, seconds, screen))
       screen.line(line);
+    if (once || json !== undefined) {
+      const end = await Promise.race([untilQuiet(site, api, done.outcomes), interrupted]);
+      if (end === 'interrupted') return 130;
+      if (end.kind === 'late') screen.line(`${paint('!', 'yellow')} ${end.problem}`);
+      if (json !== undefined) await writeReport(json, seconds, done.outcomes, site, end.exported);
+    }
     if (once) return wrong.length === 0 ? 0 : 1;
     screen.line(
       `Serving ${site.url} until Ctrl-C. Propose a change of your own: in ${site.clone('acme/app')}, commit, then git push origin HEAD:for/master/<topic>`,
@@ -133,21 +133,6 @@ async function collectorOf(
 async function sandboxOf(logFile: string): Promise<string> {
   const log = await readFile(logFile, 'utf8');
   return /sandbox: (.*?) {2}/.exec(log)?.[1] ?? 'see the log';
-}
-
-/** Spans the collector has confirmed, after waiting a moment for the last ones. */
-async function spansExported(api: Api): Promise<number> {
-  const stop = new AbortController();
-  const signal = AbortSignal.any([stop.signal, AbortSignal.timeout(EXPORT_LIMIT)]);
-  let exported = 0;
-  let lastWord: NodeJS.Timeout | undefined;
-  for await (const { tracing } of followTenant(api, TENANT, signal)) {
-    if (tracing === null) return 0;
-    exported = tracing.delivered ?? 0;
-    if (tracing.waiting === 0) lastWord ??= setTimeout(() => stop.abort(), SENDER_TELLS_EVERY);
-  }
-  clearTimeout(lastWord);
-  return exported;
 }
 
 async function writeReport(

@@ -89,7 +89,16 @@ export function gateView(items: readonly LiveItem[], facts: Partial<LiveView> = 
   const queues =
     items.length === 0 ? [] : [{ name: 'integrated', window: 20, items: items.map(({ uuid }) => uuid) }];
   return {
-    tenant: { name: 'acme', projects: 3, configErrors: 0, missing: [], awaySince: null, tracing: null },
+    tenant: {
+      name: 'acme',
+      projects: 3,
+      configErrors: 0,
+      triggerEvents: 0,
+      connectionEvents: {},
+      missing: [],
+      awaySince: null,
+      tracing: null,
+    },
     pipelines: [
       { ...common, name: 'check', position: 0, manager: 'independent', queues: [] },
       { ...common, name: 'gate', position: 1, manager: 'dependent', queues },

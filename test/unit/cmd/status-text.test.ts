@@ -92,6 +92,8 @@ describe('the status', () => {
       name: 'acme',
       projects: 1,
       configErrors: 2,
+      triggerEvents: 0,
+      connectionEvents: {},
       missing: ['executor'],
       awaySince: NOW - 61_000,
       tracing,

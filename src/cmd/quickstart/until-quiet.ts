@@ -1,0 +1,100 @@
+/**
+ * The end of the demo: what the gate landed has been through pipeline post, no pipeline holds an item, no event waits, and the
+ * collector has taken every span. A demo that left earlier would leave traces without their roots.
+ */
+import { type Api, ApiError } from '../client/api.ts';
+import { followTenant, type LiveView } from '../client/follow.ts';
+import { TENANT } from './demo-files.ts';
+import { git } from './developer.ts';
+import type { ChangeOutcome } from './outcome.ts';
+import type { Site } from './prepare-site.ts';
+
+/** Milliseconds. */
+const QUIET_LIMIT = 60_000;
+/** Milliseconds after which the process that sends spans has reported its last delivery. */
+const SENDER_REPORTS_EVERY = 1_200;
+/** Milliseconds between two looks at the history, which trails the live view. */
+const LOOK_AGAIN = 100;
+
+export type Quiet =
+  /** @property exported spans that the collector has taken; 0 without a collector. */
+  | { readonly kind: 'quiet'; readonly exported: number }
+  /** @property problem what it still waited for, for people. */
+  | { readonly kind: 'late'; readonly exported: number; readonly problem: string };
+
+export async function untilQuiet(site: Site, api: Api, outcomes: readonly ChangeOutcome[]): Promise<Quiet> {
+  const limit = AbortSignal.timeout(QUIET_LIMIT);
+  const late = (problem: string, exported = 0): Quiet => ({ kind: 'late', exported, problem });
+  if (!(await landedIsPublished(site, api, outcomes, limit)))
+    return late(`pipeline post has not published what landed within ${QUIET_LIMIT / 1000} s`);
+  let view: LiveView | undefined;
+  let deliveredAt: number | undefined;
+  const stop = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  for await (const next of followTenant(api, TENANT, AbortSignal.any([limit, stop.signal]))) {
+    view = next;
+    clearTimeout(timer);
+    deliveredAt = undefined;
+    if (!isIdle(next)) continue;
+    deliveredAt = next.tracing?.delivered ?? 0;
+    if (next.tracing === null) stop.abort();
+    else timer = setTimeout(() => stop.abort(), SENDER_REPORTS_EVERY);
+  }
+  clearTimeout(timer);
+  if (deliveredAt !== undefined) return { kind: 'quiet', exported: deliveredAt };
+  const exported = view?.tracing?.delivered ?? 0;
+  const waiting = view?.tracing?.waiting ?? 0;
+  if (waiting > 0)
+    return late(
+      `${waiting} rows of spans are not delivered: ${view?.tracing?.problem ?? 'the collector is slow'}`,
+      exported,
+    );
+  return late(`the pipelines are not empty after ${QUIET_LIMIT / 1000} s`, exported);
+}
+
+/** No item, no event on its way to one, no span on its way to the collector. */
+function isIdle({ tenant, pipelines, items, tracing }: LiveView): boolean {
+  if (tenant === null || items.size > 0) return false;
+  const events = [tenant.triggerEvents, ...Object.values(tenant.connectionEvents)];
+  return (
+    events.every(count => count === 0) &&
+    pipelines.every(pipeline => pipeline.events === 0) &&
+    (tracing === null || tracing.waiting === 0)
+  );
+}
+
+interface Published {
+  readonly refs: readonly { readonly project: string; readonly newrev: string | null }[];
+}
+
+/** @returns false when the limit passed first. */
+async function landedIsPublished(
+  site: Site,
+  api: Api,
+  outcomes: readonly ChangeOutcome[],
+  limit: AbortSignal,
+): Promise<boolean> {
+  const projects = [...new Set(outcomes.filter(each => each.merged).map(each => each.project))];
+  const tips = await Promise.all(
+    projects.map(project => git(site.repositories.get(project) ?? '', 'rev-parse', 'refs/heads/master')),
+  );
+  while (!limit.aborted) {
+    const published = await publishedCommits(api);
+    if (tips.every(tip => published.has(tip))) return true;
+    await new Promise(resolve => setTimeout(resolve, LOOK_AGAIN));
+  }
+  return false;
+}
+
+async function publishedCommits(api: Api): Promise<ReadonlySet<string | null>> {
+  try {
+    const buildsets = await api.get<readonly Published[]>(
+      `/api/tenant/${TENANT}/buildsets?pipeline=post&limit=100`,
+    );
+    return new Set(buildsets.flatMap(({ refs }) => refs.map(({ newrev }) => newrev)));
+  } catch (error) {
+    // The service is being restarted: it answers again, or the limit passes.
+    if (error instanceof ApiError) return new Set();
+    throw error;
+  }
+}
