@@ -12,9 +12,11 @@ import { applyEvents } from './apply-events.ts';
 import { processQueue } from './process-queue.ts';
 import type { TurnInput, TurnOutput } from './turn.ts';
 import { TurnDraft } from './turn-draft.ts';
+import { fitWindows } from './window.ts';
 
 export function decideTurn(input: TurnInput): TurnOutput {
   const draft = new TurnDraft(input);
+  fitWindows(draft);
   applyEvents(draft);
   for (const queue of draft.queues) processQueue(draft, queue);
   return draft.finish();

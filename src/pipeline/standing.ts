@@ -70,7 +70,8 @@ export function stateOf(item: QueueItem, around: Surroundings): Omit<TimelineEnt
     case 'merging':
       return { state: 'merge' };
     case 'merged':
-      return { state: 'configure' };
+      // Only an item inside the window is prepared further.
+      return { state: around.active ? 'configure' : 'window' };
     case 'repo-state':
       return { state: 'repo-state' };
     case 'running':

@@ -35,6 +35,38 @@ export function narrowed(window: number, policy: WindowPolicy): number {
   return Math.min(window, Math.max(next, policy.floor, 1));
 }
 
+/**
+ * What a queue's window becomes under the policy as it is configured now. A window that can neither grow nor shrink is as
+ * configured, at once; another one keeps what it has learnt, within its bounds.
+ */
+export function fitted(window: number, policy: WindowPolicy): number {
+  const { initial, floor, ceiling } = policy;
+  if (initial === 0 || window === 0) return initial;
+  if (widened(initial, policy) === initial && narrowed(initial, policy) === initial) return initial;
+  const atLeast = Math.max(window, Math.min(floor, initial));
+  return Math.min(atLeast, ceiling ?? atLeast);
+}
+
+/** Takes what the configuration says now over into the queues of a dependent pipeline. */
+export function fitWindows(draft: TurnDraft): void {
+  if (!draft.dependent) return;
+  for (const queue of draft.queues) {
+    const next = fitted(queue.window, draft.input.pipeline.window);
+    if (next === queue.window) continue;
+    const [first] = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
+    if (first !== undefined) sayWindow(draft, queue, first, next, 'it is configured anew');
+    queue.window = next;
+  }
+}
+
+function sayWindow(draft: TurnDraft, queue: QueueDraft, item: QueueItem, next: number, why: string): void {
+  draft.decide(
+    'window-changed',
+    { change: item.changes[0], item: item.uuid, event: null },
+    `window of queue ${queue.name} is ${next} after ${queue.window}: ${why}`,
+  );
+}
+
 export function adjustWindow(
   draft: TurnDraft,
   queue: QueueDraft,
@@ -44,11 +76,6 @@ export function adjustWindow(
   const policy = draft.input.pipeline.window;
   const next = direction === 'widen' ? widened(queue.window, policy) : narrowed(queue.window, policy);
   if (next === queue.window) return;
-  const why = direction === 'widen' ? 'an item merged' : 'an item failed its tests';
-  draft.decide(
-    'window-changed',
-    { change: item.changes[0], item: item.uuid, event: null },
-    `window of queue ${queue.name} is ${next} after ${queue.window}: ${why}`,
-  );
+  sayWindow(draft, queue, item, next, direction === 'widen' ? 'an item merged' : 'an item failed its tests');
   queue.window = next;
 }

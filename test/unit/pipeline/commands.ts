@@ -2,6 +2,7 @@
  * The words of the transcripts. Setting up says nothing; what leads to a turn prints the turn and the state after it.
  *
  *     pipeline gate dependent window=2 floor=1 ceiling=2 start dequeue supercedes=check
+ *     pipeline gate dependent window=1       a second time: configured anew
  *     pipeline check gated                   independent, and it requires approvals
  *     queue integrated app lib               these projects share a queue
  *     jobs app merge:hold unit<merge docs<~merge lint:nonvoting
@@ -22,7 +23,15 @@ import type { ReportAction } from '../../../src/model/pipeline.ts';
 import { projectKey } from '../../../src/model/project.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
 import { renderState, renderTurn } from './render.ts';
-import { job, nameOf, type PendingBuild, type PendingMerge, type PipelineWorld, World } from './world.ts';
+import {
+  job,
+  nameOf,
+  type PendingBuild,
+  type PendingMerge,
+  type PipelineSetup,
+  type PipelineWorld,
+  World,
+} from './world.ts';
 
 const PROGRESS_ACTIONS: readonly ReportAction[] = ['enqueue', 'start', 'dequeue', 'no-jobs', 'disabled'];
 
@@ -113,7 +122,7 @@ export class Script {
     const given = <K extends string>(key: K, value: number | undefined) =>
       value === undefined ? {} : { [key]: value };
     const supercedes = words.find(word => word.startsWith('supercedes='))?.split('=')[1];
-    this.world.pipeline(name, {
+    const setup: PipelineSetup = {
       manager: words.includes('dependent') ? 'dependent' : 'independent',
       speaks: [
         'success',
@@ -132,7 +141,10 @@ export class Script {
       ...given('maxChanges', option('max-changes')),
       ...given('maxDependencies', option('max-dependencies')),
       ...given('disableAfterConsecutiveFailures', option('disable')),
-    });
+    };
+    const known = this.world.pipelines.get(name);
+    if (known === undefined) this.world.pipeline(name, setup);
+    else known.configure(setup);
   }
 
   #act(verb: string, words: readonly string[]): boolean {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { WindowPolicy } from '../../../src/model/pipeline.ts';
-import { DEEPEST, isInside, narrowed, widened } from '../../../src/pipeline/window.ts';
+import { DEEPEST, fitted, isInside, narrowed, widened } from '../../../src/pipeline/window.ts';
 import { USUAL_WINDOW } from './world.ts';
 
 describe('the window', () => {
@@ -34,6 +34,16 @@ describe('the window', () => {
       false,
       false,
     ]);
+  });
+
+  it('that is configured anew is taken as it is where it cannot move, and within its bounds where it learns', () => {
+    const fixed = (initial: number) => ({ ...USUAL_WINDOW, initial, floor: initial, ceiling: initial });
+    expect([fitted(2, fixed(1)), fitted(2, fixed(5)), fitted(0, fixed(4))]).toEqual([1, 5, 4]);
+    expect(fitted(12, USUAL_WINDOW)).toBe(12);
+    expect(fitted(1, USUAL_WINDOW)).toBe(3);
+    expect(fitted(30, { ...USUAL_WINDOW, ceiling: 25 })).toBe(25);
+    expect(fitted(2, { ...USUAL_WINDOW, initial: 2 })).toBe(2);
+    expect(fitted(12, { ...USUAL_WINDOW, initial: 0 })).toBe(0);
   });
 
   it('never leaves nobody inside, whatever happens', () => {

@@ -312,7 +312,7 @@ export class World {
 
 export class PipelineWorld {
   readonly world: World;
-  readonly pipeline: Pipeline;
+  pipeline: Pipeline;
   state: PipelineState = EMPTY_PIPELINE;
   readonly history: RecordedTurn[] = [];
   readonly left: QueueItem[] = [];
@@ -330,6 +330,11 @@ export class PipelineWorld {
     this.world = world;
     this.pipeline = pipeline;
     this.#setup = setup;
+  }
+
+  /** The pipeline is configured anew. */
+  configure(setup: PipelineSetup): void {
+    this.pipeline = pipelineOf(this.pipeline.name, setup);
   }
 
   items(): readonly QueueItem[] {
