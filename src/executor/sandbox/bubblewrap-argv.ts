@@ -6,7 +6,8 @@
  *   are memory of limited size that vanishes with the process;
  * - no destination lies below `/build`: bubblewrap before 0.12 follows symbolic links a job made there to the host;
  * - of the host, only the runtime (`/usr`) and a short list of `/etc` are seen, read-only;
- * - the environment is cleared first.
+ * - the environment is cleared first;
+ * - system calls that no build needs are refused (`seccomp/syscall-rules.ts`).
  */
 
 /** Where things are inside the sandbox. */
@@ -78,6 +79,8 @@ export interface SandboxedCommand {
   readonly cwd: string;
   readonly network: boolean;
   readonly limits: Limits;
+  /** Descriptor of the compiled filter of system calls; null: none. */
+  readonly seccomp: number | null;
   readonly argv: readonly string[];
 }
 
@@ -104,7 +107,9 @@ export function bubblewrapArgv(runtime: Runtime, command: SandboxedCommand): str
     ...['--ro-bind', command.info, INSIDE.info],
     ...command.readOnly.flatMap(({ from, to }) => ['--ro-bind', from, to]),
     ...['--bind', command.work, INSIDE.work],
-    ...['--remount-ro', '/', '--chdir', command.cwd, '--json-status-fd', '3', '--'],
+    ...['--remount-ro', '/', '--chdir', command.cwd, '--json-status-fd', '3'],
+    ...(command.seccomp === null ? [] : ['--seccomp', String(command.seccomp)]),
+    '--',
     ...limited(runtime.prlimit, command.limits),
     ...command.argv,
   ];

@@ -7,6 +7,7 @@ import { sha256 } from '../../lib/ids.ts';
 import type { Spawner } from '../spawner/spawner.ts';
 import { closedDirectory, type FoundRuntime, findProgram, findRuntime, stagePoint } from './find-runtime.ts';
 import { type Isolation, type Sandbox, sandboxOf } from './sandbox.ts';
+import { seccompFilter } from './seccomp/seccomp-filter.ts';
 import { selfTest } from './self-test.ts';
 import type { Stage } from './stage.ts';
 
@@ -60,10 +61,10 @@ async function firstThatHolds(
   const etc = join(options.jobDir, '.etc');
   await writeEtc(etc);
   const node = options.listen === true ? await reachableNode(options) : null;
-  for (const { stage, overlays } of await candidates(options)) {
+  for (const candidate of await candidates(options)) {
     const sandbox = sandboxOf({
-      report: reportOf(found.version, stage, overlays),
-      isolation: { kind: 'bubblewrap', runtime: found.runtime, etc, stage, overlays, node },
+      report: reportOf(found.version, candidate, [...reasons]),
+      isolation: { kind: 'bubblewrap', runtime: found.runtime, etc, node, ...candidate },
       jobDir: options.jobDir,
       gitDir: options.gitDir,
       open: await isOpen(options),
@@ -71,31 +72,57 @@ async function firstThatHolds(
       slots: options.slots,
       path: options.path,
     });
-    const failure = await selfTest(sandbox, options.spawner, found.runtime);
+    const { disableUserns } = found.runtime;
+    const failure = await selfTest(sandbox, options.spawner, {
+      disableUserns,
+      seccomp: candidate.seccomp !== null,
+    });
     if (failure === undefined) return sandbox;
     reasons.add(failure);
   }
   return `the self-test of bubblewrap ${found.version} failed: ${[...reasons].join('; then, with less: ')}`;
 }
 
-interface Candidate {
-  readonly stage: Stage | null;
-  readonly overlays: boolean;
+type Candidate = Pick<Isolation & { kind: 'bubblewrap' }, 'stage' | 'overlays' | 'seccomp'>;
+
+/** Best first: a wall counts more than convenience. */
+async function candidates(options: SandboxOptions): Promise<Candidate[]> {
+  const places = await candidatePlaces(options);
+  const filter = await writeSeccompFilter(options.jobDir);
+  return [...(filter === null ? [] : [filter]), null].flatMap(seccomp =>
+    places.map(place => ({ ...place, seccomp })),
+  );
 }
 
-/** Best first. */
-async function candidates(options: SandboxOptions): Promise<Candidate[]> {
+async function candidatePlaces(options: SandboxOptions): Promise<Omit<Candidate, 'seccomp'>[]> {
   const { jobDir, gitDir } = options;
   const point = await stagePoint([jobDir, gitDir, process.execPath]);
-  const direct: Candidate = { stage: null, overlays: false };
+  const direct = { stage: null, overlays: false };
   if (point === undefined) return [direct];
   const stage: Stage = { point, jobDir, gitDir, asRoot: isRoot(options) };
   return [{ stage, overlays: true }, ...(stage.asRoot ? [{ stage, overlays: false }] : []), direct];
 }
 
-function reportOf(version: string, stage: Stage | null, overlays: boolean): string {
+/** @returns where it is; null: there is none for this architecture. */
+async function writeSeccompFilter(jobDir: string): Promise<string | null> {
+  const filter = seccompFilter();
+  if (filter === undefined) return null;
+  const path = join(jobDir, '.seccomp');
+  await rm(path, { force: true });
+  await writeFile(path, filter, { mode: 0o644 });
+  return path;
+}
+
+/** @param reasons why better ones do not work. */
+function reportOf(
+  version: string,
+  { stage, overlays, seccomp }: Candidate,
+  reasons: readonly string[],
+): string {
   const how = overlays ? ' with overlay workspaces' : stage === null ? '' : ' on a private stage';
-  return `sandbox: bubblewrap ${version}${how}, self-test passed`;
+  const why = reasons[0] ?? `no filter for ${process.arch}`;
+  const calls = seccomp === null ? `, system calls NOT filtered (${why})` : ', system calls filtered';
+  return `sandbox: bubblewrap ${version}${how}${calls}, self-test passed`;
 }
 
 /** The Node we run on; a copy where the users of jobs cannot get at it. */

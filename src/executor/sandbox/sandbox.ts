@@ -6,13 +6,13 @@
  *   none                    no isolation, said plainly; as root the job at least gets a user of its own, never root
  *
  *     const sandbox = await openSandbox({ mode: 'auto', jobDir, gitDir, slots: 4, spawner });
- *     log.info(sandbox.report);   // sandbox: bubblewrap 0.8.0 with overlay workspaces, self-test passed
+ *     log.info(sandbox.report);   // sandbox: bubblewrap 0.8.0 with overlay workspaces, system calls filtered, …
  *     spawner.start({ ...sandbox.job(command, slot), output, timeoutMs, graceMs });
  */
 import { join } from 'node:path';
 import { type BuildPlaces, TOOLS } from '../build-places.ts';
 import { listeningArgv } from '../relay/listen-in-sandbox.ts';
-import type { ProcessSpec } from '../spawner/protocol.ts';
+import { type ProcessSpec, seccompDescriptor } from '../spawner/protocol.ts';
 import {
   bubblewrapArgv,
   INSIDE,
@@ -32,6 +32,8 @@ export type Isolation =
       readonly etc: string;
       readonly stage: Stage | null;
       readonly overlays: boolean;
+      /** Host path of the compiled filter of system calls; null: none on this architecture, or the kernel takes none. */
+      readonly seccomp: string | null;
       /** Host path of a Node that users of jobs can reach; null: no sandbox is asked to listen. */
       readonly node: string | null;
     }
@@ -67,7 +69,7 @@ export interface JobCommand {
   readonly mark: string;
 }
 
-export type Launch = Pick<ProcessSpec, 'argv' | 'env' | 'cwd' | 'user' | 'reach' | 'handsOver'>;
+export type Launch = Pick<ProcessSpec, 'argv' | 'env' | 'cwd' | 'user' | 'reach' | 'handsOver' | 'seccomp'>;
 
 export interface Sandbox {
   /** One line: what isolates jobs here, or that nothing does and why. */
@@ -169,8 +171,9 @@ function sandboxedLaunch(
   command: JobCommand,
   owner: Owner | null,
 ): Launch {
-  const { stage, node } = isolation;
+  const { stage, node, seccomp } = isolation;
   const listens = command.listen && !command.network && node !== null;
+  const handsOver = listens ? ({ handsOver: true } as const) : {};
   const seen = (path: string) => (stage === null ? path : onStage(stage, path));
   const argv = bubblewrapArgv(isolation.runtime, {
     ...command,
@@ -181,11 +184,17 @@ function sandboxedLaunch(
       from: seen(from),
       to,
     })),
+    seccomp: seccomp === null ? null : seccompDescriptor(handsOver),
     argv: listens ? listeningArgv(nodeInside(node), command.argv) : command.argv,
   });
   // What bubblewrap itself inherits can be read in the sandbox as /proc/1/environ: next to nothing.
-  const handsOver = listens ? ({ handsOver: true } as const) : {};
-  const common = { env: { PATH: OWN_PATH }, cwd: '/', reach: { kind: 'namespace' }, ...handsOver } as const;
+  const common = {
+    env: { PATH: OWN_PATH },
+    cwd: '/',
+    reach: { kind: 'namespace' },
+    ...handsOver,
+    ...(seccomp === null ? {} : { seccomp }),
+  } as const;
   if (stage === null) return { ...common, argv, user: owner };
   return { ...common, argv: stagedArgv(stage, command.overlays, owner, argv), user: null };
 }

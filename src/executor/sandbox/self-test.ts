@@ -41,13 +41,16 @@ fi
 if [ "$3" = no-userns ]; then
   if unshare --user true 2>/dev/null; then broken 'the job can make user namespaces'; fi
 fi
+if [ "$4" = seccomp ]; then
+  grep -q '^Seccomp:[[:space:]]*2' /proc/self/status || broken 'system calls are not filtered'
+fi
 echo passed`;
 
 /** @returns undefined when the sandbox holds, else why not, one line. */
 export async function selfTest(
   sandbox: Sandbox,
   spawner: Spawner,
-  options: { readonly disableUserns: boolean },
+  options: { readonly disableUserns: boolean; readonly seccomp: boolean },
 ): Promise<string | undefined> {
   const folder = await mkdtemp(join(sandbox.jobDir, '.self-test-'));
   const places = placesOf(folder, randomIds().uuid());
@@ -74,6 +77,7 @@ export async function selfTest(
             canary,
             overlay === undefined ? '' : 'overlay',
             options.disableUserns ? 'no-userns' : '',
+            options.seccomp ? 'seccomp' : '',
           ],
           environment: { PATH: sandbox.view(places).path, HOME: sandbox.view(places).home },
           cwd: sandbox.view(places).work,

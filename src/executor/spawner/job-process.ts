@@ -8,6 +8,7 @@
  * any      → ended      the main process is gone, what it left behind is killed, its output is read to the end
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
+import { closeSync, openSync } from 'node:fs';
 import { Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import { createTail } from './capture.ts';
@@ -67,19 +68,23 @@ function tryToSpawn(
 ): { readonly child?: ChildProcess; readonly reason: string } {
   const [program = '', ...args] = spec.argv;
   const mark = 'mark' in spec.reach ? { [MARK]: spec.reach.mark } : {};
+  let filter: number | undefined;
   try {
+    filter = spec.seccomp === undefined ? undefined : openSync(spec.seccomp, 'r');
     const child = spawn(program, args, {
       cwd: spec.cwd,
       env: { ...spec.env, ...mark },
-      stdio: stdioOf(spec, sink),
+      stdio: stdioOf(spec, sink, filter),
       // A session and a process group of its own.
       detached: true,
       ...spec.user,
     });
     return { child, reason: '' };
   } catch (error) {
-    // Thrown, not emitted, for arguments no process can have (a NUL byte).
+    // Thrown, not emitted, for arguments no process can have (a NUL byte), and for a filter that cannot be read.
     return { reason: error instanceof Error ? error.message : String(error) };
+  } finally {
+    if (filter !== undefined) closeSync(filter);
   }
 }
 
@@ -94,11 +99,12 @@ function takeSocket(child: ChildProcess, onListening: (socket: Server) => Promis
   });
 }
 
-/** Descriptors 0 to 2, 3 for bubblewrap's status, 4 for a socket to come. Everything else of the spawner is closed on exec. */
-function stdioOf(spec: ProcessSpec, sink: Sink): StdioOptions {
+/** Descriptors 0 to 2, 3 for bubblewrap's status, 4 for a socket to come, then the filter. All else of the spawner is closed on exec. */
+function stdioOf(spec: ProcessSpec, sink: Sink, filter: number | undefined): StdioOptions {
   const output = sink.kind === 'log' ? sink.pipe.writer : 'pipe';
-  const more: ('pipe' | 'ipc')[] = spec.reach.kind === 'namespace' ? ['pipe'] : [];
+  const more: ('pipe' | 'ipc' | number)[] = spec.reach.kind === 'namespace' ? ['pipe'] : [];
   if (spec.handsOver === true) more.push('ipc');
+  if (filter !== undefined) more.push(filter);
   return ['ignore', output, output, ...more];
 }
 

@@ -45,6 +45,13 @@ export interface ProcessSpec {
    * (`relay/listen-in-sandbox.ts`); it goes on when the channel is closed, which is when the service has the socket.
    */
   readonly handsOver?: true;
+  /** Path of a compiled filter of system calls, for bubblewrap: open for reading at {@link seccompDescriptor}. */
+  readonly seccomp?: string;
+}
+
+/** Behind bubblewrap's status (3) and the channel, where it has one. */
+export function seccompDescriptor({ handsOver }: Pick<ProcessSpec, 'handsOver'>): number {
+  return handsOver === true ? 5 : 4;
 }
 
 export type OutputSpec =

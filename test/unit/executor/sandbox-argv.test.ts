@@ -26,6 +26,7 @@ const COMMAND: SandboxedCommand = {
   cwd: '/build/src/host/app',
   network: false,
   limits: { processes: 10, openFiles: 20, fileBytes: 30 },
+  seccomp: 5,
   argv: ['/playbooks/0/run.sh'],
 };
 
@@ -112,12 +113,13 @@ describe('the arguments of bubblewrap', () => {
 });
 
 describe('a sandbox that listens for its job', () => {
-  const isolation: Isolation = {
+  const isolation: Isolation & { kind: 'bubblewrap' } = {
     kind: 'bubblewrap',
     runtime: RUNTIME,
     etc: '/jobs/.etc',
     stage: null,
     overlays: false,
+    seccomp: '/jobs/.seccomp',
     node: '/opt/node/bin/node',
   };
   const launch = (more: Partial<JobCommand>, changes: Partial<Isolation & { kind: 'bubblewrap' }> = {}) =>
@@ -148,6 +150,16 @@ describe('a sandbox that listens for its job', () => {
     );
     expect(argv.slice(-COMMAND.argv.length)).toEqual(COMMAND.argv);
     expect(destinations([...argv])).toContainEqual({ option: '--ro-bind', to: '/run/gatehouse/node' });
+  });
+
+  test('has its filter of system calls behind the channel, or in its place', () => {
+    const descriptor = (argv: readonly string[]) => argv[argv.indexOf('--seccomp') + 1];
+    expect(launch({})).toMatchObject({ seccomp: '/jobs/.seccomp', handsOver: true });
+    expect(descriptor(launch({}).argv)).toBe('5');
+    expect(descriptor(launch({ listen: false }).argv)).toBe('4');
+    const without = launch({}, { seccomp: null });
+    expect(without.argv).not.toContain('--seccomp');
+    expect(without.seccomp).toBeUndefined();
   });
 
   test('binds no Node that every job sees anyway', () => {
