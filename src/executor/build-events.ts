@@ -13,10 +13,12 @@ export function failingEvent(request: BuildRequest, at: Nanoseconds): BuildEvent
   return { kind: 'build-failing', ...eventOf(request, 'build-failing'), at };
 }
 
+/** @param stopped the executor was told to stop: what it hands back for another try was no attempt. */
 export function resultEvent(
   request: BuildRequest,
   finished: FinishedBuild,
   worker: string,
+  stopped: boolean,
 ): BuildResultEvent {
   const { result, detail, execution } = finished;
   return {
@@ -33,6 +35,7 @@ export function resultEvent(
       trace: request.trace,
     },
     ...(detail === undefined ? {} : { detail }),
+    ...(stopped && result === 'RETRY' ? { workerEnd: 'stopped' } : {}),
   };
 }
 

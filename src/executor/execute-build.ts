@@ -62,7 +62,7 @@ async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: numb
       deps.log.warn({}, 'a build was killed because its claim was lost; it is tried again');
       return;
     }
-    await handOver(machinery, taken, finished);
+    await handOver(machinery, taken, finished, halt.reason() === 'executor-stopped');
     deps.log.info({ result: finished.result }, 'a build ended');
   } catch (error) {
     deps.log.warn({ error: messageOf(error) }, 'the result of a build could not be handed over');
@@ -79,9 +79,10 @@ async function handOver(
   { deps, options }: Machinery,
   { request, complete }: TakenBuild,
   finished: FinishedBuild & ToldSpans,
+  stopped: boolean,
 ): Promise<void> {
   try {
-    const outcome = await complete(resultEvent(request, finished, options.hostname), finished.spans);
+    const outcome = await complete(resultEvent(request, finished, options.hostname, stopped), finished.spans);
     if (outcome === 'spans-cut')
       deps.log.warn({}, "a build's result is stored, but not all of the spans its job handed in");
   } catch (error) {
@@ -90,7 +91,7 @@ async function handOver(
       'the result of a build could not be stored; it is stored without its steps',
     );
     const execution = { ...finished.execution, steps: [] };
-    await complete(resultEvent(request, { ...finished, execution }, options.hostname), []);
+    await complete(resultEvent(request, { ...finished, execution }, options.hostname, stopped), []);
   }
 }
 

@@ -4,8 +4,6 @@ export interface ByteReader {
   until(stop: number): Promise<Buffer>;
   /** Exactly `count` bytes. */
   exactly(count: number): Promise<Buffer>;
-  /** Drops `count` bytes without keeping them in memory. */
-  skip(count: number): Promise<void>;
 }
 
 export interface ByteFeed extends ByteReader {
@@ -73,14 +71,6 @@ export function createByteFeed(lineLimit = 16 * 1024 * 1024): ByteFeed {
     async exactly(count) {
       while (length < count) await more();
       return take(count);
-    },
-    async skip(count) {
-      let left = count;
-      for (;;) {
-        left -= take(Math.min(left, length)).length;
-        if (left === 0) return;
-        await more();
-      }
     },
   };
 }

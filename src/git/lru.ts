@@ -7,9 +7,22 @@ export interface Lru<K, V> {
   readonly size: number;
 }
 
-export function createLru<K, V>(capacity: number): Lru<K, V> {
+/**
+ * @param capacity sum of the weights of what is kept; what weighs more than that alone is not kept.
+ * @param weigh must give the same for a value each time; default: each weighs 1, so that `capacity` is a number of entries.
+ */
+export function createLru<K, V>(capacity: number, weigh: (value: V) => number = () => 1): Lru<K, V> {
   // A Map iterates in order of insertion: the first key is the one used longest ago.
   const entries = new Map<K, V>();
+  let weight = 0;
+
+  function drop(key: K): void {
+    const value = entries.get(key);
+    if (value === undefined) return;
+    weight -= weigh(value);
+    entries.delete(key);
+  }
+
   return {
     get size() {
       return entries.size;
@@ -22,12 +35,19 @@ export function createLru<K, V>(capacity: number): Lru<K, V> {
       return value;
     },
     set(key, value) {
-      entries.delete(key);
+      drop(key);
+      if (weigh(value) > capacity) return;
       entries.set(key, value);
-      const oldest = entries.keys().next();
-      if (entries.size > capacity && !oldest.done) entries.delete(oldest.value);
+      weight += weigh(value);
+      for (const oldest of entries.keys()) {
+        if (weight <= capacity) break;
+        drop(oldest);
+      }
     },
-    delete: key => void entries.delete(key),
-    clear: () => entries.clear(),
+    delete: drop,
+    clear() {
+      entries.clear();
+      weight = 0;
+    },
   };
 }

@@ -13,6 +13,7 @@
  *
  * A repository without a work tree has no `.gitattributes`: custom merge drivers and `merge=union` of a project do not apply.
  */
+import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 import type { ByteReader } from './byte-reader.ts';
 import { type Coprocess, CoprocessDied, type CoprocessOptions, createCoprocess } from './coprocess.ts';
 import type { Git } from './git.ts';
@@ -21,7 +22,7 @@ import { pathText } from './tree.ts';
 
 export type MergeTreeResult =
   | { readonly kind: 'clean'; readonly tree: ObjectId }
-  /** Paths with conflicts, as git lists them. */
+  /** Paths with conflicts, as git lists them; the first 1000. */
   | { readonly kind: 'conflict'; readonly files: readonly string[] }
   /** The two have no common ancestor. */
   | { readonly kind: 'unrelated' };
@@ -38,6 +39,8 @@ export interface MergeTree {
   close(): Promise<void>;
 }
 
+/** Paths of one merge that are named: people read the first ones. */
+const MOST_CONFLICTS = 1_000;
 const UNBUFFERED = ['stdbuf', '-o0'];
 const ARGS = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z'];
 
@@ -99,7 +102,8 @@ async function readPaths(reader: ByteReader): Promise<string[]> {
   for (;;) {
     const path = (await reader.until(0)).toString('latin1');
     if (path === '') return paths;
-    paths.push(pathText(path));
+    if (paths.length < MOST_CONFLICTS) paths.push(pathText(path));
+    if (turnIsUsed()) await nextTurn();
   }
 }
 
@@ -116,7 +120,7 @@ async function mergeOnce(
       throw new Error(`unexpected output of git merge-tree: ${JSON.stringify(tree.slice(0, 200))}`);
     return result.kind === 'ok'
       ? { kind: 'clean', tree }
-      : { kind: 'conflict', files: files.filter(Boolean).map(pathText) };
+      : { kind: 'conflict', files: files.filter(Boolean).slice(0, MOST_CONFLICTS).map(pathText) };
   }
   if (result.kind === 'failed' && result.stderr.includes('unrelated histories')) return { kind: 'unrelated' };
   const reason = result.kind === 'failed' ? result.stderr.trim() : result.kind;

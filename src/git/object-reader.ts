@@ -17,6 +17,7 @@ import type { Git } from './git.ts';
 import { createLru } from './lru.ts';
 import { isObjectId, type ObjectId } from './object-id.ts';
 import { parseTree, pathBytes, type Tree, type TreeEntry } from './tree.ts';
+import { OverBudget } from './tree-budget.ts';
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 
@@ -46,9 +47,9 @@ export interface ObjectReader {
   /** The commit an id or one of our own refs leads to, through annotated tags; undefined when there is none. */
   resolve(idOrRef: string): Promise<ObjectId | undefined>;
   read(id: ObjectId, limit: number): Promise<ReadResult>;
-  /** @throws MissingObject when it is not here or is no commit. */
+  /** @throws MissingObject when it is not here or is no commit, OverBudget when it is larger than 2 MiB. */
   commit(id: ObjectId): Promise<Commit>;
-  /** @throws MissingObject when it is not here or is no tree. */
+  /** @throws MissingObject when it is not here or is no tree, OverBudget when it is larger than 32 MiB. */
   tree(id: ObjectId): Promise<Tree>;
   /** What stands at `path` (UTF-8, `/`-separated, no leading slash) below a tree. */
   entry(tree: ObjectId, path: string): Promise<TreeEntry | undefined>;
@@ -70,15 +71,25 @@ export class MissingObject extends Error {
   }
 }
 
-const KEPT_TREES = 2_000;
-const KEPT_COMMITS = 2_000;
-/** Trees and commits larger than this are refused: a directory of a million entries is an attack, not a project. */
-const MAX_STRUCTURE = 32 * 1024 * 1024;
+/** Bytes of memory, per repository that is at work. */
+const KEPT_TREES = 24 * 1024 * 1024;
+const KEPT_COMMITS = 4 * 1024 * 1024;
+/** Of one entry of a tree in memory, without its name. */
+const ENTRY_BYTES = 250;
+/** Bytes beyond which trees and commits are refused: a directory of a million entries is an attack, not a project. */
+const MAX_TREE = 32 * 1024 * 1024;
+const MAX_COMMIT = 2 * 1024 * 1024;
 const NEWLINE = 0x0a;
 
+interface Kept<T> {
+  readonly value: T;
+  /** What it takes in memory, about. */
+  readonly bytes: number;
+}
+
 export function createObjectReader(git: Git, gitDir: string, options: CoprocessOptions = {}): ObjectReader {
-  const trees = createLru<ObjectId, Tree>(KEPT_TREES);
-  const commits = createLru<ObjectId, Commit>(KEPT_COMMITS);
+  const trees = createLru<ObjectId, Kept<Tree>>(KEPT_TREES, ({ bytes }) => bytes);
+  const commits = createLru<ObjectId, Kept<Commit>>(KEPT_COMMITS, ({ bytes }) => bytes);
 
   function forget(): void {
     trees.clear();
@@ -89,9 +100,14 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   const start = () => git.start(['cat-file', '--batch-command'], { gitDir });
   const process = createCoprocess(start, { ...options, onEnd: forget });
 
-  async function structure(id: ObjectId, type: ObjectType): Promise<Buffer> {
-    const result = await read(id, MAX_STRUCTURE);
-    if (result.kind === 'too-large') throw new Error(`${type} ${id} is too large (${result.size} bytes)`);
+  async function structure(id: ObjectId, type: 'tree' | 'commit'): Promise<Buffer> {
+    const limit = type === 'tree' ? MAX_TREE : MAX_COMMIT;
+    const result = await read(id, limit);
+    if (result.kind === 'too-large')
+      throw new OverBudget(
+        'entries',
+        `its ${type} ${id} is too large to read: ${result.size} bytes, limit ${limit}`,
+      );
     if (result.kind === 'missing' || result.type !== type) throw new MissingObject(id, type);
     return result.data;
   }
@@ -101,14 +117,13 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   }
 
   async function read(id: ObjectId, limit: number): Promise<ReadResult> {
-    // Asked together: the size decides whether the content is kept, and almost always it is.
+    // First the size: git would unfold a few kilobytes to gigabytes before it says how many.
+    const known = await header(id);
+    if (known === undefined) return { kind: 'missing' };
+    if (known.size > limit) return { kind: 'too-large', size: known.size };
     return askTwice(process, `contents ${id}\n`, async reader => {
       const head = await readHeader(reader);
       if (head === undefined) return { kind: 'missing' };
-      if (head.size > limit) {
-        await reader.skip(head.size + 1);
-        return { kind: 'too-large', size: head.size };
-      }
       const data = await reader.exactly(head.size + 1);
       return { kind: 'object', type: head.type, data: data.subarray(0, head.size) };
     });
@@ -116,18 +131,20 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
 
   async function tree(id: ObjectId): Promise<Tree> {
     const known = trees.get(id);
-    if (known !== undefined) return known;
-    const parsed = parseTree(await structure(id, 'tree'));
-    trees.set(id, parsed);
-    return parsed;
+    if (known !== undefined) return known.value;
+    const data = await structure(id, 'tree');
+    const value = await parseTree(data);
+    trees.set(id, { value, bytes: data.length + value.size * ENTRY_BYTES });
+    return value;
   }
 
   async function commit(id: ObjectId): Promise<Commit> {
     const known = commits.get(id);
-    if (known !== undefined) return known;
-    const parsed = parseCommit(await structure(id, 'commit'));
-    commits.set(id, parsed);
-    return parsed;
+    if (known !== undefined) return known.value;
+    const data = await structure(id, 'commit');
+    const value = parseCommit(data);
+    commits.set(id, { value, bytes: data.length + ENTRY_BYTES });
+    return value;
   }
 
   async function entry(root: ObjectId, path: string): Promise<TreeEntry | undefined> {

@@ -10,11 +10,12 @@
  */
 import { isAncestor } from './ancestry.ts';
 import { createBatcher } from './batcher.ts';
-import { changedPaths } from './changed-paths.ts';
+import { changedPaths, countDifferences } from './changed-paths.ts';
 import { consolidate, FETCHES_PER_CONSOLIDATION } from './consolidate.ts';
 import type { CoprocessBudget } from './coprocess-budget.ts';
 import { type FetchOutcome, type FetchRequest, fetchTogether, type Want } from './fetch.ts';
 import type { Git } from './git.ts';
+import { createLru } from './lru.ts';
 import { createMergeChain, type MergeChain } from './merge-chain.ts';
 import { createMergeTree, type MergeTreeMode } from './merge-tree.ts';
 import { appendNote, type NoteOutcome, type NoteRequest } from './notes.ts';
@@ -26,6 +27,7 @@ import type { Remote } from './remote.ts';
 import type { RemoteFailure } from './remote-failure.ts';
 import { lsRemote, type RemoteRefs } from './remote-refs.ts';
 import { createSerial } from './serial.ts';
+import { createTreeBudget, type TreeBudget } from './tree-budget.ts';
 
 export interface Repository {
   /** The bare repository's directory; others may fetch any commit from it by id. */
@@ -46,8 +48,15 @@ export interface Repository {
   appendNote(remote: Remote, note: NoteRequest): Promise<NoteOutcome>;
   /** Both commits must be here. */
   isAncestor(ancestor: ObjectId, descendant: ObjectId): Promise<boolean>;
-  /** Paths that differ between two commits; see `changed-paths.ts`. */
-  changedPaths(before: ObjectId, after: ObjectId): Promise<string[]>;
+  /** Paths that differ between two commits; see `changed-paths.ts`. @throws OverBudget */
+  changedPaths(before: ObjectId, after: ObjectId, budget: TreeBudget): Promise<string[]>;
+  /**
+   * Sees to it that a change is small enough to be merged: git itself would look at every path of it. Each change is looked at
+   * once, against the first base it is asked about.
+   *
+   * @throws OverBudget
+   */
+  weigh(base: ObjectId, change: ObjectId): Promise<void>;
   counters(): RepositoryCounters;
   close(): Promise<void>;
 }
@@ -69,12 +78,16 @@ export interface RepositoryOptions {
   readonly warn: (facts: object, text: string) => void;
 }
 
+/** Changes remembered as small enough, about 100 bytes each. */
+const WEIGHED = 10_000;
+
 export function openRepository({ git, path, mergeTreeMode, budget, warn }: RepositoryOptions): Repository {
   const counts = { fetches: 0, listings: 0, pushes: 0 };
   const reader = createObjectReader(git, path, { budget });
   const writer = createObjectWriter(path);
   const mergeTree = createMergeTree(git, path, mergeTreeMode, { budget });
   const serial = createSerial();
+  const weighed = createLru<ObjectId, true>(WEIGHED);
   let consolidatedAt = 0;
   const reaches = (ancestor: ObjectId, descendant: ObjectId) => isAncestor(git, path, ancestor, descendant);
   const chain = createMergeChain({ reader, writer, mergeTree, isAncestor: reaches, identity: git.identity });
@@ -120,6 +133,11 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     return fetchBatched({ remote, wants, onTurn });
   }
 
+  async function treesOf(before: ObjectId, after: ObjectId): Promise<readonly [ObjectId, ObjectId]> {
+    const [old, fresh] = await Promise.all([reader.commit(before), reader.commit(after)]);
+    return [old.tree, fresh.tree];
+  }
+
   interface Listing {
     readonly remote: Remote;
     readonly prefixes: readonly string[];
@@ -160,9 +178,12 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
       return serial(() => appendNote({ git, gitDir: path, reader, fetch: fetchOne }, remote, note));
     },
     isAncestor: reaches,
-    async changedPaths(before, after) {
-      const [old, fresh] = await Promise.all([reader.commit(before), reader.commit(after)]);
-      return changedPaths(reader, old.tree, fresh.tree);
+    changedPaths: async (before, after, budget) =>
+      changedPaths(reader, ...(await treesOf(before, after)), budget),
+    async weigh(base, change) {
+      if (weighed.get(change) === true) return;
+      await countDifferences(reader, ...(await treesOf(base, change)), createTreeBudget());
+      weighed.set(change, true);
     },
     counters: () => ({ ...counts, merges: chain.merges() }),
     async close() {

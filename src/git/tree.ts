@@ -2,6 +2,7 @@
  * Git trees as data. A path is bytes: git promises no encoding. Inside this room a name is a `latin1` string (one
  * character per byte, so that nothing is lost); {@link pathText} makes it presentable at the border.
  */
+import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 import { type ObjectId, parseObjectId } from './object-id.ts';
 
 export type EntryKind = 'file' | 'directory' | 'symlink' | 'submodule';
@@ -18,10 +19,14 @@ export interface TreeEntry {
 /** Entries of a tree object by name. */
 export type Tree = ReadonlyMap<string, TreeEntry>;
 
-/** @throws Error when the bytes are not a tree. */
-export function parseTree(bytes: Buffer): Tree {
+/** Entries read between two looks at the clock. */
+const ENTRIES_AT_ONCE = 1_000;
+
+/** A directory of a million entries takes a second to read: the event loop gets its turns. @throws Error when the bytes are not a tree. */
+export async function parseTree(bytes: Buffer): Promise<Tree> {
   const entries = new Map<string, TreeEntry>();
   for (let at = 0; at < bytes.length; ) {
+    if (entries.size % ENTRIES_AT_ONCE === ENTRIES_AT_ONCE - 1 && turnIsUsed()) await nextTurn();
     const blank = bytes.indexOf(0x20, at);
     const end = bytes.indexOf(0, blank);
     if (blank < 0 || end < 0 || end + 21 > bytes.length) throw new Error('malformed tree object');

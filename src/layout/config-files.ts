@@ -12,8 +12,9 @@ export function isConfigPath(path: string): boolean {
   return CONFIG_ROOTS.some(root => belongsTo(path, root));
 }
 
+/** A root itself stands for a directory that could not be read. */
 function belongsTo(path: string, root: string): boolean {
-  return root.endsWith('/') ? path.startsWith(root) && /\.ya?ml$/.test(path) : path === root;
+  return path === root || (root.endsWith('/') && path.startsWith(root) && /\.ya?ml$/.test(path));
 }
 
 export interface ChosenFiles {

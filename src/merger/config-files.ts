@@ -3,12 +3,13 @@
  * depth of `zuul.d/` and `.zuul.d/`, with the `.zuul.ignore` markers there. All that are found are returned; that the first of the
  * four places wins and a second is an error is the layout's business.
  *
- * A symbolic link is never followed and a file that is too large or not UTF-8 is named with its problem instead of a text:
- * the layout turns that into an error of this project and branch only.
+ * A symbolic link is never followed. A file that is too large or not UTF-8, and a directory that holds too much, is named with its
+ * problem instead of a text: the layout turns that into an error of this project and branch only.
  */
 import type { ObjectId } from '../git/object-id.ts';
 import type { ObjectReader } from '../git/object-reader.ts';
 import { pathText, type TreeEntry } from '../git/tree.ts';
+import { createTreeBudget, OverBudget } from '../git/tree-budget.ts';
 import type { ConfigFile } from '../model/merge.ts';
 
 const ROOT_FILES = ['zuul.yaml', '.zuul.yaml'];
@@ -16,14 +17,18 @@ const ROOT_DIRECTORIES = ['zuul.d', '.zuul.d'];
 const IGNORE = '.zuul.ignore';
 /** Bytes of one file. */
 const MAX_FILE = 1_000_000;
+/** Bytes of all files of one commit: they travel in one record. */
+const MAX_BYTES = 800_000;
 const MAX_FILES = 1_000;
 const MAX_DEPTH = 20;
+/** Entries of all configuration directories of one commit that are looked at; directories may share their contents. */
+const MAX_ENTRIES = 20_000;
 
-/** A configuration file that was found and not yet read. */
-export interface ConfigEntry {
-  readonly path: string;
-  readonly entry: TreeEntry;
-}
+/** A configuration file that was found and not yet read; or a directory that is not read, and why. */
+export type ConfigEntry =
+  | { readonly path: string; readonly entry: TreeEntry }
+  /** `path` ends in `/`. */
+  | { readonly path: string; readonly problem: string };
 
 type Reader = Pick<ObjectReader, 'tree' | 'read'>;
 
@@ -31,40 +36,77 @@ type Reader = Pick<ObjectReader, 'tree' | 'read'>;
 export async function findConfig(reader: Reader, tree: ObjectId): Promise<readonly ConfigEntry[]> {
   const root = await reader.tree(tree);
   const found: ConfigEntry[] = [];
-
-  async function walk(directory: ObjectId, prefix: string, depth: number): Promise<void> {
-    const entries = [...(await reader.tree(directory)).values()].sort((a, b) => (a.name < b.name ? -1 : 1));
-    for (const entry of entries) {
-      if (found.length >= MAX_FILES) return;
-      const path = `${prefix}/${entry.name}`;
-      if (entry.kind === 'directory' && depth < MAX_DEPTH) await walk(entry.id, path, depth + 1);
-      else if (isConfigName(entry.name) && isContent(entry)) found.push({ path: pathText(path), entry });
-    }
-  }
-
   for (const name of ROOT_FILES) {
     const entry = root.get(name);
     if (entry !== undefined && isContent(entry)) found.push({ path: name, entry });
   }
   for (const name of ROOT_DIRECTORIES) {
     const entry = root.get(name);
-    if (entry?.kind === 'directory') await walk(entry.id, name, 1);
+    if (entry?.kind === 'directory') found.push(...(await findBelow(reader, entry.id, name)));
   }
   return found;
+}
+
+async function findBelow(reader: Reader, id: ObjectId, name: string): Promise<readonly ConfigEntry[]> {
+  const budget = createTreeBudget({ entries: MAX_ENTRIES });
+  const found: ConfigEntry[] = [];
+
+  async function walk(directory: ObjectId, prefix: string, depth: number): Promise<void> {
+    const tree = await reader.tree(directory);
+    await budget.spend(tree.size);
+    for (const entry of [...tree.values()].sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      const path = `${prefix}/${entry.name}`;
+      if (entry.kind === 'directory' && depth < MAX_DEPTH) await walk(entry.id, path, depth + 1);
+      else if (isConfigName(entry.name) && isContent(entry)) {
+        if (found.length >= MAX_FILES) throw new OverBudget('entries', `holds more than ${MAX_FILES} files`);
+        found.push({ path: pathText(path), entry });
+      }
+    }
+  }
+
+  try {
+    await walk(id, name, 1);
+    return found;
+  } catch (error) {
+    // Too much for any worker: an error of this project and branch, as a file that cannot be read is.
+    if (!(error instanceof OverBudget) || error.of === 'time') throw error;
+    return [{ path: `${name}/`, problem: error.message }];
+  }
 }
 
 /** Whether two commits hold the same configuration, byte for byte. */
 export function sameConfig(a: readonly ConfigEntry[], b: readonly ConfigEntry[]): boolean {
   const print = (entries: readonly ConfigEntry[]) =>
-    JSON.stringify(entries.map(({ path, entry }) => [path, entry.mode, entry.id]));
+    JSON.stringify(
+      entries.map(found => ('entry' in found ? [found.path, found.entry.mode, found.entry.id] : found)),
+    );
   return print(a) === print(b);
 }
 
-export function readConfig(reader: Reader, entries: readonly ConfigEntry[]): Promise<readonly ConfigFile[]> {
-  return Promise.all(entries.map(found => readOne(reader, found)));
+/** One after the other: what is too much together is not held in memory together. */
+export async function readConfig(
+  reader: Reader,
+  entries: readonly ConfigEntry[],
+): Promise<readonly ConfigFile[]> {
+  const files: ConfigFile[] = [];
+  let bytes = 0;
+  for (const found of entries) {
+    if (bytes > MAX_BYTES) files.push({ path: found.path, text: '', problem: OVER_BYTES });
+    else {
+      const file = await readOne(reader, found);
+      bytes += file.text.length;
+      files.push(bytes > MAX_BYTES ? { path: file.path, text: '', problem: OVER_BYTES } : file);
+    }
+  }
+  return files;
 }
 
-async function readOne(reader: Reader, { path, entry }: ConfigEntry): Promise<ConfigFile> {
+const OVER_BYTES = `is not read: the configuration files of this branch have more than ${MAX_BYTES} bytes together`;
+
+async function readOne(reader: Reader, found: ConfigEntry): Promise<ConfigFile> {
+  const { path } = found;
+  if (!('entry' in found)) return { path, text: '', problem: found.problem };
+  const { entry } = found;
   if (entry.kind === 'symlink')
     return { path, text: '', problem: 'is a symbolic link; links are not followed' };
   const result = await reader.read(entry.id, MAX_FILE);

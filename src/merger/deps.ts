@@ -46,8 +46,12 @@ export interface MergerRequests {
 
 export interface ClaimedRequest {
   readonly request: MergerRequest;
+  /** 1, plus one for each merger that died or ran out of time over it. */
+  readonly attempt: number;
   /** Stores the outcome and releases the claim, in one multi. */
   complete(outcome: MergerOutcome): Promise<void>;
+  /** Puts the request back for another merger; counts as an attempt. */
+  again(): Promise<void>;
   /** Releases the claim and the request without an answer: whoever asked is gone. */
   drop(): Promise<void>;
 }

@@ -7,6 +7,7 @@
  */
 
 import { parseObjectId } from '../git/object-id.ts';
+import { createTreeBudget, type TreeBudget } from '../git/tree-budget.ts';
 import type { BranchHead, MergedBranch, MergeRequest } from '../model/merge.ts';
 import { type BranchName, type CommitId, type ProjectKey, parseCommitId } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';
@@ -46,7 +47,7 @@ export async function mergeChanges(
     ...pinned,
   ];
   const [filesChanged, config] = await Promise.all([
-    changedFiles(request, projects, branches),
+    changedFiles(request, projects, branches, createTreeBudget()),
     Promise.all([...projects.values()].map(project => readOf(steps, project, compared))),
   ]);
   return {
@@ -111,7 +112,12 @@ async function readOf(steps: StepRecorder, project: ProjectAtHand, compared: rea
 }
 
 /** Per project: what the own changes, or a ref update, did to it. */
-async function changedFiles(request: MergeRequest, projects: Projects, branches: readonly MergedBranch[]) {
+async function changedFiles(
+  request: MergeRequest,
+  projects: Projects,
+  branches: readonly MergedBranch[],
+  budget: TreeBudget,
+) {
   const pairs = [
     ...branches,
     ...request.pinned.flatMap(({ project, before, commit }) =>
@@ -127,9 +133,10 @@ async function changedFiles(request: MergeRequest, projects: Projects, branches:
   return Promise.all(
     wanted.map(async ([project, ranges]) => {
       const paths = await Promise.all(
-        ranges.map(({ before, commit }) => pathsBetween(projects.get(project), before, commit)),
+        ranges.map(({ before, commit }) => pathsBetween(projects.get(project), before, commit, budget)),
       );
-      return { project, files: [...new Set(paths.flat())].sort() };
+      const [only = [], ...more] = paths;
+      return { project, files: more.length === 0 ? only : [...new Set(paths.flat())].sort() };
     }),
   );
 }
@@ -138,11 +145,12 @@ async function pathsBetween(
   project: ProjectAtHand | undefined,
   before: CommitId,
   commit: CommitId,
+  budget: TreeBudget,
 ): Promise<readonly string[]> {
   const [from, to] = [parseObjectId(before), parseObjectId(commit)];
   // The commit before a forced push may be gone; then nothing can be said of the files.
   if (project === undefined || (await project.repository.reader.missing([from])).length > 0) return [];
-  return project.repository.changedPaths(from, to);
+  return project.repository.changedPaths(from, to, budget);
 }
 
 /** Heads of `states` and pinned projects, with what is tested in place of the tips. */

@@ -1,6 +1,7 @@
 /** The changes of one request, merged in their order on each branch they belong to, by the mirrors' memoised chains. */
 
-import { parseObjectId } from '../git/object-id.ts';
+import { type ObjectId, parseObjectId } from '../git/object-id.ts';
+import { OverBudget } from '../git/tree-budget.ts';
 import { assertNever } from '../lib/assert-never.ts';
 import type { ChangeKey } from '../model/change.ts';
 import type { MergedBranch, MergeInput, MergeRequest } from '../model/merge.ts';
@@ -76,6 +77,10 @@ async function mergeLane(
   const base = atHand?.tips.get(branch);
   if (atHand === undefined || base === undefined)
     return updateFailure(project, `there is no branch ${branch}`, false);
+  for (const { input } of inputs) {
+    const heavy = await tooHeavy(atHand, base, input);
+    if (heavy !== undefined) return heavy;
+  }
   const steps = inputs.map(({ input }) => ({ change: parseObjectId(input.commit), message: input.message }));
   const outcome = await atHand.repository.chain.merge(base, steps);
   switch (outcome.kind) {
@@ -110,5 +115,24 @@ async function mergeLane(
       return updateFailure(project, `the merge mode ${outcome.mode} is not supported; use "merge"`, false);
     default:
       return assertNever(outcome);
+  }
+}
+
+/** Looked at before git merges it: nothing bounds the memory git takes for a tree of 10^10 paths. */
+async function tooHeavy(
+  { project, repository }: ProjectAtHand,
+  base: ObjectId,
+  { change, commit }: MergeInput,
+): Promise<Failure | undefined> {
+  try {
+    await repository.weigh(base, parseObjectId(commit));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof OverBudget) || error.of === 'time') throw error;
+    return {
+      kind: 'failed',
+      text: `Unable to merge ${change} into ${project}: ${error.message}`,
+      retryable: false,
+    };
   }
 }

@@ -1,5 +1,5 @@
 import { createWorkGate } from '../lib/work-gate.ts';
-import type { MergerOutcome } from '../model/merge.ts';
+import { MERGERS_PER_REQUEST, type MergerOutcome } from '../model/merge.ts';
 import { mergerRequestLogFacts } from '../tracing/log-facts.ts';
 import type { ClaimedRequest, MergerDeps, MergerLog } from './deps.ts';
 import { serveRequest } from './serve-request.ts';
@@ -31,9 +31,14 @@ export function createMerger(deps: MergerDeps): Merger {
   }
 
   async function serve(claimed: ClaimedRequest): Promise<void> {
-    const { request } = claimed;
-    const outcome = await serveRequest(deps, request);
+    const served = await serveRequest(deps, claimed.request);
     const log = logOf(claimed);
+    if (served.kind === 'overdue' && claimed.attempt < MERGERS_PER_REQUEST) {
+      log.warn({ attempt: claimed.attempt }, `${served.text}; it is put back for another merger`);
+      await claimed.again();
+      return;
+    }
+    const outcome = served.kind === 'overdue' ? givenUp(served.text) : served;
     if (outcome.kind === 'failed') log.warn({}, outcome.text);
     try {
       await claimed.complete(outcome);
@@ -41,6 +46,10 @@ export function createMerger(deps: MergerDeps): Merger {
       log.warn({ error: String(error) }, 'the answer to a merger request could not be stored');
       await giveUp(claimed, outcome, error);
     }
+  }
+
+  function givenUp(text: string): MergerOutcome {
+    return { kind: 'failed', text, retryable: false, steps: [], worker: deps.worker };
   }
 
   /** A request must not stay claimed for ever: a short answer instead, and where even that has no place, none. */
@@ -58,11 +67,15 @@ export function createMerger(deps: MergerDeps): Merger {
   async function loop(): Promise<void> {
     while (await gate.passed()) {
       for (const claimed of await deps.requests.claim(AT_ONCE - working.size, gate.signal)) {
+        // It may be what killed its merger: nobody else's work is at risk when it does it again.
+        const isSuspect = claimed.attempt > 1;
+        if (isSuspect) await Promise.all(working);
         const work = serve(claimed)
           // Only dropping can fail here, for want of a store; the claim ends with the session.
           .catch(error => logOf(claimed).warn({ error: String(error) }, 'a merger request was let go'))
           .finally(() => working.delete(work));
         working.add(work);
+        if (isSuspect) await work;
       }
       if (working.size >= AT_ONCE) await Promise.race(working);
     }

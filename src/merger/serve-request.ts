@@ -1,3 +1,4 @@
+import { OverBudget } from '../git/tree-budget.ts';
 import { assertNever } from '../lib/assert-never.ts';
 import { stripUserinfo } from '../lib/redact.ts';
 import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
@@ -7,14 +8,23 @@ import type { Failure } from './failure.ts';
 import { mergeChanges } from './merge-changes.ts';
 import { readConfigFiles, readRepoState } from './read-state.ts';
 
+/** Its trees cost more time than a request may: no verdict yet, another merger may be quicker. */
+export interface Overdue {
+  readonly kind: 'overdue';
+  readonly text: string;
+}
+
 /**
- * Serves one request; always gives an outcome. What nobody foresaw (a full disk, a damaged mirror) is a `failed` outcome that
- * may be retried: the request must not stay unanswered, and another merger may not have the trouble.
+ * Serves one request. What nobody foresaw (a full disk, a damaged mirror) is a `failed` outcome that may be retried: the request
+ * must not stay unanswered, and another merger may not have the trouble.
  */
-export async function serveRequest(deps: ServeDeps, request: MergerRequest): Promise<MergerOutcome> {
+export async function serveRequest(
+  deps: ServeDeps,
+  request: MergerRequest,
+): Promise<MergerOutcome | Overdue> {
   const steps = createStepRecorder(deps.clock);
   const answer = await answerOrFailure(deps, steps, request);
-  return { ...answer, steps: steps.steps(), worker: deps.worker };
+  return answer.kind === 'overdue' ? answer : { ...answer, steps: steps.steps(), worker: deps.worker };
 }
 
 async function answerOrFailure(deps: ServeDeps, steps: StepRecorder, request: MergerRequest) {
@@ -22,11 +32,12 @@ async function answerOrFailure(deps: ServeDeps, steps: StepRecorder, request: Me
     return await answerTo(deps, steps, request);
   } catch (error) {
     const reason = stripUserinfo(error instanceof Error ? error.message : String(error)).split('\n')[0] ?? '';
-    const failure: Failure = {
-      kind: 'failed',
-      text: `Unable to serve the request: ${reason}`,
-      retryable: true,
-    };
+    const text = `Unable to serve the request: ${reason}`;
+    if (error instanceof OverBudget && error.of === 'time') {
+      const overdue: Overdue = { kind: 'overdue', text };
+      return overdue;
+    }
+    const failure: Failure = { kind: 'failed', text, retryable: !(error instanceof OverBudget) };
     return failure;
   }
 }

@@ -30,13 +30,13 @@ export function createStoreRequests(deps: StoreRequestsDeps): MergerRequests {
   const { queue } = deps;
   const worker = createRequestWorker(queue, deps);
 
-  /** What waits besides the first: taken along, so that all share one fetch. */
+  /** What waits besides the first: taken along, so that all share one fetch. What a merger was lost over is taken alone. */
   async function others(most: number): Promise<readonly Claim<MergerRequest>[]> {
     if (most <= 0) return [];
     const { names, claimed } = await queue.overview();
     const free = names.filter(name => !claimed.has(parseRequestName(name)?.uuid ?? ''));
     const requests = (await queue.read(free.slice(0, most))).filter(isReadable);
-    const waiting = requests.filter(({ state }) => state.kind === 'requested');
+    const waiting = requests.filter(({ state, attempt }) => state.kind === 'requested' && attempt === 1);
     const claims = await Promise.allSettled(waiting.map(request => claimRequest(queue, request, deps)));
     return claims.flatMap(claim => (claim.status === 'fulfilled' ? (claim.value ?? []) : []));
   }
@@ -55,7 +55,8 @@ export function createStoreRequests(deps: StoreRequestsDeps): MergerRequests {
     async claim(most, signal) {
       try {
         const first = await worker.next(signal);
-        const claims = [first, ...(await othersIfPossible(most - 1))];
+        const isSuspect = first.request.attempt > 1;
+        const claims = [first, ...(isSuspect ? [] : await othersIfPossible(most - 1))];
         return claims.map(claim => claimedRequest(deps, claim));
       } catch (error) {
         if (signal.aborted && error === signal.reason) return [];
@@ -69,9 +70,13 @@ function claimedRequest(deps: StoreRequestsDeps, claim: Claim<MergerRequest>): C
   const request = claim.request.value;
   return {
     request,
+    attempt: claim.request.attempt,
     async complete(outcome) {
       // A lost claim writes nothing: another merger answers.
       await claim.complete(answerTo(deps, request, outcome));
+    },
+    async again() {
+      await claim.complete(deps.queue.resubmit(claim.request));
     },
     async drop() {
       await claim.complete();

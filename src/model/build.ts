@@ -6,7 +6,7 @@
  *         └────────────┴──────► cancelled {cause}
  *
  * requested → started     an executor took it (`build-started` event)
- * started   → completed   the executor's result (`build-result` event), or it was lost with its executor: RETRY
+ * started   → completed   the executor's result (`build-result` event), or it was lost with its executor: RETRY, which is no attempt
  * any       → cancelled   a decision of the scheduler; from then on a result of it is never counted
  *
  * A job that never got a build (a parent failed) has an entry with state `skipped`.
@@ -28,6 +28,22 @@ export interface Execution {
   readonly continuedAt?: Nanoseconds;
 }
 
+/**
+ * How a worker ended before its build did; that is never an attempt (decision 0027).
+ *
+ *     stopped    it was told to (an update, a restart) and handed the build back
+ *     outage     it vanished, and the scheduler that noticed was not there either when it took the build: a machine, a service
+ *     lost       it alone vanished; whether of this build nobody knows
+ */
+export type WorkerEnd = 'stopped' | 'outage' | 'lost';
+
+/** How often one job of one buildset may lose its worker: the last time it is RETRY_LIMIT. An operator may stop it as often as he likes. */
+export const WORKER_ENDS_PER_JOB: { readonly [end in WorkerEnd]: number } = {
+  stopped: Number.POSITIVE_INFINITY,
+  outage: 20,
+  lost: 5,
+};
+
 export type BuildState =
   | { readonly state: 'requested' }
   | {
@@ -46,6 +62,8 @@ export type BuildState =
       readonly execution: Execution | null;
       /** One line for people: why it failed, as far as the executor knows. */
       readonly detail?: string;
+      /** Of a RETRY: it is no attempt, because its executor ended before it did. */
+      readonly workerEnd?: WorkerEnd;
     }
   | {
       readonly state: 'cancelled';

@@ -25,7 +25,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
-import type { Execution } from './build.ts';
+import type { Execution, WorkerEnd } from './build.ts';
 import type { BuildTrace } from './build-request.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { Json } from './job.ts';
@@ -174,6 +174,8 @@ export type PipelineEvent =
       readonly worker: string | null;
       readonly execution: Execution | null;
       readonly detail?: string;
+      /** With RETRY: the executor ended before the build did. Absent in events of 0.3. */
+      readonly workerEnd?: WorkerEnd;
       /** Whose it was, so that its spans can be made although its item has left by now. Absent in events of 0.2. */
       readonly of?: BuildOrigin;
     }

@@ -44,6 +44,14 @@ interface CommonRequest {
   };
 }
 
+/**
+ * Mergers that may die or run out of time over one request; then it ends with `failed`, for good. One may die of something else; the
+ * second, which did nothing beside it, makes it likely that the request is what kills them (decision 0027).
+ */
+export const MERGERS_PER_REQUEST = 2;
+/** The same when the scheduler that noticed had not been there either: whole services go down for other reasons. */
+export const OUTAGES_PER_REQUEST = 5;
+
 export interface MergeRequest extends CommonRequest {
   readonly kind: 'merge';
   /** Changes of the items ahead, then the item's own. */

@@ -7,7 +7,15 @@
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import { type Build, type BuildState, type Execution, isOpen } from '../model/build.ts';
+import {
+  type Build,
+  type BuildState,
+  type Execution,
+  isOpen,
+  isRetried,
+  WORKER_ENDS_PER_JOB,
+  type WorkerEnd,
+} from '../model/build.ts';
 import { type BuildSet, graphOf } from '../model/build-set.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -66,7 +74,7 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
     return;
   }
   const started = build.state.state === 'started' ? build.state : null;
-  const result = finalResult(draft, found, event);
+  const { result, detail, workerEnd } = finalResult(draft, found, event);
   putBuild(draft, found, {
     state: 'completed',
     startedAt: started?.at ?? null,
@@ -74,27 +82,46 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
     result,
     worker: event.worker ?? started?.worker ?? null,
     execution: event.execution,
-    ...(event.detail === undefined ? {} : { detail: event.detail }),
+    ...(detail === undefined ? {} : { detail }),
+    ...(workerEnd === undefined ? {} : { workerEnd }),
   });
+}
+
+interface Ending {
+  readonly result: BuildResult;
+  readonly detail: string | undefined;
+  readonly workerEnd?: WorkerEnd;
 }
 
 /**
  * A RETRY of the last attempt is the end, and so is one of a job that had failed already: a verdict is never tried again,
- * whatever becomes of the worker afterwards.
+ * whatever becomes of the worker afterwards. An executor that ended before the build did costs no attempt.
  */
-function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): BuildResult {
-  if (event.result !== 'RETRY') return event.result;
-  if (build.state.state === 'started' && build.state.failingSince !== undefined) return 'FAILURE';
-  const attempts = graphOf(item.buildset)?.jobs.find(job => job.name === build.job)?.attempts ?? 1;
-  const why = event.detail === undefined ? '' : `: ${event.detail}`;
+function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): Ending {
+  const { result, detail, workerEnd } = event;
+  if (result !== 'RETRY') return { result, detail };
+  if (build.state.state === 'started' && build.state.failingSince !== undefined)
+    return { result: 'FAILURE', detail };
   const about = { change: item.changes[0], item: item.uuid, event: event.uuid };
-  if (build.attempt >= attempts) return 'RETRY_LIMIT';
-  draft.decide(
-    'retry',
-    about,
-    `${build.job} is tried again after attempt ${build.attempt} of ${attempts}${why}`,
-  );
-  return 'RETRY';
+  const why = detail === undefined ? '' : `: ${detail}`;
+  const before = item.buildset.builds.filter(({ job }) => job === build.job).map(workerEndOfRetry);
+  if (workerEnd === undefined) {
+    const attempts = graphOf(item.buildset)?.jobs.find(job => job.name === build.job)?.attempts ?? 1;
+    const attempt = before.filter(end => end === null).length + 1;
+    if (attempt >= attempts) return { result: 'RETRY_LIMIT', detail };
+    draft.decide('retry', about, `${build.job} is tried again after attempt ${attempt} of ${attempts}${why}`);
+    return { result, detail };
+  }
+  const ends = before.filter(end => end === workerEnd).length + 1;
+  if (ends >= WORKER_ENDS_PER_JOB[workerEnd])
+    return { result: 'RETRY_LIMIT', detail: `${ends} executors were lost while they had it`, workerEnd };
+  draft.decide('retry', about, `${build.job} is tried again${why}; that was no attempt`);
+  return { result, detail, workerEnd };
+}
+
+/** Of a build that was tried again: how its worker ended; null: it was an attempt. Undefined of any other. */
+function workerEndOfRetry(build: Build): WorkerEnd | null | undefined {
+  return build.state.state === 'completed' && isRetried(build) ? (build.state.workerEnd ?? null) : undefined;
 }
 
 function attachExecution(draft: TurnDraft, found: Found, event: Result): void {

@@ -123,6 +123,7 @@ export class BuildChecks {
 
   #checkAttempts(buildset: BuildSet): void {
     const last = new Map<string, Build>();
+    const uncounted = new Map<string, number>();
     const jobs = new Map((graphOf(buildset)?.jobs ?? []).map(job => [job.name, job]));
     for (const build of buildset.builds) {
       const previous = last.get(build.job);
@@ -134,8 +135,10 @@ export class BuildChecks {
       if (!retried) this.#complain('9', `${build.job} was tried again after ${previous.state.state}`);
       const attempts = jobs.get(build.job)?.attempts;
       if (attempts === undefined) this.#complain('9', `${build.job} is no job of the graph`);
-      else if (build.attempt > attempts && build.state.state !== 'skipped')
+      else if (build.attempt - (uncounted.get(build.job) ?? 0) > attempts && build.state.state !== 'skipped')
         this.#complain('9', `${build.job}: attempt ${build.attempt} of ${attempts}`);
+      if (build.state.state === 'completed' && build.state.workerEnd !== undefined)
+        uncounted.set(build.job, (uncounted.get(build.job) ?? 0) + 1);
     }
   }
 }

@@ -1,16 +1,19 @@
 /**
- * Requests whose worker vanished: its claim was ephemeral and went with its session. A merge goes back into the queue; a
- * build ends as RETRY, so that a new attempt starts elsewhere.
+ * Requests whose worker vanished: its claim was ephemeral and went with its session. A build ends as RETRY, so that a new one starts
+ * elsewhere. A request to a merger goes back into the queue, unless it has cost so many mergers their life that the next would not
+ * survive it either: then it ends as failed.
  */
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
+import { mergerOutcomeCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
-import type { MergerRequest } from '../model/merge.ts';
+import { MERGERS_PER_REQUEST, type MergerRequest, OUTAGES_PER_REQUEST } from '../model/merge.ts';
 import type { EventQueue } from '../store/event-queue.ts';
-import { type Operation, type Store, StoreError } from '../store/port.ts';
-import type { Abandoned, RequestQueue } from '../store/request-queue.ts';
+import type { StorePaths } from '../store/paths.ts';
+import { create, type Operation, type Store, StoreError } from '../store/port.ts';
+import type { Abandoned, RequestQueue, StoredRequest } from '../store/request-queue.ts';
 import { buildLogFacts, mergerRequestLogFacts } from '../tracing/log-facts.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 
@@ -18,6 +21,9 @@ export interface LostWorkersDeps extends PassDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
+  /** When this scheduler began to look: who vanished with a build taken before that may have gone down together with everything. */
+  readonly since: Nanoseconds;
+  readonly paths: Pick<StorePaths, 'spanOutbox' | 'tenant'>;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
@@ -26,19 +32,46 @@ export interface LostWorkersDeps extends PassDeps {
 /** Harmless when done by several schedulers at once: each request is settled by exactly one multi. */
 export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
   for (const abandoned of await deps.mergeRequests.abandoned()) {
-    const operations =
-      abandoned.kind === 'lost-worker' && !abandoned.cancelled
-        ? deps.mergeRequests.requeue(abandoned.request)
-        : deps.mergeRequests.discard(abandoned);
-    await settle(operations, 'merge', abandoned, deps);
+    await settle(mergeOperations(abandoned, deps), 'merge', abandoned, deps);
   }
   for (const abandoned of await deps.buildRequests.abandoned()) {
-    const result = abandoned.kind === 'lost-worker' ? lostResult(abandoned.request.value, deps) : [];
+    const result = abandoned.kind === 'lost-worker' ? lostResult(abandoned.request, deps) : [];
     await settle([...deps.buildRequests.discard(abandoned), ...result], 'build', abandoned, deps);
   }
 }
 
-function lostResult(request: BuildRequest, deps: LostWorkersDeps): readonly Operation[] {
+function mergeOperations(abandoned: Abandoned<MergerRequest>, deps: LostWorkersDeps): readonly Operation[] {
+  const { mergeRequests } = deps;
+  if (abandoned.kind !== 'lost-worker' || abandoned.cancelled) return mergeRequests.discard(abandoned);
+  const { value, attempt } = abandoned.request;
+  if (attempt < (isOutage(abandoned.request, deps) ? OUTAGES_PER_REQUEST : MERGERS_PER_REQUEST))
+    return mergeRequests.requeue(abandoned.request);
+  return [...mergeRequests.discard(abandoned), ...deadlyAnswer(value, attempt, deps)];
+}
+
+function deadlyAnswer(request: MergerRequest, mergers: number, deps: LostWorkersDeps): readonly Operation[] {
+  const { item, tenant, uuid } = request;
+  const text = `Unable to serve the request: ${mergers} mergers ended while they worked on it`;
+  const outcome = { kind: 'failed', text, retryable: false, steps: [], worker: '' } as const;
+  if (item === undefined)
+    return [create(deps.paths.tenant(tenant).answer(uuid), mergerOutcomeCodec.encode(outcome))];
+  return deps.pipelineQueue(tenant, item.pipeline).put({
+    kind: 'merger-result',
+    uuid: derivedUuid(uuid, 'lost-worker'),
+    item: item.item,
+    buildset: item.buildset,
+    request: uuid,
+    at: deps.clock.now(),
+    outcome,
+  });
+}
+
+function isOutage({ state }: StoredRequest<unknown>, { since }: LostWorkersDeps): boolean {
+  return state.kind === 'taken' && laterOf(state.at, since) === since;
+}
+
+function lostResult(stored: StoredRequest<BuildRequest>, deps: LostWorkersDeps): readonly Operation[] {
+  const request = stored.value;
   return deps.pipelineQueue(request.tenant, request.pipeline).put({
     kind: 'build-result',
     uuid: derivedUuid(request.uuid, 'lost-worker'),
@@ -50,6 +83,7 @@ function lostResult(request: BuildRequest, deps: LostWorkersDeps): readonly Oper
     worker: null,
     execution: null,
     detail: 'its executor is gone',
+    workerEnd: isOutage(stored, deps) ? 'outage' : 'lost',
   });
 }
 
@@ -65,7 +99,7 @@ async function settle(
     await deps.store.multi([...operations, ...pass.rows()]);
     deps.log.warn(
       logFactsOf(abandoned),
-      `the worker of ${work} request ${abandoned.request.uuid} is gone; it is done again`,
+      `the worker of ${work} request ${abandoned.request.uuid} is gone; the request is settled`,
     );
   } catch (error) {
     // Settled by another scheduler, or its worker is back: nothing of ours was applied.

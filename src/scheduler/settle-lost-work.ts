@@ -132,6 +132,7 @@ function lostWork(item: QueueItem, known: ReadonlySet<string>, deps: SettleDeps)
         worker: null,
         execution: null,
         detail: 'lost with its executor',
+        workerEnd: 'lost',
       }),
     );
   return [...merges, ...builds];

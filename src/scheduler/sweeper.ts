@@ -6,7 +6,7 @@
  * What is in use is read from the store, never taken from this process's pipelines: others hold pipelines too. All that is
  * removed is removed under the sweeper's fence and with the version that was seen unused.
  */
-import { addMilliseconds } from '../lib/clock.ts';
+import { addMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import { pause } from '../lib/pause.ts';
 import type { Fence } from '../store/fence.ts';
 import { type Operation, StoreError } from '../store/port.ts';
@@ -32,6 +32,7 @@ const CLOSED_CHANGE_KEPT = 3_600_000;
 /** Until aborted. */
 export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): Promise<void> {
   const { deps, duty, mergeRequests, buildRequests } = shared;
+  const since = deps.clock.now();
   await mergeRequests.prepare(signal);
   await buildRequests.prepare(signal);
   const { lock, epoch, lastOperation } = deps.paths.sweeper;
@@ -43,19 +44,24 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
   };
   await fencedLoop('sweeper', request, { ...deps, duty }, signal, (fence, stop) =>
     together(AbortSignal.any([stop, fence.lost]), either => [
-      watchClaims(mergeRequests.claimedPath, shared, either),
-      watchClaims(buildRequests.claimedPath, shared, either),
+      watchClaims(mergeRequests.claimedPath, since, shared, either),
+      watchClaims(buildRequests.claimedPath, since, shared, either),
       watchUnservableBuilds({ ...deps, ...shared }, fence, either),
       sweepRegularly(shared, fence, either),
     ]),
   );
 }
 
-async function watchClaims(path: string, shared: SchedulerShared, signal: AbortSignal): Promise<void> {
+async function watchClaims(
+  path: string,
+  since: Nanoseconds,
+  shared: SchedulerShared,
+  signal: AbortSignal,
+): Promise<void> {
   const { store } = shared.deps;
   const { mergeRequests, buildRequests, pipelineQueue } = shared;
   for await (const _ of wakeUps(store, path, signal, event => event.kind === 'deleted')) {
-    await settleLostWorkers({ ...shared.deps, mergeRequests, buildRequests, pipelineQueue });
+    await settleLostWorkers({ ...shared.deps, since, mergeRequests, buildRequests, pipelineQueue });
   }
 }
 

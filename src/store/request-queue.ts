@@ -107,13 +107,18 @@ export class RequestQueue<T extends Requestable> {
   }
 
   submit(request: T): readonly Operation[] {
-    const record = {
-      state: { kind: 'requested' },
-      attempt: 1,
-      bytes: this.#deps.codec.encode(request),
-    } as const;
-    const prefix = requestNamePrefix(request.priority, request.uuid);
-    return [create(`${this.queuePath}/${prefix}`, encodeRequestRecord(record), { sequential: true })];
+    return this.#append(request, 1, this.#deps.codec.encode(request));
+  }
+
+  /** Puts a request behind those that wait, in place of one its worker completes with this: another worker is to try. */
+  resubmit({ value, attempt, bytes }: StoredRequest<T>): readonly Operation[] {
+    return this.#append(value, attempt + 1, bytes);
+  }
+
+  #append({ priority, uuid }: T, attempt: number, bytes: Uint8Array): readonly Operation[] {
+    const record = encodeRequestRecord({ state: { kind: 'requested' }, attempt, bytes });
+    const prefix = requestNamePrefix(priority, uuid);
+    return [create(`${this.queuePath}/${prefix}`, record, { sequential: true })];
   }
 
   /**

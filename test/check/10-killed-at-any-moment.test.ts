@@ -15,8 +15,8 @@ import path from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createApi } from '../../src/cmd/client/api.ts';
 import { followTenant } from '../../src/cmd/client/follow.ts';
-import { CONFIG_FILES, CONFIG_PROJECT, DEMO_CHANGES, TENANT } from '../../src/cmd/quickstart/demo-files.ts';
-import { approve, commitTopic, git, propose } from '../../src/cmd/quickstart/developer.ts';
+import { DEMO_CHANGES, TENANT } from '../../src/cmd/quickstart/demo-files.ts';
+import { approve, commitTopic, propose } from '../../src/cmd/quickstart/developer.ts';
 import { prepareSite, type Site } from '../../src/cmd/quickstart/prepare-site.ts';
 import {
   freePort,
@@ -56,7 +56,6 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
       token: 'token of the kill test',
       logLevel: 'info',
     });
-    await allowManyAttempts();
     service = await start();
   });
   afterEach(async () => {
@@ -64,17 +63,6 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     await sink[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });
-
-  /** A job that dies with its executor is tried again, three times as configured: not enough for what is coming. */
-  async function allowManyAttempts(): Promise<void> {
-    const clone = site.clone(CONFIG_PROJECT);
-    const files = CONFIG_FILES.map(file => ({
-      ...file,
-      text: file.text.replace('    abstract: true\n', '    abstract: true\n    attempts: 100\n'),
-    }));
-    await commitTopic(clone, 'attempts', 'Never give up', files);
-    await git(clone, 'push', '--quiet', 'origin', 'attempts:master');
-  }
 
   async function start(): Promise<ServiceProcess> {
     const started = await startServiceProcess(site.config, path.join(directory, 'gatehouse.log'), {

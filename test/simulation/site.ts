@@ -59,13 +59,10 @@ const PIPELINES = `
     run: playbooks/job.sh
 - job:
     name: unit
-    attempts: 6
 - job:
     name: integration
-    attempts: 6
 - job:
     name: publish
-    attempts: 6
 `;
 
 function project(name: string, queue: boolean): string {

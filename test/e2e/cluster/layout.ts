@@ -33,7 +33,6 @@ export const CONFIG_FILES: Files = {
     name: base
     abstract: true
     timeout: 60
-    attempts: 50
 
 - job:
     name: unit

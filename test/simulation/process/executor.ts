@@ -95,7 +95,8 @@ async function execute(
   const verdict = halt.aborted ? (cancelled.aborted ? 'CANCELED' : 'RETRY') : verdictOf(request, parts);
   run.verdict = verdict;
   const endedAt = life.clock.now();
-  await taken.complete(resultEvent(request, verdict, life, { startedAt, endedAt, steps: [] }), []);
+  const event = resultEvent(request, verdict, life, { startedAt, endedAt, steps: [] });
+  await taken.complete(verdict === 'RETRY' ? { ...event, workerEnd: 'stopped' } : event, []);
 }
 
 function verdictOf(request: BuildRequest, { host }: ProcessParts): BuildResult {

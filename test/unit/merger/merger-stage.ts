@@ -92,7 +92,11 @@ export async function openStage(): Promise<MergerStage> {
         message: `Merge ${id}`,
       };
     },
-    serve: request => serveRequest(deps, request),
+    async serve(request) {
+      const served = await serveRequest(deps, request);
+      if (served.kind === 'overdue') throw new Error(served.text);
+      return served;
+    },
     async [Symbol.asyncDispose]() {
       await cache.close();
       await rm(folder, { recursive: true, force: true });

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { OverBudget } from '../../../src/git/tree-budget.ts';
 import type { ClaimedRequest } from '../../../src/merger/deps.ts';
 import { createMerger } from '../../../src/merger/merger.ts';
 import type { MergerOutcome, MergerRequest } from '../../../src/model/merge.ts';
@@ -22,16 +23,23 @@ function queueOf(first: readonly MergerRequest[]) {
   const waiting = [...first];
   const outcomes = new Map<string, MergerOutcome>();
   const dropped: string[] = [];
+  const attempts = new Map<string, number>();
   let wake: (() => void) | undefined;
   let refuse = 0;
   const claimedOf = (request: MergerRequest): ClaimedRequest => ({
     request,
+    attempt: attempts.get(request.uuid) ?? 1,
     async complete(outcome) {
       if (refuse > 0) {
         refuse -= 1;
         throw new Error('the claim is gone');
       }
       outcomes.set(request.uuid, outcome);
+    },
+    async again() {
+      attempts.set(request.uuid, (attempts.get(request.uuid) ?? 1) + 1);
+      waiting.push(request);
+      wake?.();
     },
     async drop() {
       dropped.push(request.uuid);
@@ -139,5 +147,25 @@ describe('the merger', () => {
     await merger.close();
     expect(queue.outcomes.get(request.uuid)).toMatchObject({ kind: 'failed', retryable: true });
     expect(JSON.stringify(queue.outcomes.get(request.uuid))).not.toContain('secret');
+  });
+
+  it('gives a request that runs out of time to one more merger, then ends it', async () => {
+    const request = configFilesRequest('app');
+    const queue = queueOf([request]);
+    let tries = 0;
+    const repository = () => {
+      tries += 1;
+      return Promise.reject(new OverBudget('time', 'its tree could not be read within 120 s'));
+    };
+    const deps = { ...stage.deps, repositories: { ...stage.cache, repository } };
+    const merger = createMerger({ ...deps, requests: queue, log });
+    await vi.waitUntil(() => queue.outcomes.size === 1, { timeout: 20_000 });
+    await merger.close();
+    expect(tries).toBe(2);
+    expect(queue.outcomes.get(request.uuid)).toMatchObject({
+      kind: 'failed',
+      text: 'Unable to serve the request: its tree could not be read within 120 s',
+      retryable: false,
+    });
   });
 });

@@ -14,6 +14,7 @@ import { EventQueue } from '../../../src/store/event-queue.ts';
 import { storePaths } from '../../../src/store/paths.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
+import { createRequestWorker } from '../../../src/store/request-worker.ts';
 import { configFilesRequest, key, type MergerStage, mergeRequest, openStage } from './merger-stage.ts';
 
 const paths = storePaths();
@@ -104,10 +105,9 @@ describe('the merger on a store', () => {
   });
 
   it('answers shortly when the answer is too large for the store', async () => {
-    const files = Object.fromEntries(
-      Array.from({ length: 3 }, (_, index) => [`zuul.d/${index}.yaml`, 'x'.repeat(500_000)]),
-    );
-    await (await stage.host('app')).commit({ files });
+    const app = await stage.host('app');
+    for (const branch of ['main', 'stable', 'old'])
+      await app.commit({ ref: `refs/heads/${branch}`, files: { 'zuul.yaml': 'x'.repeat(500_000) } });
     await ensureNode(store, paths.tenant('acme').answers);
     const request = configFilesRequest('app');
     await queue.submitNow(request);
@@ -126,5 +126,41 @@ describe('the merger on a store', () => {
     start();
     await vi.waitUntil(isEmpty, { timeout: 20_000 });
     expect((await queue.overview()).claimed.size).toBe(0);
+  });
+
+  it('takes a request that a merger was lost over alone, when it does nothing else', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    await ensureNode(store, paths.tenant('acme').answers);
+    const suspect = mergeRequest([await stage.propose('app', '1', { b: '1' })]);
+    const others = [mergeRequest([await stage.propose('app', '2', { c: '1' })]), configFilesRequest('app')];
+    await queue.submitNow(suspect);
+    const lost = server.connect();
+    const theirs = new RequestQueue({
+      store: lost,
+      path: paths.requests('merge'),
+      codec: mergerRequestCodec,
+    });
+    await createRequestWorker(theirs, { worker: 'merger-0', clock: stage.deps.clock }).next(
+      AbortSignal.timeout(5000),
+    );
+    await lost.close();
+    const [abandoned] = await queue.abandoned();
+    if (abandoned?.kind !== 'lost-worker') throw new Error('expected a lost worker');
+    await store.multi(queue.requeue(abandoned.request));
+    for (const other of others) await queue.submitNow(other);
+    const requests = createStoreRequests({
+      store,
+      paths,
+      queue,
+      clock: stage.deps.clock,
+      worker: 'merger-1',
+    });
+    const { signal } = new AbortController();
+    const first = await requests.claim(64, signal);
+    expect(first.map(({ request, attempt }) => [request.uuid, attempt])).toEqual([[suspect.uuid, 2]]);
+    const then = await requests.claim(64, signal);
+    expect(then.map(({ request }) => request.uuid)).toEqual(others.map(({ uuid }) => uuid));
+    await first[0]?.again();
+    expect((await requests.claim(64, signal)).map(({ attempt }) => attempt)).toEqual([3]);
   });
 });

@@ -1,8 +1,10 @@
 import { expect, test } from 'vitest';
+import { addMilliseconds } from '../../../src/lib/clock.ts';
 import type { BuildRequest } from '../../../src/model/build-request.ts';
 import {
   buildRequestCodec,
   jobGraphCodec,
+  mergerOutcomeCodec,
   mergerRequestCodec,
   pipelineEventCodec,
   reportIntentCodec,
@@ -94,6 +96,18 @@ function buildRequest(item: QueueItem, build: BuildRequest['uuid']): BuildReques
     playbooks: { preRun: [], run: [], postRun: [] },
     zuul: {},
     trace: null,
+  };
+}
+
+function question(stand: Stand): MergerRequest {
+  const requestedAt = stand.clock.now();
+  return {
+    kind: 'repo-state',
+    uuid: stand.ids.uuid(),
+    tenant: 'acme',
+    requestedAt,
+    priority: 200,
+    states: [],
   };
 }
 
@@ -190,10 +204,14 @@ test('settling twice settles the same work once', async () => {
   expect(await deps.events.list()).toHaveLength(1);
 });
 
-test('a build whose executor vanished ends as RETRY, and its request is gone', async () => {
+test.each([
+  ['alone', 'lost'],
+  ['before the scheduler was there', 'outage'],
+])('a build whose executor vanished %s ends as RETRY, and its request is gone', async (_, workerEnd) => {
   await using stand = openStand();
   const deps = await open(stand);
   const item = running();
+  const [before, taken] = [stand.clock.now(), addMilliseconds(stand.clock.now(), 60_000)];
   const executor = stand.connect();
   const theirs = new RequestQueue<BuildRequest>({
     store: executor,
@@ -201,15 +219,55 @@ test('a build whose executor vanished ends as RETRY, and its request is gone', a
     codec: buildRequestCodec,
   });
   await stand.store.multi(deps.buildRequests.submit(buildRequest(item, item.uuid)));
-  await createRequestWorker(theirs, { worker: 'executor1', clock: stand.clock }).next(
+  await createRequestWorker(theirs, { worker: 'executor1', clock: { now: () => taken } }).next(
     AbortSignal.timeout(5000),
   );
   await executor.close();
-  await settleLostWorkers({ ...deps, pipelineQueue: () => deps.events });
+  const since = workerEnd === 'lost' ? before : addMilliseconds(taken, 1);
+  await settleLostWorkers({ ...deps, since, pipelineQueue: () => deps.events });
   expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([
-    { kind: 'build-result', build: item.uuid, result: 'RETRY', detail: 'its executor is gone' },
+    {
+      kind: 'build-result',
+      build: item.uuid,
+      result: 'RETRY',
+      detail: 'its executor is gone',
+      workerEnd,
+    },
   ]);
   expect(await deps.buildRequests.list()).toEqual([]);
+});
+
+test('a request that two mergers were lost over is answered, never given to a third', async () => {
+  await using stand = openStand();
+  const deps = await open(stand);
+  const item = running();
+  const whose = { pipeline: 'gate', item: item.uuid, buildset: item.buildset.uuid, sampled: false };
+  const request = { ...question(stand), item: whose };
+  const other = question(stand);
+  await ensureNode(stand.store, stand.paths.tenant('acme').answers);
+  await stand.store.multi([request, other].flatMap(each => deps.mergeRequests.submit(each)));
+  const since = addMilliseconds(stand.clock.now(), -1);
+  for (const attempt of [1, 2]) {
+    expect((await deps.mergeRequests.list()).map(each => each.attempt)).toEqual([attempt, attempt]);
+    const merger = stand.connect();
+    const theirs = new RequestQueue<MergerRequest>({
+      store: merger,
+      path: '/merge',
+      codec: mergerRequestCodec,
+    });
+    const worker = createRequestWorker(theirs, { worker: 'merger1', clock: stand.clock });
+    for (const _ of [request, other]) await worker.next(AbortSignal.timeout(5000));
+    await merger.close();
+    await settleLostWorkers({ ...deps, since, pipelineQueue: () => deps.events });
+  }
+  const text = 'Unable to serve the request: 2 mergers ended while they worked on it';
+  const outcome = { kind: 'failed', text, retryable: false };
+  expect(await deps.mergeRequests.list()).toEqual([]);
+  expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([
+    { kind: 'merger-result', request: request.uuid, item: item.uuid, outcome },
+  ]);
+  const answer = await stand.store.get(stand.paths.tenant('acme').answer(other.uuid));
+  expect(answer && mergerOutcomeCodec.decode(answer.data)).toMatchObject(outcome);
 });
 
 test('a job graph is stored once under the hash of its content', async () => {

@@ -1,0 +1,73 @@
+/**
+ * What one request may cost in looking through trees. A proposal of 80 KB can show 10^10 paths, because its directories may share
+ * their contents; so every entry looked at is counted, and the event loop gets its turns in between.
+ *
+ *     const budget = createTreeBudget();
+ *     await budget.spend(tree.size);                 // throws OverBudget
+ */
+import { nextTurn, turnIsUsed } from '../lib/turns.ts';
+
+export interface TreeBudget {
+  /** Entries a request may look at, and paths it may list. */
+  readonly limit: number;
+  /** Counts entries before they are looked at. @throws OverBudget */
+  spend(entries: number): Promise<void>;
+  /** Counts the bytes of a path that is listed. @throws OverBudget */
+  list(bytes: number): void;
+}
+
+/** The request costs more than any project is worth. */
+export class OverBudget extends Error {
+  override readonly name = 'OverBudget';
+  /** `entries`, `names`: so it is for every worker. `time`: another worker, or a quieter hour, may manage. */
+  readonly of: 'entries' | 'names' | 'time';
+  constructor(of: OverBudget['of'], message: string) {
+    super(message);
+    this.of = of;
+  }
+}
+
+const MAX_ENTRIES = 1_000_000;
+/** The answer that holds the paths must fit into one record. */
+const MAX_NAMES = 800_000;
+const MAX_SECONDS = 120;
+
+export interface TreeBudgetOptions {
+  /** Default 1 000 000: a change of every file of the largest projects known. */
+  readonly entries?: number;
+  /** Of wall time from the first entry on; default 120. */
+  readonly seconds?: number;
+}
+
+export function createTreeBudget(options: TreeBudgetOptions = {}): TreeBudget {
+  const limit = options.entries ?? MAX_ENTRIES;
+  const seconds = options.seconds ?? MAX_SECONDS;
+  let spent = 0;
+  let listed = 0;
+  let until: number | undefined;
+  return {
+    limit,
+    async spend(entries) {
+      spent += entries;
+      if (spent > limit) throw tooManyEntries(spent, limit);
+      until ??= performance.now() + seconds * 1000;
+      if (!turnIsUsed()) return;
+      if (performance.now() > until)
+        throw new OverBudget('time', `its tree could not be read within ${seconds} s`);
+      await nextTurn();
+    },
+    list(bytes) {
+      listed += bytes;
+      if (listed <= MAX_NAMES) return;
+      throw new OverBudget(
+        'names',
+        `it changes too many paths: their names have more than ${MAX_NAMES} bytes`,
+      );
+    },
+  };
+}
+
+export function tooManyEntries(entries: number, limit: number): OverBudget {
+  const shown = Number.isSafeInteger(entries) ? String(entries) : `more than ${Number.MAX_SAFE_INTEGER}`;
+  return new OverBudget('entries', `its tree is too large to read: ${shown} entries, limit ${limit}`);
+}
