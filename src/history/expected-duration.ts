@@ -12,10 +12,10 @@ export async function expectedDuration(
   const { rows } = await sql<{ readonly mean: number | null }>`
     select cast(avg(ms) as double precision) as mean from (
       select (cast(build.end_time as bigint) - cast(build.start_time as bigint)) / 1000000 as ms
-      from build join buildset on buildset.id = build.buildset_id
-      where build.job_name = ${question.job} and build.result = 'SUCCESS' and buildset.tenant = ${question.tenant}
+      from build
+      where build.job_name = ${question.job} and build.result = 'SUCCESS' and build.tenant = ${question.tenant}
         and build.start_time is not null and build.end_time is not null
-        and exists (select 1 from buildset_ref where buildset_ref.buildset_id = buildset.id
+        and exists (select 1 from buildset_ref where buildset_ref.buildset_id = build.buildset_id
           and buildset_ref.project_key = ${question.project})
       order by build.id desc limit ${SAMPLES}) as samples`.execute(database);
   return rows[0]?.mean ?? undefined;

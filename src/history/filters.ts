@@ -25,6 +25,7 @@ export interface BuildsetFilter {
   readonly idxMax?: number;
   /** At most 1000. Default 50. */
   readonly limit?: number;
+  /** At most {@link MAX_SKIP}; further back lead `idxMax` and the `_id` of the last one seen. */
   readonly skip?: number;
 }
 
@@ -36,6 +37,8 @@ export interface BuildFilter extends BuildsetFilter {
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 1000;
+/** Rows passed over are rows read. */
+export const MAX_SKIP = 10_000;
 
 type Column =
   | 'build.uuid'
@@ -67,11 +70,21 @@ function likePattern(value: string): string {
   return value.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%');
 }
 
+/** The build's buildset is of the pipeline and has such a change. */
+export function buildsetFits(filter: BuildsetFilter): RawBuilder<boolean> {
+  if (filter.pipeline === undefined && saysNothingOfChanges(filter)) return sql<boolean>`1 = 1`;
+  return sql<boolean>`exists (select 1 from buildset where buildset.id = build.buildset_id
+    and ${oneOf('buildset.pipeline', filter.pipeline)} and ${someRefFits(filter)})`;
+}
+
+function saysNothingOfChanges({ project, change, branch, patchset, ref, newrev }: BuildsetFilter): boolean {
+  return [project, change, branch, patchset, ref, newrev].every(values => values === undefined);
+}
+
 /** One change of the buildset fits all that is said of changes. */
 export function someRefFits(filter: BuildsetFilter): RawBuilder<boolean> {
   const { project, change, branch, patchset, ref, newrev } = filter;
-  if ([project, change, branch, patchset, ref, newrev].every(values => values === undefined))
-    return sql<boolean>`1 = 1`;
+  if (saysNothingOfChanges(filter)) return sql<boolean>`1 = 1`;
   return sql<boolean>`exists (select 1 from buildset_ref where buildset_ref.buildset_id = buildset.id
     and (${oneOf('buildset_ref.project', project)} or ${oneOf('buildset_ref.project_key', project)})
     and ${oneOf('buildset_ref.change', change)} and ${oneOf('buildset_ref.branch', branch)}

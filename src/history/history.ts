@@ -12,6 +12,7 @@
  * Every question names its tenant; nothing of another tenant is ever in an answer.
  */
 import { Kysely } from 'kysely';
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
@@ -32,10 +33,11 @@ import {
 import type { BuildFacts, BuildsetFacts, NumberedBuild } from './history-json.ts';
 import { migrate } from './migrations.ts';
 import { postgresDialect } from './postgres-dialect.ts';
+import { type Pruned, prune } from './prune.ts';
 import { type RecentDuration, recentDurations } from './recent-durations.ts';
 import { recordRows } from './record-rows.ts';
 import type { Schema } from './schema.ts';
-import { nodeSqliteDialect } from './sqlite-dialect.ts';
+import { nodeSqliteDialect, readOnlySqliteDialect } from './sqlite-dialect.ts';
 
 export interface History {
   /** Which database this is: made with it, the same for everybody who opens it. */
@@ -44,6 +46,13 @@ export interface History {
   useFor(installation: string): Promise<void>;
   /** In one transaction; rows already there are left as they are. */
   record(rows: readonly HistoryRow[]): Promise<void>;
+  /**
+   * Deletes the oldest that ended before a time, with all that hangs below them.
+   *
+   * @param step.most items at a time, and as many decisions: a step is short.
+   * @returns how many of each are gone; both 0: nothing that old is left.
+   */
+  prune(step: { readonly before: Nanoseconds; readonly most: number }): Promise<Pruned>;
   /** Newest first. */
   builds(filter: BuildFilter): Promise<readonly BuildFacts[]>;
   build(tenant: string, uuid: string): Promise<BuildFacts | undefined>;
@@ -100,20 +109,29 @@ export async function openHistory(
         ? nodeSqliteDialect(place.path)
         : postgresDialect(place.uri.reveal(), onIdleError),
   });
-  let id: string;
   try {
     await migrate(database, place.kind, placeText(place));
-    ({ id } = await database.selectFrom('identity').select('id').executeTakeFirstOrThrow());
+    return await historyIn(database);
   } catch (error) {
     await database.destroy();
     throw error;
   }
+}
+
+/** For questions only, of a SQLite file that {@link openHistory} has brought to this version. */
+export function openHistoryToRead(file: string): Promise<History> {
+  return historyIn(new Kysely<Schema>({ dialect: readOnlySqliteDialect(file) }));
+}
+
+async function historyIn(database: Kysely<Schema>): Promise<History> {
+  const { id } = await database.selectFrom('identity').select('id').executeTakeFirstOrThrow();
   return {
     id,
     async useFor(installation) {
       await database.updateTable('identity').set({ installation }).execute();
     },
     record: rows => recordRows(database, rows),
+    prune: step => prune(database, step),
     builds: filter => findBuilds(database, filter),
     build: async (tenant, uuid) => (await findBuilds(database, { tenant, uuid: [uuid], limit: 1 }))[0],
     buildsets: filter => findBuildsets(database, filter),

@@ -12,7 +12,7 @@ import type { BuildsetTable, BuildTable, RefTable } from './schema.ts';
 
 export type BuildsetRow = Omit<BuildsetTable, 'id'>;
 export type RefRow = Omit<RefTable, 'buildset_id'>;
-export type BuildRow = Omit<BuildTable, 'id' | 'buildset_id'>;
+export type BuildRow = Omit<BuildTable, 'id' | 'buildset_id' | 'tenant'>;
 
 export interface BuildsetRows {
   readonly buildset: BuildsetRow;

@@ -16,6 +16,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
     '0001-builds-buildsets-items-decisions': { up: database => first(database, dialect) },
     '0002-identity': { up: identity },
     '0003-installation': { up: installation },
+    '0004-tenant-of-builds': { up: tenantOfBuilds },
   };
 }
 
@@ -124,4 +125,25 @@ async function identity(database: AnyDatabase): Promise<void> {
 /** Whose spans the items in it gave: what is exported from here again must be the same bytes. */
 async function installation(database: AnyDatabase): Promise<void> {
   await sql`alter table identity add column installation text`.execute(database);
+}
+
+/** Builds filled in by one statement: a server may bound the time of each. */
+const BUILDS_AT_ONCE = 20_000;
+
+/** The newest builds of a tenant must be found without looking at any other. */
+async function tenantOfBuilds(database: AnyDatabase): Promise<void> {
+  await sql`alter table build add column tenant text not null default ''`.execute(database);
+  const { rows } = await sql<{ readonly last: number | null }>`select max(id) as last from build`.execute(
+    database,
+  );
+  const last = rows[0]?.last ?? 0;
+  for (let from = 0; from < last; from += BUILDS_AT_ONCE) {
+    await sql`update build set tenant = (select buildset.tenant from buildset where buildset.id = build.buildset_id)
+      where id > ${from} and id <= ${from + BUILDS_AT_ONCE}`.execute(database);
+  }
+  await sql`create index build_by_tenant on build (tenant, id)`.execute(database);
+  await sql`create index build_by_tenant_result on build (tenant, result, id)`.execute(database);
+  await sql`create index build_by_tenant_job on build (tenant, job_name, id)`.execute(database);
+  await sql`create index buildset_by_tenant_result on buildset (tenant, result, id)`.execute(database);
+  await sql`create index decision_by_key on decision (tenant, change_key, at)`.execute(database);
 }

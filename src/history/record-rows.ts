@@ -55,7 +55,7 @@ async function recordBuildsets(transaction: Transaction<Schema>, item: QueueItem
     for (const build of builds)
       await transaction
         .insertInto('build')
-        .values({ ...build, buildset_id: id })
+        .values({ ...build, buildset_id: id, tenant: item.tenant })
         .execute();
   }
 }

@@ -61,6 +61,8 @@ export interface BuildTable {
   id: Generated<number>;
   uuid: string;
   buildset_id: number;
+  /** Of its buildset. */
+  tenant: string;
   job_name: string;
   attempt: number;
   voting: number;

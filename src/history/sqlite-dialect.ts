@@ -48,6 +48,7 @@ function open(file: string): SqliteDatabase {
 function openReadOnly(file: string): SqliteDatabase {
   const database = new DatabaseSync(file, { readOnly: true });
   database.exec('PRAGMA busy_timeout = 5000');
+  database.exec('PRAGMA case_sensitive_like = ON');
   return kyselyDatabase(database);
 }
 

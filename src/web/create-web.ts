@@ -24,6 +24,7 @@ import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
+import { refusalForLostCall } from './lost-call.ts';
 import { addMetricsRoute } from './metrics-route.ts';
 import { otlpRoute } from './otlp-route.ts';
 import { addPageRoutes } from './page-routes.ts';
@@ -151,6 +152,11 @@ function answerErrors({ log }: Pick<WebDeps, 'log'>): ErrorRequestHandler {
       return send(response, badRequest('the request cannot be understood', 'path'));
     const lostContact = refusalForLostContact(error);
     if (lostContact !== undefined) return send(response, lostContact);
+    const tooMuch = refusalForLostCall(error);
+    if (tooMuch !== undefined) {
+      log.warn({ err: error, path: request.path }, 'a question to the history was given up');
+      return send(response, tooMuch);
+    }
     log.warn(
       { err: error, method: request.method, path: request.path },
       'a request failed by a defect of ours',

@@ -1,4 +1,4 @@
-import { type BuildFilter, MAX_LIMIT } from '../history/filters.ts';
+import { type BuildFilter, MAX_LIMIT, MAX_SKIP } from '../history/filters.ts';
 import type { Refusal } from './answer.ts';
 import { readQuery } from './query.ts';
 
@@ -42,7 +42,7 @@ export function readFilter(
     idxMin: query.integer('idx_min', anyNumber),
     idxMax: query.integer('idx_max', anyNumber),
     limit: query.integer('limit', { min: 1, max: MAX_LIMIT }),
-    skip: query.integer('skip', anyNumber),
+    skip: query.integer('skip', { min: 0, max: MAX_SKIP }),
     jobName: query.texts('job_name'),
     voting: query.boolean('voting'),
     final: query.boolean('final'),

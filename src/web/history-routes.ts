@@ -1,5 +1,6 @@
 /** What has happened: builds, buildsets, finished items, decisions. Builds that still run are found by uuid, too. */
 import type { Router } from 'express';
+import { MAX_SKIP } from '../history/filters.ts';
 import { type BuildFacts, buildJson, buildsetJson, type LogUrl } from '../history/history-json.ts';
 import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
@@ -61,7 +62,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
     inTenant(deps, async (tenant, request) => {
       const query = readQuery(request.query, ['limit', 'skip']);
       const limit = query.integer('limit', { min: 1, max: 100 }) ?? 20;
-      const skip = query.integer('skip', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
+      const skip = query.integer('skip', { min: 0, max: MAX_SKIP }) ?? 0;
       if (query.refusal !== undefined) return query.refusal;
       const items = await deps.history.recentItems({ tenant: tenant.name, limit, skip });
       return json(items.map(({ item }) => finishedItem(item)));

@@ -34,6 +34,7 @@ const BENCHMARKS: { readonly [name: string]: () => Promise<readonly Row[]> } = {
       { name: 'queue of 20: all', value: queue.ms, unit: 'ms' },
     ];
   },
+  history: async () => (await import('./history.ts')).benchHistory(),
   store: async () => (await import('./store.ts')).benchStore(),
   reset: async () => (await import('./gate-reset.ts')).benchGateReset(),
   durable: async () => (await import('./durable-reset.ts')).benchDurableReset(),

@@ -11,7 +11,8 @@
  */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
-import { type History, openHistory } from '../../history/history.ts';
+import type { History } from '../../history/history.ts';
+import { openThreadedHistory } from '../../history/threaded-history.ts';
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { type AuthRealm, readAuthKeys } from '../../settings/auth-keys.ts';
@@ -121,7 +122,7 @@ async function openDatabase(
   stack: AsyncDisposableStack,
 ): Promise<History> {
   if (database.kind === 'sqlite') await mkdir(path.dirname(database.path), { recursive: true });
-  const history = await openHistory(database, error =>
+  const history = await openThreadedHistory(database, error =>
     log.warn({ err: error }, 'the history database dropped a connection'),
   );
   stack.defer(() => history.close());

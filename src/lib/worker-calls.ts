@@ -1,0 +1,197 @@
+/**
+ * Calls into a worker thread: what may take long must not hold the event loop that decides.
+ *
+ *     const calls = callsToWorker<LayoutTable>({ entry: new URL('./layout-worker.ts', import.meta.url), data, limits });
+ *     await calls.call('build', files);
+ *     // in layout-worker.ts: serveCalls<LayoutTable>({ build: … })
+ *
+ * One call at a time, in the order in which they came. A call that exceeds its time, or the memory of the thread, ends the
+ * thread and rejects with {@link CallLost}; the next call starts another thread. Nothing is tried again here.
+ */
+import { parentPort, Worker } from 'node:worker_threads';
+import type { AnswerOf, ArgumentOf, Calls } from './calls.ts';
+
+export interface WorkerLimits {
+  /** Milliseconds one call may take: of processor time, which a busy machine does not use up, or by the clock. */
+  readonly ms: number;
+  readonly of: 'processor' | 'clock';
+  /** Megabytes of heap. */
+  readonly heapMb: number;
+  /** Calls that may wait. */
+  readonly waiting: number;
+}
+
+/** A call without an answer. `busy`: it was not begun, because too many wait; else its thread is gone. */
+export class CallLost extends Error {
+  readonly because: 'time' | 'memory' | 'crash' | 'closed' | 'busy';
+
+  constructor(because: CallLost['because'], message: string, options?: ErrorOptions) {
+    super(message, options);
+    this.because = because;
+  }
+}
+
+interface Call {
+  readonly name: string;
+  readonly argument: unknown;
+  resolve(value: never): void;
+  reject(error: unknown): void;
+}
+
+type Answer =
+  /** Of whatever type the table says: both threads have the same. */
+  { readonly kind: 'returned'; readonly value: never } | { readonly kind: 'threw'; readonly error: Error };
+
+/** Milliseconds between two looks at what a call has used. */
+const LOOK = 100;
+
+/** The thread starts with the first call. */
+export function callsToWorker<Table>(options: {
+  /** Module that calls {@link serveCalls}. */
+  readonly entry: URL;
+  /** Its `workerData`. */
+  readonly data: unknown;
+  readonly limits: WorkerLimits;
+}): Calls<Table> {
+  const waiting: Call[] = [];
+  let thread: Worker | undefined;
+  let current: { readonly call: Call; readonly watch: Disposable } | undefined;
+  let closed = false;
+
+  function start(): Worker {
+    const started = new Worker(options.entry, {
+      workerData: options.data,
+      execArgv: [],
+      resourceLimits: { maxOldGenerationSizeMb: options.limits.heapMb },
+    });
+    let failure: unknown;
+    started.on('message', (answer: Answer) => {
+      if (thread !== started) return;
+      if (answer.kind === 'returned') finish(call => call.resolve(answer.value));
+      else finish(call => call.reject(answer.error));
+    });
+    started.on('error', error => {
+      failure = error;
+    });
+    started.on('exit', () => {
+      if (thread === started) drop(endedBy(failure));
+    });
+    return started;
+  }
+
+  /** The thread is no more; the next call gets another one. */
+  function drop(reason: CallLost): void {
+    void thread?.terminate();
+    thread = undefined;
+    finish(call => call.reject(reason));
+  }
+
+  function finish(settle: (call: Call) => void): void {
+    const ended = current;
+    current = undefined;
+    ended?.watch[Symbol.dispose]();
+    thread?.unref();
+    if (ended !== undefined) settle(ended.call);
+    next();
+  }
+
+  function next(): void {
+    if (current !== undefined || closed) return;
+    const call = waiting.shift();
+    if (call === undefined) return;
+    thread ??= start();
+    thread.ref();
+    current = { call, watch: watchLimit(thread, options.limits, drop) };
+    try {
+      thread.postMessage({ name: call.name, argument: call.argument });
+    } catch (error) {
+      // Not plain data.
+      finish(each => each.reject(error));
+    }
+  }
+
+  function call<Name extends keyof Table & string>(name: Name, argument: ArgumentOf<Table[Name]>) {
+    return new Promise<AnswerOf<Table[Name]>>((resolve, reject) => {
+      if (closed) return reject(new CallLost('closed', CLOSED));
+      if (waiting.length >= options.limits.waiting)
+        return reject(
+          new CallLost('busy', `more than ${options.limits.waiting} calls wait for a worker thread`),
+        );
+      waiting.push({ name, argument, resolve, reject });
+      next();
+    });
+  }
+
+  return {
+    call,
+    async [Symbol.asyncDispose]() {
+      closed = true;
+      const ended = thread;
+      thread = undefined;
+      const reason = new CallLost('closed', CLOSED);
+      for (const each of waiting.splice(0)) each.reject(reason);
+      finish(each => each.reject(reason));
+      await ended?.terminate();
+    },
+  };
+}
+
+const CLOSED = 'the worker thread is closed';
+
+function endedBy(failure: unknown): CallLost {
+  const cause = failure === undefined ? {} : { cause: failure };
+  if (failure instanceof Error && 'code' in failure && failure.code === 'ERR_WORKER_OUT_OF_MEMORY')
+    return new CallLost('memory', 'the worker thread ran out of memory', cause);
+  const reason = failure instanceof Error ? `: ${failure.message}` : '';
+  return new CallLost('crash', `the worker thread ended${reason}`, cause);
+}
+
+/** Ends the thread once the call has used up its time. */
+function watchLimit(thread: Worker, { ms, of }: WorkerLimits, end: (reason: CallLost) => void): Disposable {
+  const begun = performance.now();
+  let before: number | undefined;
+  const look = async () => {
+    const used = of === 'clock' ? performance.now() - begun : await processorTime(thread);
+    if (used === undefined) return;
+    before ??= of === 'clock' ? 0 : used;
+    if (used - before < ms) return;
+    timer[Symbol.dispose]();
+    end(new CallLost('time', `a call took more than ${ms / 1000} s of ${of} time in its worker thread`));
+  };
+  const timer = setInterval(() => void look(), LOOK);
+  void look();
+  return timer;
+}
+
+/** Milliseconds; undefined: the thread does not run yet, or no longer. */
+async function processorTime(thread: Worker): Promise<number | undefined> {
+  try {
+    const { user, system } = await thread.cpuUsage();
+    return (user + system) / 1000;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_NOT_RUNNING')
+      return undefined;
+    throw error;
+  }
+}
+
+/** In the worker thread: answers calls until the thread is ended. */
+export function serveCalls<Table>(
+  table: {
+    readonly [Name in keyof Table]: (argument: ArgumentOf<Table[Name]>) => unknown;
+  },
+): void {
+  const port = parentPort;
+  if (port === null) throw new Error('calls are served in a worker thread only');
+  port.on('message', (call: { readonly name: keyof Table; readonly argument: never }) => {
+    void answer(call).then(message => port.postMessage(message));
+  });
+
+  async function answer({ name, argument }: { name: keyof Table; argument: never }): Promise<unknown> {
+    try {
+      return { kind: 'returned', value: await table[name](argument) };
+    } catch (error) {
+      return { kind: 'threw', error: error instanceof Error ? error : new Error(String(error)) };
+    }
+  }
+}
