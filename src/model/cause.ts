@@ -54,6 +54,8 @@ export type LeaveCode =
   /** A dependency item nobody waits behind any more. */
   | 'no-longer-needed'
   | 'dequeued-by-hand'
+  /** Its project is not in the tenant any more. */
+  | 'project-removed'
   | 'pipeline-removed';
 
 /** Why a build was cancelled. */
@@ -85,6 +87,7 @@ export function leaveText(code: LeaveCode): string {
     'merged-elsewhere': 'the change was merged by somebody else',
     'no-longer-needed': 'no item behind needs it any more',
     'dequeued-by-hand': 'dequeued by hand',
+    'project-removed': 'the project is not in the tenant any more',
     'pipeline-removed': 'the pipeline no longer exists',
   };
   return texts[code];

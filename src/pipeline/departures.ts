@@ -1,6 +1,6 @@
 /**
  * Items that may not stay, as the facts are now: abandoned, merged by somebody else, replaced by a new patchset, a
- * requirement or a dependency lost.
+ * requirement or a dependency lost, the project not in the tenant any more.
  *
  * In an independent pipeline nothing merges, so what becomes of a dependency does not matter to a change that is already tested
  * with it: a new patchset of the dependency, its landing, or its end changes nothing. A dependency that was abandoned before the
@@ -66,6 +66,7 @@ function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
     const facts = draft.facts(change.key);
     if (facts === undefined) continue;
     const { record, requirements } = facts;
+    if (facts.queue === null) return { reason: 'project-removed', detail: null };
     if (record.change.kind === 'change') {
       if (record.status === 'abandoned') return { reason: 'abandoned', detail: null };
       if (draft.dependent && record.status === 'merged') return { reason: 'merged-elsewhere', detail: null };

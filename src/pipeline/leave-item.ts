@@ -59,7 +59,7 @@ export function leave(
     for (const change of item.changes) draft.lostChanges.set(change.key, how.blame);
 }
 
-/** Leaving early, for a reason of the host's or an operator's; reported where the pipeline has dequeue reporters. */
+/** Leaving early, for a reason of the host's or an operator's; reported where the pipeline has reporters for it. */
 export function leaveEarly(
   draft: TurnDraft,
   item: QueueItem,
@@ -75,7 +75,9 @@ export function leaveEarly(
   };
   const blame = reason === 'dependency-lost' ? (blameOfLost(draft, item) ?? own) : own;
   const report = { action: failed ? 'failure' : 'dequeue', text: farewell(reason, text, detail) } as const;
-  leave(draft, item, { reason, result: failed ? 'FAILURE' : 'DEQUEUED', text, blame, report }, event);
+  // The tenant has no business in a project that was taken away from it.
+  const said = reason === 'project-removed' ? {} : { report };
+  leave(draft, item, { reason, result: failed ? 'FAILURE' : 'DEQUEUED', text, blame, ...said }, event);
 }
 
 /** An item that leaves because another did passes the blame on to the one that began it. */

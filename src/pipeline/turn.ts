@@ -31,7 +31,10 @@ export interface ChangeFacts {
   readonly requirements: { readonly met: boolean; readonly text: string };
   /** Open changes that depend on this one. */
   readonly dependents: readonly ChangeKey[];
-  /** Change queue of its project and branch; null: the project takes no part in this pipeline. */
+  /**
+   * Change queue of its project and branch; one of its own where the project takes no part in the pipeline. Null: the project is
+   * not in the tenant.
+   */
   readonly queue: { readonly key: string; readonly name: string } | null;
   /** The pipeline triggers on its connection (or allows others). */
   readonly connectionAllowed: boolean;

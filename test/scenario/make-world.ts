@@ -15,6 +15,12 @@ import type { StoryLog } from './story-log.ts';
 import { nameOf, shownTopic } from './topic-names.ts';
 import type { World, WorldSetup } from './world.ts';
 
+export interface RunningSite {
+  readonly service: Service;
+  readonly api: Api;
+  readonly observer: Observer;
+}
+
 export interface Parts {
   readonly root: string;
   readonly setup: WorldSetup;
@@ -22,16 +28,16 @@ export interface Parts {
   readonly stage: Stage;
   readonly log: StoryLog;
   readonly developers: ReadonlyMap<string, Developer>;
-  readonly service: Service;
-  readonly api: Api;
-  readonly observer: Observer;
+  readonly begun: RunningSite;
+  restart(projects: readonly string[]): Promise<RunningSite>;
   /** The hooks of the repositories, and who listens to them. */
   readonly hooks: Disposable;
   readonly pushes: { heard: (project: string) => void };
 }
 
 export function makeWorld(parts: Parts): World {
-  const { root, setup, sink, stage, log, developers, service, api, observer, hooks, pushes } = parts;
+  const { root, setup, sink, stage, log, developers, hooks, pushes } = parts;
+  let site = parts.begun;
   const topics = new Map<string, Topic>();
   const failures = new Set<string>();
   let held = true;
@@ -43,7 +49,7 @@ export function makeWorld(parts: Parts): World {
     failures.has(`${job}: ${changes.split(' ').at(-1)}`) ? 1 : 0;
 
   function end(uuid: string, job: string, changes: string): void {
-    observer.told(uuid);
+    site.observer.told(uuid);
     stage.tell(uuid, verdict(job, changes));
   }
 
@@ -62,7 +68,7 @@ export function makeWorld(parts: Parts): World {
     const delivery = `story-${deliveries}`;
     const body = JSON.stringify({ project });
     const signature = createHmac('sha256', TOKEN).update(body).digest('hex');
-    const response = await fetch(`${service.url}/api/connection/${CONNECTION}/payload`, {
+    const response = await fetch(`${site.service.url}/api/connection/${CONNECTION}/payload`, {
       method: 'POST',
       body,
       headers: {
@@ -78,7 +84,7 @@ export function makeWorld(parts: Parts): World {
   async function push(project: string, to: string | null, ref: string): Promise<void> {
     await developer(project).push(to, ref);
     // One after the other: of two pushes that arrive together nobody knows the order.
-    await observer.eventProcessed(await tell(project));
+    await site.observer.eventProcessed(await tell(project));
   }
 
   const isOf =
@@ -91,7 +97,7 @@ export function makeWorld(parts: Parts): World {
       );
 
   function running(): readonly string[] {
-    return observer
+    return site.observer
       .running()
       .map(build => `${build.job}: ${build.changes}`)
       .toSorted();
@@ -99,16 +105,22 @@ export function makeWorld(parts: Parts): World {
 
   function free(): void {
     held = false;
-    for (const build of observer.running()) end(build.uuid, build.job, build.changes);
+    for (const build of site.observer.running()) end(build.uuid, build.job, build.changes);
   }
 
   const world: World = {
-    api,
-    service,
+    get api() {
+      return site.api;
+    },
+    get service() {
+      return site.service;
+    },
     config: configOf(root),
     sink,
     stage,
-    observer,
+    get observer() {
+      return site.observer;
+    },
     log,
     developer,
     push,
@@ -137,23 +149,28 @@ export function makeWorld(parts: Parts): World {
     },
     fail: (job, topic) => void failures.add(`${job}: ${topic}`),
     release(pattern) {
-      const chosen = observer.running().filter(build => pattern.test(`${build.job}: ${build.changes}`));
+      const chosen = site.observer.running().filter(build => pattern.test(`${build.job}: ${build.changes}`));
       if (chosen.length === 0)
         throw new Error(`no running job matches ${pattern}; running: ${running().join(', ')}`);
       for (const build of chosen) end(build.uuid, build.job, build.changes);
     },
     free,
+    async restart(...projects) {
+      await site.observer[Symbol.asyncDispose]();
+      await site.service.close();
+      site = await parts.restart(projects);
+    },
     async runs(...jobs) {
       const wanted = JSON.stringify(jobs.toSorted());
-      await observer.until(`these jobs to run: ${wanted}`, async () => {
-        await observer.settle();
+      await site.observer.until(`these jobs to run: ${wanted}`, async () => {
+        await site.observer.settle();
         return JSON.stringify(running()) === wanted;
       });
     },
     async leaves(topic, result, pipeline = 'gate') {
-      const found = await observer.until(`${topic} to leave ${pipeline}`, async () => {
-        if (observer.items().some(isOf(topic, pipeline))) return undefined;
-        return (await observer.finished()).find(isOf(topic, pipeline));
+      const found = await site.observer.until(`${topic} to leave ${pipeline}`, async () => {
+        if (site.observer.items().some(isOf(topic, pipeline))) return undefined;
+        return (await site.observer.finished()).find(isOf(topic, pipeline));
       });
       if (found.result !== result)
         throw new Error(
@@ -161,23 +178,23 @@ export function makeWorld(parts: Parts): World {
         );
       return found;
     },
-    item: (topic, pipeline = 'gate') => observer.items().find(isOf(topic, pipeline)),
+    item: (topic, pipeline = 'gate') => site.observer.items().find(isOf(topic, pipeline)),
     queued(pipeline = 'gate') {
-      const queues = observer.view()?.pipelines.find(each => each.name === pipeline)?.queues ?? [];
+      const queues = site.observer.view()?.pipelines.find(each => each.name === pipeline)?.queues ?? [];
       return queues.flatMap(queue =>
-        queue.items.map(uuid => shownTopic(observer.view()?.items.get(uuid)?.changes[0]?.name ?? uuid)),
+        queue.items.map(uuid => shownTopic(site.observer.view()?.items.get(uuid)?.changes[0]?.name ?? uuid)),
       );
     },
-    ...outcomes({ api, stage, observer, developer, topicOf }),
+    ...outcomes({ site: () => site, stage, developer, topicOf }),
     async end() {
       free();
-      await observer.until('all items to leave', async () => {
-        await observer.settle();
-        return observer.items().length === 0;
+      await site.observer.until('all items to leave', async () => {
+        await site.observer.settle();
+        return site.observer.items().length === 0;
       });
       pushes.heard = () => {};
-      await observer[Symbol.asyncDispose]();
-      await service.close();
+      await site.observer[Symbol.asyncDispose]();
+      await site.service.close();
       await checkStory({
         root,
         sink,
@@ -187,8 +204,8 @@ export function makeWorld(parts: Parts): World {
       });
     },
     async [Symbol.asyncDispose]() {
-      await observer[Symbol.asyncDispose]();
-      await service.close();
+      await site.observer[Symbol.asyncDispose]();
+      await site.service.close();
       stage[Symbol.dispose]();
       hooks[Symbol.dispose]();
       await sink[Symbol.asyncDispose]();

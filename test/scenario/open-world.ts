@@ -3,14 +3,15 @@ import { chmod, mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createApi } from '../../src/cmd/client/api.ts';
+import type { Service } from '../../src/cmd/service/service.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { bothLogs } from '../fake/both-logs.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { createDeveloper, type Developer } from './developer.ts';
 import { openLineFifo } from './line-fifo.ts';
-import { makeWorld } from './make-world.ts';
+import { makeWorld, type RunningSite } from './make-world.ts';
 import { type Observer, observe } from './observer.ts';
-import { CONFIG_PROJECT, type SiteStore, startSite } from './site.ts';
+import { CONFIG_PROJECT, restartSite, type SiteOptions, type SiteStore, startSite } from './site.ts';
 import { openStage } from './stage.ts';
 import { storyLog } from './story-log.ts';
 import type { World, WorldSetup } from './world.ts';
@@ -39,34 +40,40 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
   for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects }))
     developers.set(name, await createDeveloper(root, name, files, told));
-  const service = await startSite(
-    {
-      root,
-      projects: Object.keys(projects),
-      moreTenants: setup.moreTenants ?? [],
-      collector: sink.url,
-      tracingOff: setup.tracingOff ?? false,
-      executor: setup.executor ?? [],
-      tracing: [...(setup.collectorProtocol === 'http' ? OVER_HTTP : []), ...(setup.tracing ?? [])],
-      sections: setup.sections ?? [],
-      store,
-      clock: setup.clock ?? systemClock(),
-    },
-    setup.secondLog === undefined ? log.log : bothLogs(log.log, setup.secondLog),
-  );
+  const site: SiteOptions = {
+    root,
+    projects: Object.keys(projects),
+    moreTenants: setup.moreTenants ?? [],
+    collector: sink.url,
+    tracingOff: setup.tracingOff ?? false,
+    executor: setup.executor ?? [],
+    tracing: [...(setup.collectorProtocol === 'http' ? OVER_HTTP : []), ...(setup.tracing ?? [])],
+    sections: setup.sections ?? [],
+    store,
+    clock: setup.clock ?? systemClock(),
+  };
+  const heard = setup.secondLog === undefined ? log.log : bothLogs(log.log, setup.secondLog);
   const traced = setup.collectorDown !== true && setup.tracingOff !== true;
-  const api = createApi(service.url);
-  const observer: Observer = observe({
-    api,
-    stage,
-    sink,
-    traced: () => traced,
-    describe: () => `${describe(observer)}\n${log.tail()}`,
-  });
+  function running(service: Service): RunningSite {
+    const api = createApi(service.url);
+    const observer: Observer = observe({
+      api,
+      stage,
+      sink,
+      traced: () => traced,
+      describe: () => `${describe(observer)}\n${log.tail()}`,
+    });
+    return { service, api, observer };
+  }
+  const begun = running(await startSite(site, heard));
+  const restart = async (names: readonly string[]) => running(await restartSite(site, names, heard));
   // A branch that moves before the first look at its repository is no news to the gate.
   if (traced)
-    await observer.until('the first look at each repository', () => firstLooks(sink) >= developers.size);
-  return makeWorld({ root, setup, sink, stage, log, developers, service, api, observer, hooks, pushes });
+    await begun.observer.until(
+      'the first look at each repository',
+      () => firstLooks(sink) >= developers.size,
+    );
+  return makeWorld({ root, setup, sink, stage, log, developers, begun, restart, hooks, pushes });
 }
 
 function firstLooks(sink: OtlpSink): number {

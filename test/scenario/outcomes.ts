@@ -21,16 +21,16 @@ export interface ToldDecision {
 }
 
 interface OutcomeDeps {
-  readonly api: Api;
+  /** As it runs now. */
+  site(): { readonly api: Api; readonly observer: Observer };
   readonly stage: Stage;
-  readonly observer: Observer;
   developer(project: string): Developer;
   topicOf(topic: string): Topic;
 }
 
 type Outcomes = Pick<World, 'history' | 'landed' | 'notes' | 'decisions'>;
 
-export function outcomes({ api, stage, observer, developer, topicOf }: OutcomeDeps): Outcomes {
+export function outcomes({ site, stage, developer, topicOf }: OutcomeDeps): Outcomes {
   async function notesOn({ project, commit }: Topic): Promise<readonly string[]> {
     const listed = await developer(project).git('notes', '--ref=gatehouse', 'list');
     if (!listed.includes(commit)) return [];
@@ -41,7 +41,8 @@ export function outcomes({ api, stage, observer, developer, topicOf }: OutcomeDe
   return {
     async history() {
       const path = `/api/tenant/${TENANT}/builds?limit=200`;
-      const builds = await api.get<readonly { readonly uuid: string; readonly result: string }[]>(path);
+      const builds =
+        await site().api.get<readonly { readonly uuid: string; readonly result: string }[]>(path);
       const lines = builds.flatMap(({ uuid, result }) => {
         const staged = stage.builds.find(build => build.uuid === uuid);
         return staged === undefined ? [] : [`${staged.job}: ${staged.changes} ${result}`];
@@ -56,7 +57,7 @@ export function outcomes({ api, stage, observer, developer, topicOf }: OutcomeDe
         .map(each => shownTopic(each.slice(`Merge ${project} `.length)));
     },
     async notes(topic, count = 0) {
-      return observer.until(`${count} notes on ${topic}`, async () => {
+      return site().observer.until(`${count} notes on ${topic}`, async () => {
         const notes = await notesOn(topicOf(topic));
         return notes.length >= count ? notes : undefined;
       });
@@ -64,7 +65,7 @@ export function outcomes({ api, stage, observer, developer, topicOf }: OutcomeDe
     async decisions(topic) {
       const { project, branch } = topicOf(topic);
       const path = `/api/tenant/${TENANT}/changes/${nameOf(topic, branch)}/decisions?project=${encodeURIComponent(project)}`;
-      return (await api.get<{ readonly decisions: readonly ToldDecision[] }>(path)).decisions;
+      return (await site().api.get<{ readonly decisions: readonly ToldDecision[] }>(path)).decisions;
     },
   };
 }

@@ -48,12 +48,27 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
   await mkdir(path.dirname(file), { recursive: true });
   await writeFile(file, settingsText(options), { mode: 0o600 });
   await writeFile(path.join(options.root, 'etc/tenants.yaml'), tenantsText(options));
-  const read = readSettings(file, {});
+  return startAgain(options, log);
+}
+
+/** The service from the files that are there, and whatever the last one left in its state directory. */
+async function startAgain(options: SiteOptions, log: Log): Promise<Service> {
+  const read = readSettings(configOf(options.root), {});
   if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
   const started = await startService(read.settings, log, COMPONENT_KINDS, options.clock);
   if (started.kind === 'refused') throw new Error(started.errors.join('\n'));
   await started.service.ready;
   return started.service;
+}
+
+/** As after an edit of the tenant file: the tenants have these projects now. */
+export async function restartSite(
+  options: SiteOptions,
+  projects: readonly string[],
+  log: Log,
+): Promise<Service> {
+  await writeFile(path.join(options.root, 'etc/tenants.yaml'), tenantsText({ ...options, projects }));
+  return startAgain(options, log);
 }
 
 function settingsText({

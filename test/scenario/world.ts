@@ -90,6 +90,8 @@ export interface World {
   fail(job: string, topic: string): void;
   /** Lets running jobs that match end; their description is `<job>: <topics>`. @throws Error when none matches. */
   release(pattern: RegExp): void;
+  /** Stops the service and starts it with these projects in its tenants. */
+  restart(...projects: readonly string[]): Promise<void>;
   /** From now on jobs end as soon as they begin. */
   free(): void;
   /** Waits until exactly these jobs run, in any order, and nothing else moves. */

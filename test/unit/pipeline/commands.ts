@@ -8,6 +8,7 @@
  *     jobs app merge:hold unit<merge docs<~merge lint:nonvoting
  *     changes app A B C                      open and approved
  *     unready A / ready A / needs C B A / config-error A / missing-states A
+ *     remove app                             the tenant loses the project
  *     approve A B [in check]                 ready, one enqueue event each, a turn each
  *     enqueue A [in check]                   the event alone
  *     update A / withdraw A / abandon A / patchset A / merged-elsewhere A
@@ -79,6 +80,9 @@ export class Script {
         return true;
       case 'push':
         world.moveTip(first);
+        return true;
+      case 'remove':
+        world.removed.add(first);
         return true;
       case 'config-error':
         world.freezeAs(first, {

@@ -166,6 +166,8 @@ export class World {
   /** Names of merged changes, in order. */
   readonly landed: string[] = [];
   readonly pipelines = new Map<string, PipelineWorld>();
+  /** Projects that were taken out of the tenant. */
+  readonly removed = new Set<string>();
   readonly #jobs = new Map<string, readonly JobNode[]>();
   readonly #queues = new Map<string, string>();
   readonly #freeze = new Map<string, FreezeFact>();
@@ -283,7 +285,7 @@ export class World {
       },
       requirements: { met: ready, text: ready ? 'approved' : 'it is not approved' },
       dependents,
-      queue: { key: queue, name: queue },
+      queue: this.removed.has(change.project) ? null : { key: queue, name: queue },
       connectionAllowed: true,
     };
   }
