@@ -100,6 +100,8 @@ export interface ExecutorOptions {
   readonly outputMaxBytes: number;
   /** Bytes a build may write; null: no limit. */
   readonly diskLimitBytes: number | null;
+  /** Files and directories a build may write; null: no limit. Default null. */
+  readonly filesLimit?: number | null;
   /** Seconds, for jobs without a timeout, for pre-run and run together and again for post-run. */
   readonly defaultTimeout: number;
   /** Seconds between SIGTERM and SIGKILL. Default 10. */

@@ -1,59 +1,87 @@
-/** How much a build has written, measured with `du`: the second line behind the limit on single files (`--fsize`). */
+/**
+ * How much a build has written: the second line behind the limit on single files (`--fsize`). Bytes are measured with `du`. Files are
+ * counted, too: empty ones take no bytes and use up a file system's inodes all the same.
+ */
 import { pause } from '../lib/pause.ts';
 import type { BuildPlaces } from './build-places.ts';
+import type { ProcessEnd } from './spawner/protocol.ts';
 import type { Spawner } from './spawner/spawner.ts';
 
+/** What a build may hold; null: no limit. */
+export interface DiskLimits {
+  readonly bytes: number | null;
+  /** Files, directories, links and whatever else has a name. */
+  readonly files: number | null;
+}
+
 export interface DiskUsage {
-  /** Bytes allocated by what the job may write; undefined when it cannot be measured. */
-  measure(places: BuildPlaces): Promise<number | undefined>;
+  /** @returns the limit that is reached, in words for people; undefined where none is, or nothing can be measured. */
+  excess(places: BuildPlaces, limits: DiskLimits): Promise<string | undefined>;
 }
 
 export function createDiskUsage(spawner: Spawner): DiskUsage {
   return {
-    async measure({ work, layers, home, tmp }) {
-      const end = await spawner.start({
-        argv: [
-          'du',
-          '--summarize',
-          '--total',
-          '--block-size=1',
-          '--one-file-system',
-          '--',
-          work,
-          layers,
-          home,
-          tmp,
-        ],
-        env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
-        cwd: '/',
-        user: null,
-        output: { kind: 'capture', limit: 65_536 },
-        timeoutMs: 60_000,
-        graceMs: 1_000,
-        reach: { kind: 'group' },
-      }).ended;
-      // Not by status: `du` complains about directories the job has closed or removed meanwhile, and still adds up the rest.
-      const total = end.kind === 'ended' ? /^(\d+)\ttotal$/m.exec(end.output)?.[1] : undefined;
-      return total === undefined ? undefined : Number(total);
+    async excess(places, { bytes, files }) {
+      // First, since it ends at the limit: `du` would walk through whatever there is.
+      if (files !== null && (await countFiles(spawner, places, files)) >= files)
+        return `the build holds more than the ${files} files it may write`;
+      if (bytes !== null && ((await measureBytes(spawner, places)) ?? 0) >= bytes)
+        return `the build holds more than the ${bytes} bytes it may write`;
+      return undefined;
     },
   };
 }
 
-/** Calls `onFull` once when the build holds `limit` bytes or more; looks every `seconds` until `signal` aborts. */
+/** Bytes allocated by what the job may write; undefined when they cannot be measured. */
+async function measureBytes(spawner: Spawner, places: BuildPlaces): Promise<number | undefined> {
+  const options = ['--summarize', '--total', '--block-size=1', '--one-file-system', '--'];
+  const end = await run(spawner, ['du', ...options, ...writable(places)]);
+  // Not by status: `du` complains about directories the job has closed or removed meanwhile, and still adds up the rest.
+  const total = end.kind === 'ended' ? /^(\d+)\ttotal$/m.exec(end.output)?.[1] : undefined;
+  return total === undefined ? undefined : Number(total);
+}
+
+/** A character for each, and no more of them than asked for. Directories the job has closed or removed meanwhile are left out. */
+const COUNT = `most=$1; shift; find "$@" -xdev -mindepth 1 -printf . 2>/dev/null | head -c "$most" | wc -c`;
+
+/** @returns `most` where there are as many or more. */
+async function countFiles(spawner: Spawner, places: BuildPlaces, most: number): Promise<number> {
+  const end = await run(spawner, ['/bin/sh', '-c', COUNT, 'count', String(most), ...writable(places)]);
+  return end.kind === 'ended' ? Number.parseInt(end.output, 10) || 0 : 0;
+}
+
+function writable({ work, layers, home, tmp }: BuildPlaces): string[] {
+  return [work, layers, home, tmp];
+}
+
+function run(spawner: Spawner, argv: readonly string[]): Promise<ProcessEnd> {
+  return spawner.start({
+    argv,
+    env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' },
+    cwd: '/',
+    user: null,
+    output: { kind: 'capture', limit: 65_536 },
+    timeoutMs: 60_000,
+    graceMs: 1_000,
+    reach: { kind: 'group' },
+  }).ended;
+}
+
+/** Calls `onFull` once when the build holds more than it may; looks every `seconds` until `signal` aborts. */
 export async function watchDisk(
   usage: DiskUsage,
   places: BuildPlaces,
-  limit: { readonly bytes: number; readonly seconds: number },
+  limits: DiskLimits & { readonly seconds: number },
   signal: AbortSignal,
-  onFull: () => void,
+  onFull: (excess: string) => void,
 ): Promise<void> {
   for (;;) {
-    await pause(limit.seconds * 1000, signal);
+    await pause(limits.seconds * 1000, signal);
     if (signal.aborted) return;
-    const used = await usage.measure(places);
+    const excess = await usage.excess(places, limits);
     if (signal.aborted) return;
-    if (used !== undefined && used >= limit.bytes) {
-      onFull();
+    if (excess !== undefined) {
+      onFull(excess);
       return;
     }
   }

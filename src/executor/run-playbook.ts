@@ -146,7 +146,8 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Playboo
   context.relay?.hangUp(context.sandbox.ownLoopback(context.request.job));
   if (ended.kind === 'ended') context.log.count(ended.written);
   if (halt.signal.aborted) return halted(halt);
-  return (await disk) ? diskFull(context) : judge(context, run, ended);
+  const excess = await disk;
+  return excess === undefined ? judge(context, run, ended) : { kind: 'disk-full', detail: excess };
 }
 
 function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {
@@ -184,24 +185,23 @@ function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {
   } as const;
 }
 
-/** @returns whether the build was over its limit, during the playbook or at its end. */
+/** @returns the limit the build was over, during the playbook or at its end. */
 async function watchDiskDuring(
-  context: BuildContext,
+  { options, diskUsage, places }: BuildContext,
   process: RunningProcess,
   signal: AbortSignal,
-): Promise<boolean> {
-  const bytes = context.options.diskLimitBytes;
-  if (bytes === null) return false;
-  const seconds = context.options.diskCheckSeconds ?? DEFAULT_DISK_CHECK_SECONDS;
-  let full = false;
-  await watchDisk(context.diskUsage, context.places, { bytes, seconds }, signal, () => {
-    full = true;
+): Promise<string | undefined> {
+  const limits = { bytes: options.diskLimitBytes, files: options.filesLimit ?? null };
+  if (limits.bytes === null && limits.files === null) return undefined;
+  const seconds = options.diskCheckSeconds ?? DEFAULT_DISK_CHECK_SECONDS;
+  let full: string | undefined;
+  await watchDisk(diskUsage, places, { ...limits, seconds }, signal, excess => {
+    full = excess;
     process.stop('immediate');
   });
-  if (full) return true;
+  if (full !== undefined) return full;
   await process.ended;
-  const used = await context.diskUsage.measure(context.places);
-  return used !== undefined && used >= bytes;
+  return diskUsage.excess(places, limits);
 }
 
 function judge(context: BuildContext, run: PlaybookRun, ended: ProcessEnd): PlaybookEnd {
@@ -268,13 +268,6 @@ function unreachable(run: PlaybookRun, end: PlaybookEnd): PlaybookEnd {
     kind: 'unreachable',
     detail: `${run.phase} playbook ${run.playbook.path} could not reach a host`,
     exitCode: end.exitCode,
-  };
-}
-
-function diskFull({ options }: BuildContext): PlaybookEnd {
-  return {
-    kind: 'disk-full',
-    detail: `the build holds more than the ${options.diskLimitBytes} bytes it may write`,
   };
 }
 

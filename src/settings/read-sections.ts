@@ -122,8 +122,8 @@ export function readExecutor(
 ): ExecutorSettings {
   for (const option of EXECUTOR_OF_ZUUL) read.unsupported(option, 'remove it');
   for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, ELSEWHERE);
-  const limit = read.integer('disk_limit_per_job', { min: -1 }, 250);
-  if (limit === 0) read.refuse('disk_limit_per_job', '0 leaves no room for any job; -1 means no limit');
+  const disk = read.integer('disk_limit_per_job', { min: -1 }, 250);
+  const files = read.integer('files_limit_per_job', { min: -1 }, 250_000);
   return {
     jobDir: read.path('job_dir', join(stateDir, 'jobs')),
     logDir: read.path('log_dir', join(stateDir, 'logs')),
@@ -134,13 +134,19 @@ export function readExecutor(
     labels: read.words('labels'),
     maxBuilds: read.integer('max_builds', { min: 1, max: 10_000 }, 4),
     outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),
-    diskLimitPerJob: limit === -1 ? undefined : limit,
+    diskLimitPerJob: noneForMinusOne(read, 'disk_limit_per_job', disk),
+    filesLimitPerJob: noneForMinusOne(read, 'files_limit_per_job', files),
     defaultTimeout: read.duration('default_timeout', { min: 1, max: 7 * 86_400 }, 1800),
     gitDir: read.path('git_dir', gitDir),
     sigtermMethod: read.oneOf('sigterm_method', ['graceful', 'immediate'], alone ? 'immediate' : 'graceful'),
     pausedOnStart: read.boolean('paused_on_start', false),
     ...readLogServer(read, alone),
   };
+}
+
+function noneForMinusOne(read: OptionReader, option: string, limit: number): number | undefined {
+  if (limit === 0) read.refuse(option, '0 leaves no room for any job; -1 means no limit');
+  return limit === -1 ? undefined : limit;
 }
 
 function readRelay(read: OptionReader): ExecutorSettings['otlpRelay'] {

@@ -149,6 +149,8 @@ export interface ExecutorSettings {
   readonly outputMaxBytes: number;
   /** Megabytes (10^6 bytes) a build directory may hold. Default 250; undefined (`-1` in the file) = no limit. */
   readonly diskLimitPerJob: number | undefined;
+  /** Files and directories; undefined: no limit. */
+  readonly filesLimitPerJob: number | undefined;
   /** Seconds, for jobs that set no `timeout`. Default 1800. */
   readonly defaultTimeout: number;
   /** Bare repository caches of this executor. Default those of `[merger] git_dir`. */

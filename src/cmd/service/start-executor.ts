@@ -83,6 +83,7 @@ function executorOptions({ settings: { executor, store }, host }: WorkerCore): E
     maxBuilds: executor.maxBuilds,
     outputMaxBytes: executor.outputMaxBytes,
     diskLimitBytes: executor.diskLimitPerJob === undefined ? null : executor.diskLimitPerJob * 1_000_000,
+    filesLimit: executor.filesLimitPerJob ?? null,
     defaultTimeout: executor.defaultTimeout,
     // The embedded store ends with the process, and the process with its jobs.
     ...(store.kind === 'zookeeper' ? { leashSeconds: store.sessionTimeout } : {}),

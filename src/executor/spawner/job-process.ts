@@ -13,6 +13,7 @@ import { Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import { createTail } from './capture.ts';
 import { type LineLog, openLineLog } from './line-log.ts';
+import { killedFirst } from './oom-score.ts';
 import { closeWriter, type OutputPipe, openOutputPipe } from './output-pipe.ts';
 import { type EndCause, MARK, type ProcessEnd, type ProcessSpec, type StopMode } from './protocol.ts';
 import { isAlive, killStrays, killStraysUntilGone } from './stray-processes.ts';
@@ -71,14 +72,17 @@ function tryToSpawn(
   let filter: number | undefined;
   try {
     filter = spec.seccomp === undefined ? undefined : openSync(spec.seccomp, 'r');
-    const child = spawn(program, args, {
-      cwd: spec.cwd,
-      env: { ...spec.env, ...mark },
-      stdio: stdioOf(spec, sink, filter),
-      // A session and a process group of its own.
-      detached: true,
-      ...spec.user,
-    });
+    const stdio = stdioOf(spec, sink, filter);
+    const child = killedFirst(() =>
+      spawn(program, args, {
+        cwd: spec.cwd,
+        env: { ...spec.env, ...mark },
+        stdio,
+        // A session and a process group of its own.
+        detached: true,
+        ...spec.user,
+      }),
+    );
     return { child, reason: '' };
   } catch (error) {
     // Thrown, not emitted, for arguments no process can have (a NUL byte), and for a filter that cannot be read.

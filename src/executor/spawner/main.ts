@@ -6,6 +6,7 @@ import type { Server } from 'node:net';
 import { closeInheritedDescriptors } from './inherited-descriptors.ts';
 import { type JobProcess, startJobProcess } from './job-process.ts';
 import { createLeash } from './leash.ts';
+import { oomScoreProblem } from './oom-score.ts';
 import type { FromSpawner, ProcessEnd, ToSpawner } from './protocol.ts';
 
 closeInheritedDescriptors();
@@ -104,4 +105,4 @@ process.on('disconnect', () => {
 // Ctrl-C in a terminal reaches the whole process group: the service decides what happens to its jobs, not the terminal.
 process.on('SIGINT', () => undefined);
 process.on('SIGTERM', () => undefined);
-say({ type: 'ready' });
+say({ type: 'ready', oomScoreProblem: oomScoreProblem() ?? null });

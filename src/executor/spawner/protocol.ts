@@ -89,7 +89,8 @@ export type ToSpawner =
   | { readonly type: 'stop'; readonly id: number; readonly mode: StopMode };
 
 export type FromSpawner =
-  | { readonly type: 'ready' }
+  /** @see SpawnerFacts */
+  | { readonly type: 'ready'; readonly oomScoreProblem: string | null }
   | { readonly type: 'started'; readonly id: number; readonly pid: number }
   /** With a socket. */
   | { readonly type: 'listening'; readonly id: number }

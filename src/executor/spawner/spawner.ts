@@ -25,9 +25,15 @@ export interface Spawner extends AsyncDisposable {
   /** Pid of the helper, once it has been started. */
   pid(): number | undefined;
   /** Starts the helper now, while the service is still small. */
-  ready(): Promise<void>;
+  ready(): Promise<SpawnerFacts>;
   /** Kills every job, then the helper. */
   close(): Promise<void>;
+}
+
+/** What the helper found out about this machine. */
+export interface SpawnerFacts {
+  /** Why the kernel does not kill jobs before the service when memory runs out; null: it does. */
+  readonly oomScoreProblem: string | null;
 }
 
 export interface SpawnerDeps {
@@ -47,7 +53,7 @@ interface Pending {
 interface Helper {
   readonly child: ChildProcess;
   readonly pending: Map<number, Pending>;
-  readonly ready: PromiseWithResolvers<void>;
+  readonly ready: PromiseWithResolvers<SpawnerFacts>;
   readonly gone: PromiseWithResolvers<void>;
 }
 
@@ -110,7 +116,7 @@ function forkHelper(leashMs: number, onGone: (helper: Helper, reason: string) =>
   const helper: Helper = {
     child,
     pending: new Map(),
-    ready: Promise.withResolvers<void>(),
+    ready: Promise.withResolvers<SpawnerFacts>(),
     gone: Promise.withResolvers<void>(),
   };
   // Nobody may be waiting for it.
@@ -147,7 +153,7 @@ function forkHelper(leashMs: number, onGone: (helper: Helper, reason: string) =>
 function hear(helper: Helper, message: FromSpawner, socket: unknown): void {
   switch (message.type) {
     case 'ready':
-      helper.ready.resolve();
+      helper.ready.resolve({ oomScoreProblem: message.oomScoreProblem });
       break;
     case 'started': {
       const pending = helper.pending.get(message.id);

@@ -13,6 +13,7 @@ import { processesWith } from './processes.ts';
 const LIMITS = {
   outputMaxBytes: 200_000,
   diskLimitBytes: 20_000_000,
+  filesLimit: 3_000,
   diskCheckSeconds: 0.1,
   maxProcesses: 64,
 };
@@ -61,6 +62,19 @@ for (const mode of ['none', 'auto'] as const) {
       expect((await bench.submit(buildRequest(commit, { run: ['ci/fill.sh'] })).ended).result.result).toBe(
         'DISK_FULL',
       );
+    });
+
+    test('that uses up the inodes with empty files is stopped as DISK_FULL', async () => {
+      const commit = await bench.commit({
+        'ci/empty.sh': script(
+          `perl -e 'for $d (1..100000) { mkdir "d$d"; for (1..50) { open F, ">", "d$d/$_" or exit; close F } }'`,
+        ),
+      });
+      const { result } = await bench.submit(buildRequest(commit, { run: ['ci/empty.sh'] })).ended;
+      expect(result).toMatchObject({
+        result: 'DISK_FULL',
+        detail: 'the build holds more than the 3000 files it may write',
+      });
     });
 
     test('leaves no daemon behind that forked twice, made a session of its own and let go of its output', async () => {

@@ -41,6 +41,14 @@ describe('the spawner', () => {
     expect(end.kind === 'ended' && end.output.split('\n').toSorted()).toEqual(['', 'err', 'out']);
   });
 
+  test('gives whatever it starts to the kernel first when memory runs out, and keeps its own score', async () => {
+    expect(await spawner.ready()).toEqual({ oomScoreProblem: null });
+    const end = await spawner.start(shell('cat /proc/self/oom_score_adj')).ended;
+    expect(end).toMatchObject({ output: '1000\n' });
+    const score = (pid: number | 'self' = 'self') => readFile(`/proc/${pid}/oom_score_adj`, 'latin1');
+    expect(await score(spawner.pid())).toBe(await score());
+  });
+
   test('keeps the end of what is captured', async () => {
     const end = await spawner.start(shell('seq 1 10000; echo last')).ended;
     expect(end.kind === 'ended' && end.output).toMatch(/10000\nlast\n$/);

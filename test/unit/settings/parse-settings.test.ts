@@ -51,6 +51,7 @@ describe('defaults', () => {
         maxBuilds: 4,
         outputMaxBytes: 1_073_741_824,
         diskLimitPerJob: 250,
+        filesLimitPerJob: 250_000,
         defaultTimeout: 1800,
         gitDir: '/var/lib/gatehouse/git',
         sigtermMethod: 'immediate',
