@@ -2,6 +2,7 @@
 import type { Settings } from '../settings/settings.ts';
 import { StoreFileError } from '../store/embedded/journal.ts';
 import { StoreError } from '../store/port.ts';
+import { SocketPathError } from '../web/local-door.ts';
 import { MetricsPortError } from './service/metrics-server.ts';
 
 /** Undefined: it is a defect, to be shown with its stack. */
@@ -9,10 +10,10 @@ export function startFailureText(
   error: unknown,
   { web, scheduler }: Pick<Settings, 'web' | 'scheduler'>,
 ): string | undefined {
-  if (error instanceof MetricsPortError) return error.message;
+  if (error instanceof MetricsPortError || error instanceof SocketPathError) return error.message;
   if (error instanceof StoreFileError) return `${error.message}; see [store] path`;
-  if (error instanceof StoreError && error.code === 'Auth')
-    return 'ZooKeeper refuses us; see [zookeeper] auth_user, auth_password and root (its nodes belong to whoever made them)';
+  const refusedBy = refusalOfStore(error);
+  if (refusedBy !== undefined) return refusedBy;
   if (!(error instanceof Error) || !('code' in error)) return undefined;
   const address = `${web.listenAddress}:${web.port}`;
   switch (error.code) {
@@ -32,4 +33,10 @@ export function startFailureText(
     default:
       return undefined;
   }
+}
+
+/** ZooKeeper does not let us in; undefined: it is something else. */
+export function refusalOfStore(error: unknown): string | undefined {
+  if (!(error instanceof StoreError) || error.code !== 'Auth') return undefined;
+  return 'ZooKeeper refuses us; see [zookeeper] auth_user, auth_password and root (its nodes belong to whoever made them)';
 }

@@ -32,6 +32,7 @@ import {
   readStore,
   readWeb,
 } from './read-sections.ts';
+import { concerns } from './section-filter.ts';
 import type { ConnectionSection, Settings } from './settings.ts';
 import { readTracing } from './tracing-settings.ts';
 import { exposedStore, readZooKeeper, refuseTwoStores } from './zookeeper-section.ts';
@@ -49,10 +50,10 @@ export interface SettingsSource {
 
 export type SettingOverrides = ReadonlyMap<string, ReadonlyMap<string, string>>;
 
-export type ParsedSettings =
+export type ParsedSettings<Wanted extends keyof Settings = keyof Settings> =
   | {
       readonly kind: 'settings';
-      readonly settings: Settings;
+      readonly settings: Pick<Settings, Wanted>;
       /** Options whose secret value stands in the file itself, see `read-settings.ts`. */
       readonly secretsInFile: readonly OptionProblem[];
       /** What works and should be known: options that do nothing, a store that is open to everybody. */
@@ -60,13 +61,11 @@ export type ParsedSettings =
     }
   | { readonly kind: 'invalid'; readonly problems: readonly OptionProblem[] };
 
-export function parseSettings({
-  content,
-  file,
-  directory,
-  environment,
-  overrides = new Map(),
-}: SettingsSource): ParsedSettings {
+/** @param wanted names of the sections that are read; mistakes in others are passed over. Default all. */
+export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
+  { content, file, directory, environment, overrides = new Map() }: SettingsSource,
+  wanted?: readonly Wanted[],
+): ParsedSettings<Wanted> {
   const ini = parseIni(content, file);
   const problems: OptionProblem[] = [...ini.problems];
   const sections = new Map<string, OptionSection>();
@@ -109,7 +108,7 @@ export function parseSettings({
     scheduler,
     store,
     database: read('database', reader => readDatabase(reader, directory, stateDir)),
-    web: read('web', readWeb),
+    web: read('web', reader => readWeb(reader, stateDir)),
     merger,
     executor: read('executor', reader => readExecutor(reader, { stateDir, gitDir: merger.gitDir, alone })),
     tracing,
@@ -119,7 +118,9 @@ export function parseSettings({
     connections: readConnections(sections.values(), problems),
   };
   for (const section of sections.values()) refuseUnknownSection(section, problems);
-  if (problems.length > 0) return { kind: 'invalid', problems: inOrder(problems) };
+  const isWanted = wanted === undefined ? undefined : new Set<keyof Settings>(wanted);
+  const found = problems.filter(problem => isWanted === undefined || concerns(problem, isWanted));
+  if (found.length > 0) return { kind: 'invalid', problems: inOrder(found) };
   const exposed = store.kind === 'zookeeper' && zookeeper !== undefined ? exposedStore(store, zookeeper) : [];
   return {
     kind: 'settings',

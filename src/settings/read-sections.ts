@@ -1,7 +1,9 @@
 /** The sections of `gatehouse.conf`, each with its option names, bounds and defaults. Zuul's names where Zuul has one. */
 import { join, resolve } from 'node:path';
+import { isAddressRange } from '../lib/address-ranges.ts';
 import type { OptionReader } from '../lib/option-reader.ts';
 import { Secret } from '../lib/secret.ts';
+import { excessOfSocketPath } from '../lib/unix-socket-path.ts';
 import { isLoopback } from './loopback.ts';
 import type {
   DatabaseSettings,
@@ -66,7 +68,7 @@ export function readDatabase(read: OptionReader, directory: string, stateDir: st
   return { kind: 'sqlite', path: resolve(directory, file) };
 }
 
-export function readWeb(read: OptionReader): WebSettings {
+export function readWeb(read: OptionReader, stateDir: string): WebSettings {
   for (const option of ['status_url', 'static_path', 'static_cache_expiry', 'websocket_url', 'zone']) {
     read.unsupported(option, 'remove it');
   }
@@ -79,6 +81,10 @@ export function readWeb(read: OptionReader): WebSettings {
     listenAddress,
     port: read.integer('port', { min: 0, max: 65_535 }, 9000),
     root: read.url('root', ['http', 'https']),
+    commandSocket: readCommandSocket(read, stateDir),
+    trustedProxies: readTrustedProxies(read),
+    maxConnections: read.integer('max_connections', { min: 1, max: 100_000 }, 2000),
+    maxConnectionsPerAddress: read.integer('max_connections_per_address', { min: 1, max: 100_000 }, 100),
     sse: {
       maxClients: read.integer('sse_max_clients', { min: 1, max: 100_000 }, 500),
       maxClientsPerAddress: read.integer('sse_max_clients_per_address', { min: 1, max: 100_000 }, 50),
@@ -86,6 +92,24 @@ export function readWeb(read: OptionReader): WebSettings {
       maxBacklogBytes: read.integer('sse_max_backlog_bytes', { min: 4096 }, MEBIBYTE),
     },
   };
+}
+
+function readCommandSocket(read: OptionReader, stateDir: string): string {
+  const path = read.path('command_socket', join(stateDir, 'gatehouse.sock'));
+  const excess = excessOfSocketPath(path);
+  if (excess > 0)
+    read.refuse(
+      'command_socket',
+      `${path} is ${excess} bytes too long for a Unix socket; set it to a shorter path, such as /run/gatehouse/web.sock`,
+    );
+  return path;
+}
+
+function readTrustedProxies(read: OptionReader): readonly string[] {
+  const ranges = read.words('trusted_proxies');
+  for (const range of ranges.filter(each => !isAddressRange(each)))
+    read.refuse('trusted_proxies', `"${range}" is no address or range such as 127.0.0.1 or 10.0.0.0/8`);
+  return ranges;
 }
 
 export function readMerger(read: OptionReader, stateDir: string): MergerSettings {

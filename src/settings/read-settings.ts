@@ -6,22 +6,33 @@ import type { Environment } from './interpolate.ts';
 import { parseSettings, type SettingOverrides } from './parse-settings.ts';
 import type { Settings } from './settings.ts';
 
-export type ReadSettings =
-  | { readonly kind: 'settings'; readonly settings: Settings; readonly warnings: readonly string[] }
+export type ReadSettings<Wanted extends keyof Settings = keyof Settings> =
+  | {
+      readonly kind: 'settings';
+      readonly settings: Pick<Settings, Wanted>;
+      readonly warnings: readonly string[];
+    }
   /** Each error is one line for a person, ready to print. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
-/**
- * Reads the settings file at the start of a process, before any port opens.
- *
- * @param file as given on the command line; shown like that in errors.
- * @param overrides of the command line, e.g. `tracing` → `endpoint`.
- */
-export function readSettings(
+/** Reads all of the settings file, at the start of a process, before any port opens. @param file as given on the command line; shown like that in errors. */
+export function readSettings(file: string, environment: Environment): ReadSettings {
+  return readSections(file, environment, {});
+}
+
+export interface WantedSections<Wanted extends keyof Settings> {
+  /** Mistakes in other sections are passed over. Default all. */
+  readonly wanted?: readonly Wanted[];
+  /** Of the command line, e.g. `tracing` → `endpoint`. */
+  readonly overrides?: SettingOverrides;
+}
+
+/** Reads what one command needs. */
+export function readSections<Wanted extends keyof Settings>(
   file: string,
   environment: Environment,
-  overrides?: SettingOverrides,
-): ReadSettings {
+  { wanted, overrides }: WantedSections<Wanted>,
+): ReadSettings<Wanted> {
   let content: Uint8Array;
   let mode: number;
   try {
@@ -33,13 +44,9 @@ export function readSettings(
       errors: [`${file}: cannot be read (${errorCode(error)}); name another file with --config`],
     };
   }
-  const parsed = parseSettings({
-    content,
-    file,
-    directory: dirname(resolve(file)),
-    environment,
-    ...(overrides === undefined ? {} : { overrides }),
-  });
+  const directory = dirname(resolve(file));
+  const source = { content, file, directory, environment, ...(overrides === undefined ? {} : { overrides }) };
+  const parsed = parseSettings(source, wanted);
   if (parsed.kind === 'invalid') return { kind: 'invalid', errors: parsed.problems.map(showOptionProblem) };
   return {
     kind: 'settings',

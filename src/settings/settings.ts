@@ -91,6 +91,14 @@ export interface WebSettings {
   readonly port: number;
   /** Public URL without trailing slash, used in reports; undefined = `http://<listen_address>:<port>`, see {@link publicRoot}. */
   readonly root: string | undefined;
+  /** Absolute path of the Unix socket for the command line of this machine. Default `<state_dir>/gatehouse.sock`. */
+  readonly commandSocket: string;
+  /** Addresses and CIDR ranges of which `X-Forwarded-For` is believed. Default none. */
+  readonly trustedProxies: readonly string[];
+  /** Connections open at a time; further ones are closed at once. Default 2000. */
+  readonly maxConnections: number;
+  /** The same of one client; trusted proxies have no such bound. Default 100. */
+  readonly maxConnectionsPerAddress: number;
   readonly sse: SseSettings;
 }
 
@@ -98,7 +106,7 @@ export interface WebSettings {
 export interface SseSettings {
   /** Streams open at a time, further ones get 503. Default 500. */
   readonly maxClients: number;
-  /** Streams open at a time from one address. Default 50. */
+  /** Streams open at a time of one client. Default 50. */
   readonly maxClientsPerAddress: number;
   /** Seconds between comments that keep idle proxies from cutting. Default 15. */
   readonly heartbeat: number;

@@ -1,7 +1,7 @@
 /**
  * Which spans of others may go where ours go.
  *
- *     whose    from this machine: our command line's; with a token: any service's but our own
+ *     whose    by the Unix socket: our command line's; with a token: any service's but our own
  *     where    in traces of their own, or below a span of ours: never a second root of a trace of ours (items-of-trace.ts), never
  *              with the id of a span of ours, and with a token only in tenants it names
  *     what     attributes named `gatehouse.*` are ours to say, except the few a command's span has

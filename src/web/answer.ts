@@ -2,7 +2,7 @@
  * What a route answers. Routes are functions from a {@link ReadRequest} to an {@link Answer}; only this file and the
  * streams touch Express' response, so headers and error bodies are the same everywhere.
  *
- * A refusal is `{"error": "limit: \"abc\" is not a whole number", "place": "query parameter limit"}`.
+ * A refusal is `{"error": "limit: \"abc\" is not a whole number", "description": <the same>, "place": "query parameter limit"}`.
  */
 import type { RequestHandler, Response } from 'express';
 import { assertNever } from '../lib/assert-never.ts';
@@ -58,6 +58,11 @@ export function answering(route: Route): RequestHandler {
   };
 }
 
+/** `description` is the name under which Zuul's clients look for the text. */
+export function refusalBody({ error, place }: Pick<Refusal, 'error' | 'place'>): object {
+  return { error, description: error, place };
+}
+
 export function send(response: Response, answer: Answer): void {
   for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
   switch (answer.kind) {
@@ -69,7 +74,7 @@ export function send(response: Response, answer: Answer): void {
       response.end(answer.body);
       return;
     case 'refused':
-      response.status(answer.status).json({ error: answer.error, place: answer.place });
+      response.status(answer.status).json(refusalBody(answer));
       return;
     default:
       assertNever(answer);

@@ -1,6 +1,6 @@
 /**
  * `/api/components`: every process of the installation, by kind, as Zuul's clients know it, with a `gatehouse` block.
- * `POST /api/components/<id>/pause`, `…/resume`, `…/stop`: what an operator wants of one, from this machine or with a token
+ * `POST /api/components/<id>/pause`, `…/resume`, `…/stop`: what an operator wants of one, by the command line of this machine or with a token
  * for every tenant there is: components work for all of them.
  *
  * A wish is written down (202) and obeyed in the component's own time; its `state` tells.
@@ -11,6 +11,7 @@ import type { ComponentState } from '../model/component.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import { COMPONENT_KINDS } from '../store/paths.ts';
 import { type Answer, answering, badRequest, json, notFound, send } from './answer.ts';
+import type { Authentication } from './auth/caller.ts';
 import { operatorOf } from './auth/operator.ts';
 import type { WebDeps } from './deps.ts';
 
@@ -27,7 +28,8 @@ export function addComponentRoutes(router: Router, deps: Pick<WebDeps, 'componen
   );
 }
 
-type WishDeps = Pick<WebDeps, 'components' | 'log' | 'auth' | 'tenants'> & {
+type WishDeps = Pick<WebDeps, 'components' | 'log' | 'tenants'> & {
+  readonly auth: Authentication;
   readonly askComponent: Exclude<WebDeps['askComponent'], undefined>;
 };
 

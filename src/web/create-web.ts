@@ -3,15 +3,20 @@
  *
  *     const web = createWeb(deps);
  *     const { port } = await web.listen({ address: '127.0.0.1', port: 0 });
+ *     await web.listenLocally('/var/lib/gatehouse/gatehouse.sock');
  *     await web.close();
+ *
+ * Two doors lead to the same routes: the port, where only a token gives authority, and a Unix socket of this machine's command line,
+ * which has it by the mode of the file (auth/caller.ts).
  *
  * Paths are Zuul's where Zuul has one (`/api`, see status-routes.ts for the list); the page is at `/`.
  * Answers to bad input are 4xx with `{error, place}`; 500 means a defect of ours, and it is logged.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import express, { type ErrorRequestHandler, type RequestHandler, Router } from 'express';
+import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { badRequest, notFound, send } from './answer.ts';
+import type { Authentication, Door } from './auth/caller.ts';
 import { addBadgeRoute } from './badge-route.ts';
 import { addComponentRoutes, componentWishRoute } from './component-routes.ts';
 import { addDelaysRoute } from './delays-route.ts';
@@ -19,15 +24,17 @@ import type { WebDeps } from './deps.ts';
 import { dequeueRoute } from './dequeue-route.ts';
 import { type EventStreams, eventStreams } from './event-streams.ts';
 import { expectedDurations } from './expected-durations.ts';
-import { gracefulClose } from './graceful-close.ts';
+import { type GracefulClose, gracefulClose } from './graceful-close.ts';
 import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
+import { type LocalDoor, listenLocally } from './local-door.ts';
 import { refusalForLostCall } from './lost-call.ts';
 import { addMetricsRoute } from './metrics-route.ts';
 import { otlpRoute } from './otlp-route.ts';
 import { addPageRoutes } from './page-routes.ts';
+import { type SpanQuota, spanQuota } from './span-quota.ts';
 import { addGlobalRoutes, addStatusRoutes } from './status-routes.ts';
 import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-contact.ts';
 import { webhookRoute } from './webhook-route.ts';
@@ -35,7 +42,9 @@ import { webhookRoute } from './webhook-route.ts';
 export interface Web {
   /** @throws when the address is taken or not ours. */
   listen(where: { readonly address: string; readonly port: number }): Promise<{ readonly port: number }>;
-  /** Ends event streams, lets other requests finish, and frees the port. */
+  /** Opens the door of the command line; `taken`: another process answers there. @throws an error of the file system. */
+  listenLocally(path: string): Promise<'listening' | 'taken'>;
+  /** Ends event streams, lets other requests finish, and frees port and socket. */
   close(): Promise<void>;
 }
 
@@ -49,6 +58,52 @@ export interface WebLimits {
 export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
   const expected = expectedDurations(deps);
   const streams = eventStreams({ ...deps, expected, run: deps.clock.now() });
+  const quota = spanQuota(deps.clock);
+  const parts = { streams, expected, quota };
+  const requestTimeout = limits.requestTimeout ?? 10_000;
+  const open = (app: Express): OpenServer => {
+    const options = {
+      requestTimeout,
+      headersTimeout: requestTimeout,
+      connectionsCheckingInterval: Math.min(1000, requestTimeout),
+      maxHeaderSize: 16_384,
+    };
+    const server = createServer(options, app);
+    return { server, stopping: gracefulClose(server) };
+  };
+  const port = open(application(deps, parts, 'port'));
+  const local = open(application(deps, parts, 'socket'));
+  let socket: LocalDoor | undefined;
+  return {
+    listen: where => listen(port.server, where),
+    async listenLocally(path) {
+      const opened = await listenLocally(local.server, path);
+      if (opened === 'taken') return 'taken';
+      socket = opened;
+      return 'listening';
+    },
+    async close() {
+      streams.close();
+      const timeout = limits.closeTimeout ?? 5000;
+      await socket?.remove();
+      await Promise.all([port.stopping.close(timeout), local.stopping.close(timeout)]);
+    },
+  };
+}
+
+interface OpenServer {
+  readonly server: Server;
+  readonly stopping: GracefulClose;
+}
+
+interface Parts {
+  readonly streams: EventStreams;
+  readonly expected: ReturnType<typeof expectedDurations>;
+  readonly quota: SpanQuota;
+}
+
+/** @param door by which requests come: it is all that decides whether one without a token has authority. */
+function application(deps: WebDeps, parts: Parts, door: Door): Express {
   const app = express();
   app.disable('x-powered-by');
   // Parameters are read by query.ts; Express' own parsing would make objects of them.
@@ -56,35 +111,16 @@ export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
   app.use(securityHeaders);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, deps);
-  app.use('/api', readableFromAnywhere, apiRoutes(deps, streams, expected));
-  addPageRoutes(app, deps);
+  app.use('/api', readableFromAnywhere, apiRoutes({ ...deps, auth: { ...deps.auth, door } }, parts));
+  if (door === 'port') addPageRoutes(app, deps);
   app.use(nothingHere);
   app.use(answerErrors(deps));
-
-  const requestTimeout = limits.requestTimeout ?? 10_000;
-  const server = createServer(
-    {
-      requestTimeout,
-      headersTimeout: requestTimeout,
-      connectionsCheckingInterval: Math.min(1000, requestTimeout),
-      maxHeaderSize: 16_384,
-    },
-    app,
-  );
-  const stopping = gracefulClose(server);
-  return {
-    listen: where => listen(server, where),
-    close() {
-      streams.close();
-      return stopping.close(limits.closeTimeout ?? 5000);
-    },
-  };
+  return app;
 }
 
 function apiRoutes(
-  deps: WebDeps,
-  streams: EventStreams,
-  expected: ReturnType<typeof expectedDurations>,
+  deps: WebDeps & { readonly auth: Authentication },
+  { streams, expected, quota }: Parts,
 ): Router {
   const api = Router();
   api.route('/connection/:name/payload').post(webhookRoute(deps)).all(onlyBy('POST'));
@@ -100,7 +136,10 @@ function apiRoutes(
       .route('/components/:id/:wish')
       .post(componentWishRoute({ ...deps, askComponent }))
       .all(onlyBy('POST'));
-  api.route('/otlp/v1/traces').post(otlpRoute(deps)).all(onlyBy('POST'));
+  api
+    .route('/otlp/v1/traces')
+    .post(otlpRoute({ ...deps, quota }))
+    .all(onlyBy('POST'));
   api.use(onlyReading);
   api.use(markWhatIsOld(deps));
   api.use(['/tenants', '/components', '/tenant'], refuseUntilKnown(deps));

@@ -21,7 +21,7 @@ import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import type { ExplainContext, Explanation } from '../tracing/explain.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
-import type { Authentication } from './auth/caller.ts';
+import type { Tokens } from './auth/caller.ts';
 import type { CallerContext } from './auth/caller-context.ts';
 
 export interface LivePipeline {
@@ -168,7 +168,7 @@ export interface WebDeps {
   /** Undefined: tracing is off. */
   readonly spanIntake: () => SpanIntake | undefined;
   /** Whose tokens count. */
-  readonly auth: Authentication;
+  readonly auth: Tokens;
   readonly health: () => readonly ComponentHealth[];
   /** @param accept of the request. */
   readonly metrics: (

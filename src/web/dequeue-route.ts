@@ -1,7 +1,7 @@
 /**
  * `POST /api/tenant/<t>/project/<p>/dequeue` with `{"pipeline": ..., "change": ...}` or `{"pipeline": ..., "ref": ...}`, as Zuul's.
  *
- * This machine may ask, and users whose token names the tenant: auth/operator.ts. The request has a trace of its own
+ * The command line of this machine may ask, and users whose token names the tenant: auth/operator.ts. The request has a trace of its own
  * (`ManagementEvent`), linked to the caller's where that may be believed: auth/caller-context.ts.
  */
 import type { Request, RequestHandler } from 'express';
@@ -10,6 +10,7 @@ import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { itemLogFacts } from '../tracing/log-facts.ts';
 import { type Answer, badRequest, json, notFound, send } from './answer.ts';
+import type { Authentication } from './auth/caller.ts';
 import { callerContext } from './auth/caller-context.ts';
 import { operatorOf } from './auth/operator.ts';
 import type { DequeueRequest, WebDeps } from './deps.ts';
@@ -17,7 +18,8 @@ import { itemsOfTrace, mayActFor, type TraceDeps } from './items-of-trace.ts';
 import { refId } from './status-json.ts';
 
 type DequeueDeps = TraceDeps &
-  Pick<WebDeps, 'log' | 'clock' | 'auth'> & {
+  Pick<WebDeps, 'log' | 'clock'> & {
+    readonly auth: Authentication;
     readonly dequeue: (request: DequeueRequest) => Promise<void>;
   };
 

@@ -7,6 +7,7 @@
  */
 import type { Request, Response } from 'express';
 import { toMilliseconds } from '../lib/clock.ts';
+import { refusalBody } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import { type LiveFeed, liveFeed, type Update } from './live-feed.ts';
@@ -79,7 +80,7 @@ export function eventStreams(deps: StreamDeps): EventStreams {
         response.setHeader('Retry-After', '10');
         response
           .status(503)
-          .json({ error: 'too many readers of live events; try again later', place: 'events' });
+          .json(refusalBody({ error: 'too many readers of live events; try again later', place: 'events' }));
         return;
       }
       if (request.method === 'HEAD') return void response.end();

@@ -20,19 +20,23 @@ import {
 } from '../tracing/otlp-in/trace-answer.ts';
 import { acceptSpans } from './accept-spans.ts';
 import { type Refusal, send } from './answer.ts';
-import { type Caller, callerOf } from './auth/caller.ts';
+import { type Authentication, type Caller, callerOf } from './auth/caller.ts';
 import { challenge } from './auth/challenge.ts';
 import { refuseAnonymous } from './auth/operator.ts';
 import type { SpanIntake, WebDeps } from './deps.ts';
 import { itemsOfTraces, type TraceDeps } from './items-of-trace.ts';
-import { type SpanQuota, spanQuota } from './span-quota.ts';
+import type { SpanQuota } from './span-quota.ts';
 
-type OtlpDeps = TraceDeps & Pick<WebDeps, 'auth' | 'clock' | 'log' | 'spanIntake' | 'spansOf'>;
+type OtlpDeps = TraceDeps &
+  Pick<WebDeps, 'log' | 'spanIntake' | 'spansOf'> & {
+    readonly auth: Authentication;
+    readonly quota: SpanQuota;
+  };
 
 type Known = Exclude<Caller, { readonly kind: 'anonymous' }>;
 
 export function otlpRoute(deps: OtlpDeps): RequestHandler {
-  const quota = spanQuota(deps.clock);
+  const { quota } = deps;
   return async (request, response) => {
     const caller = await knownCaller(deps, request);
     if (caller.kind === 'refused') return send(response, caller);
@@ -47,7 +51,7 @@ export function otlpRoute(deps: OtlpDeps): RequestHandler {
 
 async function knownCaller({ auth }: OtlpDeps, request: Request): Promise<Known | Refusal> {
   const caller = await callerOf(auth, request);
-  if (caller.kind === 'anonymous') return refuseAnonymous(auth, 'hand over spans', caller.because);
+  if (caller.kind === 'anonymous') return refuseAnonymous(auth, 'hand over spans');
   if (caller.kind !== 'user' || caller.user.tenants.length > 0) return caller;
   const reason = 'this token does not let you hand over spans: it names no tenant';
   return challenge(auth.realms, 'insufficient_scope', reason);
@@ -98,7 +102,7 @@ function refused(encoding: OtlpEncoding, status: number, reason: string): Answer
 }
 
 function nameOf(caller: Known): string {
-  return caller.kind === 'here' ? 'this machine' : `${caller.user.name} (${caller.user.realm})`;
+  return caller.kind === 'here' ? 'command line' : `${caller.user.name} (${caller.user.realm})`;
 }
 
 function rulesFor(

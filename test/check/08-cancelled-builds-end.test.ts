@@ -31,7 +31,7 @@ story(
     await world.leaves('A', 'DEQUEUED', 'check');
     await world.propose('B');
     await world.runs(...['B', 'C', 'D'].map(topic => `project-merge: ${topic}`));
-    await world.api.post(`/api/tenant/${TENANT}/project/org/project/dequeue`, {
+    await world.operator.post(`/api/tenant/${TENANT}/project/org/project/dequeue`, {
       pipeline: 'check',
       change: 'master/C',
     });

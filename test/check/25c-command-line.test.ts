@@ -29,9 +29,9 @@ allow_authz_override = true`;
 
 const run = promisify(execFile);
 
-/** The real command line in a process of its own, which knows nothing but where the service is. */
+/** The real command line in a process of its own, which knows nothing but where the service and its settings are. */
 async function gatehouse(world: World, ...args: readonly string[]): Promise<string> {
-  const env = { PATH: process.env.PATH, GATEHOUSE_URL: world.service.url };
+  const env = { PATH: process.env.PATH, GATEHOUSE_URL: world.service.url, GATEHOUSE_CONFIG: world.config };
   const { stdout } = await run(process.execPath, [MAIN, ...args], { env });
   return stdout.trim();
 }

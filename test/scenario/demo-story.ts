@@ -53,7 +53,7 @@ export async function dequeueByHand(world: World): Promise<void> {
   await world.approve('E');
   await world.runs('unit: E', 'flaky: E', 'nightly: E');
   const command = ['dequeue', 'org/project', 'master/E', '--pipeline', 'gate'];
-  await runCommand([...command, '--url', world.service.url]);
+  await runCommand([...command, '--config', world.config]);
   await world.leaves('E', 'DEQUEUED');
   const kinds = () => world.sink.spans.map(span => span.attributes['gatehouse.span']);
   await world.observer.until('the request to arrive', () => kinds().includes('ManagementEvent'));
@@ -78,7 +78,7 @@ export async function tellDemo(world: World): Promise<void> {
   await world.leaves('B', 'SUCCESS');
   await world.leaves('C', 'SUCCESS');
   await world.leaves('D', 'MERGE_CONFLICT');
-  await runCommand(['status', '--url', world.service.url]);
+  await runCommand(['status', '--url', world.service.url, '--config', world.config]);
   const roots = () => world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'QueueItem');
   await world.observer.until(
     'all roots to arrive',

@@ -1,7 +1,8 @@
 /** What a story can do and see, put together from a running site. */
 import { createHmac } from 'node:crypto';
 import { rm } from 'node:fs/promises';
-import type { Api } from '../../src/cmd/client/api.ts';
+import path from 'node:path';
+import { type Api, createApi } from '../../src/cmd/client/api.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import type { LiveItem } from '../../src/web/live-item.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
@@ -9,7 +10,7 @@ import type { Developer } from './developer.ts';
 import { checkStory } from './invariants.ts';
 import type { Observer } from './observer.ts';
 import { outcomes, type Topic } from './outcomes.ts';
-import { CONNECTION, configOf, TOKEN } from './site.ts';
+import { CONNECTION, configOf, stateOf, TOKEN } from './site.ts';
 import type { Stage } from './stage.ts';
 import type { StoryLog } from './story-log.ts';
 import { nameOf, shownTopic } from './topic-names.ts';
@@ -115,6 +116,7 @@ export function makeWorld(parts: Parts): World {
     get service() {
       return site.service;
     },
+    operator: createApi({ kind: 'socket', path: path.join(stateOf(root), 'gatehouse.sock') }),
     config: configOf(root),
     sink,
     stage,

@@ -69,6 +69,8 @@ export interface ProposalSpec {
 
 export interface World {
   readonly api: Api;
+  /** Over the service's own socket, as an operator on its machine. */
+  readonly operator: Api;
   readonly sink: OtlpSink;
   readonly stage: Stage;
   readonly observer: Observer;

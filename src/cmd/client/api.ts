@@ -1,5 +1,6 @@
 /** A client of the service's own HTTP API: JSON answers, and errors a person can act on. */
 import type { CommandTrace, TracedRequest } from './command-trace.ts';
+import { askDoor, type Door, type DoorRequest } from './door.ts';
 import { type ClientIdentity, identityHeaders } from './identity.ts';
 
 /** The service could not be asked, or refused; the message is ready to print. */
@@ -14,6 +15,7 @@ export class ApiError extends Error {
 }
 
 export interface Api {
+  /** Where it is, for people: its address, or the path of its socket. */
   readonly root: string;
   /** @throws ApiError */
   get<Answer>(path: string): Promise<Answer>;
@@ -33,28 +35,30 @@ export interface ApiOptions extends Partial<ClientIdentity> {
   readonly trace?: CommandTrace | undefined;
 }
 
-/** @param root of the service, e.g. `http://127.0.0.1:9000`, without trailing slash. */
-export function createApi(root: string, { token, trace }: ApiOptions = {}): Api {
+/** @param where a string is an address such as `http://127.0.0.1:9000`, without trailing slash. */
+export function createApi(where: string | Door, { token, trace }: ApiOptions = {}): Api {
+  const door: Door = typeof where === 'string' ? { kind: 'http', root: where } : where;
+  const root = door.kind === 'http' ? door.root : door.path;
   const identity = identityHeaders({ token });
 
-  async function ask(path: string, more: RequestInit & { readonly signal: AbortSignal }): Promise<Asked> {
+  async function ask(path: string, more: Partial<DoorRequest> & Pick<DoorRequest, 'signal'>): Promise<Asked> {
     const { signal, method = 'GET' } = more;
-    const traced = trace?.request(method, new URL(`${root}${path}`));
+    const traced = trace?.request(method, door, path);
     let response: Response;
     try {
       const headers = { ...identity, ...traced?.headers, ...more.headers };
-      response = await fetch(`${root}${path}`, { ...more, headers });
+      response = await askDoor(door, path, { ...more, headers });
     } catch (error) {
       traced?.failed();
       if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason;
-      throw unreachable(root, error);
+      throw unreachable(door, error);
     }
     traced?.answered(response.status);
     if (response.ok) return { response, traced };
     traced?.over();
     throw new ApiError(response.status, await refusalOf(response, `${root}${path}`));
   }
-  async function text(path: string, more?: RequestInit): Promise<string> {
+  async function text(path: string, more?: Partial<DoorRequest>): Promise<string> {
     const { response, traced } = await ask(path, { ...more, signal: AbortSignal.timeout(ANSWER_LIMIT) });
     try {
       const body = await response.text();
@@ -62,10 +66,10 @@ export function createApi(root: string, { token, trace }: ApiOptions = {}): Api 
       return body;
     } catch (error) {
       traced?.failed();
-      throw unreachable(root, error);
+      throw unreachable(door, error);
     }
   }
-  async function json<Answer>(path: string, more?: RequestInit): Promise<Answer> {
+  async function json<Answer>(path: string, more?: Partial<DoorRequest>): Promise<Answer> {
     const body = await text(path, more);
     try {
       // The service is the same release as this client: its answers have the types it was built with.
@@ -121,13 +125,26 @@ function brokenAsApiError(
   );
 }
 
-function unreachable(root: string, cause: unknown): ApiError {
+function unreachable(door: Door, cause: unknown): ApiError {
   const reason = isTimeout(cause) ? `no answer within ${ANSWER_LIMIT / 1000} s` : causeOf(cause);
-  return new ApiError(
-    0,
-    `cannot reach ${root} (${reason}); is the service running? Name another address with --url`,
-    { cause },
-  );
+  const text =
+    door.kind === 'http'
+      ? `cannot reach ${door.root} (${reason}); is the service running? Name another address with --url`
+      : socketProblem(door.path, cause, reason);
+  return new ApiError(0, text, { cause });
+}
+
+function socketProblem(path: string, cause: unknown, reason: string): string {
+  const code = cause instanceof Error && 'code' in cause ? cause.code : undefined;
+  switch (code) {
+    case 'ENOENT':
+    case 'ECONNREFUSED':
+      return `no web of this machine listens at ${path} (${code}); is it running? Name the settings of another with --config, or send a token: see "gatehouse help create-auth-token"`;
+    case 'EACCES':
+      return `you may not use ${path}: run this as the user of the service, or send a token: see "gatehouse help create-auth-token"`;
+    default:
+      return `cannot reach the service at ${path} (${reason})`;
+  }
 }
 
 function isTimeout(error: unknown): boolean {

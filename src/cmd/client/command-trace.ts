@@ -4,7 +4,7 @@
  *
  *     const trace = commandTrace({ clock, environment, ids: randomIds(), version });
  *     trace?.named('dequeue');
- *     const call = trace?.request('POST', url);     // send call.headers with it
+ *     const call = trace?.request('POST', door, path);     // send call.headers with it
  *     call?.answered(200);
  *     call?.over();
  *     await trace?.end(0, deliver);                 // all of it goes out, or none
@@ -18,12 +18,14 @@ import type { SpanRecord } from '../../model/span.ts';
 import { attributesOf } from '../../tracing/attribute-values.ts';
 import { traceparent } from '../../tracing/carrier.ts';
 import { parseTraceparent } from '../../tracing/parse-traceparent.ts';
+import type { Door } from './door.ts';
 import { routeOf } from './route-of.ts';
 
 export interface CommandTrace {
   /** @param command without its arguments, e.g. `store dump`. */
   named(command: string): void;
-  request(method: string, url: URL): TracedRequest;
+  /** @param path may have a query, which is not recorded. */
+  request(method: string, door: Door, path: string): TracedRequest;
   /**
    * Ends the command's span, and those of requests that still run. `deliver` is called with them when the service has answered
    * at all: a command that found nobody is not kept waiting for nobody.
@@ -68,11 +70,12 @@ export function commandTrace({ clock, ids, environment }: CommandTraceDeps): Com
     named(command) {
       name = command;
     },
-    request(method, url) {
+    request(method, door, path) {
       const request: Request = {
         spanId: spanIdOf(ids.uuid()),
         method,
-        url,
+        door,
+        path: path.replace(/\?.*$/s, ''),
         start: clock.now(),
         status: undefined,
         end: undefined,
@@ -124,7 +127,9 @@ export function commandTrace({ clock, ids, environment }: CommandTraceDeps): Com
 interface Request {
   readonly spanId: SpanId;
   readonly method: string;
-  readonly url: URL;
+  readonly door: Door;
+  /** Without query. */
+  readonly path: string;
   readonly start: Nanoseconds;
   /** Of HTTP; undefined: no answer yet. */
   status: number | undefined;
@@ -137,13 +142,13 @@ function requestSpan(
   command: Pick<SpanRecord, 'traceId' | 'spanId'>,
   now: Nanoseconds,
 ): SpanRecord {
-  const { spanId, method, url, start } = request;
+  const { spanId, method, door, path, start } = request;
   const problem = problemOf(request);
   return {
     traceId: command.traceId,
     spanId,
     parent: command.spanId,
-    name: `${method} ${routeOf(url.pathname)}`,
+    name: `${method} ${routeOf(path)}`,
     kind: 'client',
     start,
     end: request.end ?? now,
@@ -151,9 +156,8 @@ function requestSpan(
       span: 'CommandRequest',
       httpMethod: method,
       httpStatus: request.status,
-      urlPath: url.pathname,
-      serverAddress: url.hostname,
-      serverPort: Number(url.port) || undefined,
+      urlPath: path,
+      ...serverOf(door),
       result: problem === undefined ? 'SUCCESS' : 'FAILURE',
       errorType: problem,
     }),
@@ -161,6 +165,16 @@ function requestSpan(
     links: [],
     status: problem === undefined ? { code: 'unset' } : { code: 'error', message: problem },
   };
+}
+
+/** Of a Unix socket the address is its path, as OpenTelemetry's conventions say. */
+function serverOf(door: Door): {
+  readonly serverAddress: string;
+  readonly serverPort: number | undefined;
+} {
+  if (door.kind === 'socket') return { serverAddress: door.path, serverPort: undefined };
+  const { hostname, port } = new URL(door.root);
+  return { serverAddress: hostname, serverPort: Number(port) || undefined };
 }
 
 /** As the conventions for HTTP want it: the status, or a word. */

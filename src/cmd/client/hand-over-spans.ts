@@ -3,6 +3,7 @@ import type { SpanRecord } from '../../model/span.ts';
 import { COMMAND_LINE_AGENT } from '../../web/auth/caller-context.ts';
 import { otlpJson } from '../../web/otlp-json.ts';
 import { VERSION } from '../version.ts';
+import { askDoor, type Door } from './door.ts';
 import { type ClientIdentity, identityHeaders } from './identity.ts';
 
 /** Milliseconds it may take: a command is over when its answer is. */
@@ -10,12 +11,12 @@ const LIMIT = 500;
 
 /** @returns what went wrong, for who wants to know; undefined: they were taken. */
 export async function handOverSpans(
-  root: string,
+  door: Door,
   identity: ClientIdentity,
   spans: readonly SpanRecord[],
 ): Promise<string | undefined> {
   try {
-    const response = await fetch(`${root}/api/otlp/v1/traces`, {
+    const response = await askDoor(door, '/api/otlp/v1/traces', {
       method: 'POST',
       headers: { ...identityHeaders(identity), 'content-type': 'application/json' },
       body: JSON.stringify(otlpJson(spans, VERSION, COMMAND_LINE_AGENT)),

@@ -4,7 +4,7 @@ import { COMMAND_LINE_AGENT } from '../../web/auth/caller-context.ts';
 import { VERSION } from '../version.ts';
 
 export interface ClientIdentity {
-  /** Undefined: none; then only this machine's service lets us change something. */
+  /** Undefined: none; then only the socket of this machine's service lets us change something. */
   readonly token: Secret | undefined;
 }
 

@@ -63,10 +63,10 @@ export function addComponentCommands(program: Command, io: Io, done: (status: nu
       .argument('<id>', 'as "gatehouse components" shows it, such as executor-4')
       .addHelpText(
         'after',
-        `\nThe service takes this from its own machine, and from elsewhere with a token for every tenant.`,
+        `\nOn the machine of a web it goes over the service's Unix socket, which its user and root may use; from elsewhere it needs a\ntoken for every tenant.`,
       )
       .action(async (id: string, options: AskOptions) =>
-        done(await withService(io, options, session => ask(session, wish, id))),
+        done(await withService(io, options, session => ask(session, wish, id), 'act')),
       );
   }
 }

@@ -6,8 +6,7 @@ import { hasColour, lookOf } from '../terminal/look.ts';
 import { type CheckedConfig, checkConfig } from './check-config.ts';
 import { summaryLines } from './config-check-text.ts';
 import { summaryOf } from './config-summary.ts';
-
-export const DEFAULT_CONFIG = '/etc/gatehouse/gatehouse.conf';
+import { DEFAULT_CONFIG } from './find-socket.ts';
 
 interface ConfigCheckOptions {
   readonly config: string;

@@ -5,11 +5,12 @@ import { SignJWT } from 'jose';
 import { toMilliseconds } from '../../lib/clock.ts';
 import { parseDuration } from '../../lib/duration.ts';
 import { didYouMean } from '../../lib/nearest-name.ts';
-import { readSettings } from '../../settings/read-settings.ts';
+import { readSections } from '../../settings/read-settings.ts';
 import type { AuthSettings } from '../../settings/settings.ts';
 import { type Io, print } from '../terminal/io.ts';
-import { DEFAULT_CONFIG } from './config-check.ts';
-import { complain, type Refused, refused } from './session.ts';
+import { DEFAULT_CONFIG } from './find-socket.ts';
+import { type Refused, refused } from './refused.ts';
+import { complain } from './session.ts';
 
 interface TokenOptions {
   readonly config: string;
@@ -60,7 +61,7 @@ function parseSeconds(text: string): number {
 }
 
 async function createToken(io: Io, options: TokenOptions): Promise<string | Refused> {
-  const read = readSettings(options.config, io.environment);
+  const read = readSections(options.config, io.environment, { wanted: ['auth'] });
   if (read.kind === 'invalid') return refused(read.errors.join('\nerror: '));
   const section = signingSection(read.settings.auth, options);
   if ('kind' in section) return section;

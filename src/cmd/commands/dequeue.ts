@@ -12,7 +12,8 @@ Examples:
   gatehouse dequeue acme/app master/login --pipeline gate
   gatehouse dequeue acme/app refs/heads/master --pipeline post
 
-The service takes this from its own machine, and from elsewhere with a token that names the tenant.`;
+On the machine of a web it goes over the service's Unix socket, which its user and root may use; from elsewhere it needs a
+token that names the tenant.`;
 
 export function addDequeueCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('dequeue'))
@@ -25,7 +26,7 @@ export function addDequeueCommand(program: Command, io: Io, done: (status: numbe
     .requiredOption('-p, --pipeline <name>', 'where it is')
     .addHelpText('after', EXAMPLES)
     .action(async (project: string, change: string, options: DequeueOptions) =>
-      done(await inTenant(io, options, session => dequeue(session, project, change, options))),
+      done(await inTenant(io, options, session => dequeue(session, project, change, options), 'act')),
     );
 }
 

@@ -6,12 +6,12 @@ import { explainText } from '../../tracing/explain-text.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { cutTo } from '../terminal/painted-text.ts';
 import { CHANGE_ARGUMENT, findItem, ITEM_ARGUMENT } from './find-item.ts';
+import type { Refused } from './refused.ts';
 import {
   type AskOptions,
   addAskOptions,
   inTenant,
   itemAddress,
-  type Refused,
   type Session,
   tenantPath,
 } from './session.ts';

@@ -7,7 +7,8 @@
  */
 import type { finishedItem } from '../../web/live-item.ts';
 import { currentView } from '../client/follow.ts';
-import { type Refused, refused, type Session, tenantPath } from './session.ts';
+import { type Refused, refused } from './refused.ts';
+import { type Session, tenantPath } from './session.ts';
 
 export interface FoundItem {
   readonly kind: 'item';

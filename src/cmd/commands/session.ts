@@ -1,21 +1,28 @@
 /**
- * What the commands that ask the service have in common: `--url`, `--tenant`, `--auth-token`, `--json`, `--no-color`,
+ * What the commands that ask the service have in common: `--url`, `--config`, `--tenant`, `--auth-token`, `--json`, `--no-color`,
  * `--verbose`, the way from those to an API and a tenant that exists, and the command's own trace.
+ *
+ *     to read              HTTP at --url
+ *     to change something  HTTP at --url with a token; without one the Unix socket of this machine's web (find-socket.ts)
  */
 import { type Command, InvalidArgumentError } from 'commander';
 import { didYouMean } from '../../lib/nearest-name.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { isLoopback } from '../../settings/loopback.ts';
 import { type Api, ApiError, createApi } from '../client/api.ts';
+import type { Door } from '../client/door.ts';
 import { handOverSpans } from '../client/hand-over-spans.ts';
 import { parseToken } from '../client/identity.ts';
 import type { Io } from '../terminal/io.ts';
 import { type Look, lookOf } from '../terminal/look.ts';
+import { DEFAULT_CONFIG, findSocket } from './find-socket.ts';
+import { type Refused, refused } from './refused.ts';
 
 const DEFAULT_URL = 'http://127.0.0.1:9000';
 
 export interface AskOptions {
   readonly url?: string;
+  readonly config?: string;
   readonly tenant?: string;
   readonly authToken?: string;
   readonly json?: boolean;
@@ -37,16 +44,6 @@ export interface ServiceSession {
   readonly look: () => Look;
 }
 
-/** An expected failure: one line for a person. */
-export interface Refused {
-  readonly kind: 'refused';
-  readonly text: string;
-}
-
-export function refused(text: string): Refused {
-  return { kind: 'refused', text };
-}
-
 export function addAskOptions(command: Command): Command {
   return addServiceOptions(command).option('--tenant <name>', 'which tenant (default: the only one)');
 }
@@ -58,6 +55,10 @@ export function addServiceOptions(command: Command): Command {
       '--url <address>',
       `where the service is (default: $GATEHOUSE_URL, else ${DEFAULT_URL})`,
       parseAddress,
+    )
+    .option(
+      '-c, --config <file>',
+      `settings of the service on this machine, which say where its socket is (default: $GATEHOUSE_CONFIG, else ${DEFAULT_CONFIG})`,
     )
     .option(
       '--auth-token <token>',
@@ -89,11 +90,15 @@ export function complain({ stderr }: Pick<Io, 'stderr'>, text: string): 1 {
   return 1;
 }
 
+/** `act`: it changes something, which needs a token or the socket. */
+export type Purpose = 'read' | 'act';
+
 /** Runs a command that is about no tenant, and tells what kept it from being done. @returns the exit status. */
 export async function withService(
   io: Io,
   options: AskOptions,
   command: (session: ServiceSession) => Promise<number | Refused>,
+  purpose: Purpose = 'read',
 ): Promise<number> {
   const url = options.url ?? addressFrom(io.environment);
   if (typeof url !== 'string') return complain(io, url.text);
@@ -101,15 +106,20 @@ export async function withService(
   if (token !== undefined && 'kind' in token) return complain(io, token.text);
   if (token !== undefined && isOpenToAll(url))
     io.stderr.write(`warning: the token travels unencrypted to ${url}; use https\n`);
+  const http: Door = { kind: 'http', root: url };
+  const authority: Door | Refused = token === undefined ? findSocket(options, io.environment) : http;
+  if (purpose === 'act' && authority.kind === 'refused') return complain(io, authority.text);
+  const door = purpose === 'act' && authority.kind !== 'refused' ? authority : http;
   const { trace } = io;
   const status = await outcomeOf(io, command, {
     io,
-    api: createApi(url, { token, trace }),
+    api: createApi(door, { token, trace }),
     json: options.json === true,
     look: () => lookOf(io, options.color),
   });
   await trace?.end(status, async spans => {
-    const problem = await handOverSpans(url, { token }, spans);
+    const problem =
+      authority.kind === 'refused' ? authority.text : await handOverSpans(authority, { token }, spans);
     if (options.verbose !== true) return;
     const [first] = spans;
     io.stderr.write(`trace ${first?.traceId}: ${problem ?? `${spans.length} spans handed over`}\n`);
@@ -158,11 +168,13 @@ export function inTenant(
   io: Io,
   options: AskOptions,
   command: (session: Session) => Promise<number | Refused>,
+  purpose: Purpose = 'read',
 ): Promise<number> {
-  return withService(io, options, async service => {
+  const withTenant = async (service: ServiceSession) => {
     const chosen = await chooseTenant(service.api, options.tenant);
     return chosen.kind === 'refused' ? chosen : command({ ...service, tenant: chosen.tenant });
-  });
+  };
+  return withService(io, options, withTenant, purpose);
 }
 
 async function chooseTenant(

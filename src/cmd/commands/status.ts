@@ -6,7 +6,8 @@ import { ApiError } from '../client/api.ts';
 import { currentView, followTenant, type LiveView } from '../client/follow.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { createScreen } from '../terminal/screen.ts';
-import { type AskOptions, addAskOptions, inTenant, type Refused, refused, type Session } from './session.ts';
+import { type Refused, refused } from './refused.ts';
+import { type AskOptions, addAskOptions, inTenant, type Session } from './session.ts';
 import { statusLines } from './status-text.ts';
 
 interface StatusOptions extends AskOptions {

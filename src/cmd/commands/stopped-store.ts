@@ -2,16 +2,15 @@
 import { existsSync } from 'node:fs';
 import { systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import { readSettings } from '../../settings/read-settings.ts';
-import type { Settings } from '../../settings/settings.ts';
+import { readSections } from '../../settings/read-settings.ts';
 import { StoreFileError } from '../../store/embedded/journal.ts';
 import { COMPONENT_KINDS, type StorePaths, storePaths } from '../../store/paths.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 import { isHalfCopied } from '../../store/tree-copy.ts';
 import { openStoreSource, storeName } from '../service/open-store-source.ts';
-import { startFailureText } from '../start-failure.ts';
+import { refusalOfStore } from '../start-failure.ts';
 import type { Io } from '../terminal/io.ts';
-import { type Refused, refused } from './session.ts';
+import { type Refused, refused } from './refused.ts';
 
 /** Milliseconds until a ZooKeeper that does not answer is given up. */
 const PATIENCE = 30_000;
@@ -71,10 +70,9 @@ async function openStopped(
   options: StoppedOptions,
 ): Promise<{ readonly kind: 'opened'; readonly stopped: StoppedStore } | Refused> {
   const { io, signal, stack } = options;
-  const read = readSettings(config, io.environment);
+  const read = readSections(config, io.environment, { wanted: ['store'] });
   if (read.kind === 'invalid') return refused(read.errors.join('\nerror: '));
-  const { settings } = read;
-  const { store: where } = settings;
+  const { store: where } = read.settings;
   if (where.kind === 'embedded' && purpose === 'read' && !existsSync(where.path))
     return refused(
       `there is no store at ${where.path}; see [store] path and [scheduler] state_dir in ${config}`,
@@ -97,7 +95,7 @@ async function openStopped(
       return refused(
         `${name} did not answer within ${PATIENCE / 1000} s; start it, or mend [zookeeper] hosts in ${config}`,
       );
-    return refused(failureText(error, name, settings));
+    return refused(failureText(error, name));
   }
 }
 
@@ -111,12 +109,18 @@ async function whoRuns(store: Store, paths: StorePaths, name: string): Promise<s
 }
 
 /** @throws what is a defect and nobody can mend. */
-export function failureText(error: unknown, name: string, settings?: Settings): string {
+export function failureText(error: unknown, name: string): string {
   if (error instanceof StoreFileError) return error.message;
-  const known = settings === undefined ? undefined : startFailureText(error, settings);
-  if (known !== undefined) return known;
+  const refusedBy = refusalOfStore(error);
+  if (refusedBy !== undefined) return refusedBy;
+  if (isOfFileSystem(error)) return `${error.message}; see [store] path and [scheduler] state_dir`;
   if (error instanceof StoreError) return `${name} failed: ${error.message}`;
   throw error;
+}
+
+function isOfFileSystem(error: unknown): error is NodeJS.ErrnoException {
+  const codes = ['EACCES', 'EPERM', 'EROFS', 'ENOSPC', 'ENOTDIR'];
+  return error instanceof Error && 'code' in error && codes.some(code => code === error.code);
 }
 
 /** What a connection has to say while it waits. */

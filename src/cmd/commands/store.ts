@@ -7,9 +7,10 @@ import { StoreError } from '../../store/port.ts';
 import { type CopiedNode, emptyTree, persistentNodes, readTree, writeTree } from '../../store/tree-copy.ts';
 import { type Io, print, type TextStream } from '../terminal/io.ts';
 import { VERSION } from '../version.ts';
-import { DEFAULT_CONFIG } from './config-check.ts';
+import { DEFAULT_CONFIG } from './find-socket.ts';
 import { linesOf } from './lines-of.ts';
-import { complain, type Refused, refused } from './session.ts';
+import { type Refused, refused } from './refused.ts';
+import { complain } from './session.ts';
 import {
   failureText,
   openSource,

@@ -8,7 +8,7 @@ import { isUuid } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import type { SettingOverrides } from '../../settings/parse-settings.ts';
-import { readSettings } from '../../settings/read-settings.ts';
+import { readSections } from '../../settings/read-settings.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
 import type { TracingOn } from '../../settings/tracing-settings.ts';
 import { itemSpans } from '../../tracing/spans/item-spans.ts';
@@ -20,8 +20,9 @@ import { createSpanSender } from '../service/span-delivery.ts';
 import type { Io } from '../terminal/io.ts';
 import { createScreen } from '../terminal/screen.ts';
 import { VERSION } from '../version.ts';
-import { DEFAULT_CONFIG } from './config-check.ts';
-import { complain, type Refused, refused } from './session.ts';
+import { DEFAULT_CONFIG } from './find-socket.ts';
+import { type Refused, refused } from './refused.ts';
+import { complain } from './session.ts';
 import { progressText, tellEnd } from './trace-export-text.ts';
 
 interface ExportOptions {
@@ -42,6 +43,8 @@ interface Moment {
   readonly at: (now: Nanoseconds) => Nanoseconds;
 }
 
+/** What it reads of the settings file. */
+const SECTIONS = ['tracing', 'web', 'store', 'database', 'connections'] as const;
 /** Milliseconds for requests under way when it ends. */
 const SEND_GRACE = 5_000;
 /** A question to the database names them all. */
@@ -98,7 +101,7 @@ async function traceExport(io: Io, options: ExportOptions): Promise<number> {
 
 interface Prepared {
   readonly kind: 'prepared';
-  readonly settings: Settings;
+  readonly settings: Pick<Settings, (typeof SECTIONS)[number]>;
   readonly tracing: TracingOn;
   readonly items: FinishedItems;
   readonly instance: string;
@@ -111,7 +114,10 @@ async function prepare({ environment, stderr }: Io, options: ExportOptions): Pro
   const strange = item.find(each => !isUuid(each));
   if (strange !== undefined) return refused(`"${strange}" is no uuid of an item: 32 hexadecimal digits`);
   if (item.length > MOST_ITEMS) return refused(`more than ${MOST_ITEMS} --item; use --since and --until`);
-  const read = readSettings(options.config, environment, overridesOf(options));
+  const read = readSections(options.config, environment, {
+    wanted: SECTIONS,
+    overrides: overridesOf(options),
+  });
   if (read.kind === 'invalid') return refused(read.errors.join('\nerror: '));
   const { settings } = read;
   const { tracing, web } = settings;

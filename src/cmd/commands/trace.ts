@@ -9,12 +9,12 @@ import { type OtlpTrace, spansFromOtlp } from '../client/spans-from-otlp.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { createScreen } from '../terminal/screen.ts';
 import { CHANGE_ARGUMENT, findItem, ITEM_ARGUMENT } from './find-item.ts';
+import type { Refused } from './refused.ts';
 import {
   type AskOptions,
   addAskOptions,
   inTenant,
   itemAddress,
-  type Refused,
   type Session,
   tenantPath,
 } from './session.ts';

@@ -6,15 +6,8 @@ import type { Decision } from '../../model/decision.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { liveItemOf, newestBuildset } from './find-item.ts';
-import {
-  type AskOptions,
-  addAskOptions,
-  inTenant,
-  type Refused,
-  refused,
-  type Session,
-  tenantPath,
-} from './session.ts';
+import { type Refused, refused } from './refused.ts';
+import { type AskOptions, addAskOptions, inTenant, type Session, tenantPath } from './session.ts';
 import { whyLines } from './why-text.ts';
 
 interface WhyOptions extends AskOptions {

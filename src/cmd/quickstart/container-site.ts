@@ -52,6 +52,7 @@ async function demo(options: Options): Promise<void> {
   const { url } = options;
   const site: Site = {
     config: '',
+    socket: '',
     repositories: new Map(PROJECTS.map(([project]) => [project, bareOf(options, project)])),
     url,
     clone: project => path.join(options.clones, project),

@@ -68,6 +68,7 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
   try {
     await waitUntilReady(site.url, service, READY_LIMIT);
     screen.line(`service        ${site.url}   (log: ${logFile})`);
+    screen.line(`operators      ${site.socket}   (the command line acts there; HTTP acts only with a token)`);
     screen.line(`jobs           ${await sandboxOf(logFile)}`);
     screen.line(`spans          ${collector.text}`);
     const api = createApi(site.url);
@@ -90,6 +91,9 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
       if (json !== undefined) await writeReport(json, seconds, done.outcomes, site, end.exported);
     }
     if (once) return wrong.length === 0 ? 0 : 1;
+    screen.line(
+      `Commands: export GATEHOUSE_URL=${site.url} GATEHOUSE_CONFIG=${site.config}; npm run gatehouse -- status`,
+    );
     screen.line(
       `Serving ${site.url} until Ctrl-C. Propose a change of your own: in ${site.clone('acme/app')}, commit, then git push origin HEAD:for/master/<topic>`,
     );

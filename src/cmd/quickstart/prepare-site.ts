@@ -24,6 +24,8 @@ import { createRepository } from './developer.ts';
 
 export interface Site {
   readonly config: string;
+  /** Where the command line acts. */
+  readonly socket: string;
   /** Bare repository by project. */
   readonly repositories: ReadonlyMap<string, string>;
   readonly url: string;
@@ -69,7 +71,7 @@ export async function prepareSite(options: SiteOptions): Promise<Site> {
   await mkdir(path.dirname(config), { recursive: true });
   await writeFile(config, settings(options), { mode: 0o600 });
   await writeFile(path.join(directory, 'etc', 'tenants.yaml'), tenants());
-  return { config, repositories, url, clone };
+  return { config, socket: path.join(directory, 'state', 'gatehouse.sock'), repositories, url, clone };
 }
 
 function settings({ directory, port, token, logLevel }: SiteOptions): string {

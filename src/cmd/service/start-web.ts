@@ -72,6 +72,12 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
   opening.defer(() => web.close());
   const where = { address: settings.web.listenAddress, port: settings.web.port };
   const { port } = await web.listen(where);
+  const { commandSocket: socket } = settings.web;
+  if ((await web.listenLocally(socket)) === 'taken')
+    log.warn(
+      { socket },
+      'another process answers at [web] command_socket: commands of this machine reach that one alone',
+    );
   const lifetime = opening.move();
   return {
     port,

@@ -2,36 +2,40 @@
  * Who sends a request.
  *
  *     anonymous    anybody: may read, and nothing they say of themselves counts
- *     here         this machine, by the rules of only-this-machine.ts
+ *     here         our command line on this machine: came by the Unix socket, which only the service's user (and root) may open
  *     user         the bearer of a token, from wherever
  *
- * Who sends a token is judged by the token alone, also from this machine: it says in whose name they act.
+ * No address is authority, a loopback address included: behind a reverse proxy everybody has one. A token is judged by itself
+ * alone, also on the socket: it says in whose name its bearer acts.
  */
 import type { Request } from 'express';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import type { Refusal } from '../answer.ts';
-import { strangerIn } from '../only-this-machine.ts';
 import { challenge } from './challenge.ts';
 import type { TokenVerifier, User } from './token.ts';
 
 export type Caller =
-  /** @property because why it is not this machine, for people. */
-  | { readonly kind: 'anonymous'; readonly because: string }
+  | { readonly kind: 'anonymous' }
   | { readonly kind: 'here' }
   | { readonly kind: 'user'; readonly user: User };
 
-export interface Authentication {
+/** By which a request comes: a fact of the listener, never of anything that was sent. */
+export type Door = 'port' | 'socket';
+
+/** Whose tokens count. */
+export interface Tokens {
   readonly realms: readonly AuthRealm[];
   readonly tokens: TokenVerifier;
+}
+
+export interface Authentication extends Tokens {
+  readonly door: Door;
 }
 
 /** @returns a refusal when a token was sent and does not count. */
 export async function callerOf(auth: Authentication, request: Request): Promise<Caller | Refusal> {
   const { authorization } = request.headers;
-  if (authorization === undefined) {
-    const because = strangerIn(request);
-    return because === undefined ? { kind: 'here' } : { kind: 'anonymous', because };
-  }
+  if (authorization === undefined) return { kind: auth.door === 'socket' ? 'here' : 'anonymous' };
   const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization) ?? [];
   if (token === undefined)
     return challenge(auth.realms, 'invalid_request', 'send "Authorization: Bearer", a blank, and a token');

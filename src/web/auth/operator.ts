@@ -1,4 +1,4 @@
-/** Who may change something: this machine, and users whose token names every tenant it concerns. */
+/** Who may change something: the command line of this machine, and users whose token names every tenant it concerns. */
 import type { Request } from 'express';
 import type { TenantName } from '../../model/project.ts';
 import type { Refusal } from '../answer.ts';
@@ -8,14 +8,14 @@ import { challenge } from './challenge.ts';
 export interface Operator {
   readonly kind: 'operator';
   readonly caller: Exclude<Caller, { readonly kind: 'anonymous' }>;
-  /** For the log: `alice (gate.example.org)`, or `this machine`. */
+  /** For the log: `alice (gate.example.org)`, or `command line`. */
   readonly name: string;
 }
 
 /**
  * @param deed what they want to do, e.g. `dequeue`.
  * @param tenants those it concerns. What concerns the whole installation concerns all of them; as long as none is known,
- *   only this machine may do it.
+ *   only the command line of this machine may do it.
  */
 export async function operatorOf(
   auth: Authentication,
@@ -28,9 +28,9 @@ export async function operatorOf(
     case 'refused':
       return caller;
     case 'here':
-      return { kind: 'operator', caller, name: 'this machine' };
+      return { kind: 'operator', caller, name: 'command line' };
     case 'anonymous':
-      return refuseAnonymous(auth, deed, caller.because);
+      return refuseAnonymous(auth, deed);
     case 'user': {
       const { user } = caller;
       const missing = tenants.find(tenant => !user.tenants.includes(tenant));
@@ -43,15 +43,12 @@ export async function operatorOf(
   }
 }
 
-/** @param because why it is not this machine. */
-export function refuseAnonymous({ realms }: Authentication, deed: string, because: string): Refusal {
-  if (realms.length > 0)
-    return challenge(realms, 'none', `only this machine may ${deed} without a token: ${because}`);
-  return {
-    kind: 'refused',
-    status: 403,
-    error: `only this machine may ${deed}: ${because}`,
-    place: 'request',
-    headers: { Connection: 'close' },
-  };
+/** 401 wherever it came from: which address sent it says nothing. */
+export function refuseAnonymous({ realms }: Authentication, deed: string): Refusal {
+  const how =
+    realms.length > 0
+      ? 'send "Authorization: Bearer" and a token'
+      : 'this service accepts none, as it has no [auth NAME] section';
+  const reason = `a token is needed to ${deed}: ${how}; or use the gatehouse command on the machine of the service`;
+  return challenge(realms, 'none', reason);
 }

@@ -1,9 +1,16 @@
 /** A small HTTP server that answers like the service, with what a test hands it. */
-import { createServer, type IncomingHttpHeaders, type ServerResponse } from 'node:http';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 
 export interface CannedService extends AsyncDisposable {
   readonly url: string;
+  /** It answers on a Unix socket too. */
+  readonly socket: string;
+  /** Settings that name the socket. */
+  readonly config: string;
   /** Paths with their questions, in the order they were asked. */
   readonly asked: readonly string[];
   /** The same requests, whole. */
@@ -15,6 +22,7 @@ export interface CannedService extends AsyncDisposable {
 }
 
 export interface CannedRequest {
+  readonly door: 'port' | 'socket';
   readonly method: string;
   readonly path: string;
   readonly headers: IncomingHttpHeaders;
@@ -30,13 +38,17 @@ export async function cannedService(): Promise<CannedService> {
   const requests: CannedRequest[] = [];
   const streams = new Set<ServerResponse>();
   let last: string | undefined;
-  const server = createServer(async (request, response) => {
-    const { url: path = '', method = '', headers } = request;
-    asked.push(path);
+  const answerRequest = async (
+    door: CannedRequest['door'],
+    request: IncomingMessage,
+    response: ServerResponse,
+  ) => {
+    const { url = '', method = '', headers } = request;
+    asked.push(url);
     let sent = '';
     for await (const piece of request.setEncoding('utf8')) sent += String(piece);
-    requests.push({ method, path, headers, body: sent });
-    if (path.endsWith('/events')) {
+    requests.push({ door, method, path: url, headers, body: sent });
+    if (url.endsWith('/events')) {
       response.writeHead(200, { 'Content-Type': 'text/event-stream' });
       response.write('retry: 2000\n\n');
       if (last !== undefined) response.write(last);
@@ -44,20 +56,29 @@ export async function cannedService(): Promise<CannedService> {
       response.on('close', () => streams.delete(response));
       return;
     }
-    const body = answers.get(path) ?? answers.get(path.replace(/\?.*/, ''));
+    const body = answers.get(url) ?? answers.get(url.replace(/\?.*/, ''));
     if (body === NEVER) return;
     response.writeHead(body === undefined ? 404 : 200, { 'Content-Type': 'application/json' });
     if (typeof body === 'string') response.end(body);
-    else response.end(JSON.stringify(body ?? { error: `there is nothing at ${path}`, place: 'path' }));
-  });
+    else response.end(JSON.stringify(body ?? { error: `there is nothing at ${url}`, place: 'path' }));
+  };
+  const server = createServer((request, response) => void answerRequest('port', request, response));
+  const local = createServer((request, response) => void answerRequest('socket', request, response));
+  const directory = await mkdtemp(path.join(tmpdir(), 'gatehouse-canned-'));
+  const socket = path.join(directory, 'web.sock');
+  const config = path.join(directory, 'gatehouse.conf');
+  await writeFile(config, '[web]\ncommand_socket = web.sock\n');
+  await new Promise<void>(resolve => local.listen(socket, resolve));
   await new Promise<void>(resolve => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
     url: `http://127.0.0.1:${port}`,
+    socket,
+    config,
     asked,
     requests,
-    answer: (path, body) => {
-      answers.set(path, body);
+    answer: (asked, body) => {
+      answers.set(asked, body);
     },
     send(documents, now) {
       last = `id: 1\nevent: snapshot\ndata: ${JSON.stringify({ set: documents, gone: [], now })}\n\n`;
@@ -65,8 +86,11 @@ export async function cannedService(): Promise<CannedService> {
     },
     async [Symbol.asyncDispose]() {
       for (const stream of streams) stream.end();
-      server.closeAllConnections();
-      await new Promise(resolve => server.close(resolve));
+      for (const each of [server, local]) {
+        each.closeAllConnections();
+        await new Promise(resolve => each.close(resolve));
+      }
+      await rm(directory, { recursive: true, force: true });
     },
   };
 }

@@ -26,7 +26,7 @@ const TRACES = '/api/otlp/v1/traces';
 
 async function run(args: readonly string[], environment: Record<string, string> = {}) {
   const io: Recorded = {
-    ...recordingIo({ GATEHOUSE_URL: service.url, ...environment }),
+    ...recordingIo({ GATEHOUSE_URL: service.url, GATEHOUSE_CONFIG: service.config, ...environment }),
     clock: systemClock(),
   };
   const status = await runProgram(args, io);
@@ -65,8 +65,9 @@ describe('a command', () => {
       'http.request.method': 'POST',
       'http.response.status_code': 200,
       'url.path': '/api/tenant/acme/project/acme/app/dequeue',
-      'server.address': '127.0.0.1',
+      'server.address': service.socket,
     });
+    expect([...requests, posted].map(request => request?.door)).toEqual(['socket', 'socket', 'socket']);
     expect(traceparents(requests)).toEqual(children.map(span => `00-${root?.traceId}-${span.spanId}-01`));
     expect(new Set(spans.map(span => span.traceId)).size).toBe(1);
     expect(isUuid(String(root?.traceId))).toBe(true);
@@ -86,6 +87,7 @@ describe('a command', () => {
     const { posted } = await run([...DEQUEUE, '--auth-token', 'aaa.bbb.ccc']);
     expect(posted?.body).not.toMatch(/aaa\.bbb|master\/login/);
     expect(posted?.headers.authorization).toBe('Bearer aaa.bbb.ccc');
+    expect(posted?.door).toBe('port');
   });
 
   test('that fails says so', async () => {
@@ -139,6 +141,18 @@ describe('handing over', () => {
     expect([quiet.status, quiet.io.err()]).toEqual([0, '']);
     const verbose = await run(['components', '--verbose']);
     expect(verbose.io.err()).toMatch(/^trace [0-9a-f]{32}: the service answered 404/);
+  });
+
+  test('goes over the socket, though what is read comes by the address', async () => {
+    const { requests, posted, spans } = await run(['components']);
+    expect([requests[0]?.door, posted?.door]).toEqual(['port', 'socket']);
+    expect(spans[1]?.attributes).toMatchObject({ 'server.address': '127.0.0.1' });
+  });
+
+  test('goes nowhere when it is not clear whose socket is meant', async () => {
+    const { status, posted, io } = await run(['components', '--verbose'], { GATEHOUSE_CONFIG: '' });
+    expect([status, posted]).toEqual([0, undefined]);
+    expect(io.err()).toContain(`the service at ${service.url} takes this only with a token`);
   });
 
   test('says how many spans there were to who wants to know', async () => {

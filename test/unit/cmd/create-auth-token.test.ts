@@ -1,5 +1,5 @@
 import { createSecretKey } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterAll, expect, test } from 'vitest';
@@ -49,6 +49,17 @@ async function create(...args: readonly string[]) {
   const status = await runProgram(['create-auth-token', '-c', file, ...args], io);
   return { status, out: io.out(), err: io.err() };
 }
+
+test('needs nothing of other sections', async () => {
+  const other = path.join(directory, 'other-sections.conf');
+  const hooks =
+    '[connection local]\ndriver=git\nbaseurl=/srv/git\nwebhook_token=%(GATEHOUSE_WEBHOOK_TOKEN)s\n';
+  writeFileSync(other, `${readFileSync(file, 'utf8')}${hooks}[web]\nport=http\n`, { mode: 0o600 });
+  const io = recordingIo({ SECRET });
+  const args = ['create-auth-token', '-c', other, '--auth-conf', 'operators', ...ALICE];
+  expect({ status: await runProgram(args, io), err: io.err() }).toEqual({ status: 0, err: '' });
+  expect(io.out()).toMatch(/^Bearer \S+\n$/);
+});
 
 const ALICE = ['--tenant', 'acme', '--user', 'alice'];
 

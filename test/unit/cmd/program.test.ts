@@ -1,4 +1,7 @@
 /** The whole program, called with arguments, against a real HTTP server. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { createApi } from '../../../src/cmd/client/api.ts';
 import { currentView } from '../../../src/cmd/client/follow.ts';
@@ -17,6 +20,9 @@ import {
   recordingIo,
   running,
 } from './fixture.ts';
+
+const directory = mkdtempSync(path.join(tmpdir(), 'gatehouse-program-'));
+afterAll(() => rmSync(directory, { recursive: true }));
 
 let service: CannedService;
 let io: Recorded;
@@ -107,7 +113,7 @@ afterAll(() => service[Symbol.asyncDispose]());
 
 beforeEach(() => {
   service.answer('/api/tenants', [{ name: 'acme', projects: 1, queue: 1 }]);
-  io = recordingIo({ GATEHOUSE_URL: service.url, COLUMNS: '100' });
+  io = recordingIo({ GATEHOUSE_URL: service.url, GATEHOUSE_CONFIG: service.config, COLUMNS: '100' });
 });
 
 function run(...args: string[]): Promise<number> {
@@ -297,9 +303,69 @@ describe('a service that cannot be asked', () => {
   test('ends a stream with an error that says so', async () => {
     await using other = await cannedService();
     const view = currentView(createApi(other.url), 'acme');
+    const refused = expect(view).rejects.toThrow(/ended the connection|lost contact/);
     await expect.poll(() => other.asked.length).toBe(1);
     await other[Symbol.asyncDispose]();
-    await expect(view).rejects.toThrow(/ended the connection|lost contact/);
+    await refused;
+  });
+});
+
+describe('what changes something', () => {
+  const PAUSE = '/api/components/executor-4/pause';
+
+  test.each<[string, Record<string, string>, string[]]>([
+    ['the settings of an option', {}, ['--config']],
+    ['the settings of the environment', { GATEHOUSE_CONFIG: 'config' }, []],
+    ['the settings, though another service is read', { GATEHOUSE_URL: 'http://127.0.0.1:1' }, ['-c']],
+  ])('goes over the socket that is named by %s', async (_how, environment, args) => {
+    service.answer(PAUSE, {});
+    const { GATEHOUSE_CONFIG } = environment;
+    io = recordingIo({
+      ...environment,
+      ...(GATEHOUSE_CONFIG === undefined ? {} : { GATEHOUSE_CONFIG: service.config }),
+    });
+    const named = args.flatMap(option => [option, service.config]);
+    expect([await run('pause', 'executor-4', ...named), io.err()]).toEqual([0, '']);
+    expect(service.requests.findLast(({ path }) => path === PAUSE)).toMatchObject({ door: 'socket' });
+  });
+
+  test('goes to the address with a token', async () => {
+    service.answer(PAUSE, {});
+    expect(await run('pause', 'executor-4', '--auth-token', 'a.b.c')).toBe(0);
+    const { door, headers } = service.requests.findLast(({ path }) => path === PAUSE) ?? {};
+    expect([door, headers?.authorization]).toEqual(['port', 'Bearer a.b.c']);
+  });
+
+  test.each<[string, Record<string, string>, string[], RegExp]>([
+    [
+      'to an address without a token',
+      {},
+      ['--url', 'http://gate.example.org'],
+      /^error: the service at http:\/\/gate\.example\.org takes this only with a token \(see .*\); on its own machine name its settings with --config instead\n$/,
+    ],
+    [
+      'when there are no settings',
+      { GATEHOUSE_CONFIG: '/nonexistent/gatehouse.conf' },
+      [],
+      /^error: the settings do not say where the service's socket is: \/nonexistent\/gatehouse\.conf: cannot be read \(ENOENT\); .* or send a token/,
+    ],
+  ])('goes nowhere %s', async (_when, environment, args, text) => {
+    io = recordingIo(environment);
+    const before = service.requests.length;
+    expect(await run('pause', 'executor-4', ...args)).toBe(1);
+    expect(io.err()).toMatch(text);
+    expect(service.requests.length).toBe(before);
+  });
+
+  test('says how to go on when no web is there', async () => {
+    await using gone = await cannedService();
+    io = recordingIo({ GATEHOUSE_CONFIG: path.join(directory, 'gone.conf') });
+    writeFileSync(path.join(directory, 'gone.conf'), `[web]\ncommand_socket = ${gone.socket}\n`);
+    await gone[Symbol.asyncDispose]();
+    expect(await run('pause', 'executor-4')).toBe(1);
+    expect(io.err()).toMatch(
+      /^error: no web of this machine listens at .*web\.sock \(ENOENT\); is it running\?/,
+    );
   });
 });
 

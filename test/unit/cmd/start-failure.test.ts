@@ -8,6 +8,10 @@ const settings = {
     listenAddress: '127.0.0.1',
     port: 80,
     root: undefined,
+    commandSocket: '/var/lib/gatehouse/gatehouse.sock',
+    trustedProxies: [],
+    maxConnections: 2000,
+    maxConnectionsPerAddress: 100,
     sse: { maxClients: 1, maxClientsPerAddress: 1, heartbeat: 1, maxBacklogBytes: 1 },
   },
 };

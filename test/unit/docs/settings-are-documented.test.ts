@@ -26,7 +26,12 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ['scheduler', optionsIn(readerOf(SECTIONS, 'readScheduler'))],
   ['store', optionsIn(readerOf(SECTIONS, 'readStore'))],
   ['database', optionsIn(readerOf(SECTIONS, 'readDatabase'))],
-  ['web', optionsIn(readerOf(SECTIONS, 'readWeb'))],
+  [
+    'web',
+    ['readWeb', 'readCommandSocket', 'readTrustedProxies']
+      .flatMap(name => optionsIn(readerOf(SECTIONS, name)))
+      .sort(),
+  ],
   ['merger', optionsIn(readerOf(SECTIONS, 'readMerger'))],
   [
     'executor',

@@ -32,6 +32,10 @@ describe('defaults', () => {
         listenAddress: '127.0.0.1',
         port: 9000,
         root: undefined,
+        commandSocket: '/var/lib/gatehouse/gatehouse.sock',
+        trustedProxies: [],
+        maxConnections: 2000,
+        maxConnectionsPerAddress: 100,
         sse: { maxClients: 500, maxClientsPerAddress: 50, heartbeat: 15, maxBacklogBytes: 1_048_576 },
       },
       merger: {
@@ -190,6 +194,20 @@ describe('problems', () => {
       'an option that is set twice',
       `${MINIMAL}[web]\nport = 1\nPort: 2\n`,
       ['gatehouse.conf:5: [web] port: is set twice, first at line 4'],
+    ],
+    [
+      'a path no Unix socket can have',
+      `${MINIMAL}state_dir = /${'x'.repeat(100)}\n`,
+      [
+        `gatehouse.conf: [web] command_socket: /${'x'.repeat(100)}/gatehouse.sock is 9 bytes too long for a Unix socket; set it to a shorter path, such as /run/gatehouse/web.sock`,
+      ],
+    ],
+    [
+      'proxies that are no addresses',
+      `${MINIMAL}[web]\ntrusted_proxies = 127.0.0.1, ::1/64 10.0.0.0/33\n`,
+      [
+        'gatehouse.conf:4: [web] trusted_proxies: "10.0.0.0/33" is no address or range such as 127.0.0.1 or 10.0.0.0/8',
+      ],
     ],
     [
       'a word for a port',

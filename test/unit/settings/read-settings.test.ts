@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readOptions } from '../../../drivers/git/options.ts';
 import { optionReader } from '../../../src/lib/option-reader.ts';
-import { readSettings } from '../../../src/settings/read-settings.ts';
+import { readSections, readSettings } from '../../../src/settings/read-settings.ts';
 import type { Settings } from '../../../src/settings/settings.ts';
 
 const SAMPLE = new URL('../../../etc/gatehouse.conf', import.meta.url).pathname;
@@ -121,5 +121,66 @@ describe('reading the settings file', () => {
     const { auth: defaults } = settingsOf(write(`${sample}\n${shorter}`, 0o600), environment);
     expect(auth).toMatchObject([{ ...defaults[0], key: { kind: 'HS256' }, maxValidity: 3600 }]);
     expect(defaults).toMatchObject([{ name: 'operators', maxValidity: undefined }]);
+  });
+});
+
+describe('reading what one command needs', () => {
+  const directory = mkdtempSync(join(tmpdir(), 'gatehouse-sections-'));
+  afterAll(() => rmSync(directory, { recursive: true }));
+  const file = join(directory, 'gatehouse.conf');
+  writeFileSync(
+    file,
+    `[scheduler]
+tenant_config = %(TENANTS)s
+state_dir = %(STATE)s
+[web]
+port = http
+[auth operators]
+driver = HS256
+realm = r
+issuer_id = i
+client_id = c
+secret = %(SECRET)s
+[connection local]
+driver = git
+webhook_token = %(GATEHOUSE_WEBHOOK_TOKEN)s
+[wbe]
+`,
+    { mode: 0o600 },
+  );
+  const SECRET = 'a secret that is long enough for it';
+
+  it('passes over the mistakes of other sections, unset variables among them', () => {
+    expect(readSections(file, { SECRET }, { wanted: ['auth'] })).toMatchObject({
+      kind: 'settings',
+      settings: { auth: [{ name: 'operators' }] },
+    });
+  });
+
+  it.each<[(keyof Settings)[], string[]]>([
+    [['auth'], ['11: [auth operators] secret: environment variable SECRET is not set']],
+    [['store'], ['3: [scheduler] state_dir: environment variable STATE is not set']],
+    [
+      ['web'],
+      [
+        '3: [scheduler] state_dir: environment variable STATE is not set',
+        '5: [web] port: "http" is not a whole number',
+      ],
+    ],
+    [
+      ['connections'],
+      ['14: [connection local] webhook_token: environment variable GATEHOUSE_WEBHOOK_TOKEN is not set'],
+    ],
+  ])('tells the mistakes of %s', (wanted, errors) => {
+    expect(readSections(file, {}, { wanted })).toEqual({
+      kind: 'invalid',
+      errors: errors.map(error => `${file}:${error}`),
+    });
+  });
+
+  it('tells a mistake in the syntax of the file to every command', () => {
+    const broken = join(directory, 'broken.conf');
+    writeFileSync(broken, 'port = 1\n');
+    expect(readSections(broken, {}, { wanted: ['auth'] })).toMatchObject({ kind: 'invalid' });
   });
 });

@@ -608,7 +608,12 @@ describe('bad requests', () => {
   ])('%s is %i in JSON', async (path, status) => {
     const answer = await get(path);
     expect(answer.status).toBe(status);
-    expect(answer.json).toEqual({ error: expect.any(String), place: expect.any(String) });
+    const { error } = answer.json as { error: unknown };
+    expect(answer.json).toEqual({
+      error: expect.any(String),
+      description: error,
+      place: expect.any(String),
+    });
   });
 
   test('no bad request was taken for a defect of ours', () => {

@@ -1,5 +1,6 @@
 import { request as httpRequest } from 'node:http';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { postByPort, postBySocket } from './ask-web.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
 import { uuidOf } from './sample-item.ts';
 
@@ -9,31 +10,18 @@ beforeEach(async () => {
 });
 afterEach(() => web.close());
 
-const JSON_TYPE = { 'content-type': 'application/json' };
+const WISH = { pipeline: 'gate', change: 'master/dark-mode' };
+const pathOf = (project: string) => `tenant/main/project/${project}/dequeue`;
 
 async function dequeue(
   body: unknown,
-  options: { readonly headers?: Record<string, string>; readonly project?: string } = {},
+  { headers = {}, project = 'acme/app' }: { headers?: Record<string, string>; project?: string } = {},
 ) {
-  const text = typeof body === 'string' ? body : JSON.stringify(body);
-  const { promise, resolve, reject } = Promise.withResolvers<{ status: number; body: unknown }>();
-  const url = `${web.url}/api/tenant/main/project/${options.project ?? 'acme/app'}/dequeue`;
-  // Not `fetch`: it does not let a caller choose the Host header.
-  const request = httpRequest(
-    url,
-    { method: 'POST', headers: { ...JSON_TYPE, ...options.headers } },
-    async response => {
-      let answer = '';
-      for await (const chunk of response.setEncoding('utf8')) answer += String(chunk);
-      resolve({ status: response.statusCode ?? 0, body: JSON.parse(answer) });
-    },
-  );
-  request.on('error', reject);
-  request.end(text);
-  return promise;
+  const answer = await postBySocket(web, pathOf(project), { body, headers });
+  return { status: answer.status, body: await answer.json() };
 }
 
-describe('an operator on this machine', () => {
+describe('the command line of this machine', () => {
   test.each([['master/dark-mode'], ['refs/heads/for/master/dark-mode']])(
     'dequeues a change named as %s',
     async change => {
@@ -43,9 +31,7 @@ describe('an operator on this machine', () => {
   );
 
   test('may encode the slash of a project', async () => {
-    expect(
-      (await dequeue({ pipeline: 'gate', change: 'master/dark-mode' }, { project: 'acme%2Fapp' })).status,
-    ).toBe(200);
+    expect((await dequeue(WISH, { project: 'acme%2Fapp' })).status).toBe(200);
     expect((await dequeue({ pipeline: 'gate', ref: 'refs/heads/for/master/dark-mode' })).status).toBe(200);
   });
 
@@ -60,28 +46,59 @@ describe('an operator on this machine', () => {
   ])('is told what is wrong with %s', async (_what, body, status) => {
     const answer = await dequeue(body);
     expect(answer.status).toBe(status);
-    expect(answer.body).toEqual({ error: expect.any(String), place: expect.any(String) });
+    expect(answer.body).toEqual({
+      error: expect.any(String),
+      description: expect.any(String),
+      place: expect.any(String),
+    });
+    expect(web.dequeued).toEqual([]);
+  });
+
+  test.each([['application/x-www-form-urlencoded'], ['text/plain']])('sends no %s', async type => {
+    expect((await dequeue(WISH, { headers: { 'content-type': type } })).status).toBe(415);
     expect(web.dequeued).toEqual([]);
   });
 });
 
-describe('nobody else dequeues', () => {
+/** Not `fetch`, which lets nobody choose the Host header. */
+function postFromLoopback(headers: Record<string, string>): Promise<number> {
+  const { promise, resolve, reject } = Promise.withResolvers<number>();
+  const all = { 'content-type': 'application/json', ...headers };
+  const request = httpRequest(`${web.url}/api/${pathOf('acme/app')}`, { method: 'POST', headers: all });
+  request.on('response', response => {
+    response.resume();
+    resolve(response.statusCode ?? 0);
+  });
+  request.on('error', reject);
+  request.end(JSON.stringify(WISH));
+  return promise;
+}
+
+describe('the port gives authority to no address', () => {
   test.each([
-    ['a page of another name for this machine', { host: 'evil.example.org' }, 403],
-    ['a page of another origin', { origin: 'http://evil.example.org' }, 403],
-    ['somebody behind a proxy here', { 'x-forwarded-for': '192.0.2.1' }, 403],
-    ['somebody behind a proxy that says so in the standard way', { forwarded: 'for=192.0.2.1' }, 403],
-    ['a form', { 'content-type': 'application/x-www-form-urlencoded' }, 415],
-    ['a form sent as text', { 'content-type': 'text/plain' }, 415],
-  ])('not %s', async (_who, headers, status) => {
-    expect((await dequeue({ pipeline: 'gate', change: 'master/dark-mode' }, { headers })).status).toBe(
-      status,
-    );
+    ['a program of this machine', {}],
+    ['our command line, as it calls itself', { 'user-agent': 'gatehouse-cli/0.4.0' }],
+    ['a stranger behind a proxy that adds nothing', { host: '127.0.0.1:9000', connection: 'close' }],
+    ['a stranger behind a proxy that says so', { 'x-forwarded-for': '192.0.2.1' }],
+    ['a stranger who claims to be this machine', { 'x-forwarded-for': '127.0.0.1', 'x-real-ip': '::1' }],
+    ['a page of another name for this machine', { host: 'evil.example.org' }],
+    ['a page of another origin', { origin: 'http://evil.example.org' }],
+  ])('not to %s', async (_who, headers) => {
+    expect(await postFromLoopback(headers)).toBe(401);
     expect(web.dequeued).toEqual([]);
   });
 
-  test('not by fetching', async () => {
-    const response = await fetch(`${web.url}/api/tenant/main/project/acme/app/dequeue`);
-    expect(response.status).toBe(405);
+  test('and says what would do', async () => {
+    const answer = await postByPort(web, pathOf('acme/app'), { body: WISH });
+    expect(answer.headers.get('www-authenticate')).toBe('Bearer');
+    expect(await answer.json()).toMatchObject({
+      error:
+        'a token is needed to dequeue: this service accepts none, as it has no [auth NAME] section; or use the gatehouse command on the machine of the service',
+      place: 'header authorization',
+    });
+  });
+
+  test('nor does fetching dequeue', async () => {
+    expect((await fetch(`${web.url}/api/${pathOf('acme/app')}`)).status).toBe(405);
   });
 });

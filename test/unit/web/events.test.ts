@@ -116,6 +116,7 @@ describe('the stream of events', () => {
       expect(second.status).toBe(503);
       expect(await second.json()).toEqual({
         error: 'too many readers of live events; try again later',
+        description: 'too many readers of live events; try again later',
         place: 'events',
       });
     }

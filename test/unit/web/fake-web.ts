@@ -1,5 +1,8 @@
 /** A web over made-up facts, listening on a free port of this machine. */
 import { Buffer } from 'node:buffer';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
 import type { WebhookVerdict } from '../../../src/driver/connection.ts';
 import { type History, openHistory } from '../../../src/history/history.ts';
 import { addMilliseconds, type Clock, type Nanoseconds } from '../../../src/lib/clock.ts';
@@ -33,6 +36,8 @@ import { at } from './sample-item.ts';
 
 export interface FakeWeb {
   readonly url: string;
+  /** Where the command line asks. */
+  readonly socket: string;
   /** Replaces tenant `main` and tells the web. */
   change(snapshot: TenantSnapshot): void;
   setNow(now: Nanoseconds): void;
@@ -195,7 +200,10 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     ...options.overrides,
   };
   const web = createWeb(deps, options.limits);
+  const directory = await mkdtemp(path.join(tmpdir(), 'gatehouse-web-'));
+  const socket = path.join(directory, 'web.sock');
   const fake: FakeWeb = {
+    socket,
     get url() {
       return url;
     },
@@ -221,11 +229,13 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     logs: new Map(),
     async close() {
       await web.close();
+      await rm(directory, { recursive: true });
       await history.close();
     },
   };
   const { port } = await web.listen({ address: '127.0.0.1', port: options.port ?? 0 });
   url = `http://127.0.0.1:${port}`;
+  await web.listenLocally(socket);
   return fake;
 }
 

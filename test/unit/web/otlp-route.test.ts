@@ -2,6 +2,7 @@ import { gunzipSync, gzipSync } from 'node:zlib';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { askDoor, type Door } from '../../../src/cmd/client/door.ts';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
 import { type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../../../src/lib/ids.ts';
 import { spansCodec } from '../../../src/model/codec/records.ts';
@@ -68,12 +69,20 @@ interface Sent {
   readonly headers?: Record<string, string>;
 }
 
+/** With a token by the port, without one as the command line of this machine. */
 function post(body: string | Buffer, headers: Record<string, string> = {}): Promise<Response> {
-  const bytes = new Uint8Array(Buffer.from(body));
-  return fetch(`${web.url}/api/otlp/v1/traces`, {
+  return postBy('authorization' in headers ? byPort() : bySocket(), body, headers);
+}
+
+const byPort = (): Door => ({ kind: 'http', root: web.url });
+const bySocket = (): Door => ({ kind: 'socket', path: web.socket });
+
+function postBy(door: Door, body: string | Buffer, headers: Record<string, string>): Promise<Response> {
+  return askDoor(door, '/api/otlp/v1/traces', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
-    body: bytes,
+    body: new Uint8Array(Buffer.from(body)),
+    signal: AbortSignal.timeout(30_000),
   });
 }
 
@@ -315,11 +324,12 @@ describe('a trace is ours', () => {
 
 describe('nobody else hands over spans', () => {
   test.each([
-    ['somebody behind a proxy', { 'x-forwarded-for': '192.0.2.1' }],
+    ['a program of this machine', {}],
+    ['a stranger behind a proxy', { 'x-forwarded-for': '192.0.2.1' }],
     ['a page of another origin', { origin: 'https://evil.example.org' }],
-    ['somebody with a token that does not count', { authorization: 'Bearer a.b.c' }],
+    ['the bearer of a token that does not count', { authorization: 'Bearer a.b.c' }],
   ])('not %s', async (_who, headers) => {
-    const answer = await post(JSON.stringify(otlpJson([span()], '1', CLI)), headers);
+    const answer = await postBy(byPort(), JSON.stringify(otlpJson([span()], '1', CLI)), headers);
     expect(answer.status).toBe(401);
     expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer realm="gate.example.org"/);
     expect(taken).toEqual([]);

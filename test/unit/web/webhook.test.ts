@@ -49,7 +49,11 @@ describe('a webhook', () => {
     web.failStore = true;
     expect(await post('{}')).toEqual({
       status: 503,
-      body: { error: 'the event could not be stored; send it again later', place: 'store' },
+      body: {
+        error: 'the event could not be stored; send it again later',
+        description: 'the event could not be stored; send it again later',
+        place: 'store',
+      },
     });
   });
 
@@ -66,7 +70,11 @@ describe('a webhook', () => {
   ])('with %s is refused', async (_what, body, headers, status) => {
     const answer = await post(body, headers);
     expect(answer.status).toBe(status);
-    expect(answer.body).toEqual({ error: expect.any(String), place: expect.any(String) });
+    expect(answer.body).toEqual({
+      error: expect.any(String),
+      description: expect.any(String),
+      place: expect.any(String),
+    });
     expect(web.stored).toEqual([]);
   });
 

@@ -116,6 +116,7 @@ describe('a web whose store is away', () => {
       expect([path, answer.status, answer.headers.get('retry-after')]).toEqual([path, 503, '5']);
       expect(await answer.json()).toEqual({
         error: 'nothing is known yet: waiting for ZooKeeper at zk1:2181',
+        description: 'nothing is known yet: waiting for ZooKeeper at zk1:2181',
         place: 'store',
       });
     }

@@ -1,6 +1,6 @@
-/** The routes that change something, asked by everybody. Loopback alone is the subject of ../dequeue.test.ts. */
-import { request as httpRequest } from 'node:http';
+/** The routes that change something, asked with tokens and without. That no address is authority is the subject of ../dequeue.test.ts. */
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
+import { postByPort, postBySocket } from '../ask-web.ts';
 import { type FakeWeb, fakeWeb } from '../fake-web.ts';
 import { gateItems } from '../sample-gate.ts';
 import { uuidOf } from '../sample-item.ts';
@@ -33,27 +33,27 @@ interface Answered {
   readonly error: unknown;
 }
 
-/** Not `fetch`, which lets nobody choose every header. */
-async function post(path: string, body: unknown, headers: Record<string, string> = {}): Promise<Answered> {
-  const { promise, resolve, reject } = Promise.withResolvers<Answered>();
-  const all = { 'content-type': 'application/json', ...headers };
-  const request = httpRequest(`${web.url}/api/${path}`, { method: 'POST', headers: all }, async response => {
-    let text = '';
-    for await (const piece of response.setEncoding('utf8')) text += String(piece);
-    const answer: unknown = JSON.parse(text);
-    resolve({
-      status: response.statusCode ?? 0,
-      challenge: response.headers['www-authenticate'],
-      error: typeof answer === 'object' && answer !== null && 'error' in answer ? answer.error : undefined,
-    });
-  });
-  request.on('error', reject);
-  request.end(JSON.stringify(body));
-  return promise;
+type Send = typeof postByPort;
+
+async function post(
+  path: string,
+  body: unknown,
+  headers: Record<string, string> = {},
+  send: Send = postByPort,
+): Promise<Answered> {
+  const answer = await send(web, path, { body, headers });
+  const told: unknown = await answer.json();
+  return {
+    status: answer.status,
+    challenge: answer.headers.get('www-authenticate') ?? undefined,
+    error: typeof told === 'object' && told !== null && 'error' in told ? told.error : undefined,
+  };
 }
 
-const dequeue = (headers?: Record<string, string>) =>
-  post('tenant/main/project/acme/app/dequeue', { pipeline: 'gate', change: 'master/dark-mode' }, headers);
+const WISH = { pipeline: 'gate', change: 'master/dark-mode' };
+const PATH = 'tenant/main/project/acme/app/dequeue';
+const dequeue = (headers?: Record<string, string>) => post(PATH, WISH, headers);
+const dequeueHere = (headers?: Record<string, string>) => post(PATH, WISH, headers, postBySocket);
 const bearer = async (claims?: { readonly [name: string]: unknown }) => ({
   authorization: `Bearer ${await token(claims)}`,
 });
@@ -74,8 +74,8 @@ describe('a user', () => {
     expect(web.dequeued).toEqual([]);
   });
 
-  test('with a token that does not count is refused also on this machine, which could do without', async () => {
-    const { status, error, challenge } = await dequeue(await bearer({ exp: NOW_S - 5 }));
+  test('with a token that does not count is refused also on the socket, where it could do without', async () => {
+    const { status, error, challenge } = await dequeueHere(await bearer({ exp: NOW_S - 5 }));
     expect({ status, error }).toEqual({ status: 401, error: 'the token has expired' });
     expect(challenge).toBe(
       'Bearer realm="gate.example.org", error="invalid_token", error_description="the token has expired"',
@@ -120,7 +120,8 @@ describe('somebody without a token', () => {
   test('is told which one would do', async () => {
     expect(await dequeue(ELSEWHERE)).toEqual({
       status: 401,
-      error: 'only this machine may dequeue without a token: it passed a proxy',
+      error:
+        'a token is needed to dequeue: send "Authorization: Bearer" and a token; or use the gatehouse command on the machine of the service',
       challenge: 'Bearer realm="gate.example.org"',
     });
     expect(web.dequeued).toEqual([]);
@@ -150,7 +151,7 @@ describe('somebody without a token', () => {
     });
   });
 
-  test('is not asked for one where there are no realms', async () => {
+  test('is told that there is none where there are no realms', async () => {
     const alone = await fakeWeb();
     const url = `${alone.url}/api/tenant/main/project/acme/app/dequeue`;
     const answer = await fetch(url, { method: 'POST', headers: await bearer() });
@@ -159,7 +160,7 @@ describe('somebody without a token', () => {
       error: 'no token counts here: there is no [auth NAME] section',
     });
     const stranger = await fetch(url, { method: 'POST', headers: ELSEWHERE });
-    expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([403, null]);
+    expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     await alone.close();
   });
 });
@@ -169,7 +170,7 @@ describe('the trace of who asks', () => {
   const span = { traceId: TRACE, spanId: SPAN };
 
   test('is the parent when it is our command line on this machine', async () => {
-    await dequeue({ ...own, traceparent: TRACEPARENT });
+    await dequeueHere({ ...own, traceparent: TRACEPARENT });
     expect(web.contexts).toEqual([{ relation: 'parent', span, sampled: true }]);
   });
 
@@ -183,7 +184,7 @@ describe('the trace of who asks', () => {
     const traceparent = `00-${STRANGER.uuid}-${SPAN}-01`;
     await dequeue({ ...own, ...(await bearer()), traceparent });
     await dequeue({ ...own, ...(await bearer({ zuul: { admin: ['main', 'other'] } })), traceparent });
-    await dequeue({ ...own, traceparent });
+    await dequeueHere({ ...own, traceparent });
     expect(web.contexts.map(context => context?.relation)).toEqual(['caller', 'parent', 'parent']);
   });
 
@@ -193,14 +194,14 @@ describe('the trace of who asks', () => {
   });
 
   test('is nothing when it is another client on this machine', async () => {
-    await dequeue({ traceparent: TRACEPARENT });
+    await dequeueHere({ traceparent: TRACEPARENT });
     expect(web.contexts).toEqual([undefined]);
   });
 
   test('is nothing when it is none', async () => {
-    await dequeue({ ...own, traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` });
-    await dequeue({ ...own, traceparent: `${TRACEPARENT}\u00e9` });
-    await dequeue(own);
+    await dequeueHere({ ...own, traceparent: `00-${TRACE}-${'0'.repeat(16)}-01` });
+    await dequeueHere({ ...own, traceparent: `${TRACEPARENT}\u00e9` });
+    await dequeueHere(own);
     expect(web.contexts).toEqual([undefined, undefined, undefined]);
   });
 });

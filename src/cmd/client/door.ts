@@ -1,0 +1,53 @@
+/**
+ * How the command line reaches a service: by HTTP at its address, or over the Unix socket of a web of this machine, which gives it the
+ * authority to change something without a token.
+ */
+import { type IncomingMessage, request } from 'node:http';
+import { Readable } from 'node:stream';
+
+export type Door =
+  /** @property root address without trailing slash, e.g. `http://127.0.0.1:9000`. */
+  | { readonly kind: 'http'; readonly root: string }
+  /** @property path absolute. */
+  | { readonly kind: 'socket'; readonly path: string };
+
+export interface DoorRequest {
+  readonly method?: string;
+  readonly headers: { readonly [name: string]: string };
+  readonly body?: string | Uint8Array<ArrayBuffer>;
+  readonly signal: AbortSignal;
+  readonly redirect?: 'error';
+}
+
+/** @throws what `fetch` throws, or an error with the code of the connection. */
+export async function askDoor(door: Door, path: string, asked: DoorRequest): Promise<Response> {
+  if (door.kind === 'http') return fetch(`${door.root}${path}`, asked);
+  return askSocket(door.path, path, asked);
+}
+
+/** `fetch` knows no Unix sockets. */
+async function askSocket(
+  socketPath: string,
+  path: string,
+  { method = 'GET', headers, body, signal }: DoorRequest,
+): Promise<Response> {
+  const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
+  const sent = request(
+    { socketPath, path, method, headers: { ...headers, host: 'localhost' }, signal, agent: false },
+    answer => {
+      sent.on('error', error => answer.destroy(error));
+      resolve(answer);
+    },
+  );
+  // As fetch does: who gave up says why.
+  sent.on('error', error => reject(signal.aborted ? signal.reason : error));
+  sent.end(body);
+  const answer = await promise;
+  return new Response(Readable.toWeb(answer) as ReadableStream<Uint8Array>, {
+    status: answer.statusCode ?? 0,
+    statusText: answer.statusMessage ?? '',
+    headers: Object.entries(answer.headersDistinct).flatMap(([name, values = []]) =>
+      values.map((value): [string, string] => [name, value]),
+    ),
+  });
+}

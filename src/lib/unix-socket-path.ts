@@ -1,0 +1,17 @@
+/**
+ * Paths of Unix sockets. A socket is bound at {@link PRIVATE_SOCKET} below a directory only we may enter, and renamed to its own
+ * path once its mode is right; both paths must fit into the kernel's 108 bytes, of which the last is a NUL.
+ */
+import { dirname, join } from 'node:path';
+
+const LONGEST = 107;
+
+/** Prefix for `mkdtemp`, which appends six characters. */
+export const PRIVATE_DIRECTORY = '.s';
+export const PRIVATE_SOCKET = 's';
+
+/** Bytes by which a socket cannot be at `path`; 0: it can. */
+export function excessOfSocketPath(path: string): number {
+  const bound = join(dirname(path), `${PRIVATE_DIRECTORY}XXXXXX`, PRIVATE_SOCKET);
+  return Math.max(0, Buffer.byteLength(path) - LONGEST, Buffer.byteLength(bound) - LONGEST);
+}

@@ -1,0 +1,27 @@
+/**
+ * Which mistakes concern a command that needs a few sections alone: an unset variable of `[connection gerrit]` is no reason to refuse
+ * `create-auth-token`. Where other sections have their defaults below `state_dir`, that option concerns them too.
+ */
+import type { OptionProblem } from '../lib/option-reader.ts';
+import { isAuth } from './auth-section.ts';
+import type { Settings } from './settings.ts';
+
+const BELOW_STATE_DIR: ReadonlySet<keyof Settings> = new Set([
+  'store',
+  'database',
+  'web',
+  'merger',
+  'executor',
+]);
+
+/** @param wanted what the command reads. Mistakes of the file's own syntax concern every command. */
+export function concerns({ section, option }: OptionProblem, wanted: ReadonlySet<keyof Settings>): boolean {
+  if (section === '') return true;
+  if (isAuth(section)) return wanted.has('auth');
+  if (/^connection(\s|$)/.test(section)) return wanted.has('connections');
+  if (section === 'zookeeper') return wanted.has('store');
+  if (section === 'scheduler' && option === 'state_dir')
+    return !wanted.isDisjointFrom(BELOW_STATE_DIR) || wanted.has('scheduler');
+  if (section === 'merger' && option === 'git_dir') return wanted.has('merger') || wanted.has('executor');
+  return [...wanted].some(name => name === section);
+}

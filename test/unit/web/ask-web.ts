@@ -1,0 +1,28 @@
+/** Requests by the port, as anybody sends them, and by the socket, as our command line does. */
+import { askDoor, type Door } from '../../../src/cmd/client/door.ts';
+import type { FakeWeb } from './fake-web.ts';
+
+export interface Post {
+  readonly headers?: Record<string, string>;
+  /** JSON unless it is text. */
+  readonly body?: unknown;
+}
+
+/** @param path below `/api/`. */
+export function postBySocket(web: FakeWeb, path: string, post: Post = {}): Promise<Response> {
+  return send({ kind: 'socket', path: web.socket }, path, post);
+}
+
+/** @param path below `/api/`. */
+export function postByPort(web: FakeWeb, path: string, post: Post = {}): Promise<Response> {
+  return send({ kind: 'http', root: web.url }, path, post);
+}
+
+function send(door: Door, path: string, { headers = {}, body = {} }: Post): Promise<Response> {
+  return askDoor(door, `/api/${path}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', ...headers },
+    body: typeof body === 'string' ? body : JSON.stringify(body),
+    signal: AbortSignal.timeout(30_000),
+  });
+}
