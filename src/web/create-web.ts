@@ -15,10 +15,12 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
+import { addressRanges } from '../lib/address-ranges.ts';
 import { badRequest, notFound, send } from './answer.ts';
 import type { Authentication, Door } from './auth/caller.ts';
 import { addBadgeRoute } from './badge-route.ts';
 import { addComponentRoutes, componentWishRoute } from './component-routes.ts';
+import { type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDelaysRoute } from './delays-route.ts';
 import type { WebDeps } from './deps.ts';
 import { dequeueRoute } from './dequeue-route.ts';
@@ -37,6 +39,7 @@ import { addPageRoutes } from './page-routes.ts';
 import { type SpanQuota, spanQuota } from './span-quota.ts';
 import { addGlobalRoutes, addStatusRoutes } from './status-routes.ts';
 import { markWhatIsOld, refusalForLostContact, refuseUntilKnown } from './store-contact.ts';
+import { takeTurns } from './take-turns.ts';
 import { webhookRoute } from './webhook-route.ts';
 
 export interface Web {
@@ -48,16 +51,26 @@ export interface Web {
   close(): Promise<void>;
 }
 
-export interface WebLimits {
+export interface WebLimits extends Partial<ConnectionLimits> {
+  /** Addresses and CIDR ranges of proxies whose `X-Forwarded-For` tells clients apart. Default none. */
+  readonly trustedProxies?: readonly string[];
   /** Milliseconds in which a request must have arrived. Default 10 s. */
   readonly requestTimeout?: number;
+  /** Milliseconds after which a connection on which nothing moves is cut, streams excepted. Default 2 min. */
+  readonly silenceTimeout?: number;
+  /** Of one connection; then the client opens another one. Default 1000. */
+  readonly maxRequestsPerSocket?: number;
   /** Milliseconds after which `close` cuts what still runs. Default 5 s. */
   readonly closeTimeout?: number;
 }
 
+/** Milliseconds an idle connection is kept for the next request. */
+const KEEP_ALIVE_MS = 5000;
+
 export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
   const expected = expectedDurations(deps);
-  const streams = eventStreams({ ...deps, expected, run: deps.clock.now() });
+  const proxies = addressRanges(limits.trustedProxies ?? []);
+  const streams = eventStreams({ ...deps, expected, proxies, run: deps.clock.now() });
   const quota = spanQuota(deps.clock);
   const parts = { streams, expected, quota };
   const requestTimeout = limits.requestTimeout ?? 10_000;
@@ -67,11 +80,16 @@ export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
       headersTimeout: requestTimeout,
       connectionsCheckingInterval: Math.min(1000, requestTimeout),
       maxHeaderSize: 16_384,
+      keepAliveTimeout: KEEP_ALIVE_MS,
     };
-    const server = createServer(options, app);
+    const server = createServer(options, takeTurns(app, deps.clock));
+    server.timeout = limits.silenceTimeout ?? 120_000;
+    server.maxRequestsPerSocket = limits.maxRequestsPerSocket ?? 1000;
     return { server, stopping: gracefulClose(server) };
   };
   const port = open(application(deps, parts, 'port'));
+  const { maxConnections = 2000, maxConnectionsPerAddress = 100 } = limits;
+  limitConnections(port.server, { maxConnections, maxConnectionsPerAddress }, proxies);
   const local = open(application(deps, parts, 'socket'));
   let socket: LocalDoor | undefined;
   return {

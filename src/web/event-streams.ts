@@ -3,11 +3,13 @@
  * one that comes back with `Last-Event-ID` gets what it missed. Ids are `<start of this process>-<number>`: those of
  * another process mean nothing here and are answered with a snapshot.
  *
- * No reader can hurt another: their number is bounded, also per address, and one that does not read is cut.
+ * No reader can hurt another: their number is bounded, also per client, and one that does not read is cut.
  */
 import type { Request, Response } from 'express';
+import type { AddressRanges } from '../lib/address-ranges.ts';
 import { toMilliseconds } from '../lib/clock.ts';
 import { refusalBody } from './answer.ts';
+import { clientOf } from './client-address.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import { type LiveFeed, liveFeed, type Update } from './live-feed.ts';
@@ -26,6 +28,8 @@ type StreamDeps = Pick<
   'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'onChange' | 'sse'
 > & {
   readonly expected: ExpectedDurations;
+  /** Of whose clients each is one by itself. */
+  readonly proxies: AddressRanges;
   /** Tells this process from others. */
   readonly run: string;
 };
@@ -75,7 +79,7 @@ export function eventStreams(deps: StreamDeps): EventStreams {
 
   return {
     async serve(tenant, request, response) {
-      const address = request.socket.remoteAddress ?? '';
+      const address = clientOf(request, deps.proxies);
       if (isFull(address)) {
         response.setHeader('Retry-After', '10');
         response
@@ -85,6 +89,8 @@ export function eventStreams(deps: StreamDeps): EventStreams {
       }
       if (request.method === 'HEAD') return void response.end();
       const self: Reader = { address, snapshotBytes: 0 };
+      // The heartbeat tells whether anybody is there; what is not read is bounded by itself.
+      request.socket.setTimeout(0);
       readers.set(response, self);
       response.on('close', () => void readers.delete(response));
       response.writeHead(200, {

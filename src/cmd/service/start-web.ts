@@ -68,7 +68,7 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
   const shown = openShownView(store, { ...core, log }, contact);
   opening.defer(() => shown.close());
   opening.use(core.metrics.source(() => viewMeasurements(shown.view())));
-  const web = createWeb(webDeps({ ...core, log }, { ...parts, store, contact, intake, shown }));
+  const web = createWeb(webDeps({ ...core, log }, { ...parts, store, contact, intake, shown }), settings.web);
   opening.defer(() => web.close());
   const where = { address: settings.web.listenAddress, port: settings.web.port };
   const { port } = await web.listen(where);

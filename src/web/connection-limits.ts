@@ -1,0 +1,32 @@
+/** Bounds on open connections: of all clients together, and of each by itself, so that none can keep the others out. */
+import type { Server } from 'node:http';
+import type { AddressRanges } from '../lib/address-ranges.ts';
+import { networkOf } from './client-address.ts';
+
+export interface ConnectionLimits {
+  readonly maxConnections: number;
+  readonly maxConnectionsPerAddress: number;
+}
+
+/**
+ * Call it before `listen`. A connection too many is closed before anything is read of it.
+ *
+ * @param proxies have any number: behind each are many clients.
+ */
+export function limitConnections(server: Server, limits: ConnectionLimits, proxies: AddressRanges): void {
+  const open = new Map<string, number>();
+  server.maxConnections = limits.maxConnections;
+  server.on('connection', socket => {
+    const address = socket.remoteAddress ?? '';
+    if (proxies.has(address)) return;
+    const client = networkOf(address);
+    const count = open.get(client) ?? 0;
+    if (count >= limits.maxConnectionsPerAddress) return void socket.destroy();
+    open.set(client, count + 1);
+    socket.once('close', () => {
+      const left = (open.get(client) ?? 1) - 1;
+      if (left > 0) open.set(client, left);
+      else open.delete(client);
+    });
+  });
+}
