@@ -2,6 +2,7 @@
  * What the executor needs of the rest of the service, as narrow as it can be. `src/cmd` hands in the real things; tests hand
  * in small ones.
  */
+import type { TreeSize } from '../git/tree-size.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
@@ -72,6 +73,8 @@ export type ProvidedRepository =
 export interface Repositories {
   /** @param time notes what has to be done for it; nothing when it is here. */
   provide(request: RepositoryRequest, time: TimeStep): Promise<ProvidedRepository>;
+  /** What a commit that was provided takes when it is checked out. @throws OverBudget */
+  checkoutSize(project: ProjectKey, commit: CommitId): Promise<TreeSize>;
 }
 
 export interface ExecutorDeps {

@@ -117,7 +117,8 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Ope
       repositories: deps.repositories,
       sandbox,
       own,
-      kept: createKeptCheckouts(join(sandbox.jobDir, '.kept'), own),
+      kept: createKeptCheckouts(join(sandbox.jobDir, '.kept'), own, keptBytes(options)),
+      checkoutBytes: options.diskLimitBytes,
     },
   };
   const taker = takeBuilds(deps, options, gate, (taken, slot) => executeBuild(machinery, taken, slot));
@@ -149,6 +150,13 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Ope
     [Symbol.asyncDispose]: () => stop('immediate'),
   };
 }
+
+/** Per slot: some builds' worth of checkouts. */
+function keptBytes({ diskLimitBytes }: ExecutorOptions): number {
+  return diskLimitBytes === null ? Number.POSITIVE_INFINITY : KEPT_BUILDS * diskLimitBytes;
+}
+
+const KEPT_BUILDS = 4;
 
 async function atMost(ms: number, work: Promise<unknown>): Promise<void> {
   const enough = new AbortController();

@@ -23,6 +23,8 @@ export interface KeptRequest extends Omit<Checkout, 'tree'> {
   readonly canonicalName: string;
   /** Workspaces and playbooks are at different commits of one project. */
   readonly use: 'workspace' | `playbooks-${number}`;
+  /** What the tree takes on disk. */
+  readonly bytes: number;
 }
 
 export interface KeptCheckouts {
@@ -33,7 +35,11 @@ export interface KeptCheckouts {
 /** Per slot; the least recently used goes. */
 const MAX_KEPT = 24;
 
-export function createKeptCheckouts(root: string, own: OwnProcesses): KeptCheckouts {
+/** @param maxBytes of all that is kept per slot; at least what one build may check out. */
+export function createKeptCheckouts(root: string, own: OwnProcesses, maxBytes: number): KeptCheckouts {
+  /** Folders that are being changed: they have no state, and are not to be taken for leftovers. */
+  const changing = new Set<string>();
+
   async function make(
     folder: string,
     checkout: Checkout,
@@ -85,15 +91,49 @@ export function createKeptCheckouts(root: string, own: OwnProcesses): KeptChecko
         );
         return checkout.tree;
       }
-      await rm(stateFile, { force: true });
-      const usable = found !== undefined && found.fixed === wanted.fixed;
-      if (!usable || !(await advance(checkout, found.commit, owner, time)))
-        await make(folder, checkout, owner, time);
-      await writeFile(stateFile, `${wanted.commit} ${wanted.fixed}`);
-      await dropOldest(shelf, key);
+      changing.add(folder);
+      try {
+        await rm(stateFile, { force: true });
+        await makeRoom(shelf, request.bytes);
+        const usable = found !== undefined && found.fixed === wanted.fixed;
+        if (!usable || !(await advance(checkout, found.commit, owner, time)))
+          await make(folder, checkout, owner, time);
+        await writeFile(stateFile, `${wanted.commit} ${wanted.fixed} ${request.bytes}`);
+      } finally {
+        changing.delete(folder);
+      }
       return checkout.tree;
     },
   };
+
+  /** Before a checkout grows, not after it: removes the least recently used until the rest fits beside it. */
+  async function makeRoom(shelf: string, bytes: number): Promise<void> {
+    const folders = (await namesIn(shelf)).map(key => join(shelf, key)).filter(each => !changing.has(each));
+    const others = (await Promise.all(folders.map(keptIn))).toSorted((a, b) => b.usedAt - a.usedAt);
+    let left = maxBytes - bytes;
+    for (const [index, other] of others.entries()) {
+      left -= other.bytes;
+      if (left >= 0 && index < MAX_KEPT - 1) continue;
+      await rm(other.folder, { recursive: true, force: true });
+    }
+  }
+}
+
+interface Kept {
+  readonly folder: string;
+  /** Infinite when it is not known: we were killed while it changed. */
+  readonly bytes: number;
+  readonly usedAt: number;
+}
+
+async function keptIn(folder: string): Promise<Kept> {
+  const state = join(folder, 'state');
+  const bytes = parseState(await readOrEmpty(state))?.bytes ?? Number.POSITIVE_INFINITY;
+  return { folder, bytes, usedAt: await absentAs(0, async () => (await stat(state)).mtimeMs) };
+}
+
+function namesIn(shelf: string): Promise<readonly string[]> {
+  return absentAs([], () => readdir(shelf));
 }
 
 /** What may not change while a checkout is kept. */
@@ -101,23 +141,15 @@ function fixedFacts(request: KeptRequest, owner: Owner | null): string {
   return sha256([request.gitDir, request.alternates ?? '', String(owner?.uid ?? '')].join('\0'));
 }
 
-function parseState(text: string): { readonly commit: string; readonly fixed: string } | undefined {
-  const [, commit, fixed] = /^([0-9a-f]{40,64}) ([0-9a-f]{64})$/.exec(text) ?? [];
-  return commit === undefined || fixed === undefined ? undefined : { commit, fixed };
+interface KeptState {
+  readonly commit: string;
+  readonly fixed: string;
+  readonly bytes: number;
 }
 
-async function dropOldest(shelf: string, justUsed: string): Promise<void> {
-  const keys = (await readdir(shelf)).filter(key => key !== justUsed);
-  if (keys.length < MAX_KEPT) return;
-  const used = await Promise.all(
-    keys.map(async key => ({ key, at: await lastUse(join(shelf, key, 'state')) })),
-  );
-  const [oldest] = used.toSorted((a, b) => a.at - b.at);
-  if (oldest !== undefined) await rm(join(shelf, oldest.key), { recursive: true, force: true });
-}
-
-async function lastUse(path: string): Promise<number> {
-  return await absentAs(0, async () => (await stat(path)).mtimeMs);
+function parseState(text: string): KeptState | undefined {
+  const [, commit, fixed, bytes] = /^([0-9a-f]{40,64}) ([0-9a-f]{64}) (\d+)$/.exec(text) ?? [];
+  return commit === undefined || fixed === undefined ? undefined : { commit, fixed, bytes: Number(bytes) };
 }
 
 function readOrEmpty(path: string): Promise<string> {

@@ -63,6 +63,10 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
         ? { kind: 'ready', gitDir: repository.path }
         : { kind: 'unavailable', reason };
     },
+    async checkoutSize(project, commit) {
+      const { connection, name } = projectIdOf(project);
+      return (await deps.repositories.repository(connection, name)).checkoutSize(parseObjectId(commit));
+    },
   };
 }
 

@@ -12,6 +12,7 @@ import type { Execution } from '../model/build.ts';
 import type { Step } from '../model/step.ts';
 import { createStepRecorder, type StepRecorder } from '../tracing/step-recorder.ts';
 import { makePlaces } from './build-places.ts';
+import { CheckoutTooLarge } from './checkout-room.ts';
 import { jobVariables, type Phase, VARIABLES_FILE } from './job-environment.ts';
 import {
   type BuildOutcome,
@@ -64,12 +65,13 @@ function told({ recorder, playbooks, split }: Progress): Pick<Execution, 'steps'
   };
 }
 
-/** The edge: whatever goes wrong in here is the executor's fault, not the change's. */
+/** The edge: whatever goes wrong in here is the executor's fault, not the change's, but for what it would have us check out. */
 async function guarded(context: BuildContext, work: () => Promise<BuildOutcome>): Promise<BuildOutcome> {
   try {
     return await work();
   } catch (error) {
     if (context.halt.reason() === 'cancelled') return { result: 'CANCELED', detail: 'cancelled' };
+    if (error instanceof CheckoutTooLarge) return { result: 'DISK_FULL', detail: error.message };
     return { result: 'RETRY', detail: oneLine(error instanceof Error ? error.message : String(error)) };
   }
 }

@@ -12,6 +12,7 @@ import type { BuildPlaybook, BuildProject, BuildRequest } from '../model/build-r
 import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { type BuildPlaces, makeDirectory } from './build-places.ts';
 import { makeCheckout } from './checkout.ts';
+import { type CheckoutRoom, createCheckoutRoom } from './checkout-room.ts';
 import type { Repositories } from './deps.ts';
 import { type OwnProcesses, WorkspaceFailure } from './git-process.ts';
 import type { KeptCheckouts } from './kept-checkout.ts';
@@ -28,6 +29,8 @@ export interface Workspace {
 }
 
 export interface WorkspaceDeps {
+  /** Bytes that the checkouts of one build may take; null: no limit. */
+  readonly checkoutBytes: number | null;
   readonly repositories: Repositories;
   readonly sandbox: Sandbox;
   readonly own: OwnProcesses;
@@ -47,7 +50,10 @@ interface PlacedTree {
   readonly binds: Workspace['readOnly'];
 }
 
-/** @param recorder notes what is done, repository by repository. @throws WorkspaceFailure when a commit cannot be had or checked out. */
+/**
+ * @param recorder notes what is done, repository by repository.
+ * @throws WorkspaceFailure when a commit cannot be had or checked out, CheckoutTooLarge.
+ */
 export async function prepareWorkspace(
   deps: WorkspaceDeps,
   request: BuildRequest,
@@ -64,6 +70,7 @@ export async function prepareWorkspace(
     places,
     slot,
     recorder,
+    room: createCheckoutRoom(deps.checkoutBytes),
     owner: deps.sandbox.ownerOf(slot),
     view: deps.sandbox.view(places),
   };
@@ -101,6 +108,7 @@ interface Context {
   readonly places: BuildPlaces;
   readonly slot: number;
   readonly recorder: StepRecorder;
+  readonly room: CheckoutRoom;
   readonly owner: Owner | null;
   readonly view: JobView;
 }
@@ -118,7 +126,7 @@ function playbookSources({ playbooks }: BuildRequest): ReadonlyMap<string, Sourc
 async function placeProject(context: Context, source: Source, index: number): Promise<PlacedTree> {
   const { deps, places, owner, slot, view } = context;
   const time = timeStepsOf(context.recorder, source.canonicalName);
-  const { gitDir, reached } = await provide(context, source, time);
+  const { gitDir, reached, bytes } = await provide(context, source, time);
   const at = await makePath(places.src, source.canonicalName, owner);
   const job = `${view.work}/src/${source.canonicalName}`;
   const alternates = reached ? view.objects(source.canonicalName, gitDir) : null;
@@ -129,7 +137,7 @@ async function placeProject(context: Context, source: Source, index: number): Pr
     await makeCheckout(deps.own, { ...wanted, tree: at }, owner, time);
     return { host: at, job, overlay: null, binds };
   }
-  const tree = await deps.kept.provide(slot, owner, { ...wanted, use: 'workspace' }, time);
+  const tree = await deps.kept.provide(slot, owner, { ...wanted, bytes, use: 'workspace' }, time);
   const layer = join(places.layers, String(index));
   await mkdir(layer);
   for (const name of ['upper', 'work']) await makeDirectory(join(layer, name), 0o755, owner);
@@ -146,9 +154,9 @@ async function placePlaybooks(
   const job = `${view.playbooks}/${index}/${source.canonicalName}`;
   if (there !== undefined) return { host: there, job, overlay: null, binds: [{ from: there, to: job }] };
   const time = timeStepsOf(context.recorder, source.canonicalName);
-  const { gitDir, reached } = await provide(context, source, time);
+  const { gitDir, reached, bytes } = await provide(context, source, time);
   if (deps.sandbox.overlays && reached) {
-    const request = { ...source, gitDir, alternates: view.objects(source.canonicalName, gitDir) };
+    const request = { ...source, gitDir, bytes, alternates: view.objects(source.canonicalName, gitDir) };
     const tree = await deps.kept.provide(slot, owner, { ...request, use: `playbooks-${index}` }, time);
     return { host: tree, job, overlay: null, binds: [{ from: tree, to: job }] };
   }
@@ -163,17 +171,20 @@ async function placePlaybooks(
 }
 
 async function provide(
-  { deps, request }: Context,
+  { deps, request, room }: Context,
   source: Source,
   time: TimeStep,
-): Promise<{ readonly gitDir: string; readonly reached: boolean }> {
+): Promise<{ readonly gitDir: string; readonly reached: boolean; readonly bytes: number }> {
   const found = await deps.repositories.provide({ ...source, build: request }, time);
   if (found.kind === 'unavailable') {
     throw new WorkspaceFailure(
       `commit ${source.commit} of ${source.canonicalName} cannot be had: ${found.reason}`,
     );
   }
-  return { gitDir: found.gitDir, reached: await deps.sandbox.reaches(`${found.gitDir}/objects`) };
+  const bytes = await room.take(source.canonicalName, () =>
+    deps.repositories.checkoutSize(source.project, source.commit),
+  );
+  return { gitDir: found.gitDir, bytes, reached: await deps.sandbox.reaches(`${found.gitDir}/objects`) };
 }
 
 /** Makes `<root>/<name>`, every level the owner's. @throws WorkspaceFailure for a name that is no path below the root. */

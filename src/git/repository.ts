@@ -28,6 +28,7 @@ import type { RemoteFailure } from './remote-failure.ts';
 import { lsRemote, type RemoteRefs } from './remote-refs.ts';
 import { createSerial } from './serial.ts';
 import { createTreeBudget, type TreeBudget } from './tree-budget.ts';
+import { createTreeSizes, type TreeSize } from './tree-size.ts';
 
 export interface Repository {
   /** The bare repository's directory; others may fetch any commit from it by id. */
@@ -57,6 +58,8 @@ export interface Repository {
    * @throws OverBudget
    */
   weigh(base: ObjectId, change: ObjectId): Promise<void>;
+  /** What the commit takes when it is checked out; see `tree-size.ts`. @throws OverBudget */
+  checkoutSize(commit: ObjectId): Promise<TreeSize>;
   counters(): RepositoryCounters;
   close(): Promise<void>;
 }
@@ -87,6 +90,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
   const writer = createObjectWriter(path);
   const mergeTree = createMergeTree(git, path, mergeTreeMode, { budget });
   const serial = createSerial();
+  const sizeOf = createTreeSizes(reader);
   const weighed = createLru<ObjectId, true>(WEIGHED);
   let consolidatedAt = 0;
   const reaches = (ancestor: ObjectId, descendant: ObjectId) => isAncestor(git, path, ancestor, descendant);
@@ -185,6 +189,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
       await countDifferences(reader, ...(await treesOf(base, change)), createTreeBudget());
       weighed.set(change, true);
     },
+    checkoutSize: async commit => sizeOf((await reader.commit(commit)).tree),
     counters: () => ({ ...counts, merges: chain.merges() }),
     async close() {
       await Promise.all([reader.close(), mergeTree.close()]);

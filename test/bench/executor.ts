@@ -113,10 +113,14 @@ async function workspaceTimes(
 ) {
   const own = createOwnProcesses(spawner, sandbox);
   const deps: WorkspaceDeps = {
-    repositories: { provide: async () => ({ kind: 'ready', gitDir: repository.path }) },
+    repositories: {
+      provide: async () => ({ kind: 'ready', gitDir: repository.path }),
+      checkoutSize: async () => ({ entries: 0, bytes: 0 }),
+    },
     sandbox,
     own,
-    kept: createKeptCheckouts(join(sandbox.jobDir, '.kept'), own),
+    kept: createKeptCheckouts(join(sandbox.jobDir, '.kept'), own, Number.POSITIVE_INFINITY),
+    checkoutBytes: null,
   };
   async function once(commit: string): Promise<number> {
     const request = { ...buildRequest(commit, {}), uuid: randomIds().uuid() };

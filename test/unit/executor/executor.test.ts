@@ -181,7 +181,7 @@ for (const mode of ['none', 'auto'] as const) {
       };
       const { result } = await bench.submit(missing).ended;
       expect(result.result).toBe('RETRY');
-      expect(result.detail).toContain('git read-tree');
+      expect(result.detail).toContain('is not in the repository');
     });
 
     test("a playbook finds its environment, its variables file and the change's checkout", async () => {

@@ -11,6 +11,8 @@ import type {
 } from '../../../src/executor/deps.ts';
 import { createExecutor, type Executor } from '../../../src/executor/executor.ts';
 import { logPathOf } from '../../../src/executor/log-file.ts';
+import { parseObjectId } from '../../../src/git/object-id.ts';
+import { createTreeSizes } from '../../../src/git/tree-size.ts';
 import { type Nanoseconds, systemClock } from '../../../src/lib/clock.ts';
 import { randomIds, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import type { BuildPlaybook, BuildProject, BuildRequest } from '../../../src/model/build-request.ts';
@@ -19,6 +21,7 @@ import { type ProjectKey, parseCommitId, projectKey } from '../../../src/model/p
 import type { SpanRecord } from '../../../src/model/span.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
 import { SILENT } from '../../fake/silent-log.ts';
+import { openRepository } from '../git/open-repository.ts';
 
 const ids = randomIds();
 export const PROJECT = projectKey({ connection: 'local', name: 'acme/app' });
@@ -155,6 +158,7 @@ export async function openBench(
           kind: 'ready',
           gitDir: mirrors.get(project) ?? repository.path,
         }),
+        checkoutSize: async (project, commit) => sizeIn(mirrors.get(project) ?? repository.path, commit),
       },
       log: logInto(warnings),
     },
@@ -194,6 +198,11 @@ export async function openBench(
       for (const place of [executor.jobDir, folder]) await rm(place, { recursive: true, force: true });
     },
   };
+}
+
+async function sizeIn(gitDir: string, commit: string) {
+  await using open = openRepository(gitDir);
+  return await createTreeSizes(open.reader)((await open.reader.commit(parseObjectId(commit))).tree);
 }
 
 /** fast-import of the fake writes plain files; scripts need their mode. */

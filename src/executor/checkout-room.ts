@@ -1,0 +1,50 @@
+/**
+ * The room a build has for its checkouts: they are measured in the object database before they are written, because a few
+ * kilobytes there may be terabytes here. Counts all of one build, whether they are kept afterwards or not.
+ */
+import { OverBudget, tooManyEntries } from '../git/tree-budget.ts';
+import type { TreeSize } from '../git/tree-size.ts';
+
+/** What a build is to have checked out is more than it may write: its own fault, so it ends with DISK_FULL. */
+export class CheckoutTooLarge extends Error {
+  override readonly name = 'CheckoutTooLarge';
+}
+
+export interface CheckoutRoom {
+  /** Takes what a checkout needs. @returns its bytes. @throws CheckoutTooLarge */
+  take(name: string, measure: () => Promise<TreeSize>): Promise<number>;
+}
+
+/** Files of one build, where nothing limits its bytes either. */
+const MAX_ENTRIES = 1_000_000;
+
+/** @param limit bytes; null: no limit. */
+export function createCheckoutRoom(limit: number | null): CheckoutRoom {
+  let entries = 0;
+  let bytes = 0;
+  return {
+    async take(name, measure) {
+      const size = await measured(name, measure);
+      entries += size.entries;
+      bytes += size.bytes;
+      if (entries > MAX_ENTRIES)
+        throw new CheckoutTooLarge(`${name}: ${tooManyEntries(entries, MAX_ENTRIES).message}`);
+      if (limit !== null && bytes > limit) {
+        throw new CheckoutTooLarge(
+          `with ${name} the checkouts take ${bytes} bytes, more than the ${limit} bytes the build may write`,
+        );
+      }
+      return size.bytes;
+    },
+  };
+}
+
+async function measured(name: string, measure: () => Promise<TreeSize>): Promise<TreeSize> {
+  try {
+    return await measure();
+  } catch (error) {
+    if (error instanceof OverBudget && error.of !== 'time')
+      throw new CheckoutTooLarge(`${name}: ${error.message}`);
+    throw error;
+  }
+}
