@@ -50,8 +50,12 @@ export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change)
   return facts.requirements.met ? null : quiet('requirement-not-met', facts.requirements.text);
 }
 
-/** The dependencies that are not in the queue yet, oldest first, or why they cannot go ahead. */
-export function planFor(draft: TurnDraft, facts: ChangeFacts): Plan {
+/**
+ * The dependencies that are not in the queue yet, oldest first, or why they cannot go ahead.
+ *
+ * @param planned others that will enter in any case.
+ */
+export function planFor(draft: TurnDraft, facts: ChangeFacts, planned: Iterable<ChangeFacts> = []): Plan {
   const graph = dependencyGraph(draft, facts);
   if (graph.kind !== 'resolved') return refused(graphRefusal(graph));
   const ahead: ChangeFacts[] = [];
@@ -60,7 +64,7 @@ export function planFor(draft: TurnDraft, facts: ChangeFacts): Plan {
     if (refusal !== null) return refused(refusal);
     if (!draft.dependent || draft.liveItems(needed.record.change.key).length === 0) ahead.push(needed);
   }
-  const limit = limitRefusal(draft, ahead.length + 1);
+  const limit = limitRefusal(draft, new Set([...planned, ...ahead, facts]).size);
   return limit === null ? { kind: 'go', ahead } : refused(limit);
 }
 

@@ -6,7 +6,7 @@
  *   3 its queue, and whether the
  *     dependencies fit into it     enqueue-plan.ts: other queue, abandoned, not ready
  *   4 the pipeline's limit         enqueue-plan.ts
- *   5 dependencies ahead, the change, then the changes that wait for it behind (dependent pipelines)
+ *   5 dependencies ahead, the change, then the changes that wait for it behind, depth first (dependent pipelines)
  *
  * A refusal is a decision with its reason; where a person must do something about it, the change gets a report as well.
  * An independent pipeline tests each change on its own: its open dependencies come ahead of it as items that hold a place
@@ -31,50 +31,109 @@ export function enqueueEvent(draft: TurnDraft, event: EnqueueEvent): void {
     if (refusal !== null) refuse(draft, event, change, refusal, false);
     return;
   }
-  const entered = enqueueChange(draft, event, facts, 'enqueued', false);
-  if (draft.dependent) enqueueDependents(draft, event, entered);
+  const found = planFor(draft, facts);
+  if (found.kind === 'refused') refuse(draft, event, facts.record.change, found.refusal, false);
+  else if (draft.dependent) enterTree(draft, event, facts, found.ahead);
+  else enterAlone(draft, event, facts, found.ahead);
 }
 
-/** @returns the changes that entered as live items; empty after a refusal. */
-function enqueueChange(
+/** With place holders for what it depends on. */
+function enterAlone(
   draft: TurnDraft,
   event: EnqueueEvent,
   facts: ChangeFacts,
-  code: 'enqueued' | 'enqueued-behind',
-  silent: boolean,
-): readonly ChangeFacts[] {
-  const plan = planFor(draft, facts);
-  if (plan.kind === 'refused') {
-    refuse(draft, event, facts.record.change, plan.refusal, silent);
-    return [];
-  }
-  const role = draft.dependent ? 'live' : 'dependency';
+  ahead: readonly ChangeFacts[],
+): void {
   const queue = queueFor(draft, event, facts);
-  for (const needed of plan.ahead) append(draft, queue, event, needed, role, aheadText(needed, facts, role));
-  const why = code === 'enqueued' ? event.matched : `it depends on ${changeText(event.trigger.change)}`;
-  append(
-    draft,
-    queue,
-    event,
-    facts,
-    'live',
-    `${changeText(facts.record.change)} entered queue ${queue.name}: ${why}`,
-    code,
-  );
-  return draft.dependent ? [...plan.ahead, facts] : [facts];
+  for (const needed of ahead)
+    append(draft, queue, event, needed, 'dependency', aheadText(needed, facts, 'dependency'));
+  append(draft, queue, event, facts, 'live', enteredText(facts, queue, event.matched));
 }
 
-/** Breadth first, so that those nearest to the change come first. */
-function enqueueDependents(draft: TurnDraft, event: EnqueueEvent, entered: readonly ChangeFacts[]): void {
-  const waiting = [...entered];
-  for (let at = 0; at < waiting.length; at += 1) {
-    for (const key of waiting[at]?.dependents ?? []) {
-      const facts = draft.facts(key);
-      if (facts === undefined || ownRefusal(draft, facts, facts.record.change) !== null) continue;
-      if (!openDependencies(draft, facts).some(needed => needed === waiting[at])) continue;
-      waiting.push(...enqueueChange(draft, event, facts, 'enqueued-behind', true));
+/** A change on its way in, and why. */
+interface Entrant {
+  readonly facts: ChangeFacts;
+  /** What it was found by: it needs that, or that needs it; null: the event is about it. */
+  readonly found: { readonly as: 'needed' | 'dependent'; readonly of: ChangeFacts } | null;
+}
+
+/** May enter, by the plan of one of them, and have not yet. */
+type Planned = Map<ChangeFacts, Entrant>;
+
+/**
+ * Depth first: a change, then everything that depends on it, then the next one. So the order is the same whichever change of a
+ * tree the event is about, and a series stays together.
+ *
+ *     B and E need A, C needs B, D needs C:    A B C D E, whether A, C or E was approved last
+ */
+function enterTree(
+  draft: TurnDraft,
+  event: EnqueueEvent,
+  root: ChangeFacts,
+  ahead: readonly ChangeFacts[],
+): void {
+  const planned: Planned = new Map();
+  const waiting = plan(planned, { facts: root, found: null }, ahead);
+  for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+    const missing = missingAhead(draft, event, next, planned);
+    if (missing === null) continue;
+    if (missing.length > 0) {
+      waiting.push(...plan(planned, next, missing));
+      continue;
+    }
+    const { facts } = next;
+    enter(draft, event, planned.get(facts) ?? next);
+    planned.delete(facts);
+    for (const key of facts.dependents.toReversed()) {
+      const dependent = draft.facts(key);
+      if (dependent !== undefined && openDependencies(draft, dependent).includes(facts))
+        waiting.push({ facts: dependent, found: { as: 'dependent', of: facts } });
     }
   }
+}
+
+/** What has to enter before it; null: it is here, or may not enter. */
+function missingAhead(
+  draft: TurnDraft,
+  event: EnqueueEvent,
+  { facts }: Entrant,
+  planned: Planned,
+): readonly ChangeFacts[] | null {
+  const { change } = facts.record;
+  if (!isAbsent(draft, facts)) return null;
+  if (planned.has(facts)) return openDependencies(draft, facts).filter(needed => isAbsent(draft, needed));
+  if (ownRefusal(draft, facts, change) !== null) return null;
+  const own = planFor(draft, facts, planned.keys());
+  if (own.kind === 'go') return own.ahead;
+  refuse(draft, event, change, own.refusal, true);
+  return null;
+}
+
+function isAbsent(draft: TurnDraft, { record }: ChangeFacts): boolean {
+  return draft.liveItems(record.change.key).length === 0;
+}
+
+/** Notes the change and what it needs. @returns them, the last one to enter first. */
+function plan(planned: Planned, change: Entrant, ahead: readonly ChangeFacts[]): Entrant[] {
+  const needed = ahead.map((facts): Entrant => ({ facts, found: { as: 'needed', of: change.facts } }));
+  const all = [change, ...needed.reverse()];
+  for (const each of all) if (!planned.has(each.facts)) planned.set(each.facts, each);
+  return all;
+}
+
+function enter(draft: TurnDraft, event: EnqueueEvent, { facts, found }: Entrant): void {
+  const queue = queueFor(draft, event, facts);
+  if (found === null) append(draft, queue, event, facts, 'live', enteredText(facts, queue, event.matched));
+  else if (found.as === 'needed')
+    append(draft, queue, event, facts, 'live', aheadText(facts, found.of, 'live'));
+  else {
+    const why = `it depends on ${changeText(found.of.record.change)}`;
+    append(draft, queue, event, facts, 'live', enteredText(facts, queue, why), 'enqueued-behind');
+  }
+}
+
+function enteredText(facts: ChangeFacts, queue: QueueDraft, why: string): string {
+  return `${changeText(facts.record.change)} entered queue ${queue.name}: ${why}`;
 }
 
 /** A dependent pipeline has a queue per shared name; an independent one per change. */

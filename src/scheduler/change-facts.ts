@@ -54,7 +54,7 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFacts {
     requirements: requirementsOf(record, deps),
     dependents:
       record.change.kind === 'change' && pipeline.manager === 'dependent'
-        ? deps.dependentsOf(record.change)
+        ? deps.dependentsOf(record.change).toSorted(byKey)
         : [],
     queue: deps.queueOf(record.change),
     connectionAllowed:
@@ -78,4 +78,11 @@ function requirementsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFact
     if (verdict.met) return { met: false, text: `rejected: ${verdict.text}` };
   }
   return { met: true, text: 'all requirements are met' };
+}
+
+/** The same in every scheduler, whatever it heard of first; 9 before 10. */
+const { compare } = new Intl.Collator('en', { numeric: true });
+
+function byKey(a: ChangeKey, b: ChangeKey): number {
+  return compare(a, b) || (a < b ? -1 : 1);
 }
