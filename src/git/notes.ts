@@ -1,12 +1,16 @@
 /**
  * Appending to git notes of a remote, for hosts that have nowhere else to keep a vote or a comment. Plain `git notes` does the
  * writing (it knows the fan-out of large note trees); a lost race is repeated on the fresh notes.
+ *
+ * Notes that are asked for while others are written go together: one fetch, one push, however many there are.
  */
 
+import { createBatcher } from './batcher.ts';
 import type { FetchOutcome } from './fetch.ts';
 import type { Git, GitResult } from './git.ts';
 import type { ObjectId } from './object-id.ts';
 import type { ObjectReader } from './object-reader.ts';
+import { pastLocks } from './past-locks.ts';
 import { pathName } from './path-name.ts';
 import { push } from './push.ts';
 import type { RefName } from './ref-name.ts';
@@ -38,66 +42,95 @@ export interface NotesDeps {
 
 const TRIES = 8;
 
-export async function appendNote(
+export interface NoteJob {
+  readonly remote: Remote;
+  readonly note: NoteRequest;
+}
+
+/** A lane of its own: whoever fetches or lists refs does not wait for notes. */
+export function createNoteLane(deps: NotesDeps): (job: NoteJob) => Promise<NoteOutcome> {
+  return createBatcher(jobs => appendNotes(deps, jobs));
+}
+
+/** One outcome per job, in order. */
+async function appendNotes(deps: NotesDeps, jobs: readonly NoteJob[]): Promise<readonly NoteOutcome[]> {
+  const outcomes: NoteOutcome[] = [];
+  for (const ref of new Set(jobs.map(({ note }) => note.ref))) {
+    const here = [...jobs.entries()].filter(([, { note }]) => note.ref === ref);
+    const told = await appendTogether(
+      deps,
+      ref,
+      here.map(([, job]) => job),
+    );
+    for (const [index, [at]] of here.entries()) {
+      const outcome = told[index];
+      if (outcome !== undefined) outcomes[at] = outcome;
+    }
+  }
+  return outcomes;
+}
+
+async function appendTogether(
   deps: NotesDeps,
-  remote: Remote,
-  request: NoteRequest,
-): Promise<NoteOutcome> {
+  ref: RefName,
+  jobs: readonly NoteJob[],
+): Promise<readonly NoteOutcome[]> {
+  // Credentials may have been renewed: the latest has the best.
+  const remote = jobs.at(-1)?.remote;
+  if (remote === undefined) return [];
+  const all = (outcome: NoteOutcome) => jobs.map(() => outcome);
   let message = '';
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
-    const fetched = await deps.fetch(remote, request.ref);
-    if (fetched.kind !== 'fetched') return fetched;
+    const fetched = await deps.fetch(remote, ref);
+    if (fetched.kind !== 'fetched') return all(fetched);
     const before = fetched.commits[0] ?? null;
-    const written = await writeNote(deps, request, before);
-    if (written === undefined) return { kind: 'already-there' };
-    const pushed = await push(deps.git, deps.gitDir, remote, [
-      { ref: request.ref, from: before, to: written },
-    ]);
-    if (pushed.kind === 'pushed') return { kind: 'added' };
-    if (pushed.kind === 'remote-failed') return pushed;
+    const { tip, outcomes } = await writeNotes(deps, ref, before, jobs);
+    if (tip === before || tip === null) return outcomes;
+    const pushed = await push(deps.git, deps.gitDir, remote, [{ ref, from: before, to: tip }]);
+    if (pushed.kind === 'pushed') return outcomes;
+    if (pushed.kind === 'remote-failed') return all(pushed);
     message = pushed.rejections[0].message;
     if (pushed.rejections[0].reason !== 'stale') break;
   }
-  return { kind: 'rejected', message };
+  return all({ kind: 'rejected', message });
 }
 
 /**
- * The new tip of the notes, or undefined when the paragraph is there. `git notes` wants a ref below `refs/notes/`: ours is a
+ * The new tip of the notes; `before` when there was nothing to add. `git notes` wants a ref below `refs/notes/`: ours is a
  * scratch one, for this process alone, because others may be at work in the same mirror.
  */
-async function writeNote(
+async function writeNotes(
   deps: NotesDeps,
-  request: NoteRequest,
+  ref: RefName,
   before: ObjectId | null,
-): Promise<ObjectId | undefined> {
-  const scratch = `refs/notes/${pathName(request.ref)}-${process.pid}`;
+  jobs: readonly NoteJob[],
+): Promise<{ readonly tip: ObjectId | null; readonly outcomes: readonly NoteOutcome[] }> {
+  const { git, gitDir, reader } = deps;
+  const scratch = `refs/notes/${pathName(ref)}-${process.pid}`;
   try {
-    return await appendAt(scratch, deps, request, before);
+    const start = before === null ? ['update-ref', '-d', scratch] : ['update-ref', scratch, before];
+    need(await pastLocks(gitDir, () => git.run(start, { gitDir })));
+    const outcomes: NoteOutcome[] = [];
+    for (const { note } of jobs) outcomes.push(await appendAt(scratch, deps, note));
+    return { tip: (await reader.resolve(scratch)) ?? null, outcomes };
   } finally {
-    await deps.git.run(['update-ref', '-d', scratch], { gitDir: deps.gitDir });
+    await git.run(['update-ref', '-d', scratch], { gitDir });
   }
 }
 
 async function appendAt(
   scratch: string,
-  { git, gitDir, reader }: NotesDeps,
-  request: NoteRequest,
-  before: ObjectId | null,
-): Promise<ObjectId | undefined> {
-  need(
-    await git.run(before === null ? ['update-ref', '-d', scratch] : ['update-ref', scratch, before], {
-      gitDir,
-    }),
-  );
-  const present = await git.run(['notes', `--ref=${scratch}`, 'show', request.commit], { gitDir });
-  if (present.kind === 'ok' && holds(present.stdout.toString('utf8'), request.text)) return undefined;
-  need(
-    await git.run(['notes', `--ref=${scratch}`, 'append', '-F', '-', request.commit], {
-      gitDir,
-      input: request.text,
-    }),
-  );
-  return reader.resolve(scratch);
+  { git, gitDir }: NotesDeps,
+  { commit, text }: NoteRequest,
+): Promise<NoteOutcome> {
+  const present = await git.run(['notes', `--ref=${scratch}`, 'show', commit], { gitDir });
+  if (present.kind === 'ok' && holds(present.stdout.toString('utf8'), text)) return { kind: 'already-there' };
+  const appended = await git.run(['notes', `--ref=${scratch}`, 'append', '-F', '-', commit], {
+    gitDir,
+    input: text,
+  });
+  // About this note alone: the others are written.
+  return appended.kind === 'ok' ? { kind: 'added' } : remoteFailure(appended);
 }
 
 function holds(note: string, paragraph: string): boolean {

@@ -6,7 +6,7 @@
  *     const outcome = await repository.chain.merge(base, [{ change: head, message }]);
  *     await repository.push(remote, [{ ref: main, from: base, to: outcome.links[0].commit }]);
  *
- * Whatever writes refs here (fetch, notes) goes through one queue; merges, reads and pushes do not wait for it.
+ * Fetches go through one queue, notes through another; merges, reads and pushes wait for neither.
  */
 import { isAncestor } from './ancestry.ts';
 import { createBatcher } from './batcher.ts';
@@ -18,7 +18,7 @@ import type { Git } from './git.ts';
 import { createLru } from './lru.ts';
 import { createMergeChain, type MergeChain } from './merge-chain.ts';
 import { createMergeTree, type MergeTreeMode } from './merge-tree.ts';
-import { appendNote, type NoteOutcome, type NoteRequest } from './notes.ts';
+import { createNoteLane, type NoteOutcome, type NoteRequest } from './notes.ts';
 import type { ObjectId } from './object-id.ts';
 import { createObjectReader, type ObjectReader } from './object-reader.ts';
 import { createObjectWriter, type ObjectWriter } from './object-writer.ts';
@@ -163,6 +163,16 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     return lsRemote(git, remote, prefixes);
   }
 
+  const noteLane = createNoteLane({
+    git,
+    gitDir: path,
+    reader,
+    async fetch(remote, ref) {
+      const [outcome] = await fetchNow([{ remote, wants: [{ ref }] }]);
+      return outcome ?? { kind: 'fetched', commits: [] };
+    },
+  });
+
   return {
     path,
     reader,
@@ -174,13 +184,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
       counts.pushes += 1;
       return push(git, path, remote, changes);
     },
-    appendNote(remote, note) {
-      const fetchOne = async (from: Remote, ref: NoteRequest['ref']): Promise<FetchOutcome> => {
-        const [outcome] = await fetchNow([{ remote: from, wants: [{ ref }] }]);
-        return outcome ?? { kind: 'fetched', commits: [] };
-      };
-      return serial(() => appendNote({ git, gitDir: path, reader, fetch: fetchOne }, remote, note));
-    },
+    appendNote: (remote, note) => noteLane({ remote, note }),
     isAncestor: reaches,
     changedPaths: async (before, after, budget) =>
       changedPaths(reader, ...(await treesOf(before, after)), budget),

@@ -1,5 +1,6 @@
 /**
- * Reports: durable intents, carried out one after the other per pipeline, answered by an event to the pipeline.
+ * Reports: durable intents, carried out side by side, those of one item in their order, answered by an event to the pipeline.
+ * Notes that are written at the same time share a push, and one that waits for its host holds up no other.
  *
  * The deed comes after the intent and before the answer, so a crash between them makes it happen again: drivers ask the
  * host first and find it done. No pipeline waits inside a turn for a host.
@@ -10,6 +11,7 @@
 import type { Connection } from '../driver/connection.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
+import { createLanes } from '../lib/lanes.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { changeText } from '../model/change.ts';
@@ -21,7 +23,7 @@ import type { ReportIntent } from '../model/report-intent.ts';
 import { connected } from '../store/connection.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
-import { listOutbox } from '../store/outbox.ts';
+import { listOutbox, type OutboxEntry } from '../store/outbox.ts';
 import { remove, type Store } from '../store/port.ts';
 import type { Quarantine } from '../store/quarantine.ts';
 import { wakeUps } from '../store/wake-ups.ts';
@@ -160,7 +162,10 @@ export interface ReportLoopDeps extends Omit<ReportDeps, 'prove' | 'mayAct'> {
   readonly quarantine: Quarantine;
 }
 
-/** Carries out the intents of one pipeline in order, under its fence. Returns when aborted; throws when the fence is lost. */
+/** Intents of one pipeline under way at a time. */
+const AT_ONCE = 32;
+
+/** Carries out the intents of one pipeline, under its fence. Returns when aborted; throws when the fence is lost. */
 export async function processReports(deps: ReportLoopDeps, fence: Fence, signal: AbortSignal): Promise<void> {
   const right = {
     mayAct: () => fence.held,
@@ -169,18 +174,48 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
       await fence.commit([], deps.ids.uuid());
     },
   };
-  for await (const _ of wakeUps(deps.store, deps.outbox, signal, event => event.kind === 'created')) {
-    for (const entry of await listOutbox(deps.store, deps.outbox)) {
-      const node = await deps.store.get(entry.path);
-      const intent = await deps.quarantine.read(reportIntentCodec, entry.path, node);
-      if (intent === undefined) continue;
-      const result = await carryOutInContact(intent, { ...deps, ...right }, fence, signal);
-      await fence.commit(
-        [remove(entry.path), ...(result === undefined ? [] : deps.events.put(result))],
-        deps.ids.uuid(),
-      );
+  const lanes = createLanes(AT_ONCE);
+  const stop = AbortSignal.any([signal, lanes.failed]);
+  const taken = new Set<string>();
+  try {
+    for await (const _ of wakeUps(deps.store, deps.outbox, stop, event => event.kind === 'created')) {
+      for (const entry of await newEntries(deps, taken)) {
+        const node = await deps.store.get(entry.path);
+        const intent = await deps.quarantine.read(reportIntentCodec, entry.path, node);
+        if (intent === undefined) continue;
+        lanes.run(laneOf(intent), async () => {
+          const result = await carryOutInContact(intent, { ...deps, ...right }, fence, stop);
+          const answer = result === undefined ? [] : deps.events.put(result);
+          await fence.commit([remove(entry.path), ...answer], deps.ids.uuid());
+        });
+      }
     }
+  } catch (error) {
+    lanes.stop(error);
   }
+  try {
+    await lanes.idle();
+  } catch (error) {
+    if (!signal.aborted || error !== signal.reason) throw error;
+  }
+}
+
+/** Adds them to `taken`, and forgets there what has left the outbox. */
+async function newEntries(
+  { store, outbox }: ReportLoopDeps,
+  taken: Set<string>,
+): Promise<readonly OutboxEntry[]> {
+  const entries = await listOutbox(store, outbox);
+  const present = new Set(entries.map(({ path }) => path));
+  for (const path of taken) if (!present.has(path)) taken.delete(path);
+  const fresh = entries.filter(({ path }) => !taken.has(path));
+  for (const { path } of fresh) taken.add(path);
+  return fresh;
+}
+
+/** Reports that must keep their order: start before success. An item merges when all ahead of it have left, so merges do by themselves. */
+function laneOf({ item, parts, uuid }: ReportIntent): string {
+  return item ?? parts[0]?.change.key ?? uuid;
 }
 
 /** A contact that is lost for a while between the proof and the deed costs a repetition, not the fence. */

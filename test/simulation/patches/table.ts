@@ -133,14 +133,14 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/report-loop.ts',
-        find: '      const result = await carryOutInContact(',
+        find: '          const result = await carryOutInContact(',
         replace:
-          '      await fence.commit([remove(entry.path)], deps.ids.uuid());\n      const result = await carryOutInContact(',
+          '          await fence.commit([remove(entry.path)], deps.ids.uuid());\n          const result = await carryOutInContact(',
       },
       {
         file: 'src/scheduler/report-loop.ts',
-        find: '[remove(entry.path), ...(result === undefined',
-        replace: '[...(result === undefined',
+        find: '[remove(entry.path), ...answer]',
+        replace: 'answer',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },

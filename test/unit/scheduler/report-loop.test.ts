@@ -125,6 +125,39 @@ describe('a report', () => {
   });
 });
 
+test('a report that waits for its host holds up those of its own item, and no other', async () => {
+  await using stand = openStand();
+  const outbox = '/reports';
+  await ensureNode(stand.store, outbox);
+  const { store } = stand;
+  const events = new EventQueue({ store, path: '/events', codec: pipelineEventCodec, clock: stand.clock });
+  await events.prepare();
+  const host = Promise.withResolvers<void>();
+  const told: string[] = [];
+  const reporter: Reporter = {
+    async report({ item: about, action }) {
+      if (about === item.uuid && action === 'start') await host.promise;
+      told.push(`${about === item.uuid ? 'first' : 'second'} ${action}`);
+      return { kind: 'done', merged: false };
+    },
+  };
+  const connection = { name: 'local', reporter } as unknown as Connection;
+  const stop = new AbortController();
+  const all = { ...deps(stand, connection), store, outbox, events };
+  const loop = processReports(all, await stand.fence('gate'), stop.signal);
+  const first = intent(stand, [part(false)]);
+  const second = { ...intent(stand, [part(false)]), item: stand.ids.uuid() };
+  for (const wanted of [{ ...first, action: 'start' as const }, first, second])
+    await store.multi([outboxOperation(outbox, reportIntentCodec.encode(wanted))]);
+  await eventually(async () => told.length === 1, 'the second item is told of');
+  host.resolve();
+  await eventually(async () => (await events.depth()) === 3, 'all results');
+  expect(told).toEqual(['second success', 'first start', 'first success']);
+  expect(await listOutbox(store, outbox)).toEqual([]);
+  stop.abort();
+  await loop;
+});
+
 test('an intent leaves its outbox in the instant in which its result reaches the pipeline', async () => {
   await using stand = openStand();
   const outbox = '/reports';
