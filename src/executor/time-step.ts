@@ -3,6 +3,7 @@
  *
  *     await time('BuildCheckout', () => readTree(...), () => ({ facts: { commit } }));
  */
+import { type ProjectKey, projectIdOf } from '../model/project.ts';
 import type { Step, StepKind } from '../model/step.ts';
 import type { StepNote, StepRecorder } from '../tracing/step-recorder.ts';
 
@@ -13,12 +14,16 @@ export type TimeStep = <T>(
   describe?: (result: T) => StepNote,
 ) => Promise<T>;
 
-/** @param project canonical name: what the steps are about. */
-export function timeStepsOf(recorder: StepRecorder, project: string): TimeStep {
+/** @param source what the steps are about. */
+export function timeStepsOf(
+  recorder: StepRecorder,
+  { canonicalName, project }: { readonly canonicalName: string; readonly project: ProjectKey },
+): TimeStep {
+  const { connection } = projectIdOf(project);
   return (kind, work, describe = () => ({})) =>
-    recorder.run(kind, project, work, result => {
+    recorder.run(kind, canonicalName, work, result => {
       const { facts, ...note } = describe(result);
-      return { ...note, facts: { project, ...facts } };
+      return { ...note, facts: { project: canonicalName, connection, ...facts } };
     });
 }
 

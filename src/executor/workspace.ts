@@ -125,7 +125,7 @@ function playbookSources({ playbooks }: BuildRequest): ReadonlyMap<string, Sourc
 
 async function placeProject(context: Context, source: Source, index: number): Promise<PlacedTree> {
   const { deps, places, owner, slot, view } = context;
-  const time = timeStepsOf(context.recorder, source.canonicalName);
+  const time = timeStepsOf(context.recorder, source);
   const { gitDir, reached, bytes } = await provide(context, source, time);
   const at = await makePath(places.src, source.canonicalName, owner);
   const job = `${view.work}/src/${source.canonicalName}`;
@@ -153,7 +153,7 @@ async function placePlaybooks(
   const { deps, places, owner, slot, view } = context;
   const job = `${view.playbooks}/${index}/${source.canonicalName}`;
   if (there !== undefined) return { host: there, job, overlay: null, binds: [{ from: there, to: job }] };
-  const time = timeStepsOf(context.recorder, source.canonicalName);
+  const time = timeStepsOf(context.recorder, source);
   const { gitDir, reached, bytes } = await provide(context, source, time);
   if (deps.sandbox.overlays && reached) {
     const request = { ...source, gitDir, bytes, alternates: view.objects(source.canonicalName, gitDir) };

@@ -82,7 +82,7 @@ const CULPRIT: readonly AttributeKey[] = [
   'linkCausedBy',
 ];
 const BUILD: readonly AttributeKey[] = [...TASK, ...WORKER, 'buildsetId', 'buildId', 'job', 'attempt'];
-const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'project'];
+const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'project', 'connection'];
 const REQUEST: readonly AttributeKey[] = [...VCS, ...WORKER, 'buildsetId', 'outcome', 'conflictFiles'];
 const HOST_REPORT: readonly AttributeKey[] = [...VCS, 'action', 'outcome', 'reason', 'connection', 'tries'];
 const EVENT: readonly AttributeKey[] = [
@@ -230,6 +230,7 @@ export const STEP_FACTS: ReadonlyMap<string, AttributeKey> = new Map<string, Att
   ['exitCode', 'exitCode'],
   ['exit_code', 'exitCode'],
   ['project', 'project'],
+  ['connection', 'connection'],
   ['change', 'change'],
   ['query', 'query'],
   ['dropped', 'dropped'],

@@ -28,6 +28,18 @@ const ZUUL = [
   'BuildSetRepoState',
   'BuildCheckout',
 ];
+/** Attributes a Zuul 14.3 was seen to send, by span; of a ref update `QueueItem` has `ref_ref`, `ref_newrev` instead of a number. */
+const ZUUL_ATTRIBUTES: Readonly<Record<string, readonly string[]>> = {
+  GitEvent: ['zuul_event_id'],
+  Merge: ['buildset_uuid', 'uuid', 'zuul_event_id'],
+  RefState: ['buildset_uuid', 'uuid', 'zuul_event_id'],
+  MergerJob: ['merger'],
+  Build: ['buildset_uuid', 'job', 'uuid', 'zuul_event_id'],
+  JobExecution: ['hostname'],
+  BuildCloneRepo: ['connection', 'project'],
+  BuildCheckout: ['connection', 'project'],
+  QueueItem: ['ref_number', 'ref_patchset', 'ref_project', 'zuul_event_id', 'zuul_pipeline', 'zuul_tenant'],
+};
 /** What those of ours that mean the same are called otherwise. */
 const RENAMED = ['RepoState', 'TenantEvent', 'InternalEvent', 'ConnectionEvent'];
 
@@ -70,6 +82,26 @@ story(
     const ours: readonly string[] = [...ALLOWED.keys()];
     expect([...names].filter(name => !ZUUL.includes(name) && !ours.includes(name))).toEqual([]);
     expect([...names].filter(name => RENAMED.includes(name))).toEqual([]);
+    for (const span of world.sink.spans) {
+      const attributes = Object.keys(span.attributes).filter(
+        key => !/^(gatehouse|cicd|vcs|error)\./.test(key),
+      );
+      if (span.name in ZUUL_ATTRIBUTES) expect(attributes.toSorted()).toEqual(ZUUL_ATTRIBUTES[span.name]);
+    }
+    const item = world.sink.spans.find(
+      span => span.name === 'QueueItem' && span.attributes.zuul_pipeline === 'gate',
+    );
+    expect(item?.attributes).toMatchObject({
+      zuul_tenant: 'tenant-one',
+      zuul_event_id: item?.attributes['gatehouse.event.id'],
+      ref_project: ['org/project1'],
+      ref_number: ['master/A'],
+    });
+    const build = world.sink.spans.find(
+      span =>
+        span.name === 'Build' && span.traceId === item?.traceId && span.attributes.job === 'project-merge',
+    );
+    expect(build?.attributes.uuid).toBe(build?.attributes['gatehouse.build.id']);
     const fromHosts = world.sink.spans.filter(span => span.name === 'GitEvent').map(span => span.traceId);
     const processed = world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'EventProcess');
     for (const { name, traceId } of processed)

@@ -27,6 +27,7 @@ export function planMergerWork(
         end,
         result: end === null ? undefined : resultOfWork(work),
         common: context.withChange(),
+        zuul: () => ({ uuid: work.request }),
         own: {
           buildsetId: buildset.uuid,
           ...workerAttributes(work.done?.worker),

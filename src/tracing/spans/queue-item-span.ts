@@ -6,6 +6,7 @@ import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
 import { lostBuildSeconds } from '../lost-time.ts';
 import { rootSpanOf } from '../span-ids.ts';
 import { cicdResultOf } from '../status.ts';
+import { zuulRefs } from '../zuul-attributes.ts';
 import type { ItemContext } from './item-context.ts';
 import { linkTo } from './links.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
@@ -28,6 +29,7 @@ export function planQueueItem(context: ItemContext): SpanPlan {
         result: item.phase.phase === 'left' ? item.phase.result : undefined,
         common: context.withChange(),
         own: ownAttributes(context),
+        zuul: () => zuulRefs(item.changes),
         events: item.events.map(event => ({
           at: event.at,
           name: event.name,

@@ -10,6 +10,7 @@ import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import { errorTypeOf, statusOf } from '../status.ts';
 import { clampInto, lasting, type TimeWindow } from '../time-window.ts';
+import { zuulAttributes } from '../zuul-attributes.ts';
 import { zuulNameOf } from '../zuul-names.ts';
 import type { SpanStyle } from './span-options.ts';
 
@@ -46,6 +47,8 @@ export interface SpanDraft {
   /** Attributes shared by spans of the trace, made once by `attributesOf`. */
   readonly common: Attributes;
   readonly own?: AttributeInput;
+  /** Zuul's attributes that ours do not hold, for `names = zuul`. */
+  readonly zuul?: () => Attributes;
   readonly events?: SpanRecord['events'];
   readonly links?: readonly SpanLink[];
 }
@@ -72,7 +75,7 @@ export function spanOf(draft: SpanDraft): SpanRecord {
     kind: draft.parent === null && !BY_ITSELF.has(kind) ? 'server' : 'internal',
     start: window.start,
     end: window.end,
-    attributes: attributesOf(kind, derived, draft.common, draft.own),
+    attributes: withZuuls(draft, attributesOf(kind, derived, draft.common, draft.own)),
     events: draft.events ?? [],
     links: draft.links ?? [],
     status: statusOf(result),
@@ -85,6 +88,10 @@ const BY_ITSELF: ReadonlySet<SpanKind> = new Set(['Sweep', 'Reconfigure', 'JobEx
 function nameOf({ kind, style, subject, driver }: SpanDraft, label: string): string {
   if (style.names === 'zuul') return zuulNameOf(kind, label, driver);
   return subject === undefined ? label : `${label} ${subject}`;
+}
+
+function withZuuls({ kind, style, zuul }: SpanDraft, ours: Attributes): Attributes {
+  return style.names === 'zuul' ? { ...ours, ...zuulAttributes(kind, ours), ...zuul?.() } : ours;
 }
 
 /** Computes a derived id at most once. */

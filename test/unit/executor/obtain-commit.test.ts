@@ -57,7 +57,10 @@ async function elsewhere(item: QueueItem | undefined, options: { email?: string;
   });
   const repositories = {
     provide: (request: RepositoryRequest) =>
-      obtained.provide(request, timeStepsOf(recorder, 'git.example.org/app')),
+      obtained.provide(
+        request,
+        timeStepsOf(recorder, { canonicalName: 'git.example.org/app', project: request.project }),
+      ),
   };
   return {
     cache,
