@@ -75,6 +75,8 @@ export interface Repositories {
   provide(request: RepositoryRequest, time: TimeStep): Promise<ProvidedRepository>;
   /** What a commit that was provided takes when it is checked out. @throws OverBudget */
   checkoutSize(project: ProjectKey, commit: CommitId): Promise<TreeSize>;
+  /** As it stands in the commit; undefined when it is not here, or is longer than 1 MiB. */
+  commitMessage(project: ProjectKey, commit: CommitId): Promise<string | undefined>;
 }
 
 export interface ExecutorDeps {

@@ -13,6 +13,7 @@
  * conversation with the code host (`BuildRepoUpdate`), the merges (`BuildMergeChanges`). A build that finds another at the same
  * commit waits for it, and that is all it tells.
  */
+import { messageOf } from '../git/commit.ts';
 import type { ObjectId } from '../git/object-id.ts';
 import { parseObjectId } from '../git/object-id.ts';
 import { remakeMerge } from '../git/remake-merge.ts';
@@ -34,6 +35,9 @@ export interface ObtainDeps {
   /** The queue item a build is for, as stored now; undefined when it has left. */
   readonly readItem: (build: RepositoryRequest['build']) => Promise<QueueItem | undefined>;
 }
+
+/** Bytes of a commit whose message jobs are told. */
+const LONGEST_COMMIT = 1024 * 1024;
 
 /** Builds that want the same commit at the same time wait for one fetch. */
 export function obtainedRepositories(deps: ObtainDeps): Repositories {
@@ -66,6 +70,12 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
     async checkoutSize(project, commit) {
       const { connection, name } = projectIdOf(project);
       return (await deps.repositories.repository(connection, name)).checkoutSize(parseObjectId(commit));
+    },
+    async commitMessage(project, commit) {
+      const { connection, name } = projectIdOf(project);
+      const { reader } = await deps.repositories.repository(connection, name);
+      const found = await reader.read(parseObjectId(commit), LONGEST_COMMIT);
+      return found.kind === 'object' ? messageOf(found.data) : undefined;
     },
   };
 }

@@ -12,6 +12,7 @@ import type { Execution } from '../model/build.ts';
 import type { Step } from '../model/step.ts';
 import { createStepRecorder, type StepRecorder } from '../tracing/step-recorder.ts';
 import { makePlaces } from './build-places.ts';
+import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
 import { jobVariables, type Phase, VARIABLES_FILE } from './job-environment.ts';
 import {
@@ -93,7 +94,8 @@ async function work(deps: RunBuildDeps, context: BuildContext, progress: Progres
     'JobSetup',
     request.jobName,
     async () => {
-      const variables = jobVariables(request, sandbox.view(places), options.hostname);
+      const zuul = await withMessages(request, deps.workspace.repositories);
+      const variables = jobVariables({ ...request, zuul }, sandbox.view(places), options.hostname);
       await writeFile(join(places.info, VARIABLES_FILE), `${JSON.stringify(variables, null, 2)}\n`);
       return planPlaybooks({ request, workspace, places, variables, view: sandbox.view(places) });
     },

@@ -32,6 +32,12 @@ export function parseCommit(bytes: Buffer): Commit {
   return { tree: parseObjectId(tree), parents, committedAt: dateOf(committer ?? '') };
 }
 
+/** What people wrote, unchanged. Bytes that are not UTF-8 become replacement characters. */
+export function messageOf(bytes: Buffer): string {
+  const end = bytes.indexOf('\n\n');
+  return end < 0 ? '' : bytes.toString('utf8', end + 2);
+}
+
 function dateOf(line: string): number {
   const seconds = Number(/> (\d{1,12}) [+-]\d{4}$/.exec(line)?.[1] ?? 0);
   return Number.isSafeInteger(seconds) ? seconds : 0;

@@ -66,6 +66,11 @@ story(
       'project-test1: B A SUCCESS',
       'project-test2: B A SUCCESS',
     ]);
+    const told = world.stage.builds.find(build => build.changes === 'B A')?.variables.zuul;
+    const message = 'Change A\n\nDepends-On: org/project2@master/B';
+    expect(told?.change_message).toBe(message);
+    expect(Buffer.from(String(told?.message), 'base64').toString()).toBe(message);
+    expect(told?.items).toMatchObject([{ change_message: 'Change B' }, { change_message: message }]);
     expect(await world.landed('org/project1')).toEqual([]);
   },
 );

@@ -159,6 +159,7 @@ export async function openBench(
           gitDir: mirrors.get(project) ?? repository.path,
         }),
         checkoutSize: async (project, commit) => sizeIn(mirrors.get(project) ?? repository.path, commit),
+        commitMessage: async () => undefined,
       },
       log: logInto(warnings),
     },

@@ -1,0 +1,67 @@
+/**
+ * The whole messages of the changes a build is about, as `change_message` of `zuul`, `zuul.items` and `zuul.buildset_refs`, and
+ * that of its own change as `zuul.message`, in base64: Zuul's names and values.
+ *
+ * They are read from the commits, which are in the mirrors once the workspace is there. So nothing that a stranger wrote at any
+ * length is kept in the store, once per item ahead; the request brings first lines, which stay where a message is not to be had.
+ */
+import type { BuildRequest } from '../model/build-request.ts';
+import type { Json } from '../model/job.ts';
+import { type ProjectKey, parseCommitId } from '../model/project.ts';
+import type { Repositories } from './deps.ts';
+
+type Variables = BuildRequest['zuul'];
+
+/** Characters of all messages of a build: a chain of two hundred changes with long ones stays a file that is read in a moment. */
+const MOST_CHARACTERS = 4_000_000;
+
+export async function withMessages(
+  { zuul, projects }: Pick<BuildRequest, 'zuul' | 'projects'>,
+  repositories: Pick<Repositories, 'commitMessage'>,
+): Promise<Variables> {
+  const places = new Map(projects.map(({ canonicalName, project }) => [canonicalName, project]));
+  const known = new Map<string, string | undefined>();
+  let left = MOST_CHARACTERS;
+
+  async function messageOf(variables: Variables): Promise<string | undefined> {
+    const { commit_id: commit, project } = variables;
+    const place = isVariables(project) ? places.get(String(project.canonical_name)) : undefined;
+    if (place === undefined || typeof commit !== 'string' || variables.change_message === undefined)
+      return undefined;
+    if (!known.has(commit)) known.set(commit, await read(place, commit));
+    return known.get(commit);
+  }
+
+  async function read(project: ProjectKey, commit: string): Promise<string | undefined> {
+    const message = await repositories.commitMessage(project, parseCommitId(commit));
+    if (message === undefined || message.length > left) return undefined;
+    left -= message.length;
+    return message;
+  }
+
+  async function completed(variables: Variables): Promise<Variables> {
+    const message = await messageOf(variables);
+    return message === undefined ? variables : { ...variables, change_message: message };
+  }
+
+  async function completedList(name: 'items' | 'buildset_refs'): Promise<Variables> {
+    const list = zuul[name];
+    if (!Array.isArray(list)) return {};
+    const done: Json[] = [];
+    for (const each of list) done.push(isVariables(each) ? await completed(each) : each);
+    return { [name]: done };
+  }
+
+  const own = await completed(zuul);
+  const { change_message: message } = own;
+  return {
+    ...own,
+    ...(typeof message === 'string' ? { message: Buffer.from(message).toString('base64') } : {}),
+    ...(await completedList('items')),
+    ...(await completedList('buildset_refs')),
+  };
+}
+
+function isVariables(value: Json | undefined): value is Variables {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
