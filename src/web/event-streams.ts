@@ -1,6 +1,6 @@
 /**
  * Server-sent events: `/api/tenant/<t>/events`. A reader gets `event: snapshot`, then an `event: update` for each change;
- * one that comes back with `Last-Event-ID` gets what it missed. Ids are `<start of this process>-<number>`: those of
+ * one that comes back with `Last-Event-ID` (or `?last-event-id=`) gets what it missed. Ids are `<start of this process>-<number>`: those of
  * another process mean nothing here and are answered with a snapshot.
  *
  * No reader can hurt another: their number is bounded, also per client, and one that does not read is cut.
@@ -136,7 +136,9 @@ interface Reader {
 }
 
 function lastNumber(request: Request, run: string): number | null {
-  const id = request.headers['last-event-id'];
+  const { searchParams } = new URL(request.originalUrl, 'http://local');
+  // A browser sends the header when it comes back by itself; a page that opens a stream anew can only ask in the address.
+  const id = request.headers['last-event-id'] ?? searchParams.get('last-event-id');
   if (typeof id !== 'string' || !id.startsWith(`${run}-`)) return null;
   const text = id.slice(run.length + 1);
   return /^\d{1,15}$/.test(text) ? Number(text) : null;

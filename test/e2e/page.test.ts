@@ -5,7 +5,7 @@ import { addMilliseconds, type Clock } from '../../src/lib/clock.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { describeOnChromium } from '../setup/chromium.ts';
-import { type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
+import { type FakeOptions, type FakeWeb, fakeWeb, sampleSnapshot } from '../unit/web/fake-web.ts';
 import { checkItems, gateItems, NOW } from '../unit/web/sample-gate.ts';
 import { at, sampleChange, sampleItem, uuidOf } from '../unit/web/sample-item.ts';
 
@@ -46,9 +46,10 @@ describeOnChromium('the page', executablePath => {
     expect(web.warnings).toEqual([]);
   });
 
-  function startWeb(port = 0): Promise<FakeWeb> {
+  function startWeb(port = 0, sse: FakeOptions['sse'] = {}): Promise<FakeWeb> {
     return fakeWeb({
       port,
+      sse,
       clock: runningClock(),
       limits: { closeTimeout: 200 },
       overrides: { spansOf: item => itemSpans(item) },
@@ -62,6 +63,10 @@ describeOnChromium('the page', executablePath => {
       viewport: { width: options.width ?? 1280, height: 900 },
       colorScheme: options.colorScheme ?? 'light',
     });
+    return watch(made);
+  }
+
+  function watch(made: Page): Page {
     made.setDefaultTimeout(15_000);
     made.on('pageerror', error => problems.push(String(error)));
     made.on('console', message => {
@@ -71,6 +76,9 @@ describeOnChromium('the page', executablePath => {
     return made;
   }
 
+  /** 503 while as many are open as may be; takes none itself. */
+  const askForStream = async () =>
+    (await fetch(`${web.url}/api/tenant/main/events`, { method: 'HEAD' })).status;
   const card = (name: string) => page.locator(`[data-item="${uuidOf(name)}"]`);
   const leave = (item: QueueItem): QueueItem => ({
     ...item,
@@ -340,6 +348,51 @@ describeOnChromium('the page', executablePath => {
     await page.locator('.live.is-on').waitFor();
   });
 
+  test('shares one stream among eight tabs, and closes it while none of them is seen', async () => {
+    await web.close();
+    // A second stream would be refused.
+    web = await startWeb(0, { maxClients: 1 });
+    await page.close();
+    const context = await browser.newContext();
+    const tabs: Page[] = [];
+    for (let count = 0; count < 8; count++) {
+      const tab = watch(await context.newPage());
+      tabs.push(tab);
+      await tab.goto(web.url);
+      await tab.locator('.live.is-on').waitFor();
+      await tab.locator(`[data-item="${uuidOf('retry-budget')}"]`).waitFor();
+    }
+    expect(await askForStream()).toBe(503);
+
+    for (const tab of tabs.slice(1)) await setHidden(tab, true);
+    web.change(sampleSnapshot({ gate: gateItems().slice(1), check: checkItems() }));
+    await tabs[0]!.locator(`[data-item="${uuidOf('retry-budget')}"]`).waitFor({ state: 'detached' });
+    await setHidden(tabs[0]!, true);
+    await expect.poll(askForStream, { timeout: 15_000 }).toBe(200);
+
+    // What happens meanwhile is there when a tab is seen again, in those that stay hidden, too.
+    web.change(sampleSnapshot({ gate: gateItems().slice(2), check: checkItems() }));
+    await setHidden(tabs[5]!, false);
+    for (const tab of [tabs[5]!, tabs[0]!])
+      await tab.locator(`[data-item="${uuidOf('fast-login')}"]`).waitFor({ state: 'detached' });
+    expect(await tabs[5]!.locator('#banner').isVisible()).toBe(false);
+    await context.close();
+    page = await newPage();
+  });
+
+  test('closes its own stream while hidden in a browser without shared workers', async () => {
+    await web.close();
+    web = await startWeb(0, { maxClients: 1 });
+    await page.addInitScript('delete globalThis.SharedWorker');
+    await page.goto(web.url);
+    await page.locator('.live.is-on').waitFor();
+    await setHidden(page, true);
+    await expect.poll(askForStream, { timeout: 15_000 }).toBe(200);
+    web.change(sampleSnapshot({ gate: gateItems().slice(1), check: checkItems() }));
+    await setHidden(page, false);
+    await card('retry-budget').waitFor({ state: 'detached' });
+  });
+
   test.each([
     '/',
     '/t/main/pipeline/gate',
@@ -370,6 +423,14 @@ describeOnChromium('the page', executablePath => {
     }
   });
 });
+
+/** As a tab behind another one: headless browsers show all of them. */
+function setHidden(page: Page, hidden: boolean): Promise<unknown> {
+  return page.evaluate(`
+    Object.defineProperty(document, 'hidden', { value: ${hidden}, configurable: true });
+    document.dispatchEvent(new Event('visibilitychange'));
+  `);
+}
 
 /** Texts whose colour is too near to what is behind them (WCAG AA: 4.5). Runs in the browser. */
 const POOR_CONTRAST = `(() => {

@@ -3,10 +3,7 @@
  *
  * `listener(changed)` is called with the names that changed, or null after a whole snapshot.
  */
-import { api } from './address.js';
-
-/** After a refusal. */
-const REFUSED_MS = 3000;
+import { openFeed } from './live-feed.js';
 
 export class Live {
   documents = new Map();
@@ -14,32 +11,19 @@ export class Live {
   /** When the last news came, in this machine's time. */
   heardAt = 0;
   #offset = 0;
-  #tenant;
   #listeners;
-  #source;
-  #timer;
+  #stop;
 
   constructor(tenant, listeners) {
-    this.#tenant = tenant;
     this.#listeners = listeners;
-    this.#open();
+    this.#stop = openFeed(tenant, message => this.#hear(message));
   }
 
-  #open() {
-    const source = new EventSource(api(this.#tenant, 'events'));
-    this.#source = source;
-    source.addEventListener('snapshot', event => {
-      this.documents.clear();
-      this.#take(JSON.parse(event.data));
-      this.#listeners.onChange(null);
-    });
-    source.addEventListener('update', event => this.#listeners.onChange(this.#take(JSON.parse(event.data))));
-    source.addEventListener('open', () => this.#setConnected(true));
-    source.addEventListener('error', () => {
-      this.#setConnected(false);
-      // A lost connection the browser restores itself; a refusal (too many readers, still starting) it takes for final.
-      if (source.readyState === EventSource.CLOSED) this.#timer = setTimeout(() => this.#open(), REFUSED_MS);
-    });
+  #hear(message) {
+    if (message.kind === 'connection') return this.#setConnected(message.connected);
+    if (message.kind === 'snapshot') this.documents.clear();
+    const changed = this.#take(message);
+    this.#listeners.onChange(message.kind === 'snapshot' ? null : changed);
   }
 
   #setConnected(connected) {
@@ -69,8 +53,7 @@ export class Live {
   }
 
   close() {
-    clearTimeout(this.#timer);
-    this.#source.close();
+    this.#stop();
   }
 
   #take({ set, gone, now }) {

@@ -49,6 +49,23 @@ describe('the stream of events', () => {
     expect(update.data.gone).toEqual([`item/${uuidOf('retry-budget')}`]);
   });
 
+  test('goes on from the id in the address, as a page that opens it anew can send no header', async () => {
+    const url = await start();
+    const reader = await readEvents(url);
+    const { id } = await reader.next();
+    await reader[Symbol.asyncDispose]();
+    web.change(withoutHead());
+
+    await using again = await readEvents(`${url}?last-event-id=${encodeURIComponent(id)}`);
+    expect(await again.next()).toMatchObject({
+      event: 'update',
+      data: { gone: [`item/${uuidOf('retry-budget')}`] },
+    });
+    // A browser that comes back by itself knows better than the address it was given.
+    await using later = await readEvents(`${url}?last-event-id=0-0`, id);
+    expect(await later.next()).toMatchObject({ event: 'update' });
+  });
+
   test('carries the time of the server, so that pages run their clocks by it', async () => {
     const url = await start();
     await using reader = await readEvents(url);

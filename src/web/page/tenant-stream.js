@@ -1,0 +1,83 @@
+/**
+ * The server's events of one tenant, and all its documents as they are now. It can be closed and opened again: it goes on where
+ * it was, as the server keeps what was missed for a while and sends everything after that.
+ *
+ * `listener` gets messages: `{kind: 'snapshot', set, gone, now}`, `{kind: 'update', …}` or `{kind: 'connection', connected}`.
+ */
+import { api } from './address.js';
+
+/** After a refusal. */
+const REFUSED_MS = 3000;
+
+export class TenantStream {
+  documents = new Map();
+  connected = false;
+  #tenant;
+  #listener;
+  #source;
+  #timer;
+  #lastId = '';
+  /** Milliseconds by which the server's clock is ahead of ours; undefined: nothing was heard yet. */
+  #offset;
+
+  constructor(tenant, listener) {
+    this.#tenant = tenant;
+    this.#listener = listener;
+  }
+
+  get isOpen() {
+    return this.#source !== undefined;
+  }
+
+  open() {
+    if (this.isOpen) return;
+    clearTimeout(this.#timer);
+    const since = this.#lastId === '' ? '' : `?last-event-id=${encodeURIComponent(this.#lastId)}`;
+    const source = new EventSource(api(this.#tenant, 'events') + since);
+    this.#source = source;
+    source.addEventListener('snapshot', event => {
+      this.documents.clear();
+      this.#take('snapshot', event);
+    });
+    source.addEventListener('update', event => this.#take('update', event));
+    source.addEventListener('open', () => this.#setConnected(true));
+    source.addEventListener('error', () => {
+      this.#setConnected(false);
+      // A lost connection the browser restores itself; a refusal (too many readers, still starting) it takes for final.
+      if (source.readyState !== EventSource.CLOSED) return;
+      this.#source = undefined;
+      this.#timer = setTimeout(() => this.open(), REFUSED_MS);
+    });
+  }
+
+  close() {
+    clearTimeout(this.#timer);
+    this.#source?.close();
+    this.#source = undefined;
+  }
+
+  /** Everything, for who has nothing yet; undefined: nothing was heard yet. */
+  snapshot() {
+    if (this.#offset === undefined) return undefined;
+    return {
+      kind: 'snapshot',
+      set: Object.fromEntries(this.documents),
+      gone: [],
+      now: Date.now() + this.#offset,
+    };
+  }
+
+  #take(kind, event) {
+    const { set, gone, now } = JSON.parse(event.data);
+    this.#lastId = event.lastEventId;
+    this.#offset = now - Date.now();
+    for (const [name, value] of Object.entries(set)) this.documents.set(name, value);
+    for (const name of gone) this.documents.delete(name);
+    this.#listener({ kind, set, gone, now });
+  }
+
+  #setConnected(connected) {
+    this.connected = connected;
+    this.#listener({ kind: 'connection', connected });
+  }
+}

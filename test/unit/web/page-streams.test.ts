@@ -1,0 +1,97 @@
+/** What the tabs of one browser share. Plain JavaScript, loaded as the browser loads it. */
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+
+interface Message {
+  readonly kind: string;
+  readonly tenant?: string;
+}
+
+class FakeStream {
+  isOpen = false;
+  connected = false;
+  opened = 0;
+  readonly tell: (message: Message) => void;
+  constructor(tell: (message: Message) => void) {
+    this.tell = tell;
+  }
+  open(): void {
+    if (!this.isOpen) this.opened += 1;
+    this.isOpen = true;
+  }
+  close(): void {
+    this.isOpen = false;
+  }
+  snapshot(): Message | undefined {
+    return this.opened > 0 ? { kind: 'snapshot' } : undefined;
+  }
+}
+
+let made: Map<string, FakeStream>;
+let join: (tell: (message: Message) => void) => (message: Message) => void;
+
+beforeEach(async () => {
+  vi.useFakeTimers();
+  made = new Map();
+  const { SharedStreams } = await import(
+    new URL('../../../src/web/page/shared-streams.js', import.meta.url).href
+  );
+  const streams = new SharedStreams((tenant: string, tell: (message: Message) => void) => {
+    const stream = new FakeStream(tell);
+    made.set(tenant, stream);
+    return stream;
+  });
+  join = tell => streams.join(tell);
+});
+afterEach(() => void vi.useRealTimers());
+
+function openTab(tenant: string) {
+  const told: string[] = [];
+  const say = join(message => told.push(message.kind));
+  say({ kind: 'follow', tenant });
+  say({ kind: 'seen' });
+  return { told, say };
+}
+
+const open = () => [...made].filter(([, stream]) => stream.isOpen).map(([tenant]) => tenant);
+
+test('tabs of a tenant share a stream, and one that comes later gets what the others have', () => {
+  const [first, second] = [openTab('acme'), openTab('acme')];
+  expect(made.get('acme')?.opened).toBe(1);
+  expect([first.told, second.told]).toEqual([[], ['snapshot']]);
+  made.get('acme')?.tell({ kind: 'update' });
+  expect([first.told, second.told]).toEqual([['update'], ['snapshot', 'update']]);
+});
+
+test('a stream is closed a moment after the last tab was hidden, and opened again at once', () => {
+  const [first, second] = [openTab('acme'), openTab('acme')];
+  first.say({ kind: 'hidden' });
+  vi.advanceTimersByTime(3000);
+  expect(open()).toEqual(['acme']);
+  second.say({ kind: 'hidden' });
+  vi.advanceTimersByTime(1000);
+  expect(open()).toEqual(['acme']);
+  vi.advanceTimersByTime(1100);
+  expect(open()).toEqual([]);
+  first.say({ kind: 'seen' });
+  expect([open(), made.get('acme')?.opened]).toEqual([['acme'], 2]);
+});
+
+test('a tab that says nothing any more counts as hidden, one that leaves as gone', () => {
+  openTab('acme');
+  vi.advanceTimersByTime(44_000);
+  expect(open()).toEqual(['acme']);
+  vi.advanceTimersByTime(2000);
+  expect(open()).toEqual([]);
+
+  const beta = openTab('beta');
+  beta.say({ kind: 'leave' });
+  expect(open()).toEqual([]);
+});
+
+test('of many tenants side by side the four seen last are live', () => {
+  for (const tenant of ['a', 'b', 'c', 'd', 'e', 'f']) {
+    openTab(tenant);
+    vi.advanceTimersByTime(10);
+  }
+  expect(open()).toEqual(['c', 'd', 'e', 'f']);
+});
