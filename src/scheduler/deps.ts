@@ -1,6 +1,8 @@
 /** What a scheduler is given. Wired by hand in `src/cmd`. */
 import type { Connection } from '../driver/connection.ts';
 import type { Driver } from '../driver/driver.ts';
+import type { LayoutTable } from '../layout/layout-table.ts';
+import type { Calls } from '../lib/calls.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
@@ -23,6 +25,8 @@ export interface SchedulerDeps {
   /** By name. */
   readonly drivers: ReadonlyMap<string, Driver>;
   readonly tenants: readonly Tenant[];
+  /** Where the layouts of one tenant are built and asked, with the drivers of its connections; closed with the scheduler. */
+  openLayouts(drivers: ReadonlyMap<ConnectionName, Driver>): Calls<LayoutTable>;
   readonly places: Omit<ProjectPlaces, 'defaultBranch'>;
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;

@@ -43,7 +43,7 @@ export async function initialConfig(
   const missing = tenant.projects.find(each => each.trusted && !branches.has(each.project));
   if (missing !== undefined)
     throw new Error(`config-project ${missing.project} of tenant ${tenant.name} cannot be read`);
-  const layout = layoutFrom(tenant, branches, deps);
+  const layout = await layoutFrom(tenant, branches, deps);
   const before = stored?.summary;
   const next: Draft = {
     tenant,

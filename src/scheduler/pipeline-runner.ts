@@ -27,7 +27,7 @@ import { pipelineEventLogFacts } from '../tracing/log-facts.ts';
 import type { FairShare } from './fair-share.ts';
 import { fencedLoop, type LoopDeps, together } from './loop.ts';
 import type { PipelineContext } from './pipeline-context.ts';
-import { MAX_EVENTS, pipelineTurn } from './pipeline-turn.ts';
+import { oneEvent, pipelineTurn, USUAL_LIMITS } from './pipeline-turn.ts';
 import { processReports, type ReportLoopDeps } from './report-loop.ts';
 import { type SettleDeps, settleLostWork } from './settle-lost-work.ts';
 import { blobsOf, storedState } from './stored-state.ts';
@@ -181,7 +181,7 @@ async function turn(
   dirty: Dirty,
 ): Promise<PipelineState | 'again'> {
   try {
-    const end = await pipelineTurn(deps.context(), state, fence, MAX_EVENTS);
+    const end = await pipelineTurn(deps.context(), state, fence, USUAL_LIMITS);
     if (end.kind === 'nothing-to-do') return state;
     if (end.kind === 'again' || end.more) dirty.set();
     if (end.kind === 'again' && end.because === 'layout') await deps.layout.refresh();
@@ -204,7 +204,7 @@ async function singly(deps: PipelineRunnerDeps, fence: Fence): Promise<void> {
   const [entry] = await deps.events.list(1);
   const state = await storedState(deps, fence);
   try {
-    await pipelineTurn(deps.context(), state, fence, entry === undefined ? 0 : 1);
+    await pipelineTurn(deps.context(), state, fence, oneEvent(entry));
   } catch (error) {
     if (isNoFaultOfEvents(error) || entry === undefined) throw error;
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;

@@ -2,6 +2,7 @@
  * One turn of a pipeline, the recipe:
  *
  *     read     the pipeline's waiting events, in order                  (events are facts; they stay until the commit)
+ *     sort     those whose job graph is not there yet stay in the queue  (pending-freezes.ts)
  *     gather   what the change cache says of every change in sight, judged against the requirements
  *     decide   the pure pass, fed with job graphs until it asks for nothing more
  *     compose  operations: changed items, requests, cancels, report intents, spans that ended, history, acknowledgements
@@ -15,7 +16,6 @@ import type { Uuid } from '../lib/ids.ts';
 import { turnMeasurements } from '../metrics/turn-measurements.ts';
 import type { ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
-import type { MergerOutcome } from '../model/merge.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { TurnInput } from '../pipeline/turn.ts';
 import type { Fence } from '../store/fence.ts';
@@ -30,12 +30,24 @@ import { effectRows } from './event-effects.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
 import { landedChanges } from './landed-changes.ts';
 import { lateExecutionRows } from './late-executions.ts';
+import type { PreparedFreeze } from './pending-freezes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { seenSuccesses } from './seen-successes.ts';
 import { commitTurn } from './turn-commit.ts';
 
-/** Events taken by one turn at most; the rest waits for the next, so that a commit stays small. */
-export const MAX_EVENTS = 200;
+export interface TurnLimits {
+  /** Taken at most; the rest waits for the next turn, so that a commit stays small. */
+  readonly events: number;
+  /** Milliseconds to wait for job graphs; what needs one that is not there yet waits for another turn. */
+  readonly patience: number;
+}
+
+export const USUAL_LIMITS: TurnLimits = { events: 200, patience: 50 };
+/** To find an event that is at fault: it alone, or none. */
+export const oneEvent = (entry: object | undefined): TurnLimits => ({
+  events: entry === undefined ? 0 : 1,
+  patience: Number.POSITIVE_INFINITY,
+});
 
 export type TurnEnd =
   | { readonly kind: 'committed'; readonly state: PipelineState; readonly more: boolean }
@@ -47,16 +59,19 @@ export async function pipelineTurn(
   context: PipelineContext,
   state: PipelineState,
   fence: Fence,
-  limit: number,
+  { events: limit, patience }: TurnLimits,
 ): Promise<TurnEnd> {
   const begun = context.clock.monotonic();
-  const entries = limit === 0 ? [] : await context.events.list(limit);
+  const { pending } = context.freezing;
+  const most = limit === 1 ? 1 : limit + pending.waiting;
+  const listed = limit === 0 ? [] : await context.events.list(most);
+  context.clock.catchUp(listed.map(entry => entry.value));
+  const { taken: entries, freezes } = await pending.sort(listed, state, patience);
   await context.changes.fresh();
   const events = entries.map(entry => entry.value);
-  context.clock.catchUp(events);
   const takenAt = context.clock.now();
   const landed = landedChanges(state, events, context.facts.record);
-  const draft = decide(context, state, events, landed);
+  const draft = decide(context, state, events, landed, freezes);
   if (entries.length === 0 && draft.state === state && draft.commands.length === 0)
     return { kind: 'nothing-to-do' };
   const graphs = await context.graphs.flush();
@@ -100,7 +115,7 @@ export async function pipelineTurn(
       operations: commit.guards.length + commit.own.length,
     }),
   );
-  return { kind: 'committed', state: draft.state, more: entries.length === limit };
+  return { kind: 'committed', state: draft.state, more: listed.length === most };
 }
 
 function decide(
@@ -108,9 +123,8 @@ function decide(
   state: PipelineState,
   events: readonly PipelineEvent[],
   landed: ReadonlyMap<ChangeKey, ChangeRecord>,
+  freezes: ReadonlyMap<Uuid, PreparedFreeze>,
 ): Draft {
-  const outcomes = new Map<Uuid, MergerOutcome>();
-  for (const event of events) if (event.kind === 'merger-result') outcomes.set(event.buildset, event.outcome);
   const { maxChangesPerPipeline, maxDependencies } = context.tenant;
   return decideWithNeeds(
     {
@@ -128,7 +142,7 @@ function decide(
       ...(maxChangesPerPipeline === undefined ? {} : { maxChanges: maxChangesPerPipeline }),
       ...(maxDependencies === undefined ? {} : { maxDependencies }),
     },
-    (need, now) => freezeBuildset(need, now, outcomes.get(need.buildset), context.freezing),
+    (need, now) => freezeBuildset(need, now, freezes.get(need.buildset), context.freezing),
   );
 }
 

@@ -71,7 +71,7 @@ export async function reconfigure(
   const startedAt = deps.clock.now();
   const { branches, reads } = await readProjects(before.branches, news, deps, signal);
   if (sameBranches(before.branches, branches)) return null;
-  const layout = layoutFrom(deps.tenant, branches, deps);
+  const layout = await layoutFrom(deps.tenant, branches, deps);
   const after = {
     tenant: deps.tenant,
     branches,
@@ -92,7 +92,7 @@ export function renewalOf(
   { layout, version }: Pick<TenantConfig, 'layout' | 'version'>,
   reads: readonly ConfigRead[],
 ): LayoutRenewal {
-  return { startedAt, endedAt, version, errors: layout.errors.length, reads };
+  return { startedAt, endedAt, version, errors: layout.errorCount, reads };
 }
 
 /** What is known of all projects after these were read again, and what mergers did for it. */
@@ -137,9 +137,9 @@ export async function storeLayout(
       ? committed.results.at(-1)?.version
       : (await settle(store, () => store.get(place)))?.stat.version;
   for (const part of splitOperations(after)) await fence.commit(part, deps.ids.uuid());
-  const { errors } = next.layout;
+  const { errors, errorCount } = next.layout;
   log.info(
-    { tenant: tenant.name, version: next.version, errors: errors.length },
+    { tenant: tenant.name, version: next.version, errors: errorCount },
     `tenant ${tenant.name} has a new layout`,
   );
   for (const error of errors.slice(0, 20))

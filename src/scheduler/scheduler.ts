@@ -23,6 +23,7 @@ import type { SchedulerDeps } from './deps.ts';
 import { createDuty } from './duty.ts';
 import { createExpectedDurations, followHistory } from './expected-durations.ts';
 import { createFairShare } from './fair-share.ts';
+import { createLayouts } from './layouts.ts';
 import type { SchedulerShared } from './shared.ts';
 import { steadyExecutors } from './steady-executors.ts';
 import { runSweeper } from './sweeper.ts';
@@ -65,7 +66,11 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   const loops = trackedLoops(deps);
   const shared = await share(deps, loops.track);
   const { duty } = shared;
-  const runners = new Map(deps.tenants.map(tenant => [tenant.name, createTenantRunner(tenant, shared)]));
+  const tenants = deps.tenants.map(tenant => {
+    const layouts = createLayouts(deps.openLayouts(shared.driversOfConnections));
+    return { name: tenant.name, layouts, runner: createTenantRunner(tenant, layouts, shared) };
+  });
+  const runners = new Map(tenants.map(({ name, runner }) => [name, runner]));
   const ready = Promise.all([...runners.values()].map(runner => runner.ready)).then(() => {});
 
   return {
@@ -106,6 +111,7 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
         await loops.settled(END_LIMIT);
         shared.changes[Symbol.dispose]();
         shared.executors[Symbol.dispose]();
+        await Promise.all(tenants.map(({ layouts }) => layouts[Symbol.asyncDispose]()));
       }
     },
   };

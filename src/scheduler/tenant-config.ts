@@ -5,24 +5,22 @@
  * every scheduler makes the same one by itself and asks no merger (`tenant-layout.ts`); only the holder of the tenant's fence
  * writes a new one (`reconfigure.ts`). Where the tenant files of two schedulers differ, that of the holder counts for all.
  */
-import type { Driver } from '../driver/driver.ts';
-import { buildLayout, type LayoutInput } from '../layout/build-layout.ts';
-import type { Layout } from '../layout/layout.ts';
-import type { ParseCache } from '../layout/parse-cache.ts';
+import type { LayoutFacts } from '../layout/layout-facts.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
 import { layoutSummaryCodec } from '../model/codec/records.ts';
 import type { LayoutSources, LayoutSummary, Tenant } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
 import type { Pipeline } from '../model/pipeline.ts';
-import type { BranchName, ConnectionName, ProjectKey } from '../model/project.ts';
+import type { BranchName, ProjectKey } from '../model/project.ts';
 import { type CachedConfig, hashed } from './config-cache.ts';
+import type { Layouts } from './layouts.ts';
 
 export interface TenantConfig {
   /** As the layout was built for; not always what this process's tenant file says. */
   readonly tenant: Tenant;
   /** Every branch of every project, as last read. */
   readonly branches: ReadonlyMap<ProjectKey, ReadonlyMap<BranchName, CachedConfig>>;
-  readonly layout: Layout;
+  readonly layout: LayoutFacts;
   /** Pipelines that are gone from the layout and may still hold items: they finish under their last definition. */
   readonly retired: readonly Pipeline[];
   readonly version: number;
@@ -35,40 +33,26 @@ export interface TenantConfig {
 }
 
 export interface ConfigDeps {
-  readonly driversOfConnections: ReadonlyMap<ConnectionName, Driver>;
-  readonly cache: ParseCache;
+  readonly layouts: Pick<Layouts, 'build' | 'freeze'>;
 }
 
-/** Errors beyond this many are counted, not stored. */
-const MAX_STORED_ERRORS = 300;
-
 /** Of pipelines that were there before, those the new layout lacks; the newest definition of each. */
-export function retiredFrom(before: readonly Pipeline[], layout: Layout): readonly Pipeline[] {
+export function retiredFrom(
+  before: readonly Pipeline[],
+  layout: Pick<LayoutFacts, 'pipelines'>,
+): readonly Pipeline[] {
   const byName = new Map(before.map(pipeline => [pipeline.name, pipeline]));
   return [...byName.values()].filter(pipeline => !layout.pipelines.has(pipeline.name));
 }
 
-export function layoutFrom(tenant: Tenant, branches: TenantConfig['branches'], deps: ConfigDeps): Layout {
-  return buildLayout(layoutInput(tenant, branches, deps));
-}
-
-export function layoutInput(
+/** @throws Error when the files cost more than a layout may. */
+export function layoutFrom(
   tenant: Tenant,
   branches: TenantConfig['branches'],
-  deps: ConfigDeps,
-): LayoutInput {
-  return {
-    tenant,
-    configs: [...branches.values()].flatMap(each => [...each.values()]),
-    languages: languagesOf(deps.driversOfConnections),
-    cache: deps.cache,
-  };
-}
-
-export function languagesOf(
-  drivers: ReadonlyMap<ConnectionName, Driver>,
-): ReadonlyMap<ConnectionName, Driver['config']> {
-  return new Map([...drivers].map(([connection, driver]) => [connection, driver.config]));
+  { layouts }: ConfigDeps,
+): Promise<LayoutFacts> {
+  const configs = [...branches.values()].flatMap(each => [...each.values()]);
+  return layouts.build(tenant, configs);
 }
 
 /**
@@ -118,9 +102,9 @@ export function layoutSummary(config: Omit<TenantConfig, 'node'>): LayoutSummary
     projects: config.tenant.projects,
     pipelines: [...config.layout.pipelines.values()],
     retired: config.retired,
-    jobs: [...config.layout.jobs.keys()].sort(),
-    errors: config.layout.errors.slice(0, MAX_STORED_ERRORS),
-    errorCount: config.layout.errors.length,
+    jobs: config.layout.jobs.toSorted(),
+    errors: config.layout.errors,
+    errorCount: config.layout.errorCount,
     builtFrom: sourcesOf(config),
   };
 }

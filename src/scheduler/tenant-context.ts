@@ -1,10 +1,8 @@
 /** Puts together what the turns of one pipeline need, from the tenant's current configuration. */
 import { changeQueueOf } from '../layout/change-queue.ts';
-import type { Layout } from '../layout/layout.ts';
-import { type SpeculativeLayout, speculativeLayout } from '../layout/speculative-layout.ts';
-import { sha256 } from '../lib/ids.ts';
+import type { LayoutFacts } from '../layout/layout-facts.ts';
 import type { Change, ProposedChange } from '../model/change.ts';
-import type { BranchConfig, ProjectState } from '../model/merge.ts';
+import type { ProjectState } from '../model/merge.ts';
 import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
 import { type PipelineName, type ProjectKey, projectIdOf, type TenantName } from '../model/project.ts';
 import type { ChangeFacts } from '../pipeline/turn.ts';
@@ -12,25 +10,25 @@ import { check } from '../store/port.ts';
 import { createQuarantine } from '../store/quarantine.ts';
 import type { TracePolicy } from '../tracing/live-tracing.ts';
 import { createJobGraphs } from './job-graphs.ts';
+import { pendingFreezes } from './pending-freezes.ts';
 import { pipelineClock } from './pipeline-clock.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import type { PipelineRunnerDeps } from './pipeline-runner.ts';
 import type { SchedulerShared } from './shared.ts';
-import { type ConfigDeps, layoutInput, type TenantConfig } from './tenant-config.ts';
-
-/** Speculative layouts remembered per tenant layout: one per distinct set of proposed files. */
-const MAX_SPECULATIVE = 50;
+import type { ConfigDeps, TenantConfig } from './tenant-config.ts';
 
 export interface ContextMaker {
   context(config: TenantConfig, pipeline: Pipeline): PipelineContext;
   readonly runnerDeps: Omit<PipelineRunnerDeps, 'context' | 'layout'>;
 }
 
+/** @param wake called when the pipeline should take a turn. */
 export function contextMaker(
   shared: SchedulerShared,
   tenant: TenantName,
   name: PipelineName,
-  configDeps: ConfigDeps,
+  { layouts }: ConfigDeps,
+  wake: () => void,
 ): ContextMaker {
   const { deps } = shared;
   const log = deps.log.child({ tenant, pipeline: name });
@@ -68,11 +66,8 @@ export function contextMaker(
         queueOf: change => queueOf(config.layout, change),
       },
       freezing: {
-        clock,
         graphs,
-        pipeline: name,
-        layout: config.layout,
-        speculative: speculativeMemo(config, configDeps),
+        pending: pendingFreezes({ clock, pipeline: name, layout: config.layout, layouts, wake }),
         learn: (change, states) => learned.set(placeOf(change), states),
       },
       commanding: {
@@ -122,7 +117,7 @@ export function contextMaker(
   }
 
   /** A project that takes no part yet has a queue of its own: the change that brings it in is tested like any other. */
-  function queueOf(layout: Layout, change: Change): ChangeFacts['queue'] {
+  function queueOf(layout: LayoutFacts, change: Change): ChangeFacts['queue'] {
     const configured = changeQueueOf(layout, name, change.project, change.branch ?? null);
     if (configured !== null || !layout.projects.has(change.project)) return configured;
     return { key: `project ${change.project}`, name: projectIdOf(change.project).name };
@@ -175,24 +170,6 @@ export function contextMaker(
       duty: shared.duty,
       share: shared.share,
     },
-  };
-}
-
-function speculativeMemo(
-  config: TenantConfig,
-  deps: ConfigDeps,
-): (files: readonly BranchConfig[]) => SpeculativeLayout & { cached: boolean } {
-  const known = new Map<string, SpeculativeLayout>();
-  return files => {
-    const key = sha256(
-      JSON.stringify(files.map(({ project, branch, files: texts }) => [project, branch, texts])),
-    );
-    const found = known.get(key);
-    if (found !== undefined) return { ...found, cached: true };
-    const made = speculativeLayout(layoutInput(config.tenant, config.branches, deps), config.layout, files);
-    if (known.size >= MAX_SPECULATIVE) known.clear();
-    known.set(key, made);
-    return { ...made, cached: false };
   };
 }
 

@@ -83,7 +83,7 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
     const known = current?.branches ?? new Map();
     const branches = await readNow(store, () => readConfigs(tenant.name, builtFrom, known, store, paths));
     if (branches === undefined) return 'gone';
-    const layout = layoutFrom(builtFrom.tenant, branches, deps);
+    const layout = await layoutFrom(builtFrom.tenant, branches, deps);
     return {
       tenant: builtFrom.tenant,
       branches,

@@ -7,7 +7,6 @@
  *
  * A pipeline that vanishes from the configuration finishes what it holds under its last definition and takes nothing new.
  */
-import { parseCache } from '../layout/parse-cache.ts';
 import type { TenantEvent } from '../model/event.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -20,6 +19,7 @@ import type { Operation } from '../store/port.ts';
 import type { LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
 import { removeLeftoverAnswers } from './ask-merger.ts';
 import { initialConfig } from './initial-config.ts';
+import type { Layouts } from './layouts.ts';
 import { fencedLoop, together } from './loop.ts';
 import { createPipelineRunner, type PipelineRunner } from './pipeline-runner.ts';
 import { type ProjectNews, type ReconfigureDeps, reconfigure } from './reconfigure.ts';
@@ -44,7 +44,7 @@ interface RunningPipeline {
   pipeline: Pipeline;
 }
 
-export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): TenantRunner {
+export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: SchedulerShared): TenantRunner {
   const { deps } = shared;
   const places = deps.paths.tenant(tenant.name);
   const queue = shared.tenantQueue(tenant.name);
@@ -61,8 +61,7 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
     connections: deps.connections,
     tracing: deps.tracing,
     tenant,
-    driversOfConnections: shared.driversOfConnections,
-    cache: parseCache(),
+    layouts,
   };
   let projects: ReadonlySet<ProjectKey> = projectsOf(tenant);
   /** Adoptions, one after the other. */
@@ -89,7 +88,7 @@ export function createTenantRunner(tenant: Tenant, shared: SchedulerShared): Ten
   async function start(pipeline: Pipeline, layout: TenantLayout, signal: AbortSignal): Promise<void> {
     await preparePipeline(deps.store, deps.paths.pipeline(tenant.name, pipeline.name), signal);
     await shared.pipelineQueue(tenant.name, pipeline.name).prepare(signal);
-    const maker = contextMaker(shared, tenant.name, pipeline.name, config);
+    const maker = contextMaker(shared, tenant.name, pipeline.name, config, () => entry.runner.poke());
     const stop = new AbortController();
     const entry: RunningPipeline = {
       pipeline,

@@ -2,6 +2,7 @@ import type { History } from '../../history/history.ts';
 import { createScheduler } from '../../scheduler/scheduler.ts';
 import { type Component, type Core, canonicalName } from './core.ts';
 import { driversByName } from './open-connections.ts';
+import { openLayouts } from './open-layouts.ts';
 
 /**
  * Resolves when the scheduler has begun; `notReady` tells when its tenants are configured.
@@ -23,6 +24,7 @@ export async function startScheduler(
     connections: core.connections,
     drivers: driversByName(),
     tenants: core.tenants,
+    openLayouts,
     places: { canonicalName: project => canonicalName(core, project) },
     webRoot: core.root(),
     tracing: core.tracing,

@@ -6,6 +6,7 @@ import type { Driver } from '../../../src/driver/driver.ts';
 import { createScheduler } from '../../../src/scheduler/scheduler.ts';
 import { isSampled } from '../../../src/tracing/sampling.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
+import { layoutsInProcess } from '../../fake/layouts-in-process.ts';
 import { CONNECTION, openConnection } from '../host/host-git.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
 import type { ProcessParts } from './parts.ts';
@@ -36,6 +37,7 @@ export async function runScheduler(life: Incarnation, parts: ProcessParts, stop:
     connections: new Map([[CONNECTION, connection]]),
     drivers: new Map([['git', driver]]),
     tenants: parts.tenants,
+    openLayouts: drivers => layoutsInProcess(drivers, () => life.clock.monotonic()),
     places: { canonicalName: project => project },
     webRoot: 'http://gate.example.org',
     tracing: {

@@ -18,6 +18,7 @@ import { changeQueueOf } from '../../../src/layout/change-queue.ts';
 import { freezeJobGraph } from '../../../src/layout/freeze-job-graph.ts';
 import type { FreezeChange } from '../../../src/layout/freeze-request.ts';
 import type { Layout } from '../../../src/layout/layout.ts';
+import { layoutFacts } from '../../../src/layout/layout-facts.ts';
 import { configErrorText } from '../../../src/model/config-error.ts';
 import type { FrozenJob, Playbook } from '../../../src/model/job.ts';
 import { projectIdOf, projectKey } from '../../../src/model/project.ts';
@@ -98,7 +99,7 @@ function run(command: string, layout: Layout): string {
     case 'show':
       return show(layout, pipeline, changeOf(project, branch, ['?']), rest[0] ?? '');
     case 'queue':
-      return JSON.stringify(changeQueueOf(layout, pipeline, change.project, change.branch));
+      return JSON.stringify(changeQueueOf(layoutFacts(layout), pipeline, change.project, change.branch));
     default:
       throw new Error(`unknown command ${command}`);
   }

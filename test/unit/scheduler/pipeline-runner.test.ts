@@ -1,5 +1,4 @@
 import { expect, test } from 'vitest';
-import type { Layout } from '../../../src/layout/layout.ts';
 import type { BuildRequest } from '../../../src/model/build-request.ts';
 import type { ChangeRecord } from '../../../src/model/change.ts';
 import {
@@ -72,11 +71,8 @@ async function open(stand: Stand, share = createFairShare()) {
       queueOf: () => ({ key: 'q', name: 'q' }),
     },
     freezing: {
-      clock,
       graphs,
-      pipeline: 'gate',
-      layout: {} as Layout,
-      speculative: () => ({ layout: {} as Layout, errors: [], cached: true }),
+      pending: { waiting: 0, sort: async entries => ({ taken: entries, freezes: new Map() }) },
       learn: () => {},
     },
     commanding: {

@@ -3,6 +3,7 @@
  * A scheduler can be killed between any two of its writes: what it sent is in the store, it hears of nothing any more, and its
  * session ends.
  */
+
 import { gitDriver } from '../../../drivers/git/index.ts';
 import { createStoreBuilds } from '../../../src/executor/store-builds.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -31,6 +32,7 @@ import type { Operation, Store } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
 import { type LiveTracing, WHOLE_TRACES } from '../../../src/tracing/live-tracing.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
+import { layoutsInProcess } from '../../fake/layouts-in-process.ts';
 import { FaultyStore } from '../store/faulty-store.ts';
 import { APP, CONFIG, createFakeHost, type FakeHost } from './fake-host.ts';
 import { eventually } from './stand.ts';
@@ -338,6 +340,7 @@ export function schedulerOn(
     connections: new Map([['local', host.connection(parts.name)]]),
     drivers: new Map([['git', gitDriver]]),
     tenants: parts.tenants,
+    openLayouts: drivers => layoutsInProcess(drivers, () => performance.now()),
     places: { canonicalName: project => project },
     webRoot: 'http://localhost',
     tracing: parts.tracing ?? EVERYTHING,

@@ -1,13 +1,14 @@
 import { describe, expect, test } from 'vitest';
 import { gitDriver } from '../../../drivers/git/index.ts';
-import { parseCache } from '../../../src/layout/parse-cache.ts';
 import { layoutSummaryCodec } from '../../../src/model/codec/records.ts';
 import type { BranchConfig } from '../../../src/model/merge.ts';
+import { createLayouts } from '../../../src/scheduler/layouts.ts';
 import { type ReconfigureDeps, storeLayout } from '../../../src/scheduler/reconfigure.ts';
 import { layoutFrom, type TenantConfig, withProject } from '../../../src/scheduler/tenant-config.ts';
 import { openTenantLayout } from '../../../src/scheduler/tenant-layout.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { remove, type Store, set } from '../../../src/store/port.ts';
+import { layoutsInProcess } from '../../fake/layouts-in-process.ts';
 import { FaultyStore } from '../store/faulty-store.ts';
 import { APP, CONFIG, commit } from './fake-host.ts';
 import { LAYOUT, TENANT } from './schedulers.ts';
@@ -24,8 +25,7 @@ async function open(stand: Stand, store: Store = stand.store) {
     store,
     tenant: TENANT,
     connections: new Map(),
-    driversOfConnections: new Map([['local', gitDriver]]),
-    cache: parseCache(),
+    layouts: createLayouts(layoutsInProcess(new Map([['local', gitDriver]]), () => performance.now())),
   } as unknown as ReconfigureDeps;
   const fence = await stand.fence('tenant');
   return {
@@ -35,7 +35,11 @@ async function open(stand: Stand, store: Store = stand.store) {
   };
 }
 
-function configOf(deps: ReconfigureDeps, text: string, version: number): Omit<TenantConfig, 'node'> {
+async function configOf(
+  deps: ReconfigureDeps,
+  text: string,
+  version: number,
+): Promise<Omit<TenantConfig, 'node'>> {
   const files = (project: typeof APP, content: string): BranchConfig => ({
     project,
     branch: 'master',
@@ -49,14 +53,14 @@ function configOf(deps: ReconfigureDeps, text: string, version: number): Omit<Te
   return {
     tenant: TENANT,
     branches,
-    layout: layoutFrom(TENANT, branches, deps),
+    layout: await layoutFrom(TENANT, branches, deps),
     retired: [],
     version,
     reconfiguredAt: deps.clock.now(),
   };
 }
 
-const jobsIn = (config: TenantConfig | undefined) => [...(config?.layout.jobs.keys() ?? [])];
+const jobsIn = (config: TenantConfig | undefined) => config?.layout.jobs ?? [];
 
 describe('a layout that is followed', () => {
   test('is that of the record, and the next one when that is there', async () => {
@@ -65,10 +69,10 @@ describe('a layout that is followed', () => {
     using layout = openTenantLayout(deps);
     await layout.refresh();
     expect(layout.current).toBeUndefined();
-    await write(configOf(deps, LAYOUT, 1));
+    await write(await configOf(deps, LAYOUT, 1));
     await layout.upToDate();
     expect(jobsIn(layout.current)).toEqual(['base', 'unit']);
-    await write(configOf(deps, LAYOUT_2, 2));
+    await write(await configOf(deps, LAYOUT_2, 2));
     await layout.upToDate();
     expect([jobsIn(layout.current), layout.current?.version]).toEqual([['base', 'style'], 2]);
     const cached = await stand.store.children(stand.paths.cachedConfigs('acme', CONFIG));
@@ -79,13 +83,13 @@ describe('a layout that is followed', () => {
     await using stand = openStand();
     const faulty = new FaultyStore(stand.connect());
     const { deps, write } = await open(stand, faulty);
-    await write(configOf(deps, LAYOUT, 1));
+    await write(await configOf(deps, LAYOUT, 1));
     const getMany = faulty.getMany.bind(faulty);
     let overtaken = false;
     faulty.getMany = async paths => {
       if (!overtaken) {
         overtaken = true;
-        await write(configOf(deps, LAYOUT_2, 2));
+        await write(await configOf(deps, LAYOUT_2, 2));
       }
       return getMany(paths);
     };
@@ -98,7 +102,7 @@ describe('a layout that is followed', () => {
   test('is not adopted while its files are missing, and is once they are there again', async () => {
     await using stand = openStand();
     const { deps, write } = await open(stand);
-    const config = await write(configOf(deps, LAYOUT, 1));
+    const config = await write(await configOf(deps, LAYOUT, 1));
     const base = stand.paths.cachedConfigs('acme', CONFIG);
     const [name = ''] = (await stand.store.children(base)) ?? [];
     await stand.store.multi([remove(`${base}/${name}`)]);
@@ -124,7 +128,7 @@ describe('a layout that is followed', () => {
   test('written by a version that did not say what it was built from is not adopted', async () => {
     await using stand = openStand();
     const { deps, write } = await open(stand);
-    await write(configOf(deps, LAYOUT, 1));
+    await write(await configOf(deps, LAYOUT, 1));
     const { layout: path } = stand.paths.tenant('acme');
     const stored = layoutSummaryCodec.decode((await stand.store.get(path))?.data ?? new Uint8Array());
     const old = JSON.stringify({ k: 'layout', v: 1, d: { ...stored, builtFrom: undefined } });

@@ -1,0 +1,55 @@
+/** What a scheduler needs of a layout at every moment, as plain data: the layout itself is where it was built. */
+import type { ConfigError } from '../model/config-error.ts';
+import type { Pipeline } from '../model/pipeline.ts';
+import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
+import { boundedErrors } from './bounded-errors.ts';
+import type { Layout, ProjectConfig } from './layout.ts';
+
+export interface LayoutFacts {
+  /** In the order of the configuration. */
+  readonly pipelines: ReadonlyMap<PipelineName, Pipeline>;
+  readonly jobs: readonly JobName[];
+  /** Every project of the tenant. */
+  readonly projects: ReadonlyMap<ProjectKey, ProjectFacts>;
+  /** The first ones; `errorCount` says how many there are. */
+  readonly errors: readonly ConfigError[];
+  readonly errorCount: number;
+}
+
+export interface ProjectFacts {
+  readonly defaultBranch: BranchName;
+  /** The change queue it names. */
+  readonly queue: { readonly name: string; readonly perBranch: boolean } | undefined;
+  /** Pipelines it takes part in, on whatever branch. */
+  readonly pipelines: ReadonlySet<PipelineName>;
+}
+
+export function layoutFacts(layout: Layout): LayoutFacts {
+  return {
+    pipelines: layout.pipelines,
+    jobs: [...layout.jobs.keys()],
+    projects: new Map([...layout.projects].map(([key, config]) => [key, projectFacts(config, layout)])),
+    errors: boundedErrors(layout.errors),
+    errorCount: layout.errors.length,
+  };
+}
+
+function projectFacts({ defaultBranch, queue, stanzas }: ProjectConfig, layout: Layout): ProjectFacts {
+  const pipelines = new Set<PipelineName>();
+  const templates = new Set<string>();
+  for (const { item } of stanzas) {
+    for (const entry of item.pipelines) pipelines.add(entry.pipeline.name);
+    if (item.kind === 'project') for (const { name } of item.templates) templates.add(name);
+  }
+  for (const name of templates)
+    for (const { item } of layout.templates.get(name) ?? [])
+      for (const entry of item.pipelines) pipelines.add(entry.pipeline.name);
+  return {
+    defaultBranch,
+    queue:
+      queue === undefined
+        ? undefined
+        : { name: queue, perBranch: layout.queues.get(queue)?.perBranch === true },
+    pipelines,
+  };
+}

@@ -1,0 +1,146 @@
+/**
+ * Layouts behind calls with plain arguments and answers, so that they can be in another thread: a layout holds compiled
+ * expressions and parsed files, which cannot be sent, and is far larger than what is asked of it.
+ *
+ * What is remembered here (the newest layouts, parsed files, layouts of proposals) saves time only: who asks keeps the files
+ * and sends them again when the answer is `unknown-layout`.
+ */
+import { sha256 } from '../lib/ids.ts';
+import type { ConfigError } from '../model/config-error.ts';
+import type { FreezeOutcome, Tenant } from '../model/layout.ts';
+import type { BranchConfig } from '../model/merge.ts';
+import type { BranchName, PipelineName, ProjectKey } from '../model/project.ts';
+import { boundedErrors } from './bounded-errors.ts';
+import { buildLayout, type LayoutInput } from './build-layout.ts';
+import type { Languages } from './build-pipeline.ts';
+import { freezeJobGraph } from './freeze-job-graph.ts';
+import type { FreezeChange } from './freeze-request.ts';
+import type { Layout } from './layout.ts';
+import { type LayoutFacts, layoutFacts } from './layout-facts.ts';
+import { parseCache } from './parse-cache.ts';
+import { type SpeculativeLayout, speculativeLayout } from './speculative-layout.ts';
+
+export interface LayoutTable {
+  build(question: BuildQuestion): LayoutFacts;
+  freeze(question: FreezeQuestion): FreezeReply;
+}
+
+export interface BuildQuestion {
+  /** Names the layout from now on; given by who asks. */
+  readonly id: number;
+  readonly tenant: Tenant;
+  /** Every branch of every project of the tenant. */
+  readonly configs: readonly BranchConfig[];
+}
+
+export interface FreezeQuestion {
+  readonly layout: number;
+  readonly pipeline: PipelineName;
+  readonly change: FreezeChange;
+  /** Configuration the change and those ahead of it bring; empty: the tenant's own layout counts. */
+  readonly proposed: readonly BranchConfig[];
+}
+
+export type FreezeReply =
+  | { readonly kind: 'unknown-layout' }
+  | { readonly kind: 'answered'; readonly answer: FreezeAnswer };
+
+export interface FreezeAnswer {
+  /** The layout was the tenant's own, or remembered. */
+  readonly cached: boolean;
+  /** Milliseconds of freezing, without the layout; null: the layout has errors, nothing was frozen. */
+  readonly freezeMs: number | null;
+  readonly outcome: FreezeOutcome;
+  readonly defaultBranches: ReadonlyMap<ProjectKey, BranchName>;
+}
+
+/** Tenant layouts remembered: turns that began before a new one may still ask for the old. */
+const MOST_LAYOUTS = 3;
+/** Speculative layouts remembered per tenant layout: one per distinct set of proposed files. */
+const MOST_SPECULATIVE = 30;
+/** Bytes of a job graph: it is one node of the store, and ZooKeeper takes 1 MB. */
+const MOST_GRAPH_BYTES = 900_000;
+
+interface Known {
+  readonly input: LayoutInput;
+  readonly layout: Layout;
+  readonly speculative: Map<string, SpeculativeLayout>;
+}
+
+/** @param monotonic milliseconds, for `freezeMs`. */
+export function layoutTable(languages: Languages, monotonic: () => number): LayoutTable {
+  const cache = parseCache();
+  const layouts = new Map<number, Known>();
+  return {
+    build({ id, tenant, configs }) {
+      const input = { tenant, configs, languages, cache };
+      const layout = buildLayout(input);
+      layouts.set(id, { input, layout, speculative: new Map() });
+      keepNewest(layouts, MOST_LAYOUTS);
+      return layoutFacts(layout);
+    },
+    freeze({ layout: id, pipeline, change, proposed }) {
+      const known = layouts.get(id);
+      if (known === undefined) return { kind: 'unknown-layout' };
+      const { layout, errors, cached } = layoutWith(known, proposed);
+      const defaultBranches = new Map(
+        [...layout.projects].map(([project, { defaultBranch }]) => [project, defaultBranch]),
+      );
+      const [first, ...rest] = boundedErrors(errors.filter(({ severity }) => severity === 'error'));
+      if (first !== undefined) {
+        const outcome = { kind: 'misconfigured', errors: [first, ...rest] } as const;
+        return { kind: 'answered', answer: { cached, freezeMs: null, outcome, defaultBranches } };
+      }
+      const begun = monotonic();
+      const before = proposed.length === 0 ? {} : { before: known.layout };
+      const outcome = bounded(freezeJobGraph({ layout, pipeline, change, ...before }), change);
+      const freezeMs = monotonic() - begun;
+      return { kind: 'answered', answer: { cached, freezeMs, outcome, defaultBranches } };
+    },
+  };
+}
+
+function layoutWith(
+  { input, layout, speculative }: Known,
+  proposed: readonly BranchConfig[],
+): SpeculativeLayout & { readonly cached: boolean } {
+  if (proposed.length === 0) return { layout, errors: [], cached: true };
+  const key = sha256(
+    JSON.stringify(proposed.map(({ project, branch, files: texts }) => [project, branch, texts])),
+  );
+  const found = speculative.get(key);
+  const made = found ?? speculativeLayout(input, layout, proposed);
+  speculative.delete(key);
+  speculative.set(key, made);
+  keepNewest(speculative, MOST_SPECULATIVE);
+  return { ...made, cached: found !== undefined };
+}
+
+function keepNewest<Key>(map: Map<Key, unknown>, most: number): void {
+  for (const key of map.keys()) {
+    if (map.size <= most) return;
+    map.delete(key);
+  }
+}
+
+function bounded(outcome: FreezeOutcome, change: FreezeChange): FreezeOutcome {
+  if (outcome.kind === 'misconfigured') {
+    const [first, ...rest] = boundedErrors(outcome.errors);
+    return first === undefined ? outcome : { kind: 'misconfigured', errors: [first, ...rest] };
+  }
+  if (outcome.kind !== 'frozen') return outcome;
+  const bytes = Buffer.byteLength(JSON.stringify(outcome.jobs));
+  if (bytes <= MOST_GRAPH_BYTES) return outcome;
+  const text = `the ${outcome.jobs.length} jobs of this change and their variables take ${bytes} bytes; at most ${MOST_GRAPH_BYTES} can be stored, so list fewer jobs or shorten their variables`;
+  return { kind: 'misconfigured', errors: [wholeConfigError(change, 'job-graph-too-large', text)] };
+}
+
+/** An error of all files together. */
+export function wholeConfigError(
+  { project, branch }: Pick<FreezeChange, 'project' | 'branch'>,
+  code: string,
+  text: string,
+): ConfigError {
+  const place = branch === null ? { project } : { project, branch };
+  return { severity: 'error', ...place, file: 'configuration', line: 1, column: 1, code, text };
+}
