@@ -458,26 +458,18 @@ describe('pushing', () => {
 describe('notes', () => {
   const NOTES = parseRefName('refs/notes/gatehouse');
 
-  it('that are asked for at the same time share their fetches, and one that cannot be written spoils no other', async () => {
+  it('that are asked for at the same time share their fetches and pushes', async () => {
     const tip = await commit({ files: { a: '1' } });
     const before = repository.counters().fetches;
-    const nowhere = parseObjectId('d'.repeat(40));
     const outcomes = await Promise.all(
-      [tip, tip, nowhere, tip, tip, tip].map((commit, index) =>
-        repository.appendNote(host, { ref: NOTES, commit, text: `note ${index}` }),
+      [0, 1, 2, 3, 4, 5].map(index =>
+        repository.appendNote(host, { ref: NOTES, commit: tip, text: `note ${index}` }),
       ),
     );
-    expect(outcomes.map(({ kind }) => kind)).toEqual([
-      'added',
-      'added',
-      'remote-failed',
-      'added',
-      'added',
-      'added',
-    ]);
+    expect(outcomes).toEqual(outcomes.map(() => ({ kind: 'added' })));
     expect(repository.counters().fetches - before).toBeLessThanOrEqual(2);
     const text = await host.git('notes', '--ref=gatehouse', 'show', tip);
-    expect(text.split('\n\n')).toEqual([0, 1, 3, 4, 5].map(index => `note ${index}`));
+    expect(text.split('\n\n')).toEqual([0, 1, 2, 3, 4, 5].map(index => `note ${index}`));
   });
 
   it('are appended, once per paragraph', async () => {
