@@ -25,7 +25,7 @@ export function createConnection(
   deps: ConnectionDeps,
   timing: ListenerTiming,
 ): Connection {
-  const { templates, webhookToken, pollInterval } = options;
+  const { templates, webhookToken, webhookRate, pollInterval } = options;
   const environment = sshEnvironment(options);
   const remote = (project: ProjectKey): GitRemote => ({
     url: projectUrl(options.baseurl, projectIdOf(project).name),
@@ -48,7 +48,7 @@ export function createConnection(
       openGit,
       secrets: webhookToken === undefined ? [] : [webhookToken],
     }),
-    ...(webhookToken === undefined ? {} : { webhook: createWebhook(webhookToken) }),
+    ...(webhookToken === undefined ? {} : { webhook: createWebhook(webhookToken, webhookRate) }),
     // The mirrors belong to the caller, and nothing else stays open.
     close: () => Promise.resolve(),
   };

@@ -16,6 +16,8 @@ export interface GitOptions {
   readonly pollInterval: number;
   /** Key of webhook signatures; undefined: no webhook. */
   readonly webhookToken: Secret | undefined;
+  /** Webhooks per second; ten times as many in a burst. Default 100. */
+  readonly webhookRate: number;
   /** Absolute path of a private key; undefined: ssh's agent or defaults. */
   readonly sshKey: string | undefined;
   /** Absolute path of a known_hosts file; undefined: ssh's defaults. */
@@ -23,6 +25,7 @@ export interface GitOptions {
 }
 
 const LONGEST_INTERVAL = 86_400;
+const FASTEST_RATE = 100_000;
 
 /** @returns undefined when something was invalid; the reader holds the reasons. */
 export function readOptions(name: string, read: OptionReader): GitOptions | undefined {
@@ -44,6 +47,7 @@ export function readOptions(name: string, read: OptionReader): GitOptions | unde
     canonicalHostname,
     pollInterval: read.duration('poll_interval', { min: 0, max: LONGEST_INTERVAL }, 60),
     webhookToken: read.secret('webhook_token'),
+    webhookRate: read.integer('webhook_rate', { min: 1, max: FASTEST_RATE }, 100),
     sshKey: absolutePath(read, 'ssh_key', refuse),
     sshKnownHosts: absolutePath(read, 'ssh_known_hosts', refuse),
   };

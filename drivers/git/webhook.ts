@@ -21,10 +21,11 @@ const MOST_BYTES = 1024 * 1024;
 type Headers = Parameters<WebhookIntake['verify']>[0];
 type Refused = Extract<WebhookVerdict, { kind: 'refused' }>;
 
-export function createWebhook(token: Secret): WebhookIntake {
+export function createWebhook(token: Secret, ratePerSecond: number): WebhookIntake {
   return {
+    maxBytes: MOST_BYTES,
+    ratePerSecond,
     verify(headers, body) {
-      if (body.length > MOST_BYTES) return refused(413, `the body is larger than ${MOST_BYTES} bytes`);
       const forged = signatureProblem(headerOf(headers, 'x-gatehouse-signature'), body, token);
       if (forged !== undefined) return refused(401, forged);
       const type = headerOf(headers, 'content-type');

@@ -122,6 +122,10 @@ export type WebhookVerdict =
   | { readonly kind: 'refused'; readonly status: 400 | 401 | 413 | 415; readonly reason: string };
 
 export interface WebhookIntake {
+  /** Bytes of the largest body; more is refused before it is read. */
+  readonly maxBytes: number;
+  /** Accepted webhooks per second, ten times as many in a burst; past that the host is asked to come again later. */
+  readonly ratePerSecond: number;
   /** Pure: checks the signature over the raw bytes, then the shape. */
   verify(
     headers: { readonly [name: string]: string | readonly string[] | undefined },

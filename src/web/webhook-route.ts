@@ -1,30 +1,43 @@
 /**
  * `POST /api/connection/<name>/payload`: a code host says that something happened.
  *
- * Size → time (the server's request timeout) → UTF-8 and depth → the driver's `verify` (signature over the raw bytes, then
- * shape) → stored → answered. The host hears 2xx only when the event is durable, and what it says is a hint: the driver
+ * Size (the driver's limit) → time (the server's request timeout) → UTF-8 and depth → the driver's `verify` (signature over the
+ * raw bytes, then shape) → rate → stored → answered. What has no good signature does not count for the rate. The host hears 2xx only when the event is durable, and what it says is a hint: the driver
  * reads the host again before anything is done about it.
  *
  *     200 stored, or a delivery we have already    202 of no interest    400 not JSON or of the wrong shape
- *     401 signature      404 no such connection    413 over 25 MB        415 encoded or of another type    503 not durable: send it again
+ *     401 signature      404 no such connection    413 over the driver's limit
+ *     415 encoded or of another type    429 too many: send it again later    503 not durable: send it again
  */
 import { isUtf8 } from 'node:buffer';
 import type { RequestHandler } from 'express';
 import { isNestedDeeperThan } from '../lib/json-depth.ts';
 import { readBody } from '../lib/read-body.ts';
+import { createTokenBucket, type TokenBucket } from '../lib/token-bucket.ts';
 import { type Answer, badRequest, json, notFound, send } from './answer.ts';
 import type { WebConnection, WebDeps, WebhookOutcome } from './deps.ts';
 
-export const MAX_BODY = 25_000_000;
 const MAX_DEPTH = 64;
 
-type WebhookDeps = Pick<WebDeps, 'connections' | 'storeEvent' | 'countWebhook' | 'log'>;
+/** Webhooks taken in one burst, in seconds of the rate. */
+const BURST_SECONDS = 10;
+
+type WebhookDeps = Pick<WebDeps, 'connections' | 'storeEvent' | 'countWebhook' | 'log' | 'clock'>;
+type Taking = WebConnection & Required<Pick<WebConnection, 'webhook'>>;
 
 export function webhookRoute(deps: WebhookDeps): RequestHandler {
+  const buckets = new Map<string, TokenBucket>();
+  const bucketOf = ({ name, webhook: { ratePerSecond } }: Taking): TokenBucket => {
+    const known = buckets.get(name);
+    if (known !== undefined) return known;
+    const bucket = createTokenBucket(ratePerSecond * BURST_SECONDS, ratePerSecond, deps.clock);
+    buckets.set(name, bucket);
+    return bucket;
+  };
   return async (request, response) => {
     const name = String(request.params.name);
     const connection = deps.connections().find(candidate => candidate.name === name);
-    if (connection?.webhook === undefined) {
+    if (connection === undefined || !takesWebhooks(connection)) {
       response.setHeader('Connection', 'close');
       send(
         response,
@@ -44,12 +57,16 @@ export function webhookRoute(deps: WebhookDeps): RequestHandler {
       });
       return;
     }
-    const body = await readBody(request, MAX_BODY);
+    const { maxBytes } = connection.webhook;
+    const body = await readBody(request, maxBytes);
     if (body.kind === 'broken-off') return;
     const answer =
-      body.kind === 'read' ? await receive(deps, connection, request.headers, body.bytes) : TOO_LARGE;
+      body.kind === 'read'
+        ? await receive(deps, connection, bucketOf(connection), request.headers, body.bytes)
+        : tooLarge(maxBytes);
     // What could not be stored has been told already, with its cause.
-    if (answer.kind === 'refused' && answer.status !== 503)
+    // A flood is counted by the metric: it must not be a flood of lines.
+    if (answer.kind === 'refused' && answer.status !== 503 && answer.status !== 429)
       deps.log.warn(
         { connection: name, status: answer.status, error: answer.error },
         'a webhook was refused',
@@ -61,33 +78,50 @@ export function webhookRoute(deps: WebhookDeps): RequestHandler {
   };
 }
 
-const TOO_LARGE: Answer = {
-  kind: 'refused',
-  status: 413,
-  error: `the body is larger than ${MAX_BODY} bytes`,
-  place: 'body',
-  headers: { Connection: 'close' },
-};
+function takesWebhooks(connection: WebConnection): connection is Taking {
+  return connection.webhook !== undefined;
+}
+
+function tooLarge(maxBytes: number): Answer {
+  return {
+    kind: 'refused',
+    status: 413,
+    error: `the body is larger than ${maxBytes} bytes`,
+    place: 'body',
+    headers: { Connection: 'close' },
+  };
+}
+
+function tooMany(seconds: number, { name, webhook }: Taking): Answer {
+  return {
+    kind: 'refused',
+    status: 429,
+    error: `connection ${name} takes ${webhook.ratePerSecond} webhooks per second; send it again later`,
+    place: 'rate',
+    headers: { 'Retry-After': String(Math.ceil(seconds)) },
+  };
+}
 
 async function receive(
   deps: WebhookDeps,
-  connection: WebConnection,
+  connection: Taking,
+  bucket: TokenBucket,
   headers: { readonly [name: string]: string | readonly string[] | undefined },
   body: Uint8Array,
 ): Promise<Answer> {
   if (!isUtf8(body)) return badRequest('the body is not UTF-8', 'body');
   if (isNestedDeeperThan(body, MAX_DEPTH))
     return badRequest(`the body nests deeper than ${MAX_DEPTH} levels`, 'body');
-  const verdict = connection.webhook?.verify(headers, body);
-  switch (verdict?.kind) {
-    case undefined:
-      return notFound('this connection takes no webhooks', 'path: connection');
+  const verdict = connection.webhook.verify(headers, body);
+  switch (verdict.kind) {
     case 'ignored':
       return json({ outcome: 'ignored', reason: verdict.reason });
     case 'refused':
       return { kind: 'refused', status: verdict.status, error: verdict.reason, place: 'webhook' };
-    case 'accepted':
-      return store(deps, connection.name, verdict.event);
+    case 'accepted': {
+      const seconds = bucket.take();
+      return seconds > 0 ? tooMany(seconds, connection) : store(deps, connection.name, verdict.event);
+    }
   }
 }
 

@@ -73,7 +73,7 @@ async function measure(name: string, store: string): Promise<readonly Row[]> {
 }
 
 async function startWeb(store: string, stack: AsyncDisposableStack) {
-  const text = `[scheduler]\ntenant_config = t.yaml\n${store}[web]\nport = 0\n[connection local]\ndriver = git\nbaseurl = /nowhere\nwebhook_token = %(TOKEN)s\n`;
+  const text = `[scheduler]\ntenant_config = t.yaml\n${store}[web]\nport = 0\n[connection local]\ndriver = git\nbaseurl = /nowhere\nwebhook_token = %(TOKEN)s\nwebhook_rate = 100000\n`;
   const source = { content: new TextEncoder().encode(text), file: 'bench.conf', directory: '/' };
   const parsed = parseSettings({ ...source, environment: { TOKEN } });
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));

@@ -2,6 +2,7 @@
 import type { Connection, NewConnectionEvent } from '../../driver/connection.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
+import { createTokenBucket, type TokenBucket } from '../../lib/token-bucket.ts';
 import { connectionEventCodec } from '../../model/codec/records.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import type { ConnectionName } from '../../model/project.ts';
@@ -35,6 +36,10 @@ export interface WebhookIntakeDeps extends DuplicateDeps {
  */
 const PATIENCE = 6_000;
 
+/** Traces of deliveries that came twice, per connection: in a burst, and then per second. */
+const MOST_TOLD = 20;
+const TOLD_PER_SECOND = 0.1;
+
 export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
   const { store, paths, contact, clock, ids } = deps;
   const queues = new Map<
@@ -43,6 +48,7 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
       readonly queue: EventQueue<ConnectionEvent>;
       readonly group: OfferGroup<ConnectionEvent>;
       readonly driver: string;
+      readonly told: TokenBucket;
     }
   >();
   const prepared = new Map<ConnectionName, Promise<void>>();
@@ -55,7 +61,8 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
       codec: connectionEventCodec,
       clock,
     });
-    queues.set(name, { queue, group: createOfferGroup(store, queue), driver });
+    const told = createTokenBucket(MOST_TOLD, TOLD_PER_SECOND, clock);
+    queues.set(name, { queue, group: createOfferGroup(store, queue), driver, told });
   }
 
   /** Once; after a failure again with the next event. */
@@ -83,7 +90,8 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     const outcome = await queue.group.offer(offered, event.deliveryId);
     if (outcome === 'stored')
       deps.log.debug({ connection, ...deliveryLogFacts(offered) }, 'an event came in by webhook');
-    if (outcome === 'duplicate') await tellDuplicate(offered, queue.driver, deps);
+    // A flood of them is not a flood of traces; the metric counts all.
+    if (outcome === 'duplicate' && queue.told.take() === 0) await tellDuplicate(offered, queue.driver, deps);
     return outcome;
   }
 

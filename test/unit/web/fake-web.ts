@@ -34,6 +34,9 @@ import {
 } from './sample-gate.ts';
 import { at } from './sample-item.ts';
 
+/** Of connection `hooks`; it takes 2 webhooks per second. */
+export const MOST_WEBHOOK_BYTES = 1_500_000;
+
 export interface FakeWeb {
   readonly url: string;
   /** Where the command line asks. */
@@ -168,7 +171,12 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     explain: explainItem,
     connections: () => [
       { name: 'local', driver: 'git', canonicalHostname: 'git.example.org' },
-      { name: 'hooks', driver: 'fake', canonicalHostname: 'hooks.example.org', webhook: { verify } },
+      {
+        name: 'hooks',
+        driver: 'fake',
+        canonicalHostname: 'hooks.example.org',
+        webhook: { verify, maxBytes: MOST_WEBHOOK_BYTES, ratePerSecond: 2 },
+      },
     ],
     async storeEvent(connection, event) {
       if (fake.failStore) throw new Error('the store is away');

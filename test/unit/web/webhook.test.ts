@@ -2,8 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isNestedDeeperThan } from '../../../src/lib/json-depth.ts';
-import { MAX_BODY } from '../../../src/web/webhook-route.ts';
-import { type FakeWeb, fakeWeb } from './fake-web.ts';
+import { type FakeWeb, fakeWeb, MOST_WEBHOOK_BYTES } from './fake-web.ts';
 
 const SIGNED = {
   'x-signature': 'right',
@@ -43,6 +42,22 @@ describe('a webhook', () => {
       status: 202,
       body: { outcome: 'ignored', reason: 'not of interest' },
     });
+  });
+
+  test('past the rate of its connection is answered with 429 and when to come again, and is not stored', async () => {
+    const send = (delivery: number) => post('{}', { ...SIGNED, 'x-delivery': `d${delivery}` });
+    // Those without a signature cost the others nothing.
+    for (let sent = 0; sent < 30; sent++) await post('{}', { ...SIGNED, 'x-signature': 'wrong' });
+    for (let sent = 0; sent < 20; sent++) expect((await send(sent)).status).toBe(200);
+    const response = await fetch(`${web.url}/api/connection/hooks/payload`, {
+      method: 'POST',
+      body: '{}',
+      headers: { ...SIGNED, 'x-delivery': 'late' },
+    });
+    expect(response.status).toBe(429);
+    expect(response.headers.get('retry-after')).toBe('1');
+    expect(await response.json()).toMatchObject({ place: 'rate' });
+    expect(web.stored).toHaveLength(20);
   });
 
   test('that cannot be stored is answered with 503, so that the host sends it again', async () => {
@@ -93,7 +108,7 @@ describe('a webhook', () => {
     const { promise, resolve, reject } = Promise.withResolvers<number | undefined>();
     const request = httpRequest(
       `${web.url}/api/connection/hooks/payload`,
-      { method: 'POST', headers: { ...SIGNED, 'content-length': MAX_BODY + 1 } },
+      { method: 'POST', headers: { ...SIGNED, 'content-length': MOST_WEBHOOK_BYTES + 1 } },
       response => resolve(response.statusCode),
     );
     request.on('error', reject);
@@ -103,7 +118,7 @@ describe('a webhook', () => {
   });
 
   test('that grows too large on the way is refused', async () => {
-    // With the usual time to arrive: 27 MB may take longer than this file's limit.
+    // With the usual time to arrive: 2 MB may take longer than this file's limit.
     const patient = await fakeWeb();
     const chunk = Buffer.alloc(1_000_000, 0x20);
     const { promise, resolve } = Promise.withResolvers<number | undefined>();
@@ -113,7 +128,7 @@ describe('a webhook', () => {
       response => resolve(response.statusCode),
     );
     request.on('error', () => {});
-    for (let sent = 0; sent < 27; sent++) request.write(chunk);
+    for (let sent = 0; sent < 2; sent++) request.write(chunk);
     expect(await promise).toBe(413);
     request.destroy();
     await patient.close();
