@@ -1,6 +1,8 @@
 /** What an executor tells the pipeline of a build. Uuids are derived, so that an event said twice is recognised as one. */
+
 import type { Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
+import type { WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { BuildEvent, BuildResultEvent } from './deps.ts';
 import type { FinishedBuild } from './run-build.ts';
@@ -13,12 +15,12 @@ export function failingEvent(request: BuildRequest, at: Nanoseconds): BuildEvent
   return { kind: 'build-failing', ...eventOf(request, 'build-failing'), at };
 }
 
-/** @param stopped the executor was told to stop: what it hands back for another try was no attempt. */
+/** @param workerEnd of a RETRY: it is no attempt, because the executor could not go on. */
 export function resultEvent(
   request: BuildRequest,
   finished: FinishedBuild,
   worker: string,
-  stopped: boolean,
+  workerEnd: WorkerEnd | undefined,
 ): BuildResultEvent {
   const { result, detail, execution } = finished;
   return {
@@ -35,7 +37,7 @@ export function resultEvent(
       trace: request.trace,
     },
     ...(detail === undefined ? {} : { detail }),
-    ...(stopped && result === 'RETRY' ? { workerEnd: 'stopped' } : {}),
+    ...(workerEnd === undefined || result !== 'RETRY' ? {} : { workerEnd }),
   };
 }
 

@@ -4,6 +4,7 @@
  */
 import type { TreeSize } from '../git/tree-size.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import type { DiskRoom } from '../lib/disk-room.ts';
 import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
@@ -84,6 +85,8 @@ export interface ExecutorDeps {
   readonly queue: BuildQueue;
   readonly repositories: Repositories;
   readonly log: Pick<Log, 'info' | 'warn' | 'child'>;
+  /** Of the disks with builds, logs and mirrors. */
+  readonly room: DiskRoom;
   /** What a job handed in of spans of its own, when its build has ended. */
   readonly onToldSpans?: (counts: RelayCounts) => void;
 }

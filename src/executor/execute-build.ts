@@ -1,6 +1,7 @@
 /** One taken build from its start event to its result: the edge at which whatever goes wrong ends. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { Execution } from '../model/build.ts';
+import type { Execution, WorkerEnd } from '../model/build.ts';
+import type { BuildRequest } from '../model/build-request.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { Step } from '../model/step.ts';
 import { buildLogFacts } from '../tracing/log-facts.ts';
@@ -57,16 +58,41 @@ async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: numb
   try {
     deps.log.info({}, 'a build begins');
     await taken.report(startedEvent(request, deps.clock.now(), options.hostname));
-    const finished = await runWithLog(machinery, taken, slot, halt);
+    const startedAt = deps.clock.now();
+    const finished = await runWithLog(machinery, taken, slot, halt).catch(error =>
+      brokenOff(machinery, taken.request, startedAt, error),
+    );
     if (halt.reason() === 'lost') {
       deps.log.warn({}, 'a build was killed because its claim was lost; it is tried again');
       return;
     }
-    await handOver(machinery, taken, finished, halt.reason() === 'executor-stopped');
+    const workerEnd = halt.reason() === 'executor-stopped' ? 'stopped' : finished.workerEnd;
+    await handOver(machinery, taken, finished, workerEnd);
     deps.log.info({ result: finished.result }, 'a build ended');
   } catch (error) {
     deps.log.warn({ error: messageOf(error) }, 'the result of a build could not be handed over');
   }
+}
+
+/** What nobody foresaw, such as a log that cannot be written: the request must not stay taken by nobody. */
+async function brokenOff(
+  machinery: Machinery,
+  request: BuildRequest,
+  startedAt: Nanoseconds,
+  error: unknown,
+): Promise<FinishedBuild & ToldSpans> {
+  const { deps, sandbox } = machinery;
+  const detail = `the executor could not go on: ${messageOf(error)}`;
+  const trouble = await deps.room.trouble();
+  deps.log.warn({ error: messageOf(error) }, 'a build was broken off');
+  await cleanUp(machinery, placesOf(sandbox.jobDir, request.uuid).root);
+  return {
+    result: 'RETRY',
+    detail,
+    ...(trouble === undefined ? {} : { workerEnd: 'outage' }),
+    execution: { startedAt, endedAt: deps.clock.now(), steps: [] },
+    spans: [],
+  };
 }
 
 interface ToldSpans {
@@ -79,10 +105,13 @@ async function handOver(
   { deps, options }: Machinery,
   { request, complete }: TakenBuild,
   finished: FinishedBuild & ToldSpans,
-  stopped: boolean,
+  workerEnd: WorkerEnd | undefined,
 ): Promise<void> {
   try {
-    const outcome = await complete(resultEvent(request, finished, options.hostname, stopped), finished.spans);
+    const outcome = await complete(
+      resultEvent(request, finished, options.hostname, workerEnd),
+      finished.spans,
+    );
     if (outcome === 'spans-cut')
       deps.log.warn({}, "a build's result is stored, but not all of the spans its job handed in");
   } catch (error) {
@@ -91,7 +120,7 @@ async function handOver(
       'the result of a build could not be stored; it is stored without its steps',
     );
     const execution = { ...finished.execution, steps: [] };
-    await complete(resultEvent(request, { ...finished, execution }, options.hostname, stopped), []);
+    await complete(resultEvent(request, { ...finished, execution }, options.hostname, workerEnd), []);
   }
 }
 

@@ -8,7 +8,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { Execution } from '../model/build.ts';
+import type { Execution, WorkerEnd } from '../model/build.ts';
 import type { Step } from '../model/step.ts';
 import { createStepRecorder, type StepRecorder } from '../tracing/step-recorder.ts';
 import { makePlaces } from './build-places.ts';
@@ -36,6 +36,8 @@ export interface RunBuildDeps {
 }
 
 export interface FinishedBuild extends BuildOutcome {
+  /** Of a RETRY: a disk of this machine is full, which is no attempt. */
+  readonly workerEnd?: WorkerEnd;
   readonly execution: Execution;
 }
 
@@ -45,9 +47,11 @@ export async function runBuild(deps: RunBuildDeps, context: BuildContext): Promi
   const recorder = createStepRecorder(clock);
   const progress: Progress = { recorder, playbooks: [], split: splitTrace(context.request, clock) };
   const outcome = await guarded(context, () => work(deps, context, progress));
+  const trouble = outcome.result === 'RETRY' ? await context.deps.room.trouble() : undefined;
   const text = outcome.detail === undefined ? '' : `: ${outcome.detail}`;
   await context.log.line(`RESULT: ${outcome.result}${text}`);
-  return { ...outcome, execution: { startedAt, endedAt: clock.now(), ...told(progress) } };
+  const workerEnd = trouble === undefined ? {} : ({ workerEnd: 'outage' } as const);
+  return { ...outcome, ...workerEnd, execution: { startedAt, endedAt: clock.now(), ...told(progress) } };
 }
 
 /** What is known of the build however it ends. */

@@ -25,7 +25,7 @@ import type { StepBudget, ToldSteps } from './told-steps.ts';
 import { tamperedPlace, type Workspace } from './workspace.ts';
 
 export interface BuildContext {
-  readonly deps: Pick<ExecutorDeps, 'clock'>;
+  readonly deps: Pick<ExecutorDeps, 'clock' | 'room'>;
   readonly options: ExecutorOptions;
   readonly spawner: Spawner;
   readonly sandbox: Sandbox;
@@ -147,7 +147,15 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Playboo
   if (ended.kind === 'ended') context.log.count(ended.written);
   if (halt.signal.aborted) return halted(halt);
   const excess = await disk;
-  return excess === undefined ? judge(context, run, ended) : { kind: 'disk-full', detail: excess };
+  if (excess !== undefined) return { kind: 'disk-full', detail: excess };
+  return blamedOnDisk(context, judge(context, run, ended));
+}
+
+/** Whether a job failed of its own or for want of room nobody can tell while a disk of the machine is full: that is no verdict. */
+async function blamedOnDisk({ deps }: BuildContext, end: PlaybookEnd): Promise<PlaybookEnd> {
+  if (end.kind !== 'failed' && end.kind !== 'timed-out') return end;
+  const trouble = await deps.room.trouble();
+  return trouble === undefined ? end : { kind: 'broken', detail: `${end.detail}, and ${trouble}` };
 }
 
 function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {

@@ -30,7 +30,7 @@ const QUEUE_PAUSE_MS = 1_000;
 
 /** @param execute runs a build in a slot; never rejects. */
 export function takeBuilds(
-  deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log'>,
+  deps: Pick<ExecutorDeps, 'clock' | 'queue' | 'log' | 'room'>,
   options: Pick<ExecutorOptions, 'labels' | 'maxBuilds'>,
   gate: WorkGate,
   execute: (taken: TakenBuild, slot: number) => Promise<void>,
@@ -49,6 +49,8 @@ export function takeBuilds(
         await Promise.race(builds);
         continue;
       }
+      await deps.room.found(gate.signal);
+      if (gate.signal.aborted) continue;
       const taken = await takeNext();
       if (taken === undefined) continue;
       const { uuid, jobName } = taken.request;

@@ -17,12 +17,15 @@
 import type { Remote } from '../git/remote.ts';
 import type { RepositoryCache } from '../git/repository-cache.ts';
 import type { Clock } from '../lib/clock.ts';
+import type { DiskRoom } from '../lib/disk-room.ts';
 import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
 import type { ProjectKey } from '../model/project.ts';
 
 export interface MergerDeps extends ServeDeps {
   readonly requests: MergerRequests;
   readonly log: MergerLog;
+  /** Of the disk with the mirrors. */
+  readonly room: DiskRoom;
 }
 
 /** What serving one request needs. */
@@ -50,8 +53,8 @@ export interface ClaimedRequest {
   readonly attempt: number;
   /** Stores the outcome and releases the claim, in one multi. */
   complete(outcome: MergerOutcome): Promise<void>;
-  /** Puts the request back for another merger; counts as an attempt. */
-  again(): Promise<void>;
+  /** Puts the request back for another merger. @param attempt what it is then. */
+  again(attempt: number): Promise<void>;
   /** Releases the claim and the request without an answer: whoever asked is gone. */
   drop(): Promise<void>;
 }

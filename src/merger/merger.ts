@@ -35,7 +35,13 @@ export function createMerger(deps: MergerDeps): Merger {
     const log = logOf(claimed);
     if (served.kind === 'overdue' && claimed.attempt < MERGERS_PER_REQUEST) {
       log.warn({ attempt: claimed.attempt }, `${served.text}; it is put back for another merger`);
-      await claimed.again();
+      await claimed.again(claimed.attempt + 1);
+      return;
+    }
+    if (served.kind === 'failed' && (await deps.room.trouble()) !== undefined) {
+      // Says nothing about the change: it waits for room here, or for a merger that has some.
+      log.warn({}, `${served.text}; a disk is full here, so it is put back`);
+      await claimed.again(claimed.attempt);
       return;
     }
     const outcome = served.kind === 'overdue' ? givenUp(served.text) : served;
@@ -66,6 +72,7 @@ export function createMerger(deps: MergerDeps): Merger {
 
   async function loop(): Promise<void> {
     while (await gate.passed()) {
+      await deps.room.found(gate.signal);
       for (const claimed of await deps.requests.claim(AT_ONCE - working.size, gate.signal)) {
         // It may be what killed its merger: nobody else's work is at risk when it does it again.
         const isSuspect = claimed.attempt > 1;

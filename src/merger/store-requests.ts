@@ -75,8 +75,8 @@ function claimedRequest(deps: StoreRequestsDeps, claim: Claim<MergerRequest>): C
       // A lost claim writes nothing: another merger answers.
       await claim.complete(answerTo(deps, request, outcome));
     },
-    async again() {
-      await claim.complete(deps.queue.resubmit(claim.request));
+    async again(attempt) {
+      await claim.complete(deps.queue.resubmit(claim.request, attempt));
     },
     async drop() {
       await claim.complete();

@@ -21,6 +21,8 @@ export interface ComponentRecord {
   readonly labels: readonly string[];
   /** `http://host:port` at which it answers others; null when it does not. */
   readonly address: string | null;
+  /** Why it takes no work although it runs: a full disk. For people; absent: nothing. */
+  readonly trouble?: string;
   /** What an operator last asked of it, written by somebody else for it to read. Absent: nothing yet. */
   readonly wanted?: ComponentState;
 }

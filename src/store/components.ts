@@ -2,7 +2,7 @@
  * Who is there: every component writes one ephemeral node, which goes with its session, and watches it for wishes.
  *
  *     const me = await registerComponent(store, paths, 'executor', record, wish => wish === 'paused' && executor.pause());
- *     await me.say('paused');                                                // the others see it: component-view.ts
+ *     await me.say({ state: 'paused' });                                           // the others see it: component-view.ts
  *
  *     using executors = await openExecutorLabels(store, paths, onError);      // a scheduler
  *     executors.canRun(['gpu'])      // 'yes'
@@ -20,11 +20,14 @@ import type { ComponentKind, StorePaths } from './paths.ts';
 import { create, type Store, StoreError } from './port.ts';
 import { createRefresher, touchOnContact } from './refresher.ts';
 
+/** What a component says anew of itself. */
+export type Said = Pick<ComponentRecord, 'state' | 'trouble'>;
+
 export interface Registration extends Disposable {
   /** Such as `executor-3`. */
   readonly id: string;
   /** Durable when it resolves. @throws StoreError `SessionExpired` or `NoNode` when the session that registered is over. */
-  say(state: ComponentState): Promise<void>;
+  say(said: Said): Promise<void>;
 }
 
 /**
@@ -57,9 +60,11 @@ export async function registerComponent(
 
   return {
     id: componentId(kind, path),
-    async say(state) {
-      await changeComponent(store, path, record =>
-        record.state === state ? undefined : { ...record, state },
+    async say({ state, trouble }) {
+      await changeComponent(store, path, ({ trouble: before, ...record }) =>
+        record.state === state && before === trouble
+          ? undefined
+          : { ...record, state, ...(trouble === undefined ? {} : { trouble }) },
       );
     },
     [Symbol.dispose]() {

@@ -111,8 +111,8 @@ export class RequestQueue<T extends Requestable> {
   }
 
   /** Puts a request behind those that wait, in place of one its worker completes with this: another worker is to try. */
-  resubmit({ value, attempt, bytes }: StoredRequest<T>): readonly Operation[] {
-    return this.#append(value, attempt + 1, bytes);
+  resubmit({ value, bytes }: StoredRequest<T>, attempt: number): readonly Operation[] {
+    return this.#append(value, attempt, bytes);
   }
 
   #append({ priority, uuid }: T, attempt: number, bytes: Uint8Array): readonly Operation[] {

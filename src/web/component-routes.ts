@@ -86,6 +86,8 @@ export interface ComponentJson {
     readonly address: string | null;
     /** What an operator asked for last; null: nothing yet. */
     readonly wanted: ComponentState | null;
+    /** Why it takes no work although it runs; null: it does. */
+    readonly trouble: string | null;
   };
 }
 
@@ -107,6 +109,7 @@ function componentJson(component: RegisteredComponent): ComponentJson {
       labels: component.labels,
       address: component.address,
       wanted: component.wanted ?? null,
+      trouble: component.trouble ?? null,
     },
   };
 }

@@ -81,10 +81,11 @@ function cellsOf(
 ): readonly string[] {
   const [symbol, colour] = LOOKS[state] ?? ['?', 'yellow'];
   const asked = gatehouse.wanted !== null && gatehouse.wanted !== state ? ` (to be ${gatehouse.wanted})` : '';
+  const trouble = gatehouse.trouble === null ? '' : ` (${printable(gatehouse.trouble)})`;
   const up = durationText(Math.max(0, now - gatehouse.started_at));
   return [
     `${paint(symbol, colour)} ${gatehouse.id}`,
-    `${paint(state, ...(state === 'running' ? [] : [colour]))}${paint(asked, 'dim')}`,
+    `${paint(state, ...(state === 'running' ? [] : [colour]))}${paint(asked, 'dim')}${paint(trouble, 'red')}`,
     paint(`up ${up}`, 'dim'),
     printable(hostname),
     paint(`pid ${gatehouse.pid}`, 'dim'),

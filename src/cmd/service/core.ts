@@ -35,6 +35,8 @@ export interface Core {
   session(): Promise<Store>;
   /** It begins paused: `pause` is called before anything else, and nothing should be taken even before that. */
   readonly paused: boolean;
+  /** The registry is to say why it takes no work although it runs; undefined: it does again. */
+  readonly trouble: (text: string | undefined) => void;
 }
 
 /**

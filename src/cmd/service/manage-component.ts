@@ -34,7 +34,7 @@ export interface Managed<C extends Component> {
 }
 
 /** What a process has for its components; a component asks for its session only. */
-export type ProcessCore = Omit<Core, 'session' | 'paused'> & {
+export type ProcessCore = Omit<Core, 'session' | 'paused' | 'trouble'> & {
   readonly storeName: string;
   readonly connect: (name: string, signal: AbortSignal) => Promise<Store>;
 };
@@ -55,6 +55,7 @@ export function manageComponent<C extends Component>(
   const startedAt = core.clock.now();
   let state: ComponentState =
     name === 'executor' && core.settings.executor.pausedOnStart ? 'paused' : 'running';
+  let trouble: string | undefined;
   let stopping: Promise<void> | undefined;
   const ready = Promise.withResolvers<void>();
   ready.promise.catch(() => {}); // whoever waits sees it; `ended` tells everybody else
@@ -69,7 +70,16 @@ export function manageComponent<C extends Component>(
     async start(session) {
       if (await isHalfCopied(session, core.paths.root)) throw new Error(halfCopied(core));
       await using opening = new AsyncDisposableStack();
-      const component = await start({ ...core, paused: state !== 'running', session: async () => session });
+      trouble = undefined;
+      const component = await start({
+        ...core,
+        paused: state !== 'running',
+        session: async () => session,
+        trouble(text) {
+          trouble = text;
+          say();
+        },
+      });
       opening.defer(() => component.close());
       if (state !== 'running') component.pause();
       const registration = await registerComponent(session, core.paths, name, record(component), obey);
@@ -98,6 +108,7 @@ export function manageComponent<C extends Component>(
       version: VERSION,
       state,
       startedAt,
+      ...(trouble === undefined ? {} : { trouble }),
       labels: offers?.labels ?? [],
       address: offers?.address ?? null,
     };
@@ -130,7 +141,7 @@ export function manageComponent<C extends Component>(
   function say(): void {
     supervised
       .current()
-      ?.registration.say(state)
+      ?.registration.say({ state, ...(trouble === undefined ? {} : { trouble }) })
       // The session is over: the next one registers with the state of then.
       .catch(error => log.debug({ err: error }, 'the registry could not be told'));
   }

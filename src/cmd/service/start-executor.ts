@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises';
 import type { ExecutorOptions } from '../../executor/deps.ts';
 import { createExecutor } from '../../executor/executor.ts';
 import { inboundTrace } from '../../executor/inbound-trace.ts';
@@ -14,6 +15,7 @@ import type { Component } from './core.ts';
 import { providedRepositories } from './provided-repositories.ts';
 import { executorMeasurements } from './service-metrics.ts';
 import type { WorkerCore } from './worker-core.ts';
+import { workerRoom } from './worker-room.ts';
 
 export interface ExecutorComponent extends Component {
   readonly sandboxReport: string;
@@ -31,12 +33,16 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   const repositories = await openRepositories(core, log, opening);
   const logServer = await openLogServer(core, log, opening);
   const worker = core.host;
+  await mkdir(settings.logDir, { recursive: true });
+  await mkdir(settings.jobDir, { recursive: true });
+  const room = workerRoom([settings.jobDir, settings.logDir, settings.gitDir], log, core.trouble);
   const executor = await createExecutor(
     {
       clock: core.clock,
       queue: createStoreBuilds(queue, { store, paths: core.paths, clock: core.clock, ids: core.ids, worker }),
       repositories: providedRepositories(core, store, repositories),
       log,
+      room,
       onToldSpans: counts => core.metrics.record(toldSpans(counts)),
     },
     executorOptions(core),

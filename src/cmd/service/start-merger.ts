@@ -6,6 +6,7 @@ import { projectIdOf } from '../../model/project.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
 import type { WorkerCore } from './worker-core.ts';
+import { workerRoom } from './worker-room.ts';
 
 /** Milliseconds `close` waits for answers under way; a fetch may take minutes, and its request is served by another merger. */
 const CLOSE_GRACE = 2_000;
@@ -14,13 +15,15 @@ export async function startMerger(core: WorkerCore): Promise<Component> {
   const store = await core.session();
   const queue = new RequestQueue({ store, path: core.paths.requests('merge'), codec: mergerRequestCodec });
   await queue.prepare();
+  const log = core.log.child({ component: 'merger' });
   const merger = createMerger({
     clock: core.clock,
-    log: core.log.child({ component: 'merger' }),
+    log,
     repositories: core.repositories,
     remote: project => core.connections.get(projectIdOf(project).connection)?.remote(project),
     requests: createStoreRequests({ store, paths: core.paths, queue, clock: core.clock, worker: core.host }),
     worker: core.host,
+    room: workerRoom([core.settings.merger.gitDir], log, core.trouble),
   });
   if (core.paused) merger.pause();
   return {

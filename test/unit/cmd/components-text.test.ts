@@ -17,6 +17,7 @@ function component(
     labels: [],
     address: null,
     wanted: null,
+    trouble: null,
     ...rest,
   };
   return { hostname, state, version, gatehouse };

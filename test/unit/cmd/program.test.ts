@@ -142,6 +142,7 @@ describe('the commands', () => {
       labels: [],
       address: null,
       wanted: null,
+      trouble: null,
     };
     const merger = { hostname: 'ci1', state: 'running', version: '1', gatehouse };
     service.answer('/api/components', { scheduler: [], merger: [merger], executor: [], web: [] });

@@ -108,6 +108,7 @@ export async function openWorkerBench() {
           paths,
           repositories,
           paused: options.paused ?? false,
+          trouble: () => undefined,
           connections: new Map([['local', { remote: () => ({ url: host.url, environment: {} }) }]]),
           async session() {
             session = (options.session ?? (behind => behind))(server.connect());

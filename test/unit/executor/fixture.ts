@@ -14,6 +14,7 @@ import { logPathOf } from '../../../src/executor/log-file.ts';
 import { parseObjectId } from '../../../src/git/object-id.ts';
 import { createTreeSizes } from '../../../src/git/tree-size.ts';
 import { type Nanoseconds, systemClock } from '../../../src/lib/clock.ts';
+import { createDiskRoom, type DiskRoom } from '../../../src/lib/disk-room.ts';
 import { randomIds, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import type { BuildPlaybook, BuildProject, BuildRequest } from '../../../src/model/build-request.ts';
 import type { FrozenJob } from '../../../src/model/job.ts';
@@ -138,7 +139,7 @@ export function projectAt(commit: string, facts: Partial<BuildProject> = {}): Bu
 
 export async function openBench(
   options: Partial<ExecutorOptions> = {},
-  places: { readonly folder?: string } = {},
+  places: { readonly folder?: string; readonly room?: DiskRoom } = {},
 ): Promise<Bench> {
   const folder = places.folder ?? (await mkdtemp(join(tmpdir(), 'gatehouse-executor-')));
   const gitDir = join(folder, 'git');
@@ -146,7 +147,7 @@ export async function openBench(
   const repository = await createGitRepository(gitDir);
   // The fake makes its repository in a private directory; a cache's are as open as the umask says.
   await chmod(dirname(repository.path), 0o755);
-  const queue = createTestQueue(folder);
+  const queue = createTestQueue(options.logDir ?? join(folder, 'logs'));
   const warnings: string[] = [];
   const mirrors = new Map<ProjectKey, string>();
   const opening = createExecutor(
@@ -162,6 +163,7 @@ export async function openBench(
         commitMessage: async () => undefined,
       },
       log: logInto(warnings),
+      room: places.room ?? createDiskRoom([folder], { onChange: () => {} }),
     },
     {
       hostname: 'executor1',
@@ -241,7 +243,7 @@ interface Waiting {
   readonly taken: TakenBuild;
 }
 
-function createTestQueue(folder: string) {
+function createTestQueue(logDir: string) {
   const waiting: Waiting[] = [];
   let wake: (() => void) | undefined;
 
@@ -267,7 +269,7 @@ function createTestQueue(folder: string) {
       const events: BuildEvent[] = [];
       let cancelledAt: Nanoseconds | undefined;
       const { promise, resolve } = Promise.withResolvers<Ended>();
-      const path = logPathOf(join(folder, 'logs'), request.uuid);
+      const path = logPathOf(logDir, request.uuid);
       waiting.push({
         taken: {
           request,
@@ -276,7 +278,7 @@ function createTestQueue(folder: string) {
           cancelledAt: () => cancelledAt,
           report: async event => void events.push(event),
           complete: async (result, spans) => {
-            resolve({ result, spans, events, log: await readFile(path, 'utf8') });
+            resolve({ result, spans, events, log: await readFile(path, 'utf8').catch(() => '') });
             return 'whole';
           },
         },

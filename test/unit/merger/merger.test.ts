@@ -36,8 +36,8 @@ function queueOf(first: readonly MergerRequest[]) {
       }
       outcomes.set(request.uuid, outcome);
     },
-    async again() {
-      attempts.set(request.uuid, (attempts.get(request.uuid) ?? 1) + 1);
+    async again(attempt) {
+      attempts.set(request.uuid, attempt);
       waiting.push(request);
       wake?.();
     },
@@ -67,6 +67,7 @@ function queueOf(first: readonly MergerRequest[]) {
   };
 }
 
+const ROOM = { trouble: async () => undefined, found: async () => {} };
 const log = { info: vi.fn(), warn: vi.fn(), child: () => log };
 
 describe('the merger', () => {
@@ -83,7 +84,7 @@ describe('the merger', () => {
       configFilesRequest('lib', { branches: ['main'] }),
     ];
     const queue = queueOf(requests);
-    const merger = createMerger({ ...stage.deps, requests: queue, log });
+    const merger = createMerger({ ...stage.deps, requests: queue, log, room: ROOM });
     await vi.waitUntil(() => queue.outcomes.size === requests.length, { timeout: 20_000 });
     await merger.close();
     expect(requests.map(({ uuid }) => queue.outcomes.get(uuid)?.kind)).toEqual([
@@ -101,7 +102,7 @@ describe('the merger', () => {
     const request = repoStateRequest([{ project: key('app'), branches: [] }]);
     const queue = queueOf([request]);
     queue.refuseNext(1);
-    const merger = createMerger({ ...stage.deps, requests: queue, log });
+    const merger = createMerger({ ...stage.deps, requests: queue, log, room: ROOM });
     await vi.waitUntil(() => queue.outcomes.size === 1, { timeout: 20_000 });
     await merger.close();
     expect(queue.outcomes.get(request.uuid)).toMatchObject({
@@ -118,7 +119,7 @@ describe('the merger', () => {
     const [hopeless, later] = [state(), state()];
     const queue = queueOf([hopeless]);
     queue.refuseNext(2);
-    const merger = createMerger({ ...stage.deps, requests: queue, log });
+    const merger = createMerger({ ...stage.deps, requests: queue, log, room: ROOM });
     await vi.waitUntil(() => queue.dropped.includes(hopeless.uuid), { timeout: 20_000 });
     queue.put(later);
     await vi.waitUntil(() => queue.outcomes.has(later.uuid), { timeout: 20_000 });
@@ -129,7 +130,7 @@ describe('the merger', () => {
     await (await stage.host('app')).commit({ files: { a: '1' } });
     const request = repoStateRequest([{ project: key('app'), branches: [] }]);
     const queue = queueOf([request]);
-    const merger = createMerger({ ...stage.deps, requests: queue, log });
+    const merger = createMerger({ ...stage.deps, requests: queue, log, room: ROOM });
     await new Promise(resolve => setImmediate(resolve));
     await merger.close();
     expect(queue.outcomes.get(request.uuid)?.kind).toBe('repo-state');
@@ -142,7 +143,7 @@ describe('the merger', () => {
       ...stage.cache,
       repository: () => Promise.reject(new Error('disk full at https://user:secret@host/x')),
     };
-    const merger = createMerger({ ...stage.deps, repositories: broken, requests: queue, log });
+    const merger = createMerger({ ...stage.deps, repositories: broken, requests: queue, log, room: ROOM });
     await vi.waitUntil(() => queue.outcomes.size === 1, { timeout: 20_000 });
     await merger.close();
     expect(queue.outcomes.get(request.uuid)).toMatchObject({ kind: 'failed', retryable: true });
@@ -158,7 +159,7 @@ describe('the merger', () => {
       return Promise.reject(new OverBudget('time', 'its tree could not be read within 120 s'));
     };
     const deps = { ...stage.deps, repositories: { ...stage.cache, repository } };
-    const merger = createMerger({ ...deps, requests: queue, log });
+    const merger = createMerger({ ...deps, requests: queue, log, room: ROOM });
     await vi.waitUntil(() => queue.outcomes.size === 1, { timeout: 20_000 });
     await merger.close();
     expect(tries).toBe(2);

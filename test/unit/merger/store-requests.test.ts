@@ -49,7 +49,12 @@ afterEach(async () => {
 
 function start(): void {
   const requests = createStoreRequests({ store, paths, queue, clock: stage.deps.clock, worker: 'merger-1' });
-  merger = createMerger({ ...stage.deps, requests, log });
+  merger = createMerger({
+    ...stage.deps,
+    requests,
+    log,
+    room: { trouble: async () => undefined, found: async () => {} },
+  });
 }
 
 const isEmpty = async () => (await queue.overview()).names.length === 0;
@@ -160,7 +165,7 @@ describe('the merger on a store', () => {
     expect(first.map(({ request, attempt }) => [request.uuid, attempt])).toEqual([[suspect.uuid, 2]]);
     const then = await requests.claim(64, signal);
     expect(then.map(({ request }) => request.uuid)).toEqual(others.map(({ uuid }) => uuid));
-    await first[0]?.again();
+    await first[0]?.again(3);
     expect((await requests.claim(64, signal)).map(({ attempt }) => attempt)).toEqual([3]);
   });
 });

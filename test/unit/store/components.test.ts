@@ -129,7 +129,7 @@ describe('the registry', () => {
     const first = await registerComponent(a, paths, 'executor', executor('linux'));
     await registerComponent(b, paths, 'executor', { ...executor('gpu'), host: 'a before c' });
     await registerComponent(b, paths, 'scheduler', { ...executor(), host: 'x' });
-    await first.say('paused');
+    await first.say({ state: 'paused' });
     await eventually(() => all.list().length === 3 && all.list()[1]?.state === 'paused');
     expect(all.list().map(({ id, state, host }) => `${id} ${state} ${host}`)).toEqual([
       'scheduler-0 running x',
@@ -139,9 +139,9 @@ describe('the registry', () => {
     expect(changes).toBeGreaterThan(0);
     await b.close();
     await eventually(() => all.list().length === 1);
-    await expect(first.say('paused')).resolves.toBeUndefined();
+    await expect(first.say({ state: 'paused' })).resolves.toBeUndefined();
     await a.close();
-    await expect(first.say('running')).rejects.toMatchObject({ code: 'SessionExpired' });
+    await expect(first.say({ state: 'running' })).rejects.toMatchObject({ code: 'SessionExpired' });
     expect(errors).toEqual([]);
   });
 
@@ -154,7 +154,7 @@ describe('the registry', () => {
       session.beforeMulti = () => {};
       await askComponent(server.connect(), paths, me.id, 'paused');
     };
-    await me.say('stopping');
+    await me.say({ state: 'stopping' });
     using all = await openComponents(store, paths, error => errors.push(error));
     expect(all.list()).toMatchObject([{ state: 'stopping', wanted: 'paused' }]);
     await eventually(() => wishes.join() === 'paused');

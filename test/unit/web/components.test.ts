@@ -37,6 +37,7 @@ describe('/api/components', () => {
           labels: ['linux'],
           address: 'http://ci2:9443',
           wanted: 'paused',
+          trouble: null,
         },
       },
     ]);
