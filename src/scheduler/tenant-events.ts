@@ -241,7 +241,9 @@ async function triggerOperations(
   const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver);
   const wanted = matches.filter(match => match.matched);
   const { records, queries } =
-    wanted.length > 0 ? await missingRecords(trigger.change, deps, signal) : NOTHING_ASKED;
+    wanted.length > 0
+      ? await missingRecords(trigger.change, trigger.receivedAt, deps, signal)
+      : NOTHING_ASKED;
   const origin = { span: rootSpanOf(event.uuid), sampled: trigger.sampled };
   const updates =
     trigger.change.kind === 'change' ? updateOperations(trigger.change.key, event, origin, deps) : [];

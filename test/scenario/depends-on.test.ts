@@ -74,3 +74,16 @@ story(
     expect(await world.landed('org/project1')).toEqual([]);
   },
 );
+
+story(
+  'an approval of a dependency in another project counts although its webhook was lost',
+  { layout: classicLayout() },
+  async world => {
+    const commit = await world.propose('B', { project: 'org/project2' });
+    await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/B' });
+    await world.developer('org/project2').push(commit, 'refs/heads/gate/master/B');
+    await world.approve('A');
+    await world.runs('project-merge: B');
+    expect(world.queued()).toEqual(['B', 'A']);
+  },
+);
