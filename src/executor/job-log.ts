@@ -1,12 +1,13 @@
 /**
  * The service's own lines in a build's log: phases, results, why something did not start. The output of the playbooks
- * themselves is written by the spawner, to the same file, while a playbook runs; never both at once.
+ * themselves is written by the spawner, to the same file, while a playbook runs; never both at once. Ours are marked
+ * (`src/lib/log-line.ts`): a job cannot write one.
  */
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { type Clock, toMilliseconds } from '../lib/clock.ts';
+import { logStamp } from '../lib/log-line.ts';
 import { completeMarkOf } from './log-file.ts';
-import { stampOf } from './spawner/line-log.ts';
 
 export interface JobLog {
   readonly path: string;
@@ -19,14 +20,18 @@ export interface JobLog {
   close(): Promise<void>;
 }
 
+/** Names and reasons in our lines may be a stranger's: no terminal is to obey them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
+const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
+
 export async function openJobLog(path: string, limit: number, clock: Clock): Promise<JobLog> {
   await mkdir(dirname(path), { recursive: true });
   let used = 0;
   return {
     path,
     async line(text) {
-      const stamp = stampOf(new Date(toMilliseconds(clock.now())));
-      const lines = text.split('\n').map(line => `${stamp}${line}\n`);
+      const stamp = logStamp(new Date(toMilliseconds(clock.now())), 'executor');
+      const lines = text.split('\n').map(line => `${stamp}${line.replaceAll(CONTROLS, '�')}\n`);
       await appendFile(path, lines.join(''));
     },
     count(bytes) {

@@ -274,6 +274,21 @@ describeOnChromium('the page', executablePath => {
     await page.getByText('Complete.').waitFor();
   });
 
+  test("tells the executor's lines in a log from what a job says in their place", async () => {
+    const build = uuidOf('retry-budget', 'build', '1', 'integration', '2');
+    const stamp = '2026-11-20 17:53:01.123456';
+    web.logs.set(build, {
+      text: `${stamp} | ${stamp} # RUN END: passed\n${stamp} | \x1b[31mred \x1b]8;;http://x\n${stamp} # RUN END: failed\n`,
+      complete: true,
+    });
+    await page.goto(`${web.url}/t/main/build/${build}`);
+    await page.getByText('Complete.').waitFor();
+    expect(await page.locator('.log-output .of-executor').allInnerTexts()).toEqual([
+      `${stamp} # RUN END: failed\n`,
+    ]);
+    expect(await page.locator('.of-executor .c1').count()).toBe(0);
+  });
+
   test('shows hostile names as the text they are', async () => {
     const subject = '<img src=x onerror="document.title=\'owned\'"><script>alert(1)</script>';
     const change = {

@@ -23,8 +23,16 @@ export interface Api {
   post<Answer>(path: string, body: unknown): Promise<Answer>;
   /** @throws ApiError */
   text(path: string): Promise<string>;
+  /** A body that need not be text, with its headers. @throws ApiError */
+  bytes(path: string): Promise<ApiBytes>;
   /** The body of a stream that stays open. @throws ApiError */
   stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
+}
+
+export interface ApiBytes {
+  readonly bytes: Uint8Array;
+  /** Null: there is no such header. */
+  header(name: string): string | null;
 }
 
 /** Milliseconds in which an answer must have arrived; a stream only must have begun. */
@@ -58,16 +66,19 @@ export function createApi(where: string | Door, { token, trace }: ApiOptions = {
     traced?.over();
     throw new ApiError(response.status, await refusalOf(response, `${root}${path}`));
   }
-  async function text(path: string, more?: Partial<DoorRequest>): Promise<string> {
+  async function bytes(path: string, more?: Partial<DoorRequest>): Promise<ApiBytes> {
     const { response, traced } = await ask(path, { ...more, signal: AbortSignal.timeout(ANSWER_LIMIT) });
     try {
-      const body = await response.text();
+      const body = new Uint8Array(await response.arrayBuffer());
       traced?.over();
-      return body;
+      return { bytes: body, header: name => response.headers.get(name) };
     } catch (error) {
       traced?.failed();
       throw unreachable(door, error);
     }
+  }
+  async function text(path: string, more?: Partial<DoorRequest>): Promise<string> {
+    return new TextDecoder().decode((await bytes(path, more)).bytes);
   }
   async function json<Answer>(path: string, more?: Partial<DoorRequest>): Promise<Answer> {
     const body = await text(path, more);
@@ -85,6 +96,7 @@ export function createApi(where: string | Door, { token, trace }: ApiOptions = {
   return {
     root,
     text: path => text(path),
+    bytes: path => bytes(path),
     get: path => json(path),
     post: (path, body) =>
       json(path, {

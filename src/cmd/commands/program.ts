@@ -17,6 +17,7 @@ import { addDelaysCommand } from './delays.ts';
 import { addDequeueCommand } from './dequeue.ts';
 import { addExplainCommand } from './explain.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
+import { addLogCommand } from './log.ts';
 import { addStatusCommand } from './status.ts';
 import { addStoreCommands } from './store.ts';
 import { addTraceCommand } from './trace.ts';
@@ -32,6 +33,7 @@ Examples:
   gatehouse why acme/app master/login
   gatehouse trace acme/app master/login --follow
   gatehouse delays gate --since 24h
+  gatehouse log 3832c7a4d82fbf2e6cc9850569e5ce9b --follow
 
 "gatehouse help <command>" tells more of each. Commands that ask the service find it at $GATEHOUSE_URL.`;
 
@@ -102,6 +104,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   addTraceCommand(program, io, done);
   addExplainCommand(program, io, done);
   addDelaysCommand(program, io, done);
+  addLogCommand(program, io, done);
   addWhyCommand(program, io, done);
   addDequeueCommand(program, io, done);
   addComponentCommands(program, io, done);

@@ -1,12 +1,13 @@
 /**
  * A log file that grows line by line while somebody reads it: every line starts with the time it ended, and at `limit`
- * bytes a marker takes the place of the rest.
+ * bytes a line of the executor's takes the place of the rest (`src/lib/log-line.ts`).
  *
  *     2026-11-20 17:53:01.123456 | make: Entering directory '/build/src/example.org/app'
  *
  * Bytes are kept as they are (a log may be any encoding), but for carriage returns before a newline.
  */
 import { type FileHandle, open } from 'node:fs/promises';
+import { logStamp } from '../../lib/log-line.ts';
 
 const NEWLINE = 0x0a;
 /** A line that never ends is cut here, so that it neither fills memory nor stays invisible. */
@@ -34,11 +35,12 @@ export async function openLineLog(path: string, limit: number, now: () => Date):
   async function append(lines: readonly Buffer[]): Promise<void> {
     if (full || lines.length === 0) return;
     last = Buffer.from(lines.at(-1) ?? '');
-    const stamp = stampOf(now());
+    const time = now();
+    const stamp = Buffer.from(logStamp(time, 'job'));
     let bytes = Buffer.concat(lines.flatMap(line => [stamp, line, Buffer.from('\n')]));
     if (written + bytes.length > limit) {
       full = true;
-      bytes = Buffer.concat([bytes.subarray(0, Math.max(0, limit - written)), marker(stamp, limit)]);
+      bytes = Buffer.concat([bytes.subarray(0, Math.max(0, limit - written)), marker(time, limit)]);
     }
     written += bytes.length;
     await file.appendFile(bytes);
@@ -82,15 +84,7 @@ function withoutReturn(line: Buffer): Buffer {
   return line.at(-1) === 0x0d ? line.subarray(0, -1) : line;
 }
 
-/** `2026-11-20 17:53:01.123456 | ` as Zuul writes it, in UTC. */
-export function stampOf(time: Date): Buffer {
-  return Buffer.from(`${time.toISOString().replace('T', ' ').replace('Z', '000')} | `);
-}
-
-function marker(stamp: Buffer, limit: number): Buffer {
-  return Buffer.concat([
-    Buffer.from('\n'),
-    stamp,
-    Buffer.from(`[output cut here: the limit of ${limit} bytes per build is reached]\n`),
-  ]);
+function marker(time: Date, limit: number): Buffer {
+  const stamp = logStamp(time, 'executor');
+  return Buffer.from(`\n${stamp}[output cut here: the limit of ${limit} bytes per build is reached]\n`);
 }

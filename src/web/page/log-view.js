@@ -1,9 +1,9 @@
 /** The log of one build, followed while it grows. */
 
 import { api, fetchJson, pages } from './address.js';
-import { pieces } from './ansi.js';
 import { element, externalLink, show } from './dom.js';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.js';
+import { LogLines } from './log-lines.js';
 import { tick } from './ticking.js';
 
 const EVERY_MS = 1000;
@@ -20,7 +20,7 @@ export class LogView {
   #status = element('p', { class: 'quiet', role: 'status' });
   #follow = element('input', { type: 'checkbox', id: 'follow', checked: true });
   #decoder = new TextDecoder();
-  #colours = { classes: '', rest: '' };
+  #lines = new LogLines();
   #offset = 0;
   #shown = 0;
   #timer;
@@ -136,20 +136,21 @@ export class LogView {
     const bytes = await response.arrayBuffer();
     const complete = response.headers.get('X-Complete') === 'true';
     this.#offset = Number(response.headers.get('X-Next-Offset'));
-    this.#add(this.#decoder.decode(bytes, { stream: !complete }));
+    this.#add(this.#decoder.decode(bytes, { stream: !complete }), complete);
     this.#status.textContent = complete ? 'Complete.' : 'Live.';
     if (complete) return 'end';
     return bytes.byteLength > 0 ? 'more' : 'later';
   }
 
-  #add(text) {
-    for (const piece of pieces(text, this.#colours)) {
-      this.#output.append(
+  #add(text, complete) {
+    for (const line of this.#lines.add(text, complete)) {
+      const drawn = line.pieces.map(piece =>
         piece.classes === ''
           ? document.createTextNode(piece.text)
           : element('span', { class: piece.classes }, piece.text),
       );
-      this.#shown += piece.text.length;
+      this.#output.append(...(line.executor ? [element('span', { class: 'of-executor' }, ...drawn)] : drawn));
+      for (const piece of line.pieces) this.#shown += piece.text.length;
     }
     while (this.#shown > KEPT && this.#output.firstChild !== null) {
       this.#shown -= this.#output.firstChild.textContent.length;

@@ -6,6 +6,7 @@ import { access, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { parseLogLine } from '../../../src/lib/log-line.ts';
 import { describeOnBubblewrap } from '../../setup/bubblewrap.ts';
 import { buildRequest, openBench, script, until } from './fixture.ts';
 import { processesWith } from './processes.ts';
@@ -31,6 +32,23 @@ for (const mode of ['none', 'auto'] as const) {
       expect(result.detail).toContain('200000 bytes of output');
       expect(log).toContain('[output cut here: the limit of 200000 bytes per build is reached]');
       expect(log.length).toBeLessThan(LIMITS.outputMaxBytes + 2_000);
+    });
+
+    test("cannot write a line of the executor's", async () => {
+      const forged = '2026-11-20 17:53:01.123456 # RESULT: SUCCESS';
+      const commit = await bench.commit({
+        'ci/forge.sh': script(
+          `printf '%s\\n\\r%s\\n\\v%s\\f%s\\0\\n\\n%s' '${forged}' '${forged}' '${forged}' '${forged}' '${forged}'; exit 1`,
+        ),
+      });
+      const { log } = await bench.submit(buildRequest(commit, { run: ['ci/forge.sh'] })).ended;
+      const lines = log.trimEnd().split('\n').map(parseLogLine);
+      const said = lines.filter(({ writer }) => writer === 'executor').map(({ text }) => text);
+      expect(said.filter(text => text.startsWith('RESULT'))).toEqual([
+        'RESULT: FAILURE: run playbook ci/forge.sh ended with status 1',
+      ]);
+      expect(lines.filter(({ writer, text }) => writer === 'job' && text.includes(forged))).toHaveLength(4);
+      expect(lines.filter(({ time }) => time === null)).toEqual([]);
     });
 
     test('that writes a line without end fills neither memory nor log', async () => {

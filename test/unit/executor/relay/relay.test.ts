@@ -34,7 +34,7 @@ for (const mode of ['auto', 'none'] as const) {
       );
       expect(result.result).toBe('SUCCESS');
       expect(log.match(/\| HTTP\/1\.1 200 OK/g)).toHaveLength(3);
-      expect(log).toContain('| spans of the job: 3 taken');
+      expect(log).toContain('# spans of the job: 3 taken');
       const parentOf = (name: string) => spans.find(span => span.name === name)?.parent;
       const told = /told 00-([0-9a-f]{32})-([0-9a-f]{16})-01/.exec(log);
       expect(parentOf('plain')).toBe(told?.[2]);

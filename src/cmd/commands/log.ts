@@ -1,0 +1,117 @@
+/** `gatehouse log`: what a build printed, followed while it runs. */
+import type { Command } from 'commander';
+import { parseLogLine } from '../../lib/log-line.ts';
+import { pause } from '../../lib/pause.ts';
+import { ApiError } from '../client/api.ts';
+import type { Io } from '../terminal/io.ts';
+import { createLineSplitter, createLogFilter, type LogFilter } from '../terminal/log-filter.ts';
+import { type Refused, refused } from './refused.ts';
+import { type AskOptions, addAskOptions, inTenant, type Session, tenantPath } from './session.ts';
+
+interface LogOptions extends AskOptions {
+  readonly follow?: boolean;
+  readonly raw?: boolean;
+}
+
+/** Milliseconds between two looks at a log that may grow. */
+const TICK = 1000;
+const INTERRUPTED = 130;
+
+const EXAMPLES = `
+Examples:
+  gatehouse log 3832c7a4d82fbf2e6cc9850569e5ce9b
+  gatehouse log https://gate.example.org/t/acme/build/3832c7a4d82fbf2e6cc9850569e5ce9b --follow
+  gatehouse log 3832c7a4d82fbf2e6cc9850569e5ce9b --json | jq -r 'select(.writer == "executor").text'
+
+Lines with # are the executor's, those with | the job's; no job can write one with #. Of what a terminal would obey only colours are kept;
+--raw gives the text as it is: for files, not for terminals.`;
+
+export function addLogCommand(program: Command, io: Io, done: (status: number) => void): void {
+  addAskOptions(program.command('log'))
+    .summary('show what a build printed')
+    .description('Shows the log of a build: the output of its playbooks, and what the executor says of them.')
+    .argument('<build>', 'uuid of the build, or the address of its page')
+    .option('-f, --follow', 'go on until the build has ended')
+    .option('--raw', 'the text as it is, terminal sequences included')
+    .addHelpText('after', EXAMPLES)
+    .action(async (build: string, options: LogOptions) =>
+      done(await inTenant(io, options, session => log(session, build, options))),
+    );
+}
+
+async function log(session: Session, build: string, options: LogOptions): Promise<number | Refused> {
+  const uuid = /(?:^|\/)([0-9a-f]{32})(?:[/?#]|$)/.exec(build)?.[1];
+  if (uuid === undefined) return refused(`"${build}" is no uuid of a build, nor the address of its page`);
+  const { io } = session;
+  const interrupted = io.interrupted();
+  const out = outputOf(session, options);
+  for (let offset = 0; ; ) {
+    const piece = await readPiece(session, uuid, offset);
+    if (piece === 'absent') {
+      const ended = await hasEnded(session, uuid);
+      if (options.follow !== true || ended)
+        return refused(`there is no log of build ${uuid}${ended ? '' : ' yet; --follow waits for it'}`);
+    } else {
+      offset = piece.next;
+      await write(io, out.lines(piece.bytes));
+      const over = piece.complete || (piece.bytes.length === 0 && options.follow !== true);
+      if (over) {
+        await write(io, out.end());
+        return 0;
+      }
+      if (piece.bytes.length > 0) continue;
+    }
+    await pause(TICK, interrupted);
+    if (interrupted.aborted) return INTERRUPTED;
+  }
+}
+
+interface Piece {
+  readonly bytes: Uint8Array;
+  readonly next: number;
+  /** Nothing comes after it. */
+  readonly complete: boolean;
+}
+
+/** @throws ApiError */
+async function readPiece(session: Session, uuid: string, offset: number): Promise<Piece | 'absent'> {
+  try {
+    const { bytes, header } = await session.api.bytes(
+      tenantPath(session, `build/${uuid}/log?offset=${offset}`),
+    );
+    const next = Number(header('x-next-offset') ?? Number.NaN);
+    if (!Number.isSafeInteger(next))
+      throw new ApiError(0, `${session.api.root} did not answer with a log; is Gatehouse there?`);
+    return { bytes, next, complete: header('x-complete') === 'true' };
+  } catch (error) {
+    if (error instanceof ApiError && error.status === 404) return 'absent';
+    throw error;
+  }
+}
+
+/** @throws ApiError where there is no such build. */
+async function hasEnded(session: Session, uuid: string): Promise<boolean> {
+  const build = await session.api.get<{ readonly result: string | null }>(
+    tenantPath(session, `build/${uuid}`),
+  );
+  return build.result !== null;
+}
+
+function outputOf(session: Session, { raw }: LogOptions): LogFilter {
+  const split = createLineSplitter();
+  if (raw === true) return split;
+  if (!session.json) return createLogFilter(session.look());
+  const asJson = (line: string) => JSON.stringify(parseLogLine(line));
+  return { lines: bytes => split.lines(bytes).map(asJson), end: () => split.end().map(asJson) };
+}
+
+/** Waits where the reader is slower than we are. */
+async function write(io: Io, lines: readonly string[]): Promise<void> {
+  if (lines.length === 0) return;
+  const taken = io.stdout.write(`${lines.join('\n')}\n`);
+  if (taken === false)
+    await new Promise<void>(resolve => {
+      if (io.stdout.once === undefined) resolve();
+      else io.stdout.once('drain', resolve);
+    });
+}

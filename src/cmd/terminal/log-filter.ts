@@ -1,0 +1,81 @@
+/**
+ * A build's log for a terminal. What a job printed reaches a person's terminal only as text and, where wanted, colours: titles, links, the
+ * clipboard (OSC 52), cursor moves and everything else a terminal would obey are dropped. Lines of the executor stand apart.
+ *
+ *     const filter = createLogFilter({ colour: true });
+ *     for (const line of filter.lines(bytes)) print(line);
+ *     for (const line of filter.end()) print(line);        // one without a newline
+ */
+import { type LogLine, parseLogLine } from '../../lib/log-line.ts';
+import { painter } from '../../tracing/ansi.ts';
+
+const SEQUENCES = {
+  colour: String.raw`\x1b\[[0-9;:]*m`,
+  otherCsi: String.raw`(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?`,
+  /** OSC, DCS, SOS, PM, APC: up to their end, or that of the line. */
+  text: String.raw`(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?`,
+  otherEscape: String.raw`\x1b[ -/]*[0-~]?`,
+  /** Those that turn the direction of text, too: a line would not read as it is. */
+  control: String.raw`[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]`,
+} as const;
+const ANY = new RegExp(Object.values(SEQUENCES).join('|'), 'g');
+const COLOUR = new RegExp(`^${SEQUENCES.colour}$`);
+const RESET = '\u001b[0m';
+
+/** A line longer than the executor writes any. */
+const LONGEST = 65_536;
+
+export interface LogFilter {
+  /** The lines that are whole by now, without newline. */
+  lines(bytes: Uint8Array): readonly string[];
+  /** What is left when no more comes. */
+  end(): readonly string[];
+}
+
+export function createLogFilter({ colour }: { readonly colour: boolean }): LogFilter {
+  const split = createLineSplitter();
+  const show = (line: string) => shownLine(parseLogLine(line), colour);
+  return {
+    lines: bytes => split.lines(bytes).map(show),
+    end: () => split.end().map(show),
+  };
+}
+
+/** The same lines, before anything is dropped. */
+export function createLineSplitter(): { lines(bytes: Uint8Array): string[]; end(): string[] } {
+  const decoder = new TextDecoder();
+  let rest = '';
+  return {
+    lines(bytes) {
+      const parts = (rest + decoder.decode(bytes, { stream: true })).split('\n');
+      rest = parts.pop() ?? '';
+      if (rest.length > LONGEST) parts.push(rest);
+      if (rest.length > LONGEST) rest = '';
+      return parts;
+    },
+    end() {
+      const last = rest + decoder.decode();
+      rest = '';
+      return last === '' ? [] : [last];
+    },
+  };
+}
+
+function shownLine({ time, writer, text }: LogLine, colour: boolean): string {
+  const paint = painter(colour);
+  if (time === null) return safeText(text, colour);
+  if (writer === 'executor') return paint(`${time} # ${safeText(text, false)}`, 'cyan');
+  return `${paint(time, 'dim')} | ${safeText(text, colour)}`;
+}
+
+/** @param colour false: colours are dropped as well. */
+function safeText(text: string, colour: boolean): string {
+  let painted = false;
+  const safe = text.replaceAll(ANY, sequence => {
+    if (!colour || !COLOUR.test(sequence)) return '';
+    painted = true;
+    return sequence;
+  });
+  // No colour of one line reaches the next, which may be the executor's.
+  return painted ? `${safe}${RESET}` : safe;
+}
