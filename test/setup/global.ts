@@ -1,5 +1,5 @@
 /**
- * Before the first test: a real ZooKeeper, Ansible, bubblewrap and Chromium, for those that want them. Each is looked for, and installed
+ * Before the first test: a real ZooKeeper, Ansible, bubblewrap, Chromium and nginx, for those that want them. Each is looked for, and installed
  * where that is possible; of ZooKeeper one server is started for the whole run, and tests keep apart by a root node each. What
  * cannot be had: one line says why, and the tests that need it are skipped by name. The last lines of the run count them; as root
  * on Debian they fail the run (`skipped-tests.ts`).
@@ -11,12 +11,14 @@ import { startZooKeeper } from '../fake/zookeeper/server.ts';
 import { findOrInstallAnsible } from './find-ansible.ts';
 import { findOrInstallBubblewrap } from './find-bubblewrap.ts';
 import { findOrInstallChromium } from './find-chromium.ts';
+import { findOrInstallNginx } from './find-nginx.ts';
 import {
   absent,
   declined,
   ON_ANSIBLE,
   ON_BUBBLEWRAP,
   ON_CHROMIUM,
+  ON_NGINX,
   ON_REAL_ZOOKEEPER,
   type ProvidedProgram,
 } from './provided.ts';
@@ -42,6 +44,7 @@ const PROGRAMS = [
     files: /\/test\/e2e\/page/,
     find: findOrInstallChromium,
   },
+  { key: 'nginx', what: 'nginx', mark: ON_NGINX, files: /nginx/, find: findOrInstallNginx },
 ] as const satisfies readonly {
   readonly key: string;
   readonly what: string;

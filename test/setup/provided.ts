@@ -31,6 +31,7 @@ declare module 'vitest' {
     ansible: ProvidedProgram;
     bubblewrap: ProvidedProgram;
     chromium: ProvidedProgram;
+    nginx: ProvidedProgram;
   }
 }
 
@@ -45,6 +46,9 @@ export const ON_BUBBLEWRAP = '(bubblewrap)';
 
 /** In the name of each test that needs a browser. */
 export const ON_CHROMIUM = '(Chromium)';
+
+/** In the name of each test that needs a reverse proxy. */
+export const ON_NGINX = '(nginx)';
 
 /** @param variable e.g. `GATEHOUSE_TEST_ANSIBLE`. */
 export function declined(variable: string): AbsentTool {
