@@ -33,7 +33,7 @@ export function recordGit(git: ProjectGit, project: ProjectKey, clock: Pick<Cloc
     subject: `${query} ${projectIdOf(project).name}`,
     startedAt,
     endedAt,
-    facts: { query, project, ...facts },
+    facts: { query, project, connection: projectIdOf(project).connection, ...facts },
   });
 
   async function asked<T>(

@@ -58,8 +58,8 @@ export async function fetchProject(
     async () => fetchInto(await deps.repositories.repository(connection, name), remote, needs),
     result =>
       result.kind === 'failed'
-        ? { result: 'FAILURE', facts: { project } }
-        : { facts: { project, refs: needs.commits.length + result.tips.size } },
+        ? { result: 'FAILURE', facts: { project, connection } }
+        : { facts: { project, connection, refs: needs.commits.length + result.tips.size } },
   );
 }
 

@@ -104,7 +104,7 @@ function queryOf(key: ChangeKey, startedAt: Nanoseconds, endedAt: Nanoseconds): 
     subject: 'change',
     startedAt,
     endedAt,
-    facts: { query: 'change', change: key },
+    facts: { query: 'change', change: key, connection: connectionOfKey(key) },
   };
 }
 

@@ -84,7 +84,16 @@ const CULPRIT: readonly AttributeKey[] = [
 const BUILD: readonly AttributeKey[] = [...TASK, ...WORKER, 'buildsetId', 'buildId', 'job', 'attempt'];
 const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'project', 'connection'];
 const REQUEST: readonly AttributeKey[] = [...VCS, ...WORKER, 'buildsetId', 'outcome', 'conflictFiles'];
-const HOST_REPORT: readonly AttributeKey[] = [...VCS, 'action', 'outcome', 'reason', 'connection', 'tries'];
+const SERVER: readonly AttributeKey[] = ['serverAddress', 'serverPort'];
+const HOST_REPORT: readonly AttributeKey[] = [
+  ...VCS,
+  ...SERVER,
+  'action',
+  'outcome',
+  'reason',
+  'connection',
+  'tries',
+];
 const EVENT: readonly AttributeKey[] = [
   ...VCS,
   'eventType',
@@ -148,11 +157,11 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   ],
   ExecutorQueue: [...BUILD, 'outcome', 'priority', 'labels'],
   JobExecution: [...VCS, ...BUILD, 'cicdTaskResult', 'continuation', 'linkContinuesIn', 'linkContinuedFrom'],
-  FetchRefs: [...STEP, 'refs', 'bytes'],
+  FetchRefs: [...STEP, ...SERVER, 'refs', 'bytes'],
   MergeChanges: [...STEP, 'changes', 'branch'],
   ReadConfig: [...STEP, 'files', 'branches', 'cached'],
   BuildRepoUpdateLock: STEP,
-  BuildRepoUpdate: [...STEP, 'refs', 'bytes', 'cached'],
+  BuildRepoUpdate: [...STEP, ...SERVER, 'refs', 'bytes', 'cached'],
   BuildCloneRepo: [...STEP, 'bytes', 'cached'],
   BuildMergeChanges: [...STEP, 'changes', 'cached', 'commit'],
   BuildSetRepoState: [...STEP, 'branch', 'commit'],
@@ -172,7 +181,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   EventQueued: ['connection'],
   EventProcess: ['connection', 'tries'],
   EventForward: ['connection', 'tenants'],
-  HostQuery: ['connection', 'project', 'change', 'query', 'refs', 'changes'],
+  HostQuery: [...SERVER, 'connection', 'project', 'change', 'query', 'refs', 'changes'],
   TenantEvent: EVENT,
   Reconfigure: ['layoutVersion', 'reason', 'project', 'errors'],
   InternalEvent: EVENT,
@@ -180,7 +189,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   Sweep: ['removed', 'settled', 'subject', 'reason'],
   CacheCleanup: ['removed', 'subject'],
   Command: ['command', 'exitCode'],
-  CommandRequest: ['httpMethod', 'httpStatus', 'urlPath', 'serverAddress', 'serverPort'],
+  CommandRequest: ['httpMethod', 'httpStatus', 'urlPath', ...SERVER],
 };
 
 function namesFor(kind: SpanKind): ReadonlyMap<string, string> {

@@ -11,6 +11,25 @@
 const SCP_LIKE = /^(?:[^@/:]+@)?([\w.-]+):(?!\/\/)(.+)$/;
 const PUBLIC = new Set(['http:', 'https:', 'ssh:']);
 
+/** Where calls to a repository go; a path is on this machine. */
+export interface ServerAddress {
+  readonly address: string;
+  /** Undefined: the protocol's own. */
+  readonly port: number | undefined;
+}
+
+/**
+ *     https://git.example.org:8443/acme/app  →  { address: 'git.example.org', port: 8443 }
+ *     /srv/git/acme/app                      →  { address: 'localhost', port: undefined }
+ */
+export function serverOfRemote(remote: string): ServerAddress {
+  const [, scpHost] = SCP_LIKE.exec(remote) ?? [];
+  const url = scpHost === undefined ? URL.parse(remote) : null;
+  const address = scpHost ?? url?.hostname;
+  if (address === undefined || address === '') return { address: 'localhost', port: undefined };
+  return { address, port: Number(url?.port) || undefined };
+}
+
 export function publicRepositoryUrl(remote: string): string | undefined {
   const [, host, path] = SCP_LIKE.exec(remote) ?? [];
   const text =

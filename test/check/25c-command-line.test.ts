@@ -77,7 +77,7 @@ story(
     expect(request).toMatchObject({
       traceId: command.traceId,
       parentSpanId: command.spanId,
-      name: `POST /api/tenant/${TENANT}/project/org/project/dequeue`,
+      name: 'POST /api/tenant/{}/project/{}/dequeue',
     });
     // A child that ends after its parent would be moved.
     expect(event).toMatchObject({ parentSpanId: null, links: [{ traceId: command.traceId }] });

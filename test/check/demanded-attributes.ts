@@ -3,8 +3,19 @@ import type { SinkSpan } from '../fake/otlp-sink.ts';
 
 /** Runs, and what somebody else asked for. Spans named for a driver end in `Event`. */
 export const SERVERS: ReadonlySet<string> = new Set(['QueueItem']);
-/** What the command line asks. */
-export const CLIENTS: ReadonlySet<string> = new Set(['Command', 'CommandRequest']);
+/** Calls: of the command line to the service, and of the service to code hosts. */
+export const CLIENTS: ReadonlySet<string> = new Set([
+  'Command',
+  'CommandRequest',
+  'HostQuery',
+  'FetchRefs',
+  'BuildRepoUpdate',
+  'HostReport',
+  'HostMerge',
+]);
+/** Work put into a queue, and taken from one. */
+export const PRODUCERS: ReadonlySet<string> = new Set(['Merge', 'RepoState', 'ExecutorQueue', 'EventQueued']);
+export const CONSUMERS: ReadonlySet<string> = new Set(['MergerJob', 'JobExecution', 'EventProcess']);
 
 /** They name an item they did something to, and are no part of it. */
 export const ABOUT_ITEMS: ReadonlySet<string> = new Set(['ManagementEvent', 'InternalEvent', 'Sweep']);
@@ -91,6 +102,9 @@ export const ATTRIBUTES_OF: ReadonlyMap<string, Demand> = new Map<string, Demand
   ],
   ['ExecutorQueue', () => [...TASK, 'gatehouse.outcome']],
   ['JobExecution', () => [...TASK, ...WORKER]],
+  ...['CommandRequest', 'HostQuery', 'FetchRefs', 'BuildRepoUpdate', 'HostReport', 'HostMerge'].map(
+    (kind): [string, Demand] => [kind, () => ['server.address']],
+  ),
   ['Playbook', () => [...TASK, ...WORKER, RESULT, 'gatehouse.phase', 'gatehouse.index']],
 ]);
 

@@ -3,12 +3,22 @@
  * per problem.
  */
 import type { SinkSpan, SinkValue } from '../fake/otlp-sink.ts';
-import { ABOUT_ITEMS, ATTRIBUTES_OF, CLIENTS, ITEM_ATTRIBUTES, SERVERS } from './demanded-attributes.ts';
+import {
+  ABOUT_ITEMS,
+  ATTRIBUTES_OF,
+  CLIENTS,
+  CONSUMERS,
+  ITEM_ATTRIBUTES,
+  PRODUCERS,
+  SERVERS,
+} from './demanded-attributes.ts';
 import { kindOf } from './spans-by.ts';
 
 const INTERNAL = 1;
 const SERVER = 2;
 const CLIENT = 3;
+const PRODUCER = 4;
+const CONSUMER = 5;
 const ERROR = 2;
 /** Only people set it. */
 const OK = 1;
@@ -33,7 +43,15 @@ function kindProblems(span: SinkSpan): readonly string[] {
   // What a job made itself is of the kind it says.
   if (kind === 'JobSpan') return [];
   const isServer = SERVERS.has(kind) || kind.endsWith('Event');
-  const demanded = CLIENTS.has(kind) ? CLIENT : isServer ? SERVER : INTERNAL;
+  const demanded = CLIENTS.has(kind)
+    ? CLIENT
+    : PRODUCERS.has(kind)
+      ? PRODUCER
+      : CONSUMERS.has(kind)
+        ? CONSUMER
+        : isServer
+          ? SERVER
+          : INTERNAL;
   return span.kind === demanded ? [] : [`is of kind ${span.kind}, not ${demanded}`];
 }
 

@@ -18,6 +18,7 @@ import type { SpanRecord } from '../../model/span.ts';
 import { attributesOf } from '../../tracing/attribute-values.ts';
 import { traceparent } from '../../tracing/carrier.ts';
 import { parseTraceparent } from '../../tracing/parse-traceparent.ts';
+import { wireKindOf } from '../../tracing/wire-kind.ts';
 import type { Door } from './door.ts';
 import { routeOf } from './route-of.ts';
 
@@ -105,7 +106,7 @@ export function commandTrace({ clock, ids, environment }: CommandTraceDeps): Com
         ...parent,
         parent: from?.span.spanId ?? null,
         name: `gatehouse ${name}`,
-        kind: 'client',
+        kind: wireKindOf('Command', true),
         start: root.start,
         end,
         attributes: attributesOf('Command', {
@@ -149,7 +150,7 @@ function requestSpan(
     spanId,
     parent: command.spanId,
     name: `${method} ${routeOf(path)}`,
-    kind: 'client',
+    kind: wireKindOf('CommandRequest', false),
     start,
     end: request.end ?? now,
     attributes: attributesOf('CommandRequest', {

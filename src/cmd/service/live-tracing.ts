@@ -5,11 +5,11 @@
  *     core.tracing.adopt(settings)    // what the file says now; from here on everybody gets that
  */
 import type { Connection } from '../../driver/connection.ts';
-import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
+import { type ConnectionName, type ProjectKey, projectIdOf, projectKey } from '../../model/project.ts';
 import { buildLog, buildPage, itemPage } from '../../scheduler/pages.ts';
 import type { TracingOn, TracingSettings } from '../../settings/tracing-settings.ts';
 import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../tracing/live-tracing.ts';
-import { publicRepositoryUrl } from '../../tracing/repository-url.ts';
+import { publicRepositoryUrl, type ServerAddress, serverOfRemote } from '../../tracing/repository-url.ts';
 import { isSampled } from '../../tracing/sampling.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 
@@ -68,9 +68,15 @@ export function spanOptions(
       build: ({ tenant }, build) => buildPage(root(), tenant, build),
       log: ({ tenant }, build) => buildLog(root(), tenant, build),
     },
+    servers: new Map([...connections].map(([name, connection]) => [name, serverOf(name, connection)])),
     providers: new Map([...connections].map(([name, { driver }]) => [name, driver])),
     repositoryUrl: repositoryUrls(connections),
   };
+}
+
+/** All repositories of a connection are at one place; which one is asked for does not matter. */
+function serverOf(name: ConnectionName, connection: Pick<Connection, 'remote'>): ServerAddress {
+  return serverOfRemote(connection.remote(projectKey({ connection: name, name: 'any' })).url);
 }
 
 /** Each project's is made once: a turn asks for the same few again and again. */

@@ -2,11 +2,14 @@
 import type { Uuid } from '../../lib/ids.ts';
 import type { ProjectKey } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
+import type { ServerAddress } from '../repository-url.ts';
 import type { TraceUi } from '../ui-url.ts';
 
 export interface SpanStyle {
   /** `gatehouse`: kind and subject (`Build unit-tests`); `zuul`: the bare kind (`Build`). */
   readonly names: 'gatehouse' | 'zuul';
+  /** Connection name → where calls to its code host go; absent: not known. */
+  readonly servers?: ReadonlyMap<string, ServerAddress>;
 }
 
 export interface SpanOptions extends SpanStyle {

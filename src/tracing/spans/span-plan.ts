@@ -8,8 +8,10 @@ import type { SpanId, TraceId } from '../../lib/ids.ts';
 import type { Attributes, SpanLink, SpanRecord } from '../../model/span.ts';
 import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
+import { ATTRIBUTE } from '../attributes.ts';
 import { errorTypeOf, statusOf } from '../status.ts';
 import { clampInto, lasting, type TimeWindow } from '../time-window.ts';
+import { wireKindOf } from '../wire-kind.ts';
 import { zuulAttributes } from '../zuul-attributes.ts';
 import { zuulNameOf } from '../zuul-names.ts';
 import type { SpanStyle } from './span-options.ts';
@@ -61,33 +63,39 @@ export function spanOf(draft: SpanDraft): SpanRecord {
     draft.parent === null
       ? lasting({ start: draft.start, end: draft.end, adjusted: 0 })
       : clampInto(draft.parent, draft.start, draft.end);
+  const wireKind = wireKindOf(kind, draft.parent === null);
   const derived = {
     span: label,
     result,
     errorType: errorTypeOf(result),
     clockAdjusted: window.adjusted === 0 ? undefined : window.adjusted,
   };
+  const plain = attributesOf(kind, derived, draft.common, draft.own);
+  const ours = wireKind === 'client' ? { ...plain, ...serverAttributes(kind, plain, draft.style) } : plain;
   return {
     traceId: draft.traceId,
     spanId: draft.id,
     parent: draft.parent?.id() ?? null,
     name: nameOf(draft, label),
-    kind: draft.parent === null && !BY_ITSELF.has(kind) ? 'server' : 'internal',
+    kind: wireKind,
     start: window.start,
     end: window.end,
-    attributes: withZuuls(draft, attributesOf(kind, derived, draft.common, draft.own)),
+    attributes: withZuuls(draft, ours),
     events: draft.events ?? [],
     links: draft.links ?? [],
     status: statusOf(result),
   };
 }
 
-/** Roots of what nobody asked for from outside: what Gatehouse does by itself, and a task whose trace is its own. */
-const BY_ITSELF: ReadonlySet<SpanKind> = new Set(['Sweep', 'Reconfigure', 'JobExecution']);
-
 function nameOf({ kind, style, subject, driver }: SpanDraft, label: string): string {
   if (style.names === 'zuul') return zuulNameOf(kind, label, driver);
   return subject === undefined ? label : `${label} ${subject}`;
+}
+
+function serverAttributes(kind: SpanKind, ours: Attributes, { servers }: SpanStyle): Attributes {
+  const connection = ours[ATTRIBUTE.connection];
+  const server = typeof connection === 'string' ? servers?.get(connection) : undefined;
+  return attributesOf(kind, { serverAddress: server?.address, serverPort: server?.port });
 }
 
 function withZuuls({ kind, style, zuul }: SpanDraft, ours: Attributes): Attributes {

@@ -71,7 +71,7 @@ describe('the work of a job that was expected to run long', () => {
   const execution = named('JobExecution unit');
 
   it('is a trace of its own, and nothing of it is in the trace of the item', () => {
-    expect(execution).toMatchObject({ traceId: own, parent: null, kind: 'internal' });
+    expect(execution).toMatchObject({ traceId: own, parent: null, kind: 'consumer' });
     const inside = spans.filter(span => span.traceId === own);
     expect(inside.length).toBeGreaterThan(4);
     expect(inside.filter(span => span !== execution).every(span => span.parent === execution.spanId)).toBe(
@@ -140,7 +140,7 @@ describe('a job that ran over', () => {
       parent: spanIdOf(build.uuid),
       end: continuation.end,
     });
-    expect(continuation).toMatchObject({ traceId: own, parent: null, kind: 'internal' });
+    expect(continuation).toMatchObject({ traceId: own, parent: null, kind: 'consumer' });
     const inside = spans.filter(span => span.traceId === own && span !== continuation);
     expect(inside.map(span => [span.name, span.parent])).toEqual([
       ['Playbook run/test.sh', continuation.spanId],

@@ -1,0 +1,35 @@
+/**
+ * OpenTelemetry's kind of a span (`SpanKind` there), by ours.
+ *
+ * `client`: a call out of the house, with `server.address`. `producer` and `consumer`: work that is put into a queue and taken from it,
+ * mostly in another process. `server`: the roots of what came from outside. A `Build` is a task and stays internal, as the CI/CD
+ * conventions have it.
+ */
+import type { SpanRecord } from '../model/span.ts';
+import type { SpanKind } from './allowed-attributes.ts';
+
+type WireKind = SpanRecord['kind'];
+
+const BY_KIND: ReadonlyMap<SpanKind, WireKind> = new Map<SpanKind, WireKind>([
+  ['HostQuery', 'client'],
+  ['FetchRefs', 'client'],
+  ['BuildRepoUpdate', 'client'],
+  ['HostReport', 'client'],
+  ['HostMerge', 'client'],
+  ['Command', 'client'],
+  ['CommandRequest', 'client'],
+  ['Merge', 'producer'],
+  ['RepoState', 'producer'],
+  ['ExecutorQueue', 'producer'],
+  ['EventQueued', 'producer'],
+  ['MergerJob', 'consumer'],
+  ['JobExecution', 'consumer'],
+  ['EventProcess', 'consumer'],
+]);
+
+/** Roots of what Gatehouse does by itself. */
+const BY_ITSELF: ReadonlySet<SpanKind> = new Set<SpanKind>(['Sweep', 'Reconfigure', 'CacheCleanup']);
+
+export function wireKindOf(kind: SpanKind, isRoot: boolean): WireKind {
+  return BY_KIND.get(kind) ?? (isRoot && !BY_ITSELF.has(kind) ? 'server' : 'internal');
+}
