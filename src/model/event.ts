@@ -30,7 +30,15 @@ import type { BuildTrace } from './build-request.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { Json } from './job.ts';
 import type { MergerOutcome } from './merge.ts';
-import type { BranchName, ConnectionName, JobName, PipelineName, ProjectKey, TenantName } from './project.ts';
+import type {
+  BranchName,
+  CommitId,
+  ConnectionName,
+  JobName,
+  PipelineName,
+  ProjectKey,
+  TenantName,
+} from './project.ts';
 import type { ReportRecord } from './queue-item.ts';
 import type { BuildResult } from './results.ts';
 
@@ -97,6 +105,8 @@ export type TenantEvent =
       readonly uuid: Uuid;
       readonly tenant: TenantName;
       readonly project: ProjectKey;
+      /** Present: a merge of ours has changed its configuration; nobody has to tell us of it. */
+      readonly landed?: { readonly branch: BranchName; readonly commit: CommitId };
       readonly queuedAt: Nanoseconds;
       readonly origin?: EventOrigin;
     }

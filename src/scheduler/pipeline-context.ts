@@ -2,7 +2,7 @@
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { MetricsSink } from '../metrics/registry.ts';
-import type { PipelineEvent } from '../model/event.ts';
+import type { PipelineEvent, TenantEvent } from '../model/event.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { EventQueue } from '../store/event-queue.ts';
@@ -29,6 +29,7 @@ export interface PipelineContext {
   readonly layoutCheck: Operation;
   readonly pipeline: Pipeline;
   readonly events: EventQueue<PipelineEvent>;
+  readonly tenantEvents: Pick<EventQueue<TenantEvent>, 'put'>;
   readonly graphs: JobGraphs;
   readonly changes: Pick<ChangeCache, 'operations' | 'remember' | 'fresh' | 'conflict'>;
   readonly facts: ChangeFactsDeps;

@@ -28,7 +28,7 @@ import { judgedDepartures, outboxOperations, stateOperations } from './commit-tu
 import { type Draft, decideWithNeeds } from './decide.ts';
 import { effectRows } from './event-effects.ts';
 import { freezeBuildset } from './freeze-buildset.ts';
-import { landedChanges } from './landed-changes.ts';
+import { landedChanges, landedConfiguration } from './landed-changes.ts';
 import { lateExecutionRows } from './late-executions.ts';
 import type { PreparedFreeze } from './pending-freezes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
@@ -87,6 +87,9 @@ export async function pipelineTurn(
       ...outboxOperations(state, draft, context.committing, now),
       ...effects,
       ...late,
+      ...landedConfiguration(state, events, { tenant: context.tenant.name, ids: context.ids, now }).flatMap(
+        event => context.tenantEvents.put(event),
+      ),
       ...entries.map(entry => context.events.ack(entry)),
     ],
   };

@@ -53,6 +53,7 @@ export function contextMaker(
       layoutCheck: check(deps.paths.tenant(tenant).layout, config.node),
       pipeline,
       events,
+      tenantEvents: shared.tenantQueue(tenant),
       graphs,
       changes: shared.changes,
       facts: {

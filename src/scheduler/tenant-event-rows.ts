@@ -62,7 +62,7 @@ export function givenUpRows(
 
 /** @param renewal what came of it: what had been read of the configuration was older than what the driver has seen. */
 export function firstLookRows(
-  { uuid, project, origin, queuedAt }: Extract<TenantEvent, { kind: 'first-look' }>,
+  { uuid, project, landed, origin, queuedAt }: Extract<TenantEvent, { kind: 'first-look' }>,
   takenAt: Nanoseconds,
   renewal: LayoutRenewal,
   { tenant, tracing, paths, clock }: TenantEventRowsDeps,
@@ -72,7 +72,7 @@ export function firstLookRows(
   const endedAt = clock.now();
   const facts: InternalEventFacts = {
     event: uuid,
-    type: 'first-look',
+    type: landed === undefined ? 'first-look' : 'landed',
     tenant,
     pipeline: null,
     project,
@@ -80,7 +80,7 @@ export function firstLookRows(
     queuedAt,
     takenAt,
     endedAt,
-    origin: { span: origin.span, relation: 'follows' },
+    origin: { span: origin.span, relation: landed === undefined ? 'follows' : 'caused_by' },
     effect: { outcome: 'reconfigured', left: [] },
     renewal: notBefore(takenAt, renewal),
   };

@@ -220,9 +220,13 @@ async function firstLookOperations(
   fence: Fence,
   signal: AbortSignal,
 ): Promise<Forward> {
-  const { project } = event;
+  const { project, landed } = event;
+  const news =
+    landed === undefined
+      ? { project, branches: null, atLeast: [] }
+      : { project, branches: [landed.branch], atLeast: [landed] };
   const tell = (renewal: LayoutRenewal) => firstLookRows(event, takenAt, renewal, deps);
-  await deps.reconfigure({ project, branches: null, atLeast: [] }, tell, fence, signal);
+  await deps.reconfigure(news, tell, fence, signal);
   return { operations: [], records: [] };
 }
 

@@ -149,6 +149,9 @@ export function makeWorld(parts: Parts): World {
       const { project, branch } = topicOf(topic);
       await push(project, null, `refs/heads/for/${branch}/${topic}`);
     },
+    ignoreHooks() {
+      pushes.heard = () => {};
+    },
     fail: (job, topic) => void failures.add(`${job}: ${topic}`),
     release(pattern) {
       const chosen = site.observer.running().filter(build => pattern.test(`${build.job}: ${build.changes}`));

@@ -86,6 +86,8 @@ export interface World {
   /** Takes the approval back. */
   withdraw(topic: string): Promise<void>;
   abandon(topic: string): Promise<void>;
+  /** From now on the hosts tell nothing of what the gate pushes. */
+  ignoreHooks(): void;
   /** Pushes anything anywhere and tells the gate. @param to null: deletes. */
   push(project: string, to: string | null, ref: string): Promise<void>;
   /** The job's runs for the change end with status 1. */

@@ -3,6 +3,7 @@
  *
  *     superseded       a change entered a pipeline that supercedes this one, so its item here left
  *     change-updated   the host says something else of a change now, so items of it, or of what depends on it, left
+ *     landed           a merge of ours changed configuration
  *     first-look       a driver saw a project for the first time, and its configuration was not what had been read
  *
  * Made only when something came of it. Its root links to what it was told because of: `caused_by` the item that did it,
@@ -25,7 +26,7 @@ import { spanOf } from './span-plan.ts';
 export interface InternalEventFacts {
   /** Its trace id. */
   readonly event: Uuid;
-  readonly type: 'superseded' | 'change-updated' | 'first-look';
+  readonly type: 'superseded' | 'change-updated' | 'first-look' | 'landed';
   readonly tenant: TenantName;
   /** null: about the tenant as a whole. */
   readonly pipeline: PipelineName | null;
@@ -68,6 +69,6 @@ export function internalEventSpans(facts: InternalEventFacts, options: SpanOptio
     root,
     ...station(trace, 'EventQueued', facts.queuedAt, facts.takenAt),
     process.span,
-    ...(renewal === null ? [] : reconfigureSpans(trace, process.place, renewal, 'first-look')),
+    ...(renewal === null ? [] : reconfigureSpans(trace, process.place, renewal, facts.type)),
   ];
 }

@@ -53,6 +53,7 @@ async function open(stand: Stand, share = createFairShare()) {
     tenant,
     pipeline,
     events,
+    tenantEvents: { put: () => [] },
     graphs,
     changes: {
       operations: () => [],
