@@ -2,8 +2,7 @@
  * A queue item as rows: pure, and also right for an item that is still in its queue (then results and ends are null),
  * so that a build looks the same in the API while it runs and afterwards.
  */
-import type { Nanoseconds } from '../lib/clock.ts';
-import { type Build, isRetried, resultOf } from '../model/build.ts';
+import { type Build, endOfBuild, isRetried, resultOf, startOfBuild } from '../model/build.ts';
 import { type BuildSet, endOf } from '../model/build-set.ts';
 import type { Change } from '../model/change.ts';
 import { projectIdOf } from '../model/project.ts';
@@ -102,7 +101,7 @@ function buildRow(build: Build): BuildRow {
     result: resultOf(build) ?? null,
     requested_at: build.requestedAt,
     start_time: startOfBuild(build),
-    end_time: state.state === 'requested' || state.state === 'started' ? null : state.at,
+    end_time: endOfBuild(build),
     worker: 'worker' in state ? state.worker : null,
     error_detail: state.state === 'completed' ? storable(state.detail) : null,
     cause: state.state === 'cancelled' ? JSON.stringify(state.cause) : null,
@@ -112,17 +111,4 @@ function buildRow(build: Build): BuildRow {
 /** PostgreSQL holds no NUL in a text. */
 function storable(text: string | null | undefined): string | null {
   return text?.replaceAll('\0', '\u2400') ?? null;
-}
-
-function startOfBuild({ state }: Build): Nanoseconds | null {
-  switch (state.state) {
-    case 'requested':
-    case 'skipped':
-      return null;
-    case 'started':
-      return state.at;
-    case 'completed':
-    case 'cancelled':
-      return state.startedAt;
-  }
 }

@@ -6,13 +6,12 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import { type Build, isOpen, resultOf } from '../model/build.ts';
-import type { BuildSet } from '../model/build-set.ts';
+import { type Build, endOfBuild, isOpen, resultOf, startOfBuild } from '../model/build.ts';
+import { type BuildSet, endOfMergerWork } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
 import { buildsetsOf, endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
 import { lostBuildTime } from '../tracing/lost-time.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
-import { endOfBuild, startOfBuild } from '../tracing/spans/build-spans.ts';
 import { cicdResultOf } from '../tracing/status.ts';
 import { type Stretch, stretchesOf } from '../tracing/stretches.ts';
 import { between } from '../tracing/time-window.ts';
@@ -77,18 +76,13 @@ function mergeMeasurements(
   );
   return changed
     .flatMap(({ mergerWork }) => mergerWork)
-    .flatMap(({ request, requestedAt, done }) =>
-      done === null || answered.has(request)
-        ? []
-        : [
-            measurement(
-              item,
-              'gatehouse_merge_seconds',
-              { outcome: done.outcome },
-              seconds(between(requestedAt, done.at)),
-            ),
-          ],
-    );
+    .flatMap(work => {
+      const { request, requestedAt, done } = work;
+      const end = endOfMergerWork(work);
+      if (done === null || end === null || answered.has(request)) return [];
+      const took = seconds(between(requestedAt, end));
+      return [measurement(item, 'gatehouse_merge_seconds', { outcome: done.outcome }, took)];
+    });
 }
 
 /** By uuid; of a build kept over a reset the newest version. */

@@ -16,7 +16,7 @@
  * repo-state → merging    the heads could not be read; asked again from the merge on
  * running → complete      last build of the graph ended
  */
-import type { Nanoseconds } from '../lib/clock.ts';
+import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Build } from './build.ts';
 import type { ResetCause } from './cause.ts';
@@ -87,6 +87,13 @@ export interface MergerWork {
     readonly steps: readonly Step[];
     readonly text?: string;
   };
+}
+
+/** When the merger was done, by its own clock within what the scheduler knows; null: it is not. Its answer may have lain unread after that. */
+export function endOfMergerWork({ requestedAt, done }: MergerWork): Nanoseconds | null {
+  if (done === null) return null;
+  const told = done.steps.map(step => step.endedAt).reduce(laterOf, requestedAt);
+  return done.steps.length === 0 ? done.at : earlierOf(told, done.at);
 }
 
 /** A computation inside the scheduler's turn. */

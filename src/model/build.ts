@@ -11,7 +11,7 @@
  *
  * A job that never got a build (a parent failed) has an entry with state `skipped`.
  */
-import type { Nanoseconds } from '../lib/clock.ts';
+import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { CancelCause } from './cause.ts';
 import type { Precedence } from './pipeline.ts';
@@ -44,6 +44,14 @@ export const WORKER_ENDS_PER_JOB: { readonly [end in WorkerEnd]: number } = {
   lost: 5,
 };
 
+interface WorkedUntil {
+  /**
+   * No executor can have worked on it after this time, although the scheduler learned only at `at` that it had ended: its result lay unread
+   * when it was cancelled. Absent: `at`, or what the execution of a completed one says.
+   */
+  readonly workedUntil?: Nanoseconds;
+}
+
 export type BuildState =
   | { readonly state: 'requested' }
   | {
@@ -53,9 +61,10 @@ export type BuildState =
       /** The run phase has failed although the job still runs (post-run); the item counts as failing. */
       readonly failingSince?: Nanoseconds;
     }
-  | {
+  | ({
       readonly state: 'completed';
       readonly startedAt: Nanoseconds | null;
+      /** When the scheduler handled its end; when the work ended is {@link endOfBuild}. */
       readonly at: Nanoseconds;
       readonly result: BuildResult;
       readonly worker: string | null;
@@ -64,8 +73,8 @@ export type BuildState =
       readonly detail?: string;
       /** Of a RETRY: it is no attempt, because its executor ended before it did. */
       readonly workerEnd?: WorkerEnd;
-    }
-  | {
+    } & WorkedUntil)
+  | ({
       readonly state: 'cancelled';
       readonly startedAt: Nanoseconds | null;
       readonly at: Nanoseconds;
@@ -73,7 +82,7 @@ export type BuildState =
       readonly cause: CancelCause;
       /** Arrives after the fact, when the executor has stopped it. */
       readonly execution: Execution | null;
-    }
+    } & WorkedUntil)
   | { readonly state: 'skipped'; readonly at: Nanoseconds; readonly because: JobName };
 
 export interface Build {
@@ -102,6 +111,41 @@ export function resultOf(build: Build): BuildResult | undefined {
       return 'CANCELED';
     case 'skipped':
       return 'SKIPPED';
+  }
+}
+
+/** When an executor took it, or null. */
+export function startOfBuild({ state }: Build): Nanoseconds | null {
+  switch (state.state) {
+    case 'requested':
+    case 'skipped':
+      return null;
+    case 'started':
+      return state.at;
+    case 'completed':
+    case 'cancelled':
+      return state.startedAt;
+  }
+}
+
+/**
+ * When the work on it ended, by the executor's clock within what the scheduler knows; null: it is open. The result may have lain
+ * unread after that, while no scheduler was there: that is no time of the build.
+ */
+export function endOfBuild({ state, requestedAt }: Build): Nanoseconds | null {
+  switch (state.state) {
+    case 'requested':
+    case 'started':
+      return null;
+    case 'skipped':
+      return state.at;
+    case 'cancelled':
+      return state.workedUntil ?? state.at;
+    case 'completed': {
+      const told = state.execution?.endedAt ?? state.workedUntil;
+      if (told === undefined) return state.at;
+      return laterOf(state.startedAt ?? requestedAt, earlierOf(told, state.at));
+    }
   }
 }
 

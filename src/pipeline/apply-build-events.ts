@@ -11,6 +11,7 @@ import {
   type Build,
   type BuildState,
   type Execution,
+  endOfBuild,
   isOpen,
   isRetried,
   WORKER_ENDS_PER_JOB,
@@ -138,7 +139,7 @@ function attachExecution(draft: TurnDraft, found: Found, event: Result): void {
   putBuild(draft, found, {
     ...state,
     worker,
-    execution: clamped(event.execution, build.requestedAt, state.at),
+    execution: clamped(event.execution, build.requestedAt, endOfBuild(build) ?? state.at),
   });
 }
 

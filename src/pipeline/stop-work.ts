@@ -2,13 +2,14 @@
  * Ends what runs for a buildset: open builds become cancelled, pending merger requests withdrawn. Cancelling is a fact
  * from here on: whatever a worker still answers is attached, never counted (`apply-build-events.ts`).
  */
-import type { Nanoseconds } from '../lib/clock.ts';
+import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import { type Build, isOpen } from '../model/build.ts';
 import type { BuildSet } from '../model/build-set.ts';
 import type { CancelCause } from '../model/cause.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
-export function cancelBuild(build: Build, cause: CancelCause): Build {
+/** @param workedUntil as its executor told, in a result that is not read yet. */
+function cancelBuild(build: Build, cause: CancelCause, workedUntil: Nanoseconds | undefined): Build {
   const started = build.state.state === 'started' ? build.state : null;
   return {
     ...build,
@@ -19,8 +20,13 @@ export function cancelBuild(build: Build, cause: CancelCause): Build {
       worker: started?.worker ?? null,
       cause,
       execution: null,
+      ...(workedUntil === undefined ? {} : { workedUntil: endedWithin(build, workedUntil, cause.at) }),
     },
   };
+}
+
+function endedWithin({ state, requestedAt }: Build, told: Nanoseconds, at: Nanoseconds): Nanoseconds {
+  return laterOf(state.state === 'started' ? state.at : requestedAt, earlierOf(told, at));
 }
 
 /** The same buildset with its work ended; its stage is the caller's to change. */
@@ -42,7 +48,7 @@ export function cancelOpenBuilds(
   return builds.map(build => {
     if (!isOpen(build)) return build;
     draft.command({ kind: 'cancel-build', build: build.uuid });
-    return cancelBuild(build, cause);
+    return cancelBuild(build, cause, draft.reportedEnd(build.uuid));
   });
 }
 

@@ -6,6 +6,7 @@
  * identity, so that others find out what to write by comparing references. An item that leaves is taken out of `items` at
  * once; its place in the queue's list is swept when the turn ends, so that leaving costs the same at any position.
  */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { TestedMerge } from '../model/build-set.ts';
 import type { Culprit, ResetCause, ResetCode } from '../model/cause.ts';
@@ -49,6 +50,7 @@ export class TurnDraft {
   /** Built when somebody asks for the items of a change. */
   #live: Map<ChangeKey, Uuid[]> | null = null;
   readonly #queuesByKey: Map<string, QueueDraft>;
+  #reportedEnds: ReadonlyMap<Uuid, Nanoseconds> | null = null;
   readonly #commands: Command[] = [];
   readonly #decisions: Decision[] = [];
   readonly #needs: Need[] = [];
@@ -90,6 +92,18 @@ export class TurnDraft {
       if (item !== undefined) found.push(item);
     }
     return found;
+  }
+
+  /** When the executor was done with a build, by a result among this turn's events: true before that event is applied. */
+  reportedEnd(build: Uuid): Nanoseconds | undefined {
+    this.#reportedEnds ??= new Map(
+      this.input.events.flatMap(event =>
+        event.kind === 'build-result' && event.execution !== null
+          ? [[event.build, event.execution.endedAt] as const]
+          : [],
+      ),
+    );
+    return this.#reportedEnds.get(build);
   }
 
   queue(key: string): QueueDraft | undefined {

@@ -1,6 +1,7 @@
 /** What a turn decided to have done by others, as operations that ride in its commit. */
 import type { Clock } from '../lib/clock.ts';
 import type { IdMaker, Uuid } from '../lib/ids.ts';
+import { endOfBuild } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import { graphOf } from '../model/build-set.ts';
 import { cancelWordOf } from '../model/cancel-word.ts';
@@ -77,12 +78,13 @@ export async function withdrawOperations(
   ];
 }
 
-/** When each was cancelled, by the item's own record. */
+/** When each ended, by the item's own record: the spans of what its executor still tells end by then. */
 function cancelWords({ state, left }: Pick<Draft, 'state' | 'left'>): (build: string) => Uint8Array {
   const times = new Map<string, Uint8Array>();
   for (const item of [...state.items.values(), ...left]) {
-    for (const { uuid, state: build } of buildsetsOf(item).flatMap(({ builds }) => builds))
-      if (build.state === 'cancelled') times.set(uuid, cancelWordOf(build.at));
+    for (const build of buildsetsOf(item).flatMap(({ builds }) => builds))
+      if (build.state.state === 'cancelled')
+        times.set(build.uuid, cancelWordOf(endOfBuild(build) ?? build.state.at));
   }
   return build => times.get(build) ?? new Uint8Array(0);
 }

@@ -1,5 +1,6 @@
 /** Builds of which a turn learned that they succeeded, and how long each ran. */
 import { millisecondsBetween } from '../lib/clock.ts';
+import { endOfBuild } from '../model/build.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { Draft } from './decide.ts';
 import type { RecordedDuration } from './expected-durations.ts';
@@ -17,7 +18,7 @@ export function seenSuccesses(
       const { state } = build;
       if (known.has(build) || state.state !== 'completed') continue;
       if (state.result !== 'SUCCESS' || state.startedAt === null) continue;
-      const ms = millisecondsBetween(state.startedAt, state.at);
+      const ms = millisecondsBetween(state.startedAt, endOfBuild(build) ?? state.at);
       found.push({ tenant: item.tenant, project: item.changes[0].project, job: build.job, ms });
     }
   }

@@ -11,10 +11,9 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import type { Build } from '../model/build.ts';
+import { type Build, endOfBuild, startOfBuild } from '../model/build.ts';
 import { type BuildSet, graphOf } from '../model/build-set.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
-import { endOfBuild, startOfBuild } from './spans/build-spans.ts';
 import type { Stretch, StretchState } from './stretches.ts';
 import { between, earliest, isBefore, latest } from './time-window.ts';
 

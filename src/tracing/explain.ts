@@ -6,7 +6,7 @@
  */
 import { fromMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import { type Build, resultOf } from '../model/build.ts';
+import { type Build, endOfBuild, resultOf, startOfBuild } from '../model/build.ts';
 import { type BuildSet, endOf } from '../model/build-set.ts';
 import { type Culprit, type LeaveCode, leaveText, type ResetCode, resetText } from '../model/cause.ts';
 import { changeText } from '../model/change.ts';
@@ -14,7 +14,6 @@ import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../model/results.ts';
 import { criticalPath, type PathLink } from './critical-path.ts';
 import { lostBuildTime, runningTime } from './lost-time.ts';
-import { startOfBuild } from './spans/build-spans.ts';
 import { type Stretch, type StretchState, stretchesOf } from './stretches.ts';
 import { between, earliest, latest, sum } from './time-window.ts';
 import { type WaitedFor, waitedForOf } from './waited-for.ts';
@@ -185,7 +184,6 @@ function buildTimes(
   usual: number | undefined,
 ): BuildTimes {
   const { state } = build;
-  const ended = state.state === 'requested' || state.state === 'started' ? until : state.at;
   return {
     uuid: build.uuid,
     job: build.job,
@@ -194,7 +192,7 @@ function buildTimes(
     voting: build.voting,
     result: resultOf(build) ?? null,
     worker: state.state === 'requested' || state.state === 'skipped' ? null : state.worker,
-    waited: between(build.requestedAt, startOfBuild(build) ?? ended),
+    waited: between(build.requestedAt, startOfBuild(build) ?? endOfBuild(build) ?? until),
     ran: runningTime(build, until),
     usual: usual === undefined ? null : fromMilliseconds(usual),
   };

@@ -1,10 +1,9 @@
 /** Machine time that resets threw away: builds of superseded buildsets whose results nobody used. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { Build } from '../model/build.ts';
+import { type Build, endOfBuild, startOfBuild } from '../model/build.ts';
 import type { BuildSet } from '../model/build-set.ts';
 import { endOf } from '../model/build-set.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
-import { endOfBuild, startOfBuild } from './spans/build-spans.ts';
 import { between, sum } from './time-window.ts';
 
 /**

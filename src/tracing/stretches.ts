@@ -7,11 +7,11 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { ItemStateName, QueueItem, TimelineEntry } from '../model/queue-item.ts';
-import { isWait, SHORTEST_GAP_NS } from './spans/wait-spans.ts';
-import { gapsIn, workWindows } from './spans/work-windows.ts';
+import { isWait } from './spans/wait-spans.ts';
+import { type WorkWindows, workWindows } from './spans/work-windows.ts';
 import { between, earliest, type TimeWindow } from './time-window.ts';
 
-/** `scheduler`: a state of work in which none of the work went on; its subject is that state. */
+/** `scheduler`: a state of work in which nobody worked on it, because no scheduler did its part; its subject is that state. */
 export type StretchState = ItemStateName | 'scheduler';
 
 export interface Stretch {
@@ -35,7 +35,7 @@ export function stretchesOf(item: QueueItem, until: Nanoseconds): readonly Stret
     if (from === to) return [];
     return isWait(entry.state)
       ? [stretch(entry, from, to)]
-      : workAndGaps(entry, { start: from, end: to }, work.of(entry.state));
+      : workAndGaps(entry, { start: from, end: to }, work);
   });
 }
 
@@ -43,14 +43,13 @@ export function stretchesOf(item: QueueItem, until: Nanoseconds): readonly Stret
 function workAndGaps(
   entry: TimelineEntry,
   window: TimeWindow & { readonly end: Nanoseconds },
-  work: readonly TimeWindow[],
+  work: WorkWindows,
 ): readonly Stretch[] {
   const stretches: Stretch[] = [];
   let from = window.start;
-  for (const { start, end } of gapsIn(window, work)) {
-    if (end === null || BigInt(between(start, end)) < SHORTEST_GAP_NS) continue;
+  for (const { state, start, end } of work.idle(entry.state, window)) {
     if (start !== from) stretches.push(stretch(entry, from, start));
-    stretches.push(stretch({ state: 'scheduler', subject: entry.state }, start, end));
+    stretches.push(stretch({ state, subject: entry.state }, start, end));
     from = end;
   }
   if (from !== window.end) stretches.push(stretch(entry, from, window.end));

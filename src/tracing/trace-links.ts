@@ -1,10 +1,9 @@
 /** Where in the trace viewer an item and its builds are; nowhere when tracing is off or nothing of the item is exported. */
 import { spanIdOf, traceIdOf } from '../lib/ids.ts';
-import type { Build } from '../model/build.ts';
+import { type Build, endOfBuild, startOfBuild } from '../model/build.ts';
 import { endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
 import { ATTRIBUTE } from './attributes.ts';
 import { jobExecutionSpanId, ownTraceOf } from './span-ids.ts';
-import { endOfBuild, startOfBuild } from './spans/build-spans.ts';
 import { searchUrl, type TraceUi, uiUrl } from './ui-url.ts';
 
 /** The item's trace in the configured viewer, e.g. Jaeger; null when tracing is off or nothing of the item is exported. */

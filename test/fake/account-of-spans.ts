@@ -143,7 +143,8 @@ function pathOf(
       const work = trace.filter(span => span.parentSpanId === set.spanId);
       const last = cause ?? lastBefore(work, to, limit);
       cause = last === undefined ? undefined : causeOf(last, work);
-      goBack(max(last?.end ?? limit, limit), 'nothing');
+      // Its result lay unread, while something else of the item may have gone on.
+      goBack(max(last?.end ?? limit, limit), 'wait scheduler');
       if (last === undefined) continue;
       if (kindOf(last) === 'Build') goBack(max(takenAt(trace, last) ?? to, limit), `ran ${last.spanId}`);
       const doing = kindOf(last) === 'Build' ? `queue ${last.spanId}` : `work ${WORK.get(kindOf(last))}`;

@@ -185,7 +185,7 @@ export function itemStory(options: StoryOptions = {}) {
           ? work
           : {
               ...work,
-              done: { at: at(ms), outcome, worker: 'merger-1', steps: mergerSteps(ms - 1 - took, took) },
+              done: { at: at(ms), outcome, worker: 'merger-1', steps: mergerSteps(ms - took, took) },
             },
       );
       if (outcome === 'failed') return putSet({ mergerWork });
@@ -244,8 +244,7 @@ export function itemStory(options: StoryOptions = {}) {
       const build = current(job);
       const started = build.state.state === 'started' ? build.state : null;
       const startMs = started === null ? ms : offset(started.at);
-      const steps =
-        execution === 'with' && started !== null ? executionOf(startMs + 3, ms - 2, result) : null;
+      const steps = execution === 'with' && started !== null ? executionOf(startMs + 3, ms, result) : null;
       return putSet({
         builds: withState(item.buildset.builds, build, {
           state: 'completed',

@@ -1,7 +1,7 @@
 /** `Build`, one per attempt, with `ExecutorQueue` (asked → taken) and what the executor told (`execution-spans.ts`). */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
-import { type Build, type Execution, resultOf } from '../../model/build.ts';
+import { type Build, type Execution, endOfBuild, resultOf, startOfBuild } from '../../model/build.ts';
 import { type BuildSet, graphOf } from '../../model/build-set.ts';
 import { type CancelCause, culpritText } from '../../model/cause.ts';
 import type { SpanReference } from '../../model/event.ts';
@@ -53,24 +53,6 @@ export function planBuild(
   if (execution !== null)
     plans.push(...planExecution(context, executedBuild(context, buildset, build), own, execution));
   return plans;
-}
-
-export function endOfBuild(build: Build): Nanoseconds | null {
-  return build.state.state === 'requested' || build.state.state === 'started' ? null : build.state.at;
-}
-
-/** When an executor took it, or null. */
-export function startOfBuild(build: Build): Nanoseconds | null {
-  switch (build.state.state) {
-    case 'requested':
-    case 'skipped':
-      return null;
-    case 'started':
-      return build.state.at;
-    case 'completed':
-    case 'cancelled':
-      return build.state.startedAt;
-  }
 }
 
 /** A build still open when its buildset ended ends with it, as cancelled. */

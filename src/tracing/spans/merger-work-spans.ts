@@ -1,6 +1,6 @@
-/** `Merge` and `RepoState` (asked → answer handled), with `MergerJob` → steps as the merger told them. */
+/** `Merge` and `RepoState` (asked → the merger was done), with `MergerJob` → steps as the merger told them. */
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
-import type { BuildSet, MergerWork } from '../../model/build-set.ts';
+import { type BuildSet, endOfMergerWork, type MergerWork } from '../../model/build-set.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent, planSteps, windowOfSteps } from './step-spans.ts';
@@ -12,7 +12,7 @@ export function planMergerWork(
   parent: ParentSpan,
   work: MergerWork,
 ): readonly SpanPlan[] {
-  const end = work.done?.at ?? parent.end;
+  const end = endOfMergerWork(work) ?? parent.end;
   const own = clampedParent(() => spanIdOf(work.request), parent, { start: work.requestedAt, end });
   const request: SpanPlan = {
     key: work.request,

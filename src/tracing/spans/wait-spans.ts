@@ -4,10 +4,10 @@ import { assertNever } from '../../lib/assert-never.ts';
 import { derivedSpanId } from '../../lib/ids.ts';
 import type { ItemStateName, QueueItem } from '../../model/queue-item.ts';
 import { endOfItem } from '../../model/queue-item.ts';
-import { between, type TimeWindow } from '../time-window.ts';
+import type { TimeWindow } from '../time-window.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type SpanPlan, spanOf } from './span-plan.ts';
-import { gapsIn, workWindows } from './work-windows.ts';
+import { workWindows } from './work-windows.ts';
 
 /** A wait becomes a span of its own; work is shown by the spans of what is done (`Merge`, `Build`, `Report`, ...). */
 export function isWait(state: ItemStateName): boolean {
@@ -30,20 +30,17 @@ export function isWait(state: ItemStateName): boolean {
   }
 }
 
-/** What nobody worked on for less than this is not worth a span: the time between two lines of the same turn. */
-export const SHORTEST_GAP_NS = 1_000_000n;
-
 /**
- * One span per wait of the timeline, and `Wait scheduler` for stretches of a work state in which none of the work went on
- * (a scheduler restarted, an answer lay unread): together with the work they leave no moment unexplained.
+ * One span per wait of the timeline, and for stretches of a work state in which none of the work went on `Wait scheduler` (no scheduler
+ * was there, or an answer lay unread) or `Wait executor`: together with the work they leave no moment unexplained.
  *
- * @param other another version of the item; what ended in both is left out (timelines only grow).
+ * @param other another version of the item; what ended in both is left out (an entry may still be taken back by the next turn, when it began in the same moment as the one after it).
  */
 export function planWaits(context: ItemContext, other: QueueItem | undefined): readonly SpanPlan[] {
   const { item } = context;
   const plans: SpanPlan[] = [];
   const work = once(() => workWindows(item));
-  const settled = other === undefined ? 0 : Math.min(item.timeline.length, other.timeline.length) - 1;
+  const settled = other === undefined ? 0 : settledEntries(item.timeline, other.timeline);
   for (let index = settled; index < item.timeline.length; index++) {
     const entry = item.timeline[index];
     const end = item.timeline[index + 1]?.since ?? endOfItem(item);
@@ -57,15 +54,23 @@ export function planWaits(context: ItemContext, other: QueueItem | undefined): r
           index,
         ),
       );
-    } else if (end !== null) {
-      for (const gap of gapsIn(window, work().of(entry.state))) {
-        if (BigInt(between(gap.start, gap.end ?? gap.start)) < SHORTEST_GAP_NS) continue;
+    } else {
+      for (const { state, ...gap } of work().idle(entry.state, window)) {
         const key = `wait/${index}/${gap.start}`;
-        plans.push(planWait(context, { ...gap, key, state: 'scheduler', subject: entry.state }, key));
+        plans.push(planWait(context, { ...gap, key, state, subject: entry.state }, key));
       }
     }
   }
   return plans;
+}
+
+/** How many of the first entries have the same beginning and the same end in both. */
+function settledEntries(timeline: QueueItem['timeline'], other: QueueItem['timeline']): number {
+  const changed = timeline.findIndex((entry, index) => {
+    const same = other[index];
+    return same === undefined || same.since !== entry.since || same.state !== entry.state;
+  });
+  return Math.max(0, (changed === -1 ? timeline.length : changed) - 1);
 }
 
 interface Wait extends TimeWindow {

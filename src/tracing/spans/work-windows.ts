@@ -1,47 +1,116 @@
-/** When an item's own work went on: whatever is not in here, nor a wait, is time the scheduler itself let pass. */
-import { type BuildSet, endOf } from '../../model/build-set.ts';
+/**
+ * When an item's own work went on, and what the rest of a state of work was: waiting for executors, or time the scheduler let pass.
+ *
+ *     running      ├──────────── lint ───────────┤
+ *                                   unit: asked for ├──── unit ────┤       read by a scheduler │
+ *     told as      running                       executor   running    scheduler
+ */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import { endOfBuild, startOfBuild } from '../../model/build.ts';
+import { type BuildSet, endOf, endOfMergerWork } from '../../model/build-set.ts';
 import { endOfItem, type ItemStateName, type QueueItem } from '../../model/queue-item.ts';
-import { earliest, isBefore, latest, type TimeWindow } from '../time-window.ts';
-import { endOfBuild } from './build-spans.ts';
+import { between, earliest, isBefore, latest, type TimeWindow } from '../time-window.ts';
 
-export interface WorkWindows {
-  /** In a state: a report counts while the item is `reporting`; one on the side (`start`) moves nothing. */
-  of(state: ItemStateName): readonly TimeWindow[];
+export interface Gap extends TimeWindow {
+  readonly end: Nanoseconds;
 }
 
-/** Each list by start; windows may overlap; `end` null: still going on. */
+/** A stretch of a state of work in which none of the work went on. */
+export interface Idle extends Gap {
+  readonly state: 'executor' | 'scheduler';
+}
+
+export interface WorkWindows {
+  /** Those of a stretch in `state`, in order. Of one that is still open, `end` null, those that nothing can change any more. */
+  idle(state: ItemStateName, window: TimeWindow): readonly Idle[];
+}
+
+/** What nobody worked on for less than this is not worth a name: the time between two lines of the same turn. */
+const SHORTEST_GAP_NS = 1_000_000n;
+
 export function workWindows(item: QueueItem): WorkWindows {
   const left = endOfItem(item);
   const reports = item.reports.map(report => ({ start: report.requestedAt, end: report.done?.at ?? left }));
-  const sets = [...item.earlier, item.buildset].flatMap(buildset => windowsOf(buildset, left));
-  const work = sets.sort(byStart);
-  const all = [...sets, ...reports].sort(byStart);
-  return { of: state => (state === 'reporting' ? all : work) };
+  const sets = [...item.earlier, item.buildset];
+  const ran = sets.flatMap(buildset => buildsOf(buildset, left, 'ran'));
+  const queued = sets.flatMap(buildset => buildsOf(buildset, left, 'queued')).sort(byStart);
+  const other = sets.flatMap(buildset => otherWork(buildset, left));
+  const running = [...ran, ...other].sort(byStart);
+  const preparing = [...running, ...queued].sort(byStart);
+  // A report counts while the item is `reporting`; one on the side (`start`) moves nothing.
+  const reporting = [...preparing, ...reports].sort(byStart);
+  return {
+    idle(state, window) {
+      if (state === 'running') return gapsIn(window, running).flatMap(gap => idleParts(gap, queued));
+      const work = state === 'reporting' ? reporting : preparing;
+      return gapsIn(window, work).filter(isLong).map(inScheduler);
+    },
+  };
 }
 
 function byStart(a: TimeWindow, b: TimeWindow): number {
   return isBefore(a.start, b.start) ? -1 : isBefore(b.start, a.start) ? 1 : 0;
 }
 
-function windowsOf(buildset: BuildSet, left: TimeWindow['end']): readonly TimeWindow[] {
+function otherWork(buildset: BuildSet, left: TimeWindow['end']): readonly TimeWindow[] {
   const closed = endOf(buildset) ?? left;
   return [
-    ...buildset.mergerWork.map(work => ({ start: work.requestedAt, end: work.done?.at ?? closed })),
+    ...buildset.mergerWork.map(work => ({ start: work.requestedAt, end: endOfMergerWork(work) ?? closed })),
     ...buildset.turnWork.map(work => ({ start: work.startedAt, end: work.endedAt })),
-    ...buildset.builds.map(build => ({ start: build.requestedAt, end: endOfBuild(build) ?? closed })),
   ];
 }
 
-/** The parts of `window`, which has ended, that none of `windows` (sorted by start) covers. */
-export function gapsIn(window: TimeWindow, windows: readonly TimeWindow[]): readonly TimeWindow[] {
-  if (window.end === null) return [];
-  const gaps: TimeWindow[] = [];
-  let covered = window.start;
-  for (const { start, end } of windows) {
-    if (isBefore(covered, start)) gaps.push({ start: covered, end: earliest(start, window.end) });
-    covered = end === null ? window.end : latest(covered, end);
-    if (!isBefore(covered, window.end)) break;
+function buildsOf(
+  buildset: BuildSet,
+  left: TimeWindow['end'],
+  part: 'queued' | 'ran',
+): readonly TimeWindow[] {
+  const closed = endOf(buildset) ?? left;
+  return buildset.builds.flatMap(build => {
+    const taken = startOfBuild(build);
+    const end = endOfBuild(build) ?? closed;
+    if (part === 'queued') return [{ start: build.requestedAt, end: taken ?? end }];
+    return taken === null ? [] : [{ start: taken, end }];
+  });
+}
+
+/** While builds were asked for and none ran, the item waited for executors. */
+function idleParts(gap: Gap, queued: readonly TimeWindow[]): readonly Idle[] {
+  const parts: Idle[] = [];
+  let from = gap.start;
+  const waited = (end: Nanoseconds) => {
+    if (isBefore(from, end)) parts.push({ start: from, end, state: 'executor' });
+  };
+  for (const part of gapsIn(gap, queued)) {
+    waited(part.start);
+    parts.push(inScheduler(part));
+    from = part.end;
   }
-  if (isBefore(covered, window.end)) gaps.push({ start: covered, end: window.end });
-  return gaps.filter(gap => gap.end !== null && isBefore(gap.start, gap.end));
+  waited(gap.end);
+  return parts.filter(isLong);
+}
+
+function inScheduler(gap: Gap): Idle {
+  return { ...gap, state: 'scheduler' };
+}
+
+function isLong({ start, end }: Gap): boolean {
+  return BigInt(between(start, end)) >= SHORTEST_GAP_NS;
+}
+
+/**
+ * The parts of `window` that none of `windows` (sorted by start) covers. Of an open one those before work that has begun: work is
+ * never begun in the past, so they are certain.
+ */
+function gapsIn(window: TimeWindow, windows: readonly TimeWindow[]): readonly Gap[] {
+  const gaps: Gap[] = [];
+  const within = (time: Nanoseconds) => (window.end === null ? time : earliest(time, window.end));
+  let covered: Nanoseconds | null = window.start;
+  for (const { start, end } of windows) {
+    if (isBefore(covered, start)) gaps.push({ start: covered, end: within(start) });
+    covered = end === null ? window.end : within(latest(covered, end));
+    if (covered === null || covered === window.end) break;
+  }
+  if (covered !== null && window.end !== null) gaps.push({ start: covered, end: window.end });
+  return gaps.filter(gap => isBefore(gap.start, gap.end));
 }

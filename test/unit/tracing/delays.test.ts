@@ -130,15 +130,15 @@ describe('the delays of a pipeline', () => {
 
       Items over time
         in the queue    ▇▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▅▃▃▃▃▃▃ at most 2.5
-        being tested    ▂▃▃▃▃▃▃▃▂▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▁       ▃▃▃▃▃▃▃▃ at most 1
+        being tested    ▂▃▃▃▃▃▃▃▂▃▃▃▂▃▃▃▃▃▃▃▃▃▃▃▃▂▃▃▃▃▁       ▃▃▃▃▃▃▃▃ at most 1
         outside window  ▄▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃▃         at most 1.4
 
       Where the time went
                                                      share per item      p50      p95
         window          ░░░░░░░░░░░░░░░░░░░░░░░░░      46%   1m 11s      12s   3m 20s
-        running         ███████████████████████        43%   1m 06s      40s   2m 27s
+        running         ███████████████████████        43%   1m 05s      40s   2m 24s
         change-ahead    ░░░░░░                         10%      16s      48s      48s
-        executor        ░                              <1%    567ms    300ms     1.2s
+        executor        ░                              <1%     1.4s    300ms     3.7s
         reporting       █                              <1%    107ms     90ms    230ms
         merge           █                              <1%     34ms     30ms     62ms
         configure       █                              <1%      2ms      2ms      3ms
@@ -155,7 +155,7 @@ describe('the delays of a pipeline', () => {
 
       Slowest items  ✓ succeeded  ✗ failed  – gone  ● there now
          4m 00s ● acme/app master/login,141201ea       window 3m 20s         f0c3d4b2
-         3m 29s ✓ acme/app master/login,ea78ef9f  ↺1   running 2m 27s        db8ef553
+         3m 29s ✓ acme/app master/login,ea78ef9f  ↺1   running 2m 24s        db8ef553
             12s ✗ acme/app master/login,1b90aeb8       running 12s           888631f4"
     `);
   });

@@ -150,10 +150,10 @@ describe('the explanation of an item', () => {
       item db8ef5533cd66a1a39a4d70fa478db09
 
       Where the time went
-        running          2m 27s   70%  ██████████████████████████████████
+        running          2m 24s   69%  █████████████████████████████████
         change-ahead        48s   23%  ░░░░░░░░░░░
         window              12s    6%  ░░░
-        executor           1.2s   <1%  ░
+        executor           3.7s    2%  ░
         reporting         230ms   <1%  █
         merge              62ms   <1%  █
         configure           3ms   <1%  █

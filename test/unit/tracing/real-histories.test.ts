@@ -35,11 +35,7 @@ function unluckyNature(pipeline: PipelineWorld): Nature {
   };
 }
 
-/** Versions of each item, one per turn that changed it, the last one as it left. */
-function play(
-  manager: 'dependent' | 'independent',
-  steps: readonly Step[],
-): ReadonlyMap<string, readonly QueueItem[]> {
+function playedPipeline(manager: 'dependent' | 'independent', steps: readonly Step[]): PipelineWorld {
   const world = new World();
   world.jobs('app', [
     job('unit', { attempts: 2 }),
@@ -54,6 +50,17 @@ function play(
   const chaos = new Chaos(pipeline, unluckyNature(pipeline));
   chaos.play(steps);
   chaos.drain();
+  return pipeline;
+}
+
+function play(manager: 'dependent' | 'independent', steps: readonly Step[]): Versions {
+  return versionsOf(playedPipeline(manager, steps));
+}
+
+type Versions = ReadonlyMap<string, readonly QueueItem[]>;
+
+/** Versions of each item, one per turn that changed it, the last one as it left. */
+function versionsOf(pipeline: PipelineWorld): Versions {
   const versions = new Map<string, QueueItem[]>();
   for (const turn of Map.groupBy(pipeline.history, ({ input }) => input.now).values()) {
     const after = [
@@ -67,6 +74,43 @@ function play(
     }
   }
   return versions;
+}
+
+interface Span {
+  start: bigint;
+  end: bigint;
+}
+
+/** By build: from when an executor said it took it to when it said it was done, or to the turn that cancelled it without knowing. */
+function toldByExecutors(pipeline: PipelineWorld): ReadonlyMap<string, Span> {
+  const told = new Map<string, Span>();
+  const forever = 1n << 80n;
+  for (const { input, output } of pipeline.history) {
+    for (const event of input.events) {
+      if (event.kind === 'build-started' && !told.has(event.build))
+        told.set(event.build, { start: BigInt(event.at), end: forever });
+      if (event.kind === 'build-result' && event.execution !== null && !told.has(event.build))
+        told.set(event.build, { start: BigInt(event.execution.startedAt), end: forever });
+      const known = event.kind === 'build-result' ? told.get(event.build) : undefined;
+      if (known !== undefined && event.kind === 'build-result' && known.end === forever)
+        known.end = BigInt(event.execution?.endedAt ?? input.now);
+    }
+    for (const command of output.commands) {
+      const known = command.kind === 'cancel-build' ? told.get(command.build) : undefined;
+      if (known?.end === forever) known.end = BigInt(input.now);
+    }
+  }
+  return told;
+}
+
+function unionOf(spans: readonly Span[]): bigint {
+  let [total, covered] = [0n, 0n];
+  for (const { start, end } of spans.toSorted((a, b) => (a.start < b.start ? -1 : 1))) {
+    const from = start > covered ? start : covered;
+    if (from < end) total += end - from;
+    if (end > covered) covered = end;
+  }
+  return total;
 }
 
 function fold(versions: readonly QueueItem[]): readonly SpanRecord[] {
@@ -129,5 +173,32 @@ describe.each(['dependent', 'independent'] as const)('items of a real %s pipelin
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('never run longer than executors told of their builds, however long their results lay unread', () => {
+    let ran = 0n;
+    fc.assert(
+      fc.property(steps, played => {
+        const pipeline = playedPipeline(manager, played);
+        const told = toldByExecutors(pipeline);
+        for (const versions of versionsOf(pipeline).values()) {
+          const last = versions.at(-1)!;
+          const now = last.phase.phase === 'left' ? last.phase.at : pipeline.world.now;
+          const { totals, builds } = explainItem(last, now);
+          const running = BigInt(totals.find(({ state }) => state === 'running')?.duration ?? 0);
+          const windows = builds.flatMap(({ uuid }) => told.get(uuid) ?? []);
+          expect(running).toBeLessThanOrEqual(unionOf(windows));
+          for (const { uuid, ran: duration } of builds) {
+            const window = told.get(uuid);
+            expect(BigInt(duration)).toBeLessThanOrEqual(
+              window === undefined ? 0n : window.end - window.start,
+            );
+          }
+          ran += running;
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(ran).toBeGreaterThan(0n);
   });
 });

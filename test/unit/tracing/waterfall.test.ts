@@ -38,6 +38,8 @@ describe('the waterfall', () => {
       │ ├ Build unit-tests (attempt 2)                      ▐██████████▏             1m 03s ✓
       │ └ Build deploy-preview                                         ████▏            25s ✓
       ├ Wait executor                                    ░                            300ms
+      ├ Wait executor                                       ░                          1.8s running
+      ├ Wait executor                                                  ░              700ms running
       ├ Wait change-ahead                                                  ░░░░░░░░     48s acme/app mas…
       └ Report success                                                            ▕   230ms ✓
         └ HostMerge local                                                         ▕   199ms ✓"
