@@ -119,6 +119,16 @@ export const METRICS = {
     help: 'Age of the oldest row that waits in an outbox; 0 when none does',
     labels: ['outbox'],
   },
+  gatehouse_history_pruned: {
+    kind: 'counter',
+    help: 'Items and decisions deleted from the history for their age',
+    labels: ['kind'],
+  },
+  gatehouse_logs_pruned: {
+    kind: 'counter',
+    help: 'Logs of builds removed for their age',
+    labels: ['executor'],
+  },
   gatehouse_spans_sent: { kind: 'counter', help: 'Spans the collector took', labels: [] },
   gatehouse_span_requests_failed: {
     kind: 'counter',

@@ -19,6 +19,7 @@ import {
 } from '../lib/option-reader.ts';
 import { isAuth, readAuth } from './auth-section.ts';
 import { parseConnection } from './connection-section.ts';
+import { readHistory } from './history-section.ts';
 import { type IniSection, parseIni } from './ini-file.ts';
 import { type Environment, interpolate } from './interpolate.ts';
 import { readMetrics } from './metrics-section.ts';
@@ -108,6 +109,7 @@ export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
     scheduler,
     store,
     database: read('database', reader => readDatabase(reader, directory, stateDir)),
+    history: read('history', readHistory),
     web: read('web', reader => readWeb(reader, stateDir)),
     merger,
     executor: read('executor', reader => readExecutor(reader, { stateDir, gitDir: merger.gitDir, alone })),
@@ -135,6 +137,7 @@ const SECTIONS = [
   'store',
   'zookeeper',
   'database',
+  'history',
   'web',
   'merger',
   'executor',

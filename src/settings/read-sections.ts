@@ -151,6 +151,8 @@ export function readExecutor(
   return {
     jobDir: read.path('job_dir', join(stateDir, 'jobs')),
     logDir: read.path('log_dir', join(stateDir, 'logs')),
+    keepLogs:
+      read.string('keep_logs', '') === '' ? undefined : read.duration('keep_logs', { min: 86_400 }, 86_400),
     sandbox: read.oneOf('sandbox', ['auto', 'bubblewrap', 'none'], 'auto'),
     allowUnsandboxed: read.boolean('allow_unsandboxed', false),
     allowHostNetwork: read.boolean('allow_host_network', false),

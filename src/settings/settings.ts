@@ -8,6 +8,7 @@
 import type { OptionSection } from '../lib/option-reader.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { TextPosition } from '../lib/text-position.ts';
+import type { HistorySettings } from './history-section.ts';
 import type { MetricsSettings } from './metrics-section.ts';
 import type { TracingSettings } from './tracing-settings.ts';
 
@@ -15,6 +16,7 @@ export interface Settings {
   readonly scheduler: SchedulerSettings;
   readonly store: StoreSettings;
   readonly database: DatabaseSettings;
+  readonly history: HistorySettings;
   readonly web: WebSettings;
   readonly merger: MergerSettings;
   readonly executor: ExecutorSettings;
@@ -151,6 +153,8 @@ export interface ExecutorSettings {
   readonly otlpRelay: null | { readonly spans: number; readonly bytes: number };
   /** Node labels offered here: a job whose nodeset names labels runs only where all of them are. Default none. */
   readonly labels: readonly string[];
+  /** Seconds after a build ended that its log is kept. Undefined: for ever. */
+  readonly keepLogs: number | undefined;
   /** Builds running at a time. Default 4. */
   readonly maxBuilds: number;
   /** Bytes of output kept per build; a job that writes more fails. Default 1 GiB. */

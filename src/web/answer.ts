@@ -16,7 +16,7 @@ type Headers = { readonly [name: string]: string };
 
 export interface Refusal {
   readonly kind: 'refused';
-  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 413 | 415 | 429 | 500 | 503;
+  readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 410 | 413 | 415 | 429 | 500 | 503;
   /** What is wrong and what to do. */
   readonly error: string;
   /** The part of the request that is meant. */

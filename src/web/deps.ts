@@ -161,6 +161,8 @@ export interface WebDeps {
     connection: ConnectionName,
     event: NewConnectionEvent,
   ) => Promise<'stored' | 'duplicate'>;
+  /** Seconds after its build ended that a log is kept; absent: for ever. */
+  readonly keepLogs?: number | undefined;
   /** Undefined: nothing was ever written for that build, or who has it cannot be asked. */
   readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
   /** Absent: the route does not exist. */

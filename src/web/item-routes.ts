@@ -1,12 +1,13 @@
 /** One item, live or finished: as the page draws it, as a trace, explained; and the logs of its builds. */
 import type { Router } from 'express';
-import type { Nanoseconds } from '../lib/clock.ts';
+import type { BuildFacts } from '../history/history-json.ts';
+import { millisecondsBetween, type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { stretchesOf } from '../tracing/stretches.ts';
 import { traceLinks } from '../tracing/trace-links.ts';
 import { itemsWaitedFor } from '../tracing/waited-for.ts';
-import { json, notFound } from './answer.ts';
+import { json, notFound, type Refusal } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import { liveItem } from './live-item.ts';
@@ -56,7 +57,7 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
         build === undefined
           ? undefined
           : await deps.readLog({ build: build.uuid, worker: build.worker, offset, limit });
-      if (piece === undefined) return notFound('there is no log of this build (yet)', 'path: build');
+      if (piece === undefined) return noLog(build, deps);
       return {
         kind: 'text',
         body: piece.bytes,
@@ -67,6 +68,23 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
       };
     }),
   );
+}
+
+/** A log that is gone for its age is not one that was never written. */
+function noLog(build: BuildFacts | undefined, { keepLogs, clock }: WebDeps): Refusal {
+  const ended = build?.end_time ?? null;
+  if (keepLogs !== undefined && ended !== null) {
+    const age = millisecondsBetween(parseNanoseconds(ended), clock.now()) / 1000;
+    const days = Math.floor(keepLogs / 86_400);
+    if (age > keepLogs)
+      return {
+        kind: 'refused',
+        status: 410,
+        error: `the log of this build was pruned after ${days} ${days === 1 ? 'day' : 'days'} ([executor] keep_logs)`,
+        place: 'path: build',
+      };
+  }
+  return notFound('there is no log of this build (yet)', 'path: build');
 }
 
 /** The items it waited for, as far as they are known: they tell what they did meanwhile. */

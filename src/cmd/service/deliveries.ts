@@ -14,6 +14,7 @@ import { elected } from './elected.ts';
 import { compareHistoryDatabase, useHistoryDatabase } from './history-database.ts';
 import { createHistoryDelivery } from './history-delivery.ts';
 import type { ProcessCore } from './manage-component.ts';
+import { pruneHistory } from './prune-history.ts';
 import { publishSenderReport } from './publish-sender-report.ts';
 import { createSpanDrain, createSpanSender, senderReport } from './span-delivery.ts';
 import { type Part, type Supervised, supervise } from './supervise.ts';
@@ -120,7 +121,18 @@ export function startHistoryDelivery(core: ProcessCore, history: History): Histo
     await compareHistoryDatabase({ store, paths, history, log });
     return elected({ store, path: paths.election('history'), guid: ids.uuid() }, async signal => {
       await useHistoryDatabase({ store, paths, history, log, ids });
-      await drain.run(signal);
+      const keep = core.settings.history.keep;
+      const ended = new AbortController();
+      const pruning = pruneHistory(
+        { history, keep, clock, log, metrics: core.metrics },
+        AbortSignal.any([signal, ended.signal]),
+      );
+      try {
+        await drain.run(signal);
+      } finally {
+        ended.abort();
+        await pruning;
+      }
     });
   });
   return { outbox: () => current?.counters(), close: () => part.close() };

@@ -3,10 +3,12 @@ import type { ExecutorOptions } from '../../executor/deps.ts';
 import { createExecutor } from '../../executor/executor.ts';
 import { inboundTrace } from '../../executor/inbound-trace.ts';
 import { type LogServer, startLogServer } from '../../executor/log-server.ts';
+import { pruneLogs } from '../../executor/prune-logs.ts';
 import type { RelayCounts } from '../../executor/relay/relay-quota.ts';
 import { createStoreBuilds } from '../../executor/store-builds.ts';
 import { createGit } from '../../git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
+import { toMilliseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
@@ -49,6 +51,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   );
   opening.defer(() => executor.stop('immediate'));
   opening.use(core.metrics.source(() => executorMeasurements(core.host, executor, settings.maxBuilds)));
+  opening.defer(startPruningLogs(core, log));
   if (core.paused) executor.pause();
   const address = logServer?.address ?? null;
   const lifetime = opening.move();
@@ -63,6 +66,26 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     resume: () => executor.resume(),
     drain: () => executor.stop('graceful'),
     close: () => lifetime.disposeAsync(),
+  };
+}
+
+/** @returns how to stop it. */
+function startPruningLogs({ settings, host, clock, metrics }: WorkerCore, log: Log): () => Promise<void> {
+  const stop = new AbortController();
+  const pruning = pruneLogs(
+    {
+      logDir: settings.executor.logDir,
+      keep: settings.executor.keepLogs,
+      now: () => toMilliseconds(clock.now()),
+      log,
+      onPruned: value =>
+        metrics.record([{ metric: 'gatehouse_logs_pruned', labels: { executor: host }, value }]),
+    },
+    stop.signal,
+  );
+  return async () => {
+    stop.abort();
+    await pruning;
   };
 }
 

@@ -188,6 +188,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     explain: explainItem,
     connections: () => [...connections.values()],
     storeEvent: (connection, event) => insides.intake.store(connection, event),
+    keepLogs: settings.executor.keepLogs,
     readLog: question => readBuildLog({ settings: settings.executor, components, log }, question),
     dequeue: request => storeDequeue(core, store, request),
     spanIntake: createSpanIntake(core, store),

@@ -132,6 +132,11 @@ export class LogView {
       this.#status.textContent = 'No output yet.';
       return 'later';
     }
+    if (response.status === 410) {
+      const { error } = await response.json();
+      this.#status.textContent = `${error[0].toUpperCase()}${error.slice(1)}.`;
+      return 'end';
+    }
     if (!response.ok) throw new Error(String(response.status));
     const bytes = await response.arrayBuffer();
     const complete = response.headers.get('X-Complete') === 'true';

@@ -43,6 +43,7 @@ const READ: readonly (readonly [section: string, options: readonly string[]])[] 
   ],
   ['zookeeper', optionsIn(textOf('src/settings/zookeeper-section.ts'))],
   ['log', optionsIn(readerOf(SECTIONS, 'readLog'))],
+  ['history', optionsIn(textOf('src/settings/history-section.ts'))],
   ['metrics', optionsIn(textOf('src/settings/metrics-section.ts'))],
   [
     'tracing',

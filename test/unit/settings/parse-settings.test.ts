@@ -28,6 +28,7 @@ describe('defaults', () => {
       scheduler: { tenantConfig: '/srv/etc/tenants.yaml', stateDir: '/var/lib/gatehouse' },
       store: { kind: 'embedded', path: '/var/lib/gatehouse/store.sqlite', root: '/gatehouse' },
       database: { kind: 'sqlite', path: '/var/lib/gatehouse/history.sqlite' },
+      history: { keep: undefined },
       web: {
         listenAddress: '127.0.0.1',
         port: 9000,
@@ -47,6 +48,7 @@ describe('defaults', () => {
       executor: {
         jobDir: '/var/lib/gatehouse/jobs',
         logDir: '/var/lib/gatehouse/logs',
+        keepLogs: undefined,
         sandbox: 'auto',
         allowUnsandboxed: false,
         allowHostNetwork: false,
@@ -154,7 +156,7 @@ describe('problems', () => {
       'an unknown section near nothing',
       `${MINIMAL}[kubernetes]\n`,
       [
-        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, database, web, merger, executor, tracing, metrics, log, auth NAME, connection NAME',
+        'gatehouse.conf:3: [kubernetes]: unknown section; known here: scheduler, store, zookeeper, database, history, web, merger, executor, tracing, metrics, log, auth NAME, connection NAME',
       ],
     ],
     [

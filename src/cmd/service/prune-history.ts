@@ -1,0 +1,57 @@
+/** Forgets what left longer ago than `[history] keep`: steps of {@link MOST} items, with a pause between two, until none is left. */
+import type { History } from '../../history/history.ts';
+import { addMilliseconds, type Clock } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
+import type { MetricsSink } from '../../metrics/registry.ts';
+
+/** Milliseconds between two looks. */
+const INTERVAL = 600_000;
+/** Milliseconds between two steps: others who write have their turn. */
+const REST = 50;
+const MOST = 200;
+
+export interface PruneDeps {
+  readonly history: Pick<History, 'prune'>;
+  /** Seconds; undefined: for ever. */
+  readonly keep: number | undefined;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly metrics: MetricsSink;
+}
+
+/** Returns when aborted. A database that does not answer is asked again at the next look. */
+export async function pruneHistory(deps: PruneDeps, signal: AbortSignal): Promise<void> {
+  const { keep, log } = deps;
+  if (keep === undefined) return;
+  while (!signal.aborted) {
+    try {
+      const pruned = await pruneAll(keep, deps, signal);
+      if (pruned > 0) log.info({ pruned, keep }, `${pruned} items left the history for their age`);
+    } catch (error) {
+      log.warn({ err: error }, 'the history could not be pruned; trying again later');
+    }
+    await pause(INTERVAL, signal);
+  }
+}
+
+/** @returns how many items are gone. */
+async function pruneAll(
+  keep: number,
+  { history, clock, metrics }: PruneDeps,
+  signal: AbortSignal,
+): Promise<number> {
+  const before = addMilliseconds(clock.now(), -keep * 1000);
+  let all = 0;
+  while (!signal.aborted) {
+    const pruned = await history.prune({ before, most: MOST });
+    if (pruned.items === 0 && pruned.decisions === 0) return all;
+    all += pruned.items;
+    metrics.record([
+      { metric: 'gatehouse_history_pruned', labels: { kind: 'items' }, value: pruned.items },
+      { metric: 'gatehouse_history_pruned', labels: { kind: 'decisions' }, value: pruned.decisions },
+    ]);
+    await pause(REST, signal);
+  }
+  return all;
+}

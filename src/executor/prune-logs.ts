@@ -1,0 +1,72 @@
+/**
+ * Removes logs of builds that ended longer ago than `[executor] keep_logs`, one after the other. Directories that are not named
+ * for a build are left alone, and so are logs that may still be written.
+ */
+import { opendir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { isUuid } from '../lib/ids.ts';
+import type { Log } from '../lib/log.ts';
+import { pause } from '../lib/pause.ts';
+import { completeMarkOf, logPathOf } from './log-file.ts';
+
+/** Milliseconds between two looks. */
+const INTERVAL = 3_600_000;
+/** Milliseconds after each removal: the disk is for builds. */
+const REST = 5;
+/** Milliseconds after which a log without its mark is of a build that died with its executor: no job runs for a week. */
+const ABANDONED = 8 * 86_400_000;
+
+export interface PruneLogsDeps {
+  readonly logDir: string;
+  /** Seconds; undefined: for ever. */
+  readonly keep: number | undefined;
+  /** Milliseconds since 1970, to compare with the times of files. */
+  readonly now: () => number;
+  readonly log: Pick<Log, 'info' | 'warn'>;
+  onPruned(logs: number): void;
+}
+
+/** Returns when aborted. */
+export async function pruneLogs(deps: PruneLogsDeps, signal: AbortSignal): Promise<void> {
+  const { keep, log, logDir } = deps;
+  if (keep === undefined) return;
+  while (!signal.aborted) {
+    try {
+      const pruned = await pruneOnce(keep * 1000, deps, signal);
+      if (pruned > 0) log.info({ pruned, logDir }, `${pruned} logs of builds were removed for their age`);
+    } catch (error) {
+      log.warn({ err: error, logDir }, 'old logs could not be removed; trying again later');
+    }
+    await pause(INTERVAL, signal);
+  }
+}
+
+async function pruneOnce(keepMs: number, deps: PruneLogsDeps, signal: AbortSignal): Promise<number> {
+  let pruned = 0;
+  for await (const entry of await opendir(deps.logDir)) {
+    if (signal.aborted) break;
+    if (!entry.isDirectory() || !isUuid(entry.name)) continue;
+    const path = logPathOf(deps.logDir, entry.name);
+    const before = deps.now() - keepMs;
+    const ended = await modifiedAt(completeMarkOf(path));
+    const written = ended === undefined ? await modifiedAt(path) : undefined;
+    const isOld =
+      ended === undefined ? written !== undefined && written < before - ABANDONED : ended < before;
+    if (!isOld) continue;
+    await rm(join(deps.logDir, entry.name), { recursive: true, force: true });
+    pruned += 1;
+    deps.onPruned(1);
+    await pause(REST, signal);
+  }
+  return pruned;
+}
+
+/** Milliseconds since 1970; undefined: there is no such file. */
+async function modifiedAt(path: string): Promise<number | undefined> {
+  try {
+    return (await stat(path)).mtimeMs;
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined;
+    throw error;
+  }
+}

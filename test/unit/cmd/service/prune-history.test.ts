@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import { pruneHistory } from '../../../../src/cmd/service/prune-history.ts';
+import { systemClock } from '../../../../src/lib/clock.ts';
+import type { Measurement } from '../../../../src/metrics/measurement.ts';
+import { SILENT } from '../../../fake/silent-log.ts';
+
+test('the history is pruned step by step until nothing old is left, and what is gone is counted', async () => {
+  const clock = systemClock();
+  const steps = [
+    { items: 200, decisions: 200 },
+    { items: 0, decisions: 30 },
+    { items: 0, decisions: 0 },
+  ];
+  const asked: string[] = [];
+  const counted: Measurement[] = [];
+  const stop = new AbortController();
+  const told: string[] = [];
+  await pruneHistory(
+    {
+      keep: 86_400,
+      clock,
+      log: {
+        ...SILENT,
+        info(_facts, text) {
+          told.push(text);
+          stop.abort();
+        },
+      },
+      metrics: { record: (all: readonly Measurement[]) => void counted.push(...all) } as never,
+      history: {
+        async prune({ before }) {
+          asked.push(before);
+          return steps.shift() ?? { items: 0, decisions: 0 };
+        },
+      },
+    },
+    stop.signal,
+  );
+  expect(asked).toHaveLength(3);
+  expect(new Set(asked).size).toBe(1);
+  expect(told).toEqual(['200 items left the history for their age']);
+  expect(counted.map(({ value }) => value)).toEqual([200, 200, 0, 30]);
+});
