@@ -11,7 +11,7 @@ import { type Refused, refused } from './refused.ts';
 
 export const DEFAULT_CONFIG = '/etc/gatehouse/gatehouse.conf';
 
-const OR_A_TOKEN = 'or send a token: see "gatehouse help create-auth-token"';
+const OR_A_TOKEN = 'or send a token, see "gatehouse help create-auth-token"';
 
 export interface SocketOptions {
   readonly url?: string;
@@ -31,6 +31,6 @@ export function findSocket(options: SocketOptions, environment: Environment): Do
   const read = readSections(config, environment, { wanted: ['web'] });
   if (read.kind === 'settings') return { kind: 'socket', path: read.settings.web.commandSocket };
   return refused(
-    `the settings do not say where the service's socket is: ${read.errors.join('; ')}; name them with --config, ${OR_A_TOKEN}`,
+    `where the service's socket is stands in its settings, and ${read.errors.join('; ')}; ${OR_A_TOKEN}`,
   );
 }

@@ -119,7 +119,9 @@ export async function withService(
   });
   await trace?.end(status, async spans => {
     const problem =
-      authority.kind === 'refused' ? authority.text : await handOverSpans(authority, { token }, spans);
+      authority.kind === 'refused'
+        ? `not handed over: ${authority.text}`
+        : await handOverSpans(authority, { token }, spans);
     if (options.verbose !== true) return;
     const [first] = spans;
     io.stderr.write(`trace ${first?.traceId}: ${problem ?? `${spans.length} spans handed over`}\n`);

@@ -43,6 +43,7 @@ state_dir = ${stateOf(root)}
 ${zooKeeperText(places)}
 [web]
 port = ${port}
+command_socket = ${path.join(root, `${name}.sock`)}
 root = http://gatehouse.example.org
 
 [merger]

@@ -348,7 +348,7 @@ describe('what changes something', () => {
       'when there are no settings',
       { GATEHOUSE_CONFIG: '/nonexistent/gatehouse.conf' },
       [],
-      /^error: the settings do not say where the service's socket is: \/nonexistent\/gatehouse\.conf: cannot be read \(ENOENT\); .* or send a token/,
+      /^error: where the service's socket is stands in its settings, and \/nonexistent\/gatehouse\.conf: cannot be read \(ENOENT\); name another file with --config; or send a token/,
     ],
   ])('goes nowhere %s', async (_when, environment, args, text) => {
     io = recordingIo(environment);
