@@ -1,8 +1,10 @@
 /** One client, with real sockets, against what all clients share. */
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
 import { type FakeOptions, type FakeWeb, fakeWeb } from './fake-web.ts';
+import { NOW } from './sample-gate.ts';
 
 let web: FakeWeb;
 const sockets: Socket[] = [];
@@ -78,8 +80,11 @@ describe('connections', () => {
     await start({ limits: { maxRequestsPerSocket: 3 } });
     const client = await open();
     for (let asked = 0; asked < 3; asked++) expect(await isServed(client)).toBe(true);
-    await client.closed;
-    expect(client.text()).toMatch(/Connection: close/);
+    expect(client.text().match(/^Connection: (?:close|keep-alive)/gm)).toEqual([
+      'Connection: keep-alive',
+      'Connection: keep-alive',
+      'Connection: close',
+    ]);
   });
 
   test('on which nothing moves are cut', async () => {
@@ -137,4 +142,43 @@ describe('pipelined requests', () => {
     await closed;
     expect(answersIn(text())).toBeLessThan(20);
   });
+
+  test('of many clients are spread over many turns of the event loop', async () => {
+    let handled = 0;
+    const health = () => {
+      handled += 1;
+      return [];
+    };
+    await start({
+      clock: { now: () => NOW, monotonic: () => performance.now() },
+      overrides: { health },
+      limits: { trustedProxies: ['127.0.0.1'] },
+    });
+    // A process of its own: what it sends arrives at once, while this one is not looking.
+    const flood = spawn(process.execPath, ['-e', FLOOD, new URL(web.url).port], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    let [before, most] = [0, 0];
+    const eachTurn = () => {
+      most = Math.max(most, handled - before);
+      before = handled;
+      if (handled < FLOODED) setImmediate(eachTurn);
+    };
+    eachTurn();
+    await expect.poll(() => handled, { timeout: 30_000 }).toBe(FLOODED);
+    flood.kill();
+    await once(flood, 'exit');
+    expect(most).toBeLessThan(FLOODED / 4);
+  }, 60_000);
 });
+
+/** 150 connections with 14 requests each, of which no answer is read. */
+const FLOODED = 150 * 14;
+const FLOOD = `
+  const request = 'GET /health/ready HTTP/1.1\\r\\nHost: gate\\r\\n\\r\\n'.repeat(14);
+  const sockets = Array.from({ length: 150 }, () => require('node:net').connect(process.argv[1], '127.0.0.1'));
+  Promise.all(sockets.map(socket => new Promise(done => socket.once('connect', done)))).then(() => {
+    for (const socket of sockets) socket.pause().write(request);
+  });
+  setInterval(() => {}, 1000);
+`;
