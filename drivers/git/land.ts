@@ -14,7 +14,7 @@ import type { ReportRequest } from '../../src/driver/connection.ts';
 import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
-import type { ProposedChange } from '../../src/model/change.ts';
+import { changeText, type ProposedChange } from '../../src/model/change.ts';
 import type { ReportOutcome } from '../../src/model/event.ts';
 import { mergeMessage } from './merge-message.ts';
 import { branchRef, parseChangeId, type Refs, type Templates } from './ref-view.ts';
@@ -136,7 +136,7 @@ async function ensureTested(
   const made = missing.length > 0 ? undefined : await git.merge(before, head, mergeMessage(change));
   if (made !== commit)
     throw new Error(
-      `tested commit ${commit} of ${change.key} is not on this machine and cannot be made again`,
+      `tested commit ${commit} of ${changeText(change)} is not on this machine and cannot be made again`,
     );
 }
 

@@ -9,7 +9,7 @@ import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
 import { redact } from '../../src/lib/redact.ts';
 import type { Secret } from '../../src/lib/secret.ts';
-import { commitOf } from '../../src/model/change.ts';
+import { changeText, commitOf } from '../../src/model/change.ts';
 import type { ReportOutcome } from '../../src/model/event.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
 import { land } from './land.ts';
@@ -41,7 +41,10 @@ export function createReporter(deps: ReporterDeps): Reporter {
         return clean(outcome, deps);
       const noted = await note(request, git);
       if (noted.kind === 'noted') return outcome;
-      deps.log.warn({ change: request.change.key, reason: noted.text }, 'a result could not be noted');
+      deps.log.warn(
+        { change: changeText(request.change), reason: noted.text },
+        'a result could not be noted',
+      );
       // What has landed has landed; a missing note does not undo it.
       return outcome.merged
         ? outcome

@@ -102,6 +102,21 @@ export function changeText(change: Change): string {
   return `${name} ${change.ref}${change.newCommit === null ? ' (deleted)' : ` ${shortCommit(change.newCommit)}`}`;
 }
 
+/** How people read a change of which only the key is known: `acme/app master/login`, `acme/app refs/tags/v1 3f2a91c0`. */
+export function changeKeyText(key: ChangeKey): string {
+  const id = key.indexOf('#');
+  const ref = key.indexOf('@refs/');
+  const isRef = ref >= 0 && (id < 0 || ref < id);
+  const end = isRef ? ref : id;
+  if (end < 0) return key;
+  const { name } = projectIdOf(key.slice(0, end) as ProjectKey);
+  const rest = key.slice(end + 1);
+  if (!isRef) return `${name} ${rest}`;
+  const at = rest.lastIndexOf('@');
+  const commit = rest.slice(at + 1);
+  return `${name} ${rest.slice(0, at)} ${commit === 'deleted' ? '(deleted)' : commit.slice(0, 8)}`;
+}
+
 /** Same change at the same revision. */
 export function sameRevision(a: Change, b: Change): boolean {
   return a.key === b.key && commitOf(a) === commitOf(b) && patchsetOf(a) === patchsetOf(b);

@@ -15,7 +15,7 @@
  */
 
 import type { LeaveCode } from '../model/cause.ts';
-import { type ChangeKey, changeText, sameRevision } from '../model/change.ts';
+import { type ChangeKey, changeKeyText, changeText, sameRevision } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { leaveEarly } from './leave-item.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
@@ -144,5 +144,5 @@ function withNewDependencies(draft: TurnDraft, item: QueueItem): QueueItem {
 
 function nameOf(draft: TurnDraft, key: ChangeKey): string {
   const facts = draft.facts(key);
-  return facts === undefined ? key : changeText(facts.record.change);
+  return facts === undefined ? changeKeyText(key) : changeText(facts.record.change);
 }

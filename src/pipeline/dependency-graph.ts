@@ -7,7 +7,7 @@
  *     C needs B, B needs A, A needs M (merged)   →   { kind: 'resolved', ahead: [A, B] }
  */
 import { stronglyConnected } from '../lib/tarjan.ts';
-import { type ChangeKey, changeText } from '../model/change.ts';
+import { type ChangeKey, changeKeyText, changeText } from '../model/change.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -55,7 +55,7 @@ export function openDependencies(
   for (const key of facts.record.dependsOn) {
     if (key === facts.record.change.key || draft.landedChanges.has(key)) continue;
     const needed = draft.facts(key);
-    if (needed === undefined) unresolved?.add(key);
+    if (needed === undefined) unresolved?.add(changeKeyText(key));
     else if (needed.record.status !== 'merged') open.push(needed);
   }
   for (const line of facts.record.unresolvedDependencies) unresolved?.add(line);
@@ -64,5 +64,5 @@ export function openDependencies(
 
 function nameOf(draft: TurnDraft, key: ChangeKey): string {
   const facts = draft.facts(key);
-  return facts === undefined ? key : changeText(facts.record.change);
+  return facts === undefined ? changeKeyText(key) : changeText(facts.record.change);
 }

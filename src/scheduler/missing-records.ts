@@ -12,6 +12,7 @@ import {
   type Change,
   type ChangeKey,
   type ChangeRecord,
+  changeKeyText,
   changeText,
   connectionOfKey,
 } from '../model/change.ts';
@@ -104,7 +105,7 @@ function queryOf(key: ChangeKey, startedAt: Nanoseconds, endedAt: Nanoseconds): 
     subject: 'change',
     startedAt,
     endedAt,
-    facts: { query: 'change', change: key, connection: connectionOfKey(key) },
+    facts: { query: 'change', change: changeKeyText(key), connection: connectionOfKey(key) },
   };
 }
 

@@ -87,3 +87,17 @@ story(
     expect(world.queued()).toEqual(['B', 'A']);
   },
 );
+
+story(
+  'a change that names a dependency nobody has proposed is told so in the words of its author',
+  { layout: classicLayout() },
+  async world => {
+    await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/b' });
+    await world.approve('A');
+    const [note] = await world.notes('A', 1);
+    expect(note).toContain('nothing is known of what it depends on: org/project2 master/b');
+    expect(note).not.toContain('#');
+    const told = (await world.decisions('A')).find(each => each.code === 'dependency-unresolved');
+    expect(told?.text).toBe('nothing is known of what it depends on: org/project2 master/b');
+  },
+);

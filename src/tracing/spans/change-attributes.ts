@@ -1,5 +1,5 @@
 /** What a span says of the changes, or of the project, it is about: in our words and in OpenTelemetry's for version control. */
-import { type Change, type ChangeKey, changeText, commitOf } from '../../model/change.ts';
+import { type Change, type ChangeKey, changeKeyText, changeText, commitOf } from '../../model/change.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import type { SpanOptions } from './span-options.ts';
@@ -39,10 +39,11 @@ export function aboutAttributes(
   options: Repositories,
 ): AttributeInput {
   if (change !== null && typeof change !== 'string') return changeAttributes([change], options);
-  if (project === null) return { change };
+  const shown = change === null ? null : changeKeyText(change);
+  if (project === null) return { change: shown };
   const { name, connection } = projectIdOf(project);
   return {
-    change,
+    change: shown,
     project,
     vcsRepository: name,
     vcsRepositoryUrl: options.repositoryUrl?.(project),

@@ -124,7 +124,7 @@ describe('the trace of an operator’s request', () => {
       'gatehouse.command': 'dequeue',
       'gatehouse.outcome': 'refused',
       'gatehouse.reason': 'being-reported',
-      'gatehouse.change': `${APP}#master/one`,
+      'gatehouse.change': 'acme/app master/one',
     });
     expect(spans[2]).toMatchObject({ start: at(2), end: at(9) });
     expect(checkTraces(spans.map(asArrived))).toEqual([]);
