@@ -7,6 +7,7 @@ import type { Step } from '../model/step.ts';
 import { buildLogFacts } from '../tracing/log-facts.ts';
 import { failingEvent, resultEvent, startedEvent } from './build-events.ts';
 import { placesOf } from './build-places.ts';
+import type { ExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import type { ExecutorDeps, ExecutorOptions, TakenBuild } from './deps.ts';
 import type { DiskUsage } from './disk-usage.ts';
 import type { OwnProcesses } from './git-process.ts';
@@ -30,6 +31,7 @@ export interface Machinery {
   readonly own: OwnProcesses;
   readonly workspace: WorkspaceDeps;
   readonly diskUsage: DiskUsage;
+  readonly cgroups: ExecutorCgroups;
   /** Null: jobs cannot hand in spans. */
   readonly relay: Relay | null;
   /** Aborts when the executor stops at once. */
@@ -130,7 +132,7 @@ async function runWithLog(
   slot: number,
   halt: Halt,
 ): Promise<FinishedBuild & ToldSpans> {
-  const { deps, options, sandbox, spawner, workspace, diskUsage } = machinery;
+  const { deps, options, sandbox, spawner, workspace, diskUsage, cgroups } = machinery;
   const { request } = taken;
   const places = placesOf(sandbox.jobDir, request.uuid);
   const log = await openJobLog(logPathOf(options.logDir, request.uuid), options.outputMaxBytes, deps.clock);
@@ -142,7 +144,7 @@ async function runWithLog(
   try {
     finished = await runBuild(
       { workspace, onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
-      { deps, options, spawner, sandbox, diskUsage, request, places, slot, log, halt, relay },
+      { deps, options, spawner, sandbox, diskUsage, cgroups, request, places, slot, log, halt, relay },
     );
     if (relay !== null) {
       spans = await takeSpans(relay, finished.execution, taken, log);

@@ -20,6 +20,7 @@
 import { join } from 'node:path';
 import { pause } from '../lib/pause.ts';
 import { createWorkGate } from '../lib/work-gate.ts';
+import { openExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import { claimJobDir } from './claim-job-dir.ts';
 import type { ExecutorDeps, ExecutorOptions } from './deps.ts';
 import { createDiskUsage } from './disk-usage.ts';
@@ -27,6 +28,7 @@ import { executeBuild, type Machinery } from './execute-build.ts';
 import { createOwnProcesses } from './git-process.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
 import { startRelay } from './relay/relay.ts';
+import { DEFAULT_MAX_PROCESSES } from './run-playbook.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
 import type { StopMode } from './spawner/protocol.ts';
 import { createSpawner } from './spawner/spawner.ts';
@@ -71,7 +73,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
     ...(options.leashSeconds === undefined ? {} : { leashMs: options.leashSeconds * 1000 }),
   });
   opening.defer(() => spawner.close());
-  await spawner.ready();
+  const { oomScoreProblem } = await spawner.ready();
   const relay =
     options.relay === undefined || options.relay === null ? null : await startRelay(options.relay, deps);
   if (relay !== null) opening.use(relay);
@@ -96,21 +98,30 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
       { ...facts, builds: inUse },
       'another executor runs builds in the same directory; give each its own [executor] job_dir',
     );
-  return startExecutor(deps, options, { spawner, sandbox, own, relay, lifetime: opening.move() });
+  const cgroups = await openExecutorCgroups(sandbox.jobDir, [process.pid, spawner.pid() ?? process.pid], {
+    memory: options.memoryLimitBytes ?? null,
+    processes: options.maxProcesses ?? DEFAULT_MAX_PROCESSES,
+  });
+  const killed =
+    oomScoreProblem === null
+      ? 'jobs are killed before the service when memory runs out'
+      : `jobs are NOT killed before the service when memory runs out (${oomScoreProblem})`;
+  deps.log.info({}, `limits: ${cgroups.report}; ${killed}`);
+  return startExecutor(deps, options, { spawner, sandbox, own, relay, cgroups, lifetime: opening.move() });
 }
 
-interface Opened extends Pick<Machinery, 'spawner' | 'sandbox' | 'own' | 'relay'> {
+interface Opened extends Pick<Machinery, 'spawner' | 'sandbox' | 'own' | 'relay' | 'cgroups'> {
   /** What is given back when it stops. */
   readonly lifetime: AsyncDisposableStack;
 }
 
 function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Opened): Executor {
-  const { spawner, sandbox, own, relay, lifetime } = opened;
+  const { spawner, sandbox, own, relay, cgroups, lifetime } = opened;
   const gate = createWorkGate();
   const kill = new AbortController();
   const removals = new Set<Promise<void>>();
   const machinery: Machinery = {
-    ...{ deps, options, spawner, sandbox, own, relay, removals },
+    ...{ deps, options, spawner, sandbox, own, relay, cgroups, removals },
     killed: kill.signal,
     diskUsage: createDiskUsage(spawner),
     workspace: {

@@ -9,6 +9,8 @@ import type { BuildRequest } from '../model/build-request.ts';
 import type { Step } from '../model/step.ts';
 import { isAnsiblePlaybook, UNREACHABLE_STATUS } from './ansible/ansible-run.ts';
 import type { BuildPlaces } from './build-places.ts';
+import type { BuildCgroup } from './cgroup/build-cgroups.ts';
+import type { ExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import type { ExecutorDeps, ExecutorOptions } from './deps.ts';
 import { type DiskUsage, watchDisk } from './disk-usage.ts';
 import type { Halt } from './halt.ts';
@@ -30,6 +32,7 @@ export interface BuildContext {
   readonly spawner: Spawner;
   readonly sandbox: Sandbox;
   readonly diskUsage: DiskUsage;
+  readonly cgroups: ExecutorCgroups;
   readonly request: BuildRequest;
   readonly places: BuildPlaces;
   readonly slot: number;
@@ -55,7 +58,7 @@ export interface EndedPlaybook {
 
 const DEFAULT_GRACE_SECONDS = 10;
 const DEFAULT_DISK_CHECK_SECONDS = 5;
-const DEFAULT_MAX_PROCESSES = 1024;
+export const DEFAULT_MAX_PROCESSES = 1024;
 const OPEN_FILES = 4096;
 
 export async function runPlaybook(
@@ -135,7 +138,12 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Playboo
   }
   if (run.timeoutMs <= 0) return timedOut(run);
 
-  const process = context.spawner.start(specOf(context, workspace, run), context.relay?.serve);
+  const cgroup = await context.cgroups.forBuild(context.request.uuid);
+  const spec = specOf(context, workspace, run);
+  const process = context.spawner.start(
+    cgroup === null ? spec : { ...spec, cgroup: { path: cgroup.path, home: cgroup.home } },
+    context.relay?.serve,
+  );
   const watching = new AbortController();
   const disk = watchDiskDuring(context, process, watching.signal);
   const stop = () => process.stop(halt.reason() === 'cancelled' ? 'graceful' : 'immediate');
@@ -143,12 +151,13 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Playboo
   const ended = await process.ended;
   halt.signal.removeEventListener('abort', stop);
   watching.abort();
+  const limited = cgroup === null ? undefined : await endCgroup(context, cgroup);
   context.relay?.hangUp(context.sandbox.ownLoopback(context.request.job));
   if (ended.kind === 'ended') context.log.count(ended.written);
   if (halt.signal.aborted) return halted(halt);
   const excess = await disk;
   if (excess !== undefined) return { kind: 'disk-full', detail: excess };
-  return blamedOnDisk(context, judge(context, run, ended));
+  return blamedOnDisk(context, withLimit(judge(context, run, ended), limited));
 }
 
 /** Whether a job failed of its own or for want of room nobody can tell while a disk of the machine is full: that is no verdict. */
@@ -156,6 +165,27 @@ async function blamedOnDisk({ deps }: BuildContext, end: PlaybookEnd): Promise<P
   if (end.kind !== 'failed' && end.kind !== 'timed-out') return end;
   const trouble = await deps.room.trouble();
   return trouble === undefined ? end : { kind: 'broken', detail: `${end.detail}, and ${trouble}` };
+}
+
+/** @returns what the kernel did to the build at its limits, in words. */
+async function endCgroup({ log, options }: BuildContext, cgroup: BuildCgroup): Promise<string | undefined> {
+  const { outOfMemory, refusedForks } = await cgroup.events();
+  if (!(await cgroup.remove())) await log.line(`the control group ${cgroup.path} could not be removed`);
+  if (refusedForks > 0)
+    await log.line(
+      `the build reached its limit of ${options.maxProcesses ?? DEFAULT_MAX_PROCESSES} processes; ${refusedForks} more could not be started`,
+    );
+  if (outOfMemory === 0) return undefined;
+  const words = `the build reached its limit of ${options.memoryLimitBytes} bytes of memory; the kernel killed ${outOfMemory} of its processes`;
+  await log.line(words);
+  return words;
+}
+
+/** Says why a script failed whose processes were killed; one that passed all the same has passed. */
+function withLimit(end: PlaybookEnd, limited: string | undefined): PlaybookEnd {
+  if (limited === undefined || (end.kind !== 'failed' && end.kind !== 'broken')) return end;
+  const exitCode = end.kind === 'failed' ? end.exitCode : null;
+  return { kind: 'failed', detail: `${end.detail}: ${limited}`, exitCode };
 }
 
 function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {

@@ -148,6 +148,7 @@ export function readExecutor(
   for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, ELSEWHERE);
   const disk = read.integer('disk_limit_per_job', { min: -1 }, 250);
   const files = read.integer('files_limit_per_job', { min: -1 }, 250_000);
+  const memory = read.integer('memory_limit_per_job', { min: -1 }, -1);
   return {
     jobDir: read.path('job_dir', join(stateDir, 'jobs')),
     logDir: read.path('log_dir', join(stateDir, 'logs')),
@@ -162,6 +163,8 @@ export function readExecutor(
     outputMaxBytes: read.integer('output_max_bytes', { min: 4096 }, 1024 * MEBIBYTE),
     diskLimitPerJob: noneForMinusOne(read, 'disk_limit_per_job', disk),
     filesLimitPerJob: noneForMinusOne(read, 'files_limit_per_job', files),
+    memoryLimitPerJob: noneForMinusOne(read, 'memory_limit_per_job', memory),
+    processesLimitPerJob: read.integer('processes_limit_per_job', { min: 16, max: 1_000_000 }, 1024),
     defaultTimeout: read.duration('default_timeout', { min: 1, max: 7 * 86_400 }, 1800),
     gitDir: read.path('git_dir', gitDir),
     sigtermMethod: read.oneOf('sigterm_method', ['graceful', 'immediate'], alone ? 'immediate' : 'graceful'),

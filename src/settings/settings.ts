@@ -163,6 +163,9 @@ export interface ExecutorSettings {
   readonly diskLimitPerJob: number | undefined;
   /** Files and directories; undefined: no limit. */
   readonly filesLimitPerJob: number | undefined;
+  /** Megabytes; undefined: no limit. */
+  readonly memoryLimitPerJob: number | undefined;
+  readonly processesLimitPerJob: number;
   /** Seconds, for jobs that set no `timeout`. Default 1800. */
   readonly defaultTimeout: number;
   /** Bare repository caches of this executor. Default those of `[merger] git_dir`. */

@@ -113,6 +113,9 @@ function executorOptions({ settings: { executor, store }, host }: WorkerCore): E
     outputMaxBytes: executor.outputMaxBytes,
     diskLimitBytes: executor.diskLimitPerJob === undefined ? null : executor.diskLimitPerJob * 1_000_000,
     filesLimit: executor.filesLimitPerJob ?? null,
+    memoryLimitBytes:
+      executor.memoryLimitPerJob === undefined ? null : executor.memoryLimitPerJob * 1_000_000,
+    maxProcesses: executor.processesLimitPerJob,
     defaultTimeout: executor.defaultTimeout,
     // The embedded store ends with the process, and the process with its jobs.
     ...(store.kind === 'zookeeper' ? { leashSeconds: store.sessionTimeout } : {}),

@@ -12,6 +12,7 @@ import { closeSync, openSync } from 'node:fs';
 import { Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import { createTail } from './capture.ts';
+import { inCgroup } from './cgroup-of-child.ts';
 import { type LineLog, openLineLog } from './line-log.ts';
 import { killedFirst } from './oom-score.ts';
 import { closeWriter, type OutputPipe, openOutputPipe } from './output-pipe.ts';
@@ -74,18 +75,21 @@ function tryToSpawn(
     filter = spec.seccomp === undefined ? undefined : openSync(spec.seccomp, 'r');
     const stdio = stdioOf(spec, sink, filter);
     const child = killedFirst(() =>
-      spawn(program, args, {
-        cwd: spec.cwd,
-        env: { ...spec.env, ...mark },
-        stdio,
-        // A session and a process group of its own.
-        detached: true,
-        ...spec.user,
-      }),
+      inCgroup(spec.cgroup, () =>
+        spawn(program, args, {
+          cwd: spec.cwd,
+          env: { ...spec.env, ...mark },
+          stdio,
+          // A session and a process group of its own.
+          detached: true,
+          ...spec.user,
+        }),
+      ),
     );
     return { child, reason: '' };
   } catch (error) {
-    // Thrown, not emitted, for arguments no process can have (a NUL byte), and for a filter that cannot be read.
+    // Thrown, not emitted, for arguments no process can have (a NUL byte), for a filter that cannot be read,
+    // and for a control group we may not enter.
     return { reason: error instanceof Error ? error.message : String(error) };
   } finally {
     if (filter !== undefined) closeSync(filter);

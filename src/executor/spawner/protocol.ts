@@ -16,6 +16,8 @@
  * when it has said nothing for as long as its session would last (`leash.ts`).
  */
 
+import type { ChildCgroup } from './cgroup-of-child.ts';
+
 /** One process to run, complete: the spawner knows nothing else. */
 export interface ProcessSpec {
   /** Program and arguments; no shell is involved. */
@@ -47,6 +49,8 @@ export interface ProcessSpec {
   readonly handsOver?: true;
   /** Path of a compiled filter of system calls, for bubblewrap: open for reading at {@link seccompDescriptor}. */
   readonly seccomp?: string;
+  /** The control group it is started in. */
+  readonly cgroup?: ChildCgroup;
 }
 
 /** Behind bubblewrap's status (3) and the channel, where it has one. */

@@ -58,6 +58,8 @@ describe('defaults', () => {
         outputMaxBytes: 1_073_741_824,
         diskLimitPerJob: 250,
         filesLimitPerJob: 250_000,
+        memoryLimitPerJob: undefined,
+        processesLimitPerJob: 1024,
         defaultTimeout: 1800,
         gitDir: '/var/lib/gatehouse/git',
         sigtermMethod: 'immediate',

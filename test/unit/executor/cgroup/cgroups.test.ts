@@ -1,0 +1,123 @@
+/** Against files in the place of the kernel's: what is written where, and what is made of what is read. */
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { makeBuildCgroup, removeLeftCgroups } from '../../../../src/executor/cgroup/build-cgroups.ts';
+import { findCgroupPlace } from '../../../../src/executor/cgroup/find-place.ts';
+import { inCgroup } from '../../../../src/executor/spawner/cgroup-of-child.ts';
+
+let top: string;
+beforeEach(async () => {
+  top = await mkdtemp(join(tmpdir(), 'gatehouse-cgroup-'));
+});
+afterEach(() => rm(top, { recursive: true, force: true }));
+
+async function group(path: string, facts: { controllers?: string; procs?: string } = {}): Promise<string> {
+  await mkdir(path, { recursive: true });
+  await writeFile(join(path, 'cgroup.controllers'), `${facts.controllers ?? 'cpuset cpu io memory pids'}\n`);
+  await writeFile(join(path, 'cgroup.procs'), facts.procs ?? '');
+  return path;
+}
+
+const system = (own: string, isRoot = false) => ({
+  mounts: `21 20 0:19 / /proc rw - proc proc rw\n30 20 0:27 / ${top} rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n`,
+  own: `0::${own}\n`,
+  pids: [41, 42],
+  isRoot,
+});
+
+describe('the place for control groups', () => {
+  test('is our own group where we are alone in it, and we step aside', async () => {
+    const own = await group(join(top, 'system.slice/gatehouse.service'), { procs: '41\n42\n' });
+    expect(await findCgroupPlace(system('/system.slice/gatehouse.service'))).toEqual({
+      kind: 'found',
+      parent: own,
+      home: join(own, 'gatehouse-service'),
+      controllers: new Set(['memory', 'pids', 'cpu']),
+    });
+    expect(await readFile(join(own, 'gatehouse-service/cgroup.procs'), 'latin1')).toBe('42');
+    expect(await readFile(join(own, 'cgroup.subtree_control'), 'latin1')).toBe('+memory +pids +cpu');
+  });
+
+  test('is never a group with processes of others: for root it is then the top', async () => {
+    const own = await group(join(top, 'user.slice/session'), { procs: '7\n41\n42\n' });
+    await group(top);
+    expect(await findCgroupPlace(system('/user.slice/session'))).toEqual({
+      kind: 'none',
+      because: `${own}: it holds processes of others`,
+    });
+    expect(await findCgroupPlace(system('/user.slice/session', true))).toMatchObject({
+      kind: 'found',
+      parent: top,
+      home: own,
+    });
+    expect(await readdir(own)).not.toContain('gatehouse-service');
+  });
+
+  test('is none on version 1, without the controllers, or where nothing was delegated', async () => {
+    const v1 = {
+      mounts: '1 2 0:3 / /sys/fs/cgroup/memory rw - cgroup cgroup rw,memory\n',
+      own: '8:pids:/\n',
+    };
+    expect(await findCgroupPlace({ ...system('/'), ...v1 })).toEqual({
+      kind: 'none',
+      because: 'this system has no cgroup v2',
+    });
+    await group(top, { controllers: 'hugetlb' });
+    expect(await findCgroupPlace(system('/', true))).toEqual({
+      kind: 'none',
+      because: `${top}: the controllers memory and pids are not available there`,
+    });
+    expect(await findCgroupPlace(system('/'))).toMatchObject({
+      because: 'no group was delegated to this service (systemd: Delegate=yes)',
+    });
+  });
+});
+
+describe('the control group of a build', () => {
+  const place = () => ({
+    parent: top,
+    home: join(top, 'home'),
+    controllers: new Set(['memory', 'pids', 'cpu']),
+  });
+  const read = (path: string, file: string) => readFile(join(path, file), 'latin1');
+
+  test('bounds memory without swap, processes, and the share of the processors', async () => {
+    const { path } = await makeBuildCgroup(place(), 'e', 'b', { memory: 5_000_000, processes: 64 });
+    expect(path).toBe(join(top, 'gatehouse-e-b'));
+    expect(await read(path, 'memory.max')).toBe('5000000');
+    expect(await read(path, 'memory.swap.max')).toBe('0');
+    expect(await read(path, 'pids.max')).toBe('64');
+    expect(await read(path, 'cpu.weight')).toBe('50');
+  });
+
+  test('tells what the kernel did at its limits', async () => {
+    const made = await makeBuildCgroup(place(), 'e', 'b', { memory: null, processes: 64 });
+    expect(await made.events()).toEqual({ outOfMemory: 0, refusedForks: 0 });
+    await writeFile(join(made.path, 'memory.events'), 'low 0\nhigh 0\nmax 12\noom 2\noom_kill 2\n');
+    await writeFile(join(made.path, 'pids.events'), 'max 7\n');
+    expect(await made.events()).toEqual({ outOfMemory: 2, refusedForks: 7 });
+    expect(await readdir(made.path)).not.toContain('memory.max');
+  });
+
+  test('left by an earlier run is removed, that of another executor is not', async () => {
+    await mkdir(join(top, 'gatehouse-other-b'));
+    await removeLeftCgroups(top, 'e');
+    expect(await readdir(top)).toEqual(['gatehouse-other-b']);
+  });
+
+  test('is entered for the fork alone, whatever becomes of it', async () => {
+    const [path, home] = [await group(join(top, 'build')), await group(join(top, 'home'))];
+    const during = inCgroup({ path, home }, () => 'forked');
+    expect(during).toBe('forked');
+    expect([await read(path, 'cgroup.procs'), await read(home, 'cgroup.procs')]).toEqual(['0', '0']);
+    await writeFile(join(home, 'cgroup.procs'), '');
+    expect(() =>
+      inCgroup({ path, home }, () => {
+        throw new Error('no fork');
+      }),
+    ).toThrow('no fork');
+    expect(await read(home, 'cgroup.procs')).toBe('0');
+  });
+});
