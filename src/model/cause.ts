@@ -1,6 +1,6 @@
 /** Why an item was tested again, stepped back, or left: one record, from which logs, reports, spans and pages are derived. */
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { Uuid } from '../lib/ids.ts';
+import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { JobName } from './project.ts';
 import type { BuildResult } from './results.ts';
 
@@ -58,11 +58,26 @@ export type LeaveCode =
   | 'project-removed'
   | 'pipeline-removed';
 
+/** What took an item out of its pipeline before it was reported. */
+export interface Remover {
+  /** `item`: one whose pipeline supercedes; `event`: news of the code host; `operator`: a request. */
+  readonly kind: 'item' | 'event' | 'operator';
+  /** Root of its trace; null: the trace is not sampled. */
+  readonly span: { readonly traceId: TraceId; readonly spanId: SpanId } | null;
+  /** The superceding pipeline, or the operator; null: the event has no name for people. */
+  readonly name: string | null;
+}
+
 /** Why a build was cancelled. */
 export interface CancelCause {
   readonly code: 'reset' | 'item-left' | 'fail-fast' | 'needed-change-failing';
   readonly at: Nanoseconds;
+  /** Another item; null with `item-left`, which has `left` and `remover` instead. */
   readonly culprit: Culprit | null;
+  /** With `item-left`: why it left. Absent in records of 0.3. */
+  readonly left?: LeaveCode;
+  /** With `item-left`: what removed it, when known. */
+  readonly remover?: Remover;
 }
 
 /** One English clause, e.g. `unit-tests of acme/app master/login,3f2a91c0 ended with FAILURE`. */
@@ -91,6 +106,12 @@ export function leaveText(code: LeaveCode): string {
     'pipeline-removed': 'the pipeline no longer exists',
   };
   return texts[code];
+}
+
+/** Why it left and who wanted it, e.g. `dequeued by hand by alice (operators)`. */
+export function removalText(left: LeaveCode, remover: Remover | undefined): string {
+  const by = remover?.name === null || remover === undefined ? '' : ` by ${remover.name}`;
+  return left === 'dequeued-by-hand' ? `${leaveText(left)}${by}` : leaveText(left);
 }
 
 /** A whole sentence without a full stop, e.g. `tested again because unit-tests of ... ended with FAILURE`. */

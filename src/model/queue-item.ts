@@ -13,7 +13,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { BuildSet } from './build-set.ts';
-import type { LeaveCode } from './cause.ts';
+import type { LeaveCode, Remover } from './cause.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { PipelineName, TenantName } from './project.ts';
@@ -74,6 +74,8 @@ export type ItemPhase =
       readonly at: Nanoseconds;
       readonly reason: LeaveCode;
       readonly result: BuildSetResult;
+      /** What removed it before it was reported, when known. */
+      readonly remover?: Remover;
     };
 
 export interface ReportRecord {

@@ -13,6 +13,7 @@ import { applyReportResult } from './apply-report-result.ts';
 import { sweepDepartures } from './departures.ts';
 import { enqueueEvent } from './enqueue.ts';
 import { leaveEarly } from './leave-item.ts';
+import { operator, supercedingItem } from './remover.ts';
 import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -62,7 +63,8 @@ function applySuperseded(
   event: Extract<PipelineEvent, { readonly kind: 'superseded' }>,
 ): void {
   for (const item of draft.liveItems(event.change)) {
-    if (item.phase.phase === 'queued') leaveEarly(draft, item, 'superseded', event.by, event.uuid);
+    if (item.phase.phase === 'queued')
+      leaveEarly(draft, item, 'superseded', event.by, { event: event.uuid, remover: supercedingItem(event) });
   }
 }
 
@@ -75,7 +77,10 @@ function applyDequeue(draft: TurnDraft, event: Extract<PipelineEvent, { readonly
         name: 'dequeue-requested',
         facts: { by: event.by },
       });
-      leaveEarly(draft, asked, 'dequeued-by-hand', `by ${event.by}`, event.uuid);
+      leaveEarly(draft, asked, 'dequeued-by-hand', `by ${event.by}`, {
+        event: event.uuid,
+        remover: operator(event),
+      });
     } else {
       const about = { change: item.changes[0], item: item.uuid, event: event.uuid };
       draft.decide('event-refused', about, `${event.by} asked to dequeue it while it is being reported`);

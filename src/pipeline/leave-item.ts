@@ -7,11 +7,12 @@
  */
 import { laterOf } from '../lib/clock.ts';
 import { type BuildSet, graphOf, testedMergeOf } from '../model/build-set.ts';
-import { type LeaveCode, leaveText } from '../model/cause.ts';
+import { type LeaveCode, leaveText, type Remover } from '../model/cause.ts';
 import type { ReportAction } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { changesText } from './changes-text.ts';
+import { newsAbout } from './remover.ts';
 import { sayOnce } from './say.ts';
 import { runningSinceTaken } from './since-taken.ts';
 import { stopWork } from './stop-work.ts';
@@ -25,6 +26,8 @@ export interface Leave {
   /** For those tested with it; null when it landed. */
   readonly blame: Blame | null;
   /** Said on the way out, without waiting. */
+  /** What removes it, when known. */
+  readonly remover?: Remover | undefined;
   readonly report?: { readonly action: ReportAction; readonly text: string };
 }
 
@@ -42,7 +45,11 @@ export function leave(
   const buildset = endBuildset(draft, said, how);
   const last = said.timeline[said.timeline.length - 1] ?? said.timeline[0];
   const at = laterOf(draft.input.now, last.since);
-  draft.remove({ ...said, buildset, phase: { phase: 'left', at, reason: how.reason, result: how.result } });
+  draft.remove({
+    ...said,
+    buildset,
+    phase: { phase: 'left', at, reason: how.reason, result: how.result, ...removerOf(how) },
+  });
   draft.decide(
     'left',
     { change: item.changes[0], item: item.uuid, event },
@@ -65,7 +72,7 @@ export function leaveEarly(
   item: QueueItem,
   reason: LeaveCode,
   detail: string | null,
-  event: QueueItem['uuid'] | null = null,
+  by: { readonly event: QueueItem['uuid']; readonly remover: Remover } | null = null,
 ): void {
   const text = detail === null ? leaveText(reason) : `${leaveText(reason)}: ${detail}`;
   const failed = reason === 'requirement-lost' || reason === 'dependency-lost';
@@ -77,7 +84,9 @@ export function leaveEarly(
   const report = { action: failed ? 'failure' : 'dequeue', text: farewell(reason, text, detail) } as const;
   // The tenant has no business in a project that was taken away from it.
   const said = reason === 'project-removed' ? {} : { report };
-  leave(draft, item, { reason, result: failed ? 'FAILURE' : 'DEQUEUED', text, blame, ...said }, event);
+  const remover = by?.remover ?? newsAbout(draft, item);
+  const how = { reason, result: failed ? ('FAILURE' as const) : ('DEQUEUED' as const), text, blame, remover };
+  leave(draft, item, { ...how, ...said }, by?.event ?? null);
 }
 
 /** An item that leaves because another did passes the blame on to the one that began it. */
@@ -98,11 +107,20 @@ function farewell(reason: LeaveCode, text: string, detail: string | null): strin
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;
 }
 
+function removerOf({ remover }: Leave): { readonly remover?: Remover } {
+  return remover === undefined ? {} : { remover };
+}
+
 function endBuildset(draft: TurnDraft, item: QueueItem, how: Leave): BuildSet {
   const { buildset } = item;
   if (buildset.stage.state === 'complete' || buildset.stage.state === 'superseded') return buildset;
-  const culprit = { item: item.uuid, change: changesText(item), left: how.reason };
-  const stopped = stopWork(draft, buildset, { code: 'item-left', at: draft.input.now, culprit });
+  const stopped = stopWork(draft, buildset, {
+    code: 'item-left',
+    at: draft.input.now,
+    culprit: null,
+    left: how.reason,
+    ...removerOf(how),
+  });
   const tested = testedMergeOf(buildset);
   return {
     ...stopped,

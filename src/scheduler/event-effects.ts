@@ -82,6 +82,7 @@ function spansOf(
             {
               event: event.uuid,
               command: 'dequeue',
+              by: event.by,
               tenant: context.tenant.name,
               pipeline: context.pipeline.name,
               change: knownChange(event.change, context),

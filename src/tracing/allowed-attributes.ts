@@ -80,6 +80,8 @@ const CULPRIT: readonly AttributeKey[] = [
   'culpritJob',
   'culpritResult',
   'linkCausedBy',
+  'leftBecauseOf',
+  'leftBy',
 ];
 const BUILD: readonly AttributeKey[] = [...TASK, ...WORKER, 'buildsetId', 'buildId', 'job', 'attempt'];
 const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'project', 'connection'];
@@ -118,6 +120,9 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'connection',
     'left',
     'leftText',
+    'leftBecauseOf',
+    'leftBy',
+    'linkCausedBy',
     'resets',
     'lostBuildSeconds',
     'dependsOn',
@@ -185,7 +190,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   TenantEvent: EVENT,
   Reconfigure: ['layoutVersion', 'reason', 'project', 'errors'],
   InternalEvent: EVENT,
-  ManagementEvent: [...EVENT, 'command', 'linkCaller'],
+  ManagementEvent: [...EVENT, 'command', 'by', 'linkCaller'],
   Sweep: ['removed', 'settled', 'subject', 'reason'],
   CacheCleanup: ['removed', 'subject'],
   Command: ['command', 'exitCode'],

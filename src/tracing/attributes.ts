@@ -30,6 +30,12 @@ export const ATTRIBUTE = {
   connection: 'gatehouse.connection',
   left: 'gatehouse.left',
   leftText: 'gatehouse.left.text',
+  /** `item`, `event` or `operator`: what removed it. */
+  leftBecauseOf: 'gatehouse.left.because_of',
+  /** The superceding pipeline, or the operator. */
+  leftBy: 'gatehouse.left.by',
+  /** Who made a request. */
+  by: 'gatehouse.by',
   resets: 'gatehouse.resets',
   lostBuildSeconds: 'gatehouse.lost_build_seconds',
   dependsOn: 'gatehouse.depends_on',

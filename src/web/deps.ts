@@ -95,6 +95,8 @@ export interface DequeueRequest {
   readonly tenant: TenantName;
   readonly pipeline: string;
   readonly item: QueueItem;
+  /** Who asks, for people. */
+  readonly by: string;
   /** When the request came in. */
   readonly receivedAt: Nanoseconds;
   /** The trace of who asks, where that may be believed. */

@@ -56,9 +56,10 @@ async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
     request,
     async trace => !mayActFor(operator.caller, await itemsOfTrace(deps, trace)),
   );
-  await deps.dequeue({ tenant, pipeline: wish.pipeline, item, receivedAt, context });
+  const { name: by } = operator;
+  await deps.dequeue({ tenant, pipeline: wish.pipeline, item, by, receivedAt, context });
   const whose = { tenant, pipeline: wish.pipeline, ...itemLogFacts(item.uuid) };
-  deps.log.info({ ...whose, by: operator.name }, 'asked to dequeue');
+  deps.log.info({ ...whose, by }, 'asked to dequeue');
   return json(true);
 }
 

@@ -5,7 +5,7 @@
 import { toMilliseconds } from '../lib/clock.ts';
 import { type Build, resultOf } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
-import { culpritText, leaveText, type ResetCause, resetText } from '../model/cause.ts';
+import { culpritText, leaveText, type ResetCause, removalText, resetText } from '../model/cause.ts';
 import { type Change, changeText } from '../model/change.ts';
 import type { JobNode } from '../model/job.ts';
 import { projectIdOf } from '../model/project.ts';
@@ -154,6 +154,7 @@ function detailOf({ state }: Build): string | null {
     case 'skipped':
       return `${state.because} did not succeed`;
     case 'cancelled':
+      if (state.cause.left !== undefined) return removalText(state.cause.left, state.cause.remover);
       return state.cause.culprit === null ? null : culpritText(state.cause.culprit);
     default:
       return null;

@@ -55,6 +55,7 @@ story(
     });
     expect(new Set(stopped.map(build => build.attributes['gatehouse.build.id'])).size).toBe(stopped.length);
     for (const build of stopped) cancelledProperly(build, world);
+    removersOf(world);
     await causesOf(world);
   },
 );
@@ -90,6 +91,35 @@ function cancelledProperly(build: SinkSpan, world: World): void {
   expect(spans.filter(span => span.parentSpanId === work?.spanId).map(kindOf)).toContain('Playbook');
 }
 
+/** An item that left early, and each build it stopped, link to what removed the item, never to the item itself. */
+function removersOf(world: World): void {
+  const { spans } = world.sink;
+  const early = spans.filter(
+    span => kindOf(span) === 'QueueItem' && span.attributes['gatehouse.result'] === 'DEQUEUED',
+  );
+  const removers = early.map(item => {
+    const remover = linked(item, 'caused_by', spans);
+    expect(item.attributes['gatehouse.link.caused_by']).toBe(remover?.traceId);
+    for (const build of cancelled(world).filter(each => each.traceId === item.traceId)) {
+      expect(linked(build, 'caused_by', spans)?.spanId).toBe(remover?.spanId);
+      expect(build.attributes['gatehouse.culprit.item.id']).toBeUndefined();
+    }
+    const { attributes } = item;
+    return [
+      attributes['gatehouse.left'],
+      attributes['gatehouse.left.because_of'],
+      attributes['gatehouse.left.by'],
+      kindOf(remover ?? item),
+    ].join(' ');
+  });
+  expect(removers.toSorted()).toEqual([
+    'abandoned event  InternalEvent',
+    'dequeued-by-hand operator command line ManagementEvent',
+    'new-patchset event  InternalEvent',
+    'superseded item gate QueueItem',
+  ]);
+}
+
 /** Gatehouse's own events and the operator's request, with what they came to. */
 async function causesOf(world: World): Promise<void> {
   const { spans } = world.sink;
@@ -101,6 +131,7 @@ async function causesOf(world: World): Promise<void> {
   const [dequeue] = roots('ManagementEvent', 'dequeue');
   expect(dequeue?.attributes).toMatchObject({
     'gatehouse.outcome': 'dequeued',
+    'gatehouse.by': 'command line',
     'gatehouse.reason': 'dequeued-by-hand',
   });
   expect(spans.filter(span => span.parentSpanId === dequeue?.spanId).map(kindOf)).toEqual([

@@ -11,7 +11,7 @@ import { isTraceSampled } from './span-intake.ts';
 export async function storeDequeue(
   { paths, clock, ids, tracing }: Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'tracing'>,
   store: Store,
-  { tenant, pipeline, item, receivedAt, context }: DequeueRequest,
+  { tenant, pipeline, item, by, receivedAt, context }: DequeueRequest,
 ): Promise<void> {
   const queue = new EventQueue<PipelineEvent>({
     store,
@@ -31,5 +31,5 @@ export async function storeDequeue(
         ? context.sampled && isTraceSampled(tracing, context.span.traceId)
         : tracing.isSampled(uuid),
   };
-  await store.multi(queue.put({ kind: 'dequeue', uuid, change: key, by: 'the web API', management }));
+  await store.multi(queue.put({ kind: 'dequeue', uuid, change: key, by, management }));
 }

@@ -3,7 +3,7 @@ import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
 import { type Build, type Execution, endOfBuild, resultOf, startOfBuild } from '../../model/build.ts';
 import { type BuildSet, graphOf } from '../../model/build-set.ts';
-import { type CancelCause, culpritText } from '../../model/cause.ts';
+import { type CancelCause, culpritText, removalText } from '../../model/cause.ts';
 import type { SpanReference } from '../../model/event.ts';
 import type { JobNode } from '../../model/job.ts';
 import type { SpanLink } from '../../model/span.ts';
@@ -172,6 +172,7 @@ function cancelText(cause: CancelCause): string {
     'fail-fast': 'another job of the buildset failed and fail-fast is set',
     'needed-change-failing': 'a change the item depends on is failing',
   };
+  if (cause.left !== undefined) return `${texts[cause.code]}: ${removalText(cause.left, cause.remover)}`;
   return cause.culprit === null ? texts[cause.code] : `${texts[cause.code]}: ${culpritText(cause.culprit)}`;
 }
 

@@ -1,6 +1,6 @@
 /** Links between spans, each with its relation, and the attribute that says the same to backends that hide links. */
 import { type SpanId, spanIdOf, traceIdOf } from '../../lib/ids.ts';
-import type { CancelCause, Culprit, ResetCause } from '../../model/cause.ts';
+import type { CancelCause, Culprit, Remover, ResetCause } from '../../model/cause.ts';
 import type { SpanReference } from '../../model/event.ts';
 import type { SpanLink, SpanRecord } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
@@ -37,7 +37,23 @@ function culpritSpan(culprit: Culprit): SpanReference {
 
 /** Link to who is to blame, when that is known. */
 export function causeLinks(cause: ResetCause | CancelCause | null): readonly SpanLink[] {
-  return cause === null || cause.culprit === null ? [] : [linkTo(culpritSpan(cause.culprit), 'caused_by')];
+  if (cause === null) return [];
+  if (cause.culprit !== null) return [linkTo(culpritSpan(cause.culprit), 'caused_by')];
+  return 'remover' in cause ? removerLinks(cause.remover) : [];
+}
+
+/** Link to what removed an item, when that is known and sampled. */
+export function removerLinks(remover: Remover | undefined): readonly SpanLink[] {
+  return remover === undefined || remover.span === null ? [] : [linkTo(remover.span, 'caused_by')];
+}
+
+/** What removed an item. */
+export function removerAttributes(remover: Remover | undefined): AttributeInput {
+  return {
+    leftBecauseOf: remover?.kind,
+    leftBy: remover?.name,
+    linkCausedBy: remover?.span?.traceId,
+  };
 }
 
 /** Why, and who is to blame. */
@@ -56,5 +72,6 @@ export function causeAttributes(
     culpritJob: culprit?.job,
     culpritResult: culprit?.result,
     linkCausedBy: culprit?.item,
+    ...('remover' in cause ? removerAttributes(cause.remover) : {}),
   };
 }

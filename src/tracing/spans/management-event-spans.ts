@@ -21,6 +21,8 @@ import { spanOf } from './span-plan.ts';
 export interface ManagementEventFacts {
   readonly event: Uuid;
   readonly command: 'dequeue';
+  /** Who asked: the name of the token's user, or `command line`. */
+  readonly by: string;
   readonly tenant: TenantName;
   readonly pipeline: PipelineName;
   /** The key of a change nobody knows. */
@@ -50,6 +52,7 @@ export function managementEventSpans(
     own: {
       eventType: facts.command,
       command: facts.command,
+      by: facts.by,
       ...aboutAttributes(facts.change, null, options),
       ...effectAttributes(effect),
       linkCaller: caller?.traceId,

@@ -8,7 +8,7 @@ import { rootSpanOf } from '../span-ids.ts';
 import { cicdResultOf } from '../status.ts';
 import { zuulRefs } from '../zuul-attributes.ts';
 import type { ItemContext } from './item-context.ts';
-import { linkTo } from './links.ts';
+import { linkTo, removerAttributes, removerLinks } from './links.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
 import { testedBases } from './tested-bases.ts';
 
@@ -37,6 +37,7 @@ export function planQueueItem(context: ItemContext): SpanPlan {
         })),
         links: [
           linkTo(item.origin.tenantSpan, 'follows'),
+          ...removerLinks(item.phase.phase === 'left' ? item.phase.remover : undefined),
           ...(item.neededItems ?? []).map(needed => linkTo(rootSpanOf(needed), 'depends_on')),
         ],
       }),
@@ -64,6 +65,7 @@ function outcome(item: QueueItem): AttributeInput {
     vcsBaseRevision: testedBases(item),
     left: item.phase.reason,
     leftText: leaveText(item.phase.reason),
+    ...removerAttributes(item.phase.remover),
     resets: item.earlier.length,
     lostBuildSeconds: lostBuildSeconds(item),
     cicdResult: cicdResultOf(item.phase.result),

@@ -52,7 +52,7 @@ describe('a dequeue', () => {
     });
     await queue.prepare();
     const { tenant, pipeline } = item;
-    const request = { tenant, pipeline, item, receivedAt: at(69), context };
+    const request = { tenant, pipeline, item, by: 'alice', receivedAt: at(69), context };
     await storeDequeue({ paths, clock, ids, tracing: control }, store, request);
     const [entry] = (await queue.list()).map(({ value }) => value).slice(-1);
     if (entry?.kind !== 'dequeue') throw new Error('no dequeue was stored');

@@ -102,6 +102,7 @@ describe('the trace of an operator’s request', () => {
   const facts: ManagementEventFacts = {
     event: derivedUuid('management'),
     command: 'dequeue',
+    by: 'alice',
     tenant: 'acme',
     pipeline: 'gate',
     change: changeKey(APP, 'master/one'),

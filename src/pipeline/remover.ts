@@ -1,0 +1,30 @@
+/** Who or what removes an item, for the trace of the item: its link leads to the trace that tells more. */
+import { type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../lib/ids.ts';
+import type { Remover } from '../model/cause.ts';
+import type { PipelineEvent } from '../model/event.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+type EventOf<Kind extends PipelineEvent['kind']> = Extract<PipelineEvent, { readonly kind: Kind }>;
+
+/** The item that entered a pipeline that supercedes this one. */
+export function supercedingItem({ by, internal }: EventOf<'superseded'>): Remover {
+  return { kind: 'item', span: internal?.sampled === true ? internal.causedBy : null, name: by };
+}
+
+export function operator({ uuid, by, management }: EventOf<'dequeue'>): Remover {
+  return { kind: 'operator', span: management?.sampled === true ? rootOf(uuid) : null, name: by };
+}
+
+/** The news in this turn that is about a change of the item, or about one it depends on. Undefined: none. */
+export function newsAbout(draft: TurnDraft, item: QueueItem): Remover | undefined {
+  const keys = new Set([...item.changes.map(({ key }) => key), ...item.dependsOn]);
+  for (const event of draft.input.events)
+    if (event.kind === 'change-updated' && keys.has(event.change))
+      return { kind: 'event', span: event.origin?.sampled === true ? rootOf(event.uuid) : null, name: null };
+  return undefined;
+}
+
+function rootOf(uuid: Uuid): { readonly traceId: TraceId; readonly spanId: SpanId } {
+  return { traceId: traceIdOf(uuid), spanId: spanIdOf(uuid) };
+}
