@@ -1,10 +1,12 @@
 /** The changes of one request, merged in their order on each branch they belong to, by the mirrors' memoised chains. */
 
 import { type ObjectId, parseObjectId } from '../git/object-id.ts';
+import type { ObjectReader } from '../git/object-reader.ts';
+import { pathBytes } from '../git/tree.ts';
 import { OverBudget } from '../git/tree-budget.ts';
 import { assertNever } from '../lib/assert-never.ts';
 import type { ChangeKey } from '../model/change.ts';
-import type { MergedBranch, MergeInput, MergeRequest } from '../model/merge.ts';
+import type { MergeConflict, MergedBranch, MergeInput, MergeRequest } from '../model/merge.ts';
 import { type BranchName, type ProjectKey, parseCommitId } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { type Failure, updateFailure } from './failure.ts';
@@ -17,13 +19,10 @@ export interface Lane {
   readonly inputs: readonly { readonly input: MergeInput; readonly index: number; readonly own: boolean }[];
 }
 
-export interface LaneConflict {
+export interface LaneConflict extends MergeConflict {
   readonly kind: 'conflict';
   /** Place among all inputs. */
   readonly index: number;
-  readonly change: ChangeKey;
-  readonly project: ProjectKey;
-  readonly files: readonly string[];
 }
 
 /** The changes of a request by project and branch. */
@@ -60,8 +59,8 @@ export async function mergeLanes(projects: Projects, lanes: readonly Lane[], ste
     .flatMap(result => (result.kind === 'conflict' ? [result] : []))
     .sort((a, b) => a.index - b.index);
   if (conflict !== undefined) {
-    const { kind, change, project, files } = conflict;
-    return { kind, change, project, files } as const;
+    const { index: _, ...told } = conflict;
+    return told;
   }
   return {
     kind: 'merged',
@@ -109,13 +108,50 @@ async function mergeLane(
       const culprit = inputs[outcome.at];
       if (culprit === undefined) throw new Error('a chain failed at a step it was not given');
       const files = outcome.kind === 'conflict' ? outcome.files : [];
-      return { kind: 'conflict', index: culprit.index, change: culprit.input.change, project, files };
+      const other = await lastToTouch(
+        atHand.repository.reader,
+        base,
+        outcome.links.map(({ tree }, at) => ({ tree, change: inputs[at]?.input.change })),
+        files,
+      );
+      return {
+        kind: 'conflict',
+        index: culprit.index,
+        change: culprit.input.change,
+        project,
+        files,
+        ...(other === undefined ? {} : { with: other }),
+      };
     }
     case 'unsupported-mode':
       return updateFailure(project, `the merge mode ${outcome.mode} is not supported; use "merge"`, false);
     default:
       return assertNever(outcome);
   }
+}
+
+/** Files of a conflict that are looked for in the changes ahead. */
+const LOOKED_FOR = 10;
+
+/** The last of the changes that left one of the files different from how it found it. @param merged trees after each. */
+async function lastToTouch(
+  reader: Pick<ObjectReader, 'commit' | 'entry'>,
+  base: ObjectId,
+  merged: readonly { readonly tree: ObjectId; readonly change: ChangeKey | undefined }[],
+  files: readonly string[],
+): Promise<ChangeKey | undefined> {
+  const paths = files.slice(0, LOOKED_FOR).map(pathBytes);
+  const entriesOf = (tree: ObjectId) =>
+    Promise.all(paths.map(async path => (await reader.entry(tree, path))?.id));
+  const first = await entriesOf((await reader.commit(base)).tree);
+  let culprit: ChangeKey | undefined;
+  let before = first;
+  for (const { tree, change } of merged) {
+    const after = await entriesOf(tree);
+    if (after.some((id, index) => id !== before[index])) culprit = change;
+    before = after;
+  }
+  return culprit;
 }
 
 /** Looked at before git merges it: nothing bounds the memory git takes for a tree of 10^10 paths. */

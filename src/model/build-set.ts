@@ -20,10 +20,9 @@ import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Build } from './build.ts';
 import type { ResetCause } from './cause.ts';
-import type { ChangeKey } from './change.ts';
 import type { ConfigError } from './config-error.ts';
 import type { JobNode } from './job.ts';
-import type { BranchHead, MergedBranch } from './merge.ts';
+import type { BranchHead, MergeConflict, MergedBranch } from './merge.ts';
 import type { JobName, ProjectKey } from './project.ts';
 import type { BuildSetResult } from './results.ts';
 import type { Step } from './step.ts';
@@ -116,12 +115,6 @@ export interface JobDecision {
   readonly runs: boolean;
   /** English clause, e.g. `the only changed file (docs/a.md) matches irrelevant-files "^docs/"`. */
   readonly because: string;
-}
-
-export interface MergeConflict {
-  readonly change: ChangeKey;
-  readonly project: ProjectKey;
-  readonly files: readonly string[];
 }
 
 export interface BuildSet {

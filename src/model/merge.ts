@@ -130,6 +130,14 @@ export interface MergedBranch {
   readonly inputs?: readonly MergedInput[];
 }
 
+export interface MergeConflict {
+  readonly change: ChangeKey;
+  readonly project: ProjectKey;
+  readonly files: readonly string[];
+  /** The last change ahead that touched one of the files. Absent: none did; the branch itself conflicts, or git renamed something. */
+  readonly with?: ChangeKey;
+}
+
 export type MergerOutcome =
   | {
       readonly kind: 'merged';
@@ -148,6 +156,7 @@ export type MergerOutcome =
       readonly change: ChangeKey;
       readonly project: ProjectKey;
       readonly files: readonly string[];
+      readonly with?: ChangeKey;
       readonly steps: readonly Step[];
       readonly worker: string;
     }

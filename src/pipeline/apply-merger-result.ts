@@ -31,12 +31,9 @@ function applied(draft: TurnDraft, item: QueueItem, event: MergerResult): QueueI
     return { ...merged, buildset: { ...merged.buildset, filesChanged: outcome.filesChanged } };
   }
   if (stage.state === 'merging' && outcome.kind === 'conflict') {
-    const { change, project, files } = outcome;
-    return complete(
-      draft,
-      { ...item, buildset: { ...item.buildset, conflict: { change, project, files } } },
-      'MERGE_CONFLICT',
-    );
+    const { change, project, files, with: other } = outcome;
+    const conflict = { change, project, files, ...(other === undefined ? {} : { with: other }) };
+    return complete(draft, { ...item, buildset: { ...item.buildset, conflict } }, 'MERGE_CONFLICT');
   }
   if (stage.state === 'repo-state' && outcome.kind === 'repo-state') {
     return begin(draft, item, withHeads(stage.tested, outcome.heads), stage.graph);

@@ -3,6 +3,7 @@
  * reporters answered (`apply-report-result.ts`) decides how it leaves.
  */
 import { laterOf } from '../lib/clock.ts';
+import { conflictText } from '../model/conflict-text.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { changesText } from './changes-text.ts';
@@ -73,6 +74,8 @@ export function leaveReported(
 ): void {
   const refused = draft.dependent && reported.result === 'SUCCESS' && !reported.merged;
   const result = refused ? 'MERGE_FAILURE' : reported.result;
+  const { conflict } = item.buildset;
+  const text = conflict === null ? reported.text : conflictText(conflict, item.changes);
   draft.decide(
     'reported',
     { change: item.changes[0], item: item.uuid, event: null },
@@ -90,7 +93,7 @@ export function leaveReported(
   const sorry = refused
     ? { report: { action: 'failure', text: `The change was not merged: ${reported.text}` } as const }
     : {};
-  leave(draft, item, { reason: 'reported', result, text: reported.text, blame, ...sorry });
+  leave(draft, item, { reason: 'reported', result, text, blame, ...sorry });
   if (draft.dependent && result === 'FAILURE') adjustWindow(draft, queue, item, 'narrow');
 }
 

@@ -66,7 +66,7 @@ function reasonLines(action: ReportAction, item: QueueItem, context: MessageCont
   const { conflict, configErrors } = item.buildset;
   if (conflict !== null) {
     return [
-      `Conflicting in ${projectIdOf(conflict.project).name}:`,
+      `Conflicting in ${projectIdOf(conflict.project).name}${conflict.with === undefined ? '' : ` with ${conflict.with}`}:`,
       ...conflict.files.map(file => `- ${file}`),
     ];
   }

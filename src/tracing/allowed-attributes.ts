@@ -85,7 +85,14 @@ const CULPRIT: readonly AttributeKey[] = [
 ];
 const BUILD: readonly AttributeKey[] = [...TASK, ...WORKER, 'buildsetId', 'buildId', 'job', 'attempt'];
 const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'project', 'connection'];
-const REQUEST: readonly AttributeKey[] = [...VCS, ...WORKER, 'buildsetId', 'outcome', 'conflictFiles'];
+const REQUEST: readonly AttributeKey[] = [
+  ...VCS,
+  ...WORKER,
+  'buildsetId',
+  'outcome',
+  'conflictFiles',
+  'conflictWith',
+];
 const SERVER: readonly AttributeKey[] = ['serverAddress', 'serverPort'];
 const HOST_REPORT: readonly AttributeKey[] = [
   ...VCS,

@@ -61,6 +61,8 @@ export const ATTRIBUTE = {
   outcome: 'gatehouse.outcome',
   worker: 'gatehouse.worker',
   conflictFiles: 'gatehouse.conflict.files',
+  /** Key of the change ahead that touched them. */
+  conflictWith: 'gatehouse.conflict.with',
   cached: 'gatehouse.cached',
   attempt: 'gatehouse.attempt',
   /** Of a build that waits: `high`, `normal` or `low`. */

@@ -1,4 +1,5 @@
 import { isRetried, resultOf } from '../model/build.ts';
+import { conflictText } from '../model/conflict-text.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { isGood } from '../model/results.ts';
 
@@ -13,7 +14,9 @@ export function failingReasons(item: QueueItem): readonly string[] {
   });
   return [
     ...(item.timeline.at(-1)?.state === 'needed-change' ? ['a needed change is failing'] : []),
-    ...(buildset.conflict === null ? [] : ['it has a merge conflict']),
+    ...(buildset.conflict === null
+      ? []
+      : [`it has a merge conflict: ${conflictText(buildset.conflict, item.changes)}`]),
     ...(buildset.configErrors.some(error => error.severity === 'error')
       ? ['it has an invalid configuration']
       : []),

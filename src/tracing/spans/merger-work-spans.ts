@@ -33,6 +33,7 @@ export function planMergerWork(
           ...workerAttributes(work.done?.worker),
           outcome: end === null ? undefined : (work.done?.outcome ?? 'withdrawn'),
           conflictFiles: work.done?.outcome === 'conflict' ? buildset.conflict?.files : undefined,
+          conflictWith: work.done?.outcome === 'conflict' ? buildset.conflict?.with : undefined,
         },
       }),
   };

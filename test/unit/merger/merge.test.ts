@@ -98,6 +98,29 @@ describe('a merge request', () => {
     expect(expectKind(await stage.serve(mergeRequest(inputs)), 'conflict').change).toBe('local/lib#3');
   });
 
+  it('names the last change ahead that touched a conflicting file', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1', 'd/b': '1' } });
+    const inputs = [
+      await stage.propose('app', '1', { a: 'one' }),
+      await stage.propose('app', '2', { 'd/b': 'two' }),
+      await stage.propose('app', '3', { new: '3' }),
+      await stage.propose('app', '4', { 'd/b': 'four', other: '4' }),
+    ];
+    const outcome = expectKind(await stage.serve(mergeRequest(inputs)), 'conflict');
+    expect(outcome).toMatchObject({ change: 'local/app#4', files: ['d/b'], with: 'local/app#2' });
+  });
+
+  it('names no change when the branch itself conflicts', async () => {
+    const app = await stage.host('app');
+    await app.commit({ files: { a: '1' } });
+    const old = await stage.propose('app', '1', { a: 'one' });
+    await app.commit({ files: { a: '2' } });
+    const ahead = await stage.propose('app', '2', { new: '2' });
+    const outcome = expectKind(await stage.serve(mergeRequest([ahead, old])), 'conflict');
+    expect(outcome).toMatchObject({ change: 'local/app#1', files: ['a'] });
+    expect(outcome.with).toBeUndefined();
+  });
+
   it('returns the configuration only where the changes touch it', async () => {
     const app = await stage.host('app');
     const lib = await stage.host('lib');

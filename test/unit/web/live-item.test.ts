@@ -131,6 +131,20 @@ describe('what is known against an item', () => {
     ]);
   });
 
+  test('when a change ahead of it conflicts, with whom and in what', () => {
+    const item = sampleItem('three', { at: 0, buildsets: [{ at: 0 }], timeline: [['merge', 0]] });
+    const [{ key, project }] = item.changes;
+    const files = ['a', 'b', 'c', 'd', 'e', 'f', 'g'];
+    const reasonsWith = (change: typeof key) =>
+      failingReasons({
+        ...item,
+        buildset: { ...item.buildset, conflict: { change, project, files, with: 'local/x#1' as typeof key } },
+      });
+    const rest = `conflicts with local/x#1 in ${project}: a, b, c, d, e and 2 more files`;
+    expect(reasonsWith(key)).toEqual([`it has a merge conflict: it ${rest}`]);
+    expect(reasonsWith('local/x#2' as typeof key)).toEqual([`it has a merge conflict: local/x#2 ${rest}`]);
+  });
+
   test('when it cannot be merged, is misconfigured, or needs a failing change', () => {
     const item = sampleItem('two', { at: 0, buildsets: [{ at: 0 }], timeline: [['needed-change', 0]] });
     const [change] = item.changes;
@@ -149,7 +163,7 @@ describe('what is known against an item', () => {
     };
     expect(failingReasons({ ...item, buildset })).toEqual([
       'a needed change is failing',
-      'it has a merge conflict',
+      `it has a merge conflict: it conflicts with the branch or a change ahead in ${change.project}: a`,
       'it has an invalid configuration',
     ]);
     expect(

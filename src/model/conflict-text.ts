@@ -1,0 +1,21 @@
+/** What conflicts with what, as decisions and pages tell it. */
+import type { ChangeKey } from './change.ts';
+import type { MergeConflict } from './merge.ts';
+
+const SHOWN_FILES = 5;
+
+/**
+ * E.g. `it conflicts with local/acme/app#master/login in local/acme/app: src/login.c`; a change ahead that conflicts is named.
+ *
+ * @param own the item's changes.
+ */
+export function conflictText(
+  { change, with: other, project, files }: MergeConflict,
+  own: readonly { readonly key: ChangeKey }[],
+): string {
+  const subject = own.some(({ key }) => key === change) ? 'it' : change;
+  const more = files.length - SHOWN_FILES;
+  const rest = more > 0 ? ` and ${more} more ${more === 1 ? 'file' : 'files'}` : '';
+  const shown = files.length === 0 ? '' : `: ${files.slice(0, SHOWN_FILES).join(', ')}${rest}`;
+  return `${subject} conflicts with ${other ?? 'the branch or a change ahead'} in ${project}${shown}`;
+}
