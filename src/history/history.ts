@@ -103,6 +103,12 @@ export async function openHistory(
   place: HistoryPlace,
   onIdleError: (error: Error) => void = () => {},
 ): Promise<History> {
+  if (place.kind === 'postgresql') {
+    await using steps = new Kysely<Schema>({
+      dialect: postgresDialect(place.uri.reveal(), onIdleError, 'migrate'),
+    });
+    await migrate(steps, place.kind, placeText(place));
+  }
   const database = new Kysely<Schema>({
     dialect:
       place.kind === 'sqlite'
@@ -110,7 +116,7 @@ export async function openHistory(
         : postgresDialect(place.uri.reveal(), onIdleError),
   });
   try {
-    await migrate(database, place.kind, placeText(place));
+    if (place.kind === 'sqlite') await migrate(database, place.kind, placeText(place));
     return await historyIn(database);
   } catch (error) {
     await database.destroy();

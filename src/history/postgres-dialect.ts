@@ -4,27 +4,29 @@ import pg from 'pg';
 
 /** Milliseconds to reach the server, or to get one of our own connections. */
 const CONNECT_LIMIT = 5_000;
-/** Milliseconds one statement may take. */
+/** Milliseconds one statement may take: of a service, and of a step to a new version, which may fill an index of 10^7 rows. */
 const STATEMENT_LIMIT = 30_000;
+const STEP_LIMIT = 3_600_000;
 /** Connections per process: one writes, the others answer questions. */
 const CONNECTIONS = 8;
 
 /**
  * @param uri `postgresql://user:password@host:port/database?sslmode=...`
  * @param onIdleError told when the server drops a connection nobody uses at the moment; the next question opens another.
- * @param access `read`: the server itself refuses to change anything for us.
+ * @param access `read`: the server itself refuses to change anything for us; `migrate`: statements may take an hour.
  */
 export function postgresDialect(
   uri: string,
   onIdleError: (error: Error) => void,
-  access: 'write' | 'read' = 'write',
+  access: 'write' | 'read' | 'migrate' = 'write',
 ): PostgresDialect {
+  const limit = access === 'migrate' ? STEP_LIMIT : STATEMENT_LIMIT;
   const pool = new pg.Pool({
     connectionString: uri,
     max: CONNECTIONS,
     connectionTimeoutMillis: CONNECT_LIMIT,
-    query_timeout: STATEMENT_LIMIT,
-    statement_timeout: STATEMENT_LIMIT,
+    query_timeout: limit,
+    statement_timeout: limit,
     application_name: 'gatehouse',
     ...(access === 'read' ? { options: '-c default_transaction_read_only=on' } : {}),
   });

@@ -12,7 +12,7 @@ import { type History, type HistoryPlace, openHistory } from './history.ts';
 import type { HistoryTable } from './history-table.ts';
 import type { HistoryThreadData } from './history-thread.ts';
 
-/** Milliseconds by the clock that a question may take. */
+/** Milliseconds of processor time that a question may take: a busy machine does not use them up. */
 const LIST_LIMIT = 5_000;
 /** Questions that may wait for one thread; further ones are refused. */
 const MOST_WAITING = 200;
@@ -60,7 +60,7 @@ function threadOf(data: HistoryThreadData, ms: number): Calls<HistoryTable> {
     data,
     limits: {
       ms,
-      of: 'clock',
+      of: 'processor',
       heapMb: HEAP_MB,
       waiting: data.access === 'write' ? Number.POSITIVE_INFINITY : MOST_WAITING,
     },
