@@ -225,7 +225,7 @@ function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {
 
 /** @returns the limit the build was over, during the playbook or at its end. */
 async function watchDiskDuring(
-  { options, diskUsage, places }: BuildContext,
+  { options, diskUsage, places, halt }: BuildContext,
   process: RunningProcess,
   signal: AbortSignal,
 ): Promise<string | undefined> {
@@ -239,7 +239,8 @@ async function watchDiskDuring(
   });
   if (full !== undefined) return full;
   await process.ended;
-  return diskUsage.excess(places, limits);
+  // Whoever stops the build does not wait for the answer, and the executor may be gone before it comes.
+  return halt.signal.aborted ? undefined : diskUsage.excess(places, limits);
 }
 
 function judge(context: BuildContext, run: PlaybookRun, ended: ProcessEnd): PlaybookEnd {

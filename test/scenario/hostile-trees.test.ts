@@ -1,0 +1,55 @@
+import { statfsSync } from 'node:fs';
+import { expect } from 'vitest';
+import { runGit } from '../fake/git-repository.ts';
+import { measureTurns } from '../fake/turn-cost.ts';
+import { type BombEntry, commitWith, gitBomb } from '../unit/git/git-bomb.ts';
+import { classicLayout } from './layouts.ts';
+import { story } from './story.ts';
+import type { World } from './world.ts';
+
+const MEGABYTE = 1_000_000;
+
+/** Proposes what `entries` make of the project's root. */
+async function propose(world: World, topic: string, entries: readonly BombEntry[]): Promise<void> {
+  const { bare, tip } = world.developer('org/project');
+  const commit = await commitWith(bare, (await tip('refs/heads/master')) ?? '', entries);
+  await world.push('org/project', commit, `refs/heads/for/master/${topic}`);
+}
+
+story(
+  'proposals of a few kilobytes that unfold to 10^10 files or 120 MB end with the reason, and a good change lands beside them',
+  {
+    layout: classicLayout({ check: true }),
+    executor: ['disk_limit_per_job = 100'],
+    expectedTrouble: [/its tree is too large to read/],
+  },
+  async world => {
+    world.free();
+    const { bare } = world.developer('org/project');
+    const free = () => {
+      const { bavail, bsize } = statfsSync(bare);
+      return bavail * bsize;
+    };
+    const before = free();
+    const blob = await runGit(bare, ['hash-object', '-w', '--stdin'], Buffer.alloc(120 * MEGABYTE, 'y\n'));
+    const turns = measureTurns();
+    await propose(world, 'files', [{ name: 'd', mode: '040000', id: await gitBomb(bare, 10) }]);
+    await propose(world, 'config', [{ name: 'zuul.d', mode: '040000', id: await gitBomb(bare, 19) }]);
+    await propose(world, 'bytes', [{ name: 'large', mode: '100644', id: blob.toString().trim() }]);
+    await world.propose('good');
+    await world.approve('good');
+    await world.leaves('good', 'SUCCESS');
+    const checked = await world.observer.until('all proposals to have left check', async () => {
+      const all = (await world.observer.finished()).filter(item => item.pipeline === 'check');
+      return all.length >= 4 ? all : undefined;
+    });
+    expect(checked.map(item => item.result).toSorted()).toEqual(['ERROR', 'ERROR', 'FAILURE', 'SUCCESS']);
+    expect(turns.stop()).toBeLessThan(1_000);
+    const notes = await world.developer('org/project').git('log', '-p', '--glob=refs/notes/*');
+    expect(notes).toContain('its tree is too large to read: 11111111111 entries, limit 1000000');
+    expect(notes).toMatch(/its tree is too large to read: more than \d+ entries/);
+    expect(notes).toContain('DISK_FULL');
+    expect(await world.landed()).toEqual(['good']);
+    expect(before - free()).toBeLessThan(100 * MEGABYTE);
+  },
+);
