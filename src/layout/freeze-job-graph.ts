@@ -28,8 +28,12 @@ export function freezeJobGraph(request: FreezeRequest): FreezeOutcome {
 
   const outcomes = new Map<JobName, JobOutcome>();
   const judgeFiles = fileJudge(change.files);
+  const timed = request.timed ?? ((_job, freeze) => freeze());
   for (const [name, listings] of listed.jobs)
-    outcomes.set(name, freezeJob(request, name, listings, judgeFiles));
+    outcomes.set(
+      name,
+      timed(name, () => freezeJob(request, name, listings, judgeFiles)),
+    );
   const graph = checkDependencies(outcomes, request);
   const [first, ...rest] = graph.errors;
   if (first !== undefined) return { kind: 'misconfigured', errors: [first, ...rest] };

@@ -1,4 +1,4 @@
-import type { BranchName, PipelineName, ProjectKey } from '../model/project.ts';
+import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
 import type { Layout } from './layout.ts';
 
 /** What a job graph is frozen for: one project's change of an item. */
@@ -23,4 +23,6 @@ export interface FreezeRequest {
    * their file matchers say (`match-on-config-updates`).
    */
   readonly before?: Layout;
+  /** Called around the freezing of each listed job, to time it; must return what `freeze` returns. Default: nothing is timed. */
+  readonly timed?: <T>(job: JobName, freeze: () => T) => T;
 }

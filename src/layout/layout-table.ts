@@ -9,7 +9,7 @@ import { sha256 } from '../lib/ids.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { FreezeOutcome, Tenant } from '../model/layout.ts';
 import type { BranchConfig } from '../model/merge.ts';
-import type { BranchName, PipelineName, ProjectKey } from '../model/project.ts';
+import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
 import { boundedErrors } from './bounded-errors.ts';
 import { buildLayout, type LayoutInput } from './build-layout.ts';
 import type { Languages } from './build-pipeline.ts';
@@ -50,10 +50,20 @@ export interface FreezeAnswer {
   readonly cached: boolean;
   /** Milliseconds of freezing, without the layout; null: the layout has errors, nothing was frozen. */
   readonly freezeMs: number | null;
+  /** Jobs that run, in the order of the configuration; of many the slowest. Milliseconds after the freezing began. */
+  readonly jobTimes: readonly JobTime[];
   readonly outcome: FreezeOutcome;
   readonly defaultBranches: ReadonlyMap<ProjectKey, BranchName>;
 }
 
+export interface JobTime {
+  readonly name: JobName;
+  readonly from: number;
+  readonly to: number;
+}
+
+/** Times kept of one job graph: they are stored with the item, however many jobs a project lists. */
+const MOST_JOB_TIMES = 64;
 /** Tenant layouts remembered: turns that began before a new one may still ask for the old. */
 const MOST_LAYOUTS = 3;
 /** Speculative layouts remembered per tenant layout: one per distinct set of proposed files. */
@@ -89,15 +99,35 @@ export function layoutTable(languages: Languages, monotonic: () => number): Layo
       const [first, ...rest] = boundedErrors(errors.filter(({ severity }) => severity === 'error'));
       if (first !== undefined) {
         const outcome = { kind: 'misconfigured', errors: [first, ...rest] } as const;
-        return { kind: 'answered', answer: { cached, freezeMs: null, outcome, defaultBranches } };
+        return {
+          kind: 'answered',
+          answer: { cached, freezeMs: null, jobTimes: [], outcome, defaultBranches },
+        };
       }
       const begun = monotonic();
       const before = proposed.length === 0 ? {} : { before: known.layout };
-      const outcome = bounded(freezeJobGraph({ layout, pipeline, change, ...before }), change);
+      const times: JobTime[] = [];
+      const timed = <T>(name: JobName, freeze: () => T): T => {
+        const from = monotonic() - begun;
+        const frozen = freeze();
+        times.push({ name, from, to: monotonic() - begun });
+        return frozen;
+      };
+      const outcome = bounded(freezeJobGraph({ layout, pipeline, change, ...before, timed }), change);
       const freezeMs = monotonic() - begun;
-      return { kind: 'answered', answer: { cached, freezeMs, outcome, defaultBranches } };
+      const jobTimes = slowest(times, outcome);
+      return { kind: 'answered', answer: { cached, freezeMs, jobTimes, outcome, defaultBranches } };
     },
   };
+}
+
+function slowest(times: readonly JobTime[], outcome: FreezeOutcome): readonly JobTime[] {
+  if (outcome.kind !== 'frozen') return [];
+  const running = new Set(outcome.jobs.map(job => job.name));
+  const all = times.filter(({ name }) => running.has(name));
+  const byDuration = all.toSorted((a, b) => b.to - b.from - (a.to - a.from));
+  const kept = new Set(byDuration.slice(0, MOST_JOB_TIMES));
+  return all.filter(time => kept.has(time));
 }
 
 function layoutWith(

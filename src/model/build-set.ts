@@ -102,7 +102,7 @@ export interface TurnWork {
   readonly endedAt: Nanoseconds;
   /** The layout was the tenant's own, or remembered. */
   readonly cached: boolean;
-  /** Freeze: each job with the time it took, in configuration order. */
+  /** Freeze: jobs that run with the time it took, in configuration order; of many the slowest. */
   readonly jobs: readonly {
     readonly name: string;
     readonly startedAt: Nanoseconds;

@@ -5,7 +5,7 @@
  * A change that edits configuration is tested with a layout of its own: the tenant's files with those of the item and the
  * items ahead in their place. Files of config-projects are only checked: what they say counts after the merge.
  */
-import { addMilliseconds, laterOf } from '../lib/clock.ts';
+import { addMilliseconds, earlierOf, laterOf } from '../lib/clock.ts';
 import { type TurnWork, testedMergeOf } from '../model/build-set.ts';
 import type { Change } from '../model/change.ts';
 import { jobNodeOf } from '../model/job.ts';
@@ -65,12 +65,14 @@ export function freezeBuildset(
 
 /** The layout from when it was asked for, a wait for its thread among it; then the freeze. */
 function workOf({ askedAt, answeredAt, answer }: PreparedFreeze): readonly TurnWork[] {
-  const { cached, freezeMs } = answer;
+  const { cached, freezeMs, jobTimes } = answer;
   const common = { startedAt: askedAt, endedAt: answeredAt, jobs: [] };
   if (freezeMs === null) return [{ ...common, kind: 'layout', cached }];
   const frozenFrom = laterOf(askedAt, addMilliseconds(answeredAt, -freezeMs));
+  const within = (ms: number) => earlierOf(addMilliseconds(frozenFrom, ms), answeredAt);
+  const jobs = jobTimes.map(({ name, from, to }) => ({ name, startedAt: within(from), endedAt: within(to) }));
   return [
     { ...common, kind: 'layout', endedAt: frozenFrom, cached },
-    { ...common, kind: 'freeze', startedAt: frozenFrom, cached: false },
+    { ...common, kind: 'freeze', startedAt: frozenFrom, cached: false, jobs },
   ];
 }

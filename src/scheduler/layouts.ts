@@ -60,6 +60,7 @@ export function createLayouts(calls: Calls<LayoutTable>): Layouts {
       return {
         cached: false,
         freezeMs: null,
+        jobTimes: [],
         outcome: { kind: 'misconfigured', errors: [error] },
         defaultBranches: new Map(),
       };

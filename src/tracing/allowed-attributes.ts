@@ -153,7 +153,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   RepoState: REQUEST,
   MergerJob: [...WORKER, 'buildsetId', 'project'],
   Layout: ['buildsetId', 'cached'],
-  JobGraph: ['buildsetId', 'cached', 'jobs'],
+  JobGraph: ['buildsetId', 'jobs'],
   FreezeJob: ['buildsetId', 'job'],
   Build: [
     ...VCS,
@@ -161,6 +161,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     ...CULPRIT,
     'voting',
     'skippedBecause',
+    'detail',
     'logUrl',
     'dependsOn',
     'linkRetryOf',

@@ -70,6 +70,8 @@ export const ATTRIBUTE = {
   /** Labels an executor must offer to take it. */
   labels: 'gatehouse.labels',
   logUrl: 'gatehouse.log_url',
+  /** One line: why it ended as it did. */
+  detail: 'gatehouse.detail',
   voting: 'gatehouse.voting',
   skippedBecause: 'gatehouse.skipped_because',
   /** On the root of a build's continuation trace. */

@@ -42,8 +42,10 @@ export function isFailure(result: string | undefined): boolean {
 
 const UNSET: SpanRecord['status'] = { code: 'unset' };
 
-export function statusOf(result: string | undefined): SpanRecord['status'] {
-  return result !== undefined && isFailure(result) ? { code: 'error', message: result } : UNSET;
+/** @param detail one line: why. */
+export function statusOf(result: string | undefined, detail?: string): SpanRecord['status'] {
+  if (result === undefined || !isFailure(result)) return UNSET;
+  return { code: 'error', message: detail === undefined ? result : `${result}: ${detail}` };
 }
 
 /** `error.type` of a failed span, e.g. `timed_out`; undefined for others. */

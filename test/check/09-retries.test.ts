@@ -90,6 +90,19 @@ story(
     // One after the other: nobody tries again what has not ended.
     for (const [index, span] of tries.entries())
       if (index > 0) expect(span.start >= (tries[index - 1]?.end ?? 0n)).toBe(true);
+    // Why, in one line, on the span and in its status.
+    for (const span of tries.slice(0, 2)) {
+      const detail = String(span.attributes['gatehouse.detail']);
+      expect(detail).toMatch(/^pre-run playbook \S+ ended with status \d+$/);
+      expect(span.status.message).toBe(`RETRY: ${detail}`);
+    }
+    // The jobs that were frozen, each with its time.
+    const trace = world.sink.spans.filter(span => span.traceId === recovered.uuid);
+    const graph = trace.find(span => span.attributes['gatehouse.span'] === 'JobGraph');
+    const frozen = trace.filter(span => span.attributes['gatehouse.span'] === 'FreezeJob');
+    expect(frozen.length).toBeGreaterThan(0);
+    expect(frozen.map(span => span.attributes['gatehouse.job'])).toEqual(graph?.attributes['gatehouse.jobs']);
+    expect(frozen.every(span => span.parentSpanId === graph?.spanId)).toBe(true);
     const root = world.sink.spans.find(span => span.traceId === recovered.uuid && span.parentSpanId === null);
     expect(root?.attributes['gatehouse.result']).toBe('SUCCESS');
 

@@ -1,6 +1,7 @@
 /** `Build`, one per attempt, with `ExecutorQueue` (asked → taken) and what the executor told (`execution-spans.ts`). */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
+import { stripUserinfo } from '../../lib/redact.ts';
 import { type Build, type Execution, endOfBuild, resultOf, startOfBuild } from '../../model/build.ts';
 import { type BuildSet, graphOf } from '../../model/build-set.ts';
 import { type CancelCause, culpritText, removalText } from '../../model/cause.ts';
@@ -17,6 +18,9 @@ import { numberInName } from './number-in-name.ts';
 import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
 import { workerAttributes } from './worker-attributes.ts';
+
+/** Characters: a reason, not a log. */
+const MOST_DETAIL = 300;
 
 export function planBuild(
   context: ItemContext,
@@ -42,6 +46,7 @@ export function planBuild(
           start: build.requestedAt,
           end,
           result: resultOfBuild(build, end),
+          detail: detailOf(build),
           common: context.withChange(),
           own: ownAttributes(context, buildset, build, { end, previous: previousAttempt(buildset, build) }),
           links: links(context, build, previousAttempt(buildset, build)),
@@ -127,6 +132,7 @@ function ownAttributes(
     ...whose(context, buildset, build),
     voting: build.voting,
     ...workerAttributes(workerAtEnd(build)),
+    detail: detailOf(build),
     logUrl: logUrl(context, build),
     skippedBecause: build.state.state === 'skipped' ? build.state.because : undefined,
     dependsOn: dependenciesOf(buildset, build),
@@ -135,6 +141,12 @@ function ownAttributes(
     linkContinuesIn: ownTrace(build)?.traceId,
     cicdTaskResult: cicdResultOf(resultOfBuild(build, known.end)),
   };
+}
+
+/** What the executor, or who noticed that it was gone, says of the end in one line. */
+function detailOf({ state }: Build): string | undefined {
+  if (state.state !== 'completed' || state.detail === undefined) return undefined;
+  return stripUserinfo(state.detail.replace(/\s+/g, ' ')).slice(0, MOST_DETAIL);
 }
 
 /** It has one from when an executor takes it. */

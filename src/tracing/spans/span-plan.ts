@@ -46,6 +46,8 @@ export interface SpanDraft {
   readonly end: Nanoseconds | null;
   /** Decides the status; in Zuul's words. */
   readonly result?: string | undefined;
+  /** One line for the status of a failure: why. */
+  readonly detail?: string | undefined;
   /** Attributes shared by spans of the trace, made once by `attributesOf`. */
   readonly common: Attributes;
   readonly own?: AttributeInput;
@@ -83,7 +85,7 @@ export function spanOf(draft: SpanDraft): SpanRecord {
     attributes: withZuuls(draft, ours),
     events: draft.events ?? [],
     links: draft.links ?? [],
-    status: statusOf(result),
+    status: statusOf(result, draft.detail),
   };
 }
 

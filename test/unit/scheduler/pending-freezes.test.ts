@@ -14,6 +14,7 @@ const B = itemStory({ seed: 'b' }).wait(10).merge().item;
 const ANSWER: FreezeAnswer = {
   cached: true,
   freezeMs: 1,
+  jobTimes: [],
   outcome: { kind: 'not-in-pipeline' },
   defaultBranches: new Map(),
 };
