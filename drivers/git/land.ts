@@ -7,10 +7,17 @@
  *     refs/heads/gate/master/login   approved → gone
  *
  * Called again after a crash or a lost answer it finds the commit in the branch and only tidies up. When the push is
- * refused, the refs are listed again and the answer follows from what they are, not from the words of the refusal.
+ * refused, the refs are listed again and the answer follows from what they are, not from the words of the refusal:
+ *
+ *     the tested commit is in the branch      landed
+ *     the branch is elsewhere                 base-moved: test again
+ *     proposal or approval is elsewhere       not-merged
+ *     nothing moved, a rule of the host       not-merged, in the host's words
+ *     nothing moved, no rule                  the host's trouble (a lock, a full disk): HostFailed, try again later
  */
 
 import type { ReportRequest } from '../../src/driver/connection.ts';
+import { isWorthAnotherTry } from '../../src/git/failure-table.ts';
 import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
@@ -18,7 +25,7 @@ import { changeText, type ProposedChange } from '../../src/model/change.ts';
 import type { ReportOutcome } from '../../src/model/event.ts';
 import { mergeMessage } from './merge-message.ts';
 import { branchRef, parseChangeId, type Refs, type Templates } from './ref-view.ts';
-import type { ProjectGit } from './remote-git.ts';
+import { HostFailed, type ProjectGit } from './remote-git.ts';
 
 /** What is to land where. */
 interface Landing {
@@ -43,7 +50,7 @@ interface Places {
 
 const LANDED: ReportOutcome = { kind: 'done', merged: true };
 
-/** @throws HostFailed when the remote cannot be reached or the outcome is unknown; Error when the tested commit cannot be had. */
+/** @throws HostFailed when the remote cannot be reached, did nothing, or the outcome is unknown; Error when the tested commit cannot be had. */
 export async function land(
   change: ProposedChange,
   tested: NonNullable<ReportRequest['tested']>,
@@ -73,11 +80,11 @@ export async function land(
   if (await holds(after, landing, git)) return tidyUp(after, landing, git);
   const moved = obstacleIn(after, landing);
   if (moved !== undefined) return moved;
-  const text =
-    after.approved === places.approved
-      ? `the code host refused the push: ${pushed.text}`
-      : 'its approval changed while it was merged';
-  return { kind: 'not-merged', text };
+  if (after.approved !== places.approved)
+    return { kind: 'not-merged', text: 'its approval changed while it was merged' };
+  if (isWorthAnotherTry(pushed.nature))
+    throw new HostFailed(change.project, { message: `the push was not done: ${pushed.text}` });
+  return { kind: 'not-merged', text: `the code host refused the push: ${pushed.text}` };
 }
 
 function placesOf(change: ProposedChange, approval: RefName, refs: Refs): Places {

@@ -2,6 +2,7 @@
  * The conversations with one project's repository, in the driver's words. The only file of the driver that talks to
  * `src/git`: what comes back as a failure there is thrown here, because every caller can only try again later.
  */
+import { type FailureNature, type FailureReason, isWorthAnotherTry } from '../../src/git/failure-table.ts';
 import type { Git } from '../../src/git/git.ts';
 import { isObjectId, type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
@@ -15,14 +16,24 @@ import type { CommitGraph } from './commit-graph.ts';
 import { type CommitText, parseCommitText } from './commit-text.ts';
 import type { Refs } from './ref-view.ts';
 
-/** The remote did not do what was asked of it; nothing is known to have changed. */
+/** The remote did not do what was asked of it, for reasons of its own; nothing is known to have changed. */
 export class HostFailed extends Error {
   override readonly name = 'HostFailed';
   readonly fault = 'remote';
+  readonly project: ProjectKey;
+  readonly reason: FailureReason;
   readonly retryable: boolean;
-  constructor(project: ProjectKey, failure: Pick<RemoteFailure, 'message' | 'retryable'>) {
+  constructor(
+    project: ProjectKey,
+    failure: Pick<RemoteFailure, 'message'> & {
+      readonly reason?: FailureReason;
+      readonly retryable?: boolean;
+    },
+  ) {
     super(`${project}: ${failure.message}${adviceFor(failure.message)}`);
-    this.retryable = failure.retryable;
+    this.project = project;
+    this.reason = failure.reason ?? 'other';
+    this.retryable = failure.retryable ?? true;
   }
 }
 
@@ -34,7 +45,7 @@ function adviceFor(message: string): string {
 export type LandOutcome =
   | { readonly kind: 'pushed' }
   /** Nothing changed at the remote; `text` is one line, the remote's own words where it had any. */
-  | { readonly kind: 'rejected'; readonly text: string };
+  | { readonly kind: 'rejected'; readonly nature: FailureNature; readonly text: string };
 
 export type NoteResult = { readonly kind: 'noted' } | { readonly kind: 'rejected'; readonly text: string };
 
@@ -106,7 +117,13 @@ export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps):
       const outcome = await repository.push(remote, changes);
       if (outcome.kind === 'remote-failed') throw failed(outcome);
       if (outcome.kind === 'pushed') return outcome;
-      return { kind: 'rejected', text: outcome.rejections.map(({ message }) => message).join('; ') };
+      const { rejections } = outcome;
+      const [culprit] = rejections.filter(({ nature }) => !isWorthAnotherTry(nature));
+      return {
+        kind: 'rejected',
+        nature: (culprit ?? rejections[0]).nature,
+        text: [...new Set(rejections.map(({ message }) => message))].join('; '),
+      };
     },
     async note(ref, commit, text) {
       const outcome = await repository.appendNote(remote, { ref, commit, text });

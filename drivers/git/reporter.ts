@@ -7,6 +7,7 @@
 import type { DriverLog, Reporter, ReportRequest } from '../../src/driver/connection.ts';
 import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
+import { assertNever } from '../../src/lib/assert-never.ts';
 import { redact } from '../../src/lib/redact.ts';
 import type { Secret } from '../../src/lib/secret.ts';
 import { changeText, commitOf } from '../../src/model/change.ts';
@@ -14,7 +15,7 @@ import type { ReportOutcome } from '../../src/model/event.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
 import { land } from './land.ts';
 import { branchRef, type Templates } from './ref-view.ts';
-import type { NoteResult, ProjectGit } from './remote-git.ts';
+import { HostFailed, type NoteResult, type ProjectGit } from './remote-git.ts';
 import { reporterMerges, reporterNotes } from './reporter-config.ts';
 
 export interface ReporterDeps {
@@ -39,8 +40,9 @@ export function createReporter(deps: ReporterDeps): Reporter {
         : { kind: 'done', merged: false };
       if (outcome.kind !== 'done' || !reporterNotes(request.config, request.action))
         return clean(outcome, deps);
-      const noted = await note(request, git);
+      const noted = await noteAfter(outcome, request, git, deps);
       if (noted.kind === 'noted') return outcome;
+      if (noted.kind === 'unsaid') return { ...outcome, unsaid: true };
       deps.log.warn(
         { change: changeText(request.change), reason: noted.text },
         'a result could not be noted',
@@ -72,7 +74,17 @@ function actingOnlyWhile(allowed: () => boolean, git: ProjectGit): ProjectGit {
 }
 
 function clean(outcome: ReportOutcome, { secrets }: ReporterDeps): ReportOutcome {
-  return outcome.kind === 'done' ? outcome : { ...outcome, text: redact(outcome.text, secrets) };
+  switch (outcome.kind) {
+    case 'done':
+    case 'host':
+      return outcome;
+    case 'base-moved':
+    case 'not-merged':
+    case 'failed':
+      return { ...outcome, text: redact(outcome.text, secrets) };
+    default:
+      return assertNever(outcome, 'report outcome');
+  }
 }
 
 async function landed(
@@ -84,6 +96,22 @@ async function landed(
     return { kind: 'not-merged', text: `${change.ref} is where it should be; there is nothing to merge` };
   if (tested === undefined) return { kind: 'not-merged', text: 'nothing was tested' };
   return land(change, tested, deps.templates, git);
+}
+
+/** A host that takes the landing and then not the note has landed the change all the same. */
+async function noteAfter(
+  outcome: Extract<ReportOutcome, { kind: 'done' }>,
+  request: ReportRequest,
+  git: ProjectGit,
+  { log }: ReporterDeps,
+): Promise<NoteResult | { readonly kind: 'unsaid' }> {
+  try {
+    return await note(request, git);
+  } catch (error) {
+    if (!outcome.merged || !(error instanceof HostFailed)) throw error;
+    log.warn({ change: changeText(request.change), reason: error.message }, 'landed; the note is for later');
+    return { kind: 'unsaid' };
+  }
 }
 
 async function note(request: ReportRequest, git: ProjectGit): Promise<NoteResult> {

@@ -95,23 +95,36 @@ async function bring(
   if (refused !== undefined) return refused;
   const refs = [...new Set(wants.map(want => want.ref))];
   const first = await fetchRefs(deps, remote, refs.map(refspec));
-  const failure = first?.reason === 'missing-ref' ? await fetchExisting(deps, remote, refs) : first;
+  const failure = first?.nature === 'gone-ref' ? await fetchExisting(deps, remote, refs) : first;
   return failure ?? bringCommits(deps, remote, wants);
 }
 
-/** Fetches those of `refs` that exist at the remote and drops our memory of the others. */
+/** Refs that go while they are fetched: each round loses at least one, but a host's replicas may disagree for ever. */
+const MOST_LISTINGS = 5;
+
+/**
+ * Fetches those of `refs` that exist at the remote and drops our memory of the others. A ref may go between the listing and the
+ * fetch (we ourselves delete proposals when they land): then the remote is listed again.
+ */
 async function fetchExisting(
   deps: FetchDeps,
   remote: Remote,
   refs: readonly RefName[],
 ): Promise<RemoteFailure | undefined> {
-  deps.onListing();
-  const listing = await lsRemote(deps.git, remote, refs);
-  if (listing.kind !== 'refs') return listing;
-  const gone = refs.filter(ref => !listing.refs.has(ref));
-  await forgetTips(deps, gone);
-  const rest = refs.filter(ref => listing.refs.has(ref));
-  return rest.length === 0 ? undefined : fetchRefs(deps, remote, rest.map(refspec));
+  let failure: RemoteFailure | undefined;
+  for (let listings = 0; listings < MOST_LISTINGS; listings += 1) {
+    deps.onListing();
+    const listing = await lsRemote(deps.git, remote, refs);
+    if (listing.kind !== 'refs') return listing;
+    await forgetTips(
+      deps,
+      refs.filter(ref => !listing.refs.has(ref)),
+    );
+    const rest = refs.filter(ref => listing.refs.has(ref));
+    failure = rest.length === 0 ? undefined : await fetchRefs(deps, remote, rest.map(refspec));
+    if (failure?.nature !== 'gone-ref') return failure;
+  }
+  return failure;
 }
 
 async function forgetTips(deps: FetchDeps, refs: readonly RefName[]): Promise<void> {
@@ -134,7 +147,7 @@ async function bringCommits(
   const missing = await deps.reader.missing(wants.flatMap(want => want.commit ?? []));
   if (missing.length === 0) return undefined;
   const together = await fetchRefs(deps, remote, missing.map(refspec));
-  if (together?.reason !== 'missing-ref' || missing.length === 1) return unlessMissing(together);
+  if (together?.nature !== 'gone-ref' || missing.length === 1) return unlessMissing(together);
   for (const commit of missing) {
     const alone = unlessMissing(await fetchRefs(deps, remote, [refspec(commit)]));
     if (alone !== undefined) return alone;
@@ -144,7 +157,7 @@ async function bringCommits(
 
 /** A commit nobody has any more is an answer, not a failure. */
 function unlessMissing(failure: RemoteFailure | undefined): RemoteFailure | undefined {
-  return failure?.reason === 'missing-ref' ? undefined : failure;
+  return failure?.nature === 'gone-ref' ? undefined : failure;
 }
 
 function refspec(source: RefName | ObjectId): string {

@@ -6,6 +6,7 @@
  */
 
 import { createBatcher } from './batcher.ts';
+import { isWorthAnotherTry } from './failure-table.ts';
 import type { FetchOutcome } from './fetch.ts';
 import type { Git, GitResult } from './git.ts';
 import type { ObjectId } from './object-id.ts';
@@ -29,7 +30,7 @@ export interface NoteRequest {
 export type NoteOutcome =
   | { readonly kind: 'added' }
   | { readonly kind: 'already-there' }
-  /** The remote's rules forbid it, or others were faster every time. */
+  /** The remote's rules forbid it. */
   | { readonly kind: 'rejected'; readonly message: string }
   | RemoteFailure;
 
@@ -79,7 +80,7 @@ async function appendTogether(
   const remote = jobs.at(-1)?.remote;
   if (remote === undefined) return [];
   const all = (outcome: NoteOutcome) => jobs.map(() => outcome);
-  let message = '';
+  let said = '';
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     const fetched = await deps.fetch(remote, ref);
     if (fetched.kind !== 'fetched') return all(fetched);
@@ -89,10 +90,13 @@ async function appendTogether(
     const pushed = await push(deps.git, deps.gitDir, remote, [{ ref, from: before, to: tip }]);
     if (pushed.kind === 'pushed') return outcomes;
     if (pushed.kind === 'remote-failed') return all(pushed);
-    message = pushed.rejections[0].message;
-    if (pushed.rejections[0].reason !== 'stale') break;
+    const [{ reason, nature, message }] = pushed.rejections;
+    said = message;
+    if (reason === 'stale') continue;
+    if (!isWorthAnotherTry(nature)) return all({ kind: 'rejected', message });
+    break;
   }
-  return all({ kind: 'rejected', message });
+  return all({ kind: 'remote-failed', reason: 'locked', nature: 'host', message: said });
 }
 
 /**

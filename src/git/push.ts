@@ -12,6 +12,7 @@
  * After a `remote-failed` the outcome is open: the push may have arrived and only its answer been lost. Ask with `lsRemote`.
  */
 import { isAncestor } from './ancestry.ts';
+import { type FailureNature, meaningOfRefusal } from './failure-table.ts';
 import type { Git } from './git.ts';
 import type { ObjectId } from './object-id.ts';
 import type { RefName } from './ref-name.ts';
@@ -30,12 +31,14 @@ export interface RefChange {
 
 export interface RefRejection {
   readonly ref: RefName;
-  readonly reason: /** The ref is not where `from` says: somebody was faster. */
-    | 'stale'
+  readonly reason:
+    | /** The ref is not where `from` says: somebody was faster. */ 'stale'
     /** `to` does not descend from `from`; found here, the remote was not asked. */
     | 'not-fast-forward'
-    /** A hook or a rule of the remote said no. */
+    /** The remote did not do it; `nature` says whether that is about what was pushed. */
     | 'refused';
+  readonly nature: FailureNature;
+  /** One line, what the remote said; no path of its disk in it. */
   readonly message: string;
 }
 
@@ -75,7 +78,8 @@ async function findRewinds(git: Git, gitDir: string, changes: readonly RefChange
   const found: RefRejection[] = [];
   for (const { ref, from, to, force } of changes) {
     if (from === null || to === null || force === true || (await isAncestor(git, gitDir, from, to))) continue;
-    found.push({ ref, reason: 'not-fast-forward', message: `${to} does not descend from ${from}` });
+    const message = `${to} does not descend from ${from}`;
+    found.push({ ref, reason: 'not-fast-forward', nature: 'content', message });
   }
   return found;
 }
@@ -89,28 +93,52 @@ function rejectionsIn(output: string, changes: readonly RefChange[], stderr: str
   });
   // The others of an atomic push fell with the culprit; they are named only when nobody knows a culprit.
   const culprits = refused.filter(({ fellWithOthers }) => !fellWithOthers);
-  return (culprits.length > 0 ? culprits : refused).map(({ ref, reason, message }) => ({
-    ref,
-    reason,
-    message,
-  }));
+  return (culprits.length > 0 ? culprits : refused).map(({ fellWithOthers: _, ...rejected }) => rejected);
 }
 
 /** What git says when another push won between our look and our write, besides the lease's `stale info`. */
 const LOST_RACE =
-  /stale info|fetch first|non-fast-forward|failed to (update|lock) ref|incorrect old value|already exists/;
+  /stale info|fetch first|non-fast-forward|incorrect old value|already exists|is at [0-9a-f]{40,} but expected|unable to resolve reference/;
+/** An atomic push that fell as a whole: the summary of a ref names no cause of its own. */
+const FELL_WITH_OTHERS = /atomic (push|transaction) fail/;
 
 function rejection(
   ref: RefName,
   summary: string,
   stderr: string,
 ): RefRejection & { readonly fellWithOthers: boolean } {
-  const remoteSaid = stderr.split('\n').filter(line => line.startsWith('remote: '));
-  const lock = remoteSaid.find(line => line.includes(`cannot lock ref '${ref}'`));
-  if (LOST_RACE.test(summary) || lock !== undefined) {
-    return { ref, reason: 'stale', message: oneLine(lock ?? summary), fellWithOthers: false };
+  const words = /\((.*)\)\s*$/.exec(summary)?.[1] ?? summary.replace(/^\[(remote )?rejected\]\s*/, '');
+  const said = remoteWords(stderr);
+  const race = said.find(line => line.includes(`'${ref}'`) && LOST_RACE.test(line));
+  if (LOST_RACE.test(summary) || race !== undefined) {
+    const message = oneLine(race ?? words);
+    return { ref, reason: 'stale', nature: 'gone-ref', message, fellWithOthers: false };
   }
-  const said = remoteSaid.join(' ').replaceAll('remote: ', '').trim();
-  const fellWithOthers = /atomic (push|transaction) failed/.test(summary);
-  return { ref, reason: 'refused', message: oneLine(`${said} ${summary}`), fellWithOthers };
+  const fellWithOthers = FELL_WITH_OTHERS.test(summary);
+  const { nature } = meaningOfRefusal([...said, words].join('\n'));
+  const message = oneLine(
+    shortly([...said, ...(fellWithOthers && said.length > 0 ? [] : [words])]).join('; '),
+  );
+  return { ref, reason: 'refused', nature, message, fellWithOthers };
+}
+
+/** What the remote printed; what git itself adds for a person at a keyboard is left out. */
+function remoteWords(stderr: string): string[] {
+  const lines = stderr
+    .split('\n')
+    .filter(line => line.startsWith('remote: ') || line.startsWith('error: remote unpack failed'))
+    .map(line =>
+      line
+        .replace(/^(remote|error): /, '')
+        .replace(/^(fatal|error): /, '')
+        .trim(),
+    );
+  const advice = lines.findIndex(line => line.startsWith('Another git process seems to be running'));
+  return [...new Set((advice < 0 ? lines : lines.slice(0, advice)).filter(Boolean))];
+}
+
+const MOST_LINES = 3;
+
+function shortly(lines: readonly string[]): readonly string[] {
+  return [...new Set(lines)].slice(0, MOST_LINES);
 }

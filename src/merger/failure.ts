@@ -1,4 +1,6 @@
 import type { RemoteFailure } from '../git/remote-failure.ts';
+import { stripUserinfo } from '../lib/redact.ts';
+import type { HostTrouble } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
 
 /** Why a request could not be served; becomes the `failed` outcome. */
@@ -6,13 +8,25 @@ export interface Failure {
   readonly kind: 'failed';
   readonly text: string;
   readonly retryable: boolean;
+  /** It is the code host's trouble. */
+  readonly trouble?: HostTrouble;
+}
+
+/** What was asked for cannot be done, whoever tries. */
+export function updateFailure(project: ProjectKey, reason: string): Failure {
+  return { kind: 'failed', text: sentence(project, reason), retryable: false };
+}
+
+/** The host's trouble: says nothing about the change. */
+export function hostFailure(trouble: HostTrouble): Failure {
+  return { kind: 'failed', text: sentence(trouble.project, trouble.text), retryable: true, trouble };
+}
+
+export function fetchFailure(project: ProjectKey, { reason, message }: RemoteFailure): Failure {
+  return hostFailure({ project, reason, text: stripUserinfo(message) });
 }
 
 /** The sentence users see; Zuul's words. */
-export function updateFailure(project: ProjectKey, reason: string, retryable: boolean): Failure {
-  return { kind: 'failed', text: `Unable to update ${project}: ${reason}`, retryable };
-}
-
-export function fetchFailure(project: ProjectKey, failure: RemoteFailure): Failure {
-  return updateFailure(project, failure.message, failure.retryable);
+function sentence(project: ProjectKey, reason: string): string {
+  return `Unable to update ${project}: ${reason}`;
 }

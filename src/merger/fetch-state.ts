@@ -8,10 +8,10 @@ import { parseRefName, type RefName, refNameProblem } from '../git/ref-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import type { BranchName, ProjectKey } from '../model/project.ts';
-import { projectIdOf } from '../model/project.ts';
+import { parseCommitId, projectIdOf } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';
 import type { ServeDeps } from './deps.ts';
-import { type Failure, fetchFailure, updateFailure } from './failure.ts';
+import { type Failure, fetchFailure, hostFailure, updateFailure } from './failure.ts';
 
 /** What is needed of one project. */
 export interface ProjectNeeds {
@@ -49,9 +49,10 @@ export async function fetchProject(
   const { project } = needs;
   const remote = deps.remote(project);
   const { connection, name } = projectIdOf(project);
-  if (remote === undefined) return updateFailure(project, `there is no connection ${connection}`, false);
+  if (remote === undefined)
+    return hostFailure({ project, reason: 'bad-url', text: `there is no connection ${connection}` });
   const bad = badName(needs);
-  if (bad !== undefined) return updateFailure(project, bad, false);
+  if (bad !== undefined) return updateFailure(project, bad);
   return steps.run(
     'FetchRefs',
     project,
@@ -94,9 +95,11 @@ async function fetchInto(
   const lost = needs.commits.find(
     (needed, index) => needed.optional !== true && outcome.commits[index] === undefined,
   );
-  // Replicas of a code host may lag behind its events: worth another try.
-  if (lost !== undefined)
-    return updateFailure(project, `${lost.ref} does not have commit ${lost.commit}`, true);
+  // Replicas of a code host may lag behind its events, and proposals go when they land: worth another look.
+  if (lost !== undefined) {
+    const text = `${lost.ref} does not have commit ${lost.commit}`;
+    return hostFailure({ project, reason: 'missing-ref', text, commit: parseCommitId(lost.commit) });
+  }
   const tips = new Map<BranchName, ObjectId>();
   heads.forEach(({ ref }, index) => {
     const tip = outcome.commits[wants.length + index];

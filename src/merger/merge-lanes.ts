@@ -75,7 +75,7 @@ async function mergeLane(
   const atHand = projects.get(project);
   const base = atHand?.tips.get(branch);
   if (atHand === undefined || base === undefined)
-    return updateFailure(project, `there is no branch ${branch}`, false);
+    return updateFailure(project, `there is no branch ${branch}`);
   for (const { input } of inputs) {
     const heavy = await tooHeavy(atHand, base, input);
     if (heavy !== undefined) return heavy;
@@ -124,7 +124,7 @@ async function mergeLane(
       };
     }
     case 'unsupported-mode':
-      return updateFailure(project, `the merge mode ${outcome.mode} is not supported; use "merge"`, false);
+      return updateFailure(project, `the merge mode ${outcome.mode} is not supported; use "merge"`);
     default:
       return assertNever(outcome);
   }

@@ -21,6 +21,7 @@ export function runState(state: StretchState): RunState {
     case 'change-ahead':
     case 'needed-change':
     case 'dependency':
+    case 'host':
     case 'scheduler':
       return 'pending';
     default:

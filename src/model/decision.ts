@@ -33,6 +33,8 @@ export type DecisionCode =
   | 'moved-behind'
   | 'reset'
   | 'retry'
+  | 'waits-for-host'
+  | 'host-recovered'
   | 'retest'
   | 'window-changed'
   | 'pipeline-disabled'

@@ -28,6 +28,7 @@ import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { Execution, WorkerEnd } from './build.ts';
 import type { BuildTrace } from './build-request.ts';
 import type { Change, ChangeKey } from './change.ts';
+import type { HostTrouble } from './host-trouble.ts';
 import type { Json } from './job.ts';
 import type { MergerOutcome } from './merge.ts';
 import type {
@@ -245,7 +246,14 @@ export interface ManagementOrigin {
 
 export type ReportOutcome =
   /** All reporters did it; with a merging reporter the tested commits are what the branches now hold. */
-  | { readonly kind: 'done'; readonly merged: boolean }
+  | {
+      readonly kind: 'done';
+      readonly merged: boolean;
+      /** A driver's word: it has landed, and the host did not take the note. */
+      readonly unsaid?: true;
+    }
+  /** The host did not do it, for reasons of its own; nothing is known to have changed. Tried again. */
+  | { readonly kind: 'host'; readonly trouble: HostTrouble }
   /** The branch is not where the test began: test again. */
   | { readonly kind: 'base-moved'; readonly text: string }
   /** The host will not merge it. */

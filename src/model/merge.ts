@@ -8,6 +8,7 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { ChangeKey } from './change.ts';
+import type { HostTrouble } from './host-trouble.ts';
 import type { BranchName, CommitId, PipelineName, ProjectKey, TenantName } from './project.ts';
 import type { Step } from './step.ts';
 
@@ -177,6 +178,8 @@ export type MergerOutcome =
       readonly kind: 'failed';
       readonly text: string;
       readonly retryable: boolean;
+      /** It is the code host's trouble, and no verdict. Absent in answers of 0.3. */
+      readonly trouble?: HostTrouble;
       readonly steps: readonly Step[];
       readonly worker: string;
     };

@@ -15,6 +15,7 @@ import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { BuildSet } from './build-set.ts';
 import type { LeaveCode, Remover } from './cause.ts';
 import type { Change, ChangeKey } from './change.ts';
+import type { HostWait } from './host-trouble.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { PipelineName, TenantName } from './project.ts';
 import type { BuildSetResult } from './results.ts';
@@ -38,6 +39,8 @@ export type ItemStateName =
   | 'change-ahead'
   /** A change it depends on is failing and still in the queue. */
   | 'needed-change'
+  /** The code host does not serve us: what failed is tried again. */
+  | 'host'
   /** A dependency item: it only holds a place for the items behind. */
   | 'dependency'
   | 'reporting';
@@ -94,7 +97,7 @@ export interface ReportRecord {
       readonly tries: number;
       readonly outcome: 'done' | 'refused' | 'failed';
       /** What the host made of it, when it was not done. Absent in records of 0.2. */
-      readonly reason?: 'base-moved' | 'not-merged' | 'failed';
+      readonly reason?: 'base-moved' | 'not-merged' | 'failed' | 'host';
       readonly text?: string;
     }[];
   };
@@ -137,6 +140,8 @@ export interface QueueItem {
   /** Its place in its queue when it entered, 1 the head. Absent in records of 0.2. */
   readonly position?: number;
   readonly phase: ItemPhase;
+  /** It waits for a code host, or asks it again just now; absent: it does not. */
+  readonly hostWait?: HostWait;
   /** The item whose tested state this one extends; null: the branch tip. Not always the next one ahead in the queue. */
   readonly behind: Uuid | null;
   /** Changes it depends on directly. */

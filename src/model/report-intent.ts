@@ -14,6 +14,10 @@ export interface ReportIntent {
   /** null: nothing was enqueued; the report explains a refusal. */
   readonly item: Uuid | null;
   readonly action: ReportAction;
+  /** Its item waits for the answer; absent: nobody does. Absent in records of 0.3. */
+  readonly awaited?: true;
+  /** Its item has had the answer: what is left are words. */
+  readonly answered?: true;
   /** In Zuul's words; empty for start and enqueue. */
   readonly result: string;
   readonly requestedAt: Nanoseconds;

@@ -1,11 +1,14 @@
 /** A merger's answer to the request the buildset waits for; any other answer comes too late to matter. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { MergerWork, TestedMerge } from '../model/build-set.ts';
+import { sameRevision } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
+import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BranchHead, MergerOutcome } from '../model/merge.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
 import { ignoreResult } from './ignore-result.ts';
-import { askMergerAgain, begin, complete, withStage } from './prepare-item.ts';
+import { askMergerAgain, askWhenHostServes, begin, complete, withStage } from './prepare-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 type MergerResult = Extract<PipelineEvent, { readonly kind: 'merger-result' }>;
@@ -24,6 +27,24 @@ export function applyMergerResult(draft: TurnDraft, event: MergerResult): void {
 
 function applied(draft: TurnDraft, item: QueueItem, event: MergerResult): QueueItem {
   const { outcome } = event;
+  if (outcome.kind === 'failed' && outcome.trouble !== undefined)
+    return hostTrouble(draft, item, event, outcome.trouble);
+  return judged(draft, served(draft, item, outcome), event);
+}
+
+/** Whatever the answer is, the host gave what it took. */
+function served(draft: TurnDraft, item: QueueItem, outcome: MergerOutcome): QueueItem {
+  if (outcome.kind === 'failed') return item;
+  const seen = outcome.kind === 'merged' ? [...outcome.branches, ...outcome.heads] : [];
+  const projects = new Set([...item.changes, ...seen].map(({ project }) => project));
+  const known = item.hostWait?.doing === 'merge' ? withoutWait(draft, item) : item;
+  draft.put(known);
+  hostServed(draft, 'merge', projects);
+  return known;
+}
+
+function judged(draft: TurnDraft, item: QueueItem, event: MergerResult): QueueItem {
+  const { outcome } = event;
   const { stage } = item.buildset;
   if (stage.state === 'merging' && outcome.kind === 'merged') {
     const tested = { branches: outcome.branches, heads: outcome.heads };
@@ -39,6 +60,34 @@ function applied(draft: TurnDraft, item: QueueItem, event: MergerResult): QueueI
     return begin(draft, item, withHeads(stage.tested, outcome.heads), stage.graph);
   }
   return retryOrFail(draft, item, event, outcome);
+}
+
+/** No verdict, unless what is missing at the host is missing for good. */
+function hostTrouble(
+  draft: TurnDraft,
+  item: QueueItem,
+  event: MergerResult,
+  trouble: HostTrouble,
+): QueueItem {
+  const failures = item.hostWait?.reason === 'missing-ref' ? item.hostWait.tries : 0;
+  if (trouble.reason === 'missing-ref' && failures >= MOST_LOOKS && !isOpenAt(draft, trouble))
+    return complete(draft, withoutWait(draft, item), 'ERROR');
+  return waitForHost(draft, askWhenHostServes(item), 'merge', trouble, event.uuid);
+}
+
+/** Looks for a commit that the host does not have and that, for all we know, no open change is at. */
+const MOST_LOOKS = 3;
+
+/** As the host was seen last, an open change is at that commit: then replicas lag, or a look is under way. */
+function isOpenAt(draft: TurnDraft, { commit }: HostTrouble): boolean {
+  for (const item of draft.items()) {
+    for (const change of item.changes) {
+      if (change.kind !== 'change' || change.commit !== commit) continue;
+      const record = draft.facts(change.key)?.record;
+      if (record?.status === 'open' && sameRevision(record.change, change)) return true;
+    }
+  }
+  return false;
 }
 
 function retryOrFail(

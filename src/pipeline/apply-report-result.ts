@@ -3,13 +3,16 @@
  *
  *   done, merged    leaves; those behind go on untouched: what they were tested with is what the branch holds now
  *   done            leaves (in a dependent pipeline a success that did not merge is a MERGE_FAILURE)
+ *   host            stays, and is reported again when the host serves: nothing is known to have changed
  *   base-moved      stays at the head and is tested again, and everything behind it with it
  *   not-merged      leaves with MERGE_FAILURE; those behind are tested again without it
  *   failed          a reporter failed for good; the result stands, and without word of a merge nothing has merged
  */
 import { assertNever } from '../lib/assert-never.ts';
+import { millisecondsBetween } from '../lib/clock.ts';
 import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
 import type { QueueItem, ReportRecord } from '../model/queue-item.ts';
+import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
 import { ignoreResult } from './ignore-result.ts';
 import { leaveReported, type Reported, withReportDone } from './report-item.ts';
 import { resetItem } from './reset-item.ts';
@@ -30,12 +33,31 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
     draft.put(told);
     return;
   }
-  if (outcome.kind === 'base-moved' && isSuccess(told)) {
-    retest(draft, told);
+  if (outcome.kind === 'host' && !isGivenUp(draft, told, event)) {
+    const { trouble } = outcome;
+    const queued: QueueItem = { ...told, phase: { phase: 'queued' } };
+    draft.put(waitForHost(draft, queued, 'report', trouble, event.uuid));
+    draft.departuresDue = true; // while it was being reported nobody asked whether it may stay
     return;
   }
-  const queue = draft.queue(told.queue);
-  if (queue !== undefined) leaveReported(draft, queue, told, reportedAs(told, outcome));
+  const served = told.hostWait?.doing === 'report' ? withoutWait(draft, told) : told;
+  draft.put(served);
+  if (outcome.kind !== 'host')
+    hostServed(draft, 'report', new Set(served.changes.map(({ project }) => project)));
+  if (outcome.kind === 'base-moved' && isSuccess(served)) {
+    retest(draft, served);
+    return;
+  }
+  const queue = draft.queue(served.queue);
+  if (queue !== undefined) leaveReported(draft, queue, served, reportedAs(served, outcome));
+}
+
+/** Words about a change that a host has not taken for so long are not said any more. A landing is never given up. */
+const LONGEST_NOTE_MS = 24 * 60 * 60 * 1000;
+
+function isGivenUp(draft: TurnDraft, { hostWait }: QueueItem, { parts }: ReportResult): boolean {
+  if (hostWait?.doing !== 'report' || parts.some(({ kind }) => kind === 'HostMerge')) return false;
+  return millisecondsBetween(hostWait.since, draft.input.now) > LONGEST_NOTE_MS;
 }
 
 function retest(draft: TurnDraft, item: QueueItem): void {
@@ -60,11 +82,24 @@ function reportedAs(item: QueueItem, outcome: ReportOutcome): Reported {
     case 'not-merged':
     case 'failed':
       return { result, merged: false, text: outcome.text };
+    case 'host':
+      return { result, merged: false, text: outcome.trouble.text };
     default:
       return assertNever(outcome, 'report outcome');
   }
 }
 
 function recorded(outcome: ReportOutcome): NonNullable<ReportRecord['done']>['outcome'] {
-  return outcome.kind === 'done' || outcome.kind === 'failed' ? outcome.kind : 'refused';
+  switch (outcome.kind) {
+    case 'done':
+    case 'failed':
+      return outcome.kind;
+    case 'host':
+      return 'failed';
+    case 'base-moved':
+    case 'not-merged':
+      return 'refused';
+    default:
+      return assertNever(outcome, 'report outcome');
+  }
 }

@@ -93,7 +93,8 @@ export class ItemChecks {
       if (now !== entry && !replaced && !lastedNoTime)
         this.#complain('timeline', `item ${item.uuid}: the past was rewritten at ${entry.state}`);
     }
-    const reporting = timeline.at(-1)?.state === 'reporting';
+    const last = timeline.at(-1)?.state;
+    const reporting = last === 'reporting' || (last === 'host' && item.hostWait?.doing === 'report');
     if (item.phase.phase === 'reporting' && !reporting)
       this.#complain(
         'timeline',

@@ -45,8 +45,9 @@ export function leave(
   const buildset = endBuildset(draft, said, how);
   const last = said.timeline[said.timeline.length - 1] ?? said.timeline[0];
   const at = laterOf(draft.input.now, last.since);
+  const { hostWait: _, ...leaving } = said;
   draft.remove({
-    ...said,
+    ...leaving,
     buildset,
     phase: { phase: 'left', at, reason: how.reason, result: how.result, ...removerOf(how) },
   });

@@ -2,7 +2,7 @@
  * From `new` to `running`: merge → freeze → heads of other projects. Each function moves the buildset one stage on; the
  * diagram is in `src/model/build-set.ts`.
  *
- *     startMerge        new → merging            inside the window
+ *     startMerge        new → merging            inside the window, unless its code host is in trouble
  *     askMergerAgain    merging, repo-state      the merger could not, at most MERGER_RETRIES times
  *     applyFreeze       merged → running | repo-state | complete
  *     begin             → running                start report, once per item
@@ -18,6 +18,7 @@ import {
 } from '../model/build-set.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
+import { mayAskHost } from './host-wait.ts';
 import { sayOnce } from './say.ts';
 import { withdrawRequest } from './stop-work.ts';
 import { withEvent } from './timeline.ts';
@@ -45,7 +46,7 @@ export function complete(draft: TurnDraft, item: QueueItem, result: BuildSetResu
 /** Whatever can be done for an item inside the window that has no jobs running yet. */
 export function prepareItem(draft: TurnDraft, item: QueueItem): QueueItem {
   const { stage } = item.buildset;
-  if (stage.state === 'new') return startMerge(draft, item);
+  if (stage.state === 'new') return mayAskHost(draft, item, 'merge') ? startMerge(draft, item) : item;
   if (stage.state !== 'merged') return item;
   const fact = draft.input.frozen.get(item.buildset.uuid);
   if (fact !== undefined) return applyFreeze(draft, item, stage.tested, fact);
@@ -97,6 +98,11 @@ export function askMergerAgain(draft: TurnDraft, item: QueueItem): QueueItem | u
   const failures = mergerWork.filter(entry => entry.kind === kind && entry.done?.outcome === 'failed');
   if (failures.length > MERGER_RETRIES) return undefined;
   return requestMerge(draft, item);
+}
+
+/** What was asked for could not be had for the host's trouble: it is asked again, from the merge on. */
+export function askWhenHostServes(item: QueueItem): QueueItem {
+  return withStage(item, { state: 'new' });
 }
 
 /**

@@ -18,9 +18,11 @@
 import type { Uuid } from '../lib/ids.ts';
 import { type TestedMerge, testedMergeOf } from '../model/build-set.ts';
 import { culpritText, type ResetCause } from '../model/cause.ts';
+import type { HostWork } from '../model/host-trouble.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
 import { lostDependency } from './departures.ts';
+import { heldByHost, mayAskHost } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
 import { mergeOnLanded, prepareItem } from './prepare-item.ts';
 import type { QueuePass } from './queue-pass.ts';
@@ -188,7 +190,8 @@ function reportWhenDue(draft: TurnDraft, pass: QueuePass, item: QueueItem): Queu
     item.role !== 'live' ||
     item.phase.phase !== 'queued' ||
     stage.state !== 'complete' ||
-    pass.directlyAhead !== null
+    pass.directlyAhead !== null ||
+    !mayAskHost(draft, item, 'report')
   )
     return item;
   return reportItem(draft, pass.queue, item, stage.result);
@@ -207,7 +210,13 @@ function settle(
   const noted = blame === null || need !== null ? item : noteFailing(draft, item, blame);
   const settled = inState(
     runningSinceTaken(noted),
-    stateOf(noted, { active, directlyAhead, heldBy: heldBy(pass, noted), failingNeed: need }),
+    stateOf(noted, {
+      active,
+      directlyAhead,
+      heldBy: heldBy(pass, noted),
+      host: heldByHost(draft, noted, hostWorkOf(noted)),
+      failingNeed: need,
+    }),
     draft.input.now,
   );
   draft.put(settled);
@@ -221,6 +230,22 @@ function settle(
   if (settled.role === 'dependency') return;
   pass.directlyAhead = settled;
   pass.position += 1;
+}
+
+/** What the item would ask a host for next. */
+function hostWorkOf({ buildset: { stage } }: QueueItem): HostWork {
+  switch (stage.state) {
+    case 'new':
+    case 'merging':
+    case 'merged':
+    case 'repo-state':
+    case 'superseded':
+      return 'merge';
+    case 'running':
+      return 'build';
+    case 'complete':
+      return 'report';
+  }
 }
 
 function blameOfNeed(pass: QueuePass, need: QueueItem): Blame {

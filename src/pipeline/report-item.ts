@@ -21,7 +21,8 @@ export function reportItem(
   result: BuildSetResult,
 ): QueueItem | null {
   const action = draft.disabled ? 'disabled' : actionFor(result);
-  countFailures(draft, item, result);
+  // Once, however often a host did not take it.
+  if (item.hostWait?.doing !== 'report') countFailures(draft, item, result);
   if (!hasReporters(draft, action)) {
     leaveReported(draft, queue, item, {
       result,

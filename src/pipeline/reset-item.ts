@@ -38,8 +38,11 @@ export function supersede(draft: TurnDraft, item: QueueItem, cause: ResetCause):
 /** A new buildset in place of the current one, and the record of why. */
 export function resetItem(draft: TurnDraft, item: QueueItem, cause: ResetCause): QueueItem {
   const old = item.buildset;
+  const { hostWait, ...rest } = item;
   const next: QueueItem = {
-    ...item,
+    ...rest,
+    // What it waited to build or to land is not what is tested now.
+    ...(hostWait?.doing === 'merge' ? { hostWait } : {}),
     phase: { phase: 'queued' },
     earlier: [...item.earlier, superseded(draft, old, cause)],
     buildset: newBuildset(draft, old.number + 1, cause),

@@ -1,6 +1,8 @@
 import { type Build, isOpen, resultOf } from '../model/build.ts';
 import { type BuildSet, currentBuild, graphOf } from '../model/build-set.ts';
 import type { Culprit } from '../model/cause.ts';
+import type { HostWait } from '../model/host-trouble.ts';
+import { projectIdOf } from '../model/project.ts';
 import type { ItemStateName, QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
 import { isFailed } from './job-standing.ts';
@@ -13,6 +15,8 @@ export interface Surroundings {
   readonly directlyAhead: QueueItem | null;
   /** The item it waits for because of a hold-following job. */
   readonly heldBy: QueueItem | null;
+  /** For whose trouble its next step is not taken; null: for none. */
+  readonly host: HostWait | null;
   /** The failing item that holds a change it depends on. */
   readonly failingNeed: QueueItem | null;
 }
@@ -60,33 +64,39 @@ export function holdsFollowing(item: QueueItem): boolean {
 
 /** The one state every nanosecond of the item belongs to. */
 export function stateOf(item: QueueItem, around: Surroundings): Omit<TimelineEntry, 'since'> {
-  if (item.phase.phase !== 'queued') return { state: 'reporting' };
+  if (item.phase.phase !== 'queued') return hostOr(around, 'reporting');
   if (item.role === 'dependency') return { state: 'dependency' };
   if (around.failingNeed !== null) return about('needed-change', around.failingNeed);
   switch (item.buildset.stage.state) {
     case 'new':
     case 'superseded':
-      return { state: around.active ? 'merge' : 'window' };
+      return around.active ? hostOr(around, 'merge') : { state: 'window' };
     case 'merging':
-      return { state: 'merge' };
+      return hostOr(around, 'merge');
     case 'merged':
       // Only an item inside the window is prepared further.
       return { state: around.active ? 'configure' : 'window' };
     case 'repo-state':
-      return { state: 'repo-state' };
+      return hostOr(around, 'repo-state');
     case 'running':
       return runningState(item.buildset, around);
     case 'complete':
       return around.directlyAhead === null
-        ? { state: 'reporting' }
+        ? hostOr(around, 'reporting')
         : about('change-ahead', around.directlyAhead);
   }
+}
+
+/** The connection is the subject: which project and why is on the item. */
+function hostOr({ host }: Surroundings, state: ItemStateName): Omit<TimelineEntry, 'since'> {
+  return host === null ? { state } : { state: 'host', subject: projectIdOf(host.project).connection };
 }
 
 function runningState(buildset: BuildSet, around: Surroundings): Omit<TimelineEntry, 'since'> {
   if (buildset.builds.some(build => build.state.state === 'started')) return { state: 'running' };
   if (buildset.builds.some(isOpen)) return { state: 'executor' };
   if (!around.active) return { state: 'window' };
+  if (around.host !== null) return hostOr(around, 'executor');
   return around.heldBy === null ? { state: 'executor' } : about('hold-following', around.heldBy);
 }
 

@@ -14,6 +14,7 @@ import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { Decision, DecisionCode } from '../model/decision.ts';
 import type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
 import type { ChangeFacts, Command, Need, TurnInput, TurnOutput } from './turn.ts';
 
 export interface QueueDraft {
@@ -56,6 +57,7 @@ export class TurnDraft {
   readonly #needs: Need[] = [];
   readonly #left: QueueItem[] = [];
   #itemsChanged = false;
+  #parked: ParkedProjects | null = null;
 
   constructor(input: TurnInput) {
     this.input = input;
@@ -69,6 +71,16 @@ export class TurnDraft {
 
   item(uuid: Uuid): QueueItem | undefined {
     return this.#items.get(uuid);
+  }
+
+  items(): Iterable<QueueItem> {
+    return this.#items.values();
+  }
+
+  /** Hosts in trouble, as the items knew it when the passes began. */
+  get parked(): ParkedProjects {
+    this.#parked ??= parkedProjects(this.#items.values());
+    return this.#parked;
   }
 
   /** It was there before this turn. */

@@ -8,6 +8,7 @@
  * One scheduler holds it at a time; the others stand by and go on at once where it died: same items, same places, same traces.
  */
 
+import { millisecondsBetween, type Nanoseconds } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
@@ -16,6 +17,7 @@ import type { MetricsSink } from '../metrics/registry.ts';
 import { isNewerRecord } from '../model/codec/record.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
+import { nextHostRetry } from '../pipeline/host-wait.ts';
 import { isOutOfContact } from '../store/connection.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
@@ -25,6 +27,7 @@ import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import { pipelineEventLogFacts } from '../tracing/log-facts.ts';
 import type { FairShare } from './fair-share.ts';
+import { createHostAlarm } from './host-alarm.ts';
 import { fencedLoop, type LoopDeps, together } from './loop.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { oneEvent, pipelineTurn, USUAL_LIMITS } from './pipeline-turn.ts';
@@ -125,6 +128,8 @@ async function turning(
   // Not at once: two that both think they hold too much would hand it to and fro and never work.
   const keepUntil = deps.clock.monotonic() + CARE_INTERVAL;
   let again = 0;
+  const alarm = createHostAlarm(deps.log);
+  let retryAt: Nanoseconds | null = null;
   dirty.set();
   for (;;) {
     await dirty.wait(signal);
@@ -142,8 +147,21 @@ async function turning(
     again = end === 'again' ? again + 1 : 0;
     if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
     state = end === 'again' ? await storedState(deps, fence) : end;
+    const now = deps.context().clock.now();
+    alarm.look(state, now);
+    const next = nextHostRetry(state.items.values(), now);
+    if (next !== null && next !== retryAt) wakeAt(next, now, dirty, signal);
+    retryAt = next;
     deps.context().graphs.retain(new Set(blobsOf(state)));
   }
+}
+
+/** Timers may be a little early. */
+const SLACK_MS = 20;
+
+/** A code host is to be asked again then. */
+function wakeAt(time: Nanoseconds, now: Nanoseconds, dirty: Dirty, signal: AbortSignal): void {
+  void pause(millisecondsBetween(now, time) + SLACK_MS, signal).then(() => dirty.set());
 }
 
 /**

@@ -2,9 +2,27 @@
  * The host cannot be reached: nothing is wrong with what was asked for its sake, and asking again will do. Drivers say so on
  * the error (`retryable`).
  */
+import type { HostTrouble, HostTroubleReason } from '../model/host-trouble.ts';
+import type { ProjectKey } from '../model/project.ts';
+
 export function isRemoteFault(error: unknown): boolean {
   return error instanceof Error && 'retryable' in error && error.retryable === true;
 }
 
 /** Milliseconds before the second, third, ... attempt; the last one repeats. */
 export const REMOTE_PAUSES = [100, 500, 2_000, 5_000, 15_000, 30_000] as const;
+
+const REASONS: readonly HostTroubleReason[] = [
+  ...(['unreachable', 'limited', 'denied', 'timeout', 'locked', 'bad-url', 'aborted'] as const),
+];
+
+/** What a driver's error says, for the item that waits for it; a reason nobody gave is `other`. */
+export function hostTroubleOf(error: unknown, project: ProjectKey): HostTrouble {
+  const text = error instanceof Error ? error.message : String(error);
+  const said = error instanceof Error && 'reason' in error ? error.reason : undefined;
+  return {
+    project,
+    reason: REASONS.find(reason => reason === said) ?? 'other',
+    text: text.split('\n')[0] ?? '',
+  };
+}

@@ -45,6 +45,7 @@ export function itemReportIntent(
     tenant: context.tenant,
     pipeline: context.pipeline.name,
     item: item.uuid,
+    ...(command.awaited ? { awaited: true } : {}),
     action: command.action,
     result: command.result ?? '',
     requestedAt: context.now,

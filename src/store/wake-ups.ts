@@ -1,5 +1,5 @@
 /** Watches turned into something a loop can wait for. */
-import { createDirty } from '../lib/signal.ts';
+import { createDirty, type Dirty } from '../lib/signal.ts';
 import { connected } from './connection.ts';
 import type { Store, WatchEvent } from './port.ts';
 
@@ -12,6 +12,7 @@ import type { Store, WatchEvent } from './port.ts';
  * Ends when the signal aborts.
  *
  * @param concerns which events are worth a look; `resync` always is.
+ * @param dirty set from elsewhere for a look besides; set now for the one at the start.
  * @throws StoreError `SessionExpired` when the session is over.
  */
 export async function* wakeUps(
@@ -19,8 +20,8 @@ export async function* wakeUps(
   path: string,
   signal: AbortSignal,
   concerns: (event: WatchEvent) => boolean = () => true,
+  dirty: Dirty = createDirty(true),
 ): AsyncGenerator<void, void, undefined> {
-  const dirty = createDirty(true);
   const aborted = (): void => dirty.set();
   await connected(store);
   using _watch = store.watch(path, event => {

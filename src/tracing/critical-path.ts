@@ -182,6 +182,7 @@ function wordsOf(state: StretchState, subject: string | undefined): string {
     running: 'ran its jobs',
     'change-ahead': `waited for ${subject ?? 'an item'} ahead to leave`,
     'needed-change': `waited for ${subject ?? 'a change it depends on'}, which is failing`,
+    host: `waited for the code host of ${subject ?? 'its project'} to serve us`,
     dependency: 'held a place for the items behind',
     reporting: 'the code host was told',
     scheduler: 'waited for the scheduler',

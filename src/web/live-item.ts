@@ -38,6 +38,7 @@ export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: Ite
     behind: item.behind,
     active: isActive(item),
     state: shownState(state),
+    hostWait: shownHostWait(item),
     timeline: item.timeline.map(shownState),
     failing: failingReasons(item),
     buildset: { uuid: item.buildset.uuid, number: item.buildset.number, stage: item.buildset.stage.state },
@@ -60,6 +61,14 @@ export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: Ite
 
 function shownState({ state, since, subject }: TimelineEntry) {
   return { name: state, since: toMilliseconds(since), subject: subject ?? null };
+}
+
+/** Of an item that has met the trouble itself; those behind it wait for the same and say so by their state alone. */
+function shownHostWait({ hostWait }: QueueItem) {
+  if (hostWait === undefined) return null;
+  const { project, doing, reason, text, since, tries, retryAt } = hostWait;
+  const times = { since: toMilliseconds(since), retryAt: toMilliseconds(retryAt) };
+  return { project: projectIdOf(project).name, doing, reason, text, tries, ...times };
 }
 
 export type LiveItem = ReturnType<typeof liveItem>;

@@ -42,9 +42,18 @@ const WAITS: { readonly [state: string]: string } = {
   'change-ahead': 'waits for',
   'hold-following': 'waits for',
   'needed-change': 'needs',
+  host: 'waits for the code host of connection',
 };
 
-function waitLines({ state, left }: LiveItem, { width, paint, indent }: NotesOptions): readonly string[] {
+function waitLines(
+  { state, left, hostWait }: LiveItem,
+  { width, paint, now, indent }: NotesOptions,
+): readonly string[] {
+  if (hostWait !== null && left === null) {
+    const since = durationText(Math.max(0, now - hostWait.since));
+    const text = `the code host of ${hostWait.project} is in trouble since ${since}, ${hostWait.tries} tries: ${hostWait.text}`;
+    return wrapWords(printable(text), `${indent}! `, width).map(line => paint(line, 'red'));
+  }
   const word = WAITS[state.name];
   if (word === undefined || state.subject === null || left !== null) return [];
   return wrapWords(printable(`${word} ${state.subject}`), `${indent}… `, width).map(line =>

@@ -19,6 +19,7 @@ const WORDS: { readonly [state: string]: string } = {
   running: 'running',
   'change-ahead': 'done, waits',
   'needed-change': 'held back',
+  host: 'code host is ill',
   dependency: 'holds a place',
   reporting: 'reporting',
 };
@@ -37,6 +38,8 @@ export function itemState({ state, failing, role }: LiveItem): StateLook {
     case 'reporting':
     case 'change-ahead':
       return { mark: '✓', word, colour: ['green'] };
+    case 'host':
+      return { mark: '!', word, colour: ['red'] };
     case 'window':
       return { mark: '·', word, colour: ['dim'] };
     default:

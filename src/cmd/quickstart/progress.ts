@@ -36,6 +36,7 @@ const STATES: { readonly [state: string]: string } = {
   running: '',
   'change-ahead': 'done, waiting for the change ahead',
   'needed-change': 'waiting for a change it needs',
+  host: 'waiting for the code host',
   dependency: 'holds a place',
   reporting: 'landing',
 };

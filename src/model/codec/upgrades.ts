@@ -20,6 +20,11 @@ export function componentFrom1({ host, version, labels }: ComponentRecord1): Com
   return { host, version, labels, pid: 0, state: 'running', startedAt: UNKNOWN, address: null };
 }
 
+/** What a newer form may say, the older one never did: read as it is. */
+export function sameForm(value: unknown): unknown {
+  return value;
+}
+
 /** Version 1 (0.1.0) did not say what a layout was built from. */
 export type LayoutSummary1 = Omit<LayoutSummary, 'builtFrom'>;
 

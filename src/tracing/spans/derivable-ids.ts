@@ -16,7 +16,15 @@ import { continuationSpanId, jobExecutionSpanId, stepSpanId } from '../span-ids.
 /** Entries of a timeline, works of a turn, places in a job graph: beyond these an id is not guessed, but searched for. */
 const MOST_ORDINALS = 128;
 const WAITS: readonly ItemStateName[] = [
-  ...(['window', 'hold-following', 'executor', 'change-ahead', 'needed-change', 'dependency'] as const),
+  ...([
+    'window',
+    'hold-following',
+    'executor',
+    'change-ahead',
+    'needed-change',
+    'dependency',
+    'host',
+  ] as const),
 ];
 const TURN_WORK = ['Layout', 'JobGraph'] as const;
 /** A buildset is laid out once, and again where it was reset while that went on. */

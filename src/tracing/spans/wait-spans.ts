@@ -18,6 +18,7 @@ export function isWait(state: ItemStateName): boolean {
     case 'change-ahead':
     case 'needed-change':
     case 'dependency':
+    case 'host':
       return true;
     case 'merge':
     case 'configure':

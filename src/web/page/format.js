@@ -58,6 +58,7 @@ const STATES = {
   running: { word: 'testing', kind: 'run' },
   'change-ahead': { word: 'waiting for the change ahead', kind: 'wait' },
   'needed-change': { word: 'waiting for a needed change', kind: 'wait' },
+  host: { word: 'waiting for the code host', kind: 'wait' },
   dependency: { word: 'holding a place', kind: 'wait' },
   reporting: { word: 'reporting', kind: 'report' },
   scheduler: { word: 'waiting for the scheduler', kind: 'wait' },

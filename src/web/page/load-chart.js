@@ -11,7 +11,7 @@ const LAYERS = [
   {
     look: 'wait',
     word: 'waiting',
-    states: ['executor', 'hold-following', 'needed-change', 'scheduler', 'dependency'],
+    states: ['executor', 'hold-following', 'needed-change', 'scheduler', 'dependency', 'host'],
   },
   { look: 'outside', word: 'outside the window', states: ['window'] },
 ];

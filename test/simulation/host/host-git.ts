@@ -99,7 +99,7 @@ export function openProjectGit(
       const stale = await ask('push', () => host.push(name, changes, life.name));
       return stale.length === 0
         ? { kind: 'pushed' }
-        : { kind: 'rejected', text: `stale: ${stale.join(', ')}` };
+        : { kind: 'rejected', nature: 'gone-ref', text: `stale: ${stale.join(', ')}` };
     },
     async note(_ref, commit, text) {
       effect(`note on ${commit} of ${name}`);

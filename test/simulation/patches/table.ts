@@ -133,14 +133,15 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/report-loop.ts',
-        find: '          const result = await carryOutInContact(',
+        find: '    const deed = await carryOutInContact(',
         replace:
-          '          await fence.commit([remove(entry.path)], deps.ids.uuid());\n          const result = await carryOutInContact(',
+          '    await fence.commit([remove(path)], deps.ids.uuid());\n    const deed = await carryOutInContact(',
       },
       {
         file: 'src/scheduler/report-loop.ts',
-        find: '[remove(entry.path), ...answer]',
-        replace: 'answer',
+        find: '  return [rest, ...answer(intent, deed, deps)];',
+        replace:
+          '  return rest.kind === "delete" ? answer(intent, deed, deps) : [rest, ...answer(intent, deed, deps)];',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },

@@ -54,6 +54,7 @@ export function item(digit: string, change: string, facts: Partial<LiveItem> = {
     tenant: 'acme',
     pipeline: 'gate',
     queue: 'queue integrated',
+    hostWait: null,
     role: 'live',
     changes: [
       {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createGit, type Git } from '../../../src/git/git.ts';
+import { meaningOfRefusal } from '../../../src/git/failure-table.ts';
 import { remoteUrlProblem } from '../../../src/git/remote.ts';
 import { oneLine, remoteFailure } from '../../../src/git/remote-failure.ts';
 import { IDENTITY } from './open-repository.ts';
@@ -132,21 +133,62 @@ describe('a message for people', () => {
     expect(oneLine('')).toBe('');
   });
 
+  it("names no path of the remote's disk", () => {
+    const said =
+      "error: cannot lock ref 'refs/heads/main': Unable to create '/srv/git/org/app.git/./refs/heads/main.lock': File exists.";
+    expect(oneLine(said)).toBe(
+      "cannot lock ref 'refs/heads/main': Unable to create '…/main.lock': File exists.",
+    );
+    expect(oneLine("fatal: unable to access 'https://host/org/x/': no")).toContain('https://host/org/x/');
+  });
+});
+
+describe('what a failure says about what was asked', () => {
   it.each([
-    ["fatal: unable to access 'https://h/': Could not resolve host: h", 'unreachable', true],
-    ['git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.', 'denied', false],
-    ['Host key verification failed.\nfatal: Could not read from remote repository.', 'denied', false],
-    ["fatal: could not read Username for 'https://h': terminal prompts disabled", 'denied', false],
-    ["fatal: couldn't find remote ref refs/heads/x", 'missing-ref', false],
-    ["fatal: transport 'ext' not allowed", 'bad-url', false],
-    ['ssh: connect to host h port 22: Connection timed out', 'timeout', true],
-    ["fatal: unable to access 'https://h/': The requested URL returned error: 503", 'unreachable', true],
-    ['fatal: No space left on device', 'other', true],
-  ])('is classified: %s', (stderr, reason, retryable) => {
+    ["fatal: unable to access 'https://h/': Could not resolve host: h", 'unreachable'],
+    ["fatal: unable to access 'https://h/': SSL certificate problem: certificate has expired", 'unreachable'],
+    ['git@h: Permission denied (publickey).\nfatal: Could not read from remote repository.', 'denied'],
+    ['Host key verification failed.\nfatal: Could not read from remote repository.', 'denied'],
+    ["fatal: could not read Username for 'https://h': terminal prompts disabled", 'denied'],
+    ["fatal: transport 'ext' not allowed", 'bad-url'],
+    ['ssh: connect to host h port 22: Connection timed out', 'timeout'],
+    ["fatal: unable to access 'https://h/': The requested URL returned error: 503", 'unreachable'],
+    ["fatal: unable to access 'https://h/': The requested URL returned error: 403", 'limited'],
+    ["fatal: unable to access 'https://h/': The requested URL returned error: 429", 'limited'],
+    [
+      'error: RPC failed; curl 92 HTTP/2 stream 5 was not closed cleanly\nfatal: early EOF\nfatal: index-pack failed',
+      'unreachable',
+    ],
+    ['fatal: No space left on device', 'other'],
+    ['fatal: words nobody has ever seen', 'other'],
+  ])('is nothing when it is the host: %s', (stderr, reason) => {
     expect(remoteFailure({ kind: 'failed', exitCode: 128, stdout: Buffer.alloc(0), stderr })).toMatchObject({
       reason,
-      retryable,
+      nature: 'host',
     });
+  });
+
+  it('is for a fresh look to decide when a ref is not there', () => {
+    const stderr = "fatal: couldn't find remote ref refs/heads/x";
+    expect(remoteFailure({ kind: 'failed', exitCode: 128, stdout: Buffer.alloc(0), stderr })).toMatchObject({
+      reason: 'missing-ref',
+      nature: 'gone-ref',
+    });
+  });
+
+  it.each([
+    ['pre-receive hook declined', 'policy'],
+    ['protected branch hook declined', 'policy'],
+    ['refusing to update checked out branch: refs/heads/main', 'policy'],
+    ['prohibited by Gerrit: not permitted: update', 'policy'],
+    ['fatal: fsck error in packed object\nunpacker error', 'content'],
+    ["error: cannot lock ref 'refs/heads/main': Unable to create '…/main.lock': File exists.", 'host'],
+    ['atomic transaction failed', 'host'],
+    ['GitLab: Internal API unreachable\npre-receive hook declined', 'host'],
+    ['fatal: write error: No space left on device\nunpacker error', 'host'],
+    ['internal server error', 'host'],
+  ] as const)('of a push the remote did not take: %s is %s', (said, nature) => {
+    expect(meaningOfRefusal(said).nature).toBe(nature);
   });
 });
 

@@ -96,6 +96,28 @@ describe('fetching', () => {
     expect(await fetchOne(ref)).toBeUndefined();
   });
 
+  it('goes without a ref that is deleted between its listing and the fetch', async () => {
+    const tip = await commit({ files: { a: '1' } });
+    const [one, two] = [parseRefName('refs/heads/for/main/one'), parseRefName('refs/heads/for/main/two')];
+    for (const ref of [one, two]) await commit({ ref, parents: [tip], files: { [ref]: '1' } });
+    // Each fetch finds one proposal gone that the listing before it still named.
+    const program = join(root, 'git-and-a-landing');
+    const landing = `case "$*" in *fetch*) for ref in ${one} ${two}; do
+      git --git-dir=${host.path} rev-parse --verify -q $ref >/dev/null && { git --git-dir=${host.path} update-ref -d $ref; break; }
+    done;; esac\n`;
+    await writeFile(program, `#!/bin/sh\n(unset GIT_DIR; ${landing})\nexec git "$@"\n`, { mode: 0o755 });
+    await using racing = await openRepositoryCache({
+      root: join(root, 'racing'),
+      git: createGit({ identity: IDENTITY, program }),
+      mergeTreeMode: 'process-per-merge',
+    });
+    const mirror = await racing.repository('local', 'acme/app');
+    expect(await mirror.fetch(host, [{ ref: MAIN }, { ref: one }, { ref: two }])).toEqual({
+      kind: 'fetched',
+      commits: [tip, undefined, undefined],
+    });
+  });
+
   it('survives a branch that becomes a directory of branches', async () => {
     await commit({ ref: 'refs/heads/topic', files: { a: '1' } });
     expect(await fetchOne(parseRefName('refs/heads/topic'))).toBeDefined();
@@ -140,7 +162,7 @@ describe('fetching', () => {
 
   it('reports a missing remote in one line', async () => {
     const outcome = await repository.fetch({ url: `file://${root}/nowhere` }, [{ ref: MAIN }]);
-    expect(outcome).toMatchObject({ kind: 'remote-failed', reason: 'unreachable', retryable: true });
+    expect(outcome).toMatchObject({ kind: 'remote-failed', reason: 'unreachable', nature: 'host' });
     expect(outcome.kind === 'remote-failed' && outcome.message).toMatch(/^[^\n]*nowhere[^\n]*$/);
   });
 
@@ -162,7 +184,7 @@ describe('fetching', () => {
     await repository.reader.resolve('HEAD');
     const spawns = git.spawns();
     const outcome = await repository.fetch({ url }, [{ ref: MAIN }]);
-    expect(outcome).toMatchObject({ kind: 'remote-failed', reason: 'bad-url', retryable: false });
+    expect(outcome).toMatchObject({ kind: 'remote-failed', reason: 'bad-url', nature: 'host' });
     expect(git.spawns() - spawns).toBe(0);
   });
 
@@ -429,11 +451,39 @@ describe('pushing', () => {
       { mode: 0o755 },
     );
     const outcome = await repository.push(host, [{ ref: MAIN, from: base, to: tested }]);
-    expect(outcome).toMatchObject({ kind: 'rejected', rejections: [{ ref: MAIN, reason: 'refused' }] });
+    expect(outcome).toMatchObject({
+      kind: 'rejected',
+      rejections: [{ ref: MAIN, reason: 'refused', nature: 'policy' }],
+    });
     expect(outcome.kind === 'rejected' && outcome.rejections[0].message).toContain(
       'branch is frozen until Monday',
     );
   });
+
+  it.each(['packed-refs', 'refs/heads/main'])(
+    'is told of a lock at %s as the trouble of the host',
+    async name => {
+      const { base, change, tested } = await mergedChange();
+      for (const wait of ['packedRefsTimeout', 'filesRefLockTimeout'])
+        await host.git('config', `core.${wait}`, '50');
+      await host.git('pack-refs', '--all');
+      await writeFile(join(host.path, `${name}.lock`), '');
+      const changes = [
+        { ref: MAIN, from: base, to: tested },
+        { ref: PROPOSAL, from: change, to: null },
+      ];
+      const outcome = await repository.push(host, changes);
+      if (outcome.kind !== 'rejected') expect.unreachable(outcome.kind);
+      expect(outcome.rejections.map(({ nature }) => nature)).not.toContain('policy');
+      const said = [...new Set(outcome.rejections.map(({ message }) => message))];
+      expect(said).toHaveLength(1);
+      expect(said[0]).toMatch(/Unable to create '…\/[a-z-]+\.lock': File exists/);
+      expect(said[0]).not.toContain(host.path);
+      expect(said[0]?.match(/File exists/g)).toHaveLength(1);
+      await rm(join(host.path, `${name}.lock`));
+      expect(await repository.push(host, changes)).toEqual({ kind: 'pushed' });
+    },
+  );
 
   it('does not rewind a branch unless told to', async () => {
     const { base, tested } = await mergedChange();

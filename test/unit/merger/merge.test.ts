@@ -224,7 +224,7 @@ describe('a merge request', () => {
       'failed',
     );
     expect(outcome.text).toMatch(/^Unable to update local\/gone: .+nowhere/);
-    expect(outcome.retryable).toBe(true);
+    expect(outcome.trouble).toMatchObject({ project: 'local/gone', reason: 'unreachable' });
     expect(outcome.steps).toMatchObject([{ kind: 'FetchRefs', subject: 'local/gone', result: 'FAILURE' }]);
   });
 
@@ -236,13 +236,23 @@ describe('a merge request', () => {
       [{ ref: '--upload-pack=touch /tmp/x' }, 'does not begin with "refs/"'],
       [{ branch: 'a..b' }, 'holds ".."'],
       [{ commit: parseCommitId('a'.repeat(64)) }, 'SHA-256 repositories are not supported'],
-      [{ project: 'elsewhere/app' as never }, 'there is no connection elsewhere'],
     ] as const;
     for (const [wrong, text] of cases) {
       const outcome = expectKind(await stage.serve(mergeRequest([{ ...input, ...wrong }])), 'failed');
       expect(outcome.text).toContain(text);
       expect(outcome.retryable).toBe(false);
+      expect(outcome.trouble).toBeUndefined();
     }
+  });
+
+  it('says of a connection that this merger does not have that it is no fault of the change', async () => {
+    await (await stage.host('app')).commit({ files: { a: '1' } });
+    const input = await stage.propose('app', '1', { b: '1' });
+    const asked = mergeRequest([{ ...input, project: 'elsewhere/app' as never }]);
+    expect(expectKind(await stage.serve(asked), 'failed').trouble).toMatchObject({
+      project: 'elsewhere/app',
+      text: 'there is no connection elsewhere',
+    });
   });
 
   it('fails, to be tried again, when the host does not have the commit yet', async () => {
@@ -251,7 +261,7 @@ describe('a merge request', () => {
     const commit = parseCommitId('1234567890123456789012345678901234567890');
     const outcome = expectKind(await stage.serve(mergeRequest([{ ...input, commit }])), 'failed');
     expect(outcome).toMatchObject({
-      retryable: true,
+      trouble: { reason: 'missing-ref', commit },
       text: `Unable to update local/app: refs/pull/1/head does not have commit ${commit}`,
     });
   });

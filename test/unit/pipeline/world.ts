@@ -190,6 +190,11 @@ export class World {
     return this.#now;
   }
 
+  /** Without a turn. */
+  pass(milliseconds: number): void {
+    this.#now = addMilliseconds(this.#now, milliseconds);
+  }
+
   pipeline(name: string, setup: PipelineSetup = {}): PipelineWorld {
     const pipeline = new PipelineWorld(this, pipelineOf(name, setup), setup);
     this.pipelines.set(name, pipeline);

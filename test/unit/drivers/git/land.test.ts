@@ -6,7 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { parseBranchTemplate } from '../../../../drivers/git/branch-template.ts';
 import { land } from '../../../../drivers/git/land.ts';
 import type { Templates } from '../../../../drivers/git/ref-view.ts';
-import { openProjectGit, type ProjectGit } from '../../../../drivers/git/remote-git.ts';
+import { HostFailed, openProjectGit, type ProjectGit } from '../../../../drivers/git/remote-git.ts';
 import { createGit } from '../../../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../../src/git/repository-cache.ts';
 import type { ChangeKey } from '../../../../src/model/change.ts';
@@ -199,6 +199,28 @@ describe('landing', () => {
     });
     expect(JSON.stringify(outcome)).not.toContain('hunter2');
   });
+
+  test.each(['packed-refs.lock', 'refs/heads/main.lock'])(
+    'waits for a lock at the host (%s): nothing moved and no rule was named, so nothing is decided',
+    async lock => {
+      const key = await proposed('a');
+      const tested = await gate.merge(key);
+      for (const wait of ['packedRefsTimeout', 'filesRefLockTimeout'])
+        await app.git('config', `core.${wait}`, '50');
+      await app.git('pack-refs', '--all');
+      await writeFile(join(app.path, lock), '');
+      const refused = await gate.report(key, MERGE, { tested }).then(
+        () => undefined,
+        (error: unknown) => error,
+      );
+      if (!(refused instanceof HostFailed)) expect.unreachable(String(refused));
+      expect(refused.retryable).toBe(true);
+      expect(refused.message).not.toContain(app.path);
+      expect(await heads()).toEqual(['for/main/a', 'gate/main/a', 'main']);
+      await rm(join(app.path, lock));
+      expect(await gate.report(key, MERGE, { tested })).toEqual({ kind: 'done', merged: true });
+    },
+  );
 
   test('works on a machine whose merger did not make the merge', async () => {
     const key = await proposed('a');

@@ -1,0 +1,117 @@
+/**
+ * What git's messages (`LC_ALL=C`) and a remote's refusals mean, in one table. The first row that matches counts.
+ *
+ *     The requested URL returned error: 403        limited       host      wait, ask again
+ *     Unable to create '….lock': File exists       locked        host      wait, ask again
+ *     couldn't find remote ref                     missing-ref   gone-ref  look again, then decide
+ *     pre-receive hook declined                    other         policy    the change is refused
+ *     fsck error in packed object                  other         content   the change is refused
+ *
+ * Only `policy` and `content` say anything about a change. Whatever is not in the table is the host's trouble.
+ */
+import { assertNever } from '../lib/assert-never.ts';
+
+/** What follows from a failure. */
+export type FailureNature =
+  /** Nothing is said about what was asked: ask again later. */
+  | 'host'
+  /** The ref or commit was not there at that moment; only a fresh look at the refs says why. */
+  | 'gone-ref'
+  /** A rule of the host: a hook, a protected branch. */
+  | 'policy'
+  /** The host does not take the objects. */
+  | 'content';
+
+export type FailureReason =
+  /** No connection, a host that fails, a repository that is not there (hosts say so for lack of rights, too). */
+  | 'unreachable'
+  /** Too many requests, or rights that are missing just now: hosts answer 403 for both. */
+  | 'limited'
+  /** Credentials refused or host key unknown. */
+  | 'denied'
+  | 'timeout'
+  /** Another process writes there. */
+  | 'locked'
+  /** The URL or its protocol is not allowed. */
+  | 'bad-url'
+  /** A ref or commit asked for does not exist there. */
+  | 'missing-ref'
+  /** We gave up because our caller did. */
+  | 'aborted'
+  | 'other';
+
+export interface FailureMeaning {
+  readonly reason: FailureReason;
+  readonly nature: FailureNature;
+}
+
+type Row = readonly [RegExp, FailureReason, FailureNature];
+
+const OUR_END: readonly Row[] = [
+  [/couldn't find remote ref|not our ref|no such remote ref|unadvertised object/i, 'missing-ref', 'gone-ref'],
+  [/requested URL returned error: (403|429)|too many requests|rate limit/i, 'limited', 'host'],
+  [
+    /authentication failed|permission denied|could not read (username|password)|host key verification|dubious ownership|requested URL returned error: 401/i,
+    'denied',
+    'host',
+  ],
+  [/transport '.*' not allowed|not a valid (repository|remote)/i, 'bad-url', 'host'],
+  [/timed out|operation too slow|less than \d+ bytes/i, 'timeout', 'host'],
+  [/\.lock': File exists/, 'locked', 'host'],
+  [
+    /could not resolve|couldn't connect|failed to connect|connection (refused|reset|closed)|no route to host|unable to access|could not read from remote|repository .*not found|does not appear to be a git repository|hung up|early eof|requested URL returned error/i,
+    'unreachable',
+    'host',
+  ],
+];
+
+/** What a remote says when it does not take a push: the words of `[remote rejected] (…)` and of its `remote: ` lines. */
+const THEIR_END: readonly Row[] = [
+  [/fsck|error: object [0-9a-f]{40,}: \w+:|malformed object|invalid object/i, 'other', 'content'],
+  [/\.lock': File exists|lock failure|failed to lock|Unable to create '[^']*\.lock'/i, 'locked', 'host'],
+  [
+    /internal (server )?(error|api)|service unavailable|temporarily unavailable|try again (later|in)|gateway time-?out|read-only (file system|mode)|maintenance/i,
+    'unreachable',
+    'host',
+  ],
+  [
+    /no space left|disk quota|unpack|unable to migrate objects|failed to update ref|transaction failed/i,
+    'other',
+    'host',
+  ],
+];
+
+const UNKNOWN: FailureMeaning = { reason: 'other', nature: 'host' };
+const REFUSED: FailureMeaning = { reason: 'other', nature: 'policy' };
+
+/** Of a conversation that failed, read from git's stderr. */
+export function meaningOfFailure(stderr: string): FailureMeaning {
+  return find(OUR_END, stderr) ?? UNKNOWN;
+}
+
+/**
+ * Of a push that the remote answered with a refusal. A host that refuses without a word of trouble has rules, and has
+ * applied them.
+ */
+export function meaningOfRefusal(said: string): FailureMeaning {
+  return find(THEIR_END, said) ?? REFUSED;
+}
+
+function find(rows: readonly Row[], text: string): FailureMeaning | undefined {
+  const row = rows.find(([pattern]) => pattern.test(text));
+  return row === undefined ? undefined : { reason: row[1], nature: row[2] };
+}
+
+/** Whether asking again later can be answered otherwise although nothing about the change is different. */
+export function isWorthAnotherTry(nature: FailureNature): boolean {
+  switch (nature) {
+    case 'host':
+    case 'gone-ref':
+      return true;
+    case 'policy':
+    case 'content':
+      return false;
+    default:
+      return assertNever(nature, 'nature of a failure');
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Trouble with a code host, and the wait of an item for it. It says nothing about the change: the item stays where it is and
+ * what failed is tried again (`src/pipeline/host-wait.ts`).
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { CommitId, ProjectKey } from './project.ts';
+
+/** The reasons of `src/git/failure-table.ts`. */
+export type HostTroubleReason =
+  | 'unreachable'
+  | 'limited'
+  | 'denied'
+  | 'timeout'
+  | 'locked'
+  | 'bad-url'
+  | 'missing-ref'
+  | 'aborted'
+  | 'other';
+
+export interface HostTrouble {
+  readonly project: ProjectKey;
+  readonly reason: HostTroubleReason;
+  /** One line for people. */
+  readonly text: string;
+  /** Of `missing-ref`: what the host did not have. */
+  readonly commit?: CommitId;
+}
+
+/** What is tried again: bringing commits here to merge them, the same for a build, landing and notes. */
+export type HostWork = 'merge' | 'build' | 'report';
+
+export interface HostWait extends HostTrouble {
+  readonly doing: HostWork;
+  /** Of the first failure. */
+  readonly since: Nanoseconds;
+  /** Failures so far. */
+  readonly tries: number;
+  /** Not asked again before. */
+  readonly retryAt: Nanoseconds;
+}

@@ -1,0 +1,53 @@
+/** What the items of a pipeline know of code hosts in trouble, put together. */
+import { laterOf } from '../lib/clock.ts';
+import type { HostWait, HostWork } from '../model/host-trouble.ts';
+import type { ProjectKey } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+
+/** A project whose host is in trouble, as the items of the pipeline know it. */
+export interface Parked {
+  /** The one that is tried again last. */
+  readonly wait: HostWait;
+  /** Somebody is asking just now. */
+  asked: boolean;
+}
+
+/** By {@link HostWork} and project. */
+export type ParkedProjects = Map<string, Parked>;
+
+export function parkedProjects(items: Iterable<QueueItem>): ParkedProjects {
+  const parked: ParkedProjects = new Map();
+  for (const item of items) {
+    const wait = item.hostWait;
+    if (wait === undefined || !isShared(wait)) continue;
+    const key = keyOf(wait.doing, wait.project);
+    const known = parked.get(key);
+    const asked = isAsking(item, wait.doing) || known?.asked === true;
+    const last =
+      known !== undefined && laterOf(known.wait.retryAt, wait.retryAt) === known.wait.retryAt
+        ? known.wait
+        : wait;
+    parked.set(key, { wait: last, asked });
+  }
+  return parked;
+}
+
+/** That a ref is not there concerns the items that want it, and no others. */
+export function isShared({ reason }: HostWait): boolean {
+  return reason !== 'missing-ref';
+}
+
+export function keyOf(doing: HostWork, project: ProjectKey): string {
+  return `${doing} ${project}`;
+}
+
+export function isAsking({ buildset: { stage }, phase }: QueueItem, doing: HostWork): boolean {
+  switch (doing) {
+    case 'merge':
+      return stage.state === 'merging' || stage.state === 'repo-state';
+    case 'report':
+      return phase.phase === 'reporting';
+    case 'build':
+      return false;
+  }
+}

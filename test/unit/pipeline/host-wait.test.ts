@@ -1,0 +1,237 @@
+import { expect, test } from 'vitest';
+import { millisecondsBetween } from '../../../src/lib/clock.ts';
+import type { HostTrouble } from '../../../src/model/host-trouble.ts';
+import { projectKey } from '../../../src/model/project.ts';
+import { nextHostRetry } from '../../../src/pipeline/host-wait.ts';
+import { violationsOf } from '../../../src/pipeline/invariants.ts';
+import { job, type PendingMerge, type PipelineSetup, type PipelineWorld, World } from './world.ts';
+
+function gateWith(names: readonly string[], setup: PipelineSetup = {}) {
+  const world = new World();
+  const gate = world.pipeline('gate', { manager: 'dependent', ...setup });
+  world.jobs('app', [job('unit')]);
+  for (const name of names) world.change(name, { project: 'app' });
+  return { world, gate };
+}
+
+const trouble = (facts: Partial<HostTrouble> = {}): HostTrouble => ({
+  project: projectKey({ connection: 'local', name: 'app' }),
+  reason: 'limited',
+  text: 'The requested URL returned error: 403',
+  ...facts,
+});
+
+const refusedMerge = (gate: PipelineWorld, merge: PendingMerge, facts: Partial<HostTrouble> = {}) =>
+  gate.mergeEvent(merge, {
+    kind: 'failed',
+    text: 'Unable to update local/app',
+    retryable: true,
+    trouble: trouble(facts),
+    steps: [],
+    worker: 'merger-1',
+  });
+
+const states = (gate: PipelineWorld) => gate.items().map(item => item.timeline.at(-1)?.state);
+const asked = (gate: PipelineWorld) => gate.merges.map(merge => merge.item.changes[0].key.split('#').at(-1));
+
+/** Turns without news, a second each, until somebody asks; returns how many that took. */
+function secondsUntilAsked(gate: PipelineWorld): number {
+  for (let seconds = 1; seconds <= 120; seconds += 1) {
+    gate.turn([]);
+    if (gate.merges.length + gate.reports.length > 0) return seconds;
+  }
+  return expect.unreachable('nobody asks the host again');
+}
+
+function succeed(gate: PipelineWorld): void {
+  while (gate.merges.length + gate.builds.length + gate.reports.length > 0) {
+    gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
+    gate.turn(gate.builds.map(build => gate.resultEvent(build, 'SUCCESS')));
+    const [report] = gate.reports;
+    if (report !== undefined) gate.turn([gate.reportEvent(report)]);
+  }
+}
+
+test('a host that refuses to serve throws nobody out: all wait in state host, one asks for all, and all land', () => {
+  const { world, gate } = gateWith(['A', 'B', 'C', 'D', 'E']);
+  gate.enqueue('A', 'B', 'C', 'D', 'E');
+  expect(gate.merges).toHaveLength(5);
+  gate.turn(gate.merges.map(merge => refusedMerge(gate, merge)));
+  expect(states(gate)).toEqual(['host', 'host', 'host', 'host', 'host']);
+  expect(gate.item('A').timeline.at(-1)).toMatchObject({ subject: 'local' });
+  expect(gate.item('E').hostWait).toMatchObject({ doing: 'merge', reason: 'limited', tries: 1 });
+  for (const waited of [1, 2, 4, 8, 16, 30, 30]) {
+    expect([secondsUntilAsked(gate), asked(gate)]).toEqual([waited, ['A']]);
+    expect(states(gate)).toEqual(['host', 'host', 'host', 'host', 'host']);
+    gate.turn(gate.merges.map(merge => refusedMerge(gate, merge)));
+  }
+  secondsUntilAsked(gate);
+  const served = gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
+  expect(asked(gate)).toEqual(['B', 'C', 'D', 'E']);
+  expect(gate.items().some(item => item.hostWait !== undefined)).toBe(false);
+  expect(served.decisions.filter(({ code }) => code === 'host-recovered')).toHaveLength(5);
+  succeed(gate);
+  expect(world.landed).toEqual(['A', 'B', 'C', 'D', 'E']);
+  expect(violationsOf(gate.history)).toEqual([]);
+});
+
+test('a change that comes in while its host is in trouble waits with the others and does not ask', () => {
+  const { gate } = gateWith(['A', 'B']);
+  gate.enqueue('A');
+  gate.turn(gate.merges.map(merge => refusedMerge(gate, merge)));
+  gate.enqueue('B');
+  expect(asked(gate)).toEqual(['A']); // its second is over
+  expect(gate.item('B').timeline.at(-1)).toMatchObject({ state: 'host', subject: 'local' });
+});
+
+test('another project of the same connection goes on', () => {
+  const { world, gate } = gateWith(['A']);
+  world.jobs('lib', [job('unit')]);
+  world.change('L', { project: 'lib' });
+  gate.enqueue('A');
+  gate.turn(gate.merges.map(merge => refusedMerge(gate, merge)));
+  gate.enqueue('L');
+  expect(asked(gate)).toContain('L');
+});
+
+test('who waits for a host can be dequeued, replaced and abandoned', () => {
+  const { world, gate } = gateWith(['A', 'B', 'C']);
+  gate.enqueue('A', 'B', 'C');
+  gate.turn(gate.merges.map(merge => refusedMerge(gate, merge)));
+  gate.turn([{ kind: 'dequeue', uuid: world.uuid(), change: world.proposed('A').key, by: 'olga' }]);
+  world.get('B').status = 'abandoned';
+  gate.updated('B');
+  world.get('C').patchset = 2;
+  gate.updated('C');
+  expect(gate.left.map(({ phase }) => phase.phase === 'left' && phase.reason)).toEqual([
+    'dequeued-by-hand',
+    'abandoned',
+    'new-patchset',
+  ]);
+  expect(gate.left.some(item => item.hostWait !== undefined)).toBe(false);
+});
+
+test('a landing the host did not do is tried again, and what is behind is not tested again for it', () => {
+  const { world, gate } = gateWith(['A', 'B']);
+  gate.enqueue('A', 'B');
+  gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
+  gate.turn(gate.builds.map(build => gate.resultEvent(build, 'SUCCESS')));
+  for (let tries = 1; tries <= 3; tries += 1) {
+    const [report] = gate.reports;
+    if (report === undefined) expect.unreachable();
+    gate.turn([gate.reportEvent(report, { kind: 'host', trouble: trouble({ reason: 'locked' }) })]);
+    expect(states(gate)).toEqual(['host', 'change-ahead']);
+    expect(gate.item('A').hostWait).toMatchObject({ doing: 'report', tries });
+    secondsUntilAsked(gate);
+    expect(states(gate)).toEqual(['host', 'change-ahead']);
+  }
+  succeed(gate);
+  expect(world.landed).toEqual(['A', 'B']);
+  expect(gate.left.map(item => item.buildset.number)).toEqual([1, 1]);
+  expect(violationsOf(gate.history)).toEqual([]);
+});
+
+test('a landing whose answer was lost is found done although the host has told of it already', () => {
+  const { world, gate } = gateWith(['A']);
+  gate.enqueue('A');
+  gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
+  gate.turn(gate.builds.map(build => gate.resultEvent(build, 'SUCCESS')));
+  const [report] = gate.reports;
+  if (report === undefined) expect.unreachable();
+  gate.turn([gate.reportEvent(report, { kind: 'host', trouble: trouble({ reason: 'timeout' }) })]);
+  world.get('A').status = 'merged';
+  world.get('A').approved = false;
+  gate.updated('A');
+  const [again] = gate.reports;
+  if (again === undefined) expect.unreachable('it was thrown out');
+  gate.turn([gate.reportEvent(again, { kind: 'done', merged: true })]);
+  expect(gate.left[0]?.phase).toMatchObject({ reason: 'reported', result: 'SUCCESS' });
+});
+
+test('a landing is tried again for ever, a note for a day', () => {
+  const { world, gate } = gateWith(['A']);
+  const check = world.pipeline('check');
+  world.change('N', { project: 'app' });
+  const refuse = (pipeline: PipelineWorld, kind: 'HostMerge' | 'HostReport') => {
+    const [report] = pipeline.reports;
+    if (report === undefined) expect.unreachable('nothing is reported');
+    const answer = pipeline.reportEvent(report, { kind: 'host', trouble: trouble() });
+    const times = { startedAt: world.now, endedAt: world.now };
+    const part = {
+      kind,
+      connection: 'local',
+      ...times,
+      tries: 3,
+      outcome: 'failed',
+      reason: 'host',
+    } as const;
+    pipeline.turn([answer.kind === 'report-result' ? { ...answer, parts: [part] } : answer]);
+  };
+  for (const [pipeline, name, kind] of [
+    [gate, 'A', 'HostMerge'],
+    [check, 'N', 'HostReport'],
+  ] as const) {
+    pipeline.enqueue(name);
+    pipeline.turn(pipeline.merges.map(merge => pipeline.mergeEvent(merge)));
+    pipeline.turn(pipeline.builds.map(build => pipeline.resultEvent(build, 'SUCCESS')));
+    refuse(pipeline, kind);
+    world.pass(23 * 3_600_000);
+    pipeline.turn([]);
+    refuse(pipeline, kind);
+    expect(pipeline.items()).toHaveLength(1);
+    world.pass(2 * 3_600_000);
+    pipeline.turn([]);
+    refuse(pipeline, kind);
+  }
+  expect(states(gate)).toEqual(['host']);
+  expect(check.left[0]?.phase).toMatchObject({ reason: 'reported', result: 'SUCCESS' });
+});
+
+test('an outage of days leaves a record that a store takes', () => {
+  const { gate } = gateWith(['A']);
+  gate.enqueue('A');
+  const sizes: number[] = [];
+  for (let tries = 1; tries <= 100; tries += 1) {
+    gate.turn(gate.merges.map(merge => refusedMerge(gate, merge)));
+    gate.world.pass(30_000);
+    gate.turn([]);
+    sizes.push(gate.item('A').buildset.mergerWork.length);
+  }
+  expect(gate.item('A').hostWait?.tries).toBe(100);
+  expect(Math.max(...sizes)).toBeLessThan(25);
+});
+
+test('a commit the host does not have is waited for while the change is said to be at it, and else for three looks', () => {
+  const { world, gate } = gateWith(['A']);
+  gate.enqueue('A');
+  const commit = world.proposed('A').commit;
+  for (let look = 1; look <= 6; look += 1) {
+    gate.turn(gate.merges.map(merge => refusedMerge(gate, merge, { reason: 'missing-ref', commit })));
+    expect(states(gate)).toEqual(['host']);
+    secondsUntilAsked(gate);
+  }
+  succeed(gate);
+  expect(world.landed).toEqual(['A']);
+
+  const check = world.pipeline('check', { dequeueOnNewPatchset: false });
+  world.change('N', { project: 'app' });
+  check.enqueue('N');
+  const old = world.proposed('N').commit;
+  world.get('N').patchset = 2;
+  for (let look = 1; look <= 4; look += 1) {
+    if (check.merges.length === 0) secondsUntilAsked(check);
+    check.turn(check.merges.map(merge => refusedMerge(check, merge, { reason: 'missing-ref', commit: old })));
+  }
+  for (const report of check.reports) check.turn([check.reportEvent(report)]);
+  expect(check.left[0]?.phase).toMatchObject({ result: 'ERROR' });
+});
+
+test('the next try is a fact of the items, for whoever holds the pipeline then', () => {
+  const { world, gate } = gateWith(['A']);
+  gate.enqueue('A');
+  gate.turn(gate.merges.map(merge => refusedMerge(gate, merge)));
+  const next = nextHostRetry(gate.items(), world.now);
+  if (next === null) expect.unreachable();
+  expect(millisecondsBetween(world.now, next)).toBe(1_000);
+  expect(nextHostRetry(gate.items(), next)).toBeNull();
+});
