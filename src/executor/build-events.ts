@@ -22,7 +22,7 @@ export function resultEvent(
   worker: string,
   workerEnd: WorkerEnd | undefined,
 ): BuildResultEvent {
-  const { result, detail, execution } = finished;
+  const { result, detail, execution, trouble } = finished;
   return {
     kind: 'build-result',
     ...eventOf(request, 'build-result'),
@@ -37,6 +37,7 @@ export function resultEvent(
       trace: request.trace,
     },
     ...(detail === undefined ? {} : { detail }),
+    ...(trouble === undefined ? {} : { trouble }),
     ...(workerEnd === undefined || result !== 'RETRY' ? {} : { workerEnd }),
   };
 }

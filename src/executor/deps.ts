@@ -8,6 +8,7 @@ import type { DiskRoom } from '../lib/disk-room.ts';
 import type { Log } from '../lib/log.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent } from '../model/event.ts';
+import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { RelayCounts, RelayLimits } from './relay/relay-quota.ts';
@@ -68,7 +69,12 @@ export type ProvidedRepository =
       /** The bare repository, absolute, with `objects` in it; it keeps the commit while the executor runs. */
       readonly gitDir: string;
     }
-  | { readonly kind: 'unavailable'; readonly reason: string };
+  | {
+      readonly kind: 'unavailable';
+      readonly reason: string;
+      /** The code host is to blame. */
+      readonly trouble?: HostTrouble;
+    };
 
 /** The executor's repository cache; on a machine with a merger usually the same. See `obtain-commit.ts`. */
 export interface Repositories {

@@ -1,5 +1,6 @@
 /** Short git commands on checkouts, started by the spawner as the user the checkout will belong to. */
 import { gitEnvironment } from '../git/environment.ts';
+import type { HostTrouble } from '../model/host-trouble.ts';
 import { endText } from './sandbox/find-runtime.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { Owner } from './sandbox/stage.ts';
@@ -23,6 +24,12 @@ export interface OwnProcesses {
 /** The workspace could not be made: not the job's fault, so the build is tried again. */
 export class WorkspaceFailure extends Error {
   override readonly name = 'WorkspaceFailure';
+  /** The code host did not give what it takes. */
+  readonly trouble: HostTrouble | undefined;
+  constructor(message: string, trouble?: HostTrouble) {
+    super(message);
+    this.trouble = trouble;
+  }
 }
 
 const TIMEOUT_MS = 300_000;

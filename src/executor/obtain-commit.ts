@@ -21,6 +21,7 @@ import type { Remote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
 import type { RepositoryCache } from '../git/repository-cache.ts';
 import { assertNever } from '../lib/assert-never.ts';
+import type { HostTroubleReason } from '../model/host-trouble.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { StepNote } from '../tracing/step-recorder.ts';
@@ -39,15 +40,22 @@ export interface ObtainDeps {
 /** Bytes of a commit whose message jobs are told. */
 const LONGEST_COMMIT = 1024 * 1024;
 
+/** Why a commit cannot be had. */
+type Obstacle = Omit<Extract<ProvidedRepository, { kind: 'unavailable' }>, 'kind'>;
+
+function blame(project: ProjectKey, reason: HostTroubleReason, text: string): Obstacle {
+  return { reason: text, trouble: { project, reason, text } };
+}
+
 /** Builds that want the same commit at the same time wait for one fetch. */
 export function obtainedRepositories(deps: ObtainDeps): Repositories {
-  const underway = new Map<string, Promise<string | undefined>>();
+  const underway = new Map<string, Promise<Obstacle | undefined>>();
 
   function obtainOnce(
     repository: Repository,
     request: RepositoryRequest,
     time: TimeStep,
-  ): Promise<string | undefined> {
+  ): Promise<Obstacle | undefined> {
     const key = `${request.build.buildset} ${request.project} ${request.commit}`;
     const known = underway.get(key);
     if (known !== undefined) return time('BuildRepoUpdateLock', () => known);
@@ -65,7 +73,7 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
       const reason = await obtainOnce(repository, request, time);
       return reason === undefined
         ? { kind: 'ready', gitDir: repository.path }
-        : { kind: 'unavailable', reason };
+        : { kind: 'unavailable', ...reason };
     },
     async checkoutSize(project, commit) {
       const { connection, name } = projectIdOf(project);
@@ -118,19 +126,23 @@ async function obtain(
   deps: ObtainDeps,
   repository: Workplace,
   request: RepositoryRequest,
-): Promise<string | undefined> {
+): Promise<Obstacle | undefined> {
   const { project, build } = request;
   const remote = deps.remote(project);
   if (remote === undefined)
-    return `it is not in the mirror, and there is no connection ${projectIdOf(project).connection} here to fetch it from`;
+    return blame(
+      project,
+      'bad-url',
+      `it is not in the mirror, and there is no connection ${projectIdOf(project).connection} here to fetch it from`,
+    );
   const origin = commitOrigin(request, await deps.readItem(build));
   switch (origin.kind) {
     case 'unknown':
-      return `it is not in the mirror, and ${origin.reason}`;
+      return { reason: `it is not in the mirror, and ${origin.reason}` };
     case 'at-ref':
-      return fetchAt(repository, remote, origin);
+      return fetchAt(repository, remote, project, origin);
     case 'merged':
-      return remake(repository, remote, origin);
+      return remake(repository, remote, project, origin);
     default:
       return assertNever(origin);
   }
@@ -139,28 +151,32 @@ async function obtain(
 async function fetchAt(
   repository: Workplace,
   remote: Remote,
+  project: ProjectKey,
   { ref, commit }: Extract<CommitOrigin, { kind: 'at-ref' }>,
-): Promise<string | undefined> {
+): Promise<Obstacle | undefined> {
   const outcome = await repository.fetch(remote, [{ ref, commit }]);
-  if (outcome.kind !== 'fetched') return `the code host: ${outcome.message}`;
-  return outcome.commits[0] === undefined ? goneText(ref, commit) : undefined;
+  if (outcome.kind !== 'fetched') return blame(project, outcome.reason, `the code host: ${outcome.message}`);
+  return outcome.commits[0] === undefined ? blame(project, 'missing-ref', goneText(ref, commit)) : undefined;
 }
 
 async function remake(
   repository: Workplace,
   remote: Remote,
+  project: ProjectKey,
   { recipe }: Extract<CommitOrigin, { kind: 'merged' }>,
-): Promise<string | undefined> {
+): Promise<Obstacle | undefined> {
   const outcome = await remakeMerge(repository, remote, recipe);
   switch (outcome.kind) {
     case 'made':
       return undefined;
     case 'missing':
-      return goneText(outcome.ref, outcome.commit);
+      return blame(project, 'missing-ref', goneText(outcome.ref, outcome.commit));
     case 'different':
-      return `it was made by another machine and comes out different here: ${outcome.detail}; [merger] git_user_name and git_user_email and the version of git must be the same on all machines`;
+      return {
+        reason: `it was made by another machine and comes out different here: ${outcome.detail}; [merger] git_user_name and git_user_email and the version of git must be the same on all machines`,
+      };
     case 'remote-failed':
-      return `the code host: ${outcome.message}`;
+      return blame(project, outcome.reason, `the code host: ${outcome.message}`);
     default:
       return assertNever(outcome);
   }

@@ -9,6 +9,7 @@
  *     a host could not be reached    RETRY, in run and in post-run, unless run had failed before
  *     post-run failed or timed out   POST_FAILURE, never tried again
  */
+import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BuildResult } from '../model/results.ts';
 import type { Phase } from './job-environment.ts';
 
@@ -29,6 +30,8 @@ export type PhaseEnds = { readonly [phase in Phase]?: Exclude<PlaybookEnd, { kin
 export interface BuildOutcome {
   readonly result: BuildResult;
   readonly detail?: string;
+  /** Of a RETRY: the code host did not give what it takes. */
+  readonly trouble?: HostTrouble;
 }
 
 export function outcomeOf(ends: PhaseEnds): BuildOutcome {

@@ -14,6 +14,7 @@ import { createStepRecorder, type StepRecorder } from '../tracing/step-recorder.
 import { makePlaces } from './build-places.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
+import { WorkspaceFailure } from './git-process.ts';
 import { jobVariables, type Phase, VARIABLES_FILE } from './job-environment.ts';
 import {
   type BuildOutcome,
@@ -77,7 +78,9 @@ async function guarded(context: BuildContext, work: () => Promise<BuildOutcome>)
   } catch (error) {
     if (context.halt.reason() === 'cancelled') return { result: 'CANCELED', detail: 'cancelled' };
     if (error instanceof CheckoutTooLarge) return { result: 'DISK_FULL', detail: error.message };
-    return { result: 'RETRY', detail: oneLine(error instanceof Error ? error.message : String(error)) };
+    const detail = oneLine(error instanceof Error ? error.message : String(error));
+    const trouble = error instanceof WorkspaceFailure ? error.trouble : undefined;
+    return { result: 'RETRY', detail, ...(trouble === undefined ? {} : { trouble }) };
   }
 }
 

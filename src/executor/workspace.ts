@@ -179,6 +179,7 @@ async function provide(
   if (found.kind === 'unavailable') {
     throw new WorkspaceFailure(
       `commit ${source.commit} of ${source.canonicalName} cannot be had: ${found.reason}`,
+      found.trouble,
     );
   }
   const bytes = await room.take(source.canonicalName, () =>

@@ -53,6 +53,11 @@ export const METRICS = {
     help: 'Size of the window of each change queue that holds something; 0 is without limit',
     labels: [...PIPELINE, 'queue'],
   },
+  gatehouse_host_waiting_items: {
+    kind: 'gauge',
+    help: 'Queue items that wait for a code host in trouble, by the last reason',
+    labels: [...PIPELINE, 'connection', 'reason'],
+  },
   gatehouse_resets: {
     kind: 'counter',
     help: 'Buildsets that a reset threw away, by cause and culprit job',

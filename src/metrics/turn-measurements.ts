@@ -4,6 +4,7 @@
  */
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { hostGauges } from './host-gauges.ts';
 import { itemMeasurements } from './item-measurements.ts';
 import type { Measurement } from './measurement.ts';
 import { RUN_STATES, type RunState, runState } from './run-state.ts';
@@ -38,7 +39,11 @@ export function turnMeasurements(turn: MeasuredTurn): readonly Measurement[] {
     for (const item of items)
       for (const measurement of itemMeasurements(before.items.get(item.uuid), item))
         measurements.push(turn.traced ? measurement : withoutTrace(measurement));
-  measurements.push(...queueGauges(place, before, after), ...activeGauges(place, after));
+  measurements.push(
+    ...queueGauges(place, before, after),
+    ...activeGauges(place, after),
+    ...hostGauges(place, before, after),
+  );
   return measurements;
 }
 

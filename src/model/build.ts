@@ -75,6 +75,10 @@ export type BuildState =
       readonly workerEnd?: WorkerEnd;
     } & WorkedUntil)
   | ({
+      /** Of a RETRY: it is no attempt, because the code host did not give what it takes. */
+      readonly hostTrouble?: true;
+    }
+  | {
       readonly state: 'cancelled';
       readonly startedAt: Nanoseconds | null;
       readonly at: Nanoseconds;

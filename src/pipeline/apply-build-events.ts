@@ -19,8 +19,10 @@ import {
 } from '../model/build.ts';
 import { type BuildSet, graphOf } from '../model/build-set.ts';
 import type { PipelineEvent } from '../model/event.ts';
+import type { HostTrouble } from '../model/host-trouble.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildResult } from '../model/results.ts';
+import { waitForHost, withoutWait } from './host-wait.ts';
 import { ignoreResult } from './ignore-result.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -75,17 +77,52 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
     return;
   }
   const started = build.state.state === 'started' ? build.state : null;
+  const trouble =
+    build.state.state === 'started' && build.state.failingSince !== undefined
+      ? undefined
+      : hostTrouble(found, event);
+  if (trouble !== undefined) {
+    putBuild(draft, found, {
+      ...endedBy(draft, event, started),
+      result: 'RETRY',
+      ...(event.detail === undefined ? {} : { detail: event.detail }),
+      hostTrouble: true,
+    });
+    const item = draft.item(found.item.uuid);
+    if (item !== undefined) draft.put(waitForHost(draft, item, 'build', trouble, event.uuid));
+    return;
+  }
   const { result, detail, workerEnd } = finalResult(draft, found, event);
   putBuild(draft, found, {
-    state: 'completed',
-    startedAt: started?.at ?? null,
-    at: draft.input.now,
+    ...endedBy(draft, event, started),
     result,
-    worker: event.worker ?? started?.worker ?? null,
-    execution: event.execution,
     ...(detail === undefined ? {} : { detail }),
     ...(workerEnd === undefined ? {} : { workerEnd }),
   });
+  const item = draft.item(found.item.uuid);
+  // Its commits were there, whatever became of it then.
+  if (item?.hostWait?.doing === 'build' && workerEnd === undefined && result !== 'RETRY')
+    draft.put(withoutWait(draft, item));
+}
+
+function endedBy(draft: TurnDraft, event: Result, started: Extract<BuildState, { state: 'started' }> | null) {
+  return {
+    state: 'completed',
+    startedAt: started?.at ?? null,
+    at: draft.input.now,
+    worker: event.worker ?? started?.worker ?? null,
+    execution: event.execution,
+  } as const;
+}
+
+/** Looks for a commit the host does not give, before the executors' word for it counts as an attempt. */
+const MOST_LOOKS = 3;
+
+/** What the build has to wait for; undefined: its result is its own. */
+function hostTrouble({ item }: Found, { result, trouble }: Result): HostTrouble | undefined {
+  if (result !== 'RETRY' || trouble === undefined) return undefined;
+  const looks = item.hostWait?.doing === 'build' ? item.hostWait.tries : 0;
+  return trouble.reason === 'missing-ref' && looks >= MOST_LOOKS ? undefined : trouble;
 }
 
 interface Ending {
@@ -122,7 +159,9 @@ function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): E
 
 /** Of a build that was tried again: how its worker ended; null: it was an attempt. Undefined of any other. */
 function workerEndOfRetry(build: Build): WorkerEnd | null | undefined {
-  return build.state.state === 'completed' && isRetried(build) ? (build.state.workerEnd ?? null) : undefined;
+  if (build.state.state !== 'completed' || !isRetried(build) || build.state.hostTrouble === true)
+    return undefined;
+  return build.state.workerEnd ?? null;
 }
 
 function attachExecution(draft: TurnDraft, found: Found, event: Result): void {

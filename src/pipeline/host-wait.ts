@@ -80,6 +80,8 @@ export function waitForHost(
 ): QueueItem {
   const { now } = draft.input;
   const own = ownWait(item, doing);
+  // Builds that begin together fail together: that is one failure.
+  if (own !== undefined && !isDue(own, now)) return item;
   const others = [...draft.items()].flatMap(({ uuid, hostWait }) =>
     uuid !== item.uuid &&
     hostWait?.doing === doing &&
@@ -129,7 +131,7 @@ function thinned<T>(tries: readonly T[], isFailure: (each: T) => boolean): reado
 }
 
 /** Also when the clock was set back and the time lies further ahead than anything ever waits. */
-function isDue({ doing, retryAt }: HostWait, now: Nanoseconds): boolean {
+export function isDue({ doing, retryAt }: HostWait, now: Nanoseconds): boolean {
   const ahead = millisecondsBetween(now, retryAt);
   return ahead <= 0 || ahead > LONGEST_MS[doing];
 }

@@ -137,7 +137,10 @@ export class BuildChecks {
       if (attempts === undefined) this.#complain('9', `${build.job} is no job of the graph`);
       else if (build.attempt - (uncounted.get(build.job) ?? 0) > attempts && build.state.state !== 'skipped')
         this.#complain('9', `${build.job}: attempt ${build.attempt} of ${attempts}`);
-      if (build.state.state === 'completed' && build.state.workerEnd !== undefined)
+      if (
+        build.state.state === 'completed' &&
+        (build.state.workerEnd !== undefined || build.state.hostTrouble === true)
+      )
         uncounted.set(build.job, (uncounted.get(build.job) ?? 0) + 1);
     }
   }

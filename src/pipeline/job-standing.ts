@@ -31,6 +31,8 @@ export interface StartGate {
   readonly active: boolean;
   /** The item ahead whose job must succeed first, as people read it. */
   readonly heldBy: string | null;
+  /** The code host that builds of the item wait for. */
+  readonly host: string | null;
 }
 
 /** The last attempt of every job that has one. */
@@ -80,6 +82,7 @@ export function jobStanding(
   if (waiting.length > 0) return { kind: 'waits', for: `dependencies: ${waiting.join(', ')}` };
   if (!gate.active) return { kind: 'waits', for: 'window' };
   if (gate.heldBy !== null) return { kind: 'waits', for: `hold following: ${gate.heldBy}` };
+  if (gate.host !== null) return { kind: 'waits', for: `code host: ${gate.host}` };
   return { kind: 'startable', attempt: (build?.attempt ?? 0) + 1 };
 }
 

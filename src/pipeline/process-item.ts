@@ -22,7 +22,7 @@ import type { HostWork } from '../model/host-trouble.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
 import { lostDependency } from './departures.ts';
-import { heldByHost, mayAskHost } from './host-wait.ts';
+import { heldByHost, isDue, mayAskHost } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
 import { mergeOnLanded, prepareItem } from './prepare-item.ts';
 import type { QueuePass } from './queue-pass.ts';
@@ -69,7 +69,11 @@ function advance(
   const placed = followNearest(draft, pass, item);
   if (placed.role === 'dependency') return placed;
   const prepared = active ? prepareItem(draft, placed) : placed;
-  return startJobs(draft, prepared, { active, heldBy: heldByText(pass, prepared) });
+  return startJobs(draft, prepared, {
+    active,
+    heldBy: heldByText(pass, prepared),
+    host: hostOfBuilds(draft, prepared),
+  });
 }
 
 function heldBy(pass: QueuePass, item: QueueItem): QueueItem | null {
@@ -230,6 +234,12 @@ function settle(
   if (settled.role === 'dependency') return;
   pass.directlyAhead = settled;
   pass.position += 1;
+}
+
+/** Builds ask for themselves: none begins while the host is known to give nothing. */
+function hostOfBuilds(draft: TurnDraft, item: QueueItem): string | null {
+  if (item.hostWait?.doing !== 'build' || isDue(item.hostWait, draft.input.now)) return null;
+  return item.hostWait.project;
 }
 
 /** What the item would ask a host for next. */

@@ -14,11 +14,12 @@
  *     landed, a note is left           answered as landed; the note is an intent of its own from then on
  *     nobody waits (start, refusal)    the intent stays, and is tried again, ever more rarely, for a day
  */
+
+import { millisecondsBetween } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import { createLanes } from '../lib/lanes.ts';
 import { pause } from '../lib/pause.ts';
 import { createDirty } from '../lib/signal.ts';
-import { millisecondsBetween } from '../lib/clock.ts';
 import { reportIntentCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { ReportIntent } from '../model/report-intent.ts';

@@ -77,7 +77,8 @@ function isParent(at: string, parents: ReadonlySet<string>): boolean {
   return parents.has(at) || PARENTS.test(at.split('/').slice(2).join('/'));
 }
 
-function problemsOf(nodes: readonly DumpedNode[], root: string): readonly string[] {
+/** @param released the tree of a release: records whose version was raised since are older there. */
+function problemsOf(nodes: readonly DumpedNode[], root: string, released = false): readonly string[] {
   return placesOf(nodes, root).flatMap(node => {
     const row = rows.find(({ pattern }) => pattern.test(node.place));
     if (row === undefined) return [`${node.place} is not on the map`];
@@ -88,7 +89,7 @@ function problemsOf(nodes: readonly DumpedNode[], root: string): readonly string
     if (row.node.includes('n') !== /(?<![0-9a-f])\d{10}$/.test(node.place))
       problems.push(`${row.path}: numbered or not?`);
     const found = describeRecord(node);
-    if (!matches(row.record, found)) problems.push(`${row.path} holds ${found}, not ${row.record}`);
+    if (!matches(row.record, found, released)) problems.push(`${row.path} holds ${found}, not ${row.record}`);
     return problems;
   });
 }
@@ -101,12 +102,19 @@ function describeRecord({ records: found, text, base64 }: DumpedNode): string {
   return text === undefined && base64 === undefined ? 'nothing' : 'bare';
 }
 
-function matches(documented: string, found: string): boolean {
+function matches(documented: string, found: string, released: boolean): boolean {
   if (found === 'nothing') return documented === '*nothing*' || !documented.includes(',');
   const named = [...documented.matchAll(/`([\w-]+)`(?: (\d+))?/g)].map(([, kind, version]) =>
     version === undefined ? `${kind}` : `${kind} ${version}`,
   );
-  return found.split(', ').every(each => named.includes(each));
+  const isNamed = (each: string) => {
+    const [kind, version] = each.split(' ');
+    return named.some(name => {
+      const [known, newest] = name.split(' ');
+      return known === kind && released && Number(version) <= Number(newest);
+    });
+  };
+  return found.split(', ').every(each => named.includes(each) || isNamed(each));
 }
 
 function unseen(nodes: readonly DumpedNode[], root: string): readonly string[] {
@@ -144,7 +152,7 @@ describe('the map', () => {
 
   test('and the stored tree of the newest release agree', () => {
     const tree: GoldenTree = JSON.parse(readFileSync(path.join(folder, trees.at(-1) ?? ''), 'utf8'));
-    expect(problemsOf(tree.nodes, '/gatehouse')).toEqual([]);
+    expect(problemsOf(tree.nodes, '/gatehouse', true)).toEqual([]);
     const missing = unseen(tree.nodes, '/gatehouse');
     // It is in the tree only while another web stands by; and a part is there before it is decided.
     expect(

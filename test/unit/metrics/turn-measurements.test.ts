@@ -50,6 +50,27 @@ describe('measurements of a turn', () => {
     expect(now.get('cicd_pipeline_run_active finalizing')).toBe(1);
   });
 
+  it('count who waits for a code host, those behind the one that met the trouble among them, until it is over', () => {
+    const text = 'The requested URL returned error: 403';
+    const wait = {
+      project: waiting.changes[0].project,
+      reason: 'limited',
+      text,
+      doing: 'merge',
+      tries: 3,
+    } as const;
+    const times = { since: waiting.enqueuedAt, retryAt: waiting.enqueuedAt };
+    const asking = {
+      ...itemStory({ seed: 'asking' }).enter('host', 'local').item,
+      hostWait: { ...wait, ...times },
+    };
+    const behind = itemStory({ seed: 'behind' }).enter('host', 'local').item;
+    const ill = stateOf([asking, behind, running]);
+    expect(measured({ after: ill }).get('gatehouse_host_waiting_items local limited')).toBe(2);
+    const well = measured({ before: ill, after: stateOf([running]) });
+    expect(well.get('gatehouse_host_waiting_items local limited')).toBe(0);
+  });
+
   it('say of a queue that is gone that it is empty', () => {
     const now = measured({ before: stateOf([waiting]), after: EMPTY_PIPELINE });
     expect(now.get('gatehouse_queue_length integrated')).toBe(0);

@@ -226,6 +226,47 @@ test('a commit the host does not have is waited for while the change is said to 
   expect(check.left[0]?.phase).toMatchObject({ result: 'ERROR' });
 });
 
+test('a build whose commits the host does not give is tried again for as long as it takes, and is no attempt', () => {
+  const { world, gate } = gateWith(['A']);
+  world.jobs('app', [job('unit', { attempts: 2 }), job('lint', { attempts: 2 })]);
+  gate.enqueue('A');
+  gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
+  for (let tries = 1; tries <= 6; tries += 1) {
+    expect(gate.builds.map(build => build.job).toSorted()).toEqual(['lint', 'unit']);
+    gate.turn(
+      gate.builds.map(build => {
+        const event = gate.resultEvent(build, 'RETRY');
+        return event.kind === 'build-result' ? { ...event, trouble: trouble({ reason: 'timeout' }) } : event;
+      }),
+    );
+    expect(states(gate)).toEqual(['host']);
+    expect(gate.item('A').hostWait).toMatchObject({ doing: 'build', tries });
+    for (let seconds = 0; seconds < 60 && gate.builds.length === 0; seconds += 1) gate.turn([]);
+  }
+  succeed(gate);
+  expect(world.landed).toEqual(['A']);
+  expect(violationsOf(gate.history)).toEqual([]);
+});
+
+test('a build is not tried for ever for a commit that the host does not have', () => {
+  const { world, gate } = gateWith(['A']);
+  gate.enqueue('A');
+  gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
+  for (let tries = 1; tries <= 20 && gate.reports.length === 0; tries += 1) {
+    gate.turn(
+      gate.builds.map(build => {
+        const event = gate.resultEvent(build, 'RETRY');
+        return event.kind === 'build-result'
+          ? { ...event, trouble: trouble({ reason: 'missing-ref' }) }
+          : event;
+      }),
+    );
+    world.pass(300_000);
+    gate.turn([]);
+  }
+  expect(gate.item('A').buildset.builds.at(-1)?.state).toMatchObject({ result: 'RETRY_LIMIT' });
+});
+
 test('the next try is a fact of the items, for whoever holds the pipeline then', () => {
   const { world, gate } = gateWith(['A']);
   gate.enqueue('A');

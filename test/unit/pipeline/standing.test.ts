@@ -16,20 +16,24 @@ function gateOf(): PipelineWorld {
 describe('the standing of a job', () => {
   const merge = job('merge');
   const unit = job('unit', { dependencies: [{ name: 'merge', soft: false }] });
-  const open = { active: true, heldBy: null };
+  const open = { active: true, heldBy: null, host: null };
 
   it('names exactly one thing it waits for', () => {
     const { buildset } = gateOf().item('A');
     const builds = currentBuilds(buildset);
     expect(jobStanding(unit, builds, undefined, open)).toEqual({ kind: 'waits', for: 'dependencies: merge' });
-    expect(jobStanding(merge, new Map(), undefined, { active: false, heldBy: 'app A,1' })).toEqual({
+    expect(
+      jobStanding(merge, new Map(), undefined, { active: false, heldBy: 'app A,1', host: null }),
+    ).toEqual({
       kind: 'waits',
       for: 'window',
     });
-    expect(jobStanding(merge, new Map(), undefined, { active: true, heldBy: 'app A,1' })).toEqual({
-      kind: 'waits',
-      for: 'hold following: app A,1',
-    });
+    expect(jobStanding(merge, new Map(), undefined, { active: true, heldBy: 'app A,1', host: null })).toEqual(
+      {
+        kind: 'waits',
+        for: 'hold following: app A,1',
+      },
+    );
     expect(jobStanding(merge, new Map(), undefined, open)).toEqual({ kind: 'startable', attempt: 1 });
     expect(jobStanding(merge, builds, undefined, open)).toMatchObject({ kind: 'open' });
   });
