@@ -59,7 +59,7 @@ const OUR_END: readonly Row[] = [
   [/timed out|operation too slow|less than \d+ bytes/i, 'timeout', 'host'],
   [/\.lock': File exists/, 'locked', 'host'],
   [
-    /could not resolve|couldn't connect|failed to connect|connection (refused|reset|closed)|no route to host|unable to access|could not read from remote|repository .*not found|does not appear to be a git repository|hung up|early eof|requested URL returned error/i,
+    /could not resolve|couldn't connect|failed to connect|connection (refused|reset|closed)|no route to host|unable to access|could not read from remote|repository .*not found|does not appear to be a git repository|hung up|early eof|RPC failed|expected flush|unexpected disconnect|bad pack header|unexpected end of|requested URL returned error/i,
     'unreachable',
     'host',
   ],

@@ -5,6 +5,7 @@ import path from 'node:path';
 import { type Api, createApi } from '../../src/cmd/client/api.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import type { LiveItem } from '../../src/web/live-item.ts';
+import type { GitHttpHost } from '../fake/git-http-host.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer } from './developer.ts';
 import { checkStory } from './invariants.ts';
@@ -27,6 +28,7 @@ export interface Parts {
   readonly setup: WorldSetup;
   readonly sink: OtlpSink;
   readonly stage: Stage;
+  readonly host: GitHttpHost | undefined;
   readonly log: StoryLog;
   readonly developers: ReadonlyMap<string, Developer>;
   readonly begun: RunningSite;
@@ -37,7 +39,7 @@ export interface Parts {
 }
 
 export function makeWorld(parts: Parts): World {
-  const { root, setup, sink, stage, log, developers, hooks, pushes } = parts;
+  const { root, setup, sink, stage, host, log, developers, hooks, pushes } = parts;
   let site = parts.begun;
   const topics = new Map<string, Topic>();
   const failures = new Set<string>();
@@ -120,6 +122,7 @@ export function makeWorld(parts: Parts): World {
     config: configOf(root),
     sink,
     stage,
+    host,
     get observer() {
       return site.observer;
     },
@@ -214,6 +217,7 @@ export function makeWorld(parts: Parts): World {
       stage[Symbol.dispose]();
       hooks[Symbol.dispose]();
       await sink[Symbol.asyncDispose]();
+      await host?.[Symbol.asyncDispose]();
       await rm(root, { recursive: true, force: true });
     },
   };

@@ -40,6 +40,7 @@ const RESTING = new Set([
   'running',
   'change-ahead',
   'needed-change',
+  'host',
   'dependency',
 ]);
 

@@ -6,6 +6,7 @@ import { createApi } from '../../src/cmd/client/api.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { bothLogs } from '../fake/both-logs.ts';
+import { startGitHttpHost } from '../fake/git-http-host.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { createDeveloper, type Developer } from './developer.ts';
 import { openLineFifo } from './line-fifo.ts';
@@ -40,6 +41,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
   for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects }))
     developers.set(name, await createDeveloper(root, name, files, told));
+  const host = setup.overHttp === true ? await startGitHttpHost(path.join(root, 'repositories')) : undefined;
   const site: SiteOptions = {
     root,
     projects: Object.keys(projects),
@@ -51,6 +53,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     sections: setup.sections ?? [],
     store,
     clock: setup.clock ?? systemClock(),
+    ...(host === undefined ? {} : { baseurl: host.url }),
   };
   const heard = setup.secondLog === undefined ? log.log : bothLogs(log.log, setup.secondLog);
   const traced = setup.collectorDown !== true && setup.tracingOff !== true;
@@ -73,7 +76,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
       'the first look at each repository',
       () => firstLooks(sink) >= developers.size,
     );
-  return makeWorld({ root, setup, sink, stage, log, developers, begun, restart, hooks, pushes });
+  return makeWorld({ root, setup, host, sink, stage, log, developers, begun, restart, hooks, pushes });
 }
 
 function firstLooks(sink: OtlpSink): number {

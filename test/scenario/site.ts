@@ -26,6 +26,8 @@ export interface SiteOptions {
   readonly sections: readonly string[];
   readonly store: SiteStore;
   readonly clock: Clock;
+  /** Of the code host; default the repositories' folder. */
+  readonly baseurl?: string;
   /** Seconds; default 0: the hosts are asked once, at the start. */
   readonly pollInterval?: number;
 }
@@ -80,6 +82,7 @@ function settingsText({
   sections,
   store,
   pollInterval = 0,
+  baseurl,
 }: SiteOptions): string {
   const tracing = `enabled = ${!tracingOff}\nendpoint = ${collector}\ntimeout = 10000`;
   return `[scheduler]
@@ -101,7 +104,7 @@ ${sections.join('\n')}
 
 [connection ${CONNECTION}]
 driver = git
-baseurl = ${path.join(root, 'repositories')}
+baseurl = ${baseurl ?? path.join(root, 'repositories')}
 webhook_token = ${TOKEN}
 poll_interval = ${pollInterval}
 `;

@@ -19,6 +19,7 @@ import type { Service } from '../../src/cmd/service/service.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
 import type { LiveItem } from '../../src/web/live-item.ts';
+import type { GitHttpHost } from '../fake/git-http-host.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer, Files } from './developer.ts';
 import type { FinishedItem, Observer } from './observer.ts';
@@ -47,6 +48,8 @@ export interface WorldSetup {
   readonly collectorProtocol?: 'grpc' | 'http';
   /** True: the collector is named, and tracing is off all the same. */
   readonly tracingOff?: boolean;
+  /** True: the service reaches the repositories over HTTP, and `world.host` can be ill. */
+  readonly overHttp?: boolean;
   /** That of the service; default the system's. */
   readonly clock?: Clock;
   /** Hears what the service logs as well. */
@@ -73,6 +76,8 @@ export interface World {
   readonly operator: Api;
   readonly sink: OtlpSink;
   readonly stage: Stage;
+  /** With `overHttp`. */
+  readonly host: GitHttpHost | undefined;
   readonly observer: Observer;
   readonly log: StoryLog;
   readonly service: Service;

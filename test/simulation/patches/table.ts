@@ -287,8 +287,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/pipeline/process-item.ts',
-        find: '    pass.directlyAhead !== null\n',
-        replace: '    pass.directlyAhead === item\n',
+        find: '    pass.directlyAhead !== null ||\n',
+        replace: '    pass.directlyAhead === item ||\n',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Connection, Reporter } from '../../../src/driver/connection.ts';
+import { addMilliseconds, systemClock } from '../../../src/lib/clock.ts';
 import { pipelineEventCodec, reportIntentCodec } from '../../../src/model/codec/records.ts';
 import type { ReportOutcome } from '../../../src/model/event.ts';
 import type { ReportIntent } from '../../../src/model/report-intent.ts';
@@ -157,6 +158,104 @@ test('a report that waits for its host holds up those of its own item, and no ot
   expect(await listOutbox(store, outbox)).toEqual([]);
   stop.abort();
   await loop;
+});
+
+/** The loop at work on an outbox of its own, until the test ends it. */
+async function openLoop(stand: Stand, connection: Connection) {
+  const outbox = '/reports';
+  await ensureNode(stand.store, outbox);
+  const events = new EventQueue({
+    store: stand.store,
+    path: '/events',
+    codec: pipelineEventCodec,
+    clock: stand.clock,
+  });
+  await events.prepare();
+  const fence = await stand.fence('gate');
+  const stop = new AbortController();
+  const loop = processReports(
+    { ...deps(stand, connection), clock: systemClock(), store: stand.store, outbox, events },
+    fence,
+    stop.signal,
+  );
+  return {
+    put: (wanted: ReportIntent) =>
+      stand.store.multi([outboxOperation(outbox, reportIntentCodec.encode(wanted))]),
+    results: async () => (await events.list()).map(({ value }) => value),
+    waiting: async () => (await listOutbox(stand.store, outbox)).length,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await loop;
+    },
+  };
+}
+
+const away = () =>
+  Object.assign(new Error('The requested URL returned error: 403'), { retryable: true, reason: 'limited' });
+
+describe('a host that is ill', () => {
+  test('is told to the item that waits for the answer, which decides when to ask again', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering(away());
+    await using loop = await openLoop(stand, connection);
+    await loop.put({ ...intent(stand, [part(true)]), awaited: true });
+    await eventually(async () => (await loop.results()).length > 0, 'the answer');
+    expect(await loop.results()).toMatchObject([
+      {
+        kind: 'report-result',
+        outcome: { kind: 'host', trouble: { project: change.project, reason: 'limited' } },
+        parts: [{ kind: 'HostMerge', outcome: 'failed', reason: 'host', tries: 3 }],
+      },
+    ]);
+    expect(await loop.waiting()).toBe(0);
+    expect(asked).toHaveLength(3);
+  });
+
+  test('takes a note nobody waits for when it is well, and does not hold up another project', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering(away(), away(), away(), {
+      kind: 'done',
+      merged: false,
+    });
+    await using loop = await openLoop(stand, connection);
+    const ill = { ...intent(stand, [part(false)]), requestedAt: systemClock().now() };
+    const other = {
+      ...part(false),
+      change: { ...change, project: 'local/acme/lib' as typeof change.project },
+    };
+    await loop.put(ill);
+    await eventually(() => asked.length === 3, 'the first tries');
+    await loop.put({ ...intent(stand, [other]) });
+    await eventually(async () => (await loop.results()).length === 2, 'both answers');
+    expect((await loop.results()).map(each => each.kind === 'report-result' && each.report)).toEqual([
+      expect.not.stringMatching(ill.uuid),
+      ill.uuid,
+    ]);
+  });
+
+  test('has a day to take a note', async () => {
+    await using stand = openStand();
+    const { connection } = connectionAnswering(away());
+    await using loop = await openLoop(stand, connection);
+    const requestedAt = addMilliseconds(systemClock().now(), -25 * 3_600_000);
+    await loop.put({ ...intent(stand, [part(false)]), requestedAt });
+    await eventually(async () => (await loop.results()).length === 1, 'the end of it');
+    expect(await loop.results()).toMatchObject([{ outcome: { kind: 'failed' } }]);
+    expect(stand.logged.join()).toContain('it is given up');
+  });
+
+  test('that took the landing and not the note has landed the change; the note follows', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering(
+      { kind: 'done', merged: true, unsaid: true },
+      { kind: 'done', merged: true },
+    );
+    await using loop = await openLoop(stand, connection);
+    await loop.put({ ...intent(stand, [part(true)]), awaited: true });
+    await eventually(async () => (await loop.waiting()) === 0, 'the note');
+    expect(asked).toHaveLength(2);
+    expect(await loop.results()).toMatchObject([{ outcome: { kind: 'done', merged: true } }]);
+  });
 });
 
 test('an intent leaves its outbox in the instant in which its result reaches the pipeline', async () => {

@@ -1,0 +1,82 @@
+/** The code host is ill while changes are in the gate: nobody is thrown out, and everything goes on when it is well. */
+import { expect } from 'vitest';
+import { classicLayout } from './layouts.ts';
+import { story } from './story.ts';
+import type { World } from './world.ts';
+
+const TROUBLE = [/could not report/, /could not be processed; trying again/, /waits for the code host/];
+
+function ill(world: World) {
+  if (world.host === undefined) expect.unreachable('the story is not told over HTTP');
+  return world.host;
+}
+
+story(
+  'five changes wait out a host that answers 403, one asks for all, and all land in their order',
+  { layout: classicLayout(), overHttp: true, expectedTrouble: TROUBLE },
+  async world => {
+    const topics = ['A', 'B', 'C', 'D', 'E'];
+    for (const topic of topics) await world.propose(topic);
+    world.fail('project-merge', 'A');
+    for (const topic of topics) await world.approve(topic);
+    await world.observer.until('all to be tested', () => world.observer.running().length === 5);
+
+    // The head fails: it cannot say so, and those behind cannot be merged again.
+    ill(world).ail(() => ({ kind: 'status', status: 403 }));
+    world.release(/project-merge: A$/);
+    await world.observer.until('all to wait for the host', () =>
+      topics.every(topic => world.item(topic)?.state.name === 'host'),
+    );
+    expect(world.item('A')?.hostWait).toMatchObject({
+      doing: 'report',
+      reason: 'limited',
+      project: 'org/project',
+    });
+    expect(world.item('B')?.state.subject).toBe('local');
+    expect(world.queued()).toEqual(topics);
+    const asked = ill(world).requests.length;
+    await world.observer.until('the host to be asked again', () =>
+      topics.some(topic => (world.item(topic)?.hostWait?.tries ?? 0) >= 3),
+    );
+    // Three tries of five items, their notes and the looks: bounded by the rate, not by the number of items.
+    expect(ill(world).requests.length - asked).toBeLessThan(40);
+
+    ill(world).heal();
+    world.free();
+    await world.leaves('A', 'FAILURE');
+    for (const topic of topics.slice(1)) await world.leaves(topic, 'SUCCESS');
+    expect(await world.landed()).toEqual(['B', 'C', 'D', 'E']);
+    const codes = (await world.decisions('B')).map(({ code }) => code);
+    expect(codes).toContain('waits-for-host');
+    expect(codes).toContain('host-recovered');
+    const [note = ''] = (await world.notes('A')).slice(-1);
+    expect(note).toContain('Build failed');
+    expect(note).not.toContain('403');
+  },
+);
+
+story(
+  'a landing whose reply is lost, at a host that then fails, is found done and tested no second time',
+  { layout: classicLayout(), overHttp: true, expectedTrouble: TROUBLE },
+  async world => {
+    await world.propose('A');
+    await world.approve('A');
+    await world.runs('project-merge: A');
+    world.release(/./);
+    await world.runs('project-test1: A', 'project-test2: A');
+    let landed = false;
+    ill(world).ail(({ service, step }) => {
+      if (landed) return { kind: 'status', status: 503 };
+      landed = service === 'git-receive-pack' && step === 'exchange';
+      return landed ? { kind: 'lose-reply' } : undefined;
+    });
+    world.free();
+    await world.observer.until('the landing to wait', () => world.item('A')?.state.name === 'host');
+    expect(world.item('A')?.hostWait).toMatchObject({ doing: 'report' });
+    expect(await world.developer('org/project').git('log', '--format=%s', '-1', 'master')).toContain('Merge');
+    ill(world).heal();
+    const left = await world.leaves('A', 'SUCCESS');
+    expect(left.resets).toBe(0);
+    expect(await world.landed()).toEqual(['A']);
+  },
+);
