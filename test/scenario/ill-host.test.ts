@@ -19,7 +19,8 @@ story(
     for (const topic of topics) await world.propose(topic);
     world.fail('project-merge', 'A');
     for (const topic of topics) await world.approve(topic);
-    await world.observer.until('all to be tested', () => world.observer.running().length === 5);
+    await world.runs('project-merge: A');
+    expect(world.queued()).toEqual(topics);
 
     // The head fails: it cannot say so, and those behind cannot be merged again.
     ill(world).ail(() => ({ kind: 'status', status: 403 }));
