@@ -73,12 +73,10 @@ export type BuildState =
       readonly detail?: string;
       /** Of a RETRY: it is no attempt, because its executor ended before it did. */
       readonly workerEnd?: WorkerEnd;
-    } & WorkedUntil)
-  | ({
       /** Of a RETRY: it is no attempt, because the code host did not give what it takes. */
       readonly hostTrouble?: true;
-    }
-  | {
+    } & WorkedUntil)
+  | ({
       readonly state: 'cancelled';
       readonly startedAt: Nanoseconds | null;
       readonly at: Nanoseconds;
