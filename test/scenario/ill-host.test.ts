@@ -4,7 +4,12 @@ import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
-const TROUBLE = [/could not report/, /could not be processed; trying again/, /waits for the code host/, /Unable to update/];
+const TROUBLE = [
+  /could not report/,
+  /could not be processed; trying again/,
+  /waits for the code host/,
+  /Unable to update/,
+];
 
 function ill(world: World) {
   if (world.host === undefined) expect.unreachable('the story is not told over HTTP');
