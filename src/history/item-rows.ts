@@ -26,9 +26,16 @@ export function rowsOfItem(item: QueueItem): readonly BuildsetRows[] {
   const all = buildsetsOf(item);
   return all.map((buildset, index) => {
     const kept = new Set(all.slice(index + 1).flatMap(later => later.builds.map(build => build.uuid)));
-    const builds = buildset.builds.filter(build => !kept.has(build.uuid)).map(buildRow);
+    const builds = buildset.builds
+      .filter(build => !kept.has(build.uuid) && !isTakenBack(build))
+      .map(buildRow);
     return { buildset: buildsetRow(item, buildset, builds), refs, builds };
   });
+}
+
+/** No worker ever had it. The trace tells how long it was asked for. */
+function isTakenBack({ state }: Build): boolean {
+  return state.state === 'cancelled' && state.startedAt === null && state.execution === null;
 }
 
 function buildsetRow(item: QueueItem, buildset: BuildSet, builds: readonly BuildRow[]): BuildsetRow {
