@@ -6,10 +6,10 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import type { ItemStateName, QueueItem, TimelineEntry } from '../model/queue-item.ts';
+import { buildsetsOf, type ItemStateName, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
 import { isWait } from './spans/wait-spans.ts';
 import { type WorkWindows, workWindows } from './spans/work-windows.ts';
-import { between, earliest, type TimeWindow } from './time-window.ts';
+import { between, earliest, isBefore, type TimeWindow } from './time-window.ts';
 
 /** `scheduler`: a state of work in which nobody worked on it, because no scheduler did its part; its subject is that state. */
 export type StretchState = ItemStateName | 'scheduler';
@@ -35,8 +35,22 @@ export function stretchesOf(item: QueueItem, until: Nanoseconds): readonly Stret
     if (from === to) return [];
     return isWait(entry.state)
       ? [stretch(entry, from, to)]
-      : workAndGaps(entry, { start: from, end: to }, work);
+      : workAndGaps(entry, { start: from, end: to }, work).flatMap(each => configuring(each, item));
   });
+}
+
+/** The layout is made before a turn takes the merger's answer: from when it was begun, the item is past its merge. */
+function configuring(piece: Stretch, item: QueueItem): readonly Stretch[] {
+  if (piece.state !== 'merge') return [piece];
+  const begun = buildsetsOf(item)
+    .flatMap(({ turnWork }) => turnWork.filter(({ kind }) => kind === 'layout'))
+    .find(({ startedAt }) => isBefore(startedAt, piece.to) && !isBefore(startedAt, piece.from));
+  if (begun === undefined) return [piece];
+  const { startedAt } = begun;
+  const configure = { ...piece, state: 'configure' as const, from: startedAt };
+  const after = { ...configure, duration: between(startedAt, piece.to) };
+  if (startedAt === piece.from) return [after];
+  return [{ ...piece, to: startedAt, duration: between(piece.from, startedAt) }, after];
 }
 
 /** A state of work, cut where nobody worked on it. */
