@@ -67,7 +67,17 @@ function workAndGaps(
     from = end;
   }
   if (from !== window.end) stretches.push(stretch(entry, from, window.end));
-  return stretches;
+  return entry.state === 'merge' ? stretches.flatMap(each => withLayout(each, work.configured)) : stretches;
+}
+
+/** The jobs of a merge are frozen before the turn that learns of it: until then its state is `merge`. */
+function withLayout(whole: Stretch, configured: readonly TimeWindow[]): readonly Stretch[] {
+  const begun = configured.find(
+    ({ start }) => !isBefore(start, whole.from) && isBefore(start, whole.to),
+  )?.start;
+  if (whole.state !== 'merge' || begun === undefined) return [whole];
+  const rest = stretch({ state: 'configure' }, begun, whole.to);
+  return begun === whole.from ? [rest] : [stretch({ state: 'merge' }, whole.from, begun), rest];
 }
 
 function stretch(

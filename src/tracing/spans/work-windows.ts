@@ -21,6 +21,8 @@ export interface Idle extends Gap {
 }
 
 export interface WorkWindows {
+  /** Layouts and job graphs, by start. */
+  readonly configured: readonly TimeWindow[];
   /** Those of a stretch in `state`, in order. Of one that is still open, `end` null, those that nothing can change any more. */
   idle(state: ItemStateName, window: TimeWindow): readonly Idle[];
 }
@@ -39,7 +41,11 @@ export function workWindows(item: QueueItem): WorkWindows {
   const preparing = [...running, ...queued].sort(byStart);
   // A report counts while the item is `reporting`; one on the side (`start`) moves nothing.
   const reporting = [...preparing, ...reports].sort(byStart);
+  const configured = sets
+    .flatMap(({ turnWork }) => turnWork.map(({ startedAt, endedAt }) => ({ start: startedAt, end: endedAt })))
+    .sort(byStart);
   return {
+    configured,
     idle(state, window) {
       if (state === 'running') return gapsIn(window, running).flatMap(gap => idleParts(gap, queued));
       const work = state === 'reporting' ? reporting : preparing;
