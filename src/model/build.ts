@@ -11,7 +11,7 @@
  *
  * A job that never got a build (a parent failed) has an entry with state `skipped`.
  */
-import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
+import { addMilliseconds, earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { CancelCause } from './cause.ts';
 import type { Precedence } from './pipeline.ts';
@@ -131,6 +131,12 @@ export function startOfBuild({ state }: Build): Nanoseconds | null {
 }
 
 /**
+ * What was done took time, also where an executor's slow clock says otherwise: spans of its parts were sent while it was open, and
+ * lie behind its start.
+ */
+const SHORTEST_MS = 0.001;
+
+/**
  * When the work on it ended, by the executor's clock within what the scheduler knows; null: it is open. The result may have lain
  * unread after that, while no scheduler was there: that is no time of the build.
  */
@@ -146,7 +152,8 @@ export function endOfBuild({ state, requestedAt }: Build): Nanoseconds | null {
     case 'completed': {
       const told = state.execution?.endedAt ?? state.workedUntil;
       if (told === undefined) return state.at;
-      return laterOf(state.startedAt ?? requestedAt, earlierOf(told, state.at));
+      const end = laterOf(state.startedAt ?? requestedAt, earlierOf(told, state.at));
+      return end === requestedAt ? earlierOf(addMilliseconds(end, SHORTEST_MS), state.at) : end;
     }
   }
 }
