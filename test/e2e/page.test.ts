@@ -189,7 +189,7 @@ describeOnChromium('the page', executablePath => {
     await page.locator('.path li').first().waitFor();
 
     expect(await page.locator('.total').innerText()).toBe('3m 58s');
-    expect(await page.locator('.states li').first().innerText()).toMatch(/testing\s+3m 45s\s+95 %/);
+    expect(await page.locator('.states li').first().innerText()).toMatch(/testing\s+3m 42s\s+93 %/);
     expect(await page.locator('.resets li').innerText()).toMatch(
       /an item ahead failed: unit-tests of acme\/app master\/schema,.* 1m 49s lost|1m 49s lost/s,
     );
