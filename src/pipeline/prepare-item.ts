@@ -2,7 +2,7 @@
  * From `new` to `running`: merge → freeze → heads of other projects. Each function moves the buildset one stage on; the
  * diagram is in `src/model/build-set.ts`.
  *
- *     startMerge        new → merging            inside the window, unless its code host is in trouble
+ *     startMerge        new, merged → merging    inside the window, unless its code host is in trouble; again when the answer came outside
  *     askMergerAgain    merging, repo-state      the merger could not, at most MERGER_RETRIES times
  *     applyFreeze       merged → running | repo-state | complete
  *     begin             → running                start report, once per item
@@ -46,10 +46,12 @@ export function complete(draft: TurnDraft, item: QueueItem, result: BuildSetResu
 /** Whatever can be done for an item inside the window that has no jobs running yet. */
 export function prepareItem(draft: TurnDraft, item: QueueItem): QueueItem {
   const { stage } = item.buildset;
-  if (stage.state === 'new') return mayAskHost(draft, item, 'merge') ? startMerge(draft, item) : item;
+  if (stage.state === 'new') return mergeWhenServed(draft, item);
   if (stage.state !== 'merged') return item;
   const fact = draft.input.frozen.get(item.buildset.uuid);
   if (fact !== undefined) return applyFreeze(draft, item, stage.tested, fact);
+  // It was outside the window when the merger answered, and the answer, which the freeze needs, is gone with that turn.
+  if (!isAnsweredNow(draft, item)) return mergeWhenServed(draft, item);
   draft.need({
     kind: 'freeze',
     item: item.uuid,
@@ -57,6 +59,16 @@ export function prepareItem(draft: TurnDraft, item: QueueItem): QueueItem {
     project: item.changes[0].project,
   });
   return item;
+}
+
+function mergeWhenServed(draft: TurnDraft, item: QueueItem): QueueItem {
+  return mayAskHost(draft, item, 'merge') ? startMerge(draft, item) : item;
+}
+
+function isAnsweredNow(draft: TurnDraft, item: QueueItem): boolean {
+  return draft.input.events.some(
+    event => event.kind === 'merger-result' && event.buildset === item.buildset.uuid,
+  );
 }
 
 function startMerge(draft: TurnDraft, item: QueueItem): QueueItem {

@@ -372,6 +372,11 @@ export class PipelineWorld {
       if (output.needs.length === 0) break;
       if (output.needs.every(need => frozen.has(need.buildset)))
         throw new Error('asked again for what was supplied');
+      // As in the service: the job graph is computed from the merger's answer, which only the turn that takes it has.
+      const answered = events.flatMap(event => (event.kind === 'merger-result' ? [event.buildset] : []));
+      const orphan = output.needs.find(need => !answered.includes(need.buildset));
+      if (orphan !== undefined)
+        throw new Error(`buildset ${orphan.buildset} is to be frozen without its merge result`);
       frozen = new Map(output.needs.map(need => [need.buildset, this.world.freeze(this.#itemOf(need.item))]));
     }
     this.left.push(...total.left);
