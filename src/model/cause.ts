@@ -15,6 +15,8 @@ export type ResetCode =
   | 'item-ahead-left'
   /** An item was put ahead (promotion). */
   | 'item-ahead-changed'
+  /** Its project, or that of an item ahead, is in another change queue now. */
+  | 'queue-changed'
   /** A change this item depends on is failing: its jobs are cancelled and not started again. */
   | 'needed-change-failing'
   /** Somebody else moved the branch: what was tested is not what would land. */
@@ -124,6 +126,8 @@ export function resetText(cause: ResetCause): string {
     'item-ahead-not-merged': `the host did not merge an item ahead: ${who}`,
     'item-ahead-left': `an item ahead is gone: ${who}`,
     'item-ahead-changed': `another item was moved ahead: ${who}`,
+    'queue-changed':
+      who === '' ? 'it was moved to another queue' : `an item ahead was moved to another queue: ${who}`,
     'needed-change-failing': `a change it depends on is failing: ${who}`,
     'base-moved': 'the branch was moved by somebody else, so the tested state is not what would land',
     'merger-failed': 'the merge could not be computed and is tried again',

@@ -30,6 +30,7 @@ export type DecisionCode =
   | 'enqueued'
   | 'enqueued-as-dependency'
   | 'enqueued-behind'
+  | 'requeued'
   | 'moved-behind'
   | 'reset'
   | 'retry'

@@ -14,12 +14,16 @@ import { sweepDepartures } from './departures.ts';
 import { enqueueEvent } from './enqueue.ts';
 import { leaveEarly } from './leave-item.ts';
 import { operator, supercedingItem } from './remover.ts';
+import { requeueMoved } from './requeue.ts';
 import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 export function applyEvents(draft: TurnDraft): void {
+  requeueMoved(draft);
   sweepDepartures(draft);
   for (const event of draft.input.events) applyEvent(draft, event);
+  // Again, for the queues that waited for a report.
+  requeueMoved(draft);
   sweepDepartures(draft);
 }
 

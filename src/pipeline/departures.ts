@@ -115,11 +115,13 @@ function unreadyDependency(draft: TurnDraft, item: QueueItem): Departure | null 
   return null;
 }
 
-/** A dependency was added meanwhile and is not ahead: the order would be wrong. */
+/** A dependency was added meanwhile, or is in another queue now, and is not ahead: the order would be wrong. */
 function missingDependency(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet<ChangeKey>): string | null {
   if (!draft.dependent) return null;
   const missing = addedDependencies(draft, item).find(key => !ahead.has(key));
-  return missing === undefined ? null : `${nameOf(draft, missing)} is needed now and is not ahead`;
+  if (missing !== undefined) return `${nameOf(draft, missing)} is needed now and is not ahead`;
+  const apart = item.dependsOn.find(key => !ahead.has(key) && draft.liveItems(key).length > 0);
+  return apart === undefined ? null : `${nameOf(draft, apart)} is not ahead of it in its queue`;
 }
 
 /** Dependencies the host tells of that the item does not know yet and that are still open. */

@@ -109,7 +109,7 @@ function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem): Queu
       ? stage.cause
       : stays
         ? changeBelow(draft, pass, item, behind)
-        : causeOfMove(draft, pass, behind);
+        : (requeueCause(draft, item) ?? causeOfMove(draft, pass, behind));
   if (cause === null) return landed === undefined ? item : mergeOnLanded(draft, { ...item, behind });
   pass.changed.set(item.uuid, cause);
   if (stage.state === 'new') return stays ? item : moveBehind(draft, item, pass.nearest, cause);
@@ -156,10 +156,18 @@ function extendsTested(item: QueueItem, landed: TestedMerge | null): boolean {
   });
 }
 
+/** It came from another queue and is tested behind what it found here. */
+function requeueCause(draft: TurnDraft, item: QueueItem): ResetCause | null {
+  return draft.requeued.has(item.uuid) ? { code: 'queue-changed', at: draft.input.now, culprit: null } : null;
+}
+
 /** Whose fault it is that the item cannot stay behind `behind`: it was reset, it left, it fails, or another came between. */
 function causeOfMove(draft: TurnDraft, pass: QueuePass, behind: Uuid | null): ResetCause {
   const at = draft.input.now;
-  const blame = behind === null ? undefined : (draft.departed.get(behind) ?? pass.failing.get(behind));
+  const blame =
+    behind === null
+      ? undefined
+      : (draft.departed.get(behind) ?? pass.failing.get(behind) ?? draft.requeued.get(behind));
   if (blame !== undefined) return { ...blame, at };
   const inherited = changeOf(pass, behind);
   if (inherited !== null) return inherited;

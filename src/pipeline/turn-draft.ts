@@ -41,6 +41,8 @@ export class TurnDraft {
   readonly landedChanges = new Set<ChangeKey>();
   /** Changes of `departed`, with the first cause: what depends on them cannot stay. */
   readonly lostChanges = new Map<ChangeKey, Blame>();
+  /** Went to another queue in this turn; what those tested with them are told. */
+  readonly requeued = new Map<Uuid, Blame>();
   /** Got a new buildset by an event, before the pass. */
   readonly retested = new Map<Uuid, ResetCause>();
   /** The sweep of `departures.ts` has not seen what happened last. */
@@ -133,6 +135,13 @@ export class TurnDraft {
     this.put(item);
     if (this.#live !== null) index(this.#live, item);
     if (item.role === 'live') for (const change of item.changes) this.lostChanges.delete(change.key);
+  }
+
+  /** @param item with its new queue. */
+  moveToEnd(item: QueueItem, from: QueueDraft, to: QueueDraft): void {
+    from.items.splice(from.items.indexOf(item.uuid), 1);
+    to.items.push(item.uuid);
+    this.put(item);
   }
 
   /** Replaces the item's record; nothing happens when it is the same object. */

@@ -28,6 +28,8 @@ export interface PipelineContext {
   /** Fails, and the turn's commit with it, once the tenant has a newer layout than this context was made from. */
   readonly layoutCheck: Operation;
   readonly pipeline: Pipeline;
+  /** It is not in the layout any more and only finishes what it holds. */
+  readonly retired: boolean;
   readonly events: EventQueue<PipelineEvent>;
   readonly tenantEvents: Pick<EventQueue<TenantEvent>, 'put'>;
   readonly graphs: JobGraphs;

@@ -134,6 +134,7 @@ function decide(
       now: context.clock.now(),
       tenant: context.tenant.name,
       pipeline: context.pipeline,
+      retired: context.retired,
       state,
       events,
       changes: gatherChangeFacts(state, events, {

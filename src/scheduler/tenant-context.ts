@@ -52,6 +52,7 @@ export function contextMaker(
       tenant: config.tenant,
       layoutCheck: check(deps.paths.tenant(tenant).layout, config.node),
       pipeline,
+      retired: !config.layout.pipelines.has(name),
       events,
       tenantEvents: shared.tenantQueue(tenant),
       graphs,

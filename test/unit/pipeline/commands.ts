@@ -4,7 +4,8 @@
  *     pipeline gate dependent window=2 floor=1 ceiling=2 start dequeue supercedes=check
  *     pipeline gate dependent window=1       a second time: configured anew
  *     pipeline check gated                   independent, and it requires approvals
- *     queue integrated app lib               these projects share a queue
+ *     queue integrated app lib               these projects share a queue; their items follow in the next turn
+ *     retire gate                            it is not configured any more
  *     jobs app merge:hold unit<merge docs<~merge lint:nonvoting
  *     changes app A B C                      open and approved
  *     unready A / ready A / needs C B A / config-error A / missing-states A
@@ -61,6 +62,9 @@ export class Script {
         return true;
       case 'queue':
         for (const project of rest) world.queue(project, first);
+        return true;
+      case 'retire':
+        this.#pipelineNamed(first).retired = true;
         return true;
       case 'jobs':
         world.jobs(first, rest.map(parseJob));

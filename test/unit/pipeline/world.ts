@@ -320,6 +320,8 @@ export class World {
 export class PipelineWorld {
   readonly world: World;
   pipeline: Pipeline;
+  /** It is not configured any more. */
+  retired = false;
   state: PipelineState = EMPTY_PIPELINE;
   readonly history: RecordedTurn[] = [];
   readonly left: QueueItem[] = [];
@@ -393,6 +395,7 @@ export class PipelineWorld {
       now,
       tenant: 'main',
       pipeline: this.pipeline,
+      retired: this.retired,
       state: this.state,
       events,
       changes: this.world.facts(gated ?? this.pipeline.manager === 'dependent'),

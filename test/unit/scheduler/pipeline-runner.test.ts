@@ -52,6 +52,7 @@ async function open(stand: Stand, share = createFairShare()) {
     log,
     tenant,
     pipeline,
+    retired: false,
     events,
     tenantEvents: { put: () => [] },
     graphs,

@@ -1,0 +1,46 @@
+/**
+ * Items follow their projects: where the configuration now says another change queue, they go to the end of that one, in
+ * the order they had, and keep their job graphs and builds. The pass then resets those that are tested with other changes
+ * than before, there and in the queue they come from.
+ *
+ *     queues app: A B, lib: C; app and lib now share a queue    →    integrated: A B C, C is tested again, behind B
+ *
+ * A new queue begins with the window of the queue the first item comes from, so that a rename costs nothing.
+ */
+import { changeText } from '../model/change.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { changesText } from './changes-text.ts';
+import type { ChangeFacts } from './turn.ts';
+import type { QueueDraft, TurnDraft } from './turn-draft.ts';
+
+export function requeueMoved(draft: TurnDraft): void {
+  if (!draft.dependent || draft.input.retired === true) return;
+  for (const queue of [...draft.queues]) {
+    const items = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
+    // The host's answer decides what those behind are tested with; it comes first.
+    if (items.some(item => item.phase.phase === 'reporting')) continue;
+    for (const item of items) {
+      const wanted = draft.facts(item.changes[0].key)?.queue ?? null;
+      if (wanted !== null && wanted.key !== queue.key) move(draft, item, queue, wanted);
+    }
+  }
+}
+
+function move(
+  draft: TurnDraft,
+  item: QueueItem,
+  from: QueueDraft,
+  { key, name }: NonNullable<ChangeFacts['queue']>,
+): void {
+  const to = draft.queue(key) ?? draft.addQueue({ key, name, window: from.window, items: [] });
+  draft.moveToEnd({ ...item, queue: key }, from, to);
+  const culprit = { item: item.uuid, change: changesText(item) };
+  draft.requeued.set(item.uuid, { code: 'queue-changed', culprit });
+  draft.departuresDue = true;
+  const change = item.changes[0];
+  draft.decide(
+    'requeued',
+    { change, item: item.uuid, event: null },
+    `${changeText(change)} moved from queue ${from.name} to queue ${name}: its project is in that one now`,
+  );
+}
