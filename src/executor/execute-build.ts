@@ -140,7 +140,6 @@ async function runWithLog(
   const relay = machinery.relay?.open(request) ?? null;
   let finished: FinishedBuild;
   let spans: readonly SpanRecord[] = [];
-  let cleaningAt: Nanoseconds;
   try {
     finished = await runBuild(
       { workspace, onFailing: at => reports.push(taken.report(failingEvent(request, at))) },
@@ -153,7 +152,6 @@ async function runWithLog(
         deps.log.warn({}, 'a sandbox could not listen for its job: spans of the job had nowhere to go');
     }
     await Promise.all(reports);
-    cleaningAt = deps.clock.now();
     await cleanUp(machinery, places.root);
   } finally {
     relay?.close();
@@ -163,7 +161,7 @@ async function runWithLog(
   const cleanup: Step = {
     kind: 'Cleanup',
     subject: request.jobName,
-    startedAt: cleaningAt,
+    startedAt: execution.endedAt,
     endedAt: deps.clock.now(),
     ...(execution.continuedAt === undefined ? {} : { continued: true }),
   };

@@ -9,9 +9,9 @@
  * Merges are reproducible, so what comes out has the very id the merger gave it, or is refused. No merger is asked: a build
  * never depends on another machine that may be gone.
  *
- * Everything done is a step of the build that does it: the wait for others who write in the mirror (`BuildRepoUpdateLock`), the
+ * Everything done is a step of the build that does it: the look whether it is here (`BuildRepoCheck`), the wait for others who write in the mirror (`BuildRepoUpdateLock`), the
  * conversation with the code host (`BuildRepoUpdate`), the merges (`BuildMergeChanges`). A build that finds another at the same
- * commit waits for it, and that is all it tells.
+ * commit waits for it, and that is all it tells beside its look.
  */
 import { messageOf } from '../git/commit.ts';
 import type { ObjectId } from '../git/object-id.ts';
@@ -67,9 +67,16 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
   return {
     async provide(request, time): Promise<ProvidedRepository> {
       const { connection, name } = projectIdOf(request.project);
-      const repository = await deps.repositories.repository(connection, name);
       const id = parseObjectId(request.commit);
-      if (await isHere(repository, id)) return { kind: 'ready', gitDir: repository.path };
+      const { repository, here } = await time(
+        'BuildRepoCheck',
+        async () => {
+          const mirror = await deps.repositories.repository(connection, name);
+          return { repository: mirror, here: await isHere(mirror, id) };
+        },
+        found => ({ facts: { cached: found.here } }),
+      );
+      if (here) return { kind: 'ready', gitDir: repository.path };
       const reason = await obtainOnce(repository, request, time);
       return reason === undefined
         ? { kind: 'ready', gitDir: repository.path }

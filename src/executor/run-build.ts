@@ -9,9 +9,8 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Execution, WorkerEnd } from '../model/build.ts';
-import type { Step } from '../model/step.ts';
-import { createStepRecorder, type StepRecorder } from '../tracing/step-recorder.ts';
 import { makePlaces } from './build-places.ts';
+import { type BuildSteps, createBuildSteps } from './build-steps.ts';
 import { withMessages } from './change-messages.ts';
 import { CheckoutTooLarge } from './checkout-room.ts';
 import { WorkspaceFailure } from './git-process.ts';
@@ -45,28 +44,30 @@ export interface FinishedBuild extends BuildOutcome {
 export async function runBuild(deps: RunBuildDeps, context: BuildContext): Promise<FinishedBuild> {
   const { clock } = context.deps;
   const startedAt = clock.now();
-  const recorder = createStepRecorder(clock);
-  const progress: Progress = { recorder, playbooks: [], split: splitTrace(context.request, clock) };
+  const progress: Progress = {
+    steps: createBuildSteps(clock, startedAt),
+    split: splitTrace(context.request, clock),
+  };
   const outcome = await guarded(context, () => work(deps, context, progress));
   const trouble = outcome.result === 'RETRY' ? await context.deps.room.trouble() : undefined;
   const text = outcome.detail === undefined ? '' : `: ${outcome.detail}`;
   await context.log.line(`RESULT: ${outcome.result}${text}`);
   const workerEnd = trouble === undefined ? {} : ({ workerEnd: 'outage' } as const);
-  return { ...outcome, ...workerEnd, execution: { startedAt, endedAt: clock.now(), ...told(progress) } };
+  return { ...outcome, ...workerEnd, execution: { startedAt, ...told(progress) } };
 }
 
 /** What is known of the build however it ends. */
 interface Progress {
-  /** Notes what comes before the playbooks. */
-  readonly recorder: StepRecorder;
-  readonly playbooks: Step[];
+  readonly steps: BuildSteps;
   readonly split: SplitTrace;
 }
 
-function told({ recorder, playbooks, split }: Progress): Pick<Execution, 'steps' | 'continuedAt'> {
+/** It ends with its last step: what is left to do belongs to the next one. */
+function told({ steps, split }: Progress): Omit<Execution, 'startedAt'> {
   const continuedAt = split.continuedAt();
   return {
-    steps: [...recorder.steps(), ...playbooks],
+    endedAt: steps.end(),
+    steps: steps.steps(),
     ...(continuedAt === undefined ? {} : { continuedAt }),
   };
 }
@@ -85,7 +86,7 @@ async function guarded(context: BuildContext, work: () => Promise<BuildOutcome>)
 }
 
 async function work(deps: RunBuildDeps, context: BuildContext, progress: Progress): Promise<BuildOutcome> {
-  const { recorder } = progress;
+  const { steps } = progress;
   const { request, places, sandbox, options, slot, log } = context;
   await log.line(
     `Job ${request.jobName}, build ${request.uuid}, attempt ${request.attempt}, on ${options.hostname}`,
@@ -95,9 +96,14 @@ async function work(deps: RunBuildDeps, context: BuildContext, progress: Progres
   if (refused !== undefined) return { result: 'ERROR', detail: refused };
   if (request.job.network) await log.line('network: that of the host, its loopback services included');
 
-  await makePlaces(places, sandbox.ownerOf(slot));
-  const workspace = await prepareWorkspace(deps.workspace, request, places, slot, recorder);
-  const plan = await recorder.run(
+  await steps.run(
+    'JobSetup',
+    'directories',
+    () => makePlaces(places, sandbox.ownerOf(slot)),
+    () => ({}),
+  );
+  const workspace = await prepareWorkspace(deps.workspace, request, places, slot, steps);
+  const plan = await steps.run(
     'JobSetup',
     request.jobName,
     async () => {
@@ -128,7 +134,7 @@ async function runPhases(
   context: BuildContext,
   workspace: Workspace,
   plan: Plan,
-  { playbooks, split }: Progress,
+  { steps, split }: Progress,
 ): Promise<PhaseEnds> {
   const { options, request } = context;
   const { clock } = context.deps;
@@ -139,7 +145,8 @@ async function runPhases(
   /** @param deadline in milliseconds of the monotonic clock; all playbooks of the phase share it. */
   async function runPhase(phase: Phase, deadline: number, success: boolean | null): Promise<void> {
     for (const planned of plan[phase]) {
-      if (split.boundary()) started.clear();
+      const from = steps.end();
+      if (split.boundary(from)) started.clear();
       const continued = split.continuedAt() !== undefined;
       const ordinal = started.get(planned.playbook.path) ?? 0;
       started.set(planned.playbook.path, ordinal + 1);
@@ -154,7 +161,9 @@ async function runPhases(
         budget,
       });
       budget = unused;
-      playbooks.push(continued ? { ...step, continued } : step);
+      const part = continued ? { continued } : {};
+      steps.add({ kind: 'JobSetup', subject: 'sandbox', startedAt: from, endedAt: step.startedAt, ...part });
+      steps.add({ ...step, ...part });
       if (end.kind !== 'passed') ends[phase] ??= end;
       // In post-run the others still get their turn: they fetch logs and clean up.
       if (isFinal(end) || (end.kind !== 'passed' && phase !== 'post-run')) return;

@@ -67,11 +67,13 @@ export async function runPlaybook(
   run: PlaybookRun,
 ): Promise<EndedPlaybook> {
   const { clock } = context.deps;
-  const startedAt = clock.now();
   const name = `${run.playbook.canonicalName}/${run.playbook.path}`;
   const title = `[${run.playbook.trusted ? 'trusted' : 'untrusted'} : ${name}@${run.playbook.branch}]`;
   await context.log.line(`${run.phase.toUpperCase()} START: ${title}`);
-  const attempted = await attempt(context, workspace, run);
+  const obstacle = await obstacleOf(context, workspace, run);
+  const cgroup = obstacle === undefined ? await context.cgroups.forBuild(context.request.uuid) : null;
+  const startedAt = clock.now();
+  const attempted = obstacle ?? (await attempt(context, workspace, run, cgroup));
   const endedAt = clock.now();
   const told = await toldSteps(context, run, endedAt);
   const end = told.unreachable ? unreachable(run, attempted) : attempted;
@@ -128,7 +130,12 @@ const STEP_RESULTS: { readonly [kind in PlaybookEnd['kind']]: NonNullable<Step['
   broken: 'ABORTED',
 };
 
-async function attempt(context: BuildContext, workspace: Workspace, run: PlaybookRun): Promise<PlaybookEnd> {
+/** Why it is not even begun. */
+async function obstacleOf(
+  context: BuildContext,
+  workspace: Workspace,
+  run: PlaybookRun,
+): Promise<PlaybookEnd | undefined> {
   const { places, halt } = context;
   if (halt.signal.aborted) return halted(halt);
   const own = join(places.work, workingDirectory(context.request, { work: '.' }));
@@ -136,9 +143,16 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Playboo
   if (tampered !== undefined) {
     return { kind: 'failed', detail: `an earlier playbook removed or replaced ${tampered}`, exitCode: null };
   }
-  if (run.timeoutMs <= 0) return timedOut(run);
+  return run.timeoutMs <= 0 ? timedOut(run) : undefined;
+}
 
-  const cgroup = await context.cgroups.forBuild(context.request.uuid);
+async function attempt(
+  context: BuildContext,
+  workspace: Workspace,
+  run: PlaybookRun,
+  cgroup: BuildCgroup | null,
+): Promise<PlaybookEnd> {
+  const { halt } = context;
   const spec = specOf(context, workspace, run);
   const process = context.spawner.start(
     cgroup === null ? spec : { ...spec, cgroup: { path: cgroup.path, home: cgroup.home } },
@@ -148,6 +162,7 @@ async function attempt(context: BuildContext, workspace: Workspace, run: Playboo
   const disk = watchDiskDuring(context, process, watching.signal);
   const stop = () => process.stop(halt.reason() === 'cancelled' ? 'graceful' : 'immediate');
   halt.signal.addEventListener('abort', stop, { once: true });
+  if (halt.signal.aborted) stop();
   const ended = await process.ended;
   halt.signal.removeEventListener('abort', stop);
   watching.abort();

@@ -6,22 +6,30 @@ import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 
 export interface SplitTrace {
-  /** A playbook is about to begin. @returns whether the continuation begins with it. */
-  boundary(): boolean;
+  /**
+   * A playbook is about to begin.
+   *
+   * @param from where what came before it ended: the continuation begins there.
+   * @returns whether the continuation begins with it.
+   */
+  boundary(from: Nanoseconds): boolean;
   /** Undefined: the build has not run over. */
   continuedAt(): Nanoseconds | undefined;
 }
 
 /** The build begins now. */
-export function splitTrace({ trace }: Pick<BuildRequest, 'trace'>, clock: Clock): SplitTrace {
+export function splitTrace(
+  { trace }: Pick<BuildRequest, 'trace'>,
+  clock: Pick<Clock, 'monotonic'>,
+): SplitTrace {
   const limit = trace?.splitAfterMs;
   const startedAt = clock.monotonic();
   let continuedAt: Nanoseconds | undefined;
   return {
-    boundary() {
+    boundary(from) {
       if (limit === undefined || continuedAt !== undefined) return false;
       if (clock.monotonic() - startedAt <= limit) return false;
-      continuedAt = clock.now();
+      continuedAt = from;
       return true;
     },
     continuedAt: () => continuedAt,

@@ -5,7 +5,8 @@
  */
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
 import type { Step, StepKind } from '../model/step.ts';
-import type { StepNote, StepRecorder } from '../tracing/step-recorder.ts';
+import type { StepNote } from '../tracing/step-recorder.ts';
+import type { RunStep } from './build-steps.ts';
 
 /** Runs the work and notes it. @param describe what its result says of the step; default: nothing more. */
 export type TimeStep = <T>(
@@ -16,12 +17,12 @@ export type TimeStep = <T>(
 
 /** @param source what the steps are about. */
 export function timeStepsOf(
-  recorder: StepRecorder,
+  run: RunStep,
   { canonicalName, project }: { readonly canonicalName: string; readonly project: ProjectKey },
 ): TimeStep {
   const { connection } = projectIdOf(project);
   return (kind, work, describe = () => ({})) =>
-    recorder.run(kind, canonicalName, work, result => {
+    run(kind, canonicalName, work, result => {
       const { facts, ...note } = describe(result);
       return { ...note, facts: { project: canonicalName, connection, ...facts } };
     });

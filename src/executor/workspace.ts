@@ -9,8 +9,8 @@
 import { lstat, mkdir } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import type { BuildPlaybook, BuildProject, BuildRequest } from '../model/build-request.ts';
-import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { type BuildPlaces, makeDirectory } from './build-places.ts';
+import type { BuildSteps } from './build-steps.ts';
 import { makeCheckout } from './checkout.ts';
 import { type CheckoutRoom, createCheckoutRoom } from './checkout-room.ts';
 import type { Repositories } from './deps.ts';
@@ -51,7 +51,7 @@ interface PlacedTree {
 }
 
 /**
- * @param recorder notes what is done, repository by repository.
+ * @param steps notes what is done, repository by repository.
  * @throws WorkspaceFailure when a commit cannot be had or checked out, CheckoutTooLarge.
  */
 export async function prepareWorkspace(
@@ -59,7 +59,7 @@ export async function prepareWorkspace(
   request: BuildRequest,
   places: BuildPlaces,
   slot: number,
-  recorder: StepRecorder,
+  steps: BuildSteps,
 ): Promise<Workspace> {
   const names = request.projects.map(({ canonicalName }) => canonicalName);
   const context: Context = {
@@ -69,13 +69,12 @@ export async function prepareWorkspace(
     request,
     places,
     slot,
-    recorder,
     room: createCheckoutRoom(deps.checkoutBytes),
     owner: deps.sandbox.ownerOf(slot),
     view: deps.sandbox.view(places),
   };
   const projects = await inParallel(request.projects, PARALLEL, (project, index) =>
-    placeProject(context, project, index),
+    steps.lane(run => placeProject(context, project, index, timeStepsOf(run, project))),
   );
   const sources = playbookSources(request);
   // Below an overlay lies a checkout nobody changes: playbooks of the same commit may as well run from there.
@@ -85,9 +84,10 @@ export async function prepareWorkspace(
       return lower === undefined ? [] : [[sourceKey(project), lower] as const];
     }),
   );
-  const trees = await inParallel([...sources.values()], PARALLEL, (source, index) =>
-    placePlaybooks(context, source, index, below.get(sourceKey(source))),
-  );
+  const trees = await inParallel([...sources.values()], PARALLEL, (source, index) => {
+    const there = below.get(sourceKey(source));
+    return steps.lane(run => placePlaybooks(context, source, index, there, timeStepsOf(run, source)));
+  });
   const placed = new Map([...sources.keys()].map((key, index) => [key, trees[index]]));
   return {
     overlays: projects.flatMap(({ overlay }) => overlay ?? []),
@@ -107,7 +107,6 @@ interface Context {
   readonly request: BuildRequest;
   readonly places: BuildPlaces;
   readonly slot: number;
-  readonly recorder: StepRecorder;
   readonly room: CheckoutRoom;
   readonly owner: Owner | null;
   readonly view: JobView;
@@ -123,9 +122,13 @@ function playbookSources({ playbooks }: BuildRequest): ReadonlyMap<string, Sourc
   return new Map(all.map(playbook => [sourceKey(playbook), playbook]));
 }
 
-async function placeProject(context: Context, source: Source, index: number): Promise<PlacedTree> {
+async function placeProject(
+  context: Context,
+  source: Source,
+  index: number,
+  time: TimeStep,
+): Promise<PlacedTree> {
   const { deps, places, owner, slot, view } = context;
-  const time = timeStepsOf(context.recorder, source);
   const { gitDir, reached, bytes } = await provide(context, source, time);
   const at = await makePath(places.src, source.canonicalName, owner);
   const job = `${view.work}/src/${source.canonicalName}`;
@@ -149,11 +152,11 @@ async function placePlaybooks(
   source: Source,
   index: number,
   there: string | undefined,
+  time: TimeStep,
 ): Promise<PlacedTree> {
   const { deps, places, owner, slot, view } = context;
   const job = `${view.playbooks}/${index}/${source.canonicalName}`;
   if (there !== undefined) return { host: there, job, overlay: null, binds: [{ from: there, to: job }] };
-  const time = timeStepsOf(context.recorder, source);
   const { gitDir, reached, bytes } = await provide(context, source, time);
   if (deps.sandbox.overlays && reached) {
     const request = { ...source, gitDir, bytes, alternates: view.objects(source.canonicalName, gitDir) };
@@ -183,7 +186,11 @@ async function provide(
     );
   }
   const bytes = await room.take(source.canonicalName, () =>
-    deps.repositories.checkoutSize(source.project, source.commit),
+    time(
+      'BuildCheckoutSize',
+      () => deps.repositories.checkoutSize(source.project, source.commit),
+      ({ entries, bytes }) => ({ facts: { files: entries, bytes } }),
+    ),
   );
   return { gitDir: found.gitDir, bytes, reached: await deps.sandbox.reaches(`${found.gitDir}/objects`) };
 }

@@ -11,10 +11,12 @@ export type StepKind =
   | 'MergeChanges'
   | 'ReadConfig'
   // executor
+  | 'BuildRepoCheck'
   | 'BuildRepoUpdateLock'
   | 'BuildRepoUpdate'
   | 'BuildCloneRepo'
   | 'BuildMergeChanges'
+  | 'BuildCheckoutSize'
   | 'BuildSetRepoState'
   | 'BuildCheckout'
   | 'JobSetup'

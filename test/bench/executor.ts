@@ -12,6 +12,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { makePlaces, placesOf } from '../../src/executor/build-places.ts';
+import { createBuildSteps } from '../../src/executor/build-steps.ts';
 import { createOwnProcesses } from '../../src/executor/git-process.ts';
 import { createKeptCheckouts } from '../../src/executor/kept-checkout.ts';
 import { openSandbox } from '../../src/executor/sandbox/open-sandbox.ts';
@@ -20,7 +21,6 @@ import { createSpawner, type Spawner } from '../../src/executor/spawner/spawner.
 import { prepareWorkspace, type WorkspaceDeps } from '../../src/executor/workspace.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { randomIds } from '../../src/lib/ids.ts';
-import { createStepRecorder } from '../../src/tracing/step-recorder.ts';
 import { createGitRepository, type GitRepository } from '../fake/git-repository.ts';
 import { buildRequest, openBench, script } from '../unit/executor/fixture.ts';
 
@@ -128,8 +128,8 @@ async function workspaceTimes(
     const places = placesOf(sandbox.jobDir, request.uuid);
     const before = performance.now();
     await makePlaces(places, sandbox.ownerOf(0));
-    const recorder = createStepRecorder(systemClock());
-    const workspace = await prepareWorkspace(deps, request, places, 0, recorder);
+    const clock = systemClock();
+    const workspace = await prepareWorkspace(deps, request, places, 0, createBuildSteps(clock, clock.now()));
     const took = performance.now() - before;
     const tree = workspace.overlays[0]?.lower ?? join(places.src, 'git.example.org/acme/app');
     checkOracle(repository, tree, commit);

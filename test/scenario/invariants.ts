@@ -7,6 +7,7 @@ import { explainItem } from '../../src/tracing/explain.ts';
 import { brokenChains, itemRoots } from '../e2e/event-chains.ts';
 import { itemProblems, itemsInHistory, landedCommits, landedTwice, untestedLandings } from '../e2e/landed.ts';
 import { accountOf, disagreement, piecesOf } from '../fake/account-of-spans.ts';
+import { executionGaps } from '../fake/execution-gaps.ts';
 import { checkTraces, type OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer } from './developer.ts';
 import { stateOf, TENANT } from './site.ts';
@@ -37,6 +38,7 @@ export async function checkStory({ root, sink, log, projects, expectedTrouble }:
     ...items.flatMap(tilingProblems),
     ...items.flatMap(item => accountProblems(item, sink)),
     ...checkTraces(sink.spans),
+    ...executionGaps(sink.spans),
     ...brokenChains(sink.spans),
     ...rootProblems(items, sink),
     ...(await leftovers(path.join(stateOf(root), 'jobs'))),

@@ -233,10 +233,26 @@ for (const mode of ['none', 'auto'] as const) {
       const steps = result.execution?.steps ?? [];
       expect(steps.map(({ kind }) => kind).filter(kind => !kind.startsWith('Build'))).toEqual([
         'JobSetup',
+        'JobSetup',
+        'JobSetup',
         'Playbook',
+        'JobSetup',
         'Playbook',
         'Cleanup',
       ]);
+      expect(steps.filter(({ kind }) => kind === 'JobSetup').map(({ subject }) => subject)).toEqual([
+        'directories',
+        'unit',
+        'sandbox',
+        'sandbox',
+      ]);
+      let covered = BigInt(result.execution!.startedAt);
+      for (const step of steps) {
+        const gap = BigInt(step.startedAt) - covered;
+        expect([step.kind, gap < 5_000_000n]).toEqual([step.kind, true]);
+        if (BigInt(step.endedAt) > covered) covered = BigInt(step.endedAt);
+      }
+      expect(covered).toBe(BigInt(result.execution!.endedAt));
       for (const step of steps) {
         expect(BigInt(step.startedAt) <= BigInt(step.endedAt)).toBe(true);
         expect(BigInt(step.startedAt) >= BigInt(result.execution!.startedAt)).toBe(true);

@@ -26,7 +26,8 @@ for (const mode of ['none', 'auto'] as const) {
       const commit = await bench.commit({ 'ci/ok.sh': script('true') });
       const first = await stepsOf(commit, { run: ['ci/ok.sh'] });
       const repository = first.filter(({ kind }) => kind.startsWith('Build'));
-      expect(repository.slice(0, 3)).toMatchObject([
+      expect(repository.slice(0, 4)).toMatchObject([
+        { kind: 'BuildCheckoutSize', subject: CANONICAL, facts: { files: 2, bytes: expect.any(Number) } },
         {
           kind: 'BuildCloneRepo',
           subject: CANONICAL,
@@ -38,7 +39,7 @@ for (const mode of ['none', 'auto'] as const) {
       const again = await stepsOf(commit, { run: ['ci/ok.sh'] });
       const kinds = again.map(({ kind }) => kind).filter(kind => kind.startsWith('Build'));
       const overlays = bench.executor.sandboxReport.includes('overlay');
-      expect(kinds.slice(0, 1)).toEqual([overlays ? 'BuildCheckout' : 'BuildCloneRepo']);
+      expect(kinds.slice(0, 2)).toEqual(['BuildCheckoutSize', overlays ? 'BuildCheckout' : 'BuildCloneRepo']);
     });
 
     test('before a commit that cannot be checked out are kept, the one that failed says so', async () => {
@@ -48,7 +49,7 @@ for (const mode of ['none', 'auto'] as const) {
       const { result } = await bench.submit({ ...request, projects: [nowhere] }).ended;
       expect(result.result).toBe('RETRY');
       const steps = result.execution?.steps ?? [];
-      expect(steps.find(({ kind }) => kind === 'BuildCheckout')).toMatchObject({ result: 'FAILURE' });
+      expect(steps.find(({ kind }) => kind === 'BuildCheckoutSize')).toMatchObject({ result: 'FAILURE' });
       expect(steps.at(-1)?.kind).toBe('Cleanup');
     });
 

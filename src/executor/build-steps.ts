@@ -1,0 +1,74 @@
+/**
+ * What an executor does for a build, as steps without gaps: each begins where the one before it ended, so every millisecond of the
+ * build belongs to a step, whichever line of code spent it.
+ *
+ *     JobSetup directories │ repository a: BuildRepoCheck │ ... │ BuildCheckout │ JobSetup unit │ JobSetup sandbox │ Playbook │ ...
+ *                          │ repository b: BuildRepoCheck │ BuildCheckout │
+ */
+import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import { laterOf } from '../lib/clock.ts';
+import type { Step } from '../model/step.ts';
+import type { StepNote, StepRecorder } from '../tracing/step-recorder.ts';
+
+/** Runs `work` as a step and describes it by its result. A step that throws is recorded as failed. */
+export type RunStep = StepRecorder['run'];
+
+export interface BuildSteps {
+  /** Begins where everything noted so far ended; nothing else goes on meanwhile. */
+  readonly run: RunStep;
+  /** Steps one after another, beside other lanes: the first begins now, the last ends with `work`. */
+  lane<T>(work: (run: RunStep) => Promise<T>): Promise<T>;
+  add(step: Step): void;
+  /** Where the last step ended; without one, where the build began. */
+  end(): Nanoseconds;
+  /** In order of their beginnings. */
+  steps(): readonly Step[];
+}
+
+interface Lane {
+  since: Nanoseconds;
+  last?: { step: Step };
+}
+
+/** @param startedAt when the build began: so does its first step. */
+export function createBuildSteps(clock: Pick<Clock, 'now'>, startedAt: Nanoseconds): BuildSteps {
+  const noted: { step: Step }[] = [];
+
+  function end(): Nanoseconds {
+    return noted.reduce((latest, { step }) => laterOf(latest, step.endedAt), startedAt);
+  }
+
+  function runIn(lane: Lane): RunStep {
+    return async (kind, subject, work, describe) => {
+      let note: StepNote = { result: 'FAILURE' };
+      const startedAt = lane.since;
+      try {
+        const result = await work();
+        note = describe(result);
+        return result;
+      } finally {
+        lane.since = clock.now();
+        lane.last = { step: { kind, subject, startedAt, endedAt: lane.since, ...note } };
+        noted.push(lane.last);
+      }
+    };
+  }
+
+  return {
+    run: (...step) => runIn({ since: end() })(...step),
+    async lane(work) {
+      const lane: Lane = { since: clock.now() };
+      try {
+        return await work(runIn(lane));
+      } finally {
+        if (lane.last !== undefined) lane.last.step = { ...lane.last.step, endedAt: clock.now() };
+      }
+    },
+    add(step) {
+      noted.push({ step });
+    },
+    end,
+    steps: () =>
+      noted.map(({ step }) => step).toSorted((a, b) => Number(BigInt(a.startedAt) - BigInt(b.startedAt))),
+  };
+}
