@@ -48,7 +48,7 @@ export interface BuildRequest {
   readonly jobName: JobName;
   readonly attempt: number;
   readonly requestedAt: Nanoseconds;
-  /** 100 high, 200 normal, 300 low. */
+  /** 100 high, 200 normal, 300 low, each plus 0–99 with `relative_priority`. */
   readonly priority: number;
   readonly projects: readonly BuildProject[];
   readonly playbooks: {

@@ -13,6 +13,7 @@ import type { MergerRequest, ProjectState } from '../model/merge.ts';
 import type { DriverConfig, Pipeline } from '../model/pipeline.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
+import { ranksOf } from '../pipeline/relative-priority.ts';
 import type { Command } from '../pipeline/turn.ts';
 import type { ExecutorLabels } from '../store/components.ts';
 import type { EventQueue } from '../store/event-queue.ts';
@@ -43,6 +44,8 @@ export interface CommandContext {
   readonly places: ProjectPlaces;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
+  /** Whose requests rank behind one another, see relative-priority.ts. Absent: they are served by age. */
+  readonly relativeGroup?: (item: QueueItem) => string;
   readonly executors: Pick<ExecutorLabels, 'canRun' | 'offered'>;
   readonly reportOutbox: string;
   /** See landings.ts. */
@@ -155,7 +158,7 @@ function buildOperations(
     pipeline: context.pipeline,
     graph: graphOfItem(item, context),
     now,
-    priority: priorityOf(context.pipeline.precedence),
+    priority: priorityOf(context.pipeline.precedence) + rank(item, draft.state, context),
     places: context.places,
     tracing: context.tracing(),
   });
@@ -176,6 +179,10 @@ function buildOperations(
   if (unplaceable !== undefined)
     return context.events.put({ ...ended, result: 'NODE_FAILURE', detail: unplaceable });
   return context.buildRequests.submit(outcome.request);
+}
+
+function rank({ uuid }: QueueItem, state: PipelineState, { relativeGroup }: CommandContext): number {
+  return relativeGroup === undefined ? 0 : (ranksOf(state, relativeGroup).get(uuid) ?? 0);
 }
 
 /** Zuul's `noop`: a job without any playbook succeeds without an executor. */

@@ -40,6 +40,8 @@ export interface SchedulerDeps {
    * for executors that are there before the scheduler and do not come and go.
    */
   readonly executorPatience?: number;
+  /** Build requests rank behind those of their own projects, see src/pipeline/relative-priority.ts. Default: by age alone. */
+  readonly relativePriority?: boolean;
   /** Names this process in locks. */
   readonly host: string;
 }

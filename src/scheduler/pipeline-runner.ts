@@ -32,6 +32,7 @@ import { fencedLoop, type LoopDeps, together } from './loop.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { oneEvent, pipelineTurn, USUAL_LIMITS } from './pipeline-turn.ts';
 import { processReports, type ReportLoopDeps } from './report-loop.ts';
+import { createPriorityRevision } from './revise-priorities.ts';
 import { type SettleDeps, settleLostWork } from './settle-lost-work.ts';
 import { blobsOf, storedState } from './stored-state.ts';
 import type { TenantLayout } from './tenant-layout.ts';
@@ -128,6 +129,7 @@ async function turning(
   // Not at once: two that both think they hold too much would hand it to and fro and never work.
   const keepUntil = deps.clock.monotonic() + CARE_INTERVAL;
   let again = 0;
+  const revise = createPriorityRevision();
   const alarm = createHostAlarm(deps.log);
   let retryAt: Nanoseconds | null = null;
   dirty.set();
@@ -147,6 +149,7 @@ async function turning(
     again = end === 'again' ? again + 1 : 0;
     if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
     state = end === 'again' ? await storedState(deps, fence) : end;
+    await revise(state, deps.context(), fence);
     const now = deps.context().clock.now();
     alarm.look(state, now);
     const next = nextHostRetry(state.items.values(), now);

@@ -86,6 +86,11 @@ export function contextMaker(
         },
         mergeRequests: shared.mergeRequests,
         buildRequests: shared.buildRequests,
+        ...(deps.relativePriority === true
+          ? {
+              relativeGroup: ({ changes: [change] }) => queueOf(config.layout, change)?.key ?? change.project,
+            }
+          : {}),
         executors: shared.executors,
         reportOutbox: deps.paths.reportOutbox(tenant, name),
         landings: deps.paths.landings,

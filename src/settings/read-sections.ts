@@ -21,7 +21,7 @@ const ELSEWHERE = 'metrics are at /metrics of the web, and at the port of [metri
 /** @param alone one process is the whole service, so that it needs the tenant file in any case. */
 export function readScheduler(read: OptionReader, alone: boolean): SchedulerSettings {
   read.unsupported('tenant_config_script', 'write its output to a file and name it in tenant_config');
-  for (const option of ['relative_priority', 'default_hold_expiration', 'max_hold_expiration']) {
+  for (const option of ['default_hold_expiration', 'max_hold_expiration']) {
     read.unsupported(option, 'remove it');
   }
   for (const option of ['prometheus_port', 'prometheus_addr']) {
@@ -32,6 +32,7 @@ export function readScheduler(read: OptionReader, alone: boolean): SchedulerSett
   return {
     tenantConfig: read.path('tenant_config'),
     stateDir: read.path('state_dir', '/var/lib/gatehouse'),
+    relativePriority: read.boolean('relative_priority', false),
   };
 }
 

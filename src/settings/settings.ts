@@ -35,6 +35,8 @@ export interface SchedulerSettings {
   readonly tenantConfig: string | undefined;
   /** Where everything durable lives unless told otherwise. Default `/var/lib/gatehouse`. */
   readonly stateDir: string;
+  /** Among build requests of one precedence, the first change of every project comes before the second of any. Default false. */
+  readonly relativePriority: boolean;
 }
 
 /** Where the coordination store is. With a `[zookeeper]` section the ensemble, else the embedded one. */

@@ -25,12 +25,13 @@ import {
   parseRequestName,
   type RequestState,
   requestNamePrefix,
+  withPriority,
 } from './request-record.ts';
 
 /** What every request tells about itself. */
 export interface Requestable {
   readonly uuid: string;
-  /** 0–999, lower is sooner: 100 high, 200 normal, 300 low. */
+  /** 0–999, lower is sooner: 100 high, 200 normal, 300 low, each plus the rank of relative-priority.ts. */
   readonly priority: number;
 }
 
@@ -130,6 +131,25 @@ export class RequestQueue<T extends Requestable> {
       () => this.store.multi(this.submit(request)),
       async () => (await this.#pathsOf([request.uuid])).size > 0,
     );
+  }
+
+  /**
+   * Puts waiting requests at other priorities; they keep their age, and their own bytes the priority they were asked with.
+   *
+   * @returns per request that is not there yet, what moves it; fails with `NoNode` or `BadVersion` when a worker was quicker.
+   */
+  async reprioritize(wanted: ReadonlyMap<string, number>): Promise<readonly (readonly Operation[])[]> {
+    const names = ((await this.store.children(this.queuePath)) ?? []).flatMap(name => {
+      const priority = wanted.get(parseRequestName(name)?.uuid ?? '');
+      const next = priority === undefined ? name : withPriority(name, priority);
+      return next === name ? [] : [{ path: `${this.queuePath}/${name}`, next: `${this.queuePath}/${next}` }];
+    });
+    const nodes = await this.store.getMany(names.map(({ path }) => path));
+    return names.flatMap(({ path, next }, index) => {
+      const node = nodes[index];
+      if (node === undefined || stateOf(node) === 'taken') return [];
+      return [[remove(path, node.stat.version), create(next, node.data)]];
+    });
   }
 
   /** Whether it is there, taken or not. */

@@ -45,6 +45,12 @@ export function requestNamePrefix(priority: number, uuid: string): string {
   return `${String(priority).padStart(3, '0')}-${uuid}-`;
 }
 
+/** The same request at another priority: its number, and so its age, stays. */
+export function withPriority(name: string, priority: number): string {
+  const { uuid } = parseRequestName(name) ?? {};
+  return uuid === undefined ? name : `${requestNamePrefix(priority, uuid)}${name.slice(-10)}`;
+}
+
 /** @returns undefined for a name that is none of ours. */
 export function parseRequestName(name: string): RequestName | undefined {
   const [, priority, uuid, sequence] = /^(\d{3})-(.+)-(\d{10})$/.exec(name) ?? [];

@@ -31,6 +31,7 @@ export async function startScheduler(
     metrics: core.metrics,
     ...(history === undefined ? {} : { recordedDurations: () => history.recentDurations() }),
     host: core.host,
+    relativePriority: core.settings.scheduler.relativePriority,
     // A restart of an executor, or of its machine, is no verdict on a change.
     executorPatience: core.settings.store.kind === 'zookeeper' ? 60_000 : 0,
   });

@@ -3,7 +3,7 @@ import { startFailureText } from '../../../src/cmd/start-failure.ts';
 import { StoreFileError } from '../../../src/store/embedded/journal.ts';
 
 const settings = {
-  scheduler: { tenantConfig: '/etc/t.yaml', stateDir: '/var/lib/gatehouse' },
+  scheduler: { tenantConfig: '/etc/t.yaml', stateDir: '/var/lib/gatehouse', relativePriority: false },
   web: {
     listenAddress: '127.0.0.1',
     port: 80,

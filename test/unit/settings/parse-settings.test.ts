@@ -25,7 +25,11 @@ function errorsOf(text: string | Uint8Array, environment: Record<string, string>
 describe('defaults', () => {
   it('one required option is enough, everything else has a default', () => {
     expect(settingsOf(MINIMAL)).toEqual({
-      scheduler: { tenantConfig: '/srv/etc/tenants.yaml', stateDir: '/var/lib/gatehouse' },
+      scheduler: {
+        tenantConfig: '/srv/etc/tenants.yaml',
+        stateDir: '/var/lib/gatehouse',
+        relativePriority: false,
+      },
       store: { kind: 'embedded', path: '/var/lib/gatehouse/store.sqlite', root: '/gatehouse' },
       database: { kind: 'sqlite', path: '/var/lib/gatehouse/history.sqlite' },
       history: { keep: undefined },
@@ -79,7 +83,7 @@ describe('defaults', () => {
     const settings = settingsOf(
       '[scheduler]\ntenant_config = ../main.yaml\nstate_dir = state\n[executor]\njob_dir = /fast/jobs\nlog_dir = logs\n',
     );
-    expect(settings.scheduler).toEqual({ tenantConfig: '/srv/main.yaml', stateDir: '/srv/etc/state' });
+    expect(settings.scheduler).toMatchObject({ tenantConfig: '/srv/main.yaml', stateDir: '/srv/etc/state' });
     expect(settings.store).toMatchObject({ path: '/srv/etc/state/store.sqlite' });
     expect(settings.executor.jobDir).toBe('/fast/jobs');
     expect(settings.executor.logDir).toBe('/srv/etc/logs');
