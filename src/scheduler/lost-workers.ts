@@ -15,6 +15,7 @@ import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, type Store, StoreError } from '../store/port.ts';
 import type { Abandoned, RequestQueue, StoredRequest } from '../store/request-queue.ts';
 import { buildLogFacts, mergerRequestLogFacts } from '../tracing/log-facts.ts';
+import { buildSpanOf } from '../tracing/span-ids.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 
 export interface LostWorkersDeps extends PassDeps {
@@ -118,7 +119,10 @@ function logFactsOf(abandoned: Abandoned<MergerRequest> | Abandoned<BuildRequest
 function ownerOf(abandoned: Abandoned<MergerRequest> | Abandoned<BuildRequest>) {
   if (abandoned.kind !== 'lost-worker') return {};
   const { value } = abandoned.request;
-  if ('jobName' in value) return { tenant: value.tenant, pipeline: value.pipeline, item: value.item };
+  if ('jobName' in value) {
+    const { uuid, jobName: job, tenant, pipeline, item } = value;
+    return { tenant, pipeline, item, build: { uuid, job, span: buildSpanOf(value) } };
+  }
   const { tenant, item: whose } = value;
   return whose === undefined ? { tenant } : { tenant, pipeline: whose.pipeline, item: whose.item };
 }

@@ -35,7 +35,7 @@ export interface PassRecorder {
 /** @param of whose work it looks after, where it is somebody's. */
 export function recordPass(
   name: string,
-  of: Pick<PassFacts, 'tenant' | 'pipeline' | 'item'>,
+  of: Pick<PassFacts, 'tenant' | 'pipeline' | 'item' | 'build'>,
   { clock, ids, paths, tracing }: PassDeps,
 ): PassRecorder {
   const startedAt = clock.now();

@@ -14,6 +14,7 @@ import { type Operation, remove, type Store, StoreError } from '../store/port.ts
 import type { RequestQueue, StoredRequest } from '../store/request-queue.ts';
 import { wakeUps } from '../store/wake-ups.ts';
 import { buildLogFacts } from '../tracing/log-facts.ts';
+import { buildSpanOf } from '../tracing/span-ids.ts';
 import { labelProblem } from './node-labels.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
 import type { SteadyExecutors } from './steady-executors.ts';
@@ -79,7 +80,8 @@ async function end(
     execution: null,
     detail,
   });
-  const pass = recordPass('unservable-builds', { tenant, pipeline, item }, deps);
+  const build = { uuid, job: jobName, span: buildSpanOf(request.value) };
+  const pass = recordPass('unservable-builds', { tenant, pipeline, item, build }, deps);
   await pass.part('Sweep', 'unservable-build', async () => ({ settled: 1 }));
   try {
     // A worker that has claimed it meanwhile has written its record.

@@ -201,7 +201,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   Reconfigure: ['layoutVersion', 'reason', 'project', 'errors'],
   InternalEvent: EVENT,
   ManagementEvent: [...EVENT, 'command', 'by', 'linkCaller'],
-  Sweep: ['removed', 'settled', 'subject', 'buildId', 'job', 'linkCausedBy'],
+  Sweep: ['removed', 'settled', 'subject', 'buildId', 'job', 'linkFollows'],
   CacheCleanup: ['removed', 'subject'],
   Command: ['command', 'exitCode'],
   CommandRequest: ['httpMethod', 'httpStatus', 'urlPath', ...SERVER],

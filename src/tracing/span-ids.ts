@@ -42,6 +42,11 @@ export function continuationSpanId(build: SpanId): SpanId {
   return derivedSpanId(jobExecutionSpanId(build), 'continuation', 0);
 }
 
+/** @returns the `Build` of a request; null: its item is not traced. */
+export function buildSpanOf({ trace }: { readonly trace: BuildTrace | null }): SpanReference | null {
+  return trace?.sampled === true ? { traceId: trace.traceId, spanId: trace.buildSpan } : null;
+}
+
 /**
  * The span a playbook's process is told to be part of (TRACEPARENT), known before it starts; the span drawn later from its step is
  * the same.

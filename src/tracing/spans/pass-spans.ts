@@ -8,9 +8,12 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
-import type { PipelineName, TenantName } from '../../model/project.ts';
+import type { SpanReference } from '../../model/event.ts';
+import type { JobName, PipelineName, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
+import type { AttributeInput } from '../attribute-values.ts';
 import { eventTrace } from './event-context.ts';
+import { linkTo } from './links.ts';
 import type { SpanStyle } from './span-options.ts';
 import { type ParentSpan, spanOf } from './span-plan.ts';
 
@@ -23,9 +26,18 @@ export interface PassFacts {
   readonly tenant?: TenantName;
   readonly pipeline?: PipelineName;
   readonly item?: Uuid;
+  /** The build it settled; its spans link to that one's. */
+  readonly build?: PassBuild;
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
   readonly parts: readonly PassPart[];
+}
+
+export interface PassBuild {
+  readonly uuid: Uuid;
+  readonly job: JobName;
+  /** Null: its item has no trace. */
+  readonly span: SpanReference | null;
 }
 
 export interface PassPart {
@@ -48,6 +60,7 @@ export function passSpans(facts: PassFacts, style: SpanStyle): readonly SpanReco
   const window = { start: facts.startedAt, end: facts.endedAt };
   const ids = { tenant: facts.tenant, pipeline: facts.pipeline, itemId: facts.item };
   const trace = eventTrace(facts.pass, window, ids, style);
+  const about = aboutBuild(facts.build);
   const sum = (count: (part: PassPart) => number) => parts.reduce((total, part) => total + count(part), 0);
   const root = spanOf({
     ...trace.draft,
@@ -56,9 +69,26 @@ export function passSpans(facts: PassFacts, style: SpanStyle): readonly SpanReco
     id: trace.root.id(),
     parent: null,
     ...window,
-    own: { subject: facts.name, removed: sum(part => part.removed), settled: sum(part => part.settled) },
+    own: {
+      ...about.own,
+      subject: facts.name,
+      removed: sum(part => part.removed),
+      settled: sum(part => part.settled),
+    },
+    links: about.links,
   });
-  return [root, ...parts.map((part, index) => partSpan(trace.root, trace.draft, part, index))];
+  return [root, ...parts.map((part, index) => partSpan(trace.root, trace.draft, part, index, about))];
+}
+
+/** Whose span a reader looks for next, as attributes and as a link. */
+function aboutBuild(build: PassBuild | undefined) {
+  const own: AttributeInput = {
+    buildId: build?.uuid,
+    job: build?.job,
+    linkFollows: build?.span?.traceId,
+  };
+  const links = build === undefined || build.span === null ? [] : [linkTo(build.span, 'follows')];
+  return { own, links };
 }
 
 function partSpan(
@@ -66,6 +96,7 @@ function partSpan(
   draft: ReturnType<typeof eventTrace>['draft'],
   { kind, name, startedAt, endedAt, removed, settled }: PassPart,
   index: number,
+  about: ReturnType<typeof aboutBuild>,
 ): SpanRecord {
   return spanOf({
     ...draft,
@@ -75,6 +106,7 @@ function partSpan(
     parent,
     start: startedAt,
     end: endedAt,
-    own: { subject: name, removed, settled: settled === 0 ? undefined : settled },
+    own: { ...about.own, subject: name, removed, settled: settled === 0 ? undefined : settled },
+    links: about.links,
   });
 }

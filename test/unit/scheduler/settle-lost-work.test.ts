@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { addMilliseconds } from '../../../src/lib/clock.ts';
+import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import type { BuildRequest } from '../../../src/model/build-request.ts';
 import {
   buildRequestCodec,
@@ -8,6 +9,7 @@ import {
   mergerRequestCodec,
   pipelineEventCodec,
   reportIntentCodec,
+  spansCodec,
 } from '../../../src/model/codec/records.ts';
 import type { MergerRequest } from '../../../src/model/merge.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-state.ts';
@@ -23,6 +25,7 @@ import { create } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
 import { encodeRequestRecord, requestNamePrefix } from '../../../src/store/request-record.ts';
 import { createRequestWorker } from '../../../src/store/request-worker.ts';
+import { DEFAULT_SPAN_OPTIONS } from '../../../src/tracing/spans/span-options.ts';
 import { newerRecord } from '../../fake/newer-record.ts';
 import { gatePipeline } from '../../fake/pipeline.ts';
 import { itemStory, jobNode } from '../../fake/queue-item.ts';
@@ -218,13 +221,17 @@ test.each([
     path: '/build',
     codec: buildRequestCodec,
   });
-  await stand.store.multi(deps.buildRequests.submit(buildRequest(item, item.uuid)));
+  const trace = { traceId: traceIdOf(item.uuid), buildSpan: spanIdOf(item.uuid), sampled: true };
+  const request = { ...buildRequest(item, item.uuid), trace: { ...trace, event: item.origin.event } };
+  await ensureNode(stand.store, stand.paths.spanOutbox);
+  await stand.store.multi(deps.buildRequests.submit(request));
   await createRequestWorker(theirs, { worker: 'executor1', clock: { now: () => taken } }).next(
     AbortSignal.timeout(5000),
   );
   await executor.close();
   const since = workerEnd === 'lost' ? before : addMilliseconds(taken, 1);
-  await settleLostWorkers({ ...deps, since, pipelineQueue: () => deps.events });
+  const tracing = { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true };
+  await settleLostWorkers({ ...deps, tracing, since, pipelineQueue: () => deps.events });
   expect((await deps.events.list()).map(({ value }) => value)).toMatchObject([
     {
       kind: 'build-result',
@@ -235,6 +242,13 @@ test.each([
     },
   ]);
   expect(await deps.buildRequests.list()).toEqual([]);
+  const rows = await readOutbox(stand.store, await listOutbox(stand.store, stand.paths.spanOutbox));
+  const spans = rows.flatMap(row => spansCodec.decode(row.data));
+  expect(spans.map(({ name }) => name)).toEqual(['Sweep lost-workers', 'Sweep lost-build']);
+  for (const { attributes, links } of spans) {
+    expect(attributes).toMatchObject({ 'gatehouse.build.id': item.uuid, 'gatehouse.job': 'unit' });
+    expect(links).toMatchObject([{ traceId: trace.traceId, spanId: trace.buildSpan }]);
+  }
 });
 
 test('a request that two mergers were lost over is answered, never given to a third', async () => {
