@@ -28,6 +28,7 @@ export interface ChangeCache extends Disposable {
   records(project: ProjectKey): readonly ChangeRecord[];
   /** Operations that store these records; they fail when somebody wrote one since. Call `remember` after the commit. */
   operations(records: readonly ChangeRecord[]): readonly Operation[];
+  /** @param records the very ones `operations` was asked for. */
   remember(records: readonly ChangeRecord[]): void;
   /** Operations that drop records nobody needs any more; they fail when somebody wrote one since. */
   forget(keys: readonly ChangeKey[]): readonly Operation[];
@@ -63,6 +64,8 @@ export async function openChangeCache(
   /** Versions of nodes whose content is of no use. */
   const unreadable = new Map<string, number>();
   const bases = new Set([...connections].map(name => paths.changeCache(name)));
+  /** The version each record gets, by the operation made for it. */
+  const nextVersion = new WeakMap<ChangeRecord, number>();
   const reading = new Set<Promise<void>>();
   let failure: { readonly error: unknown } | undefined;
   let updates = 0;
@@ -160,13 +163,15 @@ export async function openChangeCache(
         const data = changeRecordCodec.encode(record);
         const path = pathOf(record.change);
         const version = entries.get(path)?.version ?? unreadable.get(path);
+        nextVersion.set(record, version === undefined ? 0 : version + 1);
         return version === undefined ? create(path, data) : set(path, data, version);
       }),
     remember(changed) {
       for (const record of changed) {
         const path = pathOf(record.change);
-        const version = entries.get(path)?.version ?? unreadable.get(path);
-        put(path, record, version === undefined ? 0 : version + 1);
+        const version = nextVersion.get(record);
+        // The watch may have been quicker: what was read is this, or newer.
+        if (version !== undefined && version > (entries.get(path)?.version ?? -1)) put(path, record, version);
       }
     },
     forget: keys =>

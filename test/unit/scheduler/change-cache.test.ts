@@ -52,6 +52,19 @@ test('nobody overwrites what he has not seen', async () => {
   expect(await mine.conflict(new Error('something else'))).toBe(false);
 });
 
+test('a commit that was read before its writer remembers it is remembered at the version it has', async () => {
+  await using stand = openStand();
+  using cache = await open(stand, stand.store);
+  for (const status of ['open', 'merged', 'abandoned'] as const) {
+    const next = record(stand, 'master/a', status);
+    await stand.store.multi(cache.operations([next]));
+    await stand.store.get('/gatehouse');
+    await cache.fresh();
+    expect(cache.record(next.change.key)?.status).toBe(status);
+    cache.remember([next]);
+  }
+});
+
 test('what is written while a host is asked shows', async () => {
   await using stand = openStand();
   using cache = await open(stand, stand.store);
