@@ -39,9 +39,10 @@ export function applyBuildStarted(draft: TurnDraft, event: Started): void {
     putBuild(draft, found, { state: 'started', at, worker: event.worker });
     return;
   }
-  if (build.state.state === 'cancelled' && build.state.startedAt === null) {
-    const startedAt = earlierOf(at, build.state.at);
-    putBuild(draft, found, { ...build.state, startedAt, worker: event.worker });
+  const { state } = build;
+  // Once the turn that cancelled it is written its spans are sent, and say that no executor had taken it.
+  if (state.state === 'cancelled' && state.startedAt === null && state.at === draft.input.now) {
+    putBuild(draft, found, { ...state, startedAt: earlierOf(at, state.at), worker: event.worker });
     return;
   }
   ignoreResult(

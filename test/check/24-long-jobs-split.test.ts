@@ -111,6 +111,7 @@ story(
     expectLinked(inside, continuation);
     const after = ranOver.spans.filter(span => span.traceId === ranOver.build && span !== continuation);
     expect(after.map(span => [span.name, span.parentSpanId])).toEqual([
+      ['JobSetup sandbox', continuation.spanId],
       ['Playbook playbooks/after.sh', continuation.spanId],
       ['Cleanup nightly', continuation.spanId],
     ]);
