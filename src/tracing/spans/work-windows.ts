@@ -28,7 +28,7 @@ export interface WorkWindows {
 }
 
 /** What nobody worked on for less than this is not worth a name: the time between two lines of the same turn. */
-const SHORTEST_GAP_NS = 1_000_000n;
+const SHORTEST_GAP_NS = 100_000n;
 
 export function workWindows(item: QueueItem): WorkWindows {
   const left = endOfItem(item);
