@@ -76,7 +76,7 @@ async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: numb
   }
 }
 
-/** What nobody foresaw, such as a log that cannot be written: the request must not stay taken by nobody. */
+/** Unforeseen failures, such as a log that cannot be written: the request must not stay claimed. */
 async function brokenOff(
   machinery: Machinery,
   request: BuildRequest,

@@ -175,7 +175,7 @@ async function attempt(
   return blamedOnDisk(context, withLimit(judge(context, run, ended), limited));
 }
 
-/** Whether a job failed of its own or for want of room nobody can tell while a disk of the machine is full: that is no verdict. */
+/** While a disk of the machine is full, a failed job may have failed for want of room: that is no verdict. */
 async function blamedOnDisk({ deps }: BuildContext, end: PlaybookEnd): Promise<PlaybookEnd> {
   if (end.kind !== 'failed' && end.kind !== 'timed-out') return end;
   const trouble = await deps.room.trouble();

@@ -48,7 +48,7 @@ export interface NoteJob {
   readonly note: NoteRequest;
 }
 
-/** A lane of its own: whoever fetches or lists refs does not wait for notes. */
+/** A lane of its own: fetches and listings do not wait for notes. */
 export function createNoteLane(deps: NotesDeps): (job: NoteJob) => Promise<NoteOutcome> {
   return createBatcher(jobs => appendNotes(deps, jobs));
 }

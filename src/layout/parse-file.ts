@@ -51,7 +51,7 @@ export function parseFile(text: string): ParsedFile {
   return { items, problems, positionOf };
 }
 
-/** Nobody reads more, and each costs time and memory wherever it is shown. */
+/** More are of no use to a reader, and each costs time and memory wherever it is shown. */
 const MAX_MISTAKES = 1000;
 
 /** The YAML parser's problems between the start of each item and the start of the next. */

@@ -18,7 +18,7 @@ export interface HintBudget {
 const SHARED_STEPS = 4_000_000;
 /** Steps of one question without a shared budget. */
 const SINGLE_STEPS = 400_000;
-/** Nobody recognises a longer name by a hint. */
+/** A longer name is not recognised by a hint. */
 const MAX_COMPARED = 100;
 
 /** For all the questions of one layout or one file. */

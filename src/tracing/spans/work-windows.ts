@@ -27,7 +27,7 @@ export interface WorkWindows {
   idle(state: ItemStateName, window: TimeWindow): readonly Idle[];
 }
 
-/** What nobody worked on for less than this is not worth a name: the time between two lines of the same turn. */
+/** A shorter gap between two pieces of work gets no name: it is the time between two lines of the same turn. */
 const SHORTEST_GAP_NS = 100_000n;
 
 export function workWindows(item: QueueItem): WorkWindows {
