@@ -16,7 +16,7 @@ export type RunStep = StepRecorder['run'];
 export interface BuildSteps {
   /** Begins where everything noted so far ended; nothing else goes on meanwhile. */
   readonly run: RunStep;
-  /** Steps one after another, beside other lanes: the first begins now, the last ends with `work`. */
+  /** Steps one after another, beside other lanes: the first begins where the build was, the last ends with `work`. */
   lane<T>(work: (run: RunStep) => Promise<T>): Promise<T>;
   add(step: Step): void;
   /** Where the last step ended; without one, where the build began. */
@@ -33,6 +33,8 @@ interface Lane {
 /** @param startedAt when the build began: so does its first step. */
 export function createBuildSteps(clock: Pick<Clock, 'now'>, startedAt: Nanoseconds): BuildSteps {
   const noted: { step: Step }[] = [];
+  /** That go on now. */
+  let lanes = 0;
 
   function end(): Nanoseconds {
     return noted.reduce((latest, { step }) => laterOf(latest, step.endedAt), startedAt);
@@ -57,10 +59,13 @@ export function createBuildSteps(clock: Pick<Clock, 'now'>, startedAt: Nanosecon
   return {
     run: (...step) => runIn({ since: end() })(...step),
     async lane(work) {
-      const lane: Lane = { since: clock.now() };
+      // The first of several begins where the build was; the others, when it is their turn.
+      const lane: Lane = { since: lanes === 0 ? end() : clock.now() };
+      lanes += 1;
       try {
         return await work(runIn(lane));
       } finally {
+        lanes -= 1;
         if (lane.last !== undefined) lane.last.step = { ...lane.last.step, endedAt: clock.now() };
       }
     },

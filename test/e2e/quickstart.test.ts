@@ -208,9 +208,9 @@ describe('npm run quickstart -- --once --json', () => {
 
   test('counts the spans the collector has taken', () => {
     expect(report.spans_exported).toBeGreaterThan(100);
-    // What ends after the count (a sweep, the stop of the service) is sent too.
+    // The count is the sender's last report, up to a second old; what ends later (a sweep, the stop of the service) is sent too.
     expect(report.spans_exported).toBeLessThanOrEqual(sink.spans.length);
-    expect(sink.spans.length - report.spans_exported).toBeLessThan(60);
+    expect(report.spans_exported).toBeGreaterThan(0.8 * sink.spans.length);
   });
 });
 

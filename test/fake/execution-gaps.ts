@@ -2,7 +2,7 @@
 import type { CheckedSpan } from './check-traces.ts';
 
 /** From one repository to the next is a few instructions, on a machine that does other things as well. */
-const TOLERANCE_NS = 5_000_000n;
+const TOLERANCE_NS = 25_000_000n;
 
 /** One sentence per stretch of a `JobExecution` without a step. */
 export function executionGaps(spans: readonly CheckedSpan[]): readonly string[] {

@@ -106,7 +106,8 @@ describeOnZooKeeper('a server', () => {
     const { epoch } = holder;
     await expireSession(session, server);
     await eventually(() => expect(successor.acknowledged.length).toBeGreaterThan(5), 5000);
-    expect(session.sessionState).toBe('lost');
+    // It learns of its end when it asks the server again.
+    await eventually(() => expect(session.sessionState).toBe('lost'));
     expect(successor.epoch).toBeGreaterThan(epoch);
     await successor[Symbol.asyncDispose]();
     await eventually(() => expect(holder.epoch).toBeGreaterThan(successor.epoch));

@@ -19,6 +19,8 @@ describeOnSmallDisk('an executor', () => {
     await vi.waitUntil(() => told.length === 1, { timeout: 20_000 });
     expect(told[0]).toMatch(/^the disk of .* is full: 0 MB/);
     expect((await first.ended).result).toMatchObject({ result: 'RETRY', workerEnd: 'outage' });
+    // Its place is free a moment after its result is out.
+    await vi.waitUntil(() => bench.executor.running().length === 0, { timeout: 20_000 });
     const second = bench.submit(buildRequest(commit, { run: ['ci/ok.sh'] }));
     expect(bench.executor.running()).toEqual([]);
     await disk.empty();

@@ -113,6 +113,8 @@ describeOnZooKeeper('sessions', () => {
         ['/watched', '/watched/a', '/nothing-yet'].map(path => ({ kind: 'resync', path })),
       );
       await eventually(() => expect(other.sessionState).toBe('connected'));
+      // A reader asks behind the watches, on the same connection; another session may be faster than they are set.
+      await store.sync();
       await other.multi([create('/watched/a/b'), create('/nothing-yet')]);
       await eventually(() =>
         expect(events.slice(3)).toEqual([
