@@ -4,7 +4,7 @@
  * look, asked for at once, takes the rest.
  *
  * Branches come first, then tags, then topics: proposal and approval of one topic together, and topics with an approval
- * before the others. However many proposals somebody pushes, what was approved does not wait behind them.
+ * before the others. Approved proposals do not wait behind others, however many there are.
  */
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
 import { changeId, type Refs, readRefs, type Templates } from './ref-view.ts';

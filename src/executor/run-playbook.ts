@@ -254,7 +254,7 @@ async function watchDiskDuring(
   });
   if (full !== undefined) return full;
   await process.ended;
-  // Whoever stops the build does not wait for the answer, and the executor may be gone before it comes.
+  // The caller that stops the build does not wait for the answer, and the executor may be gone before it comes.
   return halt.signal.aborted ? undefined : diskUsage.excess(places, limits);
 }
 

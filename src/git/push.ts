@@ -32,7 +32,7 @@ export interface RefChange {
 export interface RefRejection {
   readonly ref: RefName;
   readonly reason:
-    | /** The ref is not where `from` says: somebody was faster. */ 'stale'
+    | /** The ref is not where `from` says: another push was faster. */ 'stale'
     /** `to` does not descend from `from`; found here, the remote was not asked. */
     | 'not-fast-forward'
     /** The remote did not do it; `nature` says whether that is about what was pushed. */

@@ -71,7 +71,7 @@ export function oneLine(stderr: string): string {
     .toWellFormed();
 }
 
-/** Where a host keeps things on its disk is for nobody's report: of an absolute path the last name is left. */
+/** Reports do not show where a host keeps things on its disk: of an absolute path the last name is left. */
 function withoutPaths(line: string): string {
   return line.replaceAll(/(^|[\s'"(])\/(?:[^\s'"():]+\/)+([^\s'"():/]*)/g, '$1…/$2');
 }

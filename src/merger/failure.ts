@@ -12,7 +12,7 @@ export interface Failure {
   readonly trouble?: HostTrouble;
 }
 
-/** What was asked for cannot be done, whoever tries. */
+/** What was asked for cannot be done by any worker. */
 export function updateFailure(project: ProjectKey, reason: string): Failure {
   return { kind: 'failed', text: sentence(project, reason), retryable: false };
 }
