@@ -56,6 +56,8 @@ export interface ConnectionEvent {
   readonly receivedAt: Nanoseconds;
   /** When it was handed to the store. */
   readonly storedAt: Nanoseconds;
+  /** Machine of the web that took it in; absent: a scheduler asked the host itself, or a web of an older version. */
+  readonly receiver?: string;
   readonly sampled: boolean;
 }
 
@@ -241,6 +243,8 @@ export interface InternalOrigin {
 export interface ManagementOrigin {
   readonly receivedAt: Nanoseconds;
   readonly storedAt: Nanoseconds;
+  /** Machine of the web that took it in; absent: one of an older version. */
+  readonly receiver?: string;
   /** The root of its trace links to this: the span of our own command line, or of another client that proved who it is. */
   readonly caller?: SpanReference;
   readonly sampled: boolean;

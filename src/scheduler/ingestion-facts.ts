@@ -56,6 +56,7 @@ function common(event: ConnectionEvent, { driver, processing, endedAt, answered 
     deliveryId: event.deliveryId,
     receivedAt: event.receivedAt,
     storedAt: event.storedAt,
+    ...(event.receiver === undefined ? {} : { receiver: event.receiver }),
     processing,
     endedAt,
     answered,

@@ -32,6 +32,8 @@ export interface TracingOn extends CollectorSettings {
   readonly headers: ReadonlyMap<string, Secret>;
   /** Default `gatehouse`. */
   readonly serviceName: string;
+  /** `gatehouse-scheduler`, `gatehouse-executor`, ... instead of one name for all. Default false. */
+  readonly servicePerComponent: boolean;
   /** From OTEL_RESOURCE_ATTRIBUTES; `service.name` in it counts unless service_name or OTEL_SERVICE_NAME says otherwise. */
   readonly resourceAttributes: ReadonlyMap<string, string>;
   /** Milliseconds per export. Default 10 000. */
@@ -79,6 +81,7 @@ export function readTracing(section: OptionSection, environment: Environment): R
     ...collector,
     headers: new Map([...headers].map(([name, value]) => [name, new Secret(value)])),
     serviceName: read.string('service_name') ?? resourceAttributes.get('service.name') ?? 'gatehouse',
+    servicePerComponent: read.boolean('service_per_component', false),
     resourceAttributes,
     timeoutMs: read.integer('timeout', { min: 1, max: 600_000 }, 10_000),
     compression: read.oneOf('compression', ['none', 'gzip'], 'none'),

@@ -192,7 +192,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   HostReport: HOST_REPORT,
   HostMerge: HOST_REPORT,
   ConnectionEvent: EVENT,
-  EventReceive: ['connection'],
+  EventReceive: ['connection', 'worker'],
   EventQueued: ['connection'],
   EventProcess: ['connection', 'tries'],
   EventForward: ['connection', 'tenants'],

@@ -20,8 +20,8 @@ import { type ItemsOfTrace, mayActFor } from './items-of-trace.ts';
 
 export interface SpanRules {
   readonly caller: Exclude<Caller, { readonly kind: 'anonymous' }>;
-  /** `service.name` of our own spans. */
-  readonly ownService: string;
+  /** What `service.name` of our own spans may be. */
+  readonly ownServices: ReadonlySet<string>;
   readonly itemsOf: ItemsOfTrace;
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
   /** Whether a trace that is no item's is kept. */
@@ -71,11 +71,11 @@ export async function acceptSpans(spans: readonly SpanRecord[], rules: SpanRules
   return { spans: accepted, rejected, reason };
 }
 
-function problemOf({ resource }: SpanRecord, { caller, ownService }: SpanRules): string | undefined {
+function problemOf({ resource }: SpanRecord, { caller, ownServices }: SpanRules): string | undefined {
   const service = resource?.['service.name'];
   if (typeof service !== 'string' || service === '') return 'a span whose resource has no service.name';
   if (service === COMMAND_LINE_AGENT) return undefined;
-  if (service === ownService) return `a span of service ${ownService}, which is ours`;
+  if (ownServices.has(service)) return `a span of service ${service}, which is ours`;
   return caller.kind === 'here'
     ? `a span of a service other than ${COMMAND_LINE_AGENT}: those need a token`
     : undefined;

@@ -20,6 +20,7 @@ import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import type { ExplainContext, Explanation } from '../tracing/explain.ts';
+import type { Installation } from '../tracing/resource.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
 import type { Tokens } from './auth/caller.ts';
 import type { CallerContext } from './auth/caller-context.ts';
@@ -105,8 +106,8 @@ export interface DequeueRequest {
 
 /** Where spans of others go. */
 export interface SpanIntake {
-  /** `service.name` of our own. */
-  readonly ownService: string;
+  /** What `service.name` of our own spans may be. */
+  readonly ownServices: ReadonlySet<string>;
   /** Whether a trace that began at somebody else's is kept. */
   readonly isSampled: (trace: TraceId) => boolean;
   /** Resolves when they are durable. */
@@ -155,6 +156,8 @@ export interface WebDeps {
   readonly leavingItems?: (wanted: (item: QueueItem) => boolean) => Promise<readonly QueueItem[]>;
   /** All spans of an item, open ones included: `itemSpans` of `src/tracing/`. */
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
+  /** Whose spans they are. */
+  readonly installation: () => Installation;
   /** Where an item's time went: `explainItem` of `src/tracing/`. */
   readonly explain: (item: QueueItem, now: Nanoseconds, context: ExplainContext) => Explanation;
   readonly connections: () => readonly WebConnection[];

@@ -11,7 +11,7 @@ import { json, notFound, type Refusal } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import { liveItem } from './live-item.ts';
-import { otlpJson } from './otlp-json.ts';
+import { ownOtlpJson } from './otlp-json.ts';
 import { readQuery } from './query.ts';
 import { type FoundTenant, findBuild, findItem, inTenant } from './tenant-access.ts';
 
@@ -32,7 +32,9 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
     '/item/:uuid/trace',
     inTenant(deps, async (tenant, { parameter }) => {
       const found = await findItem(deps, tenant, parameter('uuid'));
-      return found.kind === 'refused' ? found : json(otlpJson(deps.spansOf(found.item), deps.version));
+      return found.kind === 'refused'
+        ? found
+        : json(ownOtlpJson(deps.spansOf(found.item), deps.installation()));
     }),
   );
   router.get(

@@ -3,18 +3,31 @@
  * `endTimeUnixNano` and the attribute `gatehouse.open`.
  */
 import type { Attributes, AttributeValue, SpanRecord } from '../model/span.ts';
+import { type Installation, resources } from '../tracing/resource.ts';
 
 const KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
 
-/** @param service whose they are, by `service.name`. */
-export function otlpJson(spans: readonly SpanRecord[], version: string, service = 'gatehouse') {
+/** @param service whose they all are, by `service.name`. */
+export function otlpJson(spans: readonly SpanRecord[], version: string, service: string) {
+  const resource = { 'service.name': service, 'service.version': version };
+  return { resourceSpans: [resourceSpans(resource, { name: service, version }, spans)] };
+}
+
+/** Spans of our own, by the process that made them. */
+export function ownOtlpJson(spans: readonly SpanRecord[], installation: Installation) {
+  const scope = { name: 'gatehouse', version: installation.serviceVersion };
+  const groups = Map.groupBy(spans, resources(installation));
+  return { resourceSpans: [...groups].map(([resource, own]) => resourceSpans(resource, scope, own)) };
+}
+
+function resourceSpans(
+  resource: Attributes,
+  scope: { readonly name: string; readonly version: string },
+  spans: readonly SpanRecord[],
+) {
   return {
-    resourceSpans: [
-      {
-        resource: { attributes: attributesJson({ 'service.name': service, 'service.version': version }) },
-        scopeSpans: [{ scope: { name: service, version }, spans: spans.map(spanJson) }],
-      },
-    ],
+    resource: { attributes: attributesJson(resource) },
+    scopeSpans: [{ scope, spans: spans.map(spanJson) }],
   };
 }
 

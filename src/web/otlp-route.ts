@@ -113,7 +113,7 @@ function rulesFor(
 ): Parameters<typeof acceptSpans>[1] {
   return {
     caller,
-    ownService: intake.ownService,
+    ownServices: intake.ownServices,
     itemsOf: itemsOfTraces(
       deps,
       spans.map(({ traceId }) => traceId),

@@ -9,9 +9,9 @@
 import { spansCodec } from '../../src/model/codec/records.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { encodeRequest } from '../../src/tracing/otlp/encode-request.ts';
-import { resourceOf } from '../../src/tracing/otlp/resource.ts';
 import { endedSpans } from '../../src/tracing/spans/ended-spans.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
+import { INSTALLATION } from '../fake/installation.ts';
 import { resetAndMergedStory } from '../fake/item-stories.ts';
 import { itemStory } from '../fake/queue-item.ts';
 import { extraWrites, outboxThroughput } from './outbox-throughput.ts';
@@ -34,16 +34,7 @@ export async function benchSpans(): Promise<readonly BenchRow[]> {
   );
   const spans = items.flatMap(item => itemSpans(item));
   const stored = spansCodec.encode(spans);
-  const resource = resourceOf({
-    serviceName: 'bench',
-    serviceVersion: '0',
-    instanceId: '1',
-    hostName: 'h',
-    component: 'all',
-    extra: new Map(),
-  });
-  const own = { resource, scope: { name: 'gatehouse', version: '0' } };
-  const request = encodeRequest(spans, own);
+  const request = encodeRequest(spans, INSTALLATION);
   const perSpan = (work: () => void) => (medianMs(work) * 1000) / spans.length;
   const make = perSpan(() => void items.flatMap(item => itemSpans(item)));
   const store = perSpan(() => void spansCodec.encode(spans));
@@ -62,7 +53,7 @@ export async function benchSpans(): Promise<readonly BenchRow[]> {
     ),
     row(
       'span → request',
-      perSpan(() => void encodeRequest(spans, own)),
+      perSpan(() => void encodeRequest(spans, INSTALLATION)),
       'µs/span',
     ),
     row('size in the outbox', stored.length / spans.length, 'bytes/span'),

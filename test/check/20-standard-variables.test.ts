@@ -55,7 +55,8 @@ async function sentTo(
   const request = sink.requests.at(-1);
   if (outcome !== 'delivered' || request === undefined)
     throw new Error(`${JSON.stringify(outcome)} ${JSON.stringify(sender.health().lastError)}`);
-  expect(request.spans.map(span => span.spanId)).toEqual(spans.map(span => span.spanId));
+  const ids = (each: readonly { spanId: string }[]) => each.map(({ spanId }) => spanId).toSorted();
+  expect(ids(request.spans)).toEqual(ids(spans));
   return request;
 }
 

@@ -5,7 +5,7 @@
 import { expect } from 'vitest';
 import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import type { SpanRecord } from '../../src/model/span.ts';
-import type { SinkSpan } from '../fake/otlp-sink.ts';
+import { decodeJsonRequest, type SinkSpan } from '../fake/otlp-sink.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { story } from '../scenario/story.ts';
 
@@ -18,6 +18,7 @@ story(
     world.fail('project-merge', 'A');
     await world.runs('project-merge: A');
     // The one behind waits for the merge job of the one ahead, and is tested again when that fails.
+    const makers = new Map<string, SinkSpan['resource']>();
     const seen = [...(await shown('A')), ...(await shown('B'))];
     world.release(/project-merge: A$/);
     await world.runs('project-merge: B');
@@ -31,6 +32,9 @@ story(
     const roots = () => world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'QueueItem');
     await world.observer.until('both traces to arrive', () => roots().length === 2);
     const exported = new Map(world.sink.spans.map(span => [`${span.traceId} ${span.spanId}`, span]));
+    for (const [id, resource] of makers) expect(exported.get(id)?.resource).toEqual(resource);
+    const components = new Set([...makers.values()].map(each => each['gatehouse.component']));
+    expect(components).toEqual(new Set(['scheduler', 'merger']));
     for (const span of seen) {
       const sent = exported.get(`${span.traceId} ${span.spanId}`);
       expect(sent === undefined ? undefined : identityOf(sent)).toEqual({
@@ -49,7 +53,10 @@ story(
     /** What the page and `gatehouse trace` draw at this moment. */
     async function shown(topic: string): Promise<readonly SpanRecord[]> {
       const uuid = world.item(topic)?.uuid;
-      return spansFromOtlp(await world.api.get<OtlpTrace>(`/api/tenant/tenant-one/item/${uuid}/trace`));
+      const answer = await world.api.get<OtlpTrace>(`/api/tenant/tenant-one/item/${uuid}/trace`);
+      for (const span of decodeJsonRequest(Buffer.from(JSON.stringify(answer))))
+        makers.set(`${span.traceId} ${span.spanId}`, span.resource);
+      return spansFromOtlp(answer);
     }
   },
 );

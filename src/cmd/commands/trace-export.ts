@@ -16,6 +16,7 @@ import { backFill } from '../back-fill.ts';
 import { spanOptions } from '../service/live-tracing.ts';
 import { noRepositories } from '../service/no-repositories.ts';
 import { openConnections } from '../service/open-connections.ts';
+import { onlyHost } from '../service/own-installation.ts';
 import { createSpanSender } from '../service/span-delivery.ts';
 import type { Io } from '../terminal/io.ts';
 import { createScreen } from '../terminal/screen.ts';
@@ -161,7 +162,7 @@ async function run(
           log: SILENT,
           version: VERSION,
           instance,
-          host: settings.store.kind === 'embedded' ? hostname() : undefined,
+          host: onlyHost(settings, hostname()),
           backlog: () => 0,
         });
   const screen = createScreen(io.stderr);

@@ -14,6 +14,7 @@ import { elected } from './elected.ts';
 import { compareHistoryDatabase, useHistoryDatabase } from './history-database.ts';
 import { createHistoryDelivery } from './history-delivery.ts';
 import type { ProcessCore } from './manage-component.ts';
+import { onlyHost } from './own-installation.ts';
 import { pruneHistory } from './prune-history.ts';
 import { publishSenderReport } from './publish-sender-report.ts';
 import { createSpanDrain, createSpanSender, senderReport } from './span-delivery.ts';
@@ -71,7 +72,7 @@ function deliverSpans(core: ProcessCore, tracing: TracingOn): SpanDelivery {
       log,
       version: VERSION,
       instance: await installationId(store, paths, ids),
-      host: settings.store.kind === 'embedded' ? core.host : undefined,
+      host: onlyHost(settings, core.host),
       backlog: () => drain?.counters().depth ?? 0,
     });
     const own = sender;

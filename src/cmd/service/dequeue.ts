@@ -9,7 +9,7 @@ import { isTraceSampled } from './span-intake.ts';
 
 /** Resolves when it is durable. */
 export async function storeDequeue(
-  { paths, clock, ids, tracing }: Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'tracing'>,
+  { paths, clock, ids, host, tracing }: Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'host' | 'tracing'>,
   store: Store,
   { tenant, pipeline, item, by, receivedAt, context }: DequeueRequest,
 ): Promise<void> {
@@ -24,6 +24,7 @@ export async function storeDequeue(
   const management: ManagementOrigin = {
     receivedAt,
     storedAt: clock.now(),
+    receiver: host,
     ...(context === undefined ? {} : { caller: context.span }),
     // Whoever looks at the trace of a command finds what came of it.
     sampled:

@@ -10,6 +10,7 @@ import { buildLog, buildPage, itemPage } from '../../scheduler/pages.ts';
 import type { TracingOn, TracingSettings } from '../../settings/tracing-settings.ts';
 import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../tracing/live-tracing.ts';
 import { publicRepositoryUrl, type ServerAddress, serverOfRemote } from '../../tracing/repository-url.ts';
+import { rootService } from '../../tracing/resource.ts';
 import { isSampled } from '../../tracing/sampling.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 
@@ -35,7 +36,7 @@ export function liveTracing(
       ? undefined
       : {
           ...spanOptions(settings, connections, root),
-          viewer: { template: settings.uiUrl, service: settings.serviceName },
+          viewer: { template: settings.uiUrl, service: rootService(settings) },
         };
   let now = { settings: tracing, spans: optionsOf(tracing), policy: policyOf(tracing) };
   return {

@@ -1,9 +1,11 @@
 /** Everything a web shows of the store, kept by watch over all its sessions. */
+import type { Uuid } from '../../lib/ids.ts';
 import { senderReportCodec } from '../../model/codec/records.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { SenderReport } from '../../model/sender-report.ts';
 import { type Components, openComponents } from '../../store/component-view.ts';
 import { connected, isConnectionLoss } from '../../store/connection.ts';
+import { installationId } from '../../store/installation.ts';
 import { type LiveTenants, openLiveTenants } from '../../store/live-tenants.ts';
 import type { Store } from '../../store/port.ts';
 import type { Core } from './core.ts';
@@ -20,9 +22,11 @@ export interface LiveView extends Disposable {
   readonly spanOutbox: OutboxView;
   /** How the delivery of spans fares, by whoever does it. */
   readonly senderReport: RecordView<SenderReport>;
+  /** Id of the installation. */
+  readonly installation: Uuid;
 }
 
-type LiveViewCore = Pick<Core, 'paths' | 'clock' | 'log'> & {
+type LiveViewCore = Pick<Core, 'paths' | 'clock' | 'log' | 'ids'> & {
   readonly connections: ReadonlyMap<ConnectionName, unknown>;
 };
 
@@ -42,7 +46,10 @@ export async function openLiveView(store: Store, core: LiveViewCore): Promise<Li
   }
 }
 
-async function openAll(store: Store, { paths, clock, log, connections }: LiveViewCore): Promise<LiveView> {
+async function openAll(
+  store: Store,
+  { paths, clock, log, ids, connections }: LiveViewCore,
+): Promise<LiveView> {
   using opening = new DisposableStack();
   const told = (text: string) => (error: unknown) => {
     // Contact regained, everything is read again.
@@ -76,6 +83,7 @@ async function openAll(store: Store, { paths, clock, log, connections }: LiveVie
       told('the report of the span delivery could not be looked at'),
     ),
   );
+  const installation = await installationId(store, paths, ids);
   const all = opening.move();
   return {
     live,
@@ -84,6 +92,7 @@ async function openAll(store: Store, { paths, clock, log, connections }: LiveVie
     components,
     spanOutbox,
     senderReport,
+    installation,
     [Symbol.dispose]: () => all.dispose(),
   };
 }

@@ -9,19 +9,18 @@ import { createOutboxDrain, type OutboxDrain } from '../../store/outbox-drain.ts
 import type { StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 import { otlpExporter } from '../../tracing/otlp/exporter.ts';
-import { resourceOf } from '../../tracing/otlp/resource.ts';
 import { type SpanSender, spanSender } from '../../tracing/otlp/sender.ts';
 import type { SenderHealth } from '../../tracing/otlp/sender-health.ts';
+import { installationOf } from './own-installation.ts';
 
 export interface SpanSenderDeps {
   readonly settings: TracingOn;
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
-  /** `service.instance.id`. All processes of an installation send with the same one: what one sends again is byte for byte what
-   * another has sent. */
+  /** Id of the installation, the same in all its processes: what one sends again is byte for byte what another has sent. */
   readonly instance: string;
-  /** `host.name`; undefined where spans may be sent from several. */
+  /** The one machine there is; undefined: there may be several. */
   readonly host: string | undefined;
   /** Rows that wait. */
   readonly backlog: () => number;
@@ -38,15 +37,7 @@ export function createSpanSender(deps: SpanSenderDeps): SpanSender {
     headers: settings.headers,
     timeoutMs: settings.timeoutMs,
     compression: settings.compression,
-    version: deps.version,
-    resource: resourceOf({
-      serviceName: settings.serviceName,
-      serviceVersion: deps.version,
-      instanceId: deps.instance,
-      ...(deps.host === undefined ? {} : { hostName: deps.host }),
-      component: 'all',
-      extra: settings.resourceAttributes,
-    }),
+    installation: installationOf(settings, deps),
   });
   return spanSender({ exporter, clock, log, random: Math.random, backlog });
 }

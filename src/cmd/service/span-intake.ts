@@ -12,6 +12,7 @@ import { outboxRows } from '../../store/outbox-rows.ts';
 import type { Operation, Store } from '../../store/port.ts';
 import { splitOperations } from '../../store/split-operations.ts';
 import type { LiveTracing } from '../../tracing/live-tracing.ts';
+import { serviceNames } from '../../tracing/resource.ts';
 import type { SpanIntake } from '../../web/deps.ts';
 import type { ProcessCore } from './manage-component.ts';
 
@@ -49,7 +50,7 @@ export function createSpanIntake(
     const settings = tracing.settings();
     if (settings.kind === 'off') return undefined;
     return {
-      ownService: settings.serviceName,
+      ownServices: serviceNames(settings.serviceName),
       isSampled: trace => isTraceSampled(tracing, trace),
       async store(spans) {
         await prepare();

@@ -26,6 +26,7 @@ import { storeDequeue } from './dequeue.ts';
 import { leavingItems } from './leaving-items.ts';
 import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
+import { installationOf, onlyHost } from './own-installation.ts';
 import { viewMeasurements } from './service-metrics.ts';
 import { createSlowTeller } from './slow-teller.ts';
 import { createSpanIntake } from './span-intake.ts';
@@ -62,6 +63,7 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
     contact,
     clock,
     ids,
+    host: core.host,
     tracing: core.tracing,
     log,
   });
@@ -185,6 +187,12 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     history: insides.history,
     leavingItems: wanted => leavingItems(store, paths.historyOutbox, wanted),
     spansOf: item => itemSpans(item, core.tracing.spans() ?? DEFAULT_SPAN_OPTIONS),
+    installation: () =>
+      installationOf(core.tracing.settings(), {
+        version: VERSION,
+        instance: shown.view()?.installation,
+        host: onlyHost(settings, core.host),
+      }),
     explain: explainItem,
     connections: () => [...connections.values()],
     storeEvent: (connection, event) => insides.intake.store(connection, event),

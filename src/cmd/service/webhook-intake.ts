@@ -27,6 +27,8 @@ export interface WebhookIntakeDeps extends DuplicateDeps {
   readonly contact: Pick<Contact, 'awayFor'>;
   readonly clock: Clock;
   readonly ids: IdMaker;
+  /** Name of this machine. */
+  readonly host: string;
   readonly tracing: Pick<LiveTracing, 'spans' | 'isSampled'>;
 }
 
@@ -86,7 +88,8 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
     const now = clock.now();
     const uuid = ids.uuid();
     const sampled = deps.tracing.isSampled(uuid);
-    const offered = { uuid, connection, ...event, receivedAt: now, storedAt: now, sampled };
+    const times = { receivedAt: now, storedAt: now };
+    const offered = { uuid, connection, ...event, ...times, receiver: deps.host, sampled };
     const outcome = await queue.group.offer(offered, event.deliveryId);
     if (outcome === 'stored')
       deps.log.debug({ connection, ...deliveryLogFacts(offered) }, 'an event came in by webhook');

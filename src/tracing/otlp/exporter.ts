@@ -4,7 +4,7 @@
  *     gRPC:  spans ── OTLPTraceExporter ──────────────────> ExportOutcome      grpc-exporter.ts
  *     HTTP:  spans ── encode-request ──> bytes ── http-wire ──> ExportOutcome  http-exporter.ts
  */
-import type { Resource } from '@opentelemetry/resources';
+import type { Installation } from '../resource.ts';
 import type { CollectorOptions } from './collector-options.ts';
 import { grpcExporter } from './grpc-exporter.ts';
 import { httpExporter } from './http-exporter.ts';
@@ -16,16 +16,21 @@ export interface ExporterOptions extends Omit<CollectorOptions, 'url' | 'userAge
   readonly endpoint: string;
   /** Of a `host:port`: without TLS. */
   readonly insecure: boolean;
-  readonly resource: Resource;
-  /** Version of Gatehouse, as the instrumentation scope's. */
-  readonly version: string;
+  /** Whose spans they are. */
+  readonly installation: Installation;
 }
 
 /** @throws Error when the TLS files do not hold what they should. */
 export function otlpExporter(options: ExporterOptions): SpanExporter {
-  const own = { resource: options.resource, scope: { name: 'gatehouse', version: options.version } };
-  const collector = { ...options, url: urlOf(options), userAgent: `gatehouse/${options.version}` };
-  return options.protocol === 'grpc' ? grpcExporter(collector, own) : httpExporter(collector, own);
+  const { installation } = options;
+  const collector = {
+    ...options,
+    url: urlOf(options),
+    userAgent: `gatehouse/${installation.serviceVersion}`,
+  };
+  return options.protocol === 'grpc'
+    ? grpcExporter(collector, installation)
+    : httpExporter(collector, installation);
 }
 
 function urlOf({ endpoint, insecure }: ExporterOptions): string {

@@ -12,10 +12,10 @@ import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-grpc';
 import { CompressionAlgorithm } from '@opentelemetry/otlp-exporter-base';
+import type { Installation } from '../resource.ts';
 import { type CollectorOptions, MOST_REQUESTS_AT_ONCE } from './collector-options.ts';
 import type { ExportOutcome } from './export-outcome.ts';
 import { outcomeOfError, spoilsConnection } from './grpc-outcome.ts';
-import type { SpanEnvelope } from './readable-span.ts';
 import { readableSpans } from './readable-spans.ts';
 import { hearing, listenToSdk } from './sdk-complaints.ts';
 import type { SpanExporter } from './span-exporter.ts';
@@ -23,7 +23,7 @@ import type { SpanExporter } from './span-exporter.ts';
 const CLOSED: ExportOutcome = { kind: 'again', afterMs: undefined, text: 'the connection was closed' };
 
 /** @throws Error when the TLS files do not hold what they should. */
-export function grpcExporter(options: CollectorOptions, own: SpanEnvelope): SpanExporter {
+export function grpcExporter(options: CollectorOptions, own: Installation): SpanExporter {
   listenToSdk();
   const connect = exporterMaker(options);
   const giveUp = new Set<() => void>();

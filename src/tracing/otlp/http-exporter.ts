@@ -1,15 +1,16 @@
 /** OTLP over HTTP: spans encoded once, measured, and posted by our own wire. */
+
+import type { Installation } from '../resource.ts';
 import type { CollectorOptions } from './collector-options.ts';
 import { encodeRequest } from './encode-request.ts';
 import { httpWire } from './http-wire.ts';
-import type { SpanEnvelope } from './readable-span.ts';
 import type { SpanExporter } from './span-exporter.ts';
 
 /** What collectors take unless told otherwise is 4 MiB. */
 const MOST_REQUEST_BYTES = 4 * 1024 * 1024 - 1024;
 
 /** @throws Error when the TLS files do not hold what they should. */
-export function httpExporter(options: CollectorOptions, own: SpanEnvelope): SpanExporter {
+export function httpExporter(options: CollectorOptions, own: Installation): SpanExporter {
   const wire = httpWire(options);
   return {
     async send(spans) {

@@ -1,35 +1,40 @@
 /** Records in the shape the OpenTelemetry packages take, each with who made it. */
-import { type Resource, resourceFromAttributes } from '@opentelemetry/resources';
+import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
-import type { SpanRecord } from '../../model/span.ts';
+import type { Attributes, SpanRecord } from '../../model/span.ts';
+import { type Installation, resources } from '../resource.ts';
 import { otelAttributes, readableSpan, type SpanEnvelope } from './readable-span.ts';
 
 /** @param own of the spans we made; those of others bring who made them along. */
-export function readableSpans(spans: readonly SpanRecord[], own: SpanEnvelope): ReadableSpan[] {
+export function readableSpans(spans: readonly SpanRecord[], own: Installation): ReadableSpan[] {
   const envelopeOf = envelopes(own);
   return spans.map(span => readableSpan(span, envelopeOf(span)));
 }
 
 /** The serializer groups by identity: who is the same must be the same object. */
-function envelopes(own: SpanEnvelope): (span: SpanRecord) => SpanEnvelope {
-  const resources = new Map<string, Resource>();
+function envelopes(own: Installation): (span: SpanRecord) => SpanEnvelope {
+  const ownResource = resources(own);
+  const ownScope = { name: 'gatehouse', version: own.serviceVersion };
+  const known = new Map<Attributes, SpanEnvelope>();
+  const resourcesOfOthers = new Map<string, SpanEnvelope['resource']>();
   const scopes = new Map<string, SpanEnvelope['scope']>();
+  const ofOthers = (resource: Attributes) =>
+    interned(resourcesOfOthers, JSON.stringify(resource), () =>
+      resourceFromAttributes(otelAttributes(resource)),
+    );
   return span => {
-    if (span.resource === undefined && span.scope === undefined) return own;
     const { resource, scope = '' } = span;
-    return {
-      resource:
-        resource === undefined
-          ? own.resource
-          : interned(resources, JSON.stringify(resource), () =>
-              resourceFromAttributes(otelAttributes(resource)),
-            ),
-      scope: interned(scopes, scope, () => ({ name: scope })),
-    };
+    if (resource !== undefined)
+      return { resource: ofOthers(resource), scope: interned(scopes, scope, () => ({ name: scope })) };
+    const attributes = ownResource(span);
+    return interned(known, attributes, () => ({
+      resource: resourceFromAttributes(otelAttributes(attributes)),
+      scope: ownScope,
+    }));
   };
 }
 
-function interned<T>(known: Map<string, T>, key: string, make: () => T): T {
+function interned<K, T>(known: Map<K, T>, key: K, make: () => T): T {
   const found = known.get(key) ?? make();
   known.set(key, found);
   return found;

@@ -45,6 +45,8 @@ export interface IngestionFacts {
   readonly receivedAt: Nanoseconds;
   /** Durable, and said so. */
   readonly storedAt: Nanoseconds;
+  /** Machine of the web that took it in; absent: no web did, or it is not known. */
+  readonly receiver?: string;
   /** What the driver did with it; null: it never came to that (a delivery seen before). */
   readonly processing: Processing | null;
   /** In the tenants' queues, or discarded. */
@@ -83,7 +85,7 @@ export function ingestionSpans(facts: IngestionFacts, options: SpanOptions): rea
     },
     links: facts.causedBy === null ? [] : [linkTo(facts.causedBy, 'caused_by')],
   });
-  const received = station(trace, 'EventReceive', facts.receivedAt, storedAt);
+  const received = station(trace, 'EventReceive', facts.receivedAt, storedAt, { worker: facts.receiver });
   if (processing === null) return [root, ...received];
   return [
     root,

@@ -62,7 +62,7 @@ export function managementEventSpans(
   });
   return [
     root,
-    ...station(trace, 'EventReceive', receivedAt, storedAt),
+    ...station(trace, 'EventReceive', receivedAt, storedAt, { worker: origin.receiver }),
     ...station(trace, 'EventQueued', storedAt, takenAt),
     ...station(trace, 'EventProcess', takenAt, endedAt),
   ];

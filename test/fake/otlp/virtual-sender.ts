@@ -2,8 +2,8 @@
 import { type Clock, fromMilliseconds } from '../../../src/lib/clock.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { otlpExporter } from '../../../src/tracing/otlp/exporter.ts';
-import { resourceOf } from '../../../src/tracing/otlp/resource.ts';
 import { type SpanSender, spanSender } from '../../../src/tracing/otlp/sender.ts';
+import { INSTALLATION } from '../installation.ts';
 import { type OtlpSink, startOtlpSink } from '../otlp-sink.ts';
 
 export interface VirtualSender extends AsyncDisposable {
@@ -35,21 +35,13 @@ export async function virtualSender(options: VirtualSenderOptions): Promise<Virt
   const told: string[] = [];
   const note = (_facts: object, text: string) => void told.push(text);
   const log: Log = { debug() {}, info() {}, warn: note, error: note, child: () => log };
-  const resource = resourceOf({
-    serviceName: 'gatehouse',
-    serviceVersion: '0',
-    instanceId: 'i',
-    component: 'all',
-    extra: new Map(),
-  });
   const exporter = otlpExporter({
     protocol,
     endpoint: protocol === 'grpc' ? sink.url : `${sink.url}/v1/traces`,
     insecure: true,
     timeoutMs,
     compression: 'none',
-    resource,
-    version: '0',
+    installation: INSTALLATION,
   });
   const sender = spanSender({ exporter, clock, log, random: () => 1 - Number.EPSILON });
   return {

@@ -2,7 +2,8 @@ import { expect, test } from 'vitest';
 import { spansFromOtlp } from '../../../src/cmd/client/spans-from-otlp.ts';
 import type { SpanId, TraceId } from '../../../src/lib/ids.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
-import { otlpJson } from '../../../src/web/otlp-json.ts';
+import { ownOtlpJson } from '../../../src/web/otlp-json.ts';
+import { INSTALLATION } from '../../fake/installation.ts';
 import { before } from './fixture.ts';
 
 const common = { traceId: 'a'.repeat(32) as TraceId, kind: 'internal' as const, links: [], events: [] };
@@ -31,6 +32,6 @@ const open: SpanRecord = {
 };
 
 test('spans read from the answer of the web are those it was made of, open ones marked', () => {
-  const read = spansFromOtlp(JSON.parse(JSON.stringify(otlpJson([root, open], '0.1.0'))));
+  const read = spansFromOtlp(JSON.parse(JSON.stringify(ownOtlpJson([root, open], INSTALLATION))));
   expect(read).toEqual([root, { ...open, attributes: { 'gatehouse.open': true } }]);
 });

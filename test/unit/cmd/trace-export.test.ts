@@ -58,7 +58,7 @@ describe('gatehouse trace export', () => {
     );
     expect(status).toBe(0);
     expect(new Set(sink.spans.map(span => span.traceId))).toEqual(new Set([MERGED.uuid]));
-    expect(sink.spans[0]?.resource['service.instance.id']).toBe('0e2c20816b4f4f0c9d3f1e5a7b8c9d0e');
+    expect(sink.spans[0]?.resource['service.instance.id']).toBe('0e2c20816b4f4f0c9d3f1e5a7b8c9d0e/scheduler');
   });
 
   test('sends everything with --all, and nothing with --dry-run', async () => {

@@ -1,25 +1,18 @@
 /** The collector of the tests must not be kinder than a real one: both encodings of the published packages read the same. */
 import { JsonTraceSerializer, ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { describe, expect, it } from 'vitest';
-import { readableSpan } from '../../../src/tracing/otlp/readable-span.ts';
-import { resourceOf } from '../../../src/tracing/otlp/resource.ts';
+import { readableSpans } from '../../../src/tracing/otlp/readable-spans.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
+import { INSTALLATION } from '../../fake/installation.ts';
 import { resetAndMergedStory } from '../../fake/item-stories.ts';
 import { startOtlpSink } from '../../fake/otlp-sink.ts';
 
-const resource = resourceOf({
-  serviceName: 'gatehouse',
-  serviceVersion: '1',
-  instanceId: 'i',
-  component: 'all',
-  extra: new Map(),
-});
 const [first, ...rest] = itemSpans(resetAndMergedStory().item);
 const odd = {
   ...first!,
   attributes: { list: [1, 2.5], flags: [true], texts: ['a', 'ü'], minus: -1, b: true },
 };
-const spans = [odd, ...rest].map(span => readableSpan(span, { resource, scope: { name: 'gatehouse' } }));
+const spans = readableSpans([odd, ...rest], INSTALLATION);
 
 function post(url: string, type: string, body: Uint8Array): Promise<Response> {
   return fetch(`${url}/v1/traces`, {

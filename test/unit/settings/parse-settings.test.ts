@@ -395,7 +395,7 @@ describe('problems', () => {
       'gatehouse.conf:3: [web] root: not a URL starting with http:// or https://',
       'gatehouse.conf:4: [scheduler] tenant_config: is required and missing',
       'gatehouse.conf:6: [tracing] sample_ratio: "2" is out of range, 0 to 1',
-      'gatehouse.conf:7: [tracing] port: unknown option; known here: certificate_file, compression, enabled, endpoint, insecure, keep, outbox_max_age, outbox_max_bytes, protocol, sample_ratio, service_name, span_names, split_after, timeout, tls_ca, tls_cert, tls_key, ui_url',
+      'gatehouse.conf:7: [tracing] port: unknown option; known here: certificate_file, compression, enabled, endpoint, insecure, keep, outbox_max_age, outbox_max_bytes, protocol, sample_ratio, service_name, service_per_component, span_names, split_after, timeout, tls_ca, tls_cert, tls_key, ui_url',
     ]);
   });
 });

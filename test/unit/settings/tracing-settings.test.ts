@@ -81,6 +81,7 @@ describe('values', () => {
       tls: {},
       headers: new Map(),
       serviceName: 'gatehouse',
+      servicePerComponent: false,
       resourceAttributes: new Map(),
       timeoutMs: 10_000,
       compression: 'none',
@@ -122,6 +123,7 @@ describe('values', () => {
     expect(tracing.headers.get('authorization')?.reveal()).toBe('Bearer hunter2');
     expect(JSON.stringify([...tracing.headers])).not.toContain('hunter2');
     expect(onOf('service_name = x', environment).serviceName).toBe('x');
+    expect(onOf('service_per_component = true', environment).servicePerComponent).toBe(true);
   });
 
   it('service.name among the resource attributes names the service when nothing else does', () => {

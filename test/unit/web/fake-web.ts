@@ -23,6 +23,7 @@ import type {
   TenantSnapshot,
   WebDeps,
 } from '../../../src/web/deps.ts';
+import { INSTALLATION } from '../../fake/installation.ts';
 import {
   checkItems,
   finishedItems,
@@ -168,6 +169,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     },
     history,
     spansOf: rootSpan,
+    installation: () => INSTALLATION,
     explain: explainItem,
     connections: () => [
       { name: 'local', driver: 'git', canonicalHostname: 'git.example.org' },

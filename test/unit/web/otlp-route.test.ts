@@ -1,6 +1,5 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
-import { resourceFromAttributes } from '@opentelemetry/resources';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { askDoor, type Door } from '../../../src/cmd/client/door.ts';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
@@ -13,6 +12,7 @@ import { encodeRequest } from '../../../src/tracing/otlp/encode-request.ts';
 import { rootSpanOf } from '../../../src/tracing/span-ids.ts';
 import { otlpJson } from '../../../src/web/otlp-json.ts';
 import { BYTES_PER_MINUTE } from '../../../src/web/span-quota.ts';
+import { INSTALLATION } from '../../fake/installation.ts';
 import { companyKey, companyRealm, sharedRealm, token } from './auth/realms.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
 import { finishedItems, gateItems, NOW } from './sample-gate.ts';
@@ -38,7 +38,7 @@ beforeEach(() => {
   leaving = [];
   looks = 0;
   web.spanIntake = {
-    ownService: 'our-gate',
+    ownServices: new Set(['our-gate', 'our-gate-executor']),
     isSampled: () => sampled,
     store: async spans => void taken.push(...spans),
   };
@@ -181,10 +181,9 @@ describe('other services', () => {
   });
 
   test('speak protobuf as exporters do, and are answered in it', async () => {
-    const own = { resource: resourceFromAttributes({}), scope: { name: 'x' } };
     const resource = { 'service.name': 'deploy-bot', 'gatehouse.component': 'scheduler' };
     const good = span({ resource, scope: 'deploy' });
-    const bytes = encodeRequest([good, span({ resource: { 'service.name': 'our-gate' } })], own);
+    const bytes = encodeRequest([good, span({ resource: { 'service.name': 'our-gate' } })], INSTALLATION);
     const answer = await post(gzipSync(bytes), {
       'content-type': 'application/x-protobuf',
       'content-encoding': 'gzip',
@@ -348,7 +347,11 @@ describe('nobody else hands over spans', () => {
     const store = async () => {
       throw new StoreError('ConnectionLoss', '/outbox');
     };
-    web.spanIntake = { ownService: 'our-gate', isSampled: () => true, store };
+    web.spanIntake = {
+      ownServices: new Set(['our-gate', 'our-gate-executor']),
+      isSampled: () => true,
+      store,
+    };
     const answer = await post(JSON.stringify(otlpJson([span()], '1', CLI)));
     expect(answer.status).toBe(503);
   });

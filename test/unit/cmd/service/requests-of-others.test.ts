@@ -53,7 +53,7 @@ describe('a dequeue', () => {
     await queue.prepare();
     const { tenant, pipeline } = item;
     const request = { tenant, pipeline, item, by: 'alice', receivedAt: at(69), context };
-    await storeDequeue({ paths, clock, ids, tracing: control }, store, request);
+    await storeDequeue({ paths, clock, ids, host: 'web1', tracing: control }, store, request);
     const [entry] = (await queue.list()).map(({ value }) => value).slice(-1);
     if (entry?.kind !== 'dequeue') throw new Error('no dequeue was stored');
     return entry.management;
@@ -61,7 +61,7 @@ describe('a dequeue', () => {
 
   test('is stored with when it came in, and who asked', async () => {
     const span = { traceId: TRACES[0]!, spanId };
-    const times = { receivedAt: at(69), storedAt: at(70), sampled: true };
+    const times = { receivedAt: at(69), storedAt: at(70), receiver: 'web1', sampled: true };
     expect(await originOf(tracing(ON), undefined)).toEqual(times);
     const from = (relation: CallerContext['relation']) => ({ relation, span, sampled: true });
     expect(await originOf(tracing(ON), from('parent'))).toEqual({ ...times, caller: span });
@@ -106,7 +106,7 @@ describe('spans of others', () => {
 
   test('go into the outbox in rows that can be written, also before a scheduler has made it', async () => {
     const intake = createSpanIntake({ tracing: tracing(ON), paths, clock }, store)();
-    expect(intake?.ownService).toBe('gatehouse');
+    expect(intake?.ownServices).toContain('gatehouse');
     const spans = Array.from({ length: 150 }, (_, n) => span(`step ${n}`));
     await intake?.store(spans);
     const rows = await readOutbox(store, await listOutbox(store, paths.spanOutbox));
@@ -144,6 +144,6 @@ describe('spans of others', () => {
     const intake = createSpanIntake({ tracing: control, paths, clock }, store);
     expect(intake()).toBeUndefined();
     control.adopt(tracing(`${ON}\nservice_name = our-gate`).settings());
-    expect(intake()?.ownService).toBe('our-gate');
+    expect(intake()?.ownServices).toContain('our-gate-executor');
   });
 });

@@ -6,11 +6,12 @@ import { Secret } from '../../../../src/lib/secret.ts';
 import { spansCodec } from '../../../../src/model/codec/records.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
 import { type ExporterOptions, otlpExporter } from '../../../../src/tracing/otlp/exporter.ts';
-import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
 import type { SpanExporter } from '../../../../src/tracing/otlp/span-exporter.ts';
+import { resources } from '../../../../src/tracing/resource.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { makeAuthority } from '../../../fake/certificates.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
+import { INSTALLATION } from '../../../fake/installation.ts';
 import { resetAndMergedStory } from '../../../fake/item-stories.ts';
 import { virtualSender } from '../../../fake/otlp/virtual-sender.ts';
 import { type OtlpSink, type SinkOptions, startOtlpSink } from '../../../fake/otlp-sink.ts';
@@ -22,13 +23,6 @@ afterEach(async () => {
 
 const spans = itemSpans(resetAndMergedStory().item);
 const one = spans.slice(0, 1);
-const resource = resourceOf({
-  serviceName: 'gatehouse',
-  serviceVersion: '0.1.0',
-  instanceId: 'i-1',
-  component: 'all',
-  extra: new Map(),
-});
 
 type Protocol = ExporterOptions['protocol'];
 
@@ -37,7 +31,7 @@ function exporterTo(
   endpoint: string,
   options: Partial<ExporterOptions> = {},
 ): SpanExporter {
-  const base = { insecure: true, timeoutMs: 5000, compression: 'none', resource, version: '0.1.0' } as const;
+  const base = { insecure: true, timeoutMs: 5000, compression: 'none', installation: INSTALLATION } as const;
   const exporter = otlpExporter({ ...base, protocol, endpoint, ...options });
   cleanups.push(() => exporter.close());
   return exporter;
@@ -57,7 +51,9 @@ describe.each<Protocol>(['grpc', 'http/protobuf'])('%s', protocol => {
       refused: undefined,
     });
     expect(checkTraces(sink.spans)).toEqual([]);
-    expect(sink.spans.map(span => span.start)).toEqual(spans.map(span => asArrived(span).start));
+    const times = (arrived: readonly { spanId: string; start: bigint }[]) =>
+      new Map(arrived.map(({ spanId, start }) => [spanId, start]));
+    expect(times(sink.spans)).toEqual(times(spans.map(asArrived)));
     expect(new Set(sink.spans.map(span => [span.flags, span.dropped].join(' ')))).toEqual(
       new Set([`${0x101} 0`]),
     );
@@ -69,6 +65,18 @@ describe.each<Protocol>(['grpc', 'http/protobuf'])('%s', protocol => {
     await exporter.send(spans);
     await exporter.send(spans);
     expect(sink.requests[1]!.body.equals(sink.requests[0]!.body)).toBe(true);
+  });
+
+  it('says of each span which process made it, once for all of that process', async () => {
+    const sink = await sinkFor(protocol);
+    await exporterTo(protocol, sink.url).send(spans);
+    const own = resources(INSTALLATION);
+    const expected = new Map(spans.map(span => [span.spanId, own(span)]));
+    expect(new Map(sink.spans.map(span => [span.spanId, span.resource]))).toEqual(expected);
+    const components = new Set(sink.spans.map(span => span.resource['gatehouse.component']));
+    expect(components).toEqual(new Set(['scheduler', 'merger', 'executor']));
+    const groups = sink.spans.filter((span, at) => span.resource !== sink.spans[at - 1]?.resource);
+    expect(groups.length).toBe(new Set(expected.values()).size);
   });
 
   it('lets the spans of others keep who made them, side by side with ours', async () => {

@@ -4,10 +4,10 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { SpanRecord } from '../../../../src/model/span.ts';
 import { type ExporterOptions, otlpExporter } from '../../../../src/tracing/otlp/exporter.ts';
 import { probeEndpoint } from '../../../../src/tracing/otlp/probe-endpoint.ts';
-import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
 import type { SpanExporter } from '../../../../src/tracing/otlp/span-exporter.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
+import { INSTALLATION } from '../../../fake/installation.ts';
 import { resetAndMergedStory } from '../../../fake/item-stories.ts';
 import { type OtlpSink, type SinkOptions, startOtlpSink } from '../../../fake/otlp-sink.ts';
 
@@ -17,18 +17,6 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-const resource = resourceOf({
-  serviceName: 'gatehouse',
-  serviceVersion: '0.1.0',
-  instanceId: 'i-1',
-  hostName: 'host-1',
-  component: 'scheduler',
-  extra: new Map([
-    ['host.name', 'from-environment'],
-    ['deployment.environment.name', 'test'],
-  ]),
-});
-
 function exporterTo(endpoint: string, options: Partial<ExporterOptions> = {}): SpanExporter {
   const base = {
     protocol: 'grpc',
@@ -36,8 +24,7 @@ function exporterTo(endpoint: string, options: Partial<ExporterOptions> = {}): S
     insecure: true,
     timeoutMs: 5000,
     compression: 'none',
-    resource,
-    version: '0.1.0',
+    installation: INSTALLATION,
   } as const;
   const exporter = otlpExporter({ ...base, ...options });
   cleanups.push(() => exporter.close());
@@ -56,8 +43,9 @@ describe('the exporter', () => {
     expect(await exporterTo(sink.url).send(spans)).toEqual({ kind: 'delivered', refused: undefined });
     expect(sink.spans.length).toBe(spans.length);
     expect(checkTraces(sink.spans)).toEqual([]);
-    for (const [index, span] of spans.entries()) {
-      const arrived = sink.spans[index]!;
+    const byId = new Map(sink.spans.map(span => [span.spanId, span]));
+    for (const span of spans) {
+      const arrived = byId.get(span.spanId)!;
       const { kind: _kind, events: _events, ...expected } = { ...asArrived(span), kind: 0, events: 0 };
       expect(arrived).toMatchObject(expected);
       expect(arrived.attributes).toEqual(span.attributes);
@@ -65,19 +53,6 @@ describe('the exporter', () => {
       expect(arrived.flags & 1).toBe(1);
     }
     expect(sink.spans[0]).toMatchObject({ kind: 2, scope: 'gatehouse', start: 1795000000123456789n });
-  });
-
-  it('says who sends, the environment winning over the host name', async () => {
-    const sink = await sinkWith();
-    await exporterTo(sink.url).send(spans.slice(0, 1));
-    expect(sink.spans[0]!.resource).toEqual({
-      'service.name': 'gatehouse',
-      'service.version': '0.1.0',
-      'service.instance.id': 'i-1',
-      'host.name': 'from-environment',
-      'deployment.environment.name': 'test',
-      'gatehouse.component': 'scheduler',
-    });
   });
 
   it('takes an address without a scheme', async () => {

@@ -2,8 +2,8 @@ import { expect, it } from 'vitest';
 import type { SpanRecord } from '../../../../src/model/span.ts';
 import { encodeRequest } from '../../../../src/tracing/otlp/encode-request.ts';
 import { estimatedBytes } from '../../../../src/tracing/otlp/request-size.ts';
-import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
+import { INSTALLATION } from '../../../fake/installation.ts';
 import { resetAndMergedStory } from '../../../fake/item-stories.ts';
 
 const spans = itemSpans(resetAndMergedStory().item);
@@ -17,16 +17,8 @@ const attributes = {
   ns: [1, -2, 3.5],
 };
 const link = { traceId: first!.traceId, spanId: first!.spanId, attributes };
-const resource = resourceOf({
-  serviceName: 'gatehouse',
-  serviceVersion: '0',
-  instanceId: 'i',
-  component: 'all',
-  extra: new Map(),
-});
-const own = { resource, scope: { name: 'gatehouse', version: '0' } };
 /** Of the request itself: our own resource and scope. */
-const ROUND = encodeRequest([], own).length + 300;
+const ROUND = encodeRequest([], INSTALLATION).length + 300;
 
 it.each<[string, readonly SpanRecord[]]>([
   ['of an item', spans],
@@ -45,7 +37,7 @@ it.each<[string, readonly SpanRecord[]]>([
   ['of somebody else', [{ ...first!, resource: attributes, scope: '名'.repeat(60), traceState: 'a=b' }]],
 ])('a request is never larger than estimated: spans %s', (_, each) => {
   const estimate = each.reduce((sum, span) => sum + estimatedBytes(span), 0);
-  const { length } = encodeRequest(each, own);
+  const { length } = encodeRequest(each, INSTALLATION);
   expect(length).toBeLessThanOrEqual(estimate + ROUND);
   expect(length).toBeGreaterThan(estimate / 5);
 });

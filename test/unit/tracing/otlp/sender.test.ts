@@ -8,11 +8,11 @@ import type { SpanRecord } from '../../../../src/model/span.ts';
 import type { ExportOutcome } from '../../../../src/tracing/otlp/export-outcome.ts';
 import { otlpExporter } from '../../../../src/tracing/otlp/exporter.ts';
 import { estimatedBytes, packSpans } from '../../../../src/tracing/otlp/request-size.ts';
-import { resourceOf } from '../../../../src/tracing/otlp/resource.ts';
 import { type SpanSender, spanSender } from '../../../../src/tracing/otlp/sender.ts';
 import type { SpanExporter } from '../../../../src/tracing/otlp/span-exporter.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { checkTraces } from '../../../fake/check-traces.ts';
+import { INSTALLATION } from '../../../fake/installation.ts';
 import { resetAndMergedStory } from '../../../fake/item-stories.ts';
 import { newerRecord } from '../../../fake/newer-record.ts';
 import { startOtlpSink } from '../../../fake/otlp-sink.ts';
@@ -23,14 +23,6 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0)) await cleanup();
 });
 
-const RESOURCE = resourceOf({
-  serviceName: 'g',
-  serviceVersion: '0',
-  instanceId: 'i',
-  hostName: 'h',
-  component: 'all',
-  extra: new Map(),
-});
 const spans = itemSpans(resetAndMergedStory().item);
 const row = (...some: readonly SpanRecord[]) => spansCodec.encode(some);
 
@@ -244,8 +236,7 @@ describe('the sender and a real collector', () => {
       insecure: true,
       timeoutMs: 3000,
       compression: 'gzip',
-      resource: RESOURCE,
-      version: '0',
+      installation: INSTALLATION,
     } as const;
     const { sender, wait } = rig(otlpExporter(options));
     cleanups.push(() => sender.close(100));

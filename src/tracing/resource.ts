@@ -1,0 +1,74 @@
+/**
+ * Who made a span: the attributes that stand once for all spans of one process, and not on each.
+ *
+ *     scheduler   service.instance.id = <installation>/scheduler
+ *     executor    service.instance.id = <installation>/executor/ci2     host.name = ci2
+ *
+ * A pure function of the span and of what is the same in all processes that may send it. With one machine (the embedded store)
+ * `host.name` is that machine's for all; otherwise it is the one the span's record names, and a scheduler's spans have none: an
+ * item outlives the process that decides about it.
+ */
+import type { Attributes, SpanRecord } from '../model/span.ts';
+import { COMPONENTS, makerOf, type SpanMaker } from './span-maker.ts';
+
+export interface Installation {
+  /** `service.name` of all spans, or with `servicePerComponent` what it begins with. */
+  readonly serviceName: string;
+  readonly serviceVersion: string;
+  /** Id of the installation; undefined: not known yet, and no instance is named. */
+  readonly instanceId: string | undefined;
+  /** The one machine there is; undefined: there may be several. */
+  readonly hostName: string | undefined;
+  /** `gatehouse-executor` instead of `gatehouse`, and `service.namespace` holds them together. */
+  readonly servicePerComponent: boolean;
+  /** From OTEL_RESOURCE_ATTRIBUTES: wins over what is the same for all spans, except the service name. */
+  readonly extra: ReadonlyMap<string, string>;
+}
+
+export function resourceOf(installation: Installation, { component, worker }: SpanMaker): Attributes {
+  const { serviceName, servicePerComponent, hostName, extra } = installation;
+  const instance = extra.get('service.instance.id') ?? installation.instanceId;
+  const machine = hostName === undefined ? worker : (extra.get('host.name') ?? hostName);
+  return {
+    'service.version': installation.serviceVersion,
+    ...(servicePerComponent ? { 'service.namespace': serviceName } : {}),
+    ...Object.fromEntries(extra),
+    ...(instance === undefined
+      ? {}
+      : {
+          'service.instance.id': [instance, component, ...(worker === undefined ? [] : [worker])].join('/'),
+        }),
+    ...(machine === undefined ? {} : { 'host.name': machine }),
+    'gatehouse.component': component,
+    'service.name': servicePerComponent ? serviceOf(serviceName, component) : serviceName,
+  };
+}
+
+/** Every `service.name` that spans of this installation may have. */
+export function serviceNames(serviceName: string): ReadonlySet<string> {
+  return new Set([serviceName, ...COMPONENTS.map(component => serviceOf(serviceName, component))]);
+}
+
+/** The service whose spans are the roots of items and events: what a viewer searches first. */
+export function rootService({
+  serviceName,
+  servicePerComponent,
+}: Pick<Installation, 'serviceName' | 'servicePerComponent'>): string {
+  return servicePerComponent ? serviceOf(serviceName, 'scheduler') : serviceName;
+}
+
+function serviceOf(serviceName: string, component: string): string {
+  return `${serviceName}-${component}`;
+}
+
+/** The resource of each span; spans of one process share one object. Make a new one per request. */
+export function resources(installation: Installation): (span: SpanRecord) => Attributes {
+  const known = new Map<string, Attributes>();
+  return span => {
+    const maker = makerOf(span);
+    const key = `${maker.component}/${maker.worker ?? ''}`;
+    const found = known.get(key) ?? resourceOf(installation, maker);
+    known.set(key, found);
+    return found;
+  };
+}
