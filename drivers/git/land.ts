@@ -57,12 +57,7 @@ export async function land(
   templates: Templates,
   git: ProjectGit,
 ): Promise<ReportOutcome> {
-  const landing: Landing = {
-    change,
-    head: parseObjectId(change.commit),
-    before: parseObjectId(tested.before),
-    commit: parseObjectId(tested.commit),
-  };
+  const landing = landingOf(change, tested);
   const name = parseChangeId(change.id);
   if (name === undefined) return { kind: 'not-merged', text: `${change.id} is not the id of a proposal` };
   const approval = branchRef(templates.approvals.format(name));
@@ -87,6 +82,26 @@ export async function land(
   return { kind: 'not-merged', text: `the code host refused the push: ${pushed.text}` };
 }
 
+/** Changes nothing. @throws HostFailed when the remote cannot be reached. */
+export async function hasLanded(
+  change: ProposedChange,
+  tested: NonNullable<ReportRequest['tested']>,
+  git: ProjectGit,
+): Promise<boolean> {
+  const branch = branchRef(change.branch);
+  const refs = await git.refs();
+  return holds({ branch, tip: refs.get(branch) }, landingOf(change, tested), git);
+}
+
+function landingOf(change: ProposedChange, tested: NonNullable<ReportRequest['tested']>): Landing {
+  return {
+    change,
+    head: parseObjectId(change.commit),
+    before: parseObjectId(tested.before),
+    commit: parseObjectId(tested.commit),
+  };
+}
+
 function placesOf(change: ProposedChange, approval: RefName, refs: Refs): Places {
   const [branch, proposal] = [branchRef(change.branch), parseRefName(change.ref)];
   return {
@@ -101,7 +116,7 @@ function placesOf(change: ProposedChange, approval: RefName, refs: Refs): Places
 
 /** Whether the branch holds the tested commit already. */
 async function holds(
-  { branch, tip }: Places,
+  { branch, tip }: Pick<Places, 'branch' | 'tip'>,
   { before, commit }: Landing,
   git: ProjectGit,
 ): Promise<boolean> {

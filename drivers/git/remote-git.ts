@@ -11,29 +11,55 @@ import type { Remote } from '../../src/git/remote.ts';
 import type { RemoteFailure } from '../../src/git/remote-failure.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import type { RepositoryCache } from '../../src/git/repository-cache.ts';
+import { assertNever } from '../../src/lib/assert-never.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import type { CommitGraph } from './commit-graph.ts';
 import { type CommitText, parseCommitText } from './commit-text.ts';
 import type { Refs } from './ref-view.ts';
 
-/** The remote did not do what was asked of it, for reasons of its own; nothing is known to have changed. */
+/**
+ * The remote did not do what was asked of it, for reasons of its own; nothing is known to have changed. `unsettled`: a push was
+ * sent and may have arrived.
+ */
 export class HostFailed extends Error {
   override readonly name = 'HostFailed';
   readonly fault = 'remote';
   readonly project: ProjectKey;
   readonly reason: FailureReason;
   readonly retryable: boolean;
+  readonly unsettled: boolean;
   constructor(
     project: ProjectKey,
     failure: Pick<RemoteFailure, 'message'> & {
       readonly reason?: FailureReason;
       readonly retryable?: boolean;
     },
+    { unsettled = false } = {},
   ) {
     super(`${project}: ${failure.message}${adviceFor(failure.message)}`);
     this.project = project;
     this.reason = failure.reason ?? 'other';
     this.retryable = failure.retryable ?? true;
+    this.unsettled = unsettled;
+  }
+}
+
+/** False: the host refused the conversation before it took the push. */
+function mayHaveArrived({ reason }: RemoteFailure): boolean {
+  switch (reason) {
+    case 'limited':
+    case 'denied':
+    case 'locked':
+    case 'bad-url':
+    case 'missing-ref':
+      return false;
+    case 'unreachable':
+    case 'timeout':
+    case 'aborted':
+    case 'other':
+      return true;
+    default:
+      return assertNever(reason, 'failure reason');
   }
 }
 
@@ -115,7 +141,8 @@ export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps):
     },
     async push(changes) {
       const outcome = await repository.push(remote, changes);
-      if (outcome.kind === 'remote-failed') throw failed(outcome);
+      if (outcome.kind === 'remote-failed')
+        throw new HostFailed(project, outcome, { unsettled: mayHaveArrived(outcome) });
       if (outcome.kind === 'pushed') return outcome;
       const { rejections } = outcome;
       const [culprit] = rejections.filter(({ nature }) => !isWorthAnotherTry(nature));

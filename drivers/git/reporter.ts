@@ -13,7 +13,7 @@ import type { Secret } from '../../src/lib/secret.ts';
 import { changeText, commitOf } from '../../src/model/change.ts';
 import type { ReportOutcome } from '../../src/model/event.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
-import { land } from './land.ts';
+import { hasLanded, land } from './land.ts';
 import { branchRef, type Templates } from './ref-view.ts';
 import { HostFailed, type NoteResult, type ProjectGit } from './remote-git.ts';
 import { reporterMerges, reporterNotes } from './reporter-config.ts';
@@ -52,6 +52,11 @@ export function createReporter(deps: ReporterDeps): Reporter {
         ? outcome
         : clean({ kind: 'failed', text: `the note was not taken: ${noted.text}` }, deps);
     },
+    async hasLanded({ change, tested }, signal) {
+      signal.throwIfAborted();
+      if (change.kind === 'ref' || tested === undefined) return false;
+      return hasLanded(change, tested, await deps.openGit(change.project));
+    },
   };
 }
 
@@ -80,6 +85,7 @@ function clean(outcome: ReportOutcome, { secrets }: ReporterDeps): ReportOutcome
       return outcome;
     case 'base-moved':
     case 'not-merged':
+    case 'withdrawn':
     case 'failed':
       return { ...outcome, text: redact(outcome.text, secrets) };
     default:

@@ -158,7 +158,14 @@ export interface Reporter {
    *
    * @param mayAct to be asked directly before each change at the host: false when another process may be acting in our
    *   place. Absent: always true.
-   * @throws when the host cannot be reached, or when it may not act: the caller retries with back-off if it still may.
+   * @throws when the host cannot be reached, or when it may not act: the caller retries with back-off if it still may. The
+   *   error has `unsettled: true` when a landing was sent and its outcome is not known.
    */
   report(request: ReportRequest, signal: AbortSignal, mayAct?: () => boolean): Promise<ReportOutcome>;
+  /**
+   * Whether what the request would land is in the branch; changes nothing. No such method: the driver lands nothing.
+   *
+   * @throws when the host cannot be reached.
+   */
+  hasLanded?(request: ReportRequest, signal: AbortSignal): Promise<boolean>;
 }

@@ -262,6 +262,8 @@ export type ReportOutcome =
   | { readonly kind: 'host'; readonly trouble: HostTrouble }
   /** The branch is not where the test began: test again. */
   | { readonly kind: 'base-moved'; readonly text: string }
+  /** Not carried out: the change's project is not in the tenant any more, and what was to land is not in the branch. */
+  | { readonly kind: 'withdrawn'; readonly text: string }
   /** The host will not merge it. */
   | { readonly kind: 'not-merged'; readonly text: string }
   /** A reporter that does not merge failed for good; the item's result stands. */

@@ -24,6 +24,8 @@ export interface HostTrouble {
   readonly text: string;
   /** Of `missing-ref`: what the host did not have. */
   readonly commit?: CommitId;
+  /** Of a landing: it was sent, or may have been, and whether it arrived is not known. */
+  readonly unsettled?: true;
 }
 
 /** What is tried again: bringing commits here to merge them, the same for a build, landing and notes. */

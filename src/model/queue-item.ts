@@ -81,13 +81,16 @@ export type ItemPhase =
       readonly remover?: Remover;
     };
 
+/** `withdrawn`: the right to do it had gone before the host was asked to. */
+export type ReportEnd = 'done' | 'refused' | 'failed' | 'withdrawn';
+
 export interface ReportRecord {
   readonly uuid: Uuid;
   readonly action: ReportAction;
   readonly requestedAt: Nanoseconds;
   readonly done: null | {
     readonly at: Nanoseconds;
-    readonly outcome: 'done' | 'refused' | 'failed';
+    readonly outcome: ReportEnd;
     /** One entry per reporter that was asked. */
     readonly parts: readonly {
       readonly kind: 'HostReport' | 'HostMerge';
@@ -95,9 +98,9 @@ export interface ReportRecord {
       readonly startedAt: Nanoseconds;
       readonly endedAt: Nanoseconds;
       readonly tries: number;
-      readonly outcome: 'done' | 'refused' | 'failed';
-      /** What the host made of it, when it was not done. Absent in records of 0.2. */
-      readonly reason?: 'base-moved' | 'not-merged' | 'failed' | 'host';
+      readonly outcome: ReportEnd;
+      /** Why it was not done. Absent in records of 0.2. */
+      readonly reason?: 'base-moved' | 'not-merged' | 'failed' | 'host' | 'project-removed';
       readonly text?: string;
     }[];
   };

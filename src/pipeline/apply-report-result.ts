@@ -5,13 +5,14 @@
  *   done            leaves (in a dependent pipeline a success that did not merge is a MERGE_FAILURE)
  *   host            stays, and is reported again when the host serves: nothing is known to have changed
  *   base-moved      stays at the head and is tested again, and everything behind it with it
+ *   withdrawn       stays for the moment: departures take it out, for its project is not in the tenant any more
  *   not-merged      leaves with MERGE_FAILURE; those behind are tested again without it
  *   failed          a reporter failed for good; the result stands, and without word of a merge nothing has merged
  */
 import { assertNever } from '../lib/assert-never.ts';
 import { millisecondsBetween } from '../lib/clock.ts';
 import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
-import type { QueueItem, ReportRecord } from '../model/queue-item.ts';
+import type { QueueItem, ReportEnd } from '../model/queue-item.ts';
 import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
 import { ignoreResult } from './ignore-result.ts';
 import { leaveReported, type Reported, withReportDone } from './report-item.ts';
@@ -38,6 +39,11 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
     const queued: QueueItem = { ...told, phase: { phase: 'queued' } };
     draft.put(waitForHost(draft, queued, 'report', trouble, event.uuid));
     draft.departuresDue = true; // while it was being reported nobody asked whether it may stay
+    return;
+  }
+  if (outcome.kind === 'withdrawn') {
+    draft.put({ ...told, phase: { phase: 'queued' } });
+    draft.departuresDue = true;
     return;
   }
   const served = told.hostWait?.doing === 'report' ? withoutWait(draft, told) : told;
@@ -72,7 +78,10 @@ function isSuccess(item: QueueItem): boolean {
   return stage.state === 'complete' && stage.result === 'SUCCESS';
 }
 
-function reportedAs(item: QueueItem, outcome: ReportOutcome): Reported {
+function reportedAs(
+  item: QueueItem,
+  outcome: Exclude<ReportOutcome, { readonly kind: 'withdrawn' }>,
+): Reported {
   const { stage } = item.buildset;
   const result = stage.state === 'complete' ? stage.result : 'ERROR';
   switch (outcome.kind) {
@@ -89,7 +98,7 @@ function reportedAs(item: QueueItem, outcome: ReportOutcome): Reported {
   }
 }
 
-function recorded(outcome: ReportOutcome): NonNullable<ReportRecord['done']>['outcome'] {
+function recorded(outcome: ReportOutcome): ReportEnd {
   switch (outcome.kind) {
     case 'done':
     case 'failed':
@@ -99,6 +108,8 @@ function recorded(outcome: ReportOutcome): NonNullable<ReportRecord['done']>['ou
     case 'base-moved':
     case 'not-merged':
       return 'refused';
+    case 'withdrawn':
+      return 'withdrawn';
     default:
       return assertNever(outcome, 'report outcome');
   }

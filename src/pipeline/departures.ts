@@ -17,7 +17,7 @@
 import type { LeaveCode } from '../model/cause.ts';
 import { type ChangeKey, changeKeyText, changeText, sameRevision } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { hasLandedAnyway } from './host-wait.ts';
+import { hasLandedAnyway, isUnsettled } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
@@ -67,7 +67,11 @@ function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
     const facts = draft.facts(change.key);
     if (facts === undefined) continue;
     const { record, requirements } = facts;
-    if (facts.queue === null) return { reason: 'project-removed', detail: null };
+    if (facts.queue === null) {
+      // Its landing may have arrived: the host says what is so.
+      if (isUnsettled(draft, item)) continue;
+      return { reason: 'project-removed', detail: null };
+    }
     if (hasLandedAnyway(draft, item)) continue;
     if (record.change.kind === 'change') {
       if (record.status === 'abandoned') return { reason: 'abandoned', detail: null };

@@ -70,6 +70,17 @@ export function hasLandedAnyway(draft: TurnDraft, item: QueueItem): boolean {
   );
 }
 
+/** Milliseconds that an item whose project has gone waits for its host to say whether it landed; then it leaves. */
+const LONGEST_QUESTION_MS = 5 * 60_000;
+
+/** A landing of it was sent, or the host says that it has landed, and the host is still to be asked what is so. */
+export function isUnsettled(draft: TurnDraft, item: QueueItem): boolean {
+  const wait = ownWait(item, 'report');
+  if (wait === undefined || millisecondsBetween(wait.since, draft.input.now) > LONGEST_QUESTION_MS)
+    return false;
+  return wait.unsettled === true || hasLandedAnyway(draft, item);
+}
+
 /** The item with its wait begun, or gone on with. */
 export function waitForHost(
   draft: TurnDraft,
@@ -90,7 +101,8 @@ export function waitForHost(
       ? [hostWait]
       : [],
   );
-  const wait = { ...trouble, doing, since: own?.since ?? now };
+  const unsettled = trouble.unsettled === true || own?.unsettled === true;
+  const wait = { ...trouble, doing, since: own?.since ?? now, ...(unsettled ? { unsettled } : {}) };
   // Many that were asked for before anybody knew fail together: that is one failure.
   const noted = own === undefined ? others.find(other => !isDue(other, now)) : undefined;
   const tries = noted?.tries ?? Math.max(own?.tries ?? 0, ...others.map(other => other.tries)) + 1;

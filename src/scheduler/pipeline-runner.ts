@@ -33,6 +33,7 @@ import type { PipelineContext } from './pipeline-context.ts';
 import { oneEvent, pipelineTurn, USUAL_LIMITS } from './pipeline-turn.ts';
 import { processReports, type ReportLoopDeps } from './report-loop.ts';
 import { createPriorityRevision } from './revise-priorities.ts';
+import { layoutInForce } from './right-to-act.ts';
 import { type SettleDeps, settleLostWork } from './settle-lost-work.ts';
 import { blobsOf, storedState } from './stored-state.ts';
 import type { TenantLayout } from './tenant-layout.ts';
@@ -52,11 +53,11 @@ export interface PipelineRunnerDeps extends LoopDeps {
   readonly paths: StorePaths;
   readonly log: Log;
   readonly events: EventQueue<PipelineEvent>;
-  readonly layout: Pick<TenantLayout, 'upToDate' | 'refresh'>;
+  readonly layout: Pick<TenantLayout, 'upToDate' | 'refresh' | 'settled'>;
   /** With the current layout; called once per turn. */
   context(): PipelineContext;
   readonly lostWork: Omit<SettleDeps, 'events'>;
-  readonly reports: ReportLoopDeps;
+  readonly reports: Omit<ReportLoopDeps, 'layout'>;
   readonly share: FairShare;
   readonly metrics: MetricsSink | undefined;
 }
@@ -110,7 +111,7 @@ async function tenure(
   await deps.lostWork.buildRequests.prepare(signal);
   await together(AbortSignal.any([signal, fence.lost]), stop => [
     turning(deps, dirty, held, fence, stop),
-    processReports(deps.reports, fence, stop),
+    processReports({ ...deps.reports, layout: layoutInForce(deps.layout, deps.context) }, fence, stop),
     wakeRegularly(dirty, stop),
   ]);
 }

@@ -24,5 +24,11 @@ export function hostTroubleOf(error: unknown, project: ProjectKey): HostTrouble 
     project,
     reason: REASONS.find(reason => reason === said) ?? 'other',
     text: text.split('\n')[0] ?? '',
+    ...(isUnsettled(error) ? { unsettled: true } : {}),
   };
+}
+
+/** A landing was sent, and its outcome is not known. */
+function isUnsettled(error: unknown): boolean {
+  return error instanceof Error && 'unsettled' in error && error.unsettled === true;
 }

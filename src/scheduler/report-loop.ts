@@ -5,7 +5,7 @@
  * The deed comes after the intent and before the answer, so a crash between them makes it happen again: drivers ask the
  * host first and find it done. No pipeline waits inside a turn for a host.
  *
- * Directly before each deed the right to do it is proved by a write under the fence, and the driver asks once more directly
+ * Directly before each deed the right to do it is proved by a write under the fence and the layout in force, and the driver asks once more directly
  * before each push: a process that was stopped in between, for however long, does nothing when it goes on.
  *
  * A host that does not serve us:
@@ -20,10 +20,10 @@ import type { IdMaker } from '../lib/ids.ts';
 import { createLanes } from '../lib/lanes.ts';
 import { pause } from '../lib/pause.ts';
 import { createDirty } from '../lib/signal.ts';
+import type { Change } from '../model/change.ts';
 import { reportIntentCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { ReportIntent } from '../model/report-intent.ts';
-import { connected } from '../store/connection.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { Fence } from '../store/fence.ts';
 import { listOutbox, type OutboxEntry } from '../store/outbox.ts';
@@ -33,6 +33,7 @@ import { wakeUps } from '../store/wake-ups.ts';
 import { reportLogFacts } from '../tracing/log-facts.ts';
 import { createLaterReports } from './later-reports.ts';
 import { carryOut, type Deed, type DeedDeps, NotAllowedToAct } from './report-deed.ts';
+import { type LayoutInForce, proveRight } from './right-to-act.ts';
 
 export interface ReportLoopDeps extends Omit<DeedDeps, 'prove' | 'mayAct'> {
   readonly ids: IdMaker;
@@ -42,6 +43,7 @@ export interface ReportLoopDeps extends Omit<DeedDeps, 'prove' | 'mayAct'> {
   readonly events: EventQueue<PipelineEvent>;
   /** Where intents go that nobody can read. */
   readonly quarantine: Quarantine;
+  readonly layout: LayoutInForce;
 }
 
 /** Words that a host has not taken for so long are not said any more. */
@@ -56,10 +58,7 @@ const SLACK_MS = 20;
 export async function processReports(deps: ReportLoopDeps, fence: Fence, signal: AbortSignal): Promise<void> {
   const right = {
     mayAct: () => fence.held,
-    async prove() {
-      await connected(deps.store, signal);
-      await fence.commit([], deps.ids.uuid());
-    },
+    prove: (change: Change) => proveRight(change, deps, fence, signal),
   };
   const lanes = createLanes(AT_ONCE);
   const stop = AbortSignal.any([signal, lanes.failed]);

@@ -5,14 +5,16 @@
  *     layout.onAdopt(config => …);           // start and poke pipelines
  *     await layout.refresh();                // the stored one, if there is one that can be followed
  *     await layout.upToDate();               // before a turn: every change this session has heard of is taken in
+ *     await layout.settled(project);         // before a deed: it is not about to be replaced by that of a new tenant file
  *
  * A layout is built here from the files the record names; no merger is asked. A record that this process cannot read (written
  * by a newer version) makes `upToDate` throw, so that the tenant's pipelines are left to upgraded schedulers.
  */
 import type { Log } from '../lib/log.ts';
+import { pause } from '../lib/pause.ts';
 import { layoutSummaryCodec } from '../model/codec/records.ts';
-import type { LayoutSummary } from '../model/layout.ts';
-import type { TenantName } from '../model/project.ts';
+import type { LayoutSummary, Tenant } from '../model/layout.ts';
+import type { ProjectKey } from '../model/project.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store, StoredNode } from '../store/port.ts';
 import { readNow } from '../store/read-now.ts';
@@ -21,7 +23,8 @@ import { readConfigs } from './config-cache.ts';
 import { type ConfigDeps, layoutFrom, type TenantConfig } from './tenant-config.ts';
 
 export interface TenantLayoutDeps extends ConfigDeps {
-  readonly tenant: { readonly name: TenantName };
+  /** As this process's tenant file has it. */
+  readonly tenant: Pick<Tenant, 'name' | 'projects'>;
   readonly store: Store;
   readonly paths: StorePaths;
   readonly log: Log;
@@ -35,6 +38,11 @@ export interface TenantLayout extends Disposable {
    * @throws what kept the newest record from being adopted.
    */
   upToDate(): Promise<void>;
+  /**
+   * After a restart with a tenant file that does not name the project any more: resolves when the tenant's holder has said what
+   * holds now, or has had its time to. Otherwise at once.
+   */
+  settled(project: ProjectKey): Promise<void>;
   /** Reads the record again. Failures show in `upToDate`. */
   refresh(): Promise<void>;
   /** What this process has just committed itself. */
@@ -43,6 +51,9 @@ export interface TenantLayout extends Disposable {
   onAdopt(listener: (config: TenantConfig) => void): void;
 }
 
+/** Milliseconds a holder of the tenant has, after our start, to make the layout of its tenant file current. */
+const RENEWAL_LIMIT = 30_000;
+
 export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
   const { store, paths, log, tenant } = deps;
   const path = paths.tenant(tenant.name).layout;
@@ -50,10 +61,15 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
   let current: TenantConfig | undefined;
   let failure: { readonly error: unknown } | undefined;
   let pending: Promise<void> = Promise.resolve();
+  const disposed = new AbortController();
+  const renewed = Promise.withResolvers<void>();
+  void pause(RENEWAL_LIMIT, disposed.signal).then(renewed.resolve);
+  const own = new Set(tenant.projects.map(each => each.project));
 
   function adopt(next: TenantConfig): void {
     failure = undefined;
     if (current !== undefined && next.node <= current.node) return;
+    if (current !== undefined) renewed.resolve();
     current = next;
     for (const listener of listeners) listener(next);
   }
@@ -124,12 +140,19 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
       if (failure !== undefined) await refresh();
       if (failure !== undefined) throw failure.error;
     },
+    settled: async project => {
+      if (!own.has(project)) await renewed.promise;
+    },
     refresh,
-    adopt,
+    adopt(next) {
+      adopt(next);
+      renewed.resolve();
+    },
     onAdopt: listener => void listeners.push(listener),
     [Symbol.dispose]() {
       watch[Symbol.dispose]();
       copy[Symbol.dispose]();
+      disposed.abort();
     },
   };
 }

@@ -1,11 +1,9 @@
 /** `Report` (intent → done) → `HostReport`, `HostMerge`: what was said to the code hosts and what they answered. */
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
-import type { QueueItem, ReportRecord } from '../../model/queue-item.ts';
+import type { QueueItem, ReportEnd, ReportRecord } from '../../model/queue-item.ts';
 import type { ItemContext } from './item-context.ts';
 import { type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent } from './step-spans.ts';
-
-type Outcome = 'done' | 'refused' | 'failed';
 
 /** @param other another version of the item: reports that are the same object in both are left out. */
 export function planReports(context: ItemContext, other: QueueItem | undefined): readonly SpanPlan[] {
@@ -67,7 +65,7 @@ function planParts(context: ItemContext, parent: ParentSpan, report: ReportRecor
   }));
 }
 
-function resultOfReport(outcome: Outcome | undefined): string {
+function resultOfReport(outcome: ReportEnd | undefined): string {
   switch (outcome) {
     case 'done':
       return 'SUCCESS';
@@ -75,6 +73,7 @@ function resultOfReport(outcome: Outcome | undefined): string {
       return 'FAILURE';
     case 'failed':
       return 'ERROR';
+    case 'withdrawn':
     case undefined:
       return 'CANCELED';
   }

@@ -3,6 +3,7 @@ import type {
   DriverMemory,
   NewConnectionEvent,
   ProcessedEvent,
+  Reporter,
   ReportRequest,
 } from '../../../src/driver/connection.ts';
 import { parseObjectId } from '../../../src/git/object-id.ts';
@@ -30,6 +31,7 @@ export interface Gate {
   /** What a merger makes of the changes, in order, on the present tip. */
   merge(...keys: readonly ChangeKey[]): Promise<Tested>;
   report(key: ChangeKey, config: Json, about?: Partial<ReportRequest>): Promise<ReportOutcome>;
+  hasLanded(key: ChangeKey, config: Json, about: Partial<ReportRequest>): Promise<boolean>;
 }
 
 export type Tested = NonNullable<ReportRequest['tested']>;
@@ -133,24 +135,33 @@ export function createGate(host: CodeHost): Gate {
       const before = parseCommitId(base);
       return { base: before, before, commit: parseCommitId(outcome.links.at(-1)?.commit ?? base) };
     },
-    async report(key, config, about = {}) {
-      const action: ReportAction = 'success';
-      const request: ReportRequest = {
-        action,
-        config,
-        change: record(key).change,
-        tenant: 'acme',
-        pipeline: 'gate',
-        item: '4f0c0000000000000000000000000001',
-        message:
-          'Build succeeded (gate).\nhttp://gate.example.org/t/acme/item/4f0c\n\n- unit : SUCCESS in 4s',
-        result: 'SUCCESS',
-        url: 'http://gate.example.org/t/acme/item/4f0c',
-        ...about,
-      };
-      const { reporter } = host.connection;
-      if (reporter === undefined) throw new Error('the connection has no reporter');
-      return reporter.report(request, signal);
+    report: async (key, config, about = {}) => reporter().report(requestOf(key, config, about), signal),
+    async hasLanded(key, config, about) {
+      const landed = await reporter().hasLanded?.(requestOf(key, config, about), signal);
+      if (landed === undefined) throw new Error('the driver lands changes and cannot say whether it has');
+      return landed;
     },
   };
+
+  function requestOf(key: ChangeKey, config: Json, about: Partial<ReportRequest>): ReportRequest {
+    const action: ReportAction = 'success';
+    return {
+      action,
+      config,
+      change: record(key).change,
+      tenant: 'acme',
+      pipeline: 'gate',
+      item: '4f0c0000000000000000000000000001',
+      message: 'Build succeeded (gate).\nhttp://gate.example.org/t/acme/item/4f0c\n\n- unit : SUCCESS in 4s',
+      result: 'SUCCESS',
+      url: 'http://gate.example.org/t/acme/item/4f0c',
+      ...about,
+    };
+  }
+
+  function reporter(): Reporter {
+    const { reporter } = host.connection;
+    if (reporter === undefined) throw new Error('the connection has no reporter');
+    return reporter;
+  }
 }

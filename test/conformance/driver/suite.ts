@@ -246,6 +246,17 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         expect(await host.tip(host.projects[0])).toBe(tip);
       });
 
+      test('and says whether it has, without doing anything', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        const tested = await gate.merge(login.key);
+        expect(await gate.hasLanded(login.key, reporter('merge'), { tested })).toBe(false);
+        expect(await host.tip(host.projects[0])).toBe(tested.before);
+        await gate.report(login.key, reporter('merge'), { tested });
+        await host.push({ 'later.txt': 'somebody went on\n' });
+        expect(await gate.hasLanded(login.key, reporter('merge'), { tested })).toBe(true);
+      });
+
       test('not when the branch has moved', async () => {
         const login = await host.propose({ topic: 'login' });
         await gate.settle();

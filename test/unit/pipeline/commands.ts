@@ -10,12 +10,13 @@
  *     changes app A B C                      open and approved
  *     unready A / ready A / needs C B A / config-error A / missing-states A
  *     remove app                             the tenant loses the project
+ *     pass 30                                so many seconds go by
  *     approve A B [in check]                 ready, one enqueue event each, a turn each
  *     enqueue A [in check]                   the event alone
  *     update A / withdraw A / abandon A / patchset A / merged-elsewhere A
  *     merges / merge A ok|conflict|failed|broken
  *     start A unit / failing A unit / build A unit FAILURE / release A|* <pattern> / late A unit SUCCESS
- *     reports / report A [base-moved|not-merged|failed|done] / push app
+ *     reports / report A [base-moved|not-merged|failed|done|withdrawn|unsettled] / push app
  *     dequeue A / turn
  */
 
@@ -87,6 +88,9 @@ export class Script {
         return true;
       case 'remove':
         world.removed.add(first);
+        return true;
+      case 'pass':
+        world.pass(Number(first) * 1000);
         return true;
       case 'config-error':
         world.freezeAs(first, {
@@ -316,6 +320,18 @@ function reportOutcome(how: string): ReportOutcome | undefined {
     case 'not-merged':
     case 'failed':
       return { kind: how, text: `the host says ${how}` };
+    case 'withdrawn':
+      return { kind: how, text: 'the project is gone' };
+    case 'unsettled':
+      return {
+        kind: 'host',
+        trouble: {
+          project: projectKey({ connection: 'local', name: 'app' }),
+          reason: 'timeout',
+          text: 'no answer',
+          unsettled: true,
+        },
+      };
     default:
       throw new Error(`no such report outcome: ${how}`);
   }

@@ -137,7 +137,7 @@ async function open(stand: Stand, share = createFairShare()) {
     },
     duty: stand.duty,
     share,
-    layout: { upToDate: async () => {}, refresh: async () => {} },
+    layout: { upToDate: async () => {}, refresh: async () => {}, settled: async () => {} },
   });
   const stop = new AbortController();
   const loop = runner.run(stop.signal);

@@ -6,9 +6,11 @@ import type { ReportOutcome } from '../../../src/model/event.ts';
 import type { ReportIntent } from '../../../src/model/report-intent.ts';
 import { carryOut, NotAllowedToAct } from '../../../src/scheduler/report-deed.ts';
 import { processReports } from '../../../src/scheduler/report-loop.ts';
+import type { LayoutInForce, ProjectStanding } from '../../../src/scheduler/right-to-act.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
 import { listOutbox, outboxOperation } from '../../../src/store/outbox.ts';
+import { check } from '../../../src/store/port.ts';
 import { createQuarantine } from '../../../src/store/quarantine.ts';
 import { itemStory, proposedChange } from '../../fake/queue-item.ts';
 import { eventually, openStand, type Stand } from './stand.ts';
@@ -47,6 +49,11 @@ function intent(stand: Stand, parts: ReportIntent['parts']): ReportIntent {
   };
 }
 
+const HELD: LayoutInForce = {
+  look: async () => ({ standing: 'held', check: check('/') }),
+  refresh: async () => {},
+};
+
 function deps(stand: Stand, connection: Connection, mayAct = () => true) {
   return {
     clock: stand.clock,
@@ -54,7 +61,8 @@ function deps(stand: Stand, connection: Connection, mayAct = () => true) {
     log: stand.log,
     connections: new Map([['local', connection]]),
     mayAct,
-    prove: async () => {},
+    prove: async (): Promise<ProjectStanding> => 'held',
+    layout: HELD,
     quarantine: createQuarantine({ ...stand, path: '/quarantine' }),
   };
 }
@@ -125,6 +133,67 @@ describe('a report', () => {
     );
     expect(result?.parts[0]).toMatchObject({ outcome: 'failed', text: 'connection local cannot report' });
   });
+});
+
+describe('a report about a project that is not in the tenant any more', () => {
+  /** The host of a connection that must not be asked to do anything. */
+  function connectionWhere(landed: () => boolean) {
+    const reporter: Reporter = {
+      report: () => expect.unreachable('the host was asked to act'),
+      hasLanded: async () => landed(),
+    };
+    return { name: 'local', reporter } as unknown as Connection;
+  }
+  const carriedOut = (stand: Stand, connection: Connection, parts: ReportIntent['parts']) =>
+    carryOut(
+      intent(stand, parts),
+      { ...deps(stand, connection), prove: async () => 'removed' },
+      AbortSignal.timeout(5000),
+    );
+
+  test('lands nothing and says nothing', async () => {
+    await using stand = openStand();
+    const connection = connectionWhere(() => false);
+    for (const parts of [[part(true), part(false)], [part(false)]]) {
+      const deed = await carriedOut(stand, connection, parts);
+      expect(deed.outcome.kind).toBe('withdrawn');
+      expect(deed.parts).toMatchObject([{ outcome: 'withdrawn', reason: 'project-removed' }]);
+    }
+  });
+
+  test('is done when an earlier try has landed the change, and says nothing of it there', async () => {
+    await using stand = openStand();
+    const deed = await carriedOut(
+      stand,
+      connectionWhere(() => true),
+      [part(true), part(false)],
+    );
+    expect(deed.outcome).toEqual({ kind: 'done', merged: true });
+    expect(deed.parts.map(each => [each.kind, each.outcome])).toEqual([
+      ['HostMerge', 'done'],
+      ['HostReport', 'withdrawn'],
+    ]);
+  });
+
+  test('is not settled while the host does not say what became of it', async () => {
+    await using stand = openStand();
+    const connection = connectionWhere(() => {
+      throw away();
+    });
+    const deed = await carriedOut(stand, connection, [part(true)]);
+    expect(deed.outcome).toMatchObject({ kind: 'host', trouble: { reason: 'limited', unsettled: true } });
+  });
+});
+
+test('a push that may have arrived is not settled, whatever the later tries meet', async () => {
+  await using stand = openStand();
+  const { connection } = connectionAnswering(Object.assign(new Error('cut'), { unsettled: true }), away());
+  const deed = await carryOut(
+    intent(stand, [part(true)]),
+    deps(stand, connection),
+    AbortSignal.timeout(5000),
+  );
+  expect(deed.outcome).toMatchObject({ kind: 'host', trouble: { reason: 'limited', unsettled: true } });
 });
 
 test('a report that waits for its host holds up those of its own item, and no other', async () => {
