@@ -134,3 +134,25 @@ export function resetText(cause: ResetCause): string {
   };
   return texts[cause.code];
 }
+
+/** As short as a badge: the culprit and what it did, e.g. `acme/app master/login,3f2a91c0 cannot be merged`. */
+export function briefResetText(cause: ResetCause): string {
+  const { culprit } = cause;
+  if (culprit === null) return resetText(cause);
+  const who = culpritText(culprit);
+  // A culprit with a job, or one that left, comes with its verb.
+  if (culprit.job !== undefined || culprit.left !== undefined) return who;
+  const verbs: { readonly [code in ResetCode]: string } = {
+    'item-ahead-failed': 'failed',
+    'item-ahead-conflict': 'cannot be merged',
+    'item-ahead-misconfigured': 'has an invalid configuration',
+    'item-ahead-not-merged': 'was not merged by the host',
+    'item-ahead-left': 'is gone',
+    'item-ahead-changed': 'was moved ahead',
+    'queue-changed': 'was moved to another queue',
+    'needed-change-failing': 'is failing',
+    'base-moved': 'landed',
+    'merger-failed': 'could not be merged',
+  };
+  return `${who} ${verbs[cause.code]}`;
+}

@@ -5,7 +5,7 @@
 import { toMilliseconds } from '../lib/clock.ts';
 import { type Build, resultOf } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
-import { culpritText, leaveText, type ResetCause, removalText, resetText } from '../model/cause.ts';
+import { briefResetText, culpritText, leaveText, removalText, resetText } from '../model/cause.ts';
 import { type Change, changeText } from '../model/change.ts';
 import type { JobNode } from '../model/job.ts';
 import { projectIdOf } from '../model/project.ts';
@@ -91,16 +91,11 @@ export function resetsOf(item: QueueItem) {
         code: cause.code,
         number: buildset.number,
         text: resetText(cause),
-        brief: briefly(cause),
+        brief: briefResetText(cause),
         lostMs: lost,
       },
     ];
   });
-}
-
-/** As short as a badge: the culprit where there is one. */
-function briefly(cause: ResetCause): string {
-  return cause.culprit === null ? resetText(cause) : culpritText(cause.culprit);
 }
 
 function jobsOf(item: QueueItem, expected: ReadonlyMap<string, number>) {

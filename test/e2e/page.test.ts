@@ -118,6 +118,24 @@ describeOnChromium('the page', executablePath => {
     );
   });
 
+  test('says what is the matter with the code host an item waits for', async () => {
+    const [head, ...behind] = gateItems();
+    const [{ project }] = head!.changes;
+    const hostWait = { project, doing: 'report', reason: 'limited', text: 'answers 403', tries: 3 } as const;
+    const waiting: QueueItem = {
+      ...head!,
+      timeline: [...head!.timeline, { state: 'host', since: at(305), subject: 'local' }],
+      hostWait: { ...hostWait, since: at(300), retryAt: at(320) },
+    };
+    web.change(sampleSnapshot({ gate: [waiting, ...behind], check: checkItems() }));
+    await page.goto(web.url);
+    const notice = 'the code host of acme/lib is in trouble, 3 tries so far: answers 403';
+    expect(await card('retry-budget').locator('.trouble').innerText()).toContain(notice);
+    expect(await card('retry-budget').locator('.chip').innerText()).toMatch(/^waiting for the code host/);
+    await card('retry-budget').locator('a.title').click();
+    await page.locator('main .trouble', { hasText: notice }).waitFor();
+  });
+
   test('follows what happens without being loaded again', async () => {
     await page.goto(web.url);
     await card('retry-budget').waitFor();

@@ -51,7 +51,8 @@ function waitLines(
 ): readonly string[] {
   if (hostWait !== null && left === null) {
     const since = durationText(Math.max(0, now - hostWait.since));
-    const text = `the code host of ${hostWait.project} is in trouble since ${since}, ${hostWait.tries} tries: ${hostWait.text}`;
+    const tries = hostWait.tries === 1 ? 'one try' : `${hostWait.tries} tries`;
+    const text = `the code host of ${hostWait.project} is in trouble for ${since}, ${tries}: ${hostWait.text}`;
     return wrapWords(printable(text), `${indent}! `, width).map(line => paint(line, 'red'));
   }
   const word = WAITS[state.name];

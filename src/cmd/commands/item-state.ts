@@ -19,7 +19,7 @@ const WORDS: { readonly [state: string]: string } = {
   running: 'running',
   'change-ahead': 'done, waits',
   'needed-change': 'held back',
-  host: 'code host is ill',
+  host: 'host trouble',
   dependency: 'holds a place',
   reporting: 'reporting',
 };

@@ -47,6 +47,7 @@ export function itemCard(item) {
         element('span', { class: 'owner' }, externalLink(item.traceUrl, 'trace')),
       ),
       stateLine(item),
+      item.hostWait !== null && hostNotice(item.hostWait),
       item.resets.length > 0 && resetBadge(item),
       jobList(item),
     ),
@@ -59,6 +60,7 @@ export function itemSummary(item) {
     'article',
     { class: `card ${item.failing.length > 0 ? 'is-failing' : ''}` },
     item.left === null && stateLine(item),
+    item.left === null && item.hostWait !== null && hostNotice(item.hostWait),
     jobList(item),
   );
 }
@@ -87,6 +89,16 @@ function stateLine(item) {
     ),
     subject !== null && element('span', { class: 'subject' }, subject),
     item.failing.map(reason => element('span', { class: 'chip is-bad' }, `failing: ${reason}`)),
+  );
+}
+
+function hostNotice({ project, text, since, tries }) {
+  const count = tries === 1 ? 'one try' : `${tries} tries`;
+  return element(
+    'p',
+    { class: 'trouble', title: `in trouble since ${clock(since)}` },
+    element('span', { 'aria-hidden': 'true' }, '!'),
+    element('span', {}, `the code host of ${project} is in trouble, ${count} so far: ${text}`),
   );
 }
 

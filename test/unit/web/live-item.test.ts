@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { ConfigError } from '../../../src/model/config-error.ts';
+import { projectIdOf } from '../../../src/model/project.ts';
 import { failingReasons } from '../../../src/web/failing-reasons.ts';
 import { finishedItem, liveItem } from '../../../src/web/live-item.ts';
 import { waitingStatus } from '../../../src/web/waiting-status.ts';
@@ -140,9 +141,9 @@ describe('what is known against an item', () => {
         ...item,
         buildset: { ...item.buildset, conflict: { change, project, files, with: 'local/x#1' as typeof key } },
       });
-    const rest = `conflicts with local/x#1 in ${project}: a, b, c, d, e and 2 more files`;
+    const rest = `conflicts with x 1 in ${projectIdOf(project).name}: a, b, c, d, e and 2 more files`;
     expect(reasonsWith(key)).toEqual([`it has a merge conflict: it ${rest}`]);
-    expect(reasonsWith('local/x#2' as typeof key)).toEqual([`it has a merge conflict: local/x#2 ${rest}`]);
+    expect(reasonsWith('local/x#2' as typeof key)).toEqual([`it has a merge conflict: x 2 ${rest}`]);
   });
 
   test('when it cannot be merged, is misconfigured, or needs a failing change', () => {
@@ -163,7 +164,7 @@ describe('what is known against an item', () => {
     };
     expect(failingReasons({ ...item, buildset })).toEqual([
       'a needed change is failing',
-      `it has a merge conflict: it conflicts with the branch or a change ahead in ${change.project}: a`,
+      `it has a merge conflict: it conflicts with the branch or a change ahead in ${projectIdOf(change.project).name}: a`,
       'it has an invalid configuration',
     ]);
     expect(
