@@ -5,7 +5,7 @@ import { classicLayout, layoutWith } from '../scenario/layouts.ts';
 import { TENANT } from '../scenario/site.ts';
 import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
-import { byTrace, kindOf, linked, relationsOf } from './spans-by.ts';
+import { byTrace, kindOf, kindsBelow, linked, relationsOf } from './spans-by.ts';
 
 const ANOTHER = 'tenant-two';
 
@@ -13,11 +13,6 @@ function rootsOf(world: World, kind: string, isWanted: (span: SinkSpan) => boole
   return world.sink.spans.filter(
     span => kindOf(span) === kind && span.parentSpanId === null && isWanted(span),
   );
-}
-
-function childrenOf({ sink }: World, root: SinkSpan | undefined): readonly string[] {
-  const trace = byTrace(sink.spans).get(root?.traceId ?? '') ?? [];
-  return trace.filter(span => span.parentSpanId === root?.spanId).map(kindOf);
 }
 
 story(
@@ -44,7 +39,12 @@ story(
       'gatehouse.outcome': 'forwarded',
       'gatehouse.tenants': [TENANT, ANOTHER],
     });
-    expect(childrenOf(world, event)).toEqual(['EventReceive', 'EventQueued', 'EventProcess', 'EventForward']);
+    expect(kindsBelow(event, world.sink.spans)).toEqual([
+      'EventReceive',
+      'EventQueued',
+      'EventProcess',
+      'EventForward',
+    ]);
     const asked = (byTrace(spans).get(event?.traceId ?? '') ?? []).filter(
       span => kindOf(span) === 'HostQuery',
     );

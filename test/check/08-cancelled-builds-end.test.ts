@@ -13,7 +13,7 @@ import { classicLayout } from '../scenario/layouts.ts';
 import { TENANT } from '../scenario/site.ts';
 import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
-import { kindOf, linked } from './spans-by.ts';
+import { kindOf, kindsBelow, linked } from './spans-by.ts';
 
 const layout = classicLayout({ check: true, gate: { more: ['supercedes: check'] } });
 
@@ -134,11 +134,7 @@ async function causesOf(world: World): Promise<void> {
     'gatehouse.by': 'command line',
     'gatehouse.reason': 'dequeued-by-hand',
   });
-  expect(spans.filter(span => span.parentSpanId === dequeue?.spanId).map(kindOf)).toEqual([
-    'EventReceive',
-    'EventQueued',
-    'EventProcess',
-  ]);
+  expect(kindsBelow(dequeue, spans)).toEqual(['EventReceive', 'EventQueued', 'EventProcess']);
   const [superseded] = roots('InternalEvent', 'superseded');
   expect(superseded?.attributes['gatehouse.pipeline']).toBe('check');
   expect(linked(superseded, 'caused_by', spans)?.attributes).toMatchObject({

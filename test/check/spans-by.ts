@@ -11,6 +11,14 @@ export function kindOf(span: CheckedSpan): string {
   return String(span.attributes['gatehouse.span']);
 }
 
+/** Kinds of the spans right below one, in order of time: they arrive by who made them. */
+export function kindsBelow(span: CheckedSpan | undefined, spans: readonly CheckedSpan[]): readonly string[] {
+  return spans
+    .filter(each => each.traceId === span?.traceId && each.parentSpanId === span.spanId)
+    .toSorted((a, b) => Number(a.start - b.start) || Number(a.end - b.end))
+    .map(kindOf);
+}
+
 /** The last link of each relation. */
 export function relationsOf({ links }: CheckedSpan): ReadonlyMap<unknown, CheckedSpan['links'][number]> {
   return new Map(links.map(link => [link.attributes['gatehouse.link.relation'], link]));
