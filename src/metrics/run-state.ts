@@ -23,6 +23,7 @@ export function runState(state: StretchState): RunState {
     case 'dependency':
     case 'host':
     case 'scheduler':
+    case 'executor-lost':
       return 'pending';
     default:
       return assertNever(state, 'item state');

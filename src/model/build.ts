@@ -46,8 +46,8 @@ export const WORKER_ENDS_PER_JOB: { readonly [end in WorkerEnd]: number } = {
 
 interface WorkedUntil {
   /**
-   * No executor can have worked on it after this time, although the scheduler learned only at `at` that it had ended: its result lay unread
-   * when it was cancelled. Absent: `at`, or what the execution of a completed one says.
+   * No executor is known to have worked on it after this time, although the scheduler learned only at `at` that it had ended: its result lay
+   * unread when it was cancelled, or its executor vanished and was last heard of then. Absent: `at`, or what the execution of a completed one says.
    */
   readonly workedUntil?: Nanoseconds;
 }
@@ -156,6 +156,15 @@ export function endOfBuild({ state, requestedAt }: Build): Nanoseconds | null {
       return end === requestedAt ? earlierOf(addMilliseconds(end, SHORTEST_MS), state.at) : end;
     }
   }
+}
+
+/** Its executor had vanished, and no scheduler knew yet; null: no such time. */
+export function unnoticedLoss(
+  build: Build,
+): { readonly start: Nanoseconds; readonly end: Nanoseconds } | null {
+  const { state } = build;
+  if (state.state !== 'completed' || state.workedUntil === undefined) return null;
+  return { start: endOfBuild(build) ?? state.at, end: state.at };
 }
 
 export function isOpen(build: Build): boolean {

@@ -189,6 +189,8 @@ export type PipelineEvent =
       readonly detail?: string;
       /** With RETRY: the executor ended before the build did. Absent in events of 0.3. */
       readonly workerEnd?: WorkerEnd;
+      /** Its executor vanished, and this is when it was last heard of, by its own clock. Absent: not known. */
+      readonly lastSign?: Nanoseconds;
       /** With RETRY: the code host did not give what the build takes. Absent in events of 0.3. */
       readonly trouble?: HostTrouble;
       /** Whose it was, so that its spans can be made although its item has left by now. Absent in events of 0.2. */

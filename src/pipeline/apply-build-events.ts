@@ -107,12 +107,19 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
 }
 
 function endedBy(draft: TurnDraft, event: Result, started: Extract<BuildState, { state: 'started' }> | null) {
+  const { lastSign } = event;
+  // That it failed was its executor's word.
+  const known = started?.failingSince;
+  const worked = lastSign === undefined || known === undefined ? lastSign : laterOf(lastSign, known);
   return {
     state: 'completed',
     startedAt: started?.at ?? null,
     at: draft.input.now,
     worker: event.worker ?? started?.worker ?? null,
     execution: event.execution,
+    ...(worked === undefined || started === null
+      ? {}
+      : { workedUntil: within(worked, started.at, draft.input.now) }),
   } as const;
 }
 

@@ -14,6 +14,7 @@ import type { EventQueue } from '../store/event-queue.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, type Store, StoreError } from '../store/port.ts';
 import type { Abandoned, RequestQueue, StoredRequest } from '../store/request-queue.ts';
+import { lastSign } from '../store/signs-of-life.ts';
 import { buildLogFacts, mergerRequestLogFacts } from '../tracing/log-facts.ts';
 import { buildSpanOf } from '../tracing/span-ids.ts';
 import { type PassDeps, recordPass } from './pass-recorder.ts';
@@ -24,7 +25,7 @@ export interface LostWorkersDeps extends PassDeps {
   readonly log: Log;
   /** When this scheduler began to look: who vanished with a build taken before that may have gone down together with everything. */
   readonly since: Nanoseconds;
-  readonly paths: Pick<StorePaths, 'spanOutbox' | 'tenant'>;
+  readonly paths: Pick<StorePaths, 'sign' | 'spanOutbox' | 'tenant'>;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
@@ -36,7 +37,7 @@ export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
     await settle(mergeOperations(abandoned, deps), 'merge', abandoned, deps);
   }
   for (const abandoned of await deps.buildRequests.abandoned()) {
-    const result = abandoned.kind === 'lost-worker' ? lostResult(abandoned.request, deps) : [];
+    const result = abandoned.kind === 'lost-worker' ? await lostResult(abandoned.request, deps) : [];
     await settle([...deps.buildRequests.discard(abandoned), ...result], 'build', abandoned, deps);
   }
 }
@@ -71,8 +72,12 @@ function isOutage({ state }: StoredRequest<unknown>, { since }: LostWorkersDeps)
   return state.kind === 'taken' && laterOf(state.at, since) === since;
 }
 
-function lostResult(stored: StoredRequest<BuildRequest>, deps: LostWorkersDeps): readonly Operation[] {
+async function lostResult(
+  stored: StoredRequest<BuildRequest>,
+  deps: LostWorkersDeps,
+): Promise<readonly Operation[]> {
   const request = stored.value;
+  const sign = await signOfWorker(stored, deps);
   return deps.pipelineQueue(request.tenant, request.pipeline).put({
     kind: 'build-result',
     uuid: derivedUuid(request.uuid, 'lost-worker'),
@@ -85,7 +90,18 @@ function lostResult(stored: StoredRequest<BuildRequest>, deps: LostWorkersDeps):
     execution: null,
     detail: 'its executor is gone',
     workerEnd: isOutage(stored, deps) ? 'outage' : 'lost',
+    ...(sign === undefined ? {} : { lastSign: sign }),
   });
+}
+
+/** When the worker was last heard of: at the latest when it took the request. */
+async function signOfWorker(
+  { state }: StoredRequest<unknown>,
+  { store, paths }: LostWorkersDeps,
+): Promise<Nanoseconds | undefined> {
+  if (state.kind !== 'taken' || state.session === undefined) return undefined;
+  const sign = await lastSign(store, paths.sign(state.session));
+  return laterOf(state.at, sign ?? state.at);
 }
 
 async function settle(

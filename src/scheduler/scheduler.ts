@@ -60,6 +60,7 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
     paths.historyOutbox,
     paths.landings,
     paths.blobs,
+    paths.signs,
     paths.tenants,
   ])
     await ensureNode(store, path);

@@ -1,7 +1,7 @@
 /**
  * Background care, by one scheduler at a time: workers that vanished are settled as soon as their claims go; every few minutes
- * what nobody needs any more is removed (old delivery ids, closed changes, unused job graphs, cancels that came too late, what
- * dead pipelines and tenants left).
+ * what nobody needs any more is removed (old delivery ids, closed changes, unused job graphs, cancels that came too late, old
+ * signs of life, what dead pipelines and tenants left).
  *
  * What is in use is read from the store, never taken from this process's pipelines: others hold pipelines too. All that is
  * removed is removed under the sweeper's fence and with the version that was seen unused.
@@ -11,6 +11,7 @@ import { pause } from '../lib/pause.ts';
 import type { Fence } from '../store/fence.ts';
 import { type Operation, StoreError } from '../store/port.ts';
 import { sweepSeen } from '../store/seen.ts';
+import { outdatedSigns } from '../store/signs-of-life.ts';
 import { splitOperations } from '../store/split-operations.ts';
 import { wakeUps } from '../store/wake-ups.ts';
 import { outdatedLandings } from './landings.ts';
@@ -126,6 +127,9 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
       const stale = [mergeRequests, buildRequests].map(requests => requests.staleCancels());
       return removeAll((await Promise.all(stale)).flat().map(operation => [operation]));
     });
+    await pass.part('Sweep', 'signs-of-life', async () =>
+      removeAll((await outdatedSigns(store, paths.signs, now)).map(operation => [operation])),
+    );
     await pass.part('Sweep', 'leftovers', async () => removeAll(await deadLeftovers(shared, holdings)));
     const rows = pass.rows();
     if (rows.length > 0) await fence.commit(rows, ids.uuid());

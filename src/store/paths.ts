@@ -62,6 +62,10 @@ export function storePaths(root = '/gatehouse') {
       lastOperation: `${root}/sweeper/lastOp`,
     },
 
+    /** When processes at work were last heard of; see signs-of-life.ts. */
+    signs: `${root}/alive`,
+    sign: (session: string) => `${root}/alive/${nodeName(session)}`,
+
     blobs: `${root}/blobs`,
     /** @param sha256 64 hex digits of the content. */
     blob: (sha256: string) => `${root}/blobs/${sha256}`,

@@ -12,7 +12,13 @@ import { enveloped, RecordError, recordCodec } from '../model/codec/record.ts';
 /** requested → taken → (node gone: done, withdrawn or given up); a vanished worker: taken → requested, attempt + 1. */
 export type RequestState =
   | { readonly kind: 'requested' }
-  | { readonly kind: 'taken'; readonly worker: string; readonly at: Nanoseconds };
+  | {
+      readonly kind: 'taken';
+      readonly worker: string;
+      readonly at: Nanoseconds;
+      /** The worker's with the store: its signs of life bear it. Absent in records of 0.3. */
+      readonly session?: string;
+    };
 
 export interface RequestRecord {
   readonly state: RequestState;
@@ -32,7 +38,10 @@ export interface RequestName {
 /** The first line. */
 type RequestHead =
   | { readonly state: 'requested'; readonly attempt: number }
-  | { readonly state: 'taken'; readonly attempt: number; readonly worker: string; readonly at: Nanoseconds };
+  | ({ readonly state: 'taken'; readonly attempt: number } & Omit<
+      Extract<RequestState, { readonly kind: 'taken' }>,
+      'kind'
+    >);
 
 export const requestHeadCodec = recordCodec<RequestHead>('request', 1);
 
@@ -65,11 +74,12 @@ export function inServiceOrder(names: readonly string[]): readonly string[] {
 }
 
 export function encodeRequestRecord({ state, attempt, bytes }: RequestRecord): Uint8Array {
-  const head: RequestHead =
-    state.kind === 'requested'
-      ? { state: 'requested', attempt }
-      : { state: 'taken', attempt, worker: state.worker, at: state.at };
-  return Buffer.concat([requestHeadCodec.encode(head), Buffer.of(LINE_END), bytes]);
+  return Buffer.concat([requestHeadCodec.encode(headOf(state, attempt)), Buffer.of(LINE_END), bytes]);
+}
+
+function headOf({ kind, ...rest }: RequestState, attempt: number): RequestHead {
+  // TypeScript does not carry the kind over to the rest.
+  return 'worker' in rest ? { state: 'taken', attempt, ...rest } : { state: 'requested', attempt };
 }
 
 /** @throws RecordError when the first line is not a state, or one of a newer version. */
@@ -86,11 +96,19 @@ export function decodeRequestRecord(stored: Uint8Array): RequestRecord {
     case 'requested':
       return { state: { kind: 'requested' }, attempt: head.attempt, bytes };
     case 'taken':
-      return { state: { kind: 'taken', worker: head.worker, at: head.at }, attempt: head.attempt, bytes };
+      return { state: takenState(head), attempt: head.attempt, bytes };
     default:
       throw new RecordError(
         'broken',
         `a request record cannot be read: its state is ${JSON.stringify(head)}`,
       );
   }
+}
+
+function takenState({
+  worker,
+  at,
+  session,
+}: Extract<RequestHead, { readonly state: 'taken' }>): RequestState {
+  return { kind: 'taken', worker, at, ...(session === undefined ? {} : { session }) };
 }

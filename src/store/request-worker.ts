@@ -95,7 +95,8 @@ export async function claimRequest<T extends Requestable>(
   const { store } = queue;
   const claimPath = queue.claimPath(request.uuid);
   const at = clock.now();
-  const taken = encodeRequestRecord({ ...request, state: { kind: 'taken', worker, at } });
+  const state = { kind: 'taken', worker, at, session: store.sessionId } as const;
+  const taken = encodeRequestRecord({ ...request, state });
   const token = `${worker} ${at}`;
   const claim = create(claimPath, new TextEncoder().encode(token), { ephemeral: true });
   try {

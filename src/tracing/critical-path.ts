@@ -11,7 +11,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import { type Build, endOfBuild, startOfBuild } from '../model/build.ts';
+import { type Build, endOfBuild, startOfBuild, unnoticedLoss } from '../model/build.ts';
 import { type BuildSet, graphOf } from '../model/build-set.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import type { Stretch, StretchState } from './stretches.ts';
@@ -90,7 +90,9 @@ function chainOfBuilds(piece: Piece): readonly PathLink[] {
   };
   let build = lastToEnd(buildset.builds, piece);
   while (build !== undefined && isBefore(piece.from, to)) {
-    add(endIn(build, to), 'scheduler', 'waited for the scheduler');
+    const loss = unnoticedLoss(build);
+    add(latest(loss?.end ?? endIn(build, to), endIn(build, to)), 'scheduler', 'waited for the scheduler');
+    add(endIn(build, to), 'executor-lost', `${build.job} ${UNNOTICED}${tryText(build)}`);
     add(startOfBuild(build) ?? to, 'running', `${build.job} ran${tryText(build)}`, build);
     add(build.requestedAt, 'executor', `${build.job} waited for an executor${tryText(build)}`, build);
     build = predecessor(buildset, build);
@@ -160,6 +162,8 @@ function linkOf(
   };
 }
 
+const UNNOTICED = 'waited until the loss of its executor was noticed';
+
 /** What a new buildset has to do again; a place in the window is kept. */
 function isRepeated(state: StretchState): boolean {
   return (
@@ -167,7 +171,8 @@ function isRepeated(state: StretchState): boolean {
     state === 'configure' ||
     state === 'repo-state' ||
     state === 'running' ||
-    state === 'scheduler'
+    state === 'scheduler' ||
+    state === 'executor-lost'
   );
 }
 
@@ -186,6 +191,7 @@ function wordsOf(state: StretchState, subject: string | undefined): string {
     dependency: 'held a place for the items behind',
     reporting: 'the code host was told',
     scheduler: 'waited for the scheduler',
+    'executor-lost': UNNOTICED,
   };
   return texts[state];
 }

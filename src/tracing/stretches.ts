@@ -8,11 +8,14 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { buildsetsOf, type ItemStateName, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
 import { isWait } from './spans/wait-spans.ts';
-import { type WorkWindows, workWindows } from './spans/work-windows.ts';
+import { type OwnGap, type WorkWindows, workWindows } from './spans/work-windows.ts';
 import { between, earliest, isBefore, type TimeWindow } from './time-window.ts';
 
-/** `scheduler`: a state of work in which nobody worked on it, because no scheduler did its part; its subject is that state. */
-export type StretchState = ItemStateName | 'scheduler';
+/**
+ * `scheduler`: a state of work in which nobody worked on it, because no scheduler did its part; its subject is that state.
+ * `executor-lost`: the executor had vanished, and it was not noticed yet.
+ */
+export type StretchState = ItemStateName | OwnGap;
 
 export interface Stretch {
   readonly state: StretchState;
@@ -87,11 +90,15 @@ function stretch(
 ): Stretch {
   return {
     state,
-    kind: state === 'scheduler' || isWait(state) ? 'wait' : 'work',
+    kind: isGap(state) || isWait(state) ? 'wait' : 'work',
     ...(subject === undefined ? {} : { subject }),
     ...(item === undefined ? {} : { whom: item }),
     from,
     to,
     duration: between(from, to),
   };
+}
+
+function isGap(state: StretchState): state is OwnGap {
+  return state === 'scheduler' || state === 'executor-lost';
 }

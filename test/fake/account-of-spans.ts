@@ -144,7 +144,8 @@ function pathOf(
       const last = cause ?? lastBefore(work, to, limit);
       cause = last === undefined ? undefined : causeOf(last, work);
       // Its result lay unread, while something else of the item may have gone on.
-      goBack(max(last?.end ?? limit, limit), 'wait scheduler');
+      const unread = last !== undefined && isLost(trace, last) ? 'wait executor-lost' : 'wait scheduler';
+      goBack(max(last?.end ?? limit, limit), unread);
       if (last === undefined) continue;
       if (kindOf(last) === 'Build') goBack(max(takenAt(trace, last) ?? to, limit), `ran ${last.spanId}`);
       const doing = kindOf(last) === 'Build' ? `queue ${last.spanId}` : `work ${WORK.get(kindOf(last))}`;
@@ -181,6 +182,16 @@ function lastBefore(work: readonly CheckedSpan[], moment: bigint, limit: bigint)
 function takenAt(trace: readonly CheckedSpan[], build: CheckedSpan): bigint | undefined {
   const queue = trace.find(span => kindOf(span) === 'ExecutorQueue' && span.parentSpanId === build.spanId);
   return queue?.attributes['gatehouse.outcome'] === 'taken' ? queue.end : undefined;
+}
+
+/** A build that was taken and whose executor told nothing of it, although it was not stopped. */
+function isLost(trace: readonly CheckedSpan[], build: CheckedSpan): boolean {
+  return (
+    kindOf(build) === 'Build' &&
+    takenAt(trace, build) !== undefined &&
+    build.attributes['gatehouse.result'] !== 'CANCELED' &&
+    !trace.some(span => kindOf(span) === 'JobExecution' && span.parentSpanId === build.spanId)
+  );
 }
 
 /** A critical path as the API tells it. */

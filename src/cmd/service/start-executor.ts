@@ -12,7 +12,10 @@ import { toMilliseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import { buildRequestCodec } from '../../model/codec/records.ts';
+import { ensureNode } from '../../store/ensure-node.ts';
+import type { Store } from '../../store/port.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
+import { giveSigns } from '../../store/signs-of-life.ts';
 import type { Component } from './core.ts';
 import { providedRepositories } from './provided-repositories.ts';
 import { executorMeasurements } from './service-metrics.ts';
@@ -30,6 +33,9 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   opening.defer(() => store.close());
   const { executor: settings } = core.settings;
   const log = core.log.child({ component: 'executor' });
+  let builds = () => 0;
+  // To the end of its last build.
+  opening.defer(await startGivingSigns(core, store, log, () => builds() > 0));
   const queue = new RequestQueue({ store, path: core.paths.requests('build'), codec: buildRequestCodec });
   await queue.prepare();
   const repositories = await openRepositories(core, log, opening);
@@ -50,6 +56,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     executorOptions(core),
   );
   opening.defer(() => executor.stop('immediate'));
+  builds = () => executor.running().length;
   opening.use(core.metrics.source(() => executorMeasurements(core.host, executor, settings.maxBuilds)));
   opening.defer(startPruningLogs(core, log));
   if (core.paused) executor.pause();
@@ -66,6 +73,28 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     resume: () => executor.resume(),
     drain: () => executor.stop('graceful'),
     close: () => lifetime.disposeAsync(),
+  };
+}
+
+/** @returns how to stop it. */
+async function startGivingSigns(
+  { paths, clock }: WorkerCore,
+  store: Store,
+  log: Log,
+  isAtWork: () => boolean,
+): Promise<() => Promise<void>> {
+  await ensureNode(store, paths.signs);
+  const stop = new AbortController();
+  const giving = giveSigns({ store, path: paths.sign(store.sessionId), clock, isAtWork }, stop.signal).catch(
+    error =>
+      log.error(
+        { err: error },
+        'no signs of life are given: after a crash nobody knows until when builds ran',
+      ),
+  );
+  return async () => {
+    stop.abort();
+    await giving;
   };
 }
 

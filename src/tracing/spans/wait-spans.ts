@@ -7,7 +7,7 @@ import { endOfItem } from '../../model/queue-item.ts';
 import type { TimeWindow } from '../time-window.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type SpanPlan, spanOf } from './span-plan.ts';
-import { workWindows } from './work-windows.ts';
+import { type OwnGap, workWindows } from './work-windows.ts';
 
 /** A wait becomes a span of its own; work is shown by the spans of what is done (`Merge`, `Build`, `Report`, ...). */
 export function isWait(state: ItemStateName): boolean {
@@ -33,7 +33,7 @@ export function isWait(state: ItemStateName): boolean {
 
 /**
  * One span per wait of the timeline, and for stretches of a work state in which none of the work went on `Wait scheduler` (no scheduler
- * was there, or an answer lay unread) or `Wait executor`: together with the work they leave no moment unexplained.
+ * was there, or an answer lay unread), `Wait executor-lost` or `Wait executor`: together with the work they leave no moment unexplained.
  *
  * @param other another version of the item; what ended in both is left out (an entry may still be taken back by the next turn, when it began in the same moment as the one after it).
  */
@@ -76,7 +76,7 @@ function settledEntries(timeline: QueueItem['timeline'], other: QueueItem['timel
 
 interface Wait extends TimeWindow {
   readonly key: string;
-  readonly state: ItemStateName | 'scheduler';
+  readonly state: ItemStateName | OwnGap;
   readonly subject: string | undefined;
 }
 

@@ -1,12 +1,13 @@
 /**
- * When an item's own work went on, and what the rest of a state of work was: waiting for executors, or time the scheduler let pass.
+ * When an item's own work went on, and what the rest of a state of work was: waiting for executors, time the scheduler let pass, or
+ * time until it was noticed that an executor had vanished.
  *
  *     running      ├──────────── lint ───────────┤
  *                                   unit: asked for ├──── unit ────┤       read by a scheduler │
  *     told as      running                       executor   running    scheduler
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
-import { endOfBuild, startOfBuild } from '../../model/build.ts';
+import { endOfBuild, startOfBuild, unnoticedLoss } from '../../model/build.ts';
 import { type BuildSet, endOf, endOfMergerWork } from '../../model/build-set.ts';
 import { endOfItem, type ItemStateName, type QueueItem } from '../../model/queue-item.ts';
 import { between, earliest, isBefore, latest, type TimeWindow } from '../time-window.ts';
@@ -17,8 +18,13 @@ export interface Gap extends TimeWindow {
 
 /** A stretch of a state of work in which none of the work went on. */
 export interface Idle extends Gap {
-  readonly state: 'executor' | 'scheduler';
+  readonly state: IdleState;
 }
+
+/** What an item waits for in a state of work; `executor` is also a state of its own. */
+export type IdleState = 'executor' | OwnGap;
+/** `executor-lost`: the executor had vanished, which was noticed at the end. */
+export type OwnGap = 'scheduler' | 'executor-lost';
 
 export interface WorkWindows {
   /** Layouts and job graphs, by start. */
@@ -36,6 +42,9 @@ export function workWindows(item: QueueItem): WorkWindows {
   const sets = [...item.earlier, item.buildset];
   const ran = sets.flatMap(buildset => buildsOf(buildset, left, 'ran'));
   const queued = sets.flatMap(buildset => buildsOf(buildset, left, 'queued')).sort(byStart);
+  const lost = sets
+    .flatMap(({ builds }) => builds.flatMap(build => unnoticedLoss(build) ?? []))
+    .sort(byStart);
   const other = sets.flatMap(buildset => otherWork(buildset, left));
   const running = [...ran, ...other].sort(byStart);
   const preparing = [...running, ...queued].sort(byStart);
@@ -47,7 +56,7 @@ export function workWindows(item: QueueItem): WorkWindows {
   return {
     configured,
     idle(state, window) {
-      if (state === 'running') return gapsIn(window, running).flatMap(gap => idleParts(gap, queued));
+      if (state === 'running') return gapsIn(window, running).flatMap(gap => idleParts(gap, queued, lost));
       const work = state === 'reporting' ? reporting : preparing;
       return gapsIn(window, work).filter(isLong).map(inScheduler);
     },
@@ -80,20 +89,32 @@ function buildsOf(
   });
 }
 
-/** While builds were asked for and none ran, the item waited for executors. */
-function idleParts(gap: Gap, queued: readonly TimeWindow[]): readonly Idle[] {
-  const parts: Idle[] = [];
+/** While builds were asked for and none ran, the item waited for executors; else for news of one that had vanished, if there was such a one. */
+function idleParts(gap: Gap, queued: readonly TimeWindow[], lost: readonly TimeWindow[]): readonly Idle[] {
+  return divided(gap, queued, 'executor')
+    .flatMap(part => (part.state === null ? divided(part, lost, 'executor-lost') : [part]))
+    .map(({ state, ...part }) => ({ ...part, state: state ?? ('scheduler' as const) }))
+    .filter(isLong);
+}
+
+/** Cut where `windows` (sorted by start) begin and end: in their `state`, or null between them. */
+function divided(
+  gap: Gap,
+  windows: readonly TimeWindow[],
+  state: IdleState,
+): readonly (Gap & { readonly state: IdleState | null })[] {
+  const parts: (Gap & { readonly state: IdleState | null })[] = [];
   let from = gap.start;
-  const waited = (end: Nanoseconds) => {
-    if (isBefore(from, end)) parts.push({ start: from, end, state: 'executor' });
+  const covered = (end: Nanoseconds) => {
+    if (isBefore(from, end)) parts.push({ start: from, end, state });
   };
-  for (const part of gapsIn(gap, queued)) {
-    waited(part.start);
-    parts.push(inScheduler(part));
+  for (const part of gapsIn(gap, windows)) {
+    covered(part.start);
+    parts.push({ ...part, state: null });
     from = part.end;
   }
-  waited(gap.end);
-  return parts.filter(isLong);
+  covered(gap.end);
+  return parts;
 }
 
 function inScheduler(gap: Gap): Idle {

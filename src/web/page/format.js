@@ -62,6 +62,7 @@ const STATES = {
   dependency: { word: 'holding a place', kind: 'wait' },
   reporting: { word: 'reporting', kind: 'report' },
   scheduler: { word: 'waiting for the scheduler', kind: 'wait' },
+  'executor-lost': { word: 'its executor was lost', kind: 'wait' },
 };
 
 export function stateWord(name) {

@@ -11,7 +11,15 @@ const LAYERS = [
   {
     look: 'wait',
     word: 'waiting',
-    states: ['executor', 'hold-following', 'needed-change', 'scheduler', 'dependency', 'host'],
+    states: [
+      'executor',
+      'executor-lost',
+      'hold-following',
+      'needed-change',
+      'scheduler',
+      'dependency',
+      'host',
+    ],
   },
   { look: 'outside', word: 'outside the window', states: ['window'] },
 ];

@@ -3,6 +3,9 @@ import { element } from './dom.js';
 import { clock, count, duration, milliseconds, stateKind, stateWord } from './format.js';
 import { timeBar } from './time-bar.js';
 
+/** States the service finds within another one, which is their subject. */
+const GAPS = new Set(['scheduler', 'executor-lost']);
+
 /**
  * @param end when the item left, or now.
  * @param explanation the service's, if it is there already: it also tells what the scheduler let pass.
@@ -27,7 +30,7 @@ export function timePanel(item, end, explanation) {
 function stretchesOf(item, end, explanation) {
   const told = (explanation?.stretches ?? []).map(({ state, subject, from, to }) => ({
     name: state,
-    subject: state === 'scheduler' ? stateWord(subject) : (subject ?? null),
+    subject: GAPS.has(state) ? stateWord(subject) : (subject ?? null),
     since: milliseconds(from),
     until: milliseconds(to),
   }));

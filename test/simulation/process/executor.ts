@@ -8,7 +8,9 @@ import type { BuildRequest } from '../../../src/model/build-request.ts';
 import { buildRequestCodec } from '../../../src/model/codec/records.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
 import { registerComponent } from '../../../src/store/components.ts';
+import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';
+import { giveSigns } from '../../../src/store/signs-of-life.ts';
 import { jobFails } from '../host/developer.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
 import type { ProcessParts } from './parts.ts';
@@ -48,6 +50,9 @@ export async function runExecutor(life: Incarnation, parts: ProcessParts, stop: 
     address: null,
   });
   const working = new Set<Promise<void>>();
+  await ensureNode(store, paths.signs);
+  const signs = { store, path: paths.sign(store.sessionId), clock: life.clock };
+  life.background(giveSigns({ ...signs, isAtWork: () => working.size > 0 }, stop));
   while (!stop.aborted) {
     if (working.size >= SLOTS) {
       await Promise.race(working);

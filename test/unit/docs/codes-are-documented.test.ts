@@ -37,12 +37,14 @@ describe('traces.md', () => {
     expect(firstCells(TRACES, 'Every span')).toEqual([...ALLOWED.keys()].sort());
   });
 
-  test('explains every wait, and the one of the scheduler', () => {
+  test('explains every wait, and those within states of work', () => {
     const states = unionMembers('src/model/queue-item.ts', 'ItemStateName')
       .filter(isItemState)
       .filter(isWait);
     expect(states.length).toBeGreaterThan(4);
-    expect(firstCells(TRACES, 'Waits, and what to do about them')).toEqual([...states, 'scheduler'].sort());
+    const gaps = unionMembers('src/tracing/spans/work-windows.ts', 'OwnGap');
+    expect(gaps).toContain('scheduler');
+    expect(firstCells(TRACES, 'Waits, and what to do about them')).toEqual([...states, ...gaps].sort());
   });
 
   test('searches only by attributes that exist', () => {

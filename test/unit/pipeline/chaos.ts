@@ -4,6 +4,7 @@
  * open is answered until nothing is asked for any more.
  */
 import fc from 'fast-check';
+import { addMilliseconds } from '../../../src/lib/clock.ts';
 import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
 import type { MergerOutcome } from '../../../src/model/merge.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
@@ -178,11 +179,19 @@ export class Chaos {
         if (this.#names[0] !== change.name && this.#names[0] !== undefined)
           change.dependsOn = [this.#names[0]];
         return updated;
+      case 98:
+      case 99:
+        return choose(this.#pipeline.builds, pick, build =>
+          this.#pipeline.lostEvent(build, addMilliseconds(world.now, -(pick % MOST_TURNS_LATE) * 700)),
+        );
       default:
         return undefined;
     }
   }
 }
+
+/** About as many turns may pass until an executor is missed. */
+const MOST_TURNS_LATE = 12;
 
 function choose<T, R>(list: readonly T[], pick: number, use: (entry: T) => R): R | undefined {
   const entry = list[pick % Math.max(list.length, 1)];

@@ -579,6 +579,13 @@ export class PipelineWorld {
     };
   }
 
+  /** Its executor has vanished, and was last heard of then. */
+  lostEvent(build: PendingBuild, lastSign: Nanoseconds): PipelineEvent {
+    const event = this.resultEvent(build, 'RETRY');
+    if (event.kind !== 'build-result') throw new Error('no result');
+    return { ...event, worker: null, execution: null, workerEnd: 'lost', lastSign };
+  }
+
   /** The host's honest answer unless told otherwise. */
   reportEvent(report: PendingReport, outcome?: ReportOutcome): PipelineEvent {
     this.reports = this.reports.filter(entry => entry !== report);

@@ -228,6 +228,9 @@ test.each([
   await createRequestWorker(theirs, { worker: 'executor1', clock: { now: () => taken } }).next(
     AbortSignal.timeout(5000),
   );
+  const lastSign = addMilliseconds(taken, 5000);
+  await ensureNode(stand.store, stand.paths.signs);
+  await stand.store.multi([create(stand.paths.sign(executor.sessionId), new TextEncoder().encode(lastSign))]);
   await executor.close();
   const since = workerEnd === 'lost' ? before : addMilliseconds(taken, 1);
   const tracing = { spans: () => DEFAULT_SPAN_OPTIONS, isSampled: () => true };
@@ -239,6 +242,7 @@ test.each([
       result: 'RETRY',
       detail: 'its executor is gone',
       workerEnd,
+      lastSign,
     },
   ]);
   expect(await deps.buildRequests.list()).toEqual([]);

@@ -1,0 +1,96 @@
+/**
+ * Signs of life: when the session of a process at work was last heard of. What a process held is found free seconds after it was
+ * killed, or hours after when everything was down; its last sign tells until when it can have worked.
+ *
+ *     alive/<session>      the time, by the clock of its process, at most SIGN_INTERVAL before its end
+ *
+ * A process that has no work gives none, and one that ends in order takes its own away. Nothing is decided by a sign: who is there
+ * and who is not is for sessions and locks to say.
+ */
+import { addMilliseconds, type Clock, type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
+import { pause } from '../lib/pause.ts';
+import { isOutOfContact } from './connection.ts';
+import { create, type Operation, remove, type Store, StoreError, set } from './port.ts';
+
+/** Milliseconds between two signs. */
+export const SIGN_INTERVAL = 2_000;
+/** Signs of processes that ended otherwise: milliseconds until they are swept, and how many are left when there are more. */
+const KEPT_MS = 7 * 86_400_000;
+const KEPT = 100;
+
+export interface SignDeps {
+  readonly store: Store;
+  /** Of this session; its parent is there. */
+  readonly path: string;
+  readonly clock: Pick<Clock, 'now'>;
+  readonly isAtWork: () => boolean;
+}
+
+/** Until aborted, or until the session is over. */
+export async function giveSigns(deps: SignDeps, signal: AbortSignal): Promise<void> {
+  let given = false;
+  try {
+    while (!signal.aborted) {
+      if (deps.isAtWork()) given = (await giveSign(deps)) || given;
+      await pause(SIGN_INTERVAL, signal);
+    }
+    if (given) await deps.store.multi([remove(deps.path)]);
+  } catch (error) {
+    // With its session the process's work is over. A sign left behind is swept.
+    if (!isOutOfContact(error) && !isNoNode(error)) throw error;
+  }
+}
+
+/** @returns false when nobody knows whether it was given: the next one is. */
+async function giveSign({ store, path, clock }: SignDeps): Promise<boolean> {
+  const time = new TextEncoder().encode(clock.now());
+  try {
+    await store.multi([set(path, time)]);
+    return true;
+  } catch (error) {
+    if (error instanceof StoreError && error.code === 'ConnectionLoss') return false;
+    if (!isNoNode(error)) throw error;
+  }
+  await store.multi([create(path, time)]).catch(error => {
+    if (!(error instanceof StoreError && error.code === 'ConnectionLoss')) throw error;
+  });
+  return true;
+}
+
+/** @returns undefined when there is none. */
+export async function lastSign(store: Store, path: string): Promise<Nanoseconds | undefined> {
+  const node = await store.get(path);
+  return node === undefined ? undefined : timeOf(node.data);
+}
+
+/** What removes signs that are too old or too many, oldest first. Each is its own operation, any of them may fail. */
+export async function outdatedSigns(
+  store: Store,
+  parent: string,
+  now: Nanoseconds,
+): Promise<readonly Operation[]> {
+  const paths = ((await store.children(parent)) ?? []).map(name => `${parent}/${name}`);
+  const nodes = await store.getMany(paths);
+  const signs = paths.flatMap((path, index) => {
+    const node = nodes[index];
+    const time = node === undefined ? undefined : timeOf(node.data);
+    // Not a bare time: an upgraded process wrote it, and will sweep it.
+    return node === undefined || time === undefined
+      ? []
+      : [{ path, time: BigInt(time), version: node.stat.version }];
+  });
+  signs.sort((a, b) => (a.time < b.time ? -1 : 1));
+  const oldest = BigInt(addMilliseconds(now, -KEPT_MS));
+  return signs
+    .filter(({ time }, index) => time < oldest || index < signs.length - KEPT)
+    .map(({ path, version }) => remove(path, version));
+}
+
+function timeOf(data: Uint8Array): Nanoseconds | undefined {
+  const text = new TextDecoder().decode(data);
+  return /^\d{1,20}$/.test(text) ? parseNanoseconds(text) : undefined;
+}
+
+function isNoNode(error: unknown): boolean {
+  return error instanceof StoreError && error.code === 'NoNode';
+}
