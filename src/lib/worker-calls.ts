@@ -1,9 +1,9 @@
 /**
  * Calls into a worker thread: what may take long must not hold the event loop that decides.
  *
- *     const calls = callsToWorker<LayoutTable>({ entry: new URL('./layout-worker.ts', import.meta.url), data, limits });
- *     await calls.call('build', files);
- *     // in layout-worker.ts: serveCalls<LayoutTable>({ build: … })
+ *     const calls = callsToWorker<HistoryTable>({ entry: historyThread, data, limits });
+ *     await calls.call('find', filters);
+ *     // in history-thread.ts: serveCalls<HistoryTable>({ find: … })
  *
  * One call at a time, in the order in which they came. A call that exceeds its time, or the memory of the thread, ends the
  * thread and rejects with {@link CallLost}; the next call starts another thread. Nothing is tried again here.

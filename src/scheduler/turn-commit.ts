@@ -5,7 +5,7 @@
  * What others race for is kept apart from what only the holder of the pipeline touches: `guards` must hold at the moment of
  * the commit, `withdrawals` take requests away from workers. In a staged commit the withdrawals come after the state that
  * says the work is cancelled: until then workers do what nobody wants, whose results are ignored, and requests a crash leaves
- * behind are withdrawn by the next look at the pipeline (`orphaned-requests.ts`).
+ * behind are withdrawn by the next look at the pipeline (`settle-lost-work.ts`).
  */
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';

@@ -22,7 +22,7 @@ interface Import {
   readonly to: string;
 }
 
-/** `{@link import('./x.ts')}` in a comment imports nothing. */
+/** `{@link import('<file>')}` in a comment imports nothing. */
 function withoutComments(text: string): string {
   return text.replaceAll(/^\s*\/?\*.*$/gm, '').replaceAll(/^\s*\/\/.*$/gm, '');
 }

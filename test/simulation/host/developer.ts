@@ -2,7 +2,7 @@
  * What people do at the code host. A change is made of files; `fails` names jobs that fail wherever the change is in the
  * tree, alone (`unit`) or together with another change that says the same word (`unit+word`).
  *
- *     developer.propose('org/app', 'login', { files: { 'login.ts': 'v1' } });
+ *     developer.propose('org/app', 'login', { files: { 'login.txt': 'v1' } });
  *     developer.approve('org/app', 'login');
  */
 import type { ObjectId } from '../../../src/git/object-id.ts';
