@@ -1,6 +1,6 @@
 /**
- * Tenants that other schedulers run and this one's tenant file does not know, as during an upgrade that brings a new tenant:
- * whoever holds a connection hands its events to them as well, or they would be lost.
+ * Other tenants as the store knows them. Some may be in the tenant file of other schedulers only, as during an upgrade that brings a
+ * new tenant: what comes in over a connection, or was landed here, is handed to them as well, or they would hear of it late.
  *
  * A tenant counts while a scheduler stands in line for it: by then its queue is there, and somebody will take the events.
  */
@@ -12,7 +12,7 @@ import type { Store } from '../store/port.ts';
 
 export type ForeignTenants = ReadonlyMap<TenantName, ReadonlySet<ProjectKey>>;
 
-/** @param own those of this process's tenant file. @returns usually nothing, at the cost of one read. */
+/** @param own those that are not asked for. @returns usually nothing, at the cost of one read. */
 export async function foreignTenants(
   own: ReadonlySet<TenantName>,
   store: Store,

@@ -8,9 +8,12 @@ import type { IdMaker } from '../lib/ids.ts';
 import { testedMergeOf } from '../model/build-set.ts';
 import type { ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
+import type { MergedBranch } from '../model/merge.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
-import type { TenantName } from '../model/project.ts';
+import type { ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { EventQueue } from '../store/event-queue.ts';
+import type { Operation } from '../store/port.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 
 export function landedChanges(
@@ -29,33 +32,47 @@ export function landedChanges(
 }
 
 /**
- * Configuration that we landed ourselves, as events of the tenant: it counts for everything the tenant hears of afterwards, whether
- * the host tells of the merge at once, later, or never.
+ * Configuration that we landed ourselves, as events of every tenant that holds its project: it counts for everything they hear of
+ * afterwards, whether the host tells of the merge at once, later, or never.
  */
-export function landedConfiguration(
+export async function landedConfiguration(
   state: PipelineState,
   events: readonly PipelineEvent[],
-  { tenant, ids, now }: { readonly tenant: TenantName; readonly ids: IdMaker; readonly now: Nanoseconds },
-): readonly TenantEvent[] {
-  return landedItems(state, events).flatMap(({ uuid, sampled, changes, buildset }) => {
-    const configured = new Set(
-      buildset.filesChanged.filter(({ files }) => files.some(isConfigPath)).map(({ project }) => project),
-    );
-    const own = (testedMergeOf(buildset)?.branches ?? []).filter(
-      ({ project, branch }) =>
-        configured.has(project) &&
-        changes.some(change => change.project === project && change.branch === branch),
-    );
-    return own.map(({ project, branch, commit }) => ({
-      kind: 'first-look',
-      uuid: ids.uuid(),
-      tenant,
-      project,
-      landed: { branch, commit },
-      queuedAt: now,
-      origin: { span: rootSpanOf(uuid), sampled },
-    }));
+  { tenantsOf, ids, now }: LandedConfigurationDeps,
+): Promise<readonly Operation[]> {
+  const landings = landedItems(state, events).flatMap(item =>
+    configurationOf(item).map(landed => ({ ...landed, item })),
+  );
+  const told = landings.map(async ({ project, branch, commit, item }) => {
+    const origin = { span: rootSpanOf(item.uuid), sampled: item.sampled };
+    const news = { kind: 'first-look', project, landed: { branch, commit }, queuedAt: now, origin } as const;
+    const tenants = await tenantsOf(project);
+    return tenants.flatMap(({ tenant, queue }) => queue.put({ ...news, tenant, uuid: ids.uuid() }));
   });
+  return (await Promise.all(told)).flat();
+}
+
+export interface LandedConfigurationDeps {
+  /** Every tenant that holds the project, whichever scheduler runs it. */
+  tenantsOf(
+    project: ProjectKey,
+  ): Promise<
+    readonly { readonly tenant: TenantName; readonly queue: Pick<EventQueue<TenantEvent>, 'put'> }[]
+  >;
+  readonly ids: IdMaker;
+  readonly now: Nanoseconds;
+}
+
+/** Branches of the item's own changes that got other configuration. */
+function configurationOf({ changes, buildset }: QueueItem): readonly MergedBranch[] {
+  const configured = new Set(
+    buildset.filesChanged.filter(({ files }) => files.some(isConfigPath)).map(({ project }) => project),
+  );
+  return (testedMergeOf(buildset)?.branches ?? []).filter(
+    ({ project, branch }) =>
+      configured.has(project) &&
+      changes.some(change => change.project === project && change.branch === branch),
+  );
 }
 
 /** Of which this turn hears that they landed. */

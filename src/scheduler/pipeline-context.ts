@@ -2,7 +2,7 @@
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { MetricsSink } from '../metrics/registry.ts';
-import type { PipelineEvent, TenantEvent } from '../model/event.ts';
+import type { PipelineEvent } from '../model/event.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { EventQueue } from '../store/event-queue.ts';
@@ -15,6 +15,7 @@ import type { CommitContext } from './commit-turn.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
 import type { FreezeContext } from './freeze-buildset.ts';
 import type { JobGraphs } from './job-graphs.ts';
+import type { LandedConfigurationDeps } from './landed-changes.ts';
 import type { PipelineClock } from './pipeline-clock.ts';
 
 export interface PipelineContext {
@@ -31,7 +32,7 @@ export interface PipelineContext {
   /** It is not in the layout any more and only finishes what it holds. */
   readonly retired: boolean;
   readonly events: EventQueue<PipelineEvent>;
-  readonly tenantEvents: Pick<EventQueue<TenantEvent>, 'put'>;
+  readonly tenantsOf: LandedConfigurationDeps['tenantsOf'];
   readonly graphs: JobGraphs;
   readonly changes: Pick<ChangeCache, 'operations' | 'remember' | 'fresh' | 'conflict'>;
   readonly facts: ChangeFactsDeps;

@@ -78,6 +78,7 @@ export async function pipelineTurn(
   const late = await lateExecutionRows(events, draft, context);
   const effects = effectRows(events, draft, takenAt, context);
   const now = context.clock.now();
+  const configuration = await landedConfiguration(state, events, { ...context, now });
   const commit = {
     guards: [context.layoutCheck, ...graphs, ...context.changes.operations([...landed.values()])],
     withdrawals: () => withdrawOperations(draft, context.commanding),
@@ -87,9 +88,7 @@ export async function pipelineTurn(
       ...outboxOperations(state, draft, context.committing, now),
       ...effects,
       ...late,
-      ...landedConfiguration(state, events, { tenant: context.tenant.name, ids: context.ids, now }).flatMap(
-        event => context.tenantEvents.put(event),
-      ),
+      ...configuration,
       ...entries.map(entry => context.events.ack(entry)),
     ],
   };

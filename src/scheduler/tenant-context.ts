@@ -9,6 +9,7 @@ import type { ChangeFacts } from '../pipeline/turn.ts';
 import { check } from '../store/port.ts';
 import { createQuarantine } from '../store/quarantine.ts';
 import type { TracePolicy } from '../tracing/live-tracing.ts';
+import { foreignTenants } from './foreign-tenants.ts';
 import { createJobGraphs } from './job-graphs.ts';
 import { pendingFreezes } from './pending-freezes.ts';
 import { pipelineClock } from './pipeline-clock.ts';
@@ -54,7 +55,11 @@ export function contextMaker(
       pipeline,
       retired: !config.layout.pipelines.has(name),
       events,
-      tenantEvents: shared.tenantQueue(tenant),
+      async tenantsOf(project) {
+        const others = await foreignTenants(new Set([tenant]), deps.store, deps.paths);
+        const holding = [...others].flatMap(([other, held]) => (held.has(project) ? [other] : []));
+        return [tenant, ...holding].map(each => ({ tenant: each, queue: shared.tenantQueue(each) }));
+      },
       graphs,
       changes: shared.changes,
       facts: {

@@ -1,6 +1,10 @@
 import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
-import { story } from './story.ts';
+import type { StagedBuild } from './stage.ts';
+import { story, storyOnBothStores } from './story.ts';
+import type { World } from './world.ts';
+
+const NEIGHBOUR = 'tenant-two';
 
 const JOBS = `
 - job:
@@ -16,18 +20,18 @@ const JOBS = `
 `;
 const layout = layoutWith(JOBS);
 
+const changedLayout = layout.replace(
+  'org/project\n    gate: {jobs: [old]}',
+  'org/project\n    gate: {jobs: [new]}',
+);
+
 story(
   'configuration that the gate landed counts at once, also when no webhook tells of it',
   { layout },
   async world => {
     await world.propose('K', {
       project: 'org/config',
-      files: {
-        'zuul.yaml': layout.replace(
-          'org/project\n    gate: {jobs: [old]}',
-          'org/project\n    gate: {jobs: [new]}',
-        ),
-      },
+      files: { 'zuul.yaml': changedLayout },
     });
     await world.approve('K');
     await world.runs('old: K');
@@ -40,3 +44,42 @@ story(
     expect(await world.landed('org/config')).toEqual(['K']);
   },
 );
+
+storyOnBothStores(
+  'configuration that the gate of one tenant landed counts at once for another tenant with the same config-project',
+  { layout, moreTenants: [NEIGHBOUR] },
+  async world => {
+    const jobsOfNeighbour = (topic: string) =>
+      world.stage.builds
+        .filter(({ variables, changes }) => variables.zuul.tenant === NEIGHBOUR && changes === topic)
+        .map(({ job }) => job);
+    await world.propose('K', { project: 'org/config', files: { 'zuul.yaml': changedLayout } });
+    await world.approve('K');
+    await world.runs('old: K');
+    world.ignoreHooks();
+    // Only the first tenant's job ends: the neighbour lands nothing.
+    world.release(/./);
+    await world.leaves('K', 'SUCCESS');
+    await world.propose('A');
+    await world.approve('A');
+    await world.observer.until('the neighbour to test A', () => jobsOfNeighbour('A').length > 0);
+    expect(jobsOfNeighbour('A')).toEqual(['new']);
+    await world.runs('new: A');
+    world.free();
+    await world.leaves('A', 'SUCCESS');
+    await letNeighbourEnd(world);
+  },
+);
+
+/** Its jobs end as soon as they begin from now on; returns when all its items have left. */
+async function letNeighbourEnd({ stage, api, observer }: World): Promise<void> {
+  const end = ({ uuid, variables }: StagedBuild) => {
+    if (variables.zuul.tenant === NEIGHBOUR) stage.tell(uuid, 0);
+  };
+  stage.onCall(end);
+  for (const build of stage.builds) end(build);
+  await observer.until('both items of the neighbour to leave', async () => {
+    const left = await api.get<readonly unknown[]>(`/api/tenant/${NEIGHBOUR}/items`);
+    return left.length === 2;
+  });
+}

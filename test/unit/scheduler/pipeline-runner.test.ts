@@ -54,7 +54,7 @@ async function open(stand: Stand, share = createFairShare()) {
     pipeline,
     retired: false,
     events,
-    tenantEvents: { put: () => [] },
+    tenantsOf: async () => [],
     graphs,
     changes: {
       operations: () => [],
