@@ -1,6 +1,7 @@
 /** A pipeline's contents at one moment: its change queues in order, and the items by uuid. */
 import type { Uuid } from '../lib/ids.ts';
 import type { QueueItem } from './queue-item.ts';
+import type { Holder, Takeover } from './takeover.ts';
 
 export interface ChangeQueue {
   /** Unique within the pipeline. */
@@ -19,6 +20,10 @@ export interface PipelineCounters {
   /** For `disable-after-consecutive-failures`. */
   readonly consecutiveFailures: number;
   readonly disabled: boolean;
+  /** The scheduler that wrote last, and whether it gave the pipeline up. Absent in records of 0.3. */
+  readonly holder?: Holder;
+  /** Not yet told to all items, oldest first. Absent: none. */
+  readonly takeovers?: readonly Takeover[];
 }
 
 export interface PipelineState extends PipelineCounters {

@@ -19,6 +19,7 @@ import type { HostWait } from './host-trouble.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { PipelineName, TenantName } from './project.ts';
 import type { BuildSetResult } from './results.ts';
+import type { MoreTakeovers, Takeover } from './takeover.ts';
 
 /** What the item as a whole is doing: every nanosecond from enqueue to dequeue belongs to exactly one of these. */
 export type ItemStateName =
@@ -158,6 +159,10 @@ export interface QueueItem {
   readonly timeline: readonly [TimelineEntry, ...TimelineEntry[]];
   readonly events: readonly ItemEvent[];
   readonly reports: readonly ReportRecord[];
+  /** While it was here the pipeline went from one scheduler to another, oldest first; absent: never. */
+  readonly takeovers?: readonly Takeover[];
+  /** And more often than are listed. */
+  readonly moreTakeovers?: MoreTakeovers;
   /** The start report was asked for. */
   readonly startReported: boolean;
 }

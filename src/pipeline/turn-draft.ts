@@ -210,7 +210,8 @@ export class TurnDraft {
     const { consecutiveFailures, disabled } = this;
     const countersSame = consecutiveFailures === before.consecutiveFailures && disabled === before.disabled;
     if (countersSame && queues === before.queues && !this.#itemsChanged) return before;
-    return { queues, consecutiveFailures, disabled, items: this.#itemsChanged ? this.#items : before.items };
+    const items = this.#itemsChanged ? this.#items : before.items;
+    return { ...before, queues, consecutiveFailures, disabled, items };
   }
 
   #finalQueues(): readonly ChangeQueue[] {

@@ -103,11 +103,13 @@ function countersChanged(before: PipelineState, after: PipelineState): boolean {
   return (
     before.queues !== after.queues ||
     before.consecutiveFailures !== after.consecutiveFailures ||
-    before.disabled !== after.disabled
+    before.disabled !== after.disabled ||
+    before.holder !== after.holder ||
+    before.takeovers !== after.takeovers
   );
 }
 
-function countersOf(state: PipelineState): Uint8Array {
-  const { queues, consecutiveFailures, disabled } = state;
-  return pipelineCountersCodec.encode({ queues, consecutiveFailures, disabled });
+/** What is stored of a pipeline beside its items. */
+export function countersOf({ items: _, ...counters }: PipelineState): Uint8Array {
+  return pipelineCountersCodec.encode(counters);
 }

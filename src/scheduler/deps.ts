@@ -42,6 +42,6 @@ export interface SchedulerDeps {
   readonly executorPatience?: number;
   /** Build requests rank behind those of their own projects, see src/pipeline/relative-priority.ts. Default: by age alone. */
   readonly relativePriority?: boolean;
-  /** Names this process in locks. */
-  readonly host: string;
+  /** Names this process, for people: `<host>/<pid>`. */
+  readonly name: string;
 }

@@ -10,14 +10,21 @@ export interface FairShare {
   /** A pipeline this process knows; disposed with it. */
   know(): Disposable;
   /** A pipeline this process holds. */
-  hold(): Disposable;
+  hold(): Held;
+  /** Some pipeline this process holds has items. */
+  readonly isAtWork: boolean;
   /** @param contenders for the lock of one that is held, its holder among them. */
   isExceeded(contenders: number): boolean;
 }
 
+export interface Held extends Disposable {
+  /** How many items it has; whoever holds it says so. */
+  items: number;
+}
+
 export function createFairShare(): FairShare {
   let known = 0;
-  let held = 0;
+  const held = new Set<Held>();
   return {
     know() {
       known += 1;
@@ -26,12 +33,17 @@ export function createFairShare(): FairShare {
       });
     },
     hold() {
-      held += 1;
-      return once(() => {
-        held -= 1;
-      });
+      const one: Held = {
+        items: 0,
+        [Symbol.dispose]: () => void held.delete(one),
+      };
+      held.add(one);
+      return one;
     },
-    isExceeded: contenders => contenders > 1 && held > Math.ceil(known / contenders),
+    get isAtWork() {
+      return [...held].some(({ items }) => items > 0);
+    },
+    isExceeded: contenders => contenders > 1 && held.size > Math.ceil(known / contenders),
   };
 }
 

@@ -8,7 +8,7 @@
  *     const clock = pipelineClock(deps.clock);
  *     clock.catchUp(state.items.values());     // after loading; and with the events of each turn
  */
-import { type Clock, parseNanoseconds } from '../lib/clock.ts';
+import { type Clock, type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 
 export interface PipelineClock extends Clock {
   /** From now on `now` is later than every time in these records. */
@@ -28,12 +28,20 @@ export function pipelineClock(clock: Clock): PipelineClock {
     },
     monotonic: () => clock.monotonic(),
     catchUp(records) {
-      for (const record of records) {
-        const time = latestIn(record);
-        if (time > last) last = time;
-      }
+      const time = BigInt(latestTime(records));
+      if (time > last) last = time;
     },
   };
+}
+
+/** The latest time in any of these records; 0 when there is none. */
+export function latestTime(records: Iterable<object>): Nanoseconds {
+  let latest = 0n;
+  for (const record of records) {
+    const time = latestIn(record);
+    if (time > latest) latest = time;
+  }
+  return parseNanoseconds(latest.toString());
 }
 
 function latestIn(value: unknown): bigint {

@@ -18,6 +18,7 @@ import { isNewerRecord } from '../model/codec/record.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import { nextHostRetry } from '../pipeline/host-wait.ts';
+import type { Arrival } from '../pipeline/takeovers.ts';
 import { isOutOfContact } from '../store/connection.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import type { EventQueue } from '../store/event-queue.ts';
@@ -26,7 +27,8 @@ import { preparePipeline } from '../store/load-pipeline.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import { pipelineEventLogFacts } from '../tracing/log-facts.ts';
-import type { FairShare } from './fair-share.ts';
+import { arrivalAt, sayGoodbye } from './arrival.ts';
+import type { FairShare, Held } from './fair-share.ts';
 import { createHostAlarm } from './host-alarm.ts';
 import { fencedLoop, type LoopDeps, together } from './loop.ts';
 import type { PipelineContext } from './pipeline-context.ts';
@@ -60,6 +62,8 @@ export interface PipelineRunnerDeps extends LoopDeps {
   readonly reports: Omit<ReportLoopDeps, 'layout'>;
   readonly share: FairShare;
   readonly metrics: MetricsSink | undefined;
+  /** Of this process, for people. */
+  readonly name: string;
 }
 
 export interface PipelineRunner {
@@ -120,12 +124,20 @@ async function tenure(
 async function turning(
   deps: PipelineRunnerDeps,
   dirty: Dirty,
-  held: Disposable,
+  held: Held,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
   await deps.layout.upToDate();
   let state = await storedState(deps, fence);
+  const arrival = await arrivalAt(state, { ...deps, clock: deps.context().clock });
+  tellArrival(arrival, deps.log);
+  const goodbye = () =>
+    sayGoodbye(state, arrival, fence, {
+      ...deps,
+      clock: deps.context().clock,
+      counters: deps.paths.pipeline(deps.tenant, deps.pipeline).state,
+    });
   let careAt = Number.NEGATIVE_INFINITY;
   // Not at once: two that both think they hold too much would hand it to and fro and never work.
   const keepUntil = deps.clock.monotonic() + CARE_INTERVAL;
@@ -135,7 +147,13 @@ async function turning(
   let retryAt: Nanoseconds | null = null;
   dirty.set();
   for (;;) {
-    await dirty.wait(signal);
+    held.items = state.items.size;
+    try {
+      await dirty.wait(signal);
+    } catch (error) {
+      await goodbye();
+      throw error;
+    }
     await deps.layout.upToDate();
     if (deps.clock.monotonic() >= careAt) {
       await settleLostWork(state, { ...deps.lostWork, events: deps.events }, deps.context(), fence);
@@ -143,10 +161,11 @@ async function turning(
       const contenders = await contendersBeside(deps, fence);
       if (deps.clock.monotonic() >= keepUntil && isForOthers(contenders, deps)) {
         held[Symbol.dispose]();
+        await goodbye();
         return;
       }
     }
-    const end = await turn(deps, state, fence, dirty);
+    const end = await turn(deps, state, arrival, fence, dirty);
     again = end === 'again' ? again + 1 : 0;
     if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
     state = end === 'again' ? await storedState(deps, fence) : end;
@@ -158,6 +177,14 @@ async function turning(
     retryAt = next;
     deps.context().graphs.retain(new Set(blobsOf(state)));
   }
+}
+
+function tellArrival({ takeover }: Arrival, log: Log): void {
+  if (takeover === null) return;
+  const { from, how, since, at } = takeover;
+  const ms = Math.round(millisecondsBetween(since, at));
+  const was = how === 'lost' ? 'was gone' : 'gave it up';
+  log.info({ from, how, ms }, `the pipeline is taken over: ${from} ${was}, and for ${ms} ms nobody had it`);
 }
 
 /** Timers may be a little early. */
@@ -199,11 +226,12 @@ async function wakeRegularly(dirty: Dirty, signal: AbortSignal): Promise<void> {
 async function turn(
   deps: PipelineRunnerDeps,
   state: PipelineState,
+  arrival: Arrival,
   fence: Fence,
   dirty: Dirty,
 ): Promise<PipelineState | 'again'> {
   try {
-    const end = await pipelineTurn(deps.context(), state, fence, USUAL_LIMITS);
+    const end = await pipelineTurn(deps.context(), state, arrival, fence, USUAL_LIMITS);
     if (end.kind === 'nothing-to-do') return state;
     if (end.kind === 'again' || end.more) dirty.set();
     if (end.kind === 'again' && end.because === 'layout') await deps.layout.refresh();
@@ -211,7 +239,7 @@ async function turn(
   } catch (error) {
     if (isNoFaultOfEvents(error)) throw error;
     deps.log.error({ err: error }, 'a turn failed; taking it again with one event');
-    await singly(deps, fence);
+    await singly(deps, arrival, fence);
     dirty.set();
     return 'again';
   }
@@ -222,11 +250,11 @@ async function turn(
  *
  * @throws the turn's error when it fails without any event as well: then the stored state itself is at fault.
  */
-async function singly(deps: PipelineRunnerDeps, fence: Fence): Promise<void> {
+async function singly(deps: PipelineRunnerDeps, arrival: Arrival, fence: Fence): Promise<void> {
   const [entry] = await deps.events.list(1);
   const state = await storedState(deps, fence);
   try {
-    await pipelineTurn(deps.context(), state, fence, oneEvent(entry));
+    await pipelineTurn(deps.context(), state, arrival, fence, oneEvent(entry));
   } catch (error) {
     if (isNoFaultOfEvents(error) || entry === undefined) throw error;
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;

@@ -17,6 +17,7 @@ import { turnMeasurements } from '../metrics/turn-measurements.ts';
 import type { ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
+import { type Arrival, withArrival } from '../pipeline/takeovers.ts';
 import type { TurnInput } from '../pipeline/turn.ts';
 import type { Fence } from '../store/fence.ts';
 import { StoreError } from '../store/port.ts';
@@ -58,6 +59,7 @@ export type TurnEnd =
 export async function pipelineTurn(
   context: PipelineContext,
   state: PipelineState,
+  arrival: Arrival,
   fence: Fence,
   { events: limit, patience }: TurnLimits,
 ): Promise<TurnEnd> {
@@ -71,7 +73,7 @@ export async function pipelineTurn(
   const events = entries.map(entry => entry.value);
   const takenAt = context.clock.now();
   const landed = landedChanges(state, events, context.facts.record);
-  const draft = decide(context, state, events, landed, freezes);
+  const draft = withArrival(state, decide(context, state, events, landed, freezes), arrival);
   if (entries.length === 0 && draft.state === state && draft.commands.length === 0)
     return { kind: 'nothing-to-do' };
   const graphs = await context.graphs.flush();
@@ -117,7 +119,8 @@ export async function pipelineTurn(
       operations: commit.guards.length + commit.own.length,
     }),
   );
-  return { kind: 'committed', state: draft.state, more: listed.length === most };
+  const more = listed.length === most || draft.state.takeovers !== undefined;
+  return { kind: 'committed', state: draft.state, more };
 }
 
 function decide(

@@ -17,6 +17,7 @@ import { ensureNode } from '../store/ensure-node.ts';
 import { EventQueue } from '../store/event-queue.ts';
 import { type Store, StoreError } from '../store/port.ts';
 import { RequestQueue } from '../store/request-queue.ts';
+import { giveSigns } from '../store/signs-of-life.ts';
 import { openChangeCache } from './change-cache.ts';
 import { runConnection, type TenantsOf } from './connection-runner.ts';
 import type { SchedulerDeps } from './deps.ts';
@@ -103,6 +104,8 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
           followHistory(shared.expected, deps.recordedDurations, deps.log, both),
           'expected durations',
         );
+      const isAtWork = () => shared.share.isAtWork;
+      loops.track(giveSigns({ ...deps, path: paths.sign(store.sessionId), isAtWork }, both), 'signs of life');
       // From the beginning: a merger may die with the very question that makes a tenant ready.
       loops.track(runSweeper(shared, both), 'sweeper');
       try {

@@ -152,6 +152,7 @@ export function contextMaker(
     },
     runnerDeps: {
       metrics: deps.metrics,
+      name: deps.name,
       tenant,
       pipeline: name,
       store: deps.store,

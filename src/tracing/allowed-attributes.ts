@@ -11,6 +11,7 @@ import { ATTRIBUTE, type AttributeKey } from './attributes.ts';
 export type SpanKind =
   | 'QueueItem'
   | 'Wait'
+  | 'Takeover'
   | 'BuildSet'
   | 'Merge'
   | 'RepoState'
@@ -131,6 +132,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'leftBy',
     'linkCausedBy',
     'resets',
+    'takeovers',
     'lostBuildSeconds',
     'dependsOn',
     'linkFollows',
@@ -138,7 +140,8 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'cicdAction',
     'cicdResult',
   ],
-  Wait: ['waitState', 'waitSubject'],
+  Wait: ['waitState', 'waitSubject', 'takeoverFrom', 'takeoverTo'],
+  Takeover: ['takeoverFrom', 'takeoverTo', 'takeoverHow'],
   BuildSet: [
     ...VCS,
     ...CULPRIT,

@@ -44,6 +44,14 @@ export const ATTRIBUTE = {
   waitState: 'gatehouse.wait.state',
   waitSubject: 'gatehouse.wait.subject',
 
+  // takeovers
+  /** Processes that had the pipeline, as `<host>/<pid>`. */
+  takeoverFrom: 'gatehouse.takeover.from',
+  takeoverTo: 'gatehouse.takeover.to',
+  /** `released` or `lost`. */
+  takeoverHow: 'gatehouse.takeover.how',
+  takeovers: 'gatehouse.takeovers',
+
   // buildsets, cancelled builds
   number: 'gatehouse.number',
   causeCode: 'gatehouse.cause.code',

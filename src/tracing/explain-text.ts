@@ -31,6 +31,7 @@ export function explainText(explanation: Explanation, options: ExplainTextOption
       explanation.resets.flatMap(reset => resetLines(reset, explanation, paint)),
       paint,
     ),
+    section('Its pipeline was taken over', takeoverLines(explanation, paint), paint),
     section(
       'Whom it waited for',
       explanation.waitedFor.flatMap(waited => waitedLines(waited, paint)),
@@ -81,6 +82,21 @@ function resetLines(reset: Reset, explanation: Explanation, paint: Paint): reado
   return [
     `  ${paint('↺', 'yellow')} ${toWidth(`at ${at}`, 11)} ${paint(printable(reset.text), 'yellow')}`,
     paint(`    ${' '.repeat(11)} buildset ${reset.buildset}, ${lost}`, 'dim'),
+  ];
+}
+
+function takeoverLines(explanation: Explanation, paint: Paint): readonly string[] {
+  const { takeovers, moreTakeovers: more, enqueuedAt } = explanation;
+  const lines = takeovers.map(({ from, to, how, since, duration }) => {
+    const at = toWidth(`at ${text(between(enqueuedAt, since))}`, 11);
+    const was = how === 'lost' ? 'was gone' : 'gave it up';
+    const words = `${printable(from)} ${was}; ${printable(to)} went on after ${text(duration)}`;
+    return `  ${paint('⇄', 'yellow')} ${at} ${words}`;
+  });
+  if (more === null) return lines;
+  return [
+    ...lines,
+    paint(`    and ${more.count} more, ${text(more.duration)} without a scheduler in all`, 'dim'),
   ];
 }
 

@@ -12,6 +12,7 @@ import { type Culprit, type LeaveCode, leaveText, type ResetCode, resetText } fr
 import { changeText } from '../model/change.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../model/results.ts';
+import type { MoreTakeovers, Takeover } from '../model/takeover.ts';
 import { criticalPath, type PathLink } from './critical-path.ts';
 import { lostBuildTime, runningTime } from './lost-time.ts';
 import { type Stretch, type StretchState, stretchesOf } from './stretches.ts';
@@ -41,6 +42,10 @@ export interface Explanation {
   readonly totals: readonly StateTotal[];
   /** Who else it waited for, and what that item was doing meanwhile; longest first. */
   readonly waitedFor: readonly WaitedFor[];
+  /** The pipeline went to another scheduler; work of others may have gone on meanwhile. Oldest first. */
+  readonly takeovers: readonly (Takeover & { readonly duration: Nanoseconds })[];
+  /** More than are listed; null: none. */
+  readonly moreTakeovers: Omit<MoreTakeovers, 'last'> | null;
   readonly resets: readonly Reset[];
   /** Machine time all resets threw away. */
   readonly lostBuildTime: Nanoseconds;
@@ -119,6 +124,8 @@ export function explainItem(item: QueueItem, now: Nanoseconds, context: ExplainC
     stretches,
     totals: totalsOf(stretches, duration),
     waitedFor: waitedForOf(stretches, context.others, until),
+    takeovers: (item.takeovers ?? []).map(each => ({ ...each, duration: between(each.since, each.at) })),
+    moreTakeovers: moreTakeoversOf(item),
     resets,
     lostBuildTime: sum(resets.map(reset => reset.lostBuildTime)),
     executorQueueTime: sum(builds.map(build => build.waited)),
@@ -126,6 +133,12 @@ export function explainItem(item: QueueItem, now: Nanoseconds, context: ExplainC
     builds,
     criticalPath: criticalPath(item, stretches),
   };
+}
+
+function moreTakeoversOf({ moreTakeovers }: QueueItem): Explanation['moreTakeovers'] {
+  if (moreTakeovers === undefined) return null;
+  const { count, duration } = moreTakeovers;
+  return { count, duration };
 }
 
 function endedOf({ phase }: QueueItem): Explanation['ended'] {

@@ -30,7 +30,7 @@ export async function startScheduler(
     tracing: core.tracing,
     metrics: core.metrics,
     ...(history === undefined ? {} : { recordedDurations: () => history.recentDurations() }),
-    host: core.host,
+    name: `${core.host}/${process.pid}`,
     relativePriority: core.settings.scheduler.relativePriority,
     // A restart of an executor, or of its machine, is no verdict on a change.
     executorPatience: core.settings.store.kind === 'zookeeper' ? 60_000 : 0,

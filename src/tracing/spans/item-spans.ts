@@ -9,6 +9,7 @@
  *     │  └─ Build unit-tests ── ExecutorQueue, JobExecution ── BuildCheckout, Playbook run/test.sh, ...
  *     ├─ BuildSet 2                                  links: previous, caused_by
  *     ├─ Wait change-ahead
+ *     ├─ Takeover                                    the pipeline went to another scheduler; beside the waits
  *     └─ Report success ── HostMerge local
  *
  * The live view, the export, a repeated export after a crash and a back-fill from the history all call this.
@@ -23,6 +24,7 @@ import { planQueueItem } from './queue-item-span.ts';
 import { planReports } from './report-spans.ts';
 import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './span-options.ts';
 import type { SpanPlan } from './span-plan.ts';
+import { planTakeovers } from './takeover-spans.ts';
 import { planWaits } from './wait-spans.ts';
 
 /** Every span of the item, ended or open (`end` null), parents before children. Ignores `sampled`: that decides export. */
@@ -56,7 +58,7 @@ export function planItem(
     if (item.earlier.length > 0) for (const build of buildset.builds) kept.add(build.uuid);
     previous = buildset;
   }
-  plans.push(...planReports(context, other));
+  plans.push(...planTakeovers(context), ...planReports(context, other));
   return plans;
 }
 

@@ -10,6 +10,7 @@ import { zuulRefs } from '../zuul-attributes.ts';
 import type { ItemContext } from './item-context.ts';
 import { linkTo, removerAttributes, removerLinks } from './links.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
+import { takeoverCount } from './takeover-spans.ts';
 import { testedBases } from './tested-bases.ts';
 
 export function planQueueItem(context: ItemContext): SpanPlan {
@@ -67,6 +68,7 @@ function outcome(item: QueueItem): AttributeInput {
     leftText: leaveText(item.phase.reason),
     ...removerAttributes(item.phase.remover),
     resets: item.earlier.length,
+    takeovers: takeoverCount(item),
     lostBuildSeconds: lostBuildSeconds(item),
     cicdResult: cicdResultOf(item.phase.result),
   };

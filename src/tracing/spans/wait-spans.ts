@@ -4,9 +4,11 @@ import { assertNever } from '../../lib/assert-never.ts';
 import { derivedSpanId } from '../../lib/ids.ts';
 import type { ItemStateName, QueueItem } from '../../model/queue-item.ts';
 import { endOfItem } from '../../model/queue-item.ts';
+import type { AttributeInput } from '../attribute-values.ts';
 import type { TimeWindow } from '../time-window.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type SpanPlan, spanOf } from './span-plan.ts';
+import { takeoverWithin } from './takeover-spans.ts';
 import { type OwnGap, workWindows } from './work-windows.ts';
 
 /** A wait becomes a span of its own; work is shown by the spans of what is done (`Merge`, `Build`, `Report`, ...). */
@@ -58,7 +60,8 @@ export function planWaits(context: ItemContext, other: QueueItem | undefined): r
     } else {
       for (const { state, ...gap } of work().idle(entry.state, window)) {
         const key = `wait/${index}/${gap.start}`;
-        plans.push(planWait(context, { ...gap, key, state, subject: entry.state }, key));
+        const own = state === 'scheduler' ? takeoverWithin(item, gap) : {};
+        plans.push(planWait(context, { ...gap, key, state, subject: entry.state, own }, key));
       }
     }
   }
@@ -78,6 +81,7 @@ interface Wait extends TimeWindow {
   readonly key: string;
   readonly state: ItemStateName | OwnGap;
   readonly subject: string | undefined;
+  readonly own?: AttributeInput;
 }
 
 /** @param ordinal tells apart waits of one state: its place in the timeline, and for a gap its start. */
@@ -98,7 +102,7 @@ function planWait(context: ItemContext, wait: Wait, ordinal: number | string): S
         parent: root,
         start: wait.start,
         end: wait.end,
-        own: { waitState: wait.state, waitSubject: wait.subject },
+        own: { waitState: wait.state, waitSubject: wait.subject, ...wait.own },
       }),
   };
 }

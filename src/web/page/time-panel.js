@@ -23,6 +23,7 @@ export function timePanel(item, end, explanation) {
     timeBar(stretches, item.enqueuedAt, end),
     stateTable(stretches, total),
     item.resets.length > 0 && resetList(item.resets),
+    (explanation?.takeovers ?? []).length > 0 && takeoverList(explanation.takeovers),
   ];
 }
 
@@ -94,5 +95,23 @@ function resetRow(reset) {
     element('time', {}, clock(reset.at)),
     element('span', {}, reset.text),
     reset.lostMs > 0 && element('b', {}, `${duration(reset.lostMs)} lost`),
+  );
+}
+
+function takeoverList(takeovers) {
+  return [
+    element('h3', {}, 'Its pipeline was taken over'),
+    element('ol', { class: 'resets' }, takeovers.map(takeoverRow)),
+  ];
+}
+
+function takeoverRow({ from, to, how, since, duration: took }) {
+  const was = how === 'lost' ? 'was gone' : 'gave it up';
+  return element(
+    'li',
+    {},
+    element('time', {}, clock(milliseconds(since))),
+    element('span', {}, `${from} ${was}, ${to} went on`),
+    element('b', {}, `${duration(milliseconds(took))} without a scheduler`),
   );
 }

@@ -45,7 +45,7 @@ export async function runScheduler(life: Incarnation, parts: ProcessParts, stop:
       isSampled: event => isSampled(event, parts.tracing.ratio),
       policy: () => parts.tracing,
     },
-    host: life.name,
+    name: life.name,
   });
   await scheduler.run(stop);
   await store.close();

@@ -180,10 +180,12 @@ export class Chaos {
           change.dependsOn = [this.#names[0]];
         return updated;
       case 98:
-      case 99:
         return choose(this.#pipeline.builds, pick, build =>
           this.#pipeline.lostEvent(build, addMilliseconds(world.now, -(pick % MOST_TURNS_LATE) * 700)),
         );
+      case 99:
+        this.#pipeline.takenOver(pick * 10);
+        return undefined;
       default:
         return undefined;
     }

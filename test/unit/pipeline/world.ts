@@ -29,7 +29,9 @@ import { EMPTY_PIPELINE } from '../../../src/model/pipeline-state.ts';
 import { type CommitId, parseCommitId, projectKey } from '../../../src/model/project.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
+import type { Takeover } from '../../../src/model/takeover.ts';
 import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
+import { type Arrival, withArrival } from '../../../src/pipeline/takeovers.ts';
 import type {
   ChangeFacts,
   Command,
@@ -332,6 +334,9 @@ export class PipelineWorld {
   /** Cancelled; their executors may still answer. */
   readonly zombies: PendingBuild[] = [];
   reports: PendingReport[] = [];
+  /** All that happened to it. */
+  readonly takeovers: Takeover[] = [];
+  #arrival: Arrival | null = null;
   readonly #links = new Map<Uuid, ChainLink>();
   readonly #setup: PipelineSetup;
 
@@ -357,9 +362,24 @@ export class PipelineWorld {
     return item;
   }
 
+  /** Its scheduler is killed, and after a while another one has it. */
+  takenOver(milliseconds: number): void {
+    // One that was killed before its first turn has never been there.
+    const isUnwritten = this.#arrival !== null && this.#arrival.holder !== this.state.holder;
+    const since = (isUnwritten ? this.takeovers.pop()?.since : undefined) ?? this.world.now;
+    this.world.pass(milliseconds);
+    const at = this.world.now;
+    const number = this.takeovers.length + 1;
+    const [from, to] = [`ci${number - 1}/1`, `ci${number}/1`];
+    const takeover = { from, to, how: 'lost', since, at } as const;
+    this.takeovers.push(takeover);
+    this.#arrival = { holder: { name: to, session: String(number), since: at }, takeover };
+  }
+
   /** One turn, with as many calls as it takes to supply what it needs. */
   turn(events: readonly PipelineEvent[]): TurnOutput {
     const now = this.world.tick();
+    const before = this.state;
     const total = {
       commands: [] as Command[],
       decisions: [] as TurnOutput['decisions'][number][],
@@ -381,8 +401,26 @@ export class PipelineWorld {
         throw new Error(`buildset ${orphan.buildset} is to be frozen without its merge result`);
       frozen = new Map(output.needs.map(need => [need.buildset, this.world.freeze(this.#itemOf(need.item))]));
     }
+    if (this.#arrival !== null) {
+      const output = withArrival(before, { state: this.state, left: total.left }, this.#arrival);
+      this.state = output.state;
+      total.left = [...output.left];
+      this.#rewriteHistory(now, output);
+    }
     this.left.push(...total.left);
     return { state: this.state, needs: [], ...total };
+  }
+
+  /** What is written of a turn is more than what was decided. */
+  #rewriteHistory(now: Nanoseconds, { state, left }: Pick<TurnOutput, 'state' | 'left'>): void {
+    const written = new Map(left.map(item => [item.uuid, item]));
+    for (const [index, turn] of this.history.entries()) {
+      if (turn.input.now !== now) continue;
+      const isLast = index === this.history.length - 1;
+      const gone = turn.output.left.map(item => written.get(item.uuid) ?? item);
+      const output = { ...turn.output, left: gone, ...(isLast ? { state } : {}) };
+      this.history[index] = { ...turn, output };
+    }
   }
 
   #call(

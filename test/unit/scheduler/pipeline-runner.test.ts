@@ -115,6 +115,7 @@ async function open(stand: Stand, share = createFairShare()) {
   };
   const runner = createPipelineRunner({
     metrics: undefined,
+    name: 'one',
     tenant: 'acme',
     pipeline: 'gate',
     store,

@@ -344,7 +344,7 @@ export function schedulerOn(
     places: { canonicalName: project => project },
     webRoot: 'http://localhost',
     tracing: parts.tracing ?? EVERYTHING,
-    host: parts.name,
+    name: parts.name,
   });
 }
 

@@ -1,9 +1,10 @@
 import { describe, expect, test, vi } from 'vitest';
+import { systemClock } from '../../../src/lib/clock.ts';
 import { layoutSummaryCodec } from '../../../src/model/codec/records.ts';
 import { projectKey } from '../../../src/model/project.ts';
 import { inLockOrder } from '../../../src/store/lock.ts';
-import { remove, StoreError } from '../../../src/store/port.ts';
-import { LAYOUT, openSchedulers, type Schedulers, TENANT } from './schedulers.ts';
+import { type Operation, remove, StoreError } from '../../../src/store/port.ts';
+import { LAYOUT, openSchedulers, type RunningScheduler, type Schedulers, TENANT } from './schedulers.ts';
 import { eventually } from './stand.ts';
 
 const LAYOUT_2 = LAYOUT.replace('name: unit\n', 'name: style\n').replace('[unit]', '[style]');
@@ -32,6 +33,18 @@ async function takeAway(site: Schedulers, lock: string): Promise<void> {
   await eventually(async () => ((await site.store.children(lock))?.length ?? 0) > 1, 'somebody stands by');
   const [first] = inLockOrder((await site.store.children(lock)) ?? []);
   await site.store.multi([remove(`${lock}/${first}`)]);
+}
+
+/** All it writes in the meantime. */
+async function writesOf(scheduler: RunningScheduler, act: () => Promise<void>) {
+  const written: (readonly Operation[])[] = [];
+  const before = scheduler.faulty.beforeMulti;
+  scheduler.faulty.beforeMulti = operations => {
+    written.push(operations);
+    return before?.(operations);
+  };
+  await act();
+  return written;
 }
 
 async function storedLayout(site: Schedulers) {
@@ -98,6 +111,83 @@ describe('a second scheduler', () => {
     expect(roots).toHaveLength(2);
     await eventually(() => site.host.listening.size === 1 && site.host.listening.has('two'), 'two listens');
     expect(site.host.asked.filter(kind => kind === 'config-files')).toHaveLength(2);
+  });
+
+  test('leaves its mark in each item it took over, and none in those that came later', async () => {
+    await using site = await openSchedulers();
+    const { one, two } = await both(site);
+    site.holdBuilds();
+    await site.approve('login');
+    await site.approve('logout');
+    await eventually(
+      async () => (await site.items()).filter(item => item.buildset.builds.length > 0).length === 2,
+      'both changes are tested',
+    );
+    const clock = systemClock();
+    const killed = clock.now();
+    await one.kill();
+    const marked = async () => (await site.items()).filter(item => item.takeovers !== undefined);
+    await eventually(async () => (await marked()).length === 2, 'both are marked');
+    const written = await writesOf(two, async () => {
+      site.releaseBuilds();
+      await site.quiet();
+      await site.approve('later');
+      await site.quiet();
+    });
+    const history = (await site.history())
+      .flatMap(row => (row.kind === 'item' ? [row.item] : []))
+      .toSorted((a, b) => (a.enqueuedAt < b.enqueuedAt ? -1 : 1));
+    expect(history.map(({ takeovers }) => takeovers?.length)).toEqual([1, 1, undefined]);
+    for (const { takeovers, enqueuedAt } of history.slice(0, 2)) {
+      const [takeover] = takeovers ?? [];
+      if (takeover === undefined) throw new Error('no mark');
+      expect(takeover).toMatchObject({ from: 'one', to: 'two', how: 'lost' });
+      // Not before its last sign of life, and not before the killed one had written the item.
+      expect(BigInt(takeover.since)).toBeGreaterThan(BigInt(enqueuedAt));
+      expect(BigInt(takeover.since)).toBeLessThanOrEqual(BigInt(killed));
+      expect(BigInt(takeover.at)).toBeGreaterThan(BigInt(killed));
+    }
+    const spans = (await site.spans()).filter(({ name }) => name === 'Takeover');
+    expect(spans.map(({ traceId }) => traceId).toSorted()).toEqual(
+      history
+        .slice(0, 2)
+        .map(({ uuid }) => uuid)
+        .toSorted(),
+    );
+    expect(spans[0]?.attributes).toMatchObject({
+      'gatehouse.takeover.from': 'one',
+      'gatehouse.takeover.to': 'two',
+      'gatehouse.takeover.how': 'lost',
+    });
+    // Once it is there, who holds the pipeline costs no commit: two checks, the state, and the id of the commit.
+    const { state } = site.paths.pipeline('acme', 'gate');
+    const ofState = written.filter(operations => operations.some(({ path }) => path === state));
+    expect(ofState.length).toBeGreaterThan(0);
+    expect(ofState.filter(operations => operations.length <= 4)).toEqual([]);
+  });
+
+  test('takes over from one that stops in order without an outage to tell of', async () => {
+    await using site = await openSchedulers();
+    const { one } = await both(site);
+    site.holdBuilds();
+    await site.approve('login');
+    await eventually(
+      async () => (await site.items()).some(item => item.buildset.builds.length > 0),
+      'the change is tested',
+    );
+    const clock = systemClock();
+    const stopping = clock.now();
+    await one.stop();
+    await eventually(async () => (await site.items()).some(item => item.takeovers !== undefined), 'the mark');
+    const marked = clock.now();
+    site.releaseBuilds();
+    await site.quiet();
+    const [item] = (await site.history()).flatMap(row => (row.kind === 'item' ? [row.item] : []));
+    expect(item?.takeovers).toMatchObject([{ from: 'one', to: 'two', how: 'released' }]);
+    const [takeover] = item?.takeovers ?? [];
+    if (takeover === undefined) throw new Error('no mark');
+    expect(BigInt(takeover.since)).toBeGreaterThan(BigInt(stopping));
+    expect(BigInt(takeover.at)).toBeLessThan(BigInt(marked));
   });
 
   test('holds a pipeline of a tenant the first one holds, and tests with the layout that one writes', async () => {

@@ -54,6 +54,7 @@ function playedPipeline(manager: 'dependent' | 'independent', steps: readonly St
   const chaos = new Chaos(pipeline, unluckyNature(pipeline));
   chaos.play(steps);
   chaos.drain();
+  pipeline.turn([]);
   return pipeline;
 }
 
@@ -185,6 +186,32 @@ describe.each(['dependent', 'independent'] as const)('items of a real %s pipelin
       }),
       { numRuns: 30 },
     );
+  });
+
+  it('name every scheduler that took their pipeline over while they were there', () => {
+    let marks = 0;
+    fc.assert(
+      fc.property(steps, played => {
+        const pipeline = playedPipeline(manager, played);
+        for (const versions of versionsOf(pipeline).values()) {
+          const last = versions.at(-1)!;
+          const end = last.phase.phase === 'left' ? BigInt(last.phase.at) : BigInt(pipeline.world.now);
+          const lived = pipeline.takeovers.filter(
+            ({ at }) => BigInt(at) > BigInt(last.enqueuedAt) && BigInt(at) <= end,
+          );
+          const listed = last.takeovers ?? [];
+          expect(listed).toEqual(lived.slice(0, listed.length));
+          expect(listed.length + (last.moreTakeovers?.count ?? 0)).toBe(lived.length);
+          const spans = fold(versions).filter(span => span.attributes['gatehouse.span'] === 'Takeover');
+          expect(spans.map(({ attributes }) => attributes['gatehouse.takeover.to'])).toEqual(
+            listed.map(({ to }) => to),
+          );
+          marks += listed.length;
+        }
+      }),
+      { numRuns: 60 },
+    );
+    expect(marks).toBeGreaterThan(0);
   });
 
   it('never run longer than executors told of their builds, however long their results lay unread', () => {

@@ -1,0 +1,45 @@
+/**
+ * `Takeover`: the pipeline went from one scheduler to another while the item was in it. It lies beside the waits and the work, which
+ * tile the item without it: meanwhile executors may have gone on.
+ */
+import { derivedSpanId } from '../../lib/ids.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { Takeover } from '../../model/takeover.ts';
+import type { AttributeInput } from '../attribute-values.ts';
+import { isBefore } from '../time-window.ts';
+import type { ItemContext } from './item-context.ts';
+import { type SpanPlan, spanOf } from './span-plan.ts';
+import type { Gap } from './work-windows.ts';
+
+export function planTakeovers(context: ItemContext): readonly SpanPlan[] {
+  return (context.item.takeovers ?? []).map(takeover => planTakeover(context, takeover));
+}
+
+function planTakeover(context: ItemContext, takeover: Takeover): SpanPlan {
+  const { root } = context;
+  const { since, at, from, to, how } = takeover;
+  return {
+    key: `takeover/${at}`,
+    end: at,
+    make: () =>
+      spanOf({
+        ...context.draft,
+        kind: 'Takeover',
+        id: derivedSpanId(root.id(), `Takeover ${at}`, 0),
+        parent: root,
+        start: since,
+        end: at,
+        own: { takeoverFrom: from, takeoverTo: to, takeoverHow: how },
+      }),
+  };
+}
+
+/** Of a wait for the scheduler that has to do with a takeover: the first that it overlaps. */
+export function takeoverWithin({ takeovers = [] }: QueueItem, { start, end }: Gap): AttributeInput {
+  const found = takeovers.find(({ since, at }) => isBefore(since, end) && isBefore(start, at));
+  return found === undefined ? {} : { takeoverFrom: found.from, takeoverTo: found.to };
+}
+
+export function takeoverCount({ takeovers, moreTakeovers }: QueueItem): number | undefined {
+  return takeovers === undefined ? undefined : takeovers.length + (moreTakeovers?.count ?? 0);
+}
