@@ -116,7 +116,7 @@ export interface ExecutorOptions {
   readonly diskLimitBytes: number | null;
   /** Files and directories a build may write; null: no limit. Default null. */
   readonly filesLimit?: number | null;
-  /** Bytes of memory of all processes of a build, where the system has cgroup v2; null: no limit. Default null. */
+  /** Bytes of memory of all processes of a build, where the system has control groups for us; null: no limit. Default null. */
   readonly memoryLimitBytes?: number | null;
   /** Seconds, for jobs without a timeout, for pre-run and run together and again for post-run. */
   readonly defaultTimeout: number;

@@ -20,6 +20,7 @@
 import { join } from 'node:path';
 import { pause } from '../lib/pause.ts';
 import { createWorkGate } from '../lib/work-gate.ts';
+import { type Wall, wallText } from '../model/wall.ts';
 import { openExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import { claimJobDir } from './claim-job-dir.ts';
 import type { ExecutorDeps, ExecutorOptions } from './deps.ts';
@@ -28,17 +29,20 @@ import { executeBuild, type Machinery } from './execute-build.ts';
 import { createOwnProcesses } from './git-process.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
 import { startRelay } from './relay/relay.ts';
-import { DEFAULT_MAX_PROCESSES } from './run-playbook.ts';
+import { DEFAULT_DISK_CHECK_SECONDS, DEFAULT_MAX_PROCESSES } from './run-playbook.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
 import type { StopMode } from './spawner/protocol.ts';
 import { createSpawner } from './spawner/spawner.ts';
 import { sweepLeftovers } from './sweep.ts';
 import { type RunningBuild, takeBuilds } from './take-builds.ts';
+import { wallsOf } from './walls.ts';
 
 export interface Executor extends AsyncDisposable {
   /** One line: what isolates jobs here, or that nothing does and why. */
   readonly sandboxReport: string;
   readonly isolated: boolean;
+  /** What its jobs meet. */
+  readonly walls: readonly Wall[];
   /** Where build directories really are, see `Sandbox.jobDir`. */
   readonly jobDir: string;
   /** Resolves after `stop`; rejects when no more builds can be taken because the store session is over. */
@@ -98,25 +102,32 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
       { ...facts, builds: inUse },
       'another executor runs builds in the same directory; give each its own [executor] job_dir',
     );
-  const cgroups = await openExecutorCgroups(sandbox.jobDir, [process.pid, spawner.pid() ?? process.pid], {
+  const limits = {
     memory: options.memoryLimitBytes ?? null,
     processes: options.maxProcesses ?? DEFAULT_MAX_PROCESSES,
+  };
+  const pids = [process.pid, spawner.pid() ?? process.pid];
+  const cgroups = await openExecutorCgroups(sandbox.jobDir, pids, limits);
+  const walls = wallsOf({
+    ...{ sandbox, cgroups, limits, oomScoreProblem },
+    diskBytes: options.diskLimitBytes,
+    files: options.filesLimit ?? null,
+    seconds: options.diskCheckSeconds ?? DEFAULT_DISK_CHECK_SECONDS,
   });
-  const killed =
-    oomScoreProblem === null
-      ? 'jobs are killed before the service when memory runs out'
-      : `jobs are NOT killed before the service when memory runs out (${oomScoreProblem})`;
-  deps.log.info({}, `limits: ${cgroups.report}; ${killed}`);
-  return startExecutor(deps, options, { spawner, sandbox, own, relay, cgroups, lifetime: opening.move() });
+  const others = walls.filter(wall => !sandbox.walls.includes(wall));
+  deps.log.info({}, `limits: ${others.map(wallText).join('; ')}`);
+  const lifetime = opening.move();
+  return startExecutor(deps, options, { spawner, sandbox, own, relay, cgroups, walls, lifetime });
 }
 
 interface Opened extends Pick<Machinery, 'spawner' | 'sandbox' | 'own' | 'relay' | 'cgroups'> {
+  readonly walls: readonly Wall[];
   /** What is given back when it stops. */
   readonly lifetime: AsyncDisposableStack;
 }
 
 function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Opened): Executor {
-  const { spawner, sandbox, own, relay, cgroups, lifetime } = opened;
+  const { spawner, sandbox, own, relay, cgroups, walls, lifetime } = opened;
   const gate = createWorkGate();
   const kill = new AbortController();
   const removals = new Set<Promise<void>>();
@@ -152,6 +163,7 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Ope
   return {
     sandboxReport: sandbox.report,
     isolated: sandbox.isolated,
+    walls,
     jobDir: sandbox.jobDir,
     ended,
     running: () => taker.running(),

@@ -57,7 +57,7 @@ export interface EndedPlaybook {
 }
 
 const DEFAULT_GRACE_SECONDS = 10;
-const DEFAULT_DISK_CHECK_SECONDS = 5;
+export const DEFAULT_DISK_CHECK_SECONDS = 5;
 export const DEFAULT_MAX_PROCESSES = 1024;
 const OPEN_FILES = 4096;
 
@@ -153,9 +153,9 @@ async function attempt(
   cgroup: BuildCgroup | null,
 ): Promise<PlaybookEnd> {
   const { halt } = context;
-  const spec = specOf(context, workspace, run);
+  const spec = specOf(context, workspace, run, cgroup !== null);
   const process = context.spawner.start(
-    cgroup === null ? spec : { ...spec, cgroup: { path: cgroup.path, home: cgroup.home } },
+    cgroup === null ? spec : { ...spec, cgroups: cgroup.groups },
     context.relay?.serve,
   );
   const watching = new AbortController();
@@ -185,7 +185,7 @@ async function blamedOnDisk({ deps }: BuildContext, end: PlaybookEnd): Promise<P
 /** @returns what the kernel did to the build at its limits, in words. */
 async function endCgroup({ log, options }: BuildContext, cgroup: BuildCgroup): Promise<string | undefined> {
   const { outOfMemory, refusedForks } = await cgroup.events();
-  if (!(await cgroup.remove())) await log.line(`the control group ${cgroup.path} could not be removed`);
+  for (const path of await cgroup.remove()) await log.line(`the control group ${path} could not be removed`);
   if (refusedForks > 0)
     await log.line(
       `the build reached its limit of ${options.maxProcesses ?? DEFAULT_MAX_PROCESSES} processes; ${refusedForks} more could not be started`,
@@ -203,7 +203,10 @@ function withLimit(end: PlaybookEnd, limited: string | undefined): PlaybookEnd {
   return { kind: 'failed', detail: `${end.detail}: ${limited}`, exitCode };
 }
 
-function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {
+/** Processes more than the group may have, so that the group, which counts what it refuses, is reached first. */
+const BEYOND_GROUP = 64;
+
+function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun, grouped: boolean) {
   const { request, sandbox, places, options, slot, log, relay } = context;
   const view = sandbox.view(places);
   const launch = sandbox.job(
@@ -222,7 +225,7 @@ function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun) {
       network: request.job.network,
       listen: relay !== null,
       limits: {
-        processes: options.maxProcesses ?? DEFAULT_MAX_PROCESSES,
+        processes: (options.maxProcesses ?? DEFAULT_MAX_PROCESSES) + (grouped ? BEYOND_GROUP : 0),
         openFiles: OPEN_FILES,
         fileBytes: options.diskLimitBytes,
       },

@@ -5,6 +5,7 @@
  *     running | paused → stopping      asked to end: it takes nothing new and leaves when what it has is done
  */
 import type { Nanoseconds } from '../lib/clock.ts';
+import type { Wall } from './wall.ts';
 
 export type ComponentState = 'running' | 'paused' | 'stopping';
 
@@ -23,6 +24,8 @@ export interface ComponentRecord {
   readonly address: string | null;
   /** Why it takes no work although it runs: a full disk. For people; absent: nothing. */
   readonly trouble?: string;
+  /** What its jobs meet; only executors have any. Absent in records of 0.3. */
+  readonly walls?: readonly Wall[];
   /** What an operator last asked of it, written by somebody else for it to read. Absent: nothing yet. */
   readonly wanted?: ComponentState;
 }

@@ -8,6 +8,7 @@
 import type { Request, RequestHandler, Router } from 'express';
 import { toMilliseconds } from '../lib/clock.ts';
 import type { ComponentState } from '../model/component.ts';
+import type { Wall } from '../model/wall.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import { COMPONENT_KINDS } from '../store/paths.ts';
 import { type Answer, answering, badRequest, json, notFound, send } from './answer.ts';
@@ -88,6 +89,8 @@ export interface ComponentJson {
     readonly wanted: ComponentState | null;
     /** Why it takes no work although it runs; null: it does. */
     readonly trouble: string | null;
+    /** What its jobs meet; empty: it is no executor, or one of 0.3. */
+    readonly walls: readonly Wall[];
   };
 }
 
@@ -110,6 +113,7 @@ function componentJson(component: RegisteredComponent): ComponentJson {
       address: component.address,
       wanted: component.wanted ?? null,
       trouble: component.trouble ?? null,
+      walls: component.walls ?? [],
     },
   };
 }

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
+import type { ComponentsJson } from '../../src/web/component-routes.ts';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 
@@ -59,6 +60,14 @@ story(
     expect(of('noisy')?.result).toBe('FAILURE');
     expect(of('noisy')?.error_detail).toContain('wrote more than the 200000 bytes');
     expect(of('good')?.result).toBe('SUCCESS');
+
+    // What could have held it, and what this site did without.
+    const { executor = [] } = await world.api.get<ComponentsJson>('/api/components');
+    const walls = new Map(executor[0]?.gatehouse.walls.map(({ name, state }) => [name, state]));
+    expect(walls.get('sandbox')).toBe('off');
+    expect(walls.get('memory')).toBe('off');
+    expect(walls.get('files')).toBe('stands');
+    expect([...walls.keys()]).toContain('processes');
 
     const log = await world.api.text(`/api/tenant/tenant-one/build/${of('noisy')?.uuid}/log?limit=4000000`);
     expect(log.length).toBeGreaterThan(100_000);

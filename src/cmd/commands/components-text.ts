@@ -8,14 +8,18 @@
  *     executor
  *       ● executor-4    running    up 2m 05s   ci2   pid 99     linux gpu
  *       ‖ executor-7    paused     up 2m 05s   ci1   pid 4712
+ *           ! memory: NO WALL (this system has no cgroup v2; there is no cgroup v1 for memory)
+ *           off by its settings: disk
  *     merger
  *       ! none: nothing is merged until one is started
  *     web
  *       ◌ web-1         stopping   up 3h 12m   ci1   pid 4713   0.1.0
  *
- * Versions are shown only where they differ: during an upgrade.
+ * Versions are shown only where they differ: during an upgrade. Of the walls between jobs and their machine only those that do not
+ * stand are shown.
  */
 import { durationText } from '../../lib/duration-text.ts';
+import { wallText } from '../../model/wall.ts';
 import { type Colour, type Paint, painter } from '../../tracing/ansi.ts';
 import { printable } from '../../tracing/text-width.ts';
 import type { ComponentJson, ComponentsJson } from '../../web/component-routes.ts';
@@ -55,7 +59,10 @@ export function componentsLines(all: ComponentsJson, options: ComponentsOptions)
     '',
     ...kinds.flatMap(([kind, found]) => [
       paint(kind, 'bold', 'cyan'),
-      ...found.map(component => rowText(rows.get(component) ?? [], widths)),
+      ...found.flatMap(component => [
+        rowText(rows.get(component) ?? [], widths),
+        ...wallLines(component, paint),
+      ]),
       ...(found.length > 0 ? [] : [paint(`  ! none: ${MISSED[kind]}`, 'yellow')]),
     ]),
   ].map(line => cutTo(line, options.width));
@@ -91,6 +98,17 @@ function cellsOf(
     paint(`pid ${gatehouse.pid}`, 'dim'),
     ...(versions.size > 1 ? [version] : []),
     paint(gatehouse.labels.map(printable).join(' '), 'dim'),
+  ];
+}
+
+function wallLines({ gatehouse: { walls = [] } }: ComponentJson, paint: Paint): readonly string[] {
+  const missing = walls.filter(({ state }) => state === 'missing');
+  const off = walls.filter(({ state }) => state === 'off').map(({ name }) => name);
+  return [
+    ...missing.map(wall => paint(`      ! ${printable(wallText(wall))}`, 'yellow')),
+    ...(off.length === 0
+      ? []
+      : [paint(`      off by its settings: ${off.map(printable).join(', ')}`, 'dim')]),
   ];
 }
 

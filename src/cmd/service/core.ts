@@ -59,7 +59,7 @@ export interface Component {
   /** Undefined: it works. Otherwise why it does not yet, for people. */
   readonly notReady: () => string | undefined;
   /** What the registry tells others of it; absent: nothing but that it is there. */
-  readonly offers?: Pick<ComponentRecord, 'labels' | 'address'>;
+  readonly offers?: Pick<ComponentRecord, 'labels' | 'address' | 'walls'>;
   /**
    * Takes no new work from now on, what it has goes on: a scheduler gives its locks back after the turn under way, mergers
    * and executors claim nothing. Idempotent, never fails.

@@ -111,6 +111,7 @@ export function manageComponent<C extends Component>(
       ...(trouble === undefined ? {} : { trouble }),
       labels: offers?.labels ?? [],
       address: offers?.address ?? null,
+      ...(offers?.walls === undefined ? {} : { walls: offers.walls }),
     };
   }
 

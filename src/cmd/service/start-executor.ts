@@ -66,7 +66,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
     name: 'executor',
     ended: executor.ended,
     notReady: () => undefined,
-    offers: { labels: settings.labels, address },
+    offers: { labels: settings.labels, address, walls: executor.walls },
     sandboxReport: executor.sandboxReport,
     isolated: executor.isolated,
     pause: () => executor.pause(),

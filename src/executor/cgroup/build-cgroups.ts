@@ -1,29 +1,33 @@
 /**
- * A control group of version 2 for each build, where this system lets us make any: its memory, its processes and its share of the
- * processors are bounded as a whole, whatever it forks.
+ * Control groups for each build, where this system lets us make any: its memory, its processes and its share of the processors are
+ * bounded as a whole, whatever it forks.
  *
- *     <parent>/gatehouse-<executor>-<build>     memory.max, memory.swap.max, pids.max, cpu.weight
+ *     <parent>/gatehouse-<executor>-<build>     version 2: one group. Version 1: one in the hierarchy of each controller
  *
- * `parent` is our own group where it was delegated to us (systemd's `Delegate=yes`), else, for root, the top of the hierarchy.
- * Reading and writing files is all there is to it; a refusal of any kind means no groups, and says why.
+ * `find-place.ts` says where `parent` is, `limit-files.ts` what is written into a group. Reading and writing files is all there is to
+ * it; a refusal of any kind means no groups, and says why.
  */
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pause } from '../../lib/pause.ts';
+import type { ChildCgroup } from '../spawner/cgroup-of-child.ts';
+import {
+  type CgroupLimits,
+  type CgroupVersion,
+  type Controller,
+  type EventCounter,
+  LIMIT_FILES,
+  OOM_KILLS,
+  REFUSED_FORKS,
+} from './limit-files.ts';
 
-export interface CgroupLimits {
-  /** Bytes; null: no limit. */
-  readonly memory: number | null;
-  /** Processes and threads. */
-  readonly processes: number;
-}
-
-export interface CgroupPlace {
+export interface CgroupHierarchy {
+  readonly version: CgroupVersion;
   /** Where groups are made. */
   readonly parent: string;
   /** The group the service is in afterwards. */
   readonly home: string;
-  readonly controllers: ReadonlySet<string>;
+  readonly controllers: ReadonlySet<Controller>;
 }
 
 /** What the kernel had to do to a build. */
@@ -35,44 +39,59 @@ export interface CgroupEvents {
 }
 
 export interface BuildCgroup {
-  readonly path: string;
-  readonly home: string;
+  /** One for each hierarchy. */
+  readonly groups: readonly ChildCgroup[];
   events(): Promise<CgroupEvents>;
-  /** Kills what is in it, and removes it. @returns false: it is still there. */
-  remove(): Promise<boolean>;
+  /** Kills what is in it, and removes it. @returns the directories that are still there. */
+  remove(): Promise<readonly string[]>;
 }
 
-/** Against 100 of everything else. */
-const CPU_WEIGHT = '50';
 const ROUNDS = 100;
 const ROUND_MS = 20;
 
 /** @param executor tells its groups from those of other executors of the machine. @throws Error of the file system. */
 export async function makeBuildCgroup(
-  { parent, home, controllers }: CgroupPlace,
+  hierarchies: readonly CgroupHierarchy[],
   executor: string,
   build: string,
   limits: CgroupLimits,
 ): Promise<BuildCgroup> {
-  const path = join(parent, `${prefixOf(executor)}${build}`);
-  await mkdir(path);
-  const set = (file: string, value: string | number) => writeFile(join(path, file), `${value}`);
-  if (controllers.has('memory') && limits.memory !== null) {
-    await set('memory.max', limits.memory);
-    // A kernel without swap has no such file.
-    await ignoring(['ENOENT', 'EACCES'], () => set('memory.swap.max', 0));
+  const groups: (ChildCgroup & Pick<CgroupHierarchy, 'version'>)[] = [];
+  for (const { version, parent, home, controllers } of hierarchies) {
+    const path = join(parent, `${prefixOf(executor)}${build}`);
+    await mkdir(path);
+    groups.push({ version, path, home });
+    for (const controller of controllers) await bound(path, version, controller, limits);
   }
-  if (controllers.has('pids')) await set('pids.max', limits.processes);
-  if (controllers.has('cpu')) await set('cpu.weight', CPU_WEIGHT);
-  return {
-    path,
-    home,
-    events: async () => ({
-      outOfMemory: await counter(join(path, 'memory.events'), 'oom_kill'),
-      refusedForks: await counter(join(path, 'pids.events'), 'max'),
-    }),
-    remove: () => removeCgroup(path),
+  const sum = async (counterOf: (version: CgroupVersion) => EventCounter) => {
+    const counts = await Promise.all(groups.map(({ path, version }) => counter(path, counterOf(version))));
+    return counts.reduce((all, each) => all + each, 0);
   };
+  return {
+    groups: groups.map(({ path, home }) => ({ path, home })),
+    events: async () => ({
+      outOfMemory: await sum(version => OOM_KILLS[version]),
+      refusedForks: await sum(() => REFUSED_FORKS),
+    }),
+    async remove() {
+      const gone = await Promise.all(groups.map(({ path }) => removeCgroup(path)));
+      return groups.filter((_, at) => gone[at] !== true).map(({ path }) => path);
+    },
+  };
+}
+
+async function bound(
+  path: string,
+  version: CgroupVersion,
+  controller: Controller,
+  limits: CgroupLimits,
+): Promise<void> {
+  for (const { file, value, optional } of LIMIT_FILES[version][controller]) {
+    const wanted = value(limits);
+    if (wanted === null) continue;
+    const write = () => writeFile(join(path, file), `${wanted}`);
+    await (optional === true ? ignoring(['ENOENT', 'EACCES', 'EPERM'], write) : write());
+  }
 }
 
 /** Those an earlier run of this executor left. */
@@ -86,23 +105,34 @@ function prefixOf(executor: string): string {
 }
 
 async function removeCgroup(path: string): Promise<boolean> {
-  // Linux 5.14; before that what a build leaves is killed as anywhere else.
-  await ignoring(['ENOENT', 'EACCES'], () => writeFile(join(path, 'cgroup.kill'), '1'));
+  // Linux 5.14 and version 2; elsewhere one by one.
+  await ignoring(['ENOENT', 'EACCES', 'EPERM'], () => writeFile(join(path, 'cgroup.kill'), '1'));
   for (let round = 0; round < ROUNDS; round += 1) {
     const gone = await ignoring(['EBUSY', 'ENOTEMPTY'], async () => {
       await ignoring(['ENOENT'], () => rmdir(path));
       return true;
     });
     if (gone === true) return true;
+    await killAllIn(path);
     // The killed take a moment to go, and there is no event for it.
     await pause(ROUND_MS, new AbortController().signal);
   }
   return false;
 }
 
-async function counter(file: string, name: string): Promise<number> {
-  const text = await ignoring(['ENOENT'], () => readFile(file, 'latin1'));
-  return Number(new RegExp(`^${name} (\\d+)$`, 'm').exec(text ?? '')?.[1] ?? 0);
+async function killAllIn(path: string): Promise<void> {
+  const text =
+    (await ignoring(['ENOENT', 'ENODEV'], () => readFile(join(path, 'cgroup.procs'), 'latin1'))) ?? '';
+  for (const pid of text
+    .split('\n')
+    .map(Number)
+    .filter(each => each > 1 && each !== process.pid))
+    await ignoring(['ESRCH', 'EPERM'], async () => process.kill(pid, 'SIGKILL'));
+}
+
+async function counter(path: string, { file, line }: EventCounter): Promise<number> {
+  const text = await ignoring(['ENOENT'], () => readFile(join(path, file), 'latin1'));
+  return Number(new RegExp(`^${line} (\\d+)$`, 'm').exec(text ?? '')?.[1] ?? 0);
 }
 
 /** @returns undefined for an expected failure of the file system. */

@@ -1,12 +1,15 @@
-/** The control groups of an executor: found once at its start, one for each build, none where the system has none for us. */
+/** The control groups of an executor: found once at its start, some for each build, none where the system has none for us. */
 import { readFile } from 'node:fs/promises';
 import { sha256 } from '../../lib/ids.ts';
-import { type BuildCgroup, type CgroupLimits, makeBuildCgroup, removeLeftCgroups } from './build-cgroups.ts';
-import { findCgroupPlace } from './find-place.ts';
+import { type BuildCgroup, makeBuildCgroup, removeLeftCgroups } from './build-cgroups.ts';
+import { findCgroupPlaces } from './find-place.ts';
+import type { CgroupLimits, CgroupVersion, Controller } from './limit-files.ts';
 
 export interface ExecutorCgroups {
-  /** One line for people: what is limited, or why nothing is. */
-  readonly report: string;
+  /** Which version of groups has it; undefined: none that we may use. */
+  versionFor(controller: Controller): CgroupVersion | undefined;
+  /** Why there is not every controller; empty: there is. */
+  readonly because: string;
   /** Null: there are none here. @throws Error of the file system. */
   forBuild(build: string): Promise<BuildCgroup | null>;
 }
@@ -17,23 +20,19 @@ export async function openExecutorCgroups(
   pids: readonly number[],
   limits: CgroupLimits,
 ): Promise<ExecutorCgroups> {
-  const place = await findCgroupPlace({
+  const { hierarchies, because } = await findCgroupPlaces({
     mounts: await proc('/proc/self/mountinfo'),
     own: await proc('/proc/self/cgroup'),
     pids,
     isRoot: process.geteuid?.() === 0,
   });
-  if (place.kind === 'none')
-    return {
-      report: `memory of a build NOT limited (${place.because})`,
-      forBuild: () => Promise.resolve(null),
-    };
   const executor = sha256(jobDir).slice(0, 12);
-  await removeLeftCgroups(place.parent, executor);
-  const memory = limits.memory === null ? 'without limit' : `${limits.memory} bytes`;
+  for (const { parent } of hierarchies) await removeLeftCgroups(parent, executor);
   return {
-    report: `cgroup v2 per build below ${place.parent}: memory ${memory}, ${limits.processes} processes`,
-    forBuild: build => makeBuildCgroup(place, executor, build, limits),
+    because,
+    versionFor: controller => hierarchies.find(({ controllers }) => controllers.has(controller))?.version,
+    forBuild: async build =>
+      hierarchies.length === 0 ? null : makeBuildCgroup(hierarchies, executor, build, limits),
   };
 }
 

@@ -1,12 +1,16 @@
 /**
- * Where this process may make control groups of version 2 for builds, found out by making one. See `build-cgroups.ts`.
+ * Where this process may make control groups for builds, found out by making one. See `build-cgroups.ts`.
  *
- * A group that has groups with limits below it may hold no processes itself. So where our own group was delegated to us, we go into one
- * below it first; that is done only if no process of anybody else is in it.
+ * Version 2 where it has the controllers memory and pids: our own group where it was delegated to us, else, for root, the top of the
+ * hierarchy. A group that has groups with limits below it may hold no processes itself. So where our own group was delegated to us, we go
+ * into one below it first; that is done only if no process of anybody else is in it.
+ *
+ * Else version 1, which has a hierarchy for each controller: below our own group in each, which may hold processes besides.
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { CgroupPlace } from './build-cgroups.ts';
+import type { CgroupHierarchy } from './build-cgroups.ts';
+import type { Controller } from './limit-files.ts';
 
 export interface CgroupSystem {
   /** `/proc/self/mountinfo` and `/proc/self/cgroup`. */
@@ -17,54 +21,70 @@ export interface CgroupSystem {
   readonly isRoot: boolean;
 }
 
-export type FoundPlace =
-  | (CgroupPlace & { readonly kind: 'found' })
-  | { readonly kind: 'none'; readonly because: string };
+export interface FoundPlaces {
+  /** None: no build gets a group. */
+  readonly hierarchies: readonly CgroupHierarchy[];
+  /** Why those controllers cannot be had that are in none of them; empty: all are. */
+  readonly because: string;
+}
 
-const WANTED = ['memory', 'pids', 'cpu'];
+const WANTED: readonly Controller[] = ['memory', 'pids', 'cpu'];
 const SERVICE = 'gatehouse-service';
 
-export async function findCgroupPlace(system: CgroupSystem): Promise<FoundPlace> {
+export async function findCgroupPlaces(system: CgroupSystem): Promise<FoundPlaces> {
+  const unified = await findUnified(system);
+  if (typeof unified !== 'string') {
+    const lacking = WANTED.filter(name => !unified.controllers.has(name));
+    return {
+      hierarchies: [unified],
+      because: lacking.length === 0 ? '' : `${unified.parent} has no controller ${lacking.join(', ')}`,
+    };
+  }
+  const hierarchies: CgroupHierarchy[] = [];
+  const reasons: string[] = [unified];
+  for (const controller of WANTED) {
+    const found = await findLegacy(system, controller);
+    if (typeof found === 'string') reasons.push(found);
+    else hierarchies.push(found);
+  }
+  return {
+    hierarchies,
+    because: hierarchies.length === WANTED.length ? '' : [...new Set(reasons)].join('; '),
+  };
+}
+
+/** @returns why there is no place for groups of version 2, when there is none. */
+async function findUnified(system: CgroupSystem): Promise<CgroupHierarchy | string> {
   // id, parent, device, root of the mount, place, options, more options, then what kind it is.
   const mount = /^\S+ \S+ \S+ \/ (\S+) .*? - cgroup2 /m.exec(system.mounts)?.[1];
   const path = /^0::(\/.*)$/m.exec(system.own)?.[1];
-  if (mount === undefined || path === undefined) return none('this system has no cgroup v2');
+  if (mount === undefined || path === undefined) return 'this system has no cgroup v2';
   const own = join(mount, path);
   const isTop = own === mount || own === `${mount}/`;
   const reasons: string[] = [];
   for (const parent of [...(isTop ? [] : [own]), ...(system.isRoot ? [mount] : [])]) {
-    const tried = await tryPlace(parent, own, system.pids, parent !== mount);
-    if (tried.kind === 'found') return tried;
-    reasons.push(`${parent}: ${tried.because}`);
+    const tried = await refusable(() => tryUnified(parent, own, system.pids, parent !== mount));
+    if (typeof tried !== 'string') return tried;
+    reasons.push(`${parent}: ${tried}`);
   }
-  return none(reasons.join('; ') || 'no group was delegated to this service (systemd: Delegate=yes)');
+  return reasons.join('; ') || 'no group was delegated to this service (systemd: Delegate=yes)';
 }
 
-async function tryPlace(
+async function tryUnified(
   parent: string,
   own: string,
   pids: readonly number[],
   leaves: boolean,
-): Promise<FoundPlace> {
-  try {
-    const offered = (await readFile(join(parent, 'cgroup.controllers'), 'latin1')).trim().split(/\s+/);
-    const controllers = new Set(WANTED.filter(name => offered.includes(name)));
-    if (!controllers.has('memory') || !controllers.has('pids'))
-      return none('the controllers memory and pids are not available there');
-    const home = leaves ? await stepAside(parent, pids) : own;
-    if (home === undefined) return none('it holds processes of others');
-    await writeFile(
-      join(parent, 'cgroup.subtree_control'),
-      [...controllers].map(name => `+${name}`).join(' '),
-    );
-    const probe = join(parent, `gatehouse-probe-${process.pid}`);
-    await mkdir(probe);
-    await rmdir(probe);
-    return { kind: 'found', parent, home, controllers };
-  } catch (error) {
-    if (error instanceof Error && 'code' in error) return none(error.message);
-    throw error;
-  }
+): Promise<CgroupHierarchy | string> {
+  const offered = (await readFile(join(parent, 'cgroup.controllers'), 'latin1')).trim().split(/\s+/);
+  const controllers = new Set(WANTED.filter(name => offered.includes(name)));
+  if (!controllers.has('memory') || !controllers.has('pids'))
+    return 'the controllers memory and pids are not available there';
+  const home = leaves ? await stepAside(parent, pids) : own;
+  if (home === undefined) return 'it holds processes of others';
+  await writeFile(join(parent, 'cgroup.subtree_control'), [...controllers].map(name => `+${name}`).join(' '));
+  await probe(parent);
+  return { version: 2, parent, home, controllers };
 }
 
 /** @returns the group we are in now; undefined: others are in ours. */
@@ -79,6 +99,39 @@ async function stepAside(parent: string, pids: readonly number[]): Promise<strin
   return home;
 }
 
-function none(because: string): FoundPlace {
-  return { kind: 'none', because };
+/** @returns why there is no place for groups with this controller, when there is none. */
+async function findLegacy(
+  { mounts, own }: CgroupSystem,
+  controller: Controller,
+): Promise<CgroupHierarchy | string> {
+  const [, root = '', mount] =
+    new RegExp(`^\\S+ \\S+ \\S+ (\\S+) (\\S+) .*? - cgroup \\S+ (?:\\S*,)?${controller}(?:,|$)`, 'm').exec(
+      mounts,
+    ) ?? [];
+  const path = new RegExp(`^\\d+:(?:[^:]*,)?${controller}(?:,[^:]*)?:(/.*)$`, 'm').exec(own)?.[1];
+  if (mount === undefined || path === undefined) return `there is no cgroup v1 for ${controller}`;
+  // In a container the mount shows our part of the hierarchy only, and may not hide where that is.
+  const home = join(mount, root !== '/' && path.startsWith(root) ? path.slice(root.length) : path);
+  const refused = await refusable(async () => {
+    await probe(home);
+  });
+  return typeof refused === 'string'
+    ? `${home}: ${refused}`
+    : { version: 1, parent: home, home, controllers: new Set([controller]) };
+}
+
+async function probe(parent: string): Promise<void> {
+  const path = join(parent, `gatehouse-probe-${process.pid}`);
+  await mkdir(path);
+  await rmdir(path);
+}
+
+/** @returns the refusal of the file system in its words. */
+async function refusable<T>(work: () => Promise<T>): Promise<T | string> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Error && 'code' in error) return error.message;
+    throw error;
+  }
 }

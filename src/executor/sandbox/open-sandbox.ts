@@ -6,7 +6,7 @@ import { dirname, join } from 'node:path';
 import { sha256 } from '../../lib/ids.ts';
 import type { Spawner } from '../spawner/spawner.ts';
 import { closedDirectory, type FoundRuntime, findProgram, findRuntime, stagePoint } from './find-runtime.ts';
-import { type Isolation, type Sandbox, sandboxOf } from './sandbox.ts';
+import { type Isolation, type Sandbox, type SandboxFacts, sandboxOf } from './sandbox.ts';
 import { seccompFilter } from './seccomp/seccomp-filter.ts';
 import { selfTest } from './self-test.ts';
 import type { Stage } from './stage.ts';
@@ -63,7 +63,7 @@ async function firstThatHolds(
   const node = options.listen === true ? await reachableNode(options) : null;
   for (const candidate of await candidates(options)) {
     const sandbox = sandboxOf({
-      report: reportOf(found.version, candidate, [...reasons]),
+      ...described(found.version, candidate, [...reasons]),
       isolation: { kind: 'bubblewrap', runtime: found.runtime, etc, node, ...candidate },
       jobDir: options.jobDir,
       gitDir: options.gitDir,
@@ -114,15 +114,23 @@ async function writeSeccompFilter(jobDir: string): Promise<string | null> {
 }
 
 /** @param reasons why better ones do not work. */
-function reportOf(
+function described(
   version: string,
   { stage, overlays, seccomp }: Candidate,
   reasons: readonly string[],
-): string {
+): Pick<SandboxFacts, 'report' | 'walls'> {
   const how = overlays ? ' with overlay workspaces' : stage === null ? '' : ' on a private stage';
   const why = reasons[0] ?? `no filter for ${process.arch}`;
   const calls = seccomp === null ? `, system calls NOT filtered (${why})` : ', system calls filtered';
-  return `sandbox: bubblewrap ${version}${how}${calls}, self-test passed`;
+  return {
+    report: `sandbox: bubblewrap ${version}${how}${calls}, self-test passed`,
+    walls: [
+      { name: 'sandbox', state: 'stands', text: `bubblewrap ${version}${how}` },
+      seccomp === null
+        ? { name: 'system-calls', state: 'missing', text: why }
+        : { name: 'system-calls', state: 'stands', text: 'seccomp filter' },
+    ],
+  };
 }
 
 /** The Node we run on; a copy where the users of jobs cannot get at it. */
@@ -154,7 +162,12 @@ async function unsandboxed(options: SandboxOptions, because: string): Promise<Sa
   const jobDir = closed === undefined ? options.jobDir : await openJobDir(options.jobDir);
   const moved =
     closed === undefined ? '' : `; builds run in ${jobDir}, because ${closed} is closed to the users of jobs`;
+  const state = options.mode === 'none' ? 'off' : 'missing';
   return sandboxOf({
+    walls: [
+      { name: 'sandbox', state, text: because },
+      { name: 'system-calls', state, text: 'no sandbox' },
+    ],
     report: `sandbox: NONE, jobs can do what ${root ? 'an ordinary user' : 'this service'} can do on this host (${because})${moved}`,
     isolation,
     jobDir,

@@ -10,6 +10,7 @@
  *     spawner.start({ ...sandbox.job(command, slot), output, timeoutMs, graceMs });
  */
 import { join } from 'node:path';
+import type { Wall } from '../../model/wall.ts';
 import { type BuildPlaces, TOOLS } from '../build-places.ts';
 import { listeningArgv } from '../relay/listen-in-sandbox.ts';
 import { type ProcessSpec, seccompDescriptor } from '../spawner/protocol.ts';
@@ -75,6 +76,10 @@ export interface Sandbox {
   /** One line: what isolates jobs here, or that nothing does and why. */
   readonly report: string;
   readonly isolated: boolean;
+  /** Those that a job meets because of it, or would. */
+  readonly walls: readonly Wall[];
+  /** A script may have a limited number of processes. */
+  readonly limitsProcesses: boolean;
   /** Workspaces may be overlays of kept checkouts. */
   readonly overlays: boolean;
   /** Where build directories are: the configured `job_dir`, unless jobs could not enter it. */
@@ -97,6 +102,7 @@ const OWN_PATH = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin';
 
 export interface SandboxFacts {
   readonly report: string;
+  readonly walls: readonly Wall[];
   readonly isolation: Isolation;
   readonly jobDir: string;
   readonly gitDir: string;
@@ -118,6 +124,12 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
   return {
     report: facts.report,
     isolated: isolation.kind === 'bubblewrap',
+    walls: facts.walls,
+    // Per user where nothing isolates: only a user of its own may be limited without hitting others.
+    limitsProcesses:
+      isolation.kind === 'bubblewrap'
+        ? isolation.runtime.prlimit !== null
+        : isolation.prlimit !== null && facts.isRoot,
     overlays: isolation.kind === 'bubblewrap' && isolation.overlays,
     jobDir: facts.jobDir,
     async reaches(path) {

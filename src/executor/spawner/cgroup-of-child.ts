@@ -1,11 +1,11 @@
 /**
- * Starts a process inside a control group: a child is born in the group of its parent, so we go there for the moment of the fork. Nothing else
+ * Starts a process inside control groups: a child is born in the groups of its parent, so we go there for the moment of the fork. Nothing else
  * of this process runs meanwhile, and there is no moment at which the child is outside.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Directories of control groups, version 2. */
+/** Directories of one hierarchy of control groups. */
 export interface ChildCgroup {
   readonly path: string;
   /** Where we are otherwise. */
@@ -13,13 +13,13 @@ export interface ChildCgroup {
 }
 
 /** @throws Error of the file system where we may not go there, or not back. */
-export function inCgroup<T>(cgroup: ChildCgroup | undefined, fork: () => T): T {
-  if (cgroup === undefined) return fork();
-  enter(cgroup.path);
+export function inCgroups<T>([first, ...rest]: readonly ChildCgroup[], fork: () => T): T {
+  if (first === undefined) return fork();
+  enter(first.path);
   try {
-    return fork();
+    return inCgroups(rest, fork);
   } finally {
-    enter(cgroup.home);
+    enter(first.home);
   }
 }
 

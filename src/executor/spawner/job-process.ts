@@ -12,7 +12,7 @@ import { closeSync, openSync } from 'node:fs';
 import { Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import { createTail } from './capture.ts';
-import { inCgroup } from './cgroup-of-child.ts';
+import { inCgroups } from './cgroup-of-child.ts';
 import { type LineLog, openLineLog } from './line-log.ts';
 import { killedFirst } from './oom-score.ts';
 import { closeWriter, type OutputPipe, openOutputPipe } from './output-pipe.ts';
@@ -75,7 +75,7 @@ function tryToSpawn(
     filter = spec.seccomp === undefined ? undefined : openSync(spec.seccomp, 'r');
     const stdio = stdioOf(spec, sink, filter);
     const child = killedFirst(() =>
-      inCgroup(spec.cgroup, () =>
+      inCgroups(spec.cgroups ?? [], () =>
         spawn(program, args, {
           cwd: spec.cwd,
           env: { ...spec.env, ...mark },

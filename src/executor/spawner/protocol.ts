@@ -50,7 +50,7 @@ export interface ProcessSpec {
   /** Path of a compiled filter of system calls, for bubblewrap: open for reading at {@link seccompDescriptor}. */
   readonly seccomp?: string;
   /** The control group it is started in. */
-  readonly cgroup?: ChildCgroup;
+  readonly cgroups?: readonly ChildCgroup[];
 }
 
 /** Behind bubblewrap's status (3) and the channel, where it has one. */

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { componentsLines } from '../../../src/cmd/commands/components-text.ts';
+import type { Wall } from '../../../src/model/wall.ts';
 import type { ComponentJson } from '../../../src/web/component-routes.ts';
 
 const NOW = 1_795_000_000_000;
@@ -18,6 +19,7 @@ function component(
     address: null,
     wanted: null,
     trouble: null,
+    walls: [],
     ...rest,
   };
   return { hostname, state, version, gatehouse };
@@ -88,4 +90,29 @@ test('what other machines call themselves cannot paint the terminal', () => {
     web: [],
   };
   expect(componentsLines(all, LOOK).join('')).not.toContain('\u001b');
+});
+
+test('an executor says which walls its jobs do not meet, and why', () => {
+  const walls: readonly Wall[] = [
+    { name: 'sandbox', state: 'stands', text: 'bubblewrap 0.8.0' },
+    { name: 'system-calls', state: 'missing', text: 'no filter for riscv64' },
+    { name: 'memory', state: 'off', text: 'memory_limit_per_job is not set' },
+    {
+      name: 'cpu',
+      state: 'missing',
+      text: '/sys/fs/cgroup: it holds processes of others, and\u001b[31m this is a long reason',
+    },
+    { name: 'disk', state: 'off', text: 'disk_limit_per_job is -1' },
+  ];
+  const all = { executor: [component('executor-4', { walls }), component('executor-5')] };
+  expect(`\n${componentsLines(all, LOOK).join('\n')}\n`).toBe(`
+2 components on ci1                                            http://127.0.0.1:9000
+
+executor
+  ● executor-4   running   up 2h 03m   ci1   pid 4711
+      ! system-calls: NO WALL (no filter for riscv64)
+      ! cpu: NO WALL (/sys/fs/cgroup: it holds processes of others, and�[31m this i…
+      off by its settings: memory, disk
+  ● executor-5   running   up 2h 03m   ci1   pid 4711
+`);
 });

@@ -124,6 +124,7 @@ describe('a sandbox that listens for its job', () => {
   };
   const launch = (more: Partial<JobCommand>, changes: Partial<Isolation & { kind: 'bubblewrap' }> = {}) =>
     sandboxOf({
+      walls: [],
       report: '',
       isolation: { ...isolation, ...changes },
       jobDir: '/jobs',

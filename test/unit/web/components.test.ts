@@ -38,9 +38,11 @@ describe('/api/components', () => {
           address: 'http://ci2:9443',
           wanted: 'paused',
           trouble: null,
+          walls: [{ name: 'cpu', state: 'missing', text: 'this system has no cgroup v2' }],
         },
       },
     ]);
+    expect(body.web?.[0]?.gatehouse.walls).toEqual([]);
   });
 
   test.each([

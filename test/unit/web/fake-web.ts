@@ -269,6 +269,7 @@ export function sampleComponents(): readonly RegisteredComponent[] {
       labels: ['linux'],
       address: 'http://ci2:9443',
       wanted: 'paused',
+      walls: [{ name: 'cpu', state: 'missing', text: 'this system has no cgroup v2' }],
     },
     { ...component, id: 'web-2', kind: 'web', host: 'ci1', pid: 13 },
   ];

@@ -1,0 +1,88 @@
+/** Jobs that reach a limit of their control group, with real processes: they fail, and nothing else does. */
+import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, test } from 'vitest';
+import { buildRequest, openBench, script } from '../fixture.ts';
+import { processesWith } from '../processes.ts';
+
+/** Found without our own search: a group of our own for memory can be made here. */
+function hasMemoryGroups(): boolean {
+  const own = /^\d+:memory:(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'latin1'))?.[1];
+  const mount = /^\S+ \S+ \S+ \/ (\S+) .*? - cgroup \S+ \S*memory/m.exec(
+    readFileSync('/proc/self/mountinfo', 'latin1'),
+  )?.[1];
+  if (own === undefined || mount === undefined) return false;
+  const probe = join(mount, own, `gatehouse-test-${process.pid}`);
+  try {
+    mkdirSync(probe);
+    rmdirSync(probe);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+const MEMORY = 64_000_000;
+const PROCESSES = 40;
+
+describe.skipIf(!hasMemoryGroups())(
+  'a build at the limits of its group (control groups of version 1, root)',
+  () => {
+    for (const mode of ['none', 'auto'] as const)
+      describe(`with sandbox = ${mode}`, async () => {
+        const bench = await openBench({ sandbox: mode, memoryLimitBytes: MEMORY, maxProcesses: PROCESSES });
+        afterAll(() => bench[Symbol.asyncDispose]());
+        const run = async (body: string) => {
+          const commit = await bench.commit({ 'ci/try.sh': script(body) });
+          return bench.submit(buildRequest(commit, { run: ['ci/try.sh'] })).ended;
+        };
+
+        test('the executor says that the walls stand', () => {
+          const stands = (name: string) => bench.executor.walls.find(wall => wall.name === name);
+          expect(stands('memory')).toEqual({
+            name: 'memory',
+            state: 'stands',
+            text: `${MEMORY} bytes per build, cgroup v1`,
+          });
+          expect(stands('processes')).toMatchObject({
+            state: 'stands',
+            text: `${PROCESSES} per build, cgroup v1`,
+          });
+        });
+
+        test('that takes too much memory fails with a line that says so, and another build goes on', async () => {
+          const commit = await bench.commit({
+            'ci/hog.sh': script('head -c 300000000 /dev/zero | tail'),
+            'ci/other.sh': script('sleep 1; echo untouched'),
+          });
+          const begun = ['ci/hog.sh', 'ci/other.sh'].map(path =>
+            bench.submit(buildRequest(commit, { run: [path] })),
+          );
+          const [hog, other] = await Promise.all(begun.map(({ ended }) => ended));
+          if (hog === undefined || other === undefined) expect.unreachable();
+          expect(hog.result).toMatchObject({ result: 'FAILURE' });
+          expect(hog.result.detail).toContain(`the build reached its limit of ${MEMORY} bytes of memory`);
+          expect(hog.log).toContain('the kernel killed');
+          expect(other.result.result).toBe('SUCCESS');
+        });
+
+        test('that takes it with many small processes fails as well', async () => {
+          const { result } = await run(
+            'for i in 1 2 3 4 5 6; do (head -c 30000000 /dev/zero | tail | wc -c) & done; wait; exit 1',
+          );
+          expect(result.result).toBe('FAILURE');
+          expect(result.detail).toContain('bytes of memory');
+        });
+
+        test('that forks without end is refused more, is told so, and leaves nothing', async () => {
+          const { result, log } = await run(
+            'bomb() { bomb | bomb & }; bomb; i=0; while [ $i -lt 100 ]; do sleep 4714 & i=$((i+1)); done; echo unbounded',
+          );
+          expect(result.result).not.toBe('SUCCESS');
+          expect(log).toContain(`the build reached its limit of ${PROCESSES} processes`);
+          expect(log).not.toContain('| unbounded');
+          expect(await processesWith('4714')).toEqual([]);
+        });
+      });
+  },
+);
