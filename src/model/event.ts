@@ -42,6 +42,7 @@ import type {
 } from './project.ts';
 import type { ReportRecord } from './queue-item.ts';
 import type { BuildResult } from './results.ts';
+import type { SpanRecord } from './span.ts';
 
 /** Station 1: what came in, reduced to what the driver needs. */
 export interface ConnectionEvent {
@@ -84,6 +85,8 @@ export interface TriggerEvent {
   readonly sampled: boolean;
   /** W3C trace state of all it leads to; absent: none. */
   readonly traceState?: string;
+  /** Not sampled, but an item it leads to may be kept: its trace, and in the queue of a pipeline that of the tenant's event. */
+  readonly heldSpans?: readonly SpanRecord[];
   readonly span: SpanReference;
 }
 

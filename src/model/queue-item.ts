@@ -19,6 +19,7 @@ import type { HostWait } from './host-trouble.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { PipelineName, TenantName } from './project.ts';
 import type { BuildSetResult } from './results.ts';
+import type { SpanRecord } from './span.ts';
 import type { MoreTakeovers, Takeover } from './takeover.ts';
 
 /** What the item as a whole is doing: every nanosecond from enqueue to dequeue belongs to exactly one of these. */
@@ -117,6 +118,8 @@ export interface ItemOrigin {
   readonly tenantSpan: { readonly traceId: TraceId; readonly spanId: SpanId };
   readonly receivedAt: Nanoseconds;
   readonly connection: string;
+  /** Of an item that is held back: the traces of the event and of the tenant's, exported with it when it is kept. Bounded. */
+  readonly heldSpans?: readonly SpanRecord[];
 }
 
 export interface QueueItem {

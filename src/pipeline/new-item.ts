@@ -26,6 +26,7 @@ export function newItem(
 ): QueueItem {
   const { now, tenant, pipeline, ids } = draft.input;
   const { trigger, tenantSpan } = event;
+  const heldBack = !trigger.sampled && draft.input.tracing?.holdsBack === true;
   return {
     uuid: ids.uuid(),
     tenant,
@@ -40,9 +41,10 @@ export function newItem(
       tenantSpan,
       receivedAt: trigger.receivedAt,
       connection: trigger.connection,
+      ...(heldBack && trigger.heldSpans !== undefined ? { heldSpans: trigger.heldSpans } : {}),
     },
     sampled: trigger.sampled,
-    ...(!trigger.sampled && draft.input.tracing?.holdsBack === true ? { heldBack: true } : {}),
+    ...(heldBack ? { heldBack } : {}),
     ...(trigger.traceState === undefined ? {} : { traceState: trigger.traceState }),
     enqueuedAt: now,
     position: placesTaken(draft, queue) + 1,

@@ -10,6 +10,7 @@ import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { outboxRows } from '../store/outbox-rows.ts';
 import { create, type Operation, remove, set } from '../store/port.ts';
+import { withoutHeldSpans } from '../tracing/held-spans.ts';
 import { isKept, type KeepRules } from '../tracing/keep.ts';
 import { endedSpans } from '../tracing/spans/ended-spans.ts';
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
@@ -79,12 +80,12 @@ export function judgedDepartures(
   left: readonly QueueItem[],
   { spans, keep }: Pick<CommitContext, 'spans' | 'keep'>,
 ): readonly QueueItem[] {
-  return spans() === undefined ? left : left.map(item => judged(item, keep()));
+  return spans() === undefined ? left.map(withoutHeldSpans) : left.map(item => judged(item, keep()));
 }
 
 /** An item that was held back leaves: whether its spans are exported is decided here, and said by its record in the history. */
 function judged(item: QueueItem, rules: KeepRules): QueueItem {
-  return item.heldBack === true && isKept(item, rules) ? { ...item, kept: true } : item;
+  return item.heldBack === true && isKept(item, rules) ? { ...item, kept: true } : withoutHeldSpans(item);
 }
 
 function historyRows(left: readonly QueueItem[], draft: Draft): readonly HistoryRow[] {

@@ -21,6 +21,8 @@ import type { EventQueue, QueueEntry } from '../store/event-queue.ts';
 import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
+import { heldSpans } from '../tracing/held-spans.ts';
+import { hasRules } from '../tracing/keep.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
 import { decisionLogFacts, deliveryLogFacts, eventLogFacts } from '../tracing/log-facts.ts';
 import { traceStateOf } from '../tracing/sampling.ts';
@@ -70,6 +72,12 @@ export function forwardOperations(
   const processedAt = deps.clock.now();
   const origin = originOf(event, processed);
   const forwards = processed.events.map(trigger => ({ trigger, tenants: deps.tenantsOf(trigger.project) }));
+  const trip: Trip = {
+    driver: deps.connection.driver,
+    processing: { startedAt, tries, failures, endedAt: processedAt, queries: processed.queries ?? [] },
+    endedAt: deps.clock.now(),
+    answered,
+  };
   // What was seen for the first time comes first: what is behind it is matched against configuration as it is now.
   const operations: Operation[] = [
     ...entries.map(entry => deps.queue.ack(entry)),
@@ -77,8 +85,11 @@ export function forwardOperations(
     ...firstLookOperations(processed, origin, processedAt, deps),
   ];
   for (const { trigger, tenants } of forwards) {
+    const names = tenants.map(each => each.tenant);
+    const facts = forwardedFacts(event, trigger, names, causeOf(trigger, attempts), trip);
+    const told = { ...withTraceState(trigger, event, deps), ...heldTrace(facts, deps) };
     for (const { tenant, queue } of tenants)
-      operations.push(...queue.put(tenantEvent(withTraceState(trigger, event, deps), tenant, processedAt)));
+      operations.push(...queue.put(tenantEvent(told, tenant, processedAt)));
   }
   operations.push(
     ...updateOperations(processed, origin, processedAt, deps),
@@ -94,12 +105,6 @@ export function forwardOperations(
     deps.log.debug({ ...facts, tenants: tenants.length }, 'an event goes to the tenants of its project');
   }
   operations.push(...decisionRows(decisions, deps.paths.historyOutbox, processedAt));
-  const trip: Trip = {
-    driver: deps.connection.driver,
-    processing: { startedAt, tries, failures, endedAt: processedAt, queries: processed.queries ?? [] },
-    endedAt: deps.clock.now(),
-    answered,
-  };
   const facts =
     forwards.length === 0
       ? [endedFacts(event, outcomeOf(processed, deps), trip)]
@@ -151,6 +156,13 @@ function againOperations(
     sampled,
   };
   return queue.put(next);
+}
+
+/** Sampling left it out, and an item it leads to may still be kept. */
+function heldTrace(facts: IngestionFacts, { tracing }: ForwardDeps): Pick<TriggerEvent, 'heldSpans'> {
+  const style = tracing.spans();
+  if (facts.sampled || style === undefined || !hasRules(tracing.policy().keep)) return {};
+  return { heldSpans: heldSpans(ingestionSpans({ ...facts, sampled: true }, style)) };
 }
 
 function withTraceState(

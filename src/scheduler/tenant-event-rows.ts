@@ -4,11 +4,12 @@
  */
 import { type Clock, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import { spansCodec } from '../model/codec/records.ts';
-import type { TenantEvent } from '../model/event.ts';
+import type { TenantEvent, TriggerEvent } from '../model/event.ts';
 import type { TenantName } from '../model/project.ts';
 import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
+import { heldSpans } from '../tracing/held-spans.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
 import { type InternalEventFacts, internalEventSpans } from '../tracing/spans/internal-event-spans.ts';
 import type { LayoutRenewal } from '../tracing/spans/reconfigure-spans.ts';
@@ -31,12 +32,18 @@ type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 /** How it was handled. */
 type Handling = Pick<TenantEventFacts, 'takenAt' | 'queries' | 'gaveUp'>;
 
+export interface Matched {
+  readonly rows: readonly Operation[];
+  /** The event as it goes on to the pipelines. */
+  readonly trigger: TriggerEvent;
+}
+
 export function matchRows(
   event: Trigger,
   matches: readonly PipelineMatch[],
   handling: Handling,
   deps: TenantEventRowsDeps,
-): readonly Operation[] {
+): Matched {
   const at = deps.clock.now();
   const decisions = matches.map(match => matchDecision(match, event.trigger, deps.tenant, at));
   const operations = decisionRows(decisions, deps.paths.historyOutbox, at);
@@ -47,7 +54,23 @@ export function matchRows(
     code: decision.code,
     text: decision.text,
   }));
-  return [...operations, ...traceRows(event, pipelines, handling, deps)];
+  const facts = factsOf(event, pipelines, handling, deps);
+  return {
+    rows: [...operations, ...traceRows(facts, deps)],
+    trigger: withHeldTrace(event.trigger, facts, deps),
+  };
+}
+
+/** Where the event's own trace is held, that of the tenant's event is, too. */
+function withHeldTrace(
+  trigger: TriggerEvent,
+  facts: TenantEventFacts,
+  { tracing }: TenantEventRowsDeps,
+): TriggerEvent {
+  const style = tracing.spans();
+  if (trigger.heldSpans === undefined || style === undefined) return trigger;
+  const own = tenantEventSpans({ ...facts, trigger: { ...trigger, sampled: true } }, style);
+  return { ...trigger, heldSpans: [...trigger.heldSpans, ...heldSpans(own)] };
 }
 
 /** The trace of an event that is laid aside; the log and the dead letter have the error. */
@@ -57,7 +80,7 @@ export function givenUpRows(
   deps: TenantEventRowsDeps,
 ): readonly Operation[] {
   if (event.kind !== 'trigger') return [];
-  return traceRows(event, [], { takenAt, queries: [], gaveUp: true }, deps);
+  return traceRows(factsOf(event, [], { takenAt, queries: [], gaveUp: true }, deps), deps);
 }
 
 /** @param renewal what came of it: what had been read of the configuration was older than what the driver has seen. */
@@ -87,25 +110,19 @@ export function firstLookRows(
   return outboxRows(paths.spanOutbox, internalEventSpans(facts, style), spansCodec, endedAt);
 }
 
-function traceRows(
+function factsOf(
   { uuid, trigger, queuedAt }: Trigger,
   pipelines: TenantEventFacts['pipelines'],
   handling: Handling,
-  { tenant, tracing, paths, clock }: TenantEventRowsDeps,
-): readonly Operation[] {
+  { tenant, clock }: TenantEventRowsDeps,
+): TenantEventFacts {
+  return { event: uuid, tenant, trigger, queuedAt, ...handling, pipelines, endedAt: clock.now() };
+}
+
+function traceRows(facts: TenantEventFacts, { tracing, paths }: TenantEventRowsDeps): readonly Operation[] {
   const style = tracing.spans();
   if (style === undefined) return [];
-  const endedAt = clock.now();
-  const facts: TenantEventFacts = {
-    event: uuid,
-    tenant,
-    trigger,
-    queuedAt,
-    ...handling,
-    pipelines,
-    endedAt,
-  };
-  return outboxRows(paths.spanOutbox, tenantEventSpans(facts, style), spansCodec, endedAt);
+  return outboxRows(paths.spanOutbox, tenantEventSpans(facts, style), spansCodec, facts.endedAt);
 }
 
 /** That an event led to a new layout: a part of its trace that is told before the rest, with the layout itself. */

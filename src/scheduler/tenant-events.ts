@@ -251,14 +251,10 @@ async function triggerOperations(
   const origin = { span: rootSpanOf(event.uuid), sampled: trigger.sampled };
   const updates =
     trigger.change.kind === 'change' ? updateOperations(trigger.change.key, event, origin, deps) : [];
-  const enqueues = wanted.flatMap(match => enqueueOperations(match, event, deps));
+  const matched = matchRows(event, matches, { takenAt, queries, gaveUp: false }, deps);
+  const enqueues = wanted.flatMap(match => enqueueOperations(match, event, matched.trigger, deps));
   return {
-    operations: [
-      ...deps.changes.operations(records),
-      ...updates,
-      ...enqueues,
-      ...matchRows(event, matches, { takenAt, queries, gaveUp: false }, deps),
-    ],
+    operations: [...deps.changes.operations(records), ...updates, ...enqueues, ...matched.rows],
     records,
   };
 }
@@ -280,12 +276,13 @@ function configurationNews(trigger: TriggerEvent, deps: TenantEventsDeps): Proje
 function enqueueOperations(
   match: PipelineMatch,
   event: Trigger,
+  trigger: TriggerEvent,
   deps: TenantEventsDeps,
 ): readonly Operation[] {
   return deps.eventsOf(match.pipeline.name).put({
     kind: 'enqueue',
     uuid: derivedUuid(event.uuid, match.pipeline.name, 'enqueue'),
-    trigger: event.trigger,
+    trigger,
     tenantSpan: rootSpanOf(event.uuid),
     matched: match.text,
   });

@@ -7,7 +7,15 @@ import { parseDuration } from '../lib/duration.ts';
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { OptionReader } from '../lib/option-reader.ts';
 
-const OUTCOMES = ['failure', 'error', 'merge-conflict', 'config-error', 'dequeued', 'reset'] as const;
+const OUTCOMES = [
+  'failure',
+  'error',
+  'merge-conflict',
+  'config-error',
+  'dequeued',
+  'superseded',
+  'reset',
+] as const;
 
 export interface KeepSettings {
   readonly outcomes: readonly (typeof OUTCOMES)[number][];

@@ -10,7 +10,14 @@ import { millisecondsBetween } from '../lib/clock.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 
-export type KeptOutcome = 'failure' | 'error' | 'merge-conflict' | 'config-error' | 'dequeued' | 'reset';
+export type KeptOutcome =
+  | 'failure'
+  | 'error'
+  | 'merge-conflict'
+  | 'config-error'
+  | 'dequeued'
+  | 'superseded'
+  | 'reset';
 
 /** An item is kept when any of them holds. */
 export interface KeepRules {
@@ -30,9 +37,12 @@ export function isKept(item: QueueItem, { outcomes, slowerThanMs }: KeepRules): 
   // It only held a place, and nothing went wrong.
   if (phase.reason === 'no-longer-needed') return false;
   if (slowerThanMs !== null && millisecondsBetween(item.enqueuedAt, phase.at) > slowerThanMs) return true;
-  return outcomes.some(outcome =>
-    outcome === 'reset' ? item.earlier.length > 0 : RESULTS[outcome].includes(phase.result),
-  );
+  return outcomes.some(outcome => {
+    if (outcome === 'reset') return item.earlier.length > 0;
+    // The change went on in another pipeline: the usual end of a check, and nothing that went wrong.
+    if (phase.reason === 'superseded') return outcome === 'superseded';
+    return RESULTS[outcome].includes(phase.result);
+  });
 }
 
 const RESULTS: { readonly [outcome in Exclude<KeptOutcome, 'reset'>]: readonly BuildSetResult[] } = {
@@ -41,4 +51,5 @@ const RESULTS: { readonly [outcome in Exclude<KeptOutcome, 'reset'>]: readonly B
   'merge-conflict': ['MERGE_CONFLICT'],
   'config-error': ['CONFIG_ERROR'],
   dequeued: ['DEQUEUED'],
+  superseded: [],
 };

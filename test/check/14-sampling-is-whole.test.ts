@@ -18,6 +18,8 @@ import { isSampled } from '../../src/tracing/sampling.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../src/tracing/spans/span-options.ts';
 import type { LiveItem } from '../../src/web/live-item.ts';
+import { brokenChains } from '../e2e/event-chains.ts';
+import { asArrived, checkTraces } from '../fake/check-traces.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
@@ -103,7 +105,8 @@ function expectWholeOrAbsent({ items, spansOf, requests }: Seen): void {
     const expected = isExported(item) ? itemSpans(item) : [];
     expect(sorted(spansOf(traceIdOf(item.uuid))), name).toEqual(sorted(expected));
     const events = [item.origin.eventSpan, item.origin.tenantSpan].map(({ traceId }) => spansOf(traceId));
-    for (const spans of events) expect(spans.length > 0, `event of ${item.uuid}`).toBe(item.sampled);
+    for (const spans of events) expect(spans.length > 0, `event of ${item.uuid}`).toBe(isExported(item));
+    if (isExported(item)) expectLinked(item, events);
   }
   const sampled = new Map(items.map(item => [item.uuid, item.sampled]));
   expect(requests.length).toBeGreaterThanOrEqual(items.length);
@@ -113,6 +116,14 @@ function expectWholeOrAbsent({ items, spansOf, requests }: Seen): void {
       sampled.get(item) === true ? /^ot=th:b[0-9a-f]{1,13};rv:[0-9a-f]{14}$/ : /^ot=rv:[0-9a-f]{14}$/,
     );
   }
+}
+
+/** Whoever comes upon the item finds what it followed from, without a gap: roots, links, and no orphan. */
+function expectLinked({ origin }: QueueItem, events: readonly (readonly SpanRecord[])[]): void {
+  const [event, tenant] = events.map(spans => spans.find(span => span.parent === null));
+  expect([event?.spanId, tenant?.spanId]).toEqual([origin.eventSpan.spanId, origin.tenantSpan.spanId]);
+  expect(tenant?.links.map(({ spanId }) => spanId)).toEqual([event?.spanId]);
+  for (const spans of events) expect(checkTraces(spans.map(asArrived))).toEqual([]);
 }
 
 function sorted(spans: readonly SpanRecord[]): readonly SpanRecord[] {
@@ -200,9 +211,19 @@ test('check 14: a failed item arrives at the collector when it leaves, and is li
     expect((await item(merged.uuid)).traceUrl).toBeNull();
     const trace = await world.api.get<OtlpTrace>(`/api/tenant/tenant-one/item/${failed.uuid}/trace`);
     const expected = spansFromOtlp(trace).map(span => span.spanId as string);
-    await world.sink.waitForSpans(expected.length);
+    const arrived = () => Map.groupBy(world.sink.spans, span => span.traceId);
+    await world.observer.until('the failed item to arrive', () => arrived().has(failed.uuid));
     await world.service.close();
-    expect(world.sink.spans.map(span => span.spanId).toSorted()).toEqual(expected.toSorted());
+    expect(
+      arrived()
+        .get(failed.uuid)
+        ?.map(span => span.spanId)
+        .toSorted(),
+    ).toEqual(expected.toSorted());
+    expect(checkTraces(world.sink.spans)).toEqual([]);
+    expect(brokenChains(world.sink.spans)).toEqual([]);
+    // The event, the tenant's event, and the item.
+    expect(arrived().size).toBe(3);
   } finally {
     await world[Symbol.asyncDispose]();
   }

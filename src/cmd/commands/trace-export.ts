@@ -11,7 +11,7 @@ import type { SettingOverrides } from '../../settings/parse-settings.ts';
 import { readSections } from '../../settings/read-settings.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
 import type { TracingOn } from '../../settings/tracing-settings.ts';
-import { itemSpans } from '../../tracing/spans/item-spans.ts';
+import { exportedSpans } from '../../tracing/spans/ended-spans.ts';
 import { backFill } from '../back-fill.ts';
 import { spanOptions } from '../service/live-tracing.ts';
 import { noRepositories } from '../service/no-repositories.ts';
@@ -176,7 +176,7 @@ async function run(
         ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
         ...(options.item === undefined ? {} : { uuids: options.item }),
       }),
-    spansOf: item => itemSpans(item, looks),
+    spansOf: item => exportedSpans(item, looks),
     sender,
     all: options.all === true,
     clock,

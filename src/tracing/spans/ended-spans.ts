@@ -12,6 +12,14 @@ import type { SpanRecord } from '../../model/span.ts';
 import { itemSpans, planItem } from './item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './span-options.ts';
 
+/** All that is exported with an item that has left: of one that was held back and is kept also the traces it follows from. */
+export function exportedSpans(
+  item: QueueItem,
+  options: SpanOptions = DEFAULT_SPAN_OPTIONS,
+): readonly SpanRecord[] {
+  return [...(item.origin.heldSpans ?? []), ...itemSpans(item, options)];
+}
+
 /**
  * Spans ended in `after` that were not ended in `before`; none of an item that is not sampled. One that was held back and is kept
  * ends all at once: when it leaves.
@@ -22,7 +30,7 @@ export function endedSpans(
   options: SpanOptions = DEFAULT_SPAN_OPTIONS,
 ): readonly SpanRecord[] {
   if (!isExported(after) || before === after) return [];
-  if (after.kept === true) return itemSpans(after, options);
+  if (after.kept === true) return exportedSpans(after, options);
   const sent = new Set<string>();
   if (before !== undefined) {
     for (const plan of planItem(before, after, options)) if (plan.end !== null) sent.add(plan.key);

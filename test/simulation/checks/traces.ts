@@ -37,7 +37,9 @@ export class Traces implements Check {
   finished(): void {
     const { received } = this.#world;
     const arrived = received.spans.map(({ span }) => span);
-    for (const problem of checkTraces(arrived.map(asArrived), { repeatsAllowed: !this.#strict }))
+    for (const problem of checkTraces(this.#eachHeldOnce(arrived).map(asArrived), {
+      repeatsAllowed: !this.#strict,
+    }))
       this.#complain('I13', problem);
     const roots = Map.groupBy(
       arrived.filter(span => span.parent === null && span.attributes['gatehouse.span'] === 'QueueItem'),
@@ -60,9 +62,21 @@ export class Traces implements Check {
     const before = this.#written.get(span.spanId);
     if (before !== undefined && before !== text)
       this.#complain('I12', `span ${span.name} (${span.spanId}) was written with two contents`);
-    else if (before !== undefined)
+    // The trace of an event is sent with each of its items that is kept.
+    else if (before !== undefined && span.attributes['gatehouse.item.id'] !== undefined)
       this.#complain('I12', `span ${span.name} (${span.spanId}) was written twice`);
     this.#written.set(span.spanId, text);
+  }
+
+  /** Of several kept items of an event each brings along its trace. */
+  #eachHeldOnce(arrived: readonly SpanRecord[]): readonly SpanRecord[] {
+    const held = new Set<string>(
+      [...this.#history.left.values()].flatMap(({ kept, origin }) =>
+        kept === true ? (origin.heldSpans ?? []).map(({ spanId }) => spanId) : [],
+      ),
+    );
+    const first = new Map(arrived.toReversed().map(span => [span.spanId, span]));
+    return arrived.filter(span => !held.has(span.spanId) || first.get(span.spanId) === span);
   }
 
   #checkHistory(): void {

@@ -1,6 +1,7 @@
 /**
  * Sampling is whole: of an item whose event the ratio took, or that a keep rule held for when it left, every span its history
- * gives arrives, and is what was sent while it lived; of any other nothing does, nor of events the ratio left out.
+ * gives arrives, and is what was sent while it lived; of any other nothing does, nor of events the ratio left out but those that a
+ * kept item came of.
  */
 import { spanIdOf } from '../../../src/lib/ids.ts';
 import { connectionEventCodec, spansCodec, tenantEventCodec } from '../../../src/model/codec/records.ts';
@@ -9,7 +10,7 @@ import type { SpanRecord } from '../../../src/model/span.ts';
 import type { Operation } from '../../../src/store/port.ts';
 import { isKept } from '../../../src/tracing/keep.ts';
 import { jobExecutionSpanId } from '../../../src/tracing/span-ids.ts';
-import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
+import { exportedSpans } from '../../../src/tracing/spans/ended-spans.ts';
 import { CONNECTION } from '../host/host-git.ts';
 import { TENANT } from '../site.ts';
 import type { Transaction } from '../store/server.ts';
@@ -47,8 +48,13 @@ export class WholeTraces implements Check {
 
   finished(): void {
     const arrived = new Map(this.#world.received.spans.map(({ span }) => [span.spanId, span]));
+    const taken = new Set(
+      [...this.#history.left.values()].flatMap(({ kept, origin }) =>
+        kept === true ? [origin.eventSpan.traceId, origin.tenantSpan.traceId] : [],
+      ),
+    );
     for (const { traceId, name } of arrived.values())
-      if (this.#sampled.get(traceId) === false)
+      if (this.#sampled.get(traceId) === false && !taken.has(traceId))
         this.#complain('whole', `${name} arrived of event ${traceId}, which the ratio left out`);
     const traces = new Set<string>([...arrived.values()].map(({ traceId }) => traceId));
     for (const item of this.#history.left.values()) {
@@ -97,7 +103,9 @@ export class WholeTraces implements Check {
   }
 
   #checkWhole(item: QueueItem, arrived: ReadonlyMap<string, SpanRecord>): void {
-    for (const span of itemSpans(item)) {
+    if (item.kept === true && item.origin.heldSpans?.some(span => span.parent === null) !== true)
+      this.#complain('whole', `item ${item.uuid} is kept without the trace of its event`);
+    for (const span of exportedSpans(item)) {
       const found = arrived.get(span.spanId);
       if (found === undefined) this.#complain('whole', `${span.name} of item ${item.uuid} did not arrive`);
       else if (JSON.stringify(found) !== JSON.stringify(span))

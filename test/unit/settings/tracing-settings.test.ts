@@ -334,7 +334,7 @@ describe('problems', () => {
       'keep = success',
       {},
       [
-        'g.conf:4: [tracing] keep: "success" is not one of failure, error, merge-conflict, config-error, dequeued, reset or "slower than" with a duration',
+        'g.conf:4: [tracing] keep: "success" is not one of failure, error, merge-conflict, config-error, dequeued, superseded, reset or "slower than" with a duration',
       ],
     ],
     [
@@ -342,7 +342,7 @@ describe('problems', () => {
       'keep = failures, slower than 30m',
       {},
       [
-        'g.conf:4: [tracing] keep: "failures" is not one of failure, error, merge-conflict, config-error, dequeued, reset or "slower than" with a duration, did you mean "failure"?',
+        'g.conf:4: [tracing] keep: "failures" is not one of failure, error, merge-conflict, config-error, dequeued, superseded, reset or "slower than" with a duration, did you mean "failure"?',
       ],
     ],
     [

@@ -12,6 +12,7 @@ const ALL: KeepRules['outcomes'] = [
   'merge-conflict',
   'config-error',
   'dequeued',
+  'superseded',
   'reset',
 ];
 
@@ -28,6 +29,10 @@ describe('items are kept for their outcome', () => {
     ['merge-conflict', left('MERGE_CONFLICT')],
     ['config-error', left('CONFIG_ERROR')],
     ['dequeued', left('DEQUEUED', 'abandoned')],
+    ['dequeued', left('DEQUEUED', 'dequeued-by-hand')],
+    // Whatever it had come to by then.
+    ['superseded', left('DEQUEUED', 'superseded')],
+    ['superseded', left('FAILURE', 'superseded')],
     ['reset', itemStory().merge().reset().wait(9).leave('reported', 'SUCCESS').item],
   ] as const)('%s', (outcome, item) => {
     expect(ALL.filter(each => isKept(item, { ...NONE, outcomes: [each] }))).toEqual([outcome]);
