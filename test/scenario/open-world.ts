@@ -48,11 +48,13 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     moreTenants: setup.moreTenants ?? [],
     collector: sink.url,
     tracingOff: setup.tracingOff ?? false,
+    scheduler: setup.scheduler ?? [],
     executor: setup.executor ?? [],
     tracing: [...(setup.collectorProtocol === 'http' ? OVER_HTTP : []), ...(setup.tracing ?? [])],
     sections: setup.sections ?? [],
     store,
     clock: setup.clock ?? systemClock(),
+    ...(setup.maxBuilds === undefined ? {} : { maxBuilds: setup.maxBuilds }),
     ...(host === undefined ? {} : { baseurl: host.url }),
   };
   const heard = setup.secondLog === undefined ? log.log : bothLogs(log.log, setup.secondLog);

@@ -23,11 +23,14 @@ export interface SiteOptions {
   /** More lines for sections of gatehouse.conf. */
   readonly executor: readonly string[];
   readonly tracing: readonly string[];
+  readonly scheduler?: readonly string[];
   readonly sections: readonly string[];
   readonly store: SiteStore;
   readonly clock: Clock;
   /** Of the code host; default the repositories' folder. */
   readonly baseurl?: string;
+  /** Builds at a time; default 30. */
+  readonly maxBuilds?: number;
   /** Seconds; default 0: the hosts are asked once, at the start. */
   readonly pollInterval?: number;
 }
@@ -82,19 +85,22 @@ function settingsText({
   sections,
   store,
   pollInterval = 0,
+  scheduler = [],
+  maxBuilds = 30,
   baseurl,
 }: SiteOptions): string {
   const tracing = `enabled = ${!tracingOff}\nendpoint = ${collector}\ntimeout = 10000`;
   return `[scheduler]
 tenant_config = tenants.yaml
 state_dir = ${stateOf(root)}
+${scheduler.join('\n')}
 ${storeText(store)}
 [web]
 port = 0
 
 [executor]
 sandbox = none
-max_builds = 30
+max_builds = ${maxBuilds}
 ${executor.join('\n')}
 
 [tracing]

@@ -36,6 +36,10 @@ export interface WorldSetup {
   readonly moreTenants?: readonly string[];
   /** More files of org/config. */
   readonly configFiles?: Files;
+  /** More lines of `[scheduler]`. */
+  readonly scheduler?: readonly string[];
+  /** Builds at a time; default 30. */
+  readonly maxBuilds?: number;
   /** More lines of `[executor]`. */
   readonly executor?: readonly string[];
   /** More lines of `[tracing]`. */
