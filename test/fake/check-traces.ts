@@ -201,15 +201,25 @@ function checkTiling(root: CheckedSpan, trace: readonly CheckedSpan[], tolerance
     if (next !== undefined && next.start < wait.end) say(`${wait.name} and ${next.name} overlap`);
   }
   let covered = root.start;
-  const gap = (missing: bigint) => {
+  let last = 'its begin';
+  const reach = (until: bigint, next: string) => {
+    const missing = until - covered;
     if (missing > toleranceNs)
-      say(`${missing} ns of ${root.name} in one piece are explained by neither wait nor work`);
+      say(`${missing} ns of ${root.name} from ${last} to ${next} are explained by neither wait nor work`);
   };
   for (const span of [...waits, ...trace.filter(span => WORK.has(kindOf(span)))].sort(byStart)) {
-    if (span.start > covered) gap(span.start - covered);
-    if (span.end > covered) covered = span.end;
+    reach(span.start, described(span));
+    if (span.end > covered) [covered, last] = [span.end, described(span)];
   }
-  if (covered < root.end) gap(root.end - covered);
+  reach(root.end, 'its end');
+}
+
+/** E.g. `Merge (gatehouse.result MERGE_CONFLICT)`. */
+function described({ name, attributes }: CheckedSpan): string {
+  const told = ['gatehouse.result', 'gatehouse.outcome', 'gatehouse.wait.state', 'gatehouse.subject'].flatMap(
+    key => (attributes[key] === undefined ? [] : [`${key} ${String(attributes[key])}`]),
+  );
+  return told.length === 0 ? name : `${name} (${told.join(', ')})`;
 }
 
 function byStart(a: CheckedSpan, b: CheckedSpan): number {

@@ -49,10 +49,10 @@ export async function runChaos(request: ChaosRequest): Promise<readonly string[]
     for (const change of planChanges(1, 'after')) await cluster.push(change);
     await untilQuiet(cluster);
     const problems = await problemsOf(cluster, { landingOrder: 'any' });
-    if (problems.length > 0) request.tell(cluster.describe());
+    if (problems.length > 0) request.tell([...problems, cluster.describe()].join('\n'));
     return problems;
   } catch (error) {
-    request.tell(cluster.describe());
+    request.tell(`${error}\n${cluster.describe()}`);
     throw error;
   }
 }
