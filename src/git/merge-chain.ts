@@ -9,6 +9,7 @@
  *     await chain.merge(tip, [a, b])      → two merges
  *     await chain.merge(tip, [a, b, c])   → one more
  *     await chain.merge(tip, [a, c])      → B fell out: one more, C on (T+A)
+ *     await chain.mergePast(tip, [[a], [b], [c]])   → the same if B conflicts, and B's verdict
  *
  * Links equal those of `git merge --no-ff -m <message> <change>` with our identity and the date below, so whoever repeats
  * them with plain git gets the same ids. Always a merge commit, with parents [commit before, change]; only a change the
@@ -17,6 +18,7 @@
  */
 import { assertNever } from '../lib/assert-never.ts';
 import type { Identity } from './environment.ts';
+import { lastToTouch } from './last-to-touch.ts';
 import { createLru } from './lru.ts';
 import type { MergeTree } from './merge-tree.ts';
 import type { ObjectId } from './object-id.ts';
@@ -53,18 +55,37 @@ export type ChainOutcome =
   | { readonly kind: 'unrelated'; readonly at: number; readonly links: readonly ChainLink[] }
   | { readonly kind: 'unsupported-mode'; readonly at: number; readonly mode: MergeMode };
 
-type LinkOutcome =
-  | { readonly kind: 'link'; readonly state: State }
-  | { readonly kind: 'conflict'; readonly files: readonly string[] }
+/** Why a step could not be merged onto what was there. */
+export type StepFailure =
+  /** `with`: the last change of the chain that touched one of the files; undefined: none did. */
+  | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly with: ObjectId | undefined }
   | { readonly kind: 'unrelated' };
+
+/** What became of steps that go in together or not at all. */
+export type GroupOutcome =
+  | { readonly kind: 'merged' /** One per step, in order. */; readonly links: readonly ChainLink[] }
+  /** `at` is the index of the step that failed. */
+  | { readonly kind: 'left-out'; readonly at: number; readonly because: StepFailure };
+
+type LinkOutcome = { readonly kind: 'link'; readonly state: State } | StepFailure;
 
 /** A link and the date its successor must not lie before: known here, it need not be read back. */
 interface State extends ChainLink {
   readonly committedAt: number;
+  /** What was merged last; null: this is the base. */
+  readonly change: ObjectId | null;
 }
 
+/** States from the base on. Never empty. */
+type Trail = readonly [State, ...State[]];
+
+type Extension =
+  | { readonly kind: 'merged'; readonly trail: Trail }
+  /** `trail` ends before the step that failed. */
+  | { readonly kind: 'failed'; readonly at: number; readonly because: StepFailure; readonly trail: Trail };
+
 export interface MergeChainDeps {
-  readonly reader: Pick<ObjectReader, 'commit'>;
+  readonly reader: Pick<ObjectReader, 'commit' | 'entry'>;
   readonly writer: Pick<ObjectWriter, 'writeCommit'>;
   readonly mergeTree: Pick<MergeTree, 'merge'>;
   /** Whether `ancestor` is reachable from `descendant`. */
@@ -77,6 +98,11 @@ export interface MergeChainDeps {
 export interface MergeChain {
   /** All commits named must be here. */
   merge(base: ObjectId, steps: readonly ChainStep[]): Promise<ChainOutcome>;
+  /** Goes on past what cannot be merged: one outcome per group, each on top of those before it that were merged. All modes are `merge`. */
+  mergePast(
+    base: ObjectId,
+    groups: readonly (readonly Omit<ChainStep, 'mode'>[])[],
+  ): Promise<readonly GroupOutcome[]>;
   /** Merges really made so far. */
   merges(): number;
   /** Forgets all links, after objects were pruned. */
@@ -88,18 +114,19 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
   let merges = 0;
 
   /** The link, made now or remembered; a failure to make it is not remembered. */
-  function linkOf(before: State, step: ChainStep): Promise<LinkOutcome> {
-    const key = JSON.stringify([before.commit, step.change, step.mode ?? 'merge', step.message]);
+  function linkOf(trail: Trail, step: ChainStep): Promise<LinkOutcome> {
+    const key = JSON.stringify([lastOf(trail).commit, step.change, step.mode ?? 'merge', step.message]);
     const known = links.get(key);
     if (known !== undefined) return known;
-    const made = makeLink(before, step);
+    const made = makeLink(trail, step);
     links.set(key, made);
     made.catch(() => links.delete(key));
     return made;
   }
 
-  async function makeLink(before: State, step: ChainStep): Promise<LinkOutcome> {
+  async function makeLink(trail: Trail, step: ChainStep): Promise<LinkOutcome> {
     merges += 1;
+    const before = lastOf(trail);
     const [merged, change] = await Promise.all([
       deps.mergeTree.merge(before.commit, step.change),
       deps.reader.commit(step.change),
@@ -108,6 +135,7 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
       case 'clean':
         return writeLink(before, step, merged.tree, change.committedAt);
       case 'conflict':
+        return { ...merged, with: await lastToTouch(deps.reader, trail, merged.files) };
       case 'unrelated':
         return merged;
       default:
@@ -133,7 +161,22 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
       date,
       message: step.message,
     });
-    return { kind: 'link', state: { commit, tree, committedAt: date } };
+    return { kind: 'link', state: { commit, tree, committedAt: date, change: step.change } };
+  }
+
+  async function startOf(base: ObjectId): Promise<Trail> {
+    const { tree, committedAt } = await deps.reader.commit(base);
+    return [{ commit: base, tree, committedAt, change: null }];
+  }
+
+  async function extend(start: Trail, steps: readonly ChainStep[]): Promise<Extension> {
+    const trail: [State, ...State[]] = [...start];
+    for (const [at, step] of steps.entries()) {
+      const link = await linkOf(trail, step);
+      if (link.kind !== 'link') return { kind: 'failed', at, because: link, trail };
+      trail.push(link.state);
+    }
+    return { kind: 'merged', trail };
   }
 
   return {
@@ -143,16 +186,35 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
       const unsupported = steps.findIndex(step => (step.mode ?? 'merge') !== 'merge');
       const mode = steps[unsupported]?.mode;
       if (mode !== undefined) return { kind: 'unsupported-mode', at: unsupported, mode };
-      const done: ChainLink[] = [];
-      const { tree, committedAt } = await deps.reader.commit(base);
-      let before: State = { commit: base, tree, committedAt };
-      for (const [at, step] of steps.entries()) {
-        const link = await linkOf(before, step);
-        if (link.kind !== 'link') return { ...link, at, links: done };
-        before = link.state;
-        done.push({ commit: before.commit, tree: before.tree });
+      const made = await extend(await startOf(base), steps);
+      const done = linksFrom(made.trail, 1);
+      if (made.kind === 'merged') return { kind: 'merged', links: done };
+      const { at, because } = made;
+      return because.kind === 'unrelated'
+        ? { kind: 'unrelated', at, links: done }
+        : { kind: 'conflict', at, files: because.files, links: done };
+    },
+    async mergePast(base, groups) {
+      const outcomes: GroupOutcome[] = [];
+      let trail = await startOf(base);
+      for (const steps of groups) {
+        const made = await extend(trail, steps);
+        if (made.kind === 'failed') {
+          outcomes.push({ kind: 'left-out', at: made.at, because: made.because });
+          continue;
+        }
+        outcomes.push({ kind: 'merged', links: linksFrom(made.trail, trail.length) });
+        trail = made.trail;
       }
-      return { kind: 'merged', links: done };
+      return outcomes;
     },
   };
+}
+
+function lastOf(trail: Trail): State {
+  return trail.at(-1) ?? trail[0];
+}
+
+function linksFrom(trail: Trail, from: number): readonly ChainLink[] {
+  return trail.slice(from).map(({ commit, tree }) => ({ commit, tree }));
 }

@@ -1,5 +1,6 @@
 /**
  * Serves a merge request: the changes of the items ahead and the own ones, merged in their order, per project and branch.
+ * Items ahead that conflict are left out and told, where the request says which change belongs to which item.
  *
  * Worked example. Inputs A (app, main), B (lib, main), C (app, main), the last two the item's own: `app` main becomes
  * tip + A + C, `lib` main becomes tip + B. `before` of app is tip + A, so the files changed by C are exactly those that differ
@@ -8,13 +9,13 @@
 
 import { parseObjectId } from '../git/object-id.ts';
 import { createTreeBudget, type TreeBudget } from '../git/tree-budget.ts';
-import type { BranchHead, MergedBranch, MergeRequest } from '../model/merge.ts';
+import type { BranchHead, LeftOut, MergeConflict, MergedBranch, MergeRequest } from '../model/merge.ts';
 import { type BranchName, type CommitId, type ProjectKey, parseCommitId } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';
 import type { ServeDeps } from './deps.ts';
 import type { Failure } from './failure.ts';
 import { fetchProject, type NeededCommit, type ProjectAtHand, type ProjectNeeds } from './fetch-state.ts';
-import { type LaneConflict, lanesOf, mergeLanes, type Projects } from './merge-lanes.ts';
+import { type ItemConflict, mergeLanes, type Projects } from './merge-lanes.ts';
 import { type Compared, changedConfig } from './read-changed-config.ts';
 
 /** The outcome without what every outcome has (steps, worker). */
@@ -25,8 +26,9 @@ export type MergeAnswer =
       readonly filesChanged: readonly { readonly project: ProjectKey; readonly files: readonly string[] }[];
       readonly config: Awaited<ReturnType<typeof changedConfig>>;
       readonly heads: readonly BranchHead[];
+      readonly leftOut?: readonly LeftOut[];
     }
-  | Omit<LaneConflict, 'index'>
+  | (MergeConflict & { readonly kind: 'conflict'; readonly leftOut?: readonly LeftOut[] })
   | Failure;
 
 export async function mergeChanges(
@@ -38,9 +40,15 @@ export async function mergeChanges(
   const failure = fetched.find(project => project.kind === 'failed');
   if (failure !== undefined) return failure;
   const projects = new Map(fetched.flatMap(each => (each.kind === 'at-hand' ? [[each.project, each]] : [])));
-  const merged = await mergeLanes(projects, lanesOf(request), steps);
-  if (merged.kind !== 'merged') return merged;
+  const merged = await mergeLanes(projects, request, steps);
+  if (merged.kind === 'failed') return merged;
   const { branches } = merged;
+  const leftOut = toldOf(merged.conflicts.filter(({ item }) => item < (request.ahead?.length ?? 0)));
+  const own = merged.conflicts.find(({ item }) => item === (request.ahead?.length ?? 0));
+  if (own !== undefined) {
+    const { index: _index, item: _item, ...conflict } = own;
+    return { kind: 'conflict', ...conflict, ...leftOut };
+  }
   const pinned = pinnedBranches(request, projects);
   const compared = [
     ...branches.map(({ project, branch, base, commit }) => ({ project, branch, commit, against: base })),
@@ -56,7 +64,26 @@ export async function mergeChanges(
     filesChanged,
     config: config.flat(),
     heads: headsOf(request, projects, [...branches, ...pinned]),
+    ...leftOut,
   };
+}
+
+/** Files told of one item that was left out, and characters of all of them: every answer for an item behind tells of it again. */
+const FILES_TOLD = 20;
+const CHARACTERS_TOLD = 50_000;
+
+function toldOf(conflicts: readonly ItemConflict[]): { readonly leftOut?: readonly LeftOut[] } {
+  if (conflicts.length === 0) return {};
+  let room = CHARACTERS_TOLD;
+  const fits = (file: string) => {
+    room -= file.length;
+    return room >= 0;
+  };
+  const leftOut = conflicts.map(({ index: _, files, ...conflict }) => ({
+    ...conflict,
+    files: files.slice(0, FILES_TOLD).filter(fits),
+  }));
+  return { leftOut };
 }
 
 /** What each project must bring, in order of first mention. */

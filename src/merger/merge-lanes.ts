@@ -1,77 +1,132 @@
 /** The changes of one request, merged in their order on each branch they belong to, by the mirrors' memoised chains. */
 
+import type { GroupOutcome } from '../git/merge-chain.ts';
 import { type ObjectId, parseObjectId } from '../git/object-id.ts';
-import type { ObjectReader } from '../git/object-reader.ts';
-import { pathBytes } from '../git/tree.ts';
 import { OverBudget } from '../git/tree-budget.ts';
-import { assertNever } from '../lib/assert-never.ts';
-import type { ChangeKey } from '../model/change.ts';
 import type { MergeConflict, MergedBranch, MergeInput, MergeRequest } from '../model/merge.ts';
 import { type BranchName, type ProjectKey, parseCommitId } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { type Failure, updateFailure } from './failure.ts';
 import type { ProjectAtHand } from './fetch-state.ts';
 
-/** Changes of one branch of one project, in order, with their places among all inputs. */
-export interface Lane {
-  readonly project: ProjectKey;
-  readonly branch: BranchName;
-  readonly inputs: readonly { readonly input: MergeInput; readonly index: number; readonly own: boolean }[];
+/** One of the request's inputs, with its place among all and the item it belongs to. */
+interface LaneInput {
+  readonly input: MergeInput;
+  readonly index: number;
+  /** Place in the request's `ahead`; the one after the last: the item itself. */
+  readonly item: number;
+  readonly own: boolean;
 }
 
-export interface LaneConflict extends MergeConflict {
-  readonly kind: 'conflict';
+/** Changes of one branch of one project, in order. */
+interface Lane {
+  readonly project: ProjectKey;
+  readonly branch: BranchName;
+  readonly inputs: readonly LaneInput[];
+}
+
+export interface ItemConflict extends MergeConflict {
+  readonly item: number;
   /** Place among all inputs. */
   readonly index: number;
 }
 
+interface LaneResult {
+  readonly kind: 'lane';
+  readonly lane: Lane;
+  readonly base: ObjectId;
+  readonly merged: readonly (LaneInput & { readonly commit: ObjectId; readonly tree: ObjectId })[];
+  readonly conflicts: readonly ItemConflict[];
+}
+
+export type Projects = ReadonlyMap<ProjectKey, ProjectAtHand>;
+
+export interface MergedLanes {
+  readonly kind: 'merged';
+  /** Branches something was merged into. */
+  readonly branches: readonly MergedBranch[];
+  /** Items that were left out, oldest first; the item itself may be the last. */
+  readonly conflicts: readonly ItemConflict[];
+}
+
+/** Without sizes of the items ahead all inputs are one item: the first conflict is its conflict. */
+function itemsOf({ inputs, own, ahead = [] }: MergeRequest): readonly LaneInput[] {
+  const items = ahead.flatMap((size, item) => Array.from({ length: size }, () => item));
+  const firstOwn = inputs.length - own;
+  return inputs.map((input, index) => ({
+    input,
+    index,
+    item: items[index] ?? ahead.length,
+    own: index >= firstOwn,
+  }));
+}
+
 /** The changes of a request by project and branch. */
-export function lanesOf(request: MergeRequest): readonly Lane[] {
-  const firstOwn = request.inputs.length - request.own;
-  const all = request.inputs.map((input, index) => ({ input, index, own: index >= firstOwn }));
-  const grouped = Map.groupBy(all, ({ input }) => JSON.stringify([input.project, input.branch]));
+function lanesOf(request: MergeRequest): readonly Lane[] {
+  const grouped = Map.groupBy(itemsOf(request), ({ input }) => JSON.stringify([input.project, input.branch]));
   return [...grouped.values()].flatMap(inputs => {
     const first = inputs[0];
     return first === undefined ? [] : [{ project: first.input.project, branch: first.input.branch, inputs }];
   });
 }
 
-export type Projects = ReadonlyMap<ProjectKey, ProjectAtHand>;
-
-/** All lanes at once; of several conflicts the one of the earliest change is told. */
-export async function mergeLanes(projects: Projects, lanes: readonly Lane[], steps: StepRecorder) {
-  const results = await Promise.all(
-    lanes.map(lane =>
-      steps.run(
-        'MergeChanges',
-        lane.project,
-        () => mergeLane(projects, lane),
-        ({ kind }) => ({
-          facts: { project: lane.project, branch: lane.branch, changes: lane.inputs.length },
-          ...(kind === 'branch' ? {} : { result: 'FAILURE' }),
-        }),
-      ),
-    ),
-  );
-  const failure = results.find(result => result.kind === 'failed');
-  if (failure !== undefined) return failure;
-  const [conflict] = results
-    .flatMap(result => (result.kind === 'conflict' ? [result] : []))
-    .sort((a, b) => a.index - b.index);
-  if (conflict !== undefined) {
-    const { index: _, ...told } = conflict;
-    return told;
+/**
+ * All lanes at once, past the items that conflict. An item is in all of its lanes or in none: the oldest one that conflicts in one
+ * lane only is taken out of the others, which are then merged again; what is before it is remembered there.
+ */
+export async function mergeLanes(
+  projects: Projects,
+  request: MergeRequest,
+  steps: StepRecorder,
+): Promise<MergedLanes | Failure> {
+  const lanes = lanesOf(request);
+  const own = request.ahead?.length ?? 0;
+  const takenOut = new Map<number, ItemConflict>();
+  for (;;) {
+    const results = await Promise.all(
+      lanes.map(lane => mergeRecorded(projects, withoutItems(lane, takenOut), own, steps)),
+    );
+    const failure = results.find(result => result.kind === 'failed');
+    if (failure !== undefined) return failure;
+    const done = results.flatMap(result => (result.kind === 'lane' ? [result] : []));
+    const conflicts = firstPerItem([...takenOut.values(), ...done.flatMap(result => result.conflicts)]);
+    const torn = conflicts.find(({ item }) => item < own && done.some(result => holds(result, item)));
+    if (torn === undefined) return { kind: 'merged', branches: done.flatMap(branchOf), conflicts };
+    takenOut.set(torn.item, torn);
   }
-  return {
-    kind: 'merged',
-    branches: results.flatMap(result => (result.kind === 'branch' ? [result.branch] : [])),
-  } as const;
 }
 
-async function mergeLane(
-  projects: Projects,
-  { project, branch, inputs }: Lane,
-): Promise<{ readonly kind: 'branch'; readonly branch: MergedBranch } | LaneConflict | Failure> {
+function withoutItems(lane: Lane, items: ReadonlyMap<number, unknown>): Lane {
+  return { ...lane, inputs: lane.inputs.filter(({ item }) => !items.has(item)) };
+}
+
+function holds({ merged }: LaneResult, item: number): boolean {
+  return merged.some(each => each.item === item);
+}
+
+/** Of several conflicts of one item the one of its earliest change. Sorted by item. */
+function firstPerItem(conflicts: readonly ItemConflict[]): readonly ItemConflict[] {
+  const sorted = conflicts.toSorted((a, b) => a.item - b.item || a.index - b.index);
+  return sorted.filter(({ item }, at) => item !== sorted[at - 1]?.item);
+}
+
+/** The step fails with the item's own conflict; others' are told by their own steps. */
+function mergeRecorded(projects: Projects, lane: Lane, own: number, steps: StepRecorder) {
+  return steps.run(
+    'MergeChanges',
+    lane.project,
+    () => mergeLane(projects, lane),
+    result => ({
+      facts: { project: lane.project, branch: lane.branch, changes: lane.inputs.length },
+      ...(result.kind === 'lane' && result.conflicts.every(({ item }) => item < own)
+        ? {}
+        : { result: 'FAILURE' }),
+    }),
+  );
+}
+
+async function mergeLane(projects: Projects, lane: Lane): Promise<LaneResult | Failure> {
+  const { project, branch, inputs } = lane;
   const atHand = projects.get(project);
   const base = atHand?.tips.get(branch);
   if (atHand === undefined || base === undefined)
@@ -80,78 +135,74 @@ async function mergeLane(
     const heavy = await tooHeavy(atHand, base, input);
     if (heavy !== undefined) return heavy;
   }
-  const steps = inputs.map(({ input }) => ({ change: parseObjectId(input.commit), message: input.message }));
-  const outcome = await atHand.repository.chain.merge(base, steps);
-  switch (outcome.kind) {
-    case 'merged': {
-      const states = [{ commit: base }, ...outcome.links];
-      const ahead = inputs.filter(({ own }) => !own).length;
-      const last = outcome.links.at(-1);
-      const before = states[ahead]?.commit;
-      if (last === undefined || before === undefined)
-        throw new Error('a chain gave fewer links than it had steps');
-      return {
-        kind: 'branch',
-        branch: {
-          project,
-          branch,
-          base: parseCommitId(base),
-          commit: parseCommitId(last.commit),
-          tree: last.tree,
-          before: parseCommitId(before),
-          inputs: inputs.map(({ input: { ref, commit, message } }) => ({ ref, commit, message })),
-        },
-      };
-    }
-    case 'conflict':
-    case 'unrelated': {
-      const culprit = inputs[outcome.at];
-      if (culprit === undefined) throw new Error('a chain failed at a step it was not given');
-      const files = outcome.kind === 'conflict' ? outcome.files : [];
-      const other = await lastToTouch(
-        atHand.repository.reader,
-        base,
-        outcome.links.map(({ tree }, at) => ({ tree, change: inputs[at]?.input.change })),
-        files,
-      );
-      return {
-        kind: 'conflict',
-        index: culprit.index,
-        change: culprit.input.change,
-        project,
-        files,
-        ...(other === undefined ? {} : { with: other }),
-      };
-    }
-    case 'unsupported-mode':
-      return updateFailure(project, `the merge mode ${outcome.mode} is not supported; use "merge"`);
-    default:
-      return assertNever(outcome);
-  }
+  const groups = [...Map.groupBy(inputs, ({ item }) => item).values()];
+  const outcomes = await atHand.repository.chain.mergePast(
+    base,
+    groups.map(group =>
+      group.map(({ input }) => ({ change: parseObjectId(input.commit), message: input.message })),
+    ),
+  );
+  const pairs = groups.flatMap((group, at) => {
+    const outcome = outcomes[at];
+    return outcome === undefined ? [] : [{ group, outcome }];
+  });
+  return {
+    kind: 'lane',
+    lane,
+    base,
+    merged: pairs.flatMap(({ group, outcome }) => mergedInputs(group, outcome)),
+    conflicts: pairs.flatMap(({ group, outcome }) => conflictOf(lane, group, outcome)),
+  };
 }
 
-/** Files of a conflict that are looked for in the changes ahead. */
-const LOOKED_FOR = 10;
+function mergedInputs(group: readonly LaneInput[], outcome: GroupOutcome): LaneResult['merged'] {
+  if (outcome.kind !== 'merged') return [];
+  return group.flatMap((each, at) => {
+    const link = outcome.links[at];
+    return link === undefined ? [] : [{ ...each, ...link }];
+  });
+}
 
-/** The last of the changes that left one of the files different from how it found it. @param merged trees after each. */
-async function lastToTouch(
-  reader: Pick<ObjectReader, 'commit' | 'entry'>,
-  base: ObjectId,
-  merged: readonly { readonly tree: ObjectId; readonly change: ChangeKey | undefined }[],
-  files: readonly string[],
-): Promise<ChangeKey | undefined> {
-  const paths = files.slice(0, LOOKED_FOR).map(pathBytes);
-  const entriesOf = (tree: ObjectId) =>
-    Promise.all(paths.map(async path => (await reader.entry(tree, path))?.id));
-  const first = await entriesOf((await reader.commit(base)).tree);
-  let culprit: ChangeKey | undefined;
-  let before = first;
-  for (const { tree, change } of merged) {
-    const after = await entriesOf(tree);
-    if (after.some((id, index) => id !== before[index])) culprit = change;
-    before = after;
-  }
-  return culprit;
+function conflictOf(
+  { project, inputs }: Lane,
+  group: readonly LaneInput[],
+  outcome: GroupOutcome,
+): readonly ItemConflict[] {
+  if (outcome.kind !== 'left-out') return [];
+  const culprit = group[outcome.at];
+  if (culprit === undefined) throw new Error('a chain failed at a step it was not given');
+  const { because } = outcome;
+  const isCulprit = ({ input }: LaneInput) =>
+    because.kind === 'conflict' && parseObjectId(input.commit) === because.with;
+  const other = inputs.find(isCulprit);
+  return [
+    {
+      item: culprit.item,
+      index: culprit.index,
+      change: culprit.input.change,
+      project,
+      files: because.kind === 'conflict' ? because.files : [],
+      ...(other === undefined ? {} : { with: other.input.change }),
+    },
+  ];
+}
+
+/** Nothing of a lane may be left, when all its items conflict. */
+function branchOf({ lane: { project, branch }, base, merged }: LaneResult): readonly MergedBranch[] {
+  const last = merged.at(-1);
+  if (last === undefined) return [];
+  const before = merged.findLast(({ own }) => !own)?.commit ?? base;
+  return [
+    {
+      project,
+      branch,
+      base: parseCommitId(base),
+      commit: parseCommitId(last.commit),
+      tree: last.tree,
+      before: parseCommitId(before),
+      inputs: merged.map(({ input: { ref, commit, message } }) => ({ ref, commit, message })),
+    },
+  ];
 }
 
 /** Looked at before git merges it: nothing bounds the memory git takes for a tree of 10^10 paths. */

@@ -9,7 +9,8 @@
  *
  * new → merging           `start-merge` (src/pipeline/prepare-item.ts), merge request written
  * merging → merged        merge-result event: merged
- * merging → complete      merge-result event: conflict
+ * merging → complete      merge-result event: conflict, perhaps of an item behind, whose chain contains this one
+ * merging → new           merge-result event for another chain than the present one (src/pipeline/past-conflicts.ts)
  * merged → running        freeze fact: job graph, all heads known
  * merged → repo-state     freeze fact: heads of some projects missing, repo-state request written
  * repo-state → running    repo-state result
@@ -51,7 +52,14 @@ export interface FrozenGraph {
 
 export type BuildSetStage =
   | { readonly state: 'new' }
-  | { readonly state: 'merging'; readonly request: Uuid }
+  | {
+      readonly state: 'merging';
+      readonly request: Uuid;
+      /** Items whose changes the request names before the own ones, oldest first. Absent in records of 0.3, and where the chain ends at a conflict. */
+      readonly ahead?: readonly Uuid[];
+      /** Of `ahead`: found to conflict since the request, which still names them. Its answer must have left them out, too. */
+      readonly leftOut?: readonly Uuid[];
+    }
   | { readonly state: 'merged'; readonly tested: TestedMerge }
   | {
       readonly state: 'repo-state';

@@ -3,7 +3,8 @@
  *
  * A merge request names the changes of every item ahead and the item's own, oldest first. The merger extends the chain
  * of merges it remembers, so that the item at position k costs one merge. Commits are reproducible: any merger makes the
- * same ids from the same base and changes.
+ * same ids from the same base and changes. An item ahead that conflicts is left out and named, so that one answer judges the
+ * whole chain (decision 0044).
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
@@ -59,6 +60,11 @@ export interface MergeRequest extends CommonRequest {
   readonly inputs: readonly MergeInput[];
   /** How many at the end of `inputs` are the item's own. */
   readonly own: number;
+  /**
+   * How many of `inputs` belong to each item ahead, oldest first: one that conflicts is left out of the chain, as a whole, and the
+   * answer names it. Absent (in requests of 0.3, and where the item needs those ahead): the chain ends at the first conflict.
+   */
+  readonly ahead?: readonly number[];
   /** Projects whose heads the jobs will likely need (playbooks, required projects). */
   readonly states: readonly ProjectState[];
   /** Ref updates (post pipelines) test a commit as it is: `{project, branch, commit}` to fetch and read. */
@@ -139,6 +145,12 @@ export interface MergeConflict {
   readonly with?: ChangeKey;
 }
 
+/** An item ahead that conflicts with what is ahead of it, and what the chain went on without. */
+export interface LeftOut extends MergeConflict {
+  /** Its place in the request's `ahead`, from 0. */
+  readonly item: number;
+}
+
 export type MergerOutcome =
   | {
       readonly kind: 'merged';
@@ -149,15 +161,20 @@ export type MergerOutcome =
       readonly config: readonly BranchConfig[];
       /** Heads for `states`, and `pinned` projects, with the merged commits in place of tips. */
       readonly heads: readonly BranchHead[];
+      /** Oldest first; absent: none, or the request did not ask to go on past conflicts. Their `files` are the first ones. */
+      readonly leftOut?: readonly LeftOut[];
       readonly steps: readonly Step[];
       readonly worker: string;
     }
   | {
       readonly kind: 'conflict';
+      /** One of the own; without the request's `ahead`, or from a merger of 0.3, perhaps one of an item ahead. */
       readonly change: ChangeKey;
       readonly project: ProjectKey;
       readonly files: readonly string[];
       readonly with?: ChangeKey;
+      /** As above. */
+      readonly leftOut?: readonly LeftOut[];
       readonly steps: readonly Step[];
       readonly worker: string;
     }

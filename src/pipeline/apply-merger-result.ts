@@ -6,6 +6,7 @@ import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BranchHead, MergerOutcome } from '../model/merge.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { type ChainOutcome, chainAnswerOf, conflictOf } from './chain-answer.ts';
 import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
 import { ignoreResult } from './ignore-result.ts';
 import { askMergerAgain, askWhenHostServes, begin, complete, withStage } from './prepare-item.ts';
@@ -46,20 +47,26 @@ function served(draft: TurnDraft, item: QueueItem, outcome: MergerOutcome): Queu
 function judged(draft: TurnDraft, item: QueueItem, event: MergerResult): QueueItem {
   const { outcome } = event;
   const { stage } = item.buildset;
-  if (stage.state === 'merging' && outcome.kind === 'merged') {
-    const tested = { branches: outcome.branches, heads: outcome.heads };
-    const merged = withStage(item, { state: 'merged', tested });
-    return { ...merged, buildset: { ...merged.buildset, filesChanged: outcome.filesChanged } };
-  }
-  if (stage.state === 'merging' && outcome.kind === 'conflict') {
-    const { change, project, files, with: other } = outcome;
-    const conflict = { change, project, files, ...(other === undefined ? {} : { with: other }) };
-    return complete(draft, { ...item, buildset: { ...item.buildset, conflict } }, 'MERGE_CONFLICT');
+  if (stage.state === 'merging' && (outcome.kind === 'merged' || outcome.kind === 'conflict')) {
+    const answer = chainAnswerOf(uuid => draft.item(uuid), item, stage, outcome);
+    if (answer !== null) draft.noteAnswer(item.uuid, answer);
+    return answer?.unfinished === true ? withStage(item, { state: 'new' }) : merged(draft, item, outcome);
   }
   if (stage.state === 'repo-state' && outcome.kind === 'repo-state') {
     return begin(draft, item, withHeads(stage.tested, outcome.heads), stage.graph);
   }
   return retryOrFail(draft, item, event, outcome);
+}
+
+/** As the merger says; whether that holds for the present chain is found out in the pass (past-conflicts.ts). */
+function merged(draft: TurnDraft, item: QueueItem, outcome: ChainOutcome): QueueItem {
+  if (outcome.kind === 'conflict') {
+    const conflict = conflictOf(outcome);
+    return complete(draft, { ...item, buildset: { ...item.buildset, conflict } }, 'MERGE_CONFLICT');
+  }
+  const tested = { branches: outcome.branches, heads: outcome.heads };
+  const done = withStage(item, { state: 'merged', tested });
+  return { ...done, buildset: { ...done.buildset, filesChanged: outcome.filesChanged } };
 }
 
 /** No verdict, unless what is missing at the host is missing for good. */

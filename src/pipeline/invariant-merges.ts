@@ -2,19 +2,19 @@
  * Invariant 1. A change is merged by us at most once, only from the head, in queue order, and only if every voting job of
  * its current buildset is good and what was tested is what lands.
  *
- * "What was tested" is remembered when the merge is asked for: the buildsets of the items it was stacked on. At the
- * landing, exactly these must have landed before it, in that order, with nothing of the queue in between; and its commit
- * must sit on the last commit they brought to its branch.
+ * "What was tested" is remembered when the merge is asked for: the buildsets of the items it was stacked on, less those the
+ * merger's answer left out. At the landing, exactly these must have landed before it, in that order, with nothing of the queue in
+ * between; and its commit must sit on the last commit they brought to its branch. Until then they are what it stands behind.
  */
 import type { Uuid } from '../lib/ids.ts';
 import { resultOf } from '../model/build.ts';
-import { currentBuild, type TestedMerge } from '../model/build-set.ts';
+import { currentBuild, type TestedMerge, testedMergeOf } from '../model/build-set.ts';
 import type { ChangeKey } from '../model/change.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { isGood } from '../model/results.ts';
 import type { Complain } from './complain.ts';
-import type { TurnInput, TurnOutput } from './turn.ts';
+import type { Command, TurnInput, TurnOutput } from './turn.ts';
 
 interface Landing {
   readonly buildset: Uuid;
@@ -25,6 +25,8 @@ export class MergeChecks {
   readonly #complain: Complain;
   /** Per buildset: those of the live items its merge was stacked on, oldest first. */
   readonly #stackedOn = new Map<Uuid, readonly Uuid[]>();
+  /** The same per request, with those its answer may leave out. */
+  readonly #asked = new Map<Uuid, readonly Uuid[]>();
   readonly #landed = new Map<string, Landing[]>();
   readonly #merged = new Set<ChangeKey>();
 
@@ -34,8 +36,14 @@ export class MergeChecks {
 
   turn(input: TurnInput, output: TurnOutput): void {
     this.#noteLandings(input);
+    this.#noteAnswers(input);
+    this.#decided(input, output);
+    this.#checkStanding(output.state);
+  }
+
+  #decided(input: TurnInput, output: TurnOutput): void {
     for (const command of output.commands) {
-      if (command.kind === 'request-merge') this.#noteRequest(output, command.item, command.buildset);
+      if (command.kind === 'request-merge') this.#noteRequest(output, command);
       if (
         command.kind !== 'report' ||
         !command.awaited ||
@@ -51,7 +59,10 @@ export class MergeChecks {
   }
 
   /** @param output may have taken the item out of the queue again; then nothing follows from the request. */
-  #noteRequest(output: TurnOutput, uuid: Uuid, buildset: Uuid): void {
+  #noteRequest(
+    output: TurnOutput,
+    { request, item: uuid, buildset }: Extract<Command, { readonly kind: 'request-merge' }>,
+  ): void {
     const stack: Uuid[] = [];
     const own = output.state.items.get(uuid);
     for (let at = own?.behind ?? null; at !== null; ) {
@@ -64,6 +75,57 @@ export class MergeChecks {
       at = item.behind;
     }
     this.#stackedOn.set(buildset, stack);
+    this.#asked.set(request, stack);
+  }
+
+  /** An answer that is taken is the one the buildset waits for; if it is put aside, another request follows in the same turn. */
+  #noteAnswers(input: TurnInput): void {
+    for (const event of input.events) {
+      if (event.kind !== 'merger-result' || event.outcome.kind !== 'merged') continue;
+      const stage = input.state.items.get(event.item)?.buildset.stage;
+      if (stage?.state !== 'merging' || stage.request !== event.request) continue;
+      const leftOut = new Set((event.outcome.leftOut ?? []).map(({ item }) => item));
+      const stack = this.#asked.get(event.request) ?? [];
+      this.#stackedOn.set(
+        event.buildset,
+        stack.filter((_, place) => !leftOut.has(place)),
+      );
+    }
+  }
+
+  #checkStanding(state: PipelineState): void {
+    for (const item of state.items.values()) {
+      if (item.phase.phase !== 'queued') continue;
+      const below: QueueItem[] = [];
+      for (let at = item.behind; at !== null; at = state.items.get(at)?.behind ?? null) {
+        const each = state.items.get(at);
+        if (each?.role === 'live') below.unshift(each);
+      }
+      this.#checkTested(item, below);
+      this.#checkConflict(item, below);
+    }
+  }
+
+  /** What an item was merged with is what it stands behind, and what has landed since. */
+  #checkTested(item: QueueItem, below: readonly QueueItem[]): void {
+    if (testedMergeOf(item.buildset) === null) return;
+    const landed = new Set((this.#landed.get(item.queue) ?? []).map(({ buildset }) => buildset));
+    const stack = this.#stackedOn.get(item.buildset.uuid) ?? [];
+    if (
+      stack.filter(buildset => !landed.has(buildset)).join() !== below.map(each => each.buildset.uuid).join()
+    )
+      this.#complain('1', `${item.changes[0].key} was tested with other items than those it stands behind`);
+  }
+
+  /** What an item conflicts with is what it stands behind, or has landed. */
+  #checkConflict(item: QueueItem, below: readonly QueueItem[]): void {
+    const other = item.buildset.conflict?.with;
+    if (other === undefined || this.#merged.has(other)) return;
+    if (![...below, item].some(({ changes }) => changes.some(({ key }) => key === other)))
+      this.#complain(
+        '1',
+        `${item.changes[0].key} is to conflict with ${other}, which it does not stand behind`,
+      );
   }
 
   #noteLandings(input: TurnInput): void {

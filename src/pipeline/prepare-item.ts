@@ -3,6 +3,7 @@
  * diagram is in `src/model/build-set.ts`.
  *
  *     startMerge        new, merged → merging    inside the window, unless its code host is in trouble; again when the answer came outside
+ *     askAgain          merged, complete → new    the answer was about another chain than the present one
  *     askMergerAgain    merging, repo-state      the merger could not, at most MERGER_RETRIES times
  *     applyFreeze       merged → running | repo-state | complete
  *     begin             → running                start report, once per item
@@ -87,8 +88,25 @@ function requestMerge(draft: TurnDraft, item: QueueItem): QueueItem {
   const request = draft.input.ids.uuid();
   draft.command({ kind: 'request-merge', request, item: item.uuid, buildset: item.buildset.uuid });
   const below = item.behind === null ? undefined : draft.item(item.behind);
-  const asked = withStage(withWork(draft, item, request, 'merge'), { state: 'merging', request });
+  const asked = withStage(withWork(draft, item, request, 'merge'), {
+    state: 'merging',
+    request,
+    ...itemsAhead(draft, item),
+  });
   return { ...asked, buildset: { ...asked.buildset, stackedOn: below?.buildset.uuid ?? null } };
+}
+
+/** None where it needs what is ahead: then a conflict there is its own. */
+function itemsAhead(draft: TurnDraft, item: QueueItem): { readonly ahead?: readonly Uuid[] } {
+  const ahead: Uuid[] = [];
+  for (let at = item.behind; at !== null; ) {
+    const below = draft.item(at);
+    if (below === undefined) break;
+    if (below.role === 'dependency') return {};
+    ahead.push(at);
+    at = below.behind;
+  }
+  return { ahead: ahead.reverse() };
 }
 
 function withWork(draft: TurnDraft, item: QueueItem, request: Uuid, kind: MergerWork['kind']): QueueItem {
@@ -115,6 +133,20 @@ export function askMergerAgain(draft: TurnDraft, item: QueueItem): QueueItem | u
 /** What was asked for could not be had for the host's trouble: it is asked again, from the merge on. */
 export function askWhenHostServes(item: QueueItem): QueueItem {
   return withStage(item, { state: 'new' });
+}
+
+/** The merger's answer is about another chain than the present one: nobody waits for it any more. */
+export function askAgain(item: QueueItem): QueueItem {
+  const { mergerWork } = item.buildset;
+  const outdated = mergerWork.map((work, at) =>
+    at === mergerWork.length - 1 && work.done !== null
+      ? { ...work, done: { ...work.done, outcome: 'withdrawn' as const } }
+      : work,
+  );
+  return withStage(
+    { ...item, buildset: { ...item.buildset, mergerWork: outdated, conflict: null, filesChanged: [] } },
+    { state: 'new' },
+  );
 }
 
 /**

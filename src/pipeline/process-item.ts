@@ -4,8 +4,8 @@
  *   leaves   a change it needs has left without merging        here; lost approvals, new patchsets, abandoned changes and
  *                                                              the like before the pass: departures.ts
  *   stops    a change it needs is failing                      stopForNeed: its work ends, it waits to see what becomes of it
- *   moves    what it was tested on top of is not the nearest   followNearest: reset, with the cause and the culprit
- *            non-failing item any more, or was itself reset
+ *   moves    what it was tested on top of is not the nearest   follow-nearest.ts: reset, with the cause and the culprit; not
+ *            non-failing item any more, or was itself reset     where only conflicts are out of the way (past-conflicts.ts)
  *   prepares inside the window: merge, freeze, heads           prepare-item.ts
  *   runs     jobs start, retry, are skipped; all ended         start-jobs.ts
  *   reports  at the head with all jobs ended                   report-item.ts
@@ -15,19 +15,19 @@
  * Worked example: queue A B C D, B's test fails. B: failing, not the nearest any more. C extends B, the nearest is A:
  * moved behind A and reset, culprit B's build. D extends C, which was reset: reset for the same cause. B stays second.
  */
-import type { Uuid } from '../lib/ids.ts';
-import { type TestedMerge, testedMergeOf } from '../model/build-set.ts';
-import { culpritText, type ResetCause } from '../model/cause.ts';
+import type { ResetCause } from '../model/cause.ts';
 import type { HostWork } from '../model/host-trouble.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
 import { lostDependency } from './departures.ts';
+import { followNearest } from './follow-nearest.ts';
 import { heldByHost, isDue, mayAskHost } from './host-wait.ts';
+import { judgeByLaterAnswer } from './judge-by-later-answer.ts';
 import { leaveEarly } from './leave-item.ts';
-import { mergeOnLanded, prepareItem } from './prepare-item.ts';
+import { prepareItem } from './prepare-item.ts';
 import type { QueuePass } from './queue-pass.ts';
 import { reportItem } from './report-item.ts';
-import { resetItem, supersede } from './reset-item.ts';
+import { supersede } from './reset-item.ts';
 import { runningSinceTaken } from './since-taken.ts';
 import { failureOf, holdsFollowing, stateOf } from './standing.ts';
 import { startJobs } from './start-jobs.ts';
@@ -66,7 +66,7 @@ function advance(
   need: QueueItem | null,
 ): QueueItem {
   if (need !== null) return stopForNeed(draft, pass, item, need);
-  const placed = followNearest(draft, pass, item);
+  const placed = judgeByLaterAnswer(draft, pass, followNearest(draft, pass, item));
   if (placed.role === 'dependency') return placed;
   const prepared = active ? prepareItem(draft, placed) : placed;
   return startJobs(draft, prepared, {
@@ -95,104 +95,6 @@ function stopForNeed(draft: TurnDraft, pass: QueuePass, item: QueueItem, need: Q
   const cause: ResetCause = { code: 'needed-change-failing', at: draft.input.now, culprit };
   pass.changed.set(item.uuid, cause);
   return { ...supersede(draft, item, cause), behind };
-}
-
-/** Puts the item behind the nearest non-failing one, with a new buildset if anything was tested otherwise. */
-function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem): QueueItem {
-  const wanted = pass.nearest?.uuid ?? null;
-  const landed = item.behind === null ? undefined : draft.landed.get(item.behind);
-  const behind = landed === undefined ? item.behind : null;
-  const stays = behind === wanted;
-  const { stage } = item.buildset;
-  const cause =
-    stage.state === 'superseded'
-      ? stage.cause
-      : stays
-        ? changeBelow(draft, pass, item, behind)
-        : (requeueCause(draft, item) ?? causeOfMove(draft, pass, behind));
-  if (cause === null) return landed === undefined ? item : mergeOnLanded(draft, { ...item, behind });
-  pass.changed.set(item.uuid, cause);
-  if (stage.state === 'new') return stays ? item : moveBehind(draft, item, pass.nearest, cause);
-  const moved = stays ? { ...item, behind } : moveBehind(draft, item, pass.nearest, cause);
-  return resetItem(draft, moved, cause);
-}
-
-function changeOf(pass: QueuePass, behind: Uuid | null): ResetCause | null {
-  return behind === null ? null : (pass.changed.get(behind) ?? null);
-}
-
-/**
- * Why what the item extends is not what it was tested with, although it is still behind the same item.
- *
- * Usually this pass has just reset that item. A big reset is written in several parts, though, and a crash between them
- * leaves this item with its old buildset: then the buildsets themselves tell.
- */
-function changeBelow(
-  draft: TurnDraft,
-  pass: QueuePass,
-  item: QueueItem,
-  behind: Uuid | null,
-): ResetCause | null {
-  const landed = item.behind === null ? undefined : draft.landed.get(item.behind);
-  if (landed !== undefined && !extendsTested(item, landed))
-    return { code: 'base-moved', at: draft.input.now, culprit: null };
-  const change = changeOf(pass, behind);
-  const { stackedOn } = item.buildset;
-  if (change !== null || behind === null || pass.nearest === null || typeof stackedOn !== 'string')
-    return change;
-  if (pass.nearest.buildset.uuid === stackedOn) return null;
-  return pass.nearest.buildset.cause ?? causeOfMove(draft, pass, behind);
-}
-
-/**
- * What has landed is what the item was tested on, branch by branch. Somebody may have pushed between the two merges: the
- * host sees that where the item's own project is concerned, but not for the other projects its jobs ran with.
- */
-function extendsTested(item: QueueItem, landed: TestedMerge | null): boolean {
-  const above = testedMergeOf(item.buildset)?.branches ?? [];
-  return (landed?.branches ?? []).every(below => {
-    const branch = above.find(entry => entry.project === below.project && entry.branch === below.branch);
-    return branch === undefined || branch.before === below.commit;
-  });
-}
-
-/** It came from another queue and is tested behind what it found here. */
-function requeueCause(draft: TurnDraft, item: QueueItem): ResetCause | null {
-  return draft.requeued.has(item.uuid) ? { code: 'queue-changed', at: draft.input.now, culprit: null } : null;
-}
-
-/** Whose fault it is that the item cannot stay behind `behind`: it was reset, it left, it fails, or another came between. */
-function causeOfMove(draft: TurnDraft, pass: QueuePass, behind: Uuid | null): ResetCause {
-  const at = draft.input.now;
-  const blame =
-    behind === null
-      ? undefined
-      : (draft.departed.get(behind) ?? pass.failing.get(behind) ?? draft.requeued.get(behind));
-  if (blame !== undefined) return { ...blame, at };
-  const inherited = changeOf(pass, behind);
-  if (inherited !== null) return inherited;
-  const { nearest } = pass;
-  const culprit = nearest === null ? null : { item: nearest.uuid, change: changesText(nearest) };
-  return { code: 'item-ahead-changed', at, culprit };
-}
-
-/** A new item takes its place without ado; for others the move is recorded. */
-function moveBehind(
-  draft: TurnDraft,
-  item: QueueItem,
-  nearest: QueueItem | null,
-  cause: ResetCause,
-): QueueItem {
-  const moved = { ...item, behind: nearest?.uuid ?? null };
-  if (!draft.isKnown(item.uuid)) return moved;
-  const to = nearest === null ? 'the tip of the branch' : changesText(nearest);
-  const why = cause.culprit === null ? '' : ` because of ${culpritText(cause.culprit)}`;
-  draft.decide(
-    'moved-behind',
-    { change: item.changes[0], item: item.uuid, event: null },
-    `${changesText(item)} is now behind ${to}${why}`,
-  );
-  return withEvent(moved, { at: draft.input.now, name: 'moved', facts: { behind: to, cause: cause.code } });
 }
 
 /** @returns null: it was reported by saying nothing and has left. */

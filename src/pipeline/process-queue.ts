@@ -19,6 +19,7 @@ export function processQueue(draft: TurnDraft, queue: QueueDraft): void {
     failing: new Map(),
     failingChanges: new Map(),
     changed: new Map(draft.retested),
+    passedBelow: new Map(),
     heldBehind: new Map(),
   };
   for (const uuid of queue.items) {

@@ -20,6 +20,8 @@ export interface QueuePass {
   readonly failingChanges: Map<ChangeKey, QueueItem>;
   /** What these are tested as is different from before this turn; why. */
   readonly changed: Map<Uuid, ResetCause>;
+  /** These keep their buildsets, although items that conflict are out of their way now; why. */
+  readonly passedBelow: Map<Uuid, ResetCause>;
   /** Per item ahead: the item whose hold-following job holds those behind it. */
   readonly heldBehind: Map<Uuid, QueueItem>;
 }

@@ -14,6 +14,7 @@ import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { Decision, DecisionCode } from '../model/decision.ts';
 import type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { ChainAnswer } from './chain-answer.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
 import type { ChangeFacts, Command, Need, TurnInput, TurnOutput } from './turn.ts';
 
@@ -45,6 +46,10 @@ export class TurnDraft {
   readonly requeued = new Map<Uuid, Blame>();
   /** Got a new buildset by an event, before the pass. */
   readonly retested = new Map<Uuid, ResetCause>();
+  /** What mergers said in this turn of the chains of these items. */
+  readonly answers = new Map<Uuid, ChainAnswer>();
+  /** The same by the items left out, in the order of the events. */
+  readonly answersAbout = new Map<Uuid, ChainAnswer[]>();
   /** The sweep of `departures.ts` has not seen what happened last. */
   departuresDue = true;
   consecutiveFailures: number;
@@ -142,6 +147,12 @@ export class TurnDraft {
     from.items.splice(from.items.indexOf(item.uuid), 1);
     to.items.push(item.uuid);
     this.put(item);
+  }
+
+  noteAnswer(item: Uuid, answer: ChainAnswer): void {
+    this.answers.set(item, answer);
+    for (const uuid of answer.leftOut.keys())
+      this.answersAbout.set(uuid, [...(this.answersAbout.get(uuid) ?? []), answer]);
   }
 
   /** Replaces the item's record; nothing happens when it is the same object. */

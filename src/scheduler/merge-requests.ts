@@ -27,18 +27,27 @@ export function mergeRequestFor(
   likelyStates: readonly ProjectState[],
   context: MergerRequestContext,
 ): MergeRequest {
-  const ahead = chainOf(context.items, item)
-    .slice(0, -1)
-    .flatMap(each => each.changes);
-  const inputs = [...ahead, ...item.changes].filter(change => change.kind === 'change');
+  const ahead = chainOf(context.items, item).slice(0, -1);
+  const inputs = [...ahead, item].flatMap(proposedOf);
   return {
     kind: 'merge',
     ...commonOf(request, item, context),
     inputs: inputs.map(change => mergeInput(change, context)),
-    own: item.changes.filter(change => change.kind === 'change').length,
+    own: proposedOf(item).length,
+    ...(goesPastConflicts(item, ahead) ? { ahead: ahead.map(each => proposedOf(each).length) } : {}),
     states: likelyStates,
     pinned: item.changes.filter(change => change.kind === 'ref').flatMap(pinnedOf),
   };
+}
+
+function proposedOf({ changes }: QueueItem): readonly ProposedChange[] {
+  return changes.filter(change => change.kind === 'change');
+}
+
+/** The item knows by their places whom the answer leaves out. */
+function goesPastConflicts({ buildset: { stage } }: QueueItem, ahead: readonly QueueItem[]): boolean {
+  if (stage.state !== 'merging' || stage.ahead?.length !== ahead.length) return false;
+  return ahead.every(({ uuid }, place) => stage.ahead?.[place] === uuid);
 }
 
 export function repoStateRequestFor(

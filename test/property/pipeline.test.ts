@@ -100,6 +100,12 @@ function wildNature(pipeline: PipelineWorld): Nature {
         return { kind: 'conflict', change: change.key, project: change.project, files: ['x'], ...common };
       if (luck < 16)
         return { kind: 'failed', text: 'no route to host', retryable: luck % 2 === 0, ...common };
+      // Mergers see different tips, and some are of the release before.
+      if (luck < 40)
+        return pipeline.mergeOutcome(merge, {
+          old: luck % 3 === 0,
+          conflicting: (one, other) => (one.charCodeAt(0) * 7 + other.charCodeAt(0) * 3 + luck) % 4 === 0,
+        });
       return pipeline.mergeOutcome(merge);
     },
     report: luck => {

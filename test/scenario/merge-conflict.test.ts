@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
+import type { World } from './world.ts';
 
 story(
   'a change that conflicts with one ahead runs nothing, and those behind are tested without it',
@@ -34,3 +35,48 @@ story(
     expect(said).toContain('- conflict.txt');
   },
 );
+
+const CONFLICTING = [...'CDEFGHIJKL'];
+
+story(
+  'ten changes in a row that conflict with one ahead cost the change behind them nothing, also when all are merged anew at once',
+  { layout: classicLayout({ gate: { more: ['window: 40'] } }) },
+  async world => {
+    await world.propose('A');
+    await world.propose('B', { files: { 'conflict.txt': 'one thing\n' } });
+    for (const topic of CONFLICTING)
+      await world.propose(topic, { files: { 'conflict.txt': `${topic}\n`, [`${topic}.txt`]: 'more\n' } });
+    await world.propose('M');
+    world.fail('project-merge', 'A');
+    for (const topic of ['A', 'B', ...CONFLICTING, 'M']) await world.approve(topic);
+    await world.runs('project-merge: A');
+    expect(world.item('M')?.resets).toEqual([]);
+    await world.observer.until('the merges of all', () => merges(world) >= 13);
+    expect(merges(world)).toBe(13);
+
+    // A fails: everything behind is merged anew, all in one turn
+    world.release(/project-merge: A$/);
+    await world.leaves('A', 'FAILURE');
+    await world.runs('project-merge: B');
+    for (const topic of ['B', ...CONFLICTING, 'M'])
+      expect(world.item(topic)?.resets.map(({ text }) => text)).toEqual([
+        expect.stringContaining('project-merge of'),
+      ]);
+    await world.observer.until('all to be merged anew', () => merges(world) >= 13 + 12);
+    expect(merges(world)).toBe(13 + 12);
+    world.release(/project-merge: B$/);
+    await world.runs('project-test1: B', 'project-test2: B', 'project-merge: B M');
+    world.free();
+    await world.leaves('B', 'SUCCESS');
+    for (const topic of CONFLICTING) await world.leaves(topic, 'MERGE_CONFLICT');
+    expect((await world.leaves('M', 'SUCCESS')).resets).toBe(1);
+
+    expect(await world.landed()).toEqual(['B', 'M']);
+    for (const topic of CONFLICTING) expect((await world.notes(topic)).at(-1)).toContain('- conflict.txt');
+  },
+);
+
+/** Requests to mergers about items that were answered or taken back. */
+function merges(world: World): number {
+  return world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'Merge').length;
+}

@@ -170,6 +170,37 @@ describe('a merge chain', () => {
     expect('links' in outcome && outcome.links).toHaveLength(1);
   });
 
+  it('goes on past groups that conflict, and says which change they conflict with', async () => {
+    await using repository = await createGitRepository();
+    const base = parseObjectId(await repository.commit({ files: { 'a.txt': 'a\n', 'b.txt': 'b\n' } }));
+    const step = async (name: string, files: Record<string, string>) => ({
+      change: await branch(repository, name, base, files),
+      message: name,
+    });
+    const one = await step('one', { 'a.txt': 'one\n' });
+    const two = await step('two', { 'b.txt': 'two\n' });
+    const three = await step('three', { 'a.txt': 'three\n' });
+    const four = await step('four', { 'b.txt': 'four\n' });
+    const stranger = {
+      change: parseObjectId(await repository.commit({ ref: 'refs/heads/s', parents: [], files: { s: 's' } })),
+      message: 's',
+    };
+    await using open = openRepository(repository.path);
+    const outcomes = await open.chain.mergePast(base, [[one], [two, three], [stranger], [four], []]);
+    const direct = await open.chain.merge(base, [one, four]);
+    if (direct.kind !== 'merged') expect.unreachable(direct.kind);
+    expect(outcomes).toEqual([
+      { kind: 'merged', links: [direct.links[0]] },
+      { kind: 'left-out', at: 1, because: { kind: 'conflict', files: ['a.txt'], with: one.change } },
+      { kind: 'left-out', at: 0, because: { kind: 'unrelated' } },
+      { kind: 'merged', links: [direct.links[1]] },
+      { kind: 'merged', links: [] },
+    ]);
+    const again = open.chain.merges();
+    await open.chain.mergePast(base, [[one], [two, three], [stranger], [four]]);
+    expect(open.chain.merges()).toBe(again);
+  });
+
   it('makes no commit for a change the branch already contains', async () => {
     await using repository = await createGitRepository();
     const first = parseObjectId(await repository.commit({ files: { a: '1' } }));

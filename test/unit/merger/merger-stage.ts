@@ -117,7 +117,7 @@ function common() {
 
 export function mergeRequest(
   inputs: readonly MergeInput[],
-  more: Partial<Pick<MergeRequest, 'own' | 'states' | 'pinned'>> = {},
+  more: Partial<Pick<MergeRequest, 'own' | 'ahead' | 'states' | 'pinned'>> = {},
 ): MergeRequest {
   return { ...common(), kind: 'merge', inputs, own: 1, states: [], pinned: [], ...more };
 }

@@ -214,8 +214,11 @@ export function honestNature(pipeline: PipelineWorld, bad: ReadonlySet<string>):
     meddling: false,
     report: () => undefined,
     merge: merge => {
-      chains.set(merge.buildset, chainOf(merge).map(nameOf));
-      return pipeline.mergeOutcome(merge);
+      const outcome = pipeline.mergeOutcome(merge);
+      const leftOut = outcome.kind === 'merged' ? (outcome.leftOut ?? []).map(({ item }) => item) : [];
+      const merged = chainOf(merge).filter((_, place) => !leftOut.includes(place));
+      chains.set(merge.buildset, merged.map(nameOf));
+      return outcome;
     },
     result: build => ((chains.get(build.buildset) ?? []).some(name => bad.has(name)) ? 'FAILURE' : 'SUCCESS'),
   };

@@ -9,12 +9,13 @@
  *     jobs app merge:hold unit<merge docs<~merge lint:nonvoting
  *     changes app A B C                      open and approved
  *     unready A / ready A / needs C B A / config-error A / missing-states A
+ *     conflict A B C                         B and C cannot be merged with A: mergers go on past them
  *     remove app                             the tenant loses the project
  *     pass 30                                so many seconds go by
  *     approve A B [in check]                 ready, one enqueue event each, a turn each
  *     enqueue A [in check]                   the event alone
  *     update A / withdraw A / abandon A / patchset A / merged-elsewhere A
- *     merges / merge A ok|conflict|failed|broken
+ *     merges / merge A ok|old|conflict|failed|broken      old: by a merger of 0.3, which ends at the first conflict
  *     start A unit / failing A unit / build A unit FAILURE / release A|* <pattern> / late A unit SUCCESS
  *     reports / report A [base-moved|not-merged|failed|done|withdrawn|unsettled] / push app
  *     dequeue A / turn
@@ -85,6 +86,9 @@ export class Script {
         return true;
       case 'push':
         world.moveTip(first);
+        return true;
+      case 'conflict':
+        for (const name of rest) world.conflict(first, name);
         return true;
       case 'remove':
         world.removed.add(first);
@@ -342,6 +346,8 @@ function mergeOutcome(pipeline: PipelineWorld, merge: PendingMerge, how: string)
   switch (how) {
     case 'ok':
       return pipeline.mergeOutcome(merge);
+    case 'old':
+      return pipeline.mergeOutcome(merge, { old: true });
     case 'conflict': {
       const [change] = merge.item.changes;
       return {

@@ -16,6 +16,7 @@ import { createHash } from 'node:crypto';
 import { addMilliseconds, type Nanoseconds, parseNanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid, type IdMaker, spanIdOf, traceIdOf, type Uuid } from '../../../src/lib/ids.ts';
 import {
+  type Change,
   type ChangeKey,
   type ChangeStatus,
   changeKey,
@@ -23,7 +24,13 @@ import {
 } from '../../../src/model/change.ts';
 import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
 import type { JobNode } from '../../../src/model/job.ts';
-import type { BranchHead, MergedBranch, MergerOutcome } from '../../../src/model/merge.ts';
+import type {
+  BranchHead,
+  LeftOut,
+  MergeConflict,
+  MergedBranch,
+  MergerOutcome,
+} from '../../../src/model/merge.ts';
 import type { DriverConfig, Pipeline, ReportAction, WindowPolicy } from '../../../src/model/pipeline.ts';
 import { EMPTY_PIPELINE } from '../../../src/model/pipeline-state.ts';
 import { type CommitId, parseCommitId, projectKey } from '../../../src/model/project.ts';
@@ -168,6 +175,8 @@ export class World {
   /** Names of merged changes, in order. */
   readonly landed: string[] = [];
   readonly pipelines = new Map<string, PipelineWorld>();
+  /** Pairs that cannot be merged one after the other, `A B` with the names in order. */
+  readonly #conflicts = new Set<string>();
   /** Projects that were taken out of the tenant. */
   readonly removed = new Set<string>();
   readonly #jobs = new Map<string, readonly JobNode[]>();
@@ -205,6 +214,15 @@ export class World {
 
   jobs(project: string, jobs: readonly JobNode[]): void {
     this.#jobs.set(project, jobs);
+  }
+
+  /** They change the same line. */
+  conflict(one: string, other: string): void {
+    this.#conflicts.add([one, other].sort().join(' '));
+  }
+
+  conflicting(one: string, other: string): boolean {
+    return this.#conflicts.has([one, other].sort().join(' '));
   }
 
   queue(project: string, name: string): void {
@@ -337,7 +355,6 @@ export class PipelineWorld {
   /** All that happened to it. */
   readonly takeovers: Takeover[] = [];
   #arrival: Arrival | null = null;
-  readonly #links = new Map<Uuid, ChainLink>();
   readonly #setup: PipelineSetup;
 
   constructor(world: World, pipeline: Pipeline, setup: PipelineSetup) {
@@ -488,14 +505,10 @@ export class PipelineWorld {
     return item;
   }
 
-  /** What the item's merge is stacked on as things are now; shares its beginning with the items ahead. */
+  /** What the item's merge is stacked on as things are now. */
   #linkOf(item: QueueItem): ChainLink {
-    const known = this.#links.get(item.buildset.uuid);
-    if (known !== undefined) return known;
     const behind = item.behind === null ? undefined : this.state.items.get(item.behind);
-    const link = { item, below: behind === undefined ? null : this.#linkOf(behind) };
-    this.#links.set(item.buildset.uuid, link);
-    return link;
+    return { item, below: behind === undefined ? null : this.#linkOf(behind) };
   }
 
   enqueueEvent(name: string, type = 'approved'): PipelineEvent {
@@ -544,13 +557,36 @@ export class PipelineWorld {
     };
   }
 
-  /** The chain on top of the tips as they are now. */
-  mergeOutcome(merge: PendingMerge): MergerOutcome {
+  /**
+   * The chain on top of the tips as they are now, past the items that conflict if that is asked for.
+   *
+   * @param how.old as a merger of 0.3: the chain ends at the first conflict.
+   * @param how.conflicting at the tip this merger sees.
+   */
+  mergeOutcome(
+    merge: PendingMerge,
+    how: { old?: boolean; conflicting?: (one: string, other: string) => boolean } = {},
+  ): MergerOutcome {
     const common = { steps: [], worker: 'merger-1' };
     if (merge.kind === 'repo-state') return { kind: 'repo-state', heads: this.#heads(), ...common };
     const branches = new Map<string, MergedBranch>();
-    for (const { changes } of chainOf(merge)) {
-      if (changes[0].kind === 'change' && this.world.landed.includes(changes[0].id)) continue; // already in the tip
+    const { stage } = merge.item.buildset;
+    const goesPast = how.old !== true && stage.state === 'merging' && stage.ahead !== undefined;
+    const chain = chainOf(merge);
+    const there = [...this.world.landed];
+    const leftOut: LeftOut[] = [];
+    for (const [place, { changes }] of chain.entries()) {
+      const own = nameOf({ changes });
+      if (this.world.landed.includes(own)) continue; // already in the tip
+      const conflict = this.#conflictOf(changes[0], there, how.conflicting);
+      if (conflict !== undefined) {
+        const isOwn = place === chain.length - 1;
+        if (isOwn || !goesPast)
+          return { kind: 'conflict', ...conflict, ...(leftOut.length === 0 ? {} : { leftOut }), ...common };
+        leftOut.push({ item: place, ...conflict });
+        continue;
+      }
+      there.push(own);
       const [{ project, key }] = changes;
       const name = project.slice('local/'.length);
       const base = branches.get(project)?.base ?? this.world.tips.get(name) ?? commitId('tip', name);
@@ -566,8 +602,20 @@ export class PipelineWorld {
       filesChanged: [],
       config: [],
       heads: [],
+      ...(leftOut.length === 0 ? {} : { leftOut }),
       ...common,
     };
+  }
+
+  #conflictOf(
+    change: Change,
+    there: readonly string[],
+    conflicting = (one: string, other: string) => this.world.conflicting(one, other),
+  ): MergeConflict | undefined {
+    const other = there.findLast(name => conflicting(name, nameOf({ changes: [change] })));
+    if (other === undefined) return undefined;
+    const touched = this.world.landed.includes(other) ? {} : { with: this.world.proposed(other).key };
+    return { change: change.key, project: change.project, files: ['conflict.txt'], ...touched };
   }
 
   #heads(): readonly BranchHead[] {
@@ -642,7 +690,7 @@ export class PipelineWorld {
   }
 }
 
-export function nameOf(item: QueueItem): string {
+export function nameOf(item: Pick<QueueItem, 'changes'>): string {
   const [change] = item.changes;
   return change.kind === 'change' ? change.id : change.ref;
 }

@@ -1,0 +1,59 @@
+/**
+ * What a merger's answer says of the whole chain it was asked for: the items it left out because they conflict, and the item
+ * itself. A verdict holds for exactly the chain below the item it is about; the answer keeps what is needed to compare.
+ *
+ *     asked for D behind A B C; B conflicts with A, C conflicts with A
+ *     answer: leftOut B, C; D merged on top of A
+ */
+import type { Uuid } from '../lib/ids.ts';
+import type { BuildSetStage } from '../model/build-set.ts';
+import type { MergeConflict, MergerOutcome } from '../model/merge.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+
+export interface ChainAnswer {
+  /** Items the request named before the own changes, oldest first. */
+  readonly ahead: readonly Uuid[];
+  /** Of them: known to conflict before the answer came. */
+  readonly known: ReadonlySet<Uuid>;
+  /** Left out by the merger, and why. */
+  readonly leftOut: ReadonlyMap<Uuid, MergeConflict>;
+  /** A merger of 0.3 ended at the conflict of an item ahead: of the item itself nothing is known. */
+  readonly unfinished: boolean;
+  readonly worker: string;
+}
+
+/** Of a merge request that was served. */
+export type ChainOutcome = Extract<MergerOutcome, { readonly kind: 'merged' | 'conflict' }>;
+type Merging = Extract<BuildSetStage, { readonly state: 'merging' }>;
+
+/**
+ * Null: the request was not one that goes on past conflicts.
+ *
+ * @param find an item that is still there.
+ */
+export function chainAnswerOf(
+  find: (uuid: Uuid) => QueueItem | undefined,
+  item: QueueItem,
+  stage: Merging,
+  outcome: ChainOutcome,
+): ChainAnswer | null {
+  const { ahead, leftOut: known = [] } = stage;
+  if (ahead === undefined) return null;
+  const common = { ahead, known: new Set(known), worker: outcome.worker };
+  if (outcome.kind === 'conflict' && item.changes.every(({ key }) => key !== outcome.change)) {
+    const culprit = ahead.find(uuid => find(uuid)?.changes.some(({ key }) => key === outcome.change));
+    const leftOut = new Map(culprit === undefined ? [] : [[culprit, conflictOf(outcome)]]);
+    return { ...common, leftOut, unfinished: true };
+  }
+  const leftOut = new Map(
+    (outcome.leftOut ?? []).flatMap(each => {
+      const uuid = ahead[each.item];
+      return uuid === undefined ? [] : [[uuid, conflictOf(each)] as const];
+    }),
+  );
+  return { ...common, leftOut, unfinished: false };
+}
+
+export function conflictOf({ change, project, files, with: other }: MergeConflict): MergeConflict {
+  return { change, project, files, ...(other === undefined ? {} : { with: other }) };
+}

@@ -1,0 +1,106 @@
+/**
+ * Where an item stands: behind the nearest non-failing item, tested on top of exactly what that one is tested as.
+ *
+ * What changes below an item costs it a reset, with two exceptions that cost nothing: what it was tested on has landed, or the
+ * items that are out of its way now conflict and its own merge is made, or being made, without them (past-conflicts.ts).
+ */
+import type { Uuid } from '../lib/ids.ts';
+import { type TestedMerge, testedMergeOf } from '../model/build-set.ts';
+import type { ResetCause } from '../model/cause.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { changesText } from './changes-text.ts';
+import { moveBehind } from './move-behind.ts';
+import { pastConflicts } from './past-conflicts.ts';
+import { mergeOnLanded } from './prepare-item.ts';
+import type { QueuePass } from './queue-pass.ts';
+import { resetItem } from './reset-item.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+/** Puts the item behind the nearest non-failing one, with a new buildset if anything was tested otherwise. */
+export function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem): QueueItem {
+  const wanted = pass.nearest?.uuid ?? null;
+  const landed = item.behind === null ? undefined : draft.landed.get(item.behind);
+  const behind = landed === undefined ? item.behind : null;
+  const stays = behind === wanted;
+  const { stage } = item.buildset;
+  const cause =
+    stage.state === 'superseded'
+      ? stage.cause
+      : stays
+        ? changeBelow(draft, pass, item, behind)
+        : (requeueCause(draft, item) ?? causeOfMove(draft, pass, behind));
+  const passed = wanted === null ? null : (pass.passedBelow.get(wanted) ?? null);
+  const here = landed === undefined ? item : { ...item, behind };
+  const goesOn = pastConflicts(draft, pass, here, { stays, cause, passed });
+  if (goesOn !== null) return goesOn;
+  const change = cause ?? passed;
+  if (change === null) return landed === undefined ? item : mergeOnLanded(draft, here);
+  pass.changed.set(item.uuid, change);
+  if (stage.state === 'new') return stays ? item : moveBehind(draft, item, pass.nearest, change);
+  const moved = stays ? here : moveBehind(draft, item, pass.nearest, change);
+  return resetItem(draft, moved, change);
+}
+
+function changeOf(pass: QueuePass, behind: Uuid | null): ResetCause | null {
+  return behind === null ? null : (pass.changed.get(behind) ?? null);
+}
+
+/**
+ * Why what the item extends is not what it was tested with, although it is still behind the same item.
+ *
+ * Usually this pass has just reset that item. A big reset is written in several parts, though, and a crash between them
+ * leaves this item with its old buildset: then the buildsets themselves tell.
+ */
+function changeBelow(
+  draft: TurnDraft,
+  pass: QueuePass,
+  item: QueueItem,
+  behind: Uuid | null,
+): ResetCause | null {
+  const landed = item.behind === null ? undefined : draft.landed.get(item.behind);
+  if (landed !== undefined && (!extendsTested(item, landed) || blamesAnother(item)))
+    return { code: 'base-moved', at: draft.input.now, culprit: null };
+  const change = changeOf(pass, behind);
+  const { stackedOn } = item.buildset;
+  if (change !== null || behind === null || pass.nearest === null || typeof stackedOn !== 'string')
+    return change;
+  if (pass.nearest.buildset.uuid === stackedOn) return null;
+  return pass.nearest.buildset.cause ?? causeOfMove(draft, pass, behind);
+}
+
+/**
+ * What has landed is what the item was tested on, branch by branch. Somebody may have pushed between the two merges: the
+ * host sees that where the item's own project is concerned, but not for the other projects its jobs ran with.
+ */
+function extendsTested(item: QueueItem, landed: TestedMerge | null): boolean {
+  const above = testedMergeOf(item.buildset)?.branches ?? [];
+  return (landed?.branches ?? []).every(below => {
+    const branch = above.find(entry => entry.project === below.project && entry.branch === below.branch);
+    return branch === undefined || branch.before === below.commit;
+  });
+}
+
+/** It was said to conflict because an item ahead did, all of which have landed by now. */
+function blamesAnother({ buildset: { conflict }, changes }: QueueItem): boolean {
+  return conflict !== null && changes.every(({ key }) => key !== conflict.change);
+}
+
+/** It came from another queue and is tested behind what it found here. */
+function requeueCause(draft: TurnDraft, item: QueueItem): ResetCause | null {
+  return draft.requeued.has(item.uuid) ? { code: 'queue-changed', at: draft.input.now, culprit: null } : null;
+}
+
+/** Whose fault it is that the item cannot stay behind `behind`: it was reset, it left, it fails, or another came between. */
+function causeOfMove(draft: TurnDraft, pass: QueuePass, behind: Uuid | null): ResetCause {
+  const at = draft.input.now;
+  const blame =
+    behind === null
+      ? undefined
+      : (draft.departed.get(behind) ?? pass.failing.get(behind) ?? draft.requeued.get(behind));
+  if (blame !== undefined) return { ...blame, at };
+  const inherited = changeOf(pass, behind);
+  if (inherited !== null) return inherited;
+  const { nearest } = pass;
+  const culprit = nearest === null ? null : { item: nearest.uuid, change: changesText(nearest) };
+  return { code: 'item-ahead-changed', at, culprit };
+}

@@ -1,0 +1,48 @@
+/**
+ * An item whose own answer is still out is judged by that of an item behind, which was asked for with the same chain below it. So all
+ * conflicts that one answer tells of are known in one turn, whichever answer comes first.
+ */
+import type { MergeConflict } from '../model/merge.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import type { ChainAnswer } from './chain-answer.ts';
+import { withoutWait } from './host-wait.ts';
+import { isOutOfTheWay } from './past-conflicts.ts';
+import { complete } from './prepare-item.ts';
+import type { QueuePass } from './queue-pass.ts';
+import { withdrawRequest } from './stop-work.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+/** @param item at its place. */
+export function judgeByLaterAnswer(draft: TurnDraft, pass: QueuePass, item: QueueItem): QueueItem {
+  const { stage } = item.buildset;
+  if ((stage.state !== 'new' && stage.state !== 'merging') || pass.changed.has(item.uuid)) return item;
+  for (const answer of draft.answersAbout.get(item.uuid) ?? []) {
+    const conflict = answer.leftOut.get(item.uuid);
+    if (conflict !== undefined && hasSameBelow(draft, pass, item, answer))
+      return judged(draft, item, conflict, answer.worker);
+  }
+  return item;
+}
+
+/** What has landed since says nothing: the item is judged on top of the branch as it is now. */
+function hasSameBelow(draft: TurnDraft, pass: QueuePass, item: QueueItem, answer: ChainAnswer): boolean {
+  const { ahead, leftOut } = answer;
+  return ahead.slice(0, ahead.indexOf(item.uuid)).every(uuid => {
+    const isOut = isOutOfTheWay(draft, pass, answer, uuid);
+    return leftOut.has(uuid) === isOut && (isOut || draft.item(uuid) !== undefined);
+  });
+}
+
+/** Its own request is taken back; the merge counts as done by the merger that told. */
+function judged(draft: TurnDraft, item: QueueItem, conflict: MergeConflict, worker: string): QueueItem {
+  const { now } = draft.input;
+  const served = item.hostWait?.doing === 'merge' ? withoutWait(draft, item) : item;
+  const { buildset } = served;
+  const request = buildset.stage.state === 'merging' ? buildset.stage.request : null;
+  const mergerWork = withdrawRequest(draft, buildset, now).map(work =>
+    work.request === request
+      ? { ...work, done: { at: now, outcome: 'conflict' as const, worker, steps: [] } }
+      : work,
+  );
+  return complete(draft, { ...served, buildset: { ...buildset, mergerWork, conflict } }, 'MERGE_CONFLICT');
+}
