@@ -20,6 +20,8 @@ export interface PipelineCounters {
   /** For `disable-after-consecutive-failures`. */
   readonly consecutiveFailures: number;
   readonly disabled: boolean;
+  /** Version of the tenant's layout under which these two were counted: a new layout begins anew. Absent in records of 0.3. */
+  readonly countedUnder?: number;
   /** The scheduler that wrote last, and whether it gave the pipeline up. Absent in records of 0.3. */
   readonly holder?: Holder;
   /** Not yet told to all items, oldest first. Absent: none. */

@@ -71,8 +71,10 @@ export class TurnDraft {
     this.dependent = input.pipeline.manager === 'dependent';
     this.queues = input.state.queues.map(queue => ({ ...queue, items: [...queue.items] }));
     this.#queuesByKey = new Map(this.queues.map(queue => [queue.key, queue]));
-    this.consecutiveFailures = input.state.consecutiveFailures;
-    this.disabled = input.state.disabled;
+    const { countedUnder, consecutiveFailures, disabled } = input.state;
+    const counts = countedUnder === input.layoutVersion;
+    this.consecutiveFailures = counts ? consecutiveFailures : 0;
+    this.disabled = counts && disabled;
     this.#items = new Map(input.state.items);
   }
 
@@ -222,7 +224,14 @@ export class TurnDraft {
     const countersSame = consecutiveFailures === before.consecutiveFailures && disabled === before.disabled;
     if (countersSame && queues === before.queues && !this.#itemsChanged) return before;
     const items = this.#itemsChanged ? this.#items : before.items;
-    return { ...before, queues, consecutiveFailures, disabled, items };
+    const { countedUnder, ...rest } = before;
+    const under = countersSame ? countedUnder : this.input.layoutVersion;
+    const counted = {
+      consecutiveFailures,
+      disabled,
+      ...(under === undefined ? {} : { countedUnder: under }),
+    };
+    return { ...rest, ...counted, queues, items };
   }
 
   #finalQueues(): readonly ChangeQueue[] {

@@ -69,6 +69,8 @@ export interface TurnInput {
   readonly now: Nanoseconds;
   readonly tenant: TenantName;
   readonly pipeline: Pipeline;
+  /** Version of the tenant's layout. */
+  readonly layoutVersion?: number;
   /** It is not in the configuration any more: its items stay in the queues they are in. */
   readonly retired?: boolean;
   /** Undefined: no limit. */

@@ -28,6 +28,7 @@ export interface PipelineContext {
   readonly tenant: Tenant;
   /** Fails, and the turn's commit with it, once the tenant has a newer layout than this context was made from. */
   readonly layoutCheck: Operation;
+  readonly layoutVersion: number;
   readonly pipeline: Pipeline;
   /** It is not in the layout any more and only finishes what it holds. */
   readonly retired: boolean;

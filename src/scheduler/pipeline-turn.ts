@@ -136,6 +136,7 @@ function decide(
       now: context.clock.now(),
       tenant: context.tenant.name,
       pipeline: context.pipeline,
+      layoutVersion: context.layoutVersion,
       retired: context.retired,
       state,
       events,

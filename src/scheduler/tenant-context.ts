@@ -52,6 +52,7 @@ export function contextMaker(
       log,
       tenant: config.tenant,
       layoutCheck: check(deps.paths.tenant(tenant).layout, config.node),
+      layoutVersion: config.version,
       pipeline,
       retired: !config.layout.pipelines.has(name),
       events,

@@ -12,6 +12,7 @@
  *     conflict A B C                         B and C cannot be merged with A: mergers go on past them
  *     remove app                             the tenant loses the project
  *     pass 30                                so many seconds go by
+ *     new-layout                             the tenant has another layout, which leaves the pipelines as they are
  *     approve A B [in check]                 ready, one enqueue event each, a turn each
  *     enqueue A [in check]                   the event alone
  *     update A / withdraw A / abandon A / patchset A / merged-elsewhere A
@@ -92,6 +93,9 @@ export class Script {
         return true;
       case 'remove':
         world.removed.add(first);
+        return true;
+      case 'new-layout':
+        world.layoutVersion += 1;
         return true;
       case 'pass':
         world.pass(Number(first) * 1000);

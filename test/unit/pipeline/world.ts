@@ -201,6 +201,8 @@ export class World {
     return this.#now;
   }
 
+  layoutVersion = 1;
+
   /** Without a turn. */
   pass(milliseconds: number): void {
     this.#now = addMilliseconds(this.#now, milliseconds);
@@ -451,6 +453,7 @@ export class PipelineWorld {
       tenant: 'main',
       pipeline: this.pipeline,
       retired: this.retired,
+      layoutVersion: this.world.layoutVersion,
       state: this.state,
       events,
       changes: this.world.facts(gated ?? this.pipeline.manager === 'dependent'),

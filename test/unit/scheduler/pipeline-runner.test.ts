@@ -65,6 +65,7 @@ async function open(stand: Stand, share = createFairShare()) {
     store,
     staged: places.staged,
     layoutCheck: check(paths.tenants),
+    layoutVersion: 1,
     facts: {
       pipeline,
       driverOf: () => ({ config: {} }) as never,
