@@ -20,6 +20,9 @@ story('changes that build on a failing one are not tested', { layout: classicLay
   expect(await world.landed()).toEqual([]);
   expect(await world.history()).toEqual(['project-merge: A FAILURE']);
   expect((await world.notes('A', 2)).at(-1)).toContain('- project-merge ');
+  expect(await world.notes('B', 2)).toHaveLength(2);
+  for (const topic of ['A', 'B'])
+    expect(await world.developer('org/project').tip(`refs/heads/for/master/${topic}`)).toBeDefined();
   expect((await world.notes('C', 2)).at(-1)).toMatch(/depends on a change that (failed|is failing)/i);
 });
 
@@ -36,5 +39,6 @@ story(
     await world.approve('A');
     for (const topic of ['A', 'B', 'C']) await world.leaves(topic, 'SUCCESS');
     expect(await world.landed()).toEqual(['A', 'B', 'C']);
+    for (const topic of ['A', 'B', 'C']) expect(await world.notes(topic, 2)).toHaveLength(2);
   },
 );

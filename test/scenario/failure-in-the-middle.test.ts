@@ -38,6 +38,14 @@ storyOnBothStores(
     );
     world.release(/project-merge: A C$/);
     await world.runs(...testsOfA, 'project-test2: A B', 'project-test1: A C', 'project-test2: A C');
+    const states = (topic: string) =>
+      world
+        .item(topic)
+        ?.jobs.map(({ result, state }) => result ?? state)
+        .toSorted();
+    expect(states('A')).toEqual(['SUCCESS', 'started', 'started']);
+    expect(states('B')).toEqual(['FAILURE', 'SUCCESS', 'started']);
+    expect(states('C')).toEqual(['SUCCESS', 'started', 'started']);
     // B is decided, but is not told before A is.
     world.release(/project-test2: A B$/);
     await world.runs(...testsOfA, 'project-test1: A C', 'project-test2: A C');

@@ -36,3 +36,27 @@ story(
     );
   },
 );
+
+story(
+  'a change whose approval is withdrawn while its first job runs ends with that job cancelled',
+  { layout: classicLayout() },
+  async world => {
+    const proposed = await world.propose('A');
+    await world.approve('A');
+    await world.runs('project-merge: A');
+    await world.withdraw('A');
+    await world.leaves('A', 'FAILURE');
+    expect(await world.history()).toEqual(['project-merge: A CANCELED']);
+    expect(await world.landed()).toEqual([]);
+    expect(await world.developer('org/project').tip('refs/heads/for/master/A')).toBe(proposed);
+    const notes = await world.notes('A', 2);
+    expect(notes).toHaveLength(2);
+    expect(notes[1]).toContain('This change is unable to merge due to a missing merge requirement');
+    // Approved again it is tested from the start.
+    await world.approve('A');
+    await world.runs('project-merge: A');
+    world.free();
+    await world.leaves('A', 'SUCCESS');
+    expect(await world.landed()).toEqual(['A']);
+  },
+);

@@ -33,6 +33,8 @@ story(
     const said = (await world.notes('B')).at(-1);
     expect(said).toContain('Merge failed (gate)');
     expect(said).toContain('- conflict.txt');
+    for (const topic of ['A', 'C']) expect(await world.notes(topic, 2)).toHaveLength(2);
+    expect(await world.developer('org/project').tip('refs/heads/for/master/B')).toBeDefined();
   },
 );
 

@@ -41,6 +41,8 @@ story(
     expect(window()).toBe(2);
     world.free();
     await world.leaves('C', 'SUCCESS');
+    // At its ceiling.
+    expect((await world.decisions('C')).filter(({ code }) => code === 'window-changed')).toEqual([]);
     expect(await world.landed()).toEqual(['B', 'C']);
   },
 );
