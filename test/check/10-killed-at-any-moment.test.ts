@@ -1,6 +1,7 @@
 /**
  * Check 10: kill -9 of the service, its scheduler with it, at any moment of a gate run: the next start goes on where it was, with the
- * same outcome, the same ids and the original times; no span is lost and none differs from its repeat. Of many schedulers one is
+ * same outcome, the same ids and the original times; no span is lost and none differs from its repeat. No job is told to have run while
+ * the service was dead, and each item that was there names the takeover. Of many schedulers one is
  * killed in `test/e2e/cluster/schedulers.test.ts`, at every single call of the store in `test/simulation`.
  *
  * Five kills, because each takes a start of the service, seconds on a slow machine; GATEHOUSE_KILLS=20 makes it twenty. Each comes
@@ -28,6 +29,7 @@ import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { brokenChains, itemRoots, unfinished } from '../e2e/event-chains.ts';
 import { itemProblems, itemsInHistory, landedCommits, landedTwice, untestedLandings } from '../e2e/landed.ts';
 import { seededRandom } from '../e2e/seeded-random.ts';
+import { beginOfExecutor, type DeadTime, timeProblems } from '../e2e/told-times.ts';
 import { checkTraces, type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 
 const KILLS = Number(process.env.GATEHOUSE_KILLS ?? 5);
@@ -101,6 +103,7 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     }
 
     let kills = 0;
+    const dead: DeadTime[] = [];
     for (; kills < KILLS; kills++) {
       let steps = 2 + Math.floor(random() * (SPREAD / KILLS));
       const done = await lookUntil(
@@ -110,7 +113,10 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
       );
       if (ended(done, 'gate') >= DEMO_CHANGES.length) break;
       await kill();
+      const [diedAt, printed] = [Date.now(), logOf(directory).length];
       service = await start();
+      const begins = beginOfExecutor(logOf(directory).slice(printed), diedAt);
+      dead.push({ from: BigInt(diedAt) * 1_000_000n, to: BigInt(begins) * 1_000_000n });
     }
     expect(kills).toBeGreaterThanOrEqual(Math.min(KILLS, 3));
     await lookUntil(site, seen, view => ended(view, 'gate') >= DEMO_CHANGES.length && view.live === 0);
@@ -161,6 +167,9 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     const arrived = new Set(sink.spans.map(span => span.spanId));
     const lost = items.flatMap(item => itemSpans(item)).filter(span => !arrived.has(span.spanId));
     expect(lost.map(span => `${span.name} of trace ${span.traceId}`)).toEqual([]);
+    const traces = Map.groupBy(unrepeated(sink.spans), ({ traceId }) => traceId);
+    expect(items.flatMap(item => timeProblems(item, traces.get(item.uuid) ?? [], dead))).toEqual([]);
+    expect(items.some(({ takeovers }) => takeovers !== undefined)).toBe(true);
     const roots = itemRoots(sink.spans);
     for (const item of items) {
       const copies = roots.get(item.uuid) ?? [];
@@ -180,6 +189,13 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
     expect(await processesMentioning(directory)).toEqual([]);
   });
 });
+
+const logOf = (directory: string) => readFileSync(path.join(directory, 'gatehouse.log'), 'utf8');
+
+/** What was sent again came once more. */
+function unrepeated<S extends { readonly spanId: string }>(spans: readonly S[]): readonly S[] {
+  return [...new Map(spans.map(span => [span.spanId, span])).values()];
+}
 
 interface LookedAt {
   /** Left, by pipeline. */

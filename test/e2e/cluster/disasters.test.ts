@@ -23,7 +23,8 @@ import { isRetried, retriedBuildProblems } from './retried-builds.ts';
 import { SESSION_TIMEOUT, stateOf } from './settings-text.ts';
 import { replay } from './store-replay.ts';
 import { storyCluster } from './story-cluster.ts';
-import { claimers, recover, strike } from './strike.ts';
+import { claimers, recover, type Struck, strike } from './strike.ts';
+import { builtByTheDead } from './told-losses.ts';
 import { useStory } from './use-story.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -50,10 +51,12 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
     const blows = dealBlows(cluster, tenures, seededRandom(SEED), BLOWS);
     const flow = startFlow(cluster, planChanges(3 * blows.length, 'blow'), 0);
     const recoveries: Promise<void>[] = [];
+    const strikes: Struck[] = [];
     for (const { how, choose, delay } of blows) {
       const striking = strike(cluster, tenures, how, choose, delay);
       flow.allow(3);
       const struck = await Promise.race([striking, flow.done.then(() => striking)]);
+      strikes.push(struck);
       process.stdout.write(`${how} of ${struck.victim.name}\n`);
       if (struck.victim.roles.includes('executor') && how === 'kill')
         await waitFor(
@@ -72,6 +75,9 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
     expect(retriedBuildProblems(cluster.sink.spans)).toEqual([]);
     // The blows of every run kill an executor that has builds.
     expect(cluster.sink.spans.filter(isRetried).length).toBeGreaterThan(0);
+    const items = await itemsInHistory(stateOf(cluster.root), TENANT);
+    expect(builtByTheDead(items, cluster.log.transactions, strikes)).toEqual([]);
+    expect(cluster.sink.spans.some(({ name }) => name === 'Wait executor-lost')).toBe(true);
   });
 
   test('without the store nothing is acknowledged and nothing merged; afterwards all goes on by itself', {

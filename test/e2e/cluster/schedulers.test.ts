@@ -9,17 +9,20 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { expect, test } from 'vitest';
 import { describeOnZooKeeper } from '../../setup/zookeeper.ts';
+import { itemsInHistory } from '../landed.ts';
 import { seededRandom } from '../seeded-random.ts';
 import type { Cluster } from './cluster.ts';
 import { startFlow } from './flow.ts';
+import { TENANT } from './layout.ts';
 import { planChanges } from './load.ts';
 import { chooseMoments } from './moments.ts';
 import { problemsOf, unseenItems, untilQuiet } from './outcome.ts';
 import { sessionsOf } from './sessions-of.ts';
-import { SESSION_TIMEOUT } from './settings-text.ts';
+import { SESSION_TIMEOUT, stateOf } from './settings-text.ts';
 import { storyCluster } from './story-cluster.ts';
 import { recover, strikeAt } from './strike.ts';
 import { gateFence, takeoverIn } from './tenure-watch.ts';
+import { type SchedulerLost, toldOf, untoldTakeovers } from './told-losses.ts';
 import type { LoggedTransaction } from './transaction-log.ts';
 import { useStory } from './use-story.ts';
 import { waitFor } from './wait-for.ts';
@@ -51,6 +54,7 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
     const moments = chooseMoments(cluster, seededRandom(SEED));
     const flow = startFlow(cluster, planChanges(CHANGES, 'kill'), 0);
     const late: string[] = [];
+    const losses: SchedulerLost[] = [];
     let allowed = 0;
     for (let number = 1; number <= KILLS; number++) {
       const portion = Math.ceil((number * CHANGES) / (KILLS + 1)) - allowed;
@@ -65,6 +69,7 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
       );
       const told = `${struck.victim.name} killed at: ${moment.name}; epoch raised after ${takeover.raisedMs} ms, first commit after ${takeover.committedMs} ms`;
       process.stdout.write(`${told}\n`);
+      losses.push({ struck, takeover });
       if (takeover.committedMs > TAKEOVER_LIMIT + starved.worstMs()) late.push(told);
       await recover(cluster, tenures, struck);
     }
@@ -74,6 +79,9 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
     expect(await problemsOf(cluster)).toEqual([]);
     expect(await unseenItems(cluster)).toEqual([]);
     expect(late).toEqual([]);
+    const items = await itemsInHistory(stateOf(cluster.root), TENANT);
+    expect(losses.flatMap(loss => untoldTakeovers(items, loss))).toEqual([]);
+    expect(losses.reduce((sum, loss) => sum + toldOf(items, loss), 0)).toBeGreaterThan(0);
   });
 
   test('SIGSTOP of the scheduler in charge for three session timeouts: it writes nothing and does nothing afterwards', {

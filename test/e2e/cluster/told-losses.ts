@@ -1,0 +1,73 @@
+/** What items tell of the death of schedulers and executors, held against who was struck when, and who had what by the server's log. */
+import { endOfBuild } from '../../../src/model/build.ts';
+import { buildsetsOf, type QueueItem } from '../../../src/model/queue-item.ts';
+import type { Struck } from './strike.ts';
+import type { Takeover } from './tenure-watch.ts';
+import type { LoggedTransaction } from './transaction-log.ts';
+
+/** Of two processes' clocks on one machine, in nanoseconds. */
+const CLOCKS = 5_000_000n;
+
+export interface SchedulerLost {
+  readonly struck: Struck;
+  readonly takeover: Takeover;
+}
+
+/** One sentence per item of the gate that was there before and after and does not say so. */
+export function untoldTakeovers(
+  items: readonly QueueItem[],
+  { struck, takeover }: SchedulerLost,
+): readonly string[] {
+  const died = nanoseconds(struck.at);
+  const over = nanoseconds(struck.at + takeover.committedMs);
+  return items
+    .filter(({ pipeline }) => pipeline === 'gate')
+    .filter(({ enqueuedAt, phase }) => {
+      const left = phase.phase === 'left' ? BigInt(phase.at) : over + CLOCKS + 1n;
+      return BigInt(enqueuedAt) < died - CLOCKS && left > over + CLOCKS;
+    })
+    .flatMap(({ uuid, takeovers = [] }) => {
+      const isTold = takeovers.some(({ since, at }) => BigInt(since) <= died + CLOCKS && BigInt(at) >= died);
+      return isTold ? [] : [`${uuid} does not tell that ${struck.victim.name} died at ${struck.at}`];
+    });
+}
+
+/** Takeovers that name the process as the one that was lost. */
+export function toldOf(items: readonly QueueItem[], { struck }: SchedulerLost): number {
+  const marks = items.flatMap(({ takeovers = [] }) => takeovers);
+  return marks.filter(({ from, how }) => how === 'lost' && from.endsWith(`/${struck.pid}`)).length;
+}
+
+/** One sentence per lost build that is told to have run on after its executor was struck. */
+export function builtByTheDead(
+  items: readonly QueueItem[],
+  transactions: readonly LoggedTransaction[],
+  strikes: readonly Struck[],
+): readonly string[] {
+  return items.flatMap(buildsetsOf).flatMap(({ builds }) =>
+    builds.flatMap(build => {
+      const { state } = build;
+      if (state.state !== 'completed' || state.execution !== null || state.startedAt === null) return [];
+      const session = claimer(build.uuid, transactions);
+      const end = BigInt(endOfBuild(build) ?? 0);
+      return strikes
+        .filter(({ sessions, at }) => sessions.has(session ?? '') && end > nanoseconds(at) + CLOCKS)
+        .map(
+          ({ victim }) =>
+            `${build.job} (${build.uuid}) ran on after ${victim.name} was struck: ${JSON.stringify(state)}`,
+        );
+    }),
+  );
+}
+
+/** Session of the executor that took the build last. Who gives it up makes and removes the claim in one. */
+function claimer(build: string, transactions: readonly LoggedTransaction[]): string | undefined {
+  return transactions.findLast(({ operations }) => {
+    const own = operations.filter(({ path }) => path.endsWith(`/requests/build/default/claimed/${build}`));
+    return own.some(({ kind }) => kind === 'create') && own.every(({ kind }) => kind !== 'delete');
+  })?.session;
+}
+
+function nanoseconds(milliseconds: number): bigint {
+  return BigInt(Math.round(milliseconds)) * 1_000_000n;
+}
