@@ -5,8 +5,9 @@
  * are the same bytes; a backend that has some of them already gets nothing new. Page by page: as much is in memory as one
  * page holds, however long the time asked for.
  */
-import type { FinishedItemsPage } from '../history/finished-items.ts';
+import type { FinishedItemsPage, TracesPage } from '../history/finished-items.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
+import type { TraceId } from '../lib/ids.ts';
 import { spansCodec } from '../model/codec/records.ts';
 import { endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
@@ -17,6 +18,7 @@ export interface BackFillDeps {
   /** @param after 0, then `next` of the page before. */
   readonly page: (after: number) => Promise<FinishedItemsPage>;
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
+  readonly traces: TracesAlong;
   /** Undefined: everything is made and counted, and nothing is sent. */
   readonly sender: Pick<SpanSender, 'deliver' | 'health'> | undefined;
   /** Also items that sampling left out. */
@@ -29,9 +31,18 @@ export interface BackFillDeps {
   readonly onProgress: (progress: BackFillProgress) => void;
 }
 
+/** What is no item's. */
+export type TracesAlong =
+  /** Every trace there is: before the items, so that what is interrupted begins with them again. */
+  | { readonly kind: 'all'; readonly page: (after: number) => Promise<TracesPage> }
+  /** Those that the items came of. */
+  | { readonly kind: 'of-items'; readonly find: (ids: readonly TraceId[]) => Promise<readonly SpanRecord[]> };
+
 export interface BackFillProgress {
   readonly items: number;
   readonly spans: number;
+  /** Traces of events, requests and passes. */
+  readonly traces: number;
   /** Items sampling left out. */
   readonly unsampled: number;
   /** When the last item that is wholly delivered left its pipeline; null: none is. */
@@ -52,15 +63,39 @@ const SPANS_AT_ONCE = 4000;
 
 export async function backFill(deps: BackFillDeps): Promise<BackFillOutcome> {
   const { signal, onProgress } = deps;
-  let progress: BackFillProgress = { items: 0, spans: 0, unsampled: 0, upTo: null, problem: null };
+  let progress: BackFillProgress = { items: 0, spans: 0, traces: 0, unsampled: 0, upTo: null, problem: null };
   const tell = (change: Partial<BackFillProgress>) => {
     progress = { ...progress, ...change };
     onProgress(progress);
   };
+  const sendTraces = async (spans: readonly SpanRecord[]) => {
+    for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
+      const batch = spans.slice(from, from + SPANS_AT_ONCE);
+      const delivered = await deliver(deps, batch, problem => tell({ problem }));
+      if (delivered !== 'delivered') return delivered;
+      tell({ spans: progress.spans + batch.length, problem: null });
+    }
+    tell({ traces: progress.traces + new Set(spans.map(({ traceId }) => traceId)).size });
+    return 'delivered';
+  };
+  const { traces } = deps;
+  if (traces.kind === 'all') {
+    for (let after: number | null = 0; after !== null; ) {
+      if (signal.aborted) return { kind: 'interrupted', ...progress };
+      const page: TracesPage = await traces.page(after);
+      const delivered = await sendTraces(page.spans);
+      if (delivered !== 'delivered') return { kind: delivered, ...progress };
+      after = page.next;
+    }
+  }
   for (let after: number | null = 0; after !== null; ) {
     if (signal.aborted) return { kind: 'interrupted', ...progress };
     const page: FinishedItemsPage = await deps.page(after);
     const wanted = page.items.filter(item => deps.all || isExported(item));
+    if (traces.kind === 'of-items') {
+      const delivered = await sendTraces(await traces.find(originsOf(wanted)));
+      if (delivered !== 'delivered') return { kind: delivered, ...progress };
+    }
     for (const batch of batches(wanted, deps.spansOf)) {
       const delivered = await deliver(deps, batch.spans, problem => tell({ problem }));
       if (delivered !== 'delivered') return { kind: delivered, ...progress };
@@ -75,6 +110,11 @@ export async function backFill(deps: BackFillDeps): Promise<BackFillOutcome> {
     after = page.next;
   }
   return { kind: 'done', ...progress };
+}
+
+function originsOf(items: readonly QueueItem[]): readonly TraceId[] {
+  const origins = items.flatMap(({ origin }) => [origin.eventSpan.traceId, origin.tenantSpan.traceId]);
+  return [...new Set(origins)];
 }
 
 interface Batch {

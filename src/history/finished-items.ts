@@ -11,7 +11,9 @@
 import { existsSync } from 'node:fs';
 import { Kysely } from 'kysely';
 import type { Nanoseconds } from '../lib/clock.ts';
+import type { TraceId } from '../lib/ids.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { SpanRecord } from '../model/span.ts';
 import { parseItem } from './find-items.ts';
 import { type HistoryPlace, placeText } from './history.ts';
 import { type MigrationTables, refuseOtherVersion } from './migrations.ts';
@@ -23,6 +25,16 @@ export interface FinishedItems extends AsyncDisposable {
   /** Of the service that recorded them: `service.instance.id` of its spans. Null: no service of this version wrote yet. */
   readonly installation: string | null;
   page(question: FinishedItemsQuestion): Promise<FinishedItemsPage>;
+  /** Of events, requests and passes, in the order in which they were recorded. */
+  traces(question: Pick<FinishedItemsQuestion, 'since' | 'until' | 'after'>): Promise<TracesPage>;
+  /** Those of the named traces that are there. */
+  tracesOf(ids: readonly TraceId[]): Promise<readonly SpanRecord[]>;
+}
+
+export interface TracesPage {
+  readonly spans: readonly SpanRecord[];
+  /** Null: this was the last page. */
+  readonly next: number | null;
 }
 
 /** What is absent does not narrow the answer. */
@@ -52,6 +64,8 @@ export type OpenedItems =
 
 /** An item's document is below 1 MB, as its record in the store was: so much at a time is in memory. */
 const ITEMS_PER_PAGE = 25;
+/** A few KB each. */
+const TRACES_PER_PAGE = 500;
 
 export async function openFinishedItems(place: HistoryPlace): Promise<OpenedItems> {
   const name = placeText(place);
@@ -81,6 +95,8 @@ export async function openFinishedItems(place: HistoryPlace): Promise<OpenedItem
       items: {
         installation,
         page: question => findPage(database, question),
+        traces: question => findTraces(database, question),
+        tracesOf: ids => findTracesOf(database, ids),
         [Symbol.asyncDispose]: () => database.destroy(),
       },
     };
@@ -106,6 +122,35 @@ async function findPage(
     items: rows.map(row => parseItem(row.document)),
     next: rows.length < ITEMS_PER_PAGE ? null : (rows.at(-1)?.id ?? null),
   };
+}
+
+async function findTraces(
+  database: Kysely<Schema & MigrationTables>,
+  { since, until, after }: Pick<FinishedItemsQuestion, 'since' | 'until' | 'after'>,
+): Promise<TracesPage> {
+  let query = database.selectFrom('trace').select(['id', 'document']).where('id', '>', after);
+  if (since !== undefined) query = query.where('ended_at', '>=', asText(since));
+  if (until !== undefined) query = query.where('ended_at', '<', asText(until));
+  const rows = await query.orderBy('id').limit(TRACES_PER_PAGE).execute();
+  return {
+    spans: rows.flatMap(row => parseSpans(row.document)),
+    next: rows.length < TRACES_PER_PAGE ? null : (rows.at(-1)?.id ?? null),
+  };
+}
+
+async function findTracesOf(
+  database: Kysely<Schema & MigrationTables>,
+  ids: readonly TraceId[],
+): Promise<readonly SpanRecord[]> {
+  if (ids.length === 0) return [];
+  const query = database.selectFrom('trace').select('document').where('trace_id', 'in', ids);
+  const rows = await query.orderBy('id').execute();
+  return rows.flatMap(row => parseSpans(row.document));
+}
+
+/** As they were recorded, by this program. */
+function parseSpans(document: string): readonly SpanRecord[] {
+  return JSON.parse(document);
 }
 
 /** As the stored ones, whose text order is time order: times before 2001-09-09 have fewer digits. */

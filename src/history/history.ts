@@ -12,7 +12,6 @@
  * Every question names its tenant; nothing of another tenant is ever in an answer.
  */
 import { Kysely } from 'kysely';
-import type { Nanoseconds } from '../lib/clock.ts';
 import type { Secret } from '../lib/secret.ts';
 import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
@@ -33,7 +32,7 @@ import {
 import type { BuildFacts, BuildsetFacts, NumberedBuild } from './history-json.ts';
 import { migrate } from './migrations.ts';
 import { postgresDialect } from './postgres-dialect.ts';
-import { type Pruned, prune } from './prune.ts';
+import { type Pruned, type PruneStep, prune } from './prune.ts';
 import { type RecentDuration, recentDurations } from './recent-durations.ts';
 import { recordRows } from './record-rows.ts';
 import type { Schema } from './schema.ts';
@@ -49,10 +48,10 @@ export interface History {
   /**
    * Deletes the oldest that ended before a time, with all that hangs below them.
    *
-   * @param step.most items at a time, and as many decisions: a step is short.
-   * @returns how many of each are gone; both 0: nothing that old is left.
+   * @param step.most items at a time, and as many decisions and traces: a step is short.
+   * @returns how many of each are gone; all 0: nothing that old is left.
    */
-  prune(step: { readonly before: Nanoseconds; readonly most: number }): Promise<Pruned>;
+  prune(step: PruneStep): Promise<Pruned>;
   /** Newest first. */
   builds(filter: BuildFilter): Promise<readonly BuildFacts[]>;
   build(tenant: string, uuid: string): Promise<BuildFacts | undefined>;

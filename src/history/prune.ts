@@ -2,22 +2,39 @@
  * Forgetting what is older than `[history] keep`, in steps that are short enough for others to have their turn between two.
  *
  * Rows are in the order in which they were recorded, which is that of time but for moments: the oldest rows are looked at, and
- * when none of them is old enough, none is.
+ * when none of them is old enough, none is. Of the traces of events, which may come in any number, only the newest are kept, however
+ * young the others are.
  */
+
+import type { Transaction } from 'kysely';
 import type { Nanoseconds } from '../lib/clock.ts';
-import type { Database } from './schema.ts';
+import type { Database, Schema } from './schema.ts';
 
 export interface Pruned {
   /** Queue items; their buildsets and builds go with them. */
   readonly items: number;
   readonly decisions: number;
+  /** Of events, requests and passes. */
+  readonly traces: number;
+}
+
+/** Rows of a few KB each: some hundred MB at most. */
+export const MOST_TRACES = 100_000;
+
+export interface PruneStep {
+  /** Undefined: for their age nothing is forgotten. */
+  readonly before: Nanoseconds | undefined;
+  readonly most: number;
 }
 
 export async function prune(
   database: Database,
-  { before, most }: { readonly before: Nanoseconds; readonly most: number },
+  { before, most }: PruneStep,
+  mostTraces = MOST_TRACES,
 ): Promise<Pruned> {
   return database.transaction().execute(async transaction => {
+    const traces = await pruneTraces(transaction, { before, most }, mostTraces);
+    if (before === undefined) return { items: 0, decisions: 0, traces };
     const items = await transaction
       .deleteFrom('item')
       .where('id', 'in', transaction.selectFrom('item').select('id').orderBy('id').limit(most))
@@ -28,6 +45,28 @@ export async function prune(
       .where('id', 'in', transaction.selectFrom('decision').select('id').orderBy('id').limit(most))
       .where('at', '<', before)
       .executeTakeFirst();
-    return { items: Number(items.numDeletedRows), decisions: Number(decisions.numDeletedRows) };
+    return { items: Number(items.numDeletedRows), decisions: Number(decisions.numDeletedRows), traces };
   });
+}
+
+async function pruneTraces(
+  transaction: Transaction<Schema>,
+  { before, most }: PruneStep,
+  mostTraces: number,
+): Promise<number> {
+  const { newest } = await transaction
+    .selectFrom('trace')
+    .select(({ fn }) => fn.max('id').as('newest'))
+    .executeTakeFirstOrThrow();
+  const deleted = await transaction
+    .deleteFrom('trace')
+    .where('id', 'in', transaction.selectFrom('trace').select('id').orderBy('id').limit(most))
+    .where(({ or, eb }) =>
+      or([
+        eb('id', '<=', Number(newest ?? 0) - mostTraces),
+        ...(before === undefined ? [] : [eb('ended_at', '<', before)]),
+      ]),
+    )
+    .executeTakeFirst();
+  return Number(deleted.numDeletedRows);
 }

@@ -1,9 +1,12 @@
 /** Writing: one transaction for all rows handed over, each of them at most once. */
 import type { Transaction } from 'kysely';
+import { assertNever } from '../lib/assert-never.ts';
+import { laterOf } from '../lib/clock.ts';
 import { sha256 } from '../lib/ids.ts';
 import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
 import { endOfItem, type QueueItem } from '../model/queue-item.ts';
+import type { SpanRecord } from '../model/span.ts';
 import { rowsOfItem } from './item-rows.ts';
 import type { Database, Schema } from './schema.ts';
 
@@ -11,10 +14,33 @@ export async function recordRows(database: Database, rows: readonly HistoryRow[]
   if (rows.length === 0) return;
   await database.transaction().execute(async transaction => {
     for (const row of rows) {
-      if (row.kind === 'item') await recordItem(transaction, row.item);
-      else for (const decision of row.decisions) await recordDecision(transaction, decision);
+      switch (row.kind) {
+        case 'item':
+          await recordItem(transaction, row.item);
+          break;
+        case 'decisions':
+          for (const decision of row.decisions) await recordDecision(transaction, decision);
+          break;
+        case 'trace':
+          await recordTrace(transaction, row.spans);
+          break;
+        default:
+          assertNever(row);
+      }
     }
   });
+}
+
+async function recordTrace(transaction: Transaction<Schema>, spans: readonly SpanRecord[]): Promise<void> {
+  const [first] = spans;
+  if (first === undefined) return;
+  const document = JSON.stringify(spans);
+  const end = spans.reduce((latest, span) => laterOf(latest, span.end ?? span.start), first.start);
+  await transaction
+    .insertInto('trace')
+    .values({ digest: sha256(document), trace_id: first.traceId, ended_at: end, document })
+    .onConflict(conflict => conflict.column('digest').doNothing())
+    .execute();
 }
 
 async function recordItem(transaction: Transaction<Schema>, item: QueueItem): Promise<void> {

@@ -99,6 +99,18 @@ export interface IdentityTable {
   installation: string | null;
 }
 
+/** The trace of what is no item, or a part of one, as it was sent. */
+export interface TraceTable {
+  id: Generated<number>;
+  /** SHA-256 of `document`: a part handed over twice is kept once. */
+  digest: string;
+  trace_id: string;
+  /** Of the last of its spans. */
+  ended_at: string;
+  /** JSON of the SpanRecords. */
+  document: string;
+}
+
 export interface Schema {
   identity: IdentityTable;
   item: ItemTable;
@@ -106,6 +118,7 @@ export interface Schema {
   buildset_ref: RefTable;
   build: BuildTable;
   decision: DecisionTable;
+  trace: TraceTable;
 }
 
 export type Database = Kysely<Schema>;

@@ -126,7 +126,7 @@ export const METRICS = {
   },
   gatehouse_history_pruned: {
     kind: 'counter',
-    help: 'Items and decisions deleted from the history for their age',
+    help: 'Items, decisions and traces deleted from the history for their age or number',
     labels: ['kind'],
   },
   gatehouse_logs_pruned: {

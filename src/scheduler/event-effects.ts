@@ -5,11 +5,9 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { LeaveCode } from '../model/cause.ts';
 import { type Change, type ChangeKey, changeText } from '../model/change.ts';
-import { spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
-import { outboxRows } from '../store/outbox-rows.ts';
 import type { Operation } from '../store/port.ts';
 import type { EventEffect } from '../tracing/spans/event-effect.ts';
 import { internalEventSpans } from '../tracing/spans/internal-event-spans.ts';
@@ -17,6 +15,7 @@ import { managementEventSpans } from '../tracing/spans/management-event-spans.ts
 import type { SpanOptions } from '../tracing/spans/span-options.ts';
 import type { Draft } from './decide.ts';
 import type { PipelineContext } from './pipeline-context.ts';
+import { traceRows } from './trace-rows.ts';
 
 /** Reasons to leave that news of a change can bring about. */
 const BY_NEWS: ReadonlySet<LeaveCode> = new Set([
@@ -39,7 +38,7 @@ export function effectRows(
   const told = new Set<QueueItem>();
   const endedAt = context.clock.now();
   const spans = events.flatMap(event => spansOf(event, { draft, takenAt, endedAt, told }, context, options));
-  return outboxRows(context.committing.places.spanOutbox, spans, spansCodec, endedAt);
+  return traceRows(context.committing.places, spans, endedAt);
 }
 
 interface Turn {

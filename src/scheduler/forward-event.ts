@@ -36,6 +36,7 @@ import {
 import type { ChangeCache } from './change-cache.ts';
 import { decisionRows } from './decision-rows.ts';
 import { endedFacts, forwardedFacts, type Trip } from './ingestion-facts.ts';
+import { traceRows } from './trace-rows.ts';
 
 export interface ForwardDeps {
   readonly connection: Connection;
@@ -135,8 +136,13 @@ function ingestionRows(
 ): readonly Operation[] {
   const style = deps.tracing.spans();
   if (style === undefined) return [];
-  const spans = facts.flatMap(each => ingestionSpans(each, style));
-  return outboxRows(deps.paths.spanOutbox, spans, spansCodec, at);
+  return facts.flatMap(each => {
+    const spans = ingestionSpans(each, style);
+    // A flood of what nobody wants must not become a flood of rows.
+    return each.outcome.kind === 'discarded'
+      ? outboxRows(deps.paths.spanOutbox, spans, spansCodec, at)
+      : traceRows(deps.paths, spans, at);
+  });
 }
 
 /** Without an id that is remembered: asked for once too often it finds nothing new, asked for never it loses something. */

@@ -3,14 +3,13 @@
  * or program makes another one of the same files, or where files of projects are missing. Mergers are asked for those alone.
  */
 import { isBrokenRecord } from '../model/codec/record.ts';
-import { layoutSummaryCodec, spansCodec } from '../model/codec/records.ts';
+import { layoutSummaryCodec } from '../model/codec/records.ts';
 import type { LayoutSummary, Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import { type ProjectKey, projectKey } from '../model/project.ts';
 import { settle } from '../store/connection.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import type { Fence } from '../store/fence.ts';
-import { outboxRows } from '../store/outbox-rows.ts';
 import { nameOfNode } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import { createQuarantine } from '../store/quarantine.ts';
@@ -18,6 +17,7 @@ import { type LayoutRenewal, type Takeover, takeoverSpans } from '../tracing/spa
 import { readConfigs } from './config-cache.ts';
 import { type ReconfigureDeps, readProjects, renewalOf, storeLayout } from './reconfigure.ts';
 import { layoutFrom, layoutSummary, retiredFrom, type TenantConfig } from './tenant-config.ts';
+import { traceRows } from './trace-rows.ts';
 
 type Draft = Omit<TenantConfig, 'node'>;
 
@@ -64,12 +64,12 @@ export async function initialConfig(
   const renewal = renewalOf(startedAt, deps.clock.now(), next, reads);
   const reason =
     before === undefined ? 'first-layout' : news.length > 0 ? 'files-missing' : 'tenant-file-changed';
-  const along = traceRows(reason, renewal, deps);
+  const along = renewalRows(reason, renewal, deps);
   return storeLayout(next, await cachedProjects(tenant, deps), along, deps, fence);
 }
 
 /** The layout's trace, for the commit that makes it current. */
-function traceRows(
+function renewalRows(
   reason: Takeover['reason'],
   renewal: LayoutRenewal,
   { ids, tracing, tenant, paths }: ReconfigureDeps,
@@ -78,7 +78,7 @@ function traceRows(
   const pass = ids.uuid();
   if (style === undefined || !tracing.isSampled(pass)) return [];
   const spans = takeoverSpans({ pass, tenant: tenant.name, reason }, renewal, style);
-  return outboxRows(paths.spanOutbox, spans, spansCodec, renewal.endedAt);
+  return traceRows(paths, spans, renewal.endedAt);
 }
 
 interface Stored {

@@ -25,7 +25,7 @@ export interface LostWorkersDeps extends PassDeps {
   readonly log: Log;
   /** When this scheduler began to look: who vanished with a build taken before that may have gone down together with everything. */
   readonly since: Nanoseconds;
-  readonly paths: Pick<StorePaths, 'sign' | 'spanOutbox' | 'tenant'>;
+  readonly paths: Pick<StorePaths, 'sign' | 'spanOutbox' | 'historyOutbox' | 'tenant'>;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
   pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;

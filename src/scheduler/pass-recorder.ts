@@ -7,17 +7,15 @@
  */
 import type { Clock } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
-import { spansCodec } from '../model/codec/records.ts';
-import { outboxRows } from '../store/outbox-rows.ts';
-import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
 import { type PassFacts, type PassPart, passSpans } from '../tracing/spans/pass-spans.ts';
+import { type TracePlaces, traceRows } from './trace-rows.ts';
 
 export interface PassDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: IdMaker;
-  readonly paths: Pick<StorePaths, 'spanOutbox'>;
+  readonly paths: TracePlaces;
   readonly tracing: Pick<LiveTracing, 'spans' | 'isSampled'>;
 }
 
@@ -55,7 +53,7 @@ export function recordPass(
       if (style === undefined || !tracing.isSampled(pass)) return [];
       const endedAt = clock.now();
       const spans = passSpans({ pass, name, ...of, startedAt, endedAt, parts }, style);
-      return outboxRows(paths.spanOutbox, spans, spansCodec, endedAt);
+      return traceRows(paths, spans, endedAt);
     },
   };
 }

@@ -3,10 +3,8 @@
  * look that led to a new layout.
  */
 import { type Clock, laterOf, type Nanoseconds } from '../lib/clock.ts';
-import { spansCodec } from '../model/codec/records.ts';
 import type { TenantEvent, TriggerEvent } from '../model/event.ts';
 import type { TenantName } from '../model/project.ts';
-import { outboxRows } from '../store/outbox-rows.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Operation } from '../store/port.ts';
 import { heldSpans } from '../tracing/held-spans.ts';
@@ -20,6 +18,7 @@ import {
 } from '../tracing/spans/tenant-event-spans.ts';
 import { decisionRows } from './decision-rows.ts';
 import { matchDecision, type PipelineMatch } from './tenant-matching.ts';
+import { traceRows } from './trace-rows.ts';
 
 export interface TenantEventRowsDeps {
   readonly tenant: TenantName;
@@ -56,7 +55,7 @@ export function matchRows(
   }));
   const facts = factsOf(event, pipelines, handling, deps);
   return {
-    rows: [...operations, ...traceRows(facts, deps)],
+    rows: [...operations, ...tenantTraceRows(facts, deps)],
     trigger: withHeldTrace(event.trigger, facts, deps),
   };
 }
@@ -80,7 +79,7 @@ export function givenUpRows(
   deps: TenantEventRowsDeps,
 ): readonly Operation[] {
   if (event.kind !== 'trigger') return [];
-  return traceRows(factsOf(event, [], { takenAt, queries: [], gaveUp: true }, deps), deps);
+  return tenantTraceRows(factsOf(event, [], { takenAt, queries: [], gaveUp: true }, deps), deps);
 }
 
 /** @param renewal what came of it: what had been read of the configuration was older than what the driver has seen. */
@@ -107,7 +106,7 @@ export function firstLookRows(
     effect: { outcome: 'reconfigured', left: [] },
     renewal: notBefore(takenAt, renewal),
   };
-  return outboxRows(paths.spanOutbox, internalEventSpans(facts, style), spansCodec, endedAt);
+  return traceRows(paths, internalEventSpans(facts, style), endedAt);
 }
 
 function factsOf(
@@ -119,10 +118,13 @@ function factsOf(
   return { event: uuid, tenant, trigger, queuedAt, ...handling, pipelines, endedAt: clock.now() };
 }
 
-function traceRows(facts: TenantEventFacts, { tracing, paths }: TenantEventRowsDeps): readonly Operation[] {
+function tenantTraceRows(
+  facts: TenantEventFacts,
+  { tracing, paths }: TenantEventRowsDeps,
+): readonly Operation[] {
   const style = tracing.spans();
   if (style === undefined) return [];
-  return outboxRows(paths.spanOutbox, tenantEventSpans(facts, style), spansCodec, facts.endedAt);
+  return traceRows(paths, tenantEventSpans(facts, style), facts.endedAt);
 }
 
 /** That an event led to a new layout: a part of its trace that is told before the rest, with the layout itself. */
@@ -136,7 +138,7 @@ export function renewalRows(
   if (style === undefined) return [];
   const facts = { event: uuid, tenant, trigger, queuedAt, renewal: notBefore(takenAt, renewal) };
   const spans = tenantRenewalSpans(facts, style);
-  return outboxRows(paths.spanOutbox, spans, spansCodec, facts.renewal.endedAt);
+  return traceRows(paths, spans, facts.renewal.endedAt);
 }
 
 /** It was measured by the process's own clock, which may be behind that of the scheduler that forwarded the event. */

@@ -48,8 +48,9 @@ export function progressText(progress: BackFillProgress): string {
   return `${countText(progress)}${place}${trouble}`;
 }
 
-function countText({ items, spans }: BackFillProgress): string {
-  return `${plural(spans, 'span')} of ${plural(items, 'item')}`;
+function countText({ items, spans, traces }: BackFillProgress): string {
+  const others = traces === 0 ? '' : ` and ${plural(traces, 'other trace')}`;
+  return `${plural(spans, 'span')} of ${plural(items, 'item')}${others}`;
 }
 
 function plural(count: number, what: string): string {

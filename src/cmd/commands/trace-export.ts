@@ -60,8 +60,9 @@ Examples:
 
 It runs beside the service and changes nothing there. Spans have the ids and the bytes they had the first time, as long as the
 version and [tracing], [web] and the connections in the settings file are the same, so a backend that has them already gets
-nothing new. What is not in the history cannot be made again: traces of events, of tenants and of background work, what jobs
-sent themselves, and what an executor told of a build after its item had left.`;
+nothing new. With the items go the traces of events, of operators' requests and of background work of that time; with --tenant,
+--pipeline or --item those the items came of. Not in the history, and so not sent again: the traces of events nobody wanted, what
+jobs and commands sent themselves, and what an executor told of a build after its item had left.`;
 
 export function addTraceExportCommand(trace: Command, io: Io, done: (status: number) => void): void {
   trace
@@ -166,12 +167,19 @@ async function run(
           backlog: () => 0,
         });
   const screen = createScreen(io.stderr);
+  const time = {
+    ...(options.since === undefined ? {} : { since: options.since.at(now) }),
+    ...(options.until === undefined ? {} : { until: options.until.at(now) }),
+  };
+  const isNarrow = (options.tenant ?? options.pipeline ?? options.item) !== undefined;
   const outcome = await backFill({
+    traces: isNarrow
+      ? { kind: 'of-items', find: ids => items.tracesOf(ids) }
+      : { kind: 'all', page: after => items.traces({ after, ...time }) },
     page: after =>
       items.page({
         after,
-        ...(options.since === undefined ? {} : { since: options.since.at(now) }),
-        ...(options.until === undefined ? {} : { until: options.until.at(now) }),
+        ...time,
         ...(options.tenant === undefined ? {} : { tenant: options.tenant }),
         ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
         ...(options.item === undefined ? {} : { uuids: options.item }),

@@ -23,7 +23,6 @@ export interface PruneDeps {
 /** Returns when aborted. A database that does not answer is asked again at the next look. */
 export async function pruneHistory(deps: PruneDeps, signal: AbortSignal): Promise<void> {
   const { keep, log } = deps;
-  if (keep === undefined) return;
   while (!signal.aborted) {
     try {
       const pruned = await pruneAll(keep, deps, signal);
@@ -37,19 +36,20 @@ export async function pruneHistory(deps: PruneDeps, signal: AbortSignal): Promis
 
 /** @returns how many items are gone. */
 async function pruneAll(
-  keep: number,
+  keep: number | undefined,
   { history, clock, metrics }: PruneDeps,
   signal: AbortSignal,
 ): Promise<number> {
-  const before = addMilliseconds(clock.now(), -keep * 1000);
+  const before = keep === undefined ? undefined : addMilliseconds(clock.now(), -keep * 1000);
   let all = 0;
   while (!signal.aborted) {
     const pruned = await history.prune({ before, most: MOST });
-    if (pruned.items === 0 && pruned.decisions === 0) return all;
+    if (pruned.items + pruned.decisions + pruned.traces === 0) return all;
     all += pruned.items;
     metrics.record([
       { metric: 'gatehouse_history_pruned', labels: { kind: 'items' }, value: pruned.items },
       { metric: 'gatehouse_history_pruned', labels: { kind: 'decisions' }, value: pruned.decisions },
+      { metric: 'gatehouse_history_pruned', labels: { kind: 'traces' }, value: pruned.traces },
     ]);
     await pause(REST, signal);
   }

@@ -29,7 +29,9 @@ export const branchConfigCodec = recordCodec<BranchConfig>('branch-config', 1);
 export const mergerRequestCodec = recordCodec<MergerRequest>('merger-request', 1);
 export const buildRequestCodec = recordCodec<BuildRequest>('build-request', 1);
 export const spansCodec = recordCodec<readonly SpanRecord[]>('spans', 1);
-export const historyRowsCodec = recordCodec<readonly HistoryRow[]>('history-rows', 1);
+export const historyRowsCodec = recordCodec<readonly HistoryRow[]>('history-rows', 2, [
+  upgradeFrom(sameForm),
+]);
 export const driverMemoryCodec = recordCodec<Json>('driver-memory', 1);
 export const mergerOutcomeCodec = recordCodec<MergerOutcome>('merger-outcome', 1);
 export const layoutSummaryCodec = recordCodec<LayoutSummary>('layout', 2, [upgradeFrom(layoutFrom1)]);

@@ -1,7 +1,14 @@
 import { beforeEach, describe, expect, test } from 'vitest';
-import { type BackFillProgress, backFill, PATIENCE_MS } from '../../../src/cmd/back-fill.ts';
+import {
+  type BackFillProgress,
+  backFill,
+  PATIENCE_MS,
+  type TracesAlong,
+} from '../../../src/cmd/back-fill.ts';
+import { derivedUuid, traceIdOf } from '../../../src/lib/ids.ts';
 import { spansCodec } from '../../../src/model/codec/records.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
+import type { SpanRecord } from '../../../src/model/span.ts';
 import type { Delivery } from '../../../src/tracing/otlp/sender.ts';
 import { senderCounters } from '../../../src/tracing/otlp/sender-health.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
@@ -14,6 +21,12 @@ const ITEMS: readonly QueueItem[] = ['a', 'b', 'c', 'd', 'e', 'f'].map((seed, in
   sampled: index % 2 === 0,
 }));
 const SPANS = itemSpans(ITEMS[0]!).length;
+const NO_TRACES: TracesAlong = { kind: 'all', page: async () => ({ spans: [], next: null }) };
+/** Of an event. */
+const traceOf = (seed: string): SpanRecord => ({
+  ...itemSpans(ITEMS[0]!)[0]!,
+  traceId: traceIdOf(derivedUuid(seed)),
+});
 
 let clock: ReturnType<typeof manualClock>;
 let stop: AbortController;
@@ -33,9 +46,11 @@ beforeEach(() => {
 /** @param answer of the collector to the delivery with this number, from 0. */
 function run({
   all = false,
+  traces = NO_TRACES,
   answer,
 }: {
   all?: boolean;
+  traces?: TracesAlong;
   answer?: ((delivery: number) => Delivery) | undefined;
 }) {
   const counters = senderCounters();
@@ -43,6 +58,7 @@ function run({
   return backFill({
     page: async after => ({ items: ITEMS.slice(after, after + 2), next: after + 2 < 6 ? after + 2 : null }),
     spansOf: item => itemSpans(item),
+    traces,
     sender:
       answer === undefined
         ? undefined
@@ -70,6 +86,43 @@ function run({
 }
 
 const uuids = (...indices: readonly number[]) => indices.map(index => ITEMS[index]?.uuid);
+
+describe('a back-fill of what is no item', () => {
+  test('sends every page of it, before the items', async () => {
+    const spans = ['one', 'two', 'three'].map(traceOf);
+    const traces: TracesAlong = {
+      kind: 'all',
+      page: async after => ({ spans: spans.slice(after, after + 2), next: after === 0 ? 2 : null }),
+    };
+    const outcome = await run({ traces, answer: () => 'delivered' });
+    expect(outcome).toMatchObject({ kind: 'done', items: 3, traces: 3, spans: 3 * SPANS + 3 });
+    expect(arrived).toEqual([...spans.map(({ traceId }) => traceId), ...uuids(0, 2, 4)]);
+  });
+
+  test('sends what the wanted items came of, when only some are wanted', async () => {
+    const asked: string[] = [];
+    const traces: TracesAlong = {
+      kind: 'of-items',
+      async find(ids) {
+        asked.push(...ids);
+        return ids.length === 0 ? [] : [traceOf('event')];
+      },
+    };
+    await run({ traces, answer: () => 'delivered' });
+    const origins = [0, 2, 4].flatMap(index => {
+      const { eventSpan, tenantSpan } = ITEMS[index]!.origin;
+      return [eventSpan.traceId, tenantSpan.traceId];
+    });
+    expect(new Set(asked)).toEqual(new Set(origins));
+    expect(arrived[0]).toBe(traceOf('event').traceId);
+  });
+
+  test('begins with it again when the collector does not take it', async () => {
+    const traces: TracesAlong = { kind: 'all', page: async () => ({ spans: [traceOf('one')], next: null }) };
+    const outcome = await run({ traces, answer: () => ({ retryAfterMs: 60_000 }) });
+    expect(outcome).toMatchObject({ kind: 'gave-up', items: 0, traces: 0, upTo: null });
+  });
+});
 
 describe('a back-fill', () => {
   test('sends what sampling chose, page by page, and counts the rest', async () => {

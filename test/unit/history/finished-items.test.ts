@@ -7,8 +7,11 @@ import { type FinishedItems, openFinishedItems } from '../../../src/history/fini
 import { type History, type HistoryPlace, openHistory } from '../../../src/history/history.ts';
 import { postgresDialect } from '../../../src/history/postgres-dialect.ts';
 import { nodeSqliteDialect } from '../../../src/history/sqlite-dialect.ts';
+import { laterOf } from '../../../src/lib/clock.ts';
+import { derivedUuid, traceIdOf } from '../../../src/lib/ids.ts';
 import { Secret } from '../../../src/lib/secret.ts';
 import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
+import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { failedStory, resetAndMergedStory } from '../../fake/item-stories.ts';
 import { type PostgresServer, startPostgres } from '../../fake/postgres-server.ts';
 
@@ -52,6 +55,20 @@ describe.each(['sqlite', 'postgresql'] as const)('finished items in %s', kind =>
     const rest = await allPages(items, first.next);
     expect(first.items.length).toBeLessThan(30);
     expect([...first.items, ...rest]).toEqual(ITEMS);
+  });
+
+  test('come with the traces of events, each part once, by page, by time and by id', async () => {
+    const spans = itemSpans(ITEMS[0]!).map(span => ({ ...span, traceId: traceIdOf(derivedUuid('event')) }));
+    const [first, second, third] = [spans.slice(0, 3), spans.slice(3, 5), [itemSpans(ITEMS[1]!)[0]!]];
+    for (const part of [first, second, third, first]) await history.record([{ kind: 'trace', spans: part }]);
+    await using items = await opened();
+    const all = [...first, ...second, ...third];
+    expect(await items.traces({ after: 0 })).toEqual({ spans: all, next: null });
+    expect(await items.tracesOf([third[0]!.traceId])).toEqual(third);
+    expect(await items.tracesOf([])).toEqual([]);
+    const end = first.reduce((latest, span) => laterOf(latest, span.end!), first[0]!.end!);
+    expect((await items.traces({ until: end, after: 0 })).spans).not.toContainEqual(first[0]);
+    expect((await items.traces({ since: end, after: 0 })).spans).toContainEqual(first[0]);
   });
 
   test('are narrowed by time, tenant, pipeline and uuid', async () => {

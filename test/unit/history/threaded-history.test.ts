@@ -95,9 +95,9 @@ describe('pruning', () => {
     fillHistory(file, 1000);
     const history = await openThreadedHistory({ kind: 'sqlite', path: file });
     const before = parseNanoseconds('1790000000000000071');
-    expect(await history.prune({ before, most: 50 })).toEqual({ items: 50, decisions: 0 });
-    expect(await history.prune({ before, most: 50 })).toEqual({ items: 20, decisions: 0 });
-    expect(await history.prune({ before, most: 50 })).toEqual({ items: 0, decisions: 0 });
+    expect(await history.prune({ before, most: 50 })).toEqual({ items: 50, decisions: 0, traces: 0 });
+    expect(await history.prune({ before, most: 50 })).toEqual({ items: 20, decisions: 0, traces: 0 });
+    expect(await history.prune({ before, most: 50 })).toEqual({ items: 0, decisions: 0, traces: 0 });
     const left = [
       ...(await history.builds({ tenant: 'big', limit: 1000 })),
       ...(await history.builds({ tenant: 'small', limit: 1000 })),
@@ -123,7 +123,7 @@ describe('pruning', () => {
 function backTo03(path: string): void {
   const database = new DatabaseSync(path);
   database.exec(`drop index build_by_tenant; drop index build_by_tenant_result; drop index build_by_tenant_job;
-    drop index buildset_by_tenant_result; drop index decision_by_key;
-    alter table build drop column tenant; delete from kysely_migration where name like '0004%'`);
+    drop index buildset_by_tenant_result; drop index decision_by_key; drop table trace;
+    alter table build drop column tenant; delete from kysely_migration where name like '0004%' or name like '0005%'`);
   database.close();
 }

@@ -18,7 +18,8 @@ async function spansOf(stand: Stand) {
 
 test('a pass is a trace of what it did, one span per concern, and says nothing of the others', async () => {
   await using stand = openStand();
-  await ensureNode(stand.store, stand.paths.spanOutbox);
+  for (const outbox of [stand.paths.spanOutbox, stand.paths.historyOutbox])
+    await ensureNode(stand.store, outbox);
   const pass = recordPass('store', {}, { ...stand, tracing: TRACING });
   await pass.part('Sweep', 'delivery-ids', async () => ({ removed: 40 }));
   await pass.part('CacheCleanup', 'job-graphs', async () => ({ removed: 3 }));

@@ -223,7 +223,8 @@ test.each([
   });
   const trace = { traceId: traceIdOf(item.uuid), buildSpan: spanIdOf(item.uuid), sampled: true };
   const request = { ...buildRequest(item, item.uuid), trace: { ...trace, event: item.origin.event } };
-  await ensureNode(stand.store, stand.paths.spanOutbox);
+  for (const outbox of [stand.paths.spanOutbox, stand.paths.historyOutbox])
+    await ensureNode(stand.store, outbox);
   await stand.store.multi(deps.buildRequests.submit(request));
   await createRequestWorker(theirs, { worker: 'executor1', clock: { now: () => taken } }).next(
     AbortSignal.timeout(5000),

@@ -11,7 +11,7 @@ test('the history is pruned step by step until nothing old is left, and what is 
     { items: 0, decisions: 30 },
     { items: 0, decisions: 0 },
   ];
-  const asked: string[] = [];
+  const asked: (string | undefined)[] = [];
   const counted: Measurement[] = [];
   const stop = new AbortController();
   const told: string[] = [];
@@ -30,7 +30,7 @@ test('the history is pruned step by step until nothing old is left, and what is 
       history: {
         async prune({ before }) {
           asked.push(before);
-          return steps.shift() ?? { items: 0, decisions: 0 };
+          return { traces: 0, ...(steps.shift() ?? { items: 0, decisions: 0 }) };
         },
       },
     },
@@ -39,5 +39,5 @@ test('the history is pruned step by step until nothing old is left, and what is 
   expect(asked).toHaveLength(3);
   expect(new Set(asked).size).toBe(1);
   expect(told).toEqual(['200 items left the history for their age']);
-  expect(counted.map(({ value }) => value)).toEqual([200, 200, 0, 30]);
+  expect(counted.map(({ value }) => value)).toEqual([200, 200, 0, 0, 30, 0]);
 });
