@@ -52,6 +52,7 @@ function mayHaveArrived({ reason }: RemoteFailure): boolean {
     case 'locked':
     case 'bad-url':
     case 'missing-ref':
+    case 'too-large':
       return false;
     case 'unreachable':
     case 'timeout':

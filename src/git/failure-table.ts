@@ -3,6 +3,7 @@
  *
  *     The requested URL returned error: 403        limited       host      wait, ask again
  *     Unable to create '….lock': File exists       locked        host      wait, ask again
+ *     Out of memory, malloc failed                 too-large     content   it is not asked for again and again
  *     couldn't find remote ref                     missing-ref   gone-ref  look again, then decide
  *     pre-receive hook declined                    other         policy    the change is refused
  *     fsck error in packed object                  other         content   the change is refused
@@ -36,6 +37,8 @@ export type FailureReason =
   | 'bad-url'
   /** A ref or commit asked for does not exist there. */
   | 'missing-ref'
+  /** What was asked for takes more memory than git may have here (`memory-limit.ts`). */
+  | 'too-large'
   /** We gave up because our caller did. */
   | 'aborted'
   | 'other';
@@ -48,6 +51,7 @@ export interface FailureMeaning {
 type Row = readonly [RegExp, FailureReason, FailureNature];
 
 const OUR_END: readonly Row[] = [
+  [/out of memory|cannot allocate memory/i, 'too-large', 'content'],
   [/couldn't find remote ref|not our ref|no such remote ref|unadvertised object/i, 'missing-ref', 'gone-ref'],
   [/requested URL returned error: (403|429)|too many requests|rate limit/i, 'limited', 'host'],
   [

@@ -12,6 +12,7 @@
  */
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { type EnvironmentOptions, gitEnvironment, type Identity } from './environment.ts';
+import { DEFAULT_GIT_MEMORY, memoryLimited } from './memory-limit.ts';
 import { DEFAULT_PROTOCOLS, type Remote } from './remote.ts';
 
 export interface GitOptions {
@@ -23,6 +24,8 @@ export interface GitOptions {
   readonly protocols?: readonly string[];
   /** For one call, in milliseconds; default 300 000 as Zuul's `git_timeout`. */
   readonly timeoutMs?: number;
+  /** Of one process; null: no limit. Default {@link DEFAULT_GIT_MEMORY}. */
+  readonly memoryBytes?: number | null;
   /** HTTP transfers below this rate are given up; default 1000 bytes/s for 30 s. */
   readonly lowSpeedBytes?: number;
   readonly lowSpeedSeconds?: number;
@@ -71,6 +74,8 @@ const DEFAULT_MAX_OUTPUT = 64 * 1024 * 1024;
 const MAX_STDERR = 64 * 1024;
 /** Between SIGTERM, at which git removes its lock files, and SIGKILL. */
 const GRACE_MS = 2_000;
+/** Of `prlimit`, for a program that is not there or may not be started. */
+const NOT_EXECUTED = 127;
 
 export function createGit(options: GitOptions): Git {
   const program = options.program ?? 'git';
@@ -81,6 +86,8 @@ export function createGit(options: GitOptions): Git {
     lowSpeedSeconds: options.lowSpeedSeconds ?? 30,
     inherited: options.inherited ?? process.env,
   };
+  const { memoryBytes = DEFAULT_GIT_MEMORY } = options;
+  const bounds = memoryLimited(memoryBytes, environment.inherited.PATH ?? '');
   let spawns = 0;
 
   function launch(
@@ -89,7 +96,7 @@ export function createGit(options: GitOptions): Git {
     cwd: string | undefined,
     remote?: Remote,
   ) {
-    const [file = program, ...args] = command;
+    const [file = program, ...args] = [...bounds, ...command];
     spawns += 1;
     return spawn(file, args, {
       cwd: cwd ?? gitDir ?? '/',
@@ -172,6 +179,11 @@ function collect(
     child.on('close', code => {
       finish();
       if (cut !== undefined) resolve(cut);
+      else if (
+        code === NOT_EXECUTED &&
+        stderr.startsWith(`${child.spawnfile.split('/').at(-1)}: failed to execute`)
+      )
+        reject(new Error(`cannot start ${stderr.trim().replace(/^\S+ failed to execute /, '')}`));
       else if (code === 0) resolve({ kind: 'ok', stdout: Buffer.concat(stdout), stderr });
       else resolve({ kind: 'failed', exitCode: code ?? -1, stdout: Buffer.concat(stdout), stderr });
     });

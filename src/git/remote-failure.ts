@@ -15,7 +15,7 @@ import { DEFAULT_PROTOCOLS, type Remote, remoteUrlProblem } from './remote.ts';
 export interface RemoteFailure {
   readonly kind: 'remote-failed';
   readonly reason: FailureReason;
-  /** What follows from it: nothing but `host` and `gone-ref` come from a conversation that failed. */
+  /** What follows from it: never `policy` for a conversation that failed. */
   readonly nature: FailureNature;
   /** One line for people, e.g. `Could not resolve host: git.example.org`. */
   readonly message: string;

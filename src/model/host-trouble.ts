@@ -14,6 +14,7 @@ export type HostTroubleReason =
   | 'locked'
   | 'bad-url'
   | 'missing-ref'
+  | 'too-large'
   | 'aborted'
   | 'other';
 

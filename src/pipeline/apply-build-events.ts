@@ -24,6 +24,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildResult } from '../model/results.ts';
 import { waitForHost, withoutWait } from './host-wait.ts';
 import { ignoreResult } from './ignore-result.ts';
+import { isShared } from './parked-projects.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 type Started = Extract<PipelineEvent, { readonly kind: 'build-started' }>;
@@ -130,7 +131,7 @@ const MOST_LOOKS = 3;
 function hostTrouble({ item }: Found, { result, trouble }: Result): HostTrouble | undefined {
   if (result !== 'RETRY' || trouble === undefined) return undefined;
   const looks = item.hostWait?.doing === 'build' ? item.hostWait.tries : 0;
-  return trouble.reason === 'missing-ref' && looks >= MOST_LOOKS ? undefined : trouble;
+  return !isShared(trouble) && looks >= MOST_LOOKS ? undefined : trouble;
 }
 
 interface Ending {

@@ -9,6 +9,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import { type ChainOutcome, chainAnswerOf, conflictOf } from './chain-answer.ts';
 import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
 import { ignoreResult } from './ignore-result.ts';
+import { isShared } from './parked-projects.ts';
 import { askMergerAgain, askWhenHostServes, begin, complete, withStage } from './prepare-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -76,13 +77,13 @@ function hostTrouble(
   event: MergerResult,
   trouble: HostTrouble,
 ): QueueItem {
-  const failures = item.hostWait?.reason === 'missing-ref' ? item.hostWait.tries : 0;
-  if (trouble.reason === 'missing-ref' && failures >= MOST_LOOKS && !isOpenAt(draft, trouble))
+  const failures = item.hostWait?.reason === trouble.reason ? item.hostWait.tries : 0;
+  if (!isShared(trouble) && failures >= MOST_LOOKS && !isOpenAt(draft, trouble))
     return complete(draft, withoutWait(draft, item), 'ERROR');
   return waitForHost(draft, askWhenHostServes(item), 'merge', trouble, event.uuid);
 }
 
-/** Looks for a commit that the host does not have and that, for all we know, no open change is at. */
+/** Looks for a commit that the host does not have and that, for all we know, no open change is at; or that is too large. */
 const MOST_LOOKS = 3;
 
 /** As the host was seen last, an open change is at that commit: then replicas lag, or a look is under way. */

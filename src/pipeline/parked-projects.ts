@@ -32,9 +32,9 @@ export function parkedProjects(items: Iterable<QueueItem>): ParkedProjects {
   return parked;
 }
 
-/** That a ref is not there concerns the items that want it, and no others. */
-export function isShared({ reason }: HostWait): boolean {
-  return reason !== 'missing-ref';
+/** That a ref is not there, or is too large, concerns the items that want it, and no others. */
+export function isShared({ reason }: Pick<HostWait, 'reason'>): boolean {
+  return reason !== 'missing-ref' && reason !== 'too-large';
 }
 
 export function keyOf(doing: HostWork, project: ProjectKey): string {

@@ -13,7 +13,7 @@ export function isRemoteFault(error: unknown): boolean {
 export const REMOTE_PAUSES = [100, 500, 2_000, 5_000, 15_000, 30_000] as const;
 
 const REASONS: readonly HostTroubleReason[] = [
-  ...(['unreachable', 'limited', 'denied', 'timeout', 'locked', 'bad-url', 'aborted'] as const),
+  ...(['unreachable', 'limited', 'denied', 'timeout', 'locked', 'bad-url', 'too-large', 'aborted'] as const),
 ];
 
 /** What a driver's error says, for the item that waits for it; a reason nobody gave is `other`. */

@@ -119,11 +119,13 @@ export function readMerger(read: OptionReader, stateDir: string): MergerSettings
   }
   for (const option of ['prometheus_port', 'prometheus_addr']) read.unsupported(option, ELSEWHERE);
   for (const option of ['zone', 'command_socket', 'log_config']) read.unsupported(option, 'remove it');
+  const memory = read.integer('git_memory_limit', { min: -1 }, 4000);
   return {
     gitDir: read.path('git_dir', join(stateDir, 'git')),
     gitUserName: identity(read, 'git_user_name', 'Gatehouse'),
     gitUserEmail: identity(read, 'git_user_email', 'gatehouse@localhost'),
     gitTimeout: read.duration('git_timeout', { min: 1, max: 86_400 }, 300),
+    gitMemoryLimit: noneForMinusOne(read, 'git_memory_limit', memory),
   };
 }
 

@@ -127,6 +127,8 @@ export interface MergerSettings {
   readonly gitUserEmail: string;
   /** Seconds one git command may take. Default 300. */
   readonly gitTimeout: number;
+  /** Megabytes (10⁶ bytes) of memory one git process may take; undefined: no limit. Default 4000. */
+  readonly gitMemoryLimit: number | undefined;
 }
 
 export type SigtermMethod = 'graceful' | 'immediate';

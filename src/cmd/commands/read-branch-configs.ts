@@ -12,6 +12,7 @@ import { configAt } from '../../merger/read-changed-config.ts';
 import type { BranchConfig } from '../../model/merge.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { Settings } from '../../settings/settings.ts';
+import { gitBounds } from '../service/git-bounds.ts';
 
 export interface ReadConfigs {
   readonly configs: readonly BranchConfig[];
@@ -33,7 +34,7 @@ export async function readBranchConfigs(
   stack.defer(() => rm(root, { recursive: true, force: true }));
   const git = createGit({
     identity: { name: merger.gitUserName, email: merger.gitUserEmail },
-    timeoutMs: merger.gitTimeout * 1000,
+    ...gitBounds(merger),
   });
   const repositories = stack.use(await openRepositoryCache({ root, git }));
   const connections = open(repositories);

@@ -14,6 +14,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { storePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 import type { ComponentName } from './core.ts';
+import { gitBounds } from './git-bounds.ts';
 import { liveTracing } from './live-tracing.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { noRepositories } from './no-repositories.ts';
@@ -83,7 +84,7 @@ async function openRepositories({ settings, log, components }: ProcessOptions): 
     return noRepositories('this process has no mirrors');
   const git = createGit({
     identity: { name: merger.gitUserName, email: merger.gitUserEmail },
-    timeoutMs: merger.gitTimeout * 1000,
+    ...gitBounds(merger),
   });
   return openRepositoryCache({ root: merger.gitDir, git, warn: (facts, text) => log.warn(facts, text) });
 }

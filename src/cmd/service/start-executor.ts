@@ -17,6 +17,7 @@ import type { Store } from '../../store/port.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import { giveSigns } from '../../store/signs-of-life.ts';
 import type { Component } from './core.ts';
+import { gitBounds } from './git-bounds.ts';
 import { providedRepositories } from './provided-repositories.ts';
 import { executorMeasurements } from './service-metrics.ts';
 import type { WorkerCore } from './worker-core.ts';
@@ -161,7 +162,7 @@ async function openRepositories(
   if (executor.gitDir === merger.gitDir) return repositories;
   // The merger's identity: commits made here must come out with the ids they have there.
   const identity = { name: merger.gitUserName, email: merger.gitUserEmail };
-  const git = createGit({ identity, timeoutMs: merger.gitTimeout * 1000 });
+  const git = createGit({ identity, ...gitBounds(merger) });
   return opening.use(
     await openRepositoryCache({ root: executor.gitDir, git, warn: (facts, text) => log.warn(facts, text) }),
   );

@@ -4,7 +4,7 @@ import type { HostTrouble } from '../../../src/model/host-trouble.ts';
 import { projectKey } from '../../../src/model/project.ts';
 import { nextHostRetry } from '../../../src/pipeline/host-wait.ts';
 import { violationsOf } from '../../../src/pipeline/invariants.ts';
-import { job, type PendingMerge, type PipelineSetup, type PipelineWorld, World } from './world.ts';
+import { job, nameOf, type PendingMerge, type PipelineSetup, type PipelineWorld, World } from './world.ts';
 
 function gateWith(names: readonly string[], setup: PipelineSetup = {}) {
   const world = new World();
@@ -275,4 +275,25 @@ test('the next try is a fact of the items, for whoever holds the pipeline then',
   if (next === null) expect.unreachable();
   expect(millisecondsBetween(world.now, next)).toBe(1_000);
   expect(nextHostRetry(gate.items(), next)).toBeNull();
+});
+
+test('a change that is too large for git is asked for a few times, and holds up no other', () => {
+  const { world } = gateWith(['A']);
+  const check = world.pipeline('check', { dequeueOnNewPatchset: false });
+  for (const change of ['N', 'M']) world.change(change, { project: 'app' });
+  check.enqueue('N');
+  check.enqueue('M');
+  for (let look = 1; look <= 4; look += 1) {
+    if (check.merges.length === 0) secondsUntilAsked(check);
+    check.turn(
+      check.merges.map(merge =>
+        nameOf(merge.item) === 'N'
+          ? refusedMerge(check, merge, { reason: 'too-large' })
+          : check.mergeEvent(merge),
+      ),
+    );
+    expect(check.builds.map(({ item }) => nameOf(item))).toEqual(['M']);
+  }
+  for (const report of check.reports) check.turn([check.reportEvent(report)]);
+  expect(check.left.map(item => [nameOf(item), item.phase])).toMatchObject([['N', { result: 'ERROR' }]]);
 });

@@ -48,6 +48,7 @@ describe('defaults', () => {
         gitUserName: 'Gatehouse',
         gitUserEmail: 'gatehouse@localhost',
         gitTimeout: 300,
+        gitMemoryLimit: 4000,
       },
       executor: {
         jobDir: '/var/lib/gatehouse/jobs',

@@ -1,0 +1,13 @@
+/** What the settings allow a git process. */
+import type { GitOptions } from '../../git/git.ts';
+import type { MergerSettings } from '../../settings/settings.ts';
+
+export function gitBounds({
+  gitTimeout,
+  gitMemoryLimit,
+}: Pick<MergerSettings, 'gitTimeout' | 'gitMemoryLimit'>): Pick<GitOptions, 'timeoutMs' | 'memoryBytes'> {
+  return {
+    timeoutMs: gitTimeout * 1000,
+    memoryBytes: gitMemoryLimit === undefined ? null : gitMemoryLimit * 1_000_000,
+  };
+}
