@@ -143,11 +143,14 @@ interface Look {
   readonly word: readonly Colour[];
 }
 
+/** Nothing is done in spans of these kinds. */
+const WAITING: ReadonlySet<string> = new Set(['Wait', 'Takeover', 'ExecutorQueue', 'EventQueued']);
+
 function lookOf(span: SpanRecord): Look {
   const kind = span.attributes[ATTRIBUTE.span];
   const result = span.attributes[ATTRIBUTE.result];
   const name: readonly Colour[] = span.parent === null ? ['bold'] : [];
-  const shade = kind === 'Wait' || kind === 'ExecutorQueue' || kind === 'EventQueued';
+  const shade = WAITING.has(String(kind));
   if (shade) return { name: ['dim'], bar: { shade, colours: ['dim'] }, word: ['dim'] };
   if (span.status.code === 'error') return { name, bar: { shade, colours: ['red'] }, word: ['red'] };
   if (result === 'SUPERSEDED' || result === 'CANCELED' || result === 'DEQUEUED') {

@@ -10,6 +10,7 @@ import { Landings } from './checks/landings.ts';
 import { Leaks } from './checks/leaks.ts';
 import { PipelineHistory } from './checks/pipeline-history.ts';
 import { SenderReports } from './checks/sender-report.ts';
+import { ToldTimes } from './checks/told-times.ts';
 import { Traces } from './checks/traces.ts';
 import { WholeTraces } from './checks/whole-traces.ts';
 import { Workers } from './checks/workers.ts';
@@ -102,6 +103,7 @@ class Run {
       new Workers(world, say),
       new Traces(world, history, say, this.#isCalm),
       new WholeTraces(world, history, say, sometimes.reached, this.#isCalm),
+      new ToldTimes(history, say),
       new Leaks(world, say, options.short === true),
       ...(options.short === true ? [] : [new SenderReports(world, say)]),
     ];

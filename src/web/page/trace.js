@@ -70,7 +70,7 @@ function lookOf({ name, attributes, end, failed }) {
   const kind = attributes['gatehouse.span'] ?? name.split(' ')[0];
   if (kind === 'QueueItem' || kind === 'BuildSet')
     return attributes['gatehouse.result'] === 'SUPERSEDED' ? 'frame is-retry' : 'frame';
-  if (kind === 'Wait' || kind === 'ExecutorQueue') return 'wait';
+  if (kind === 'Wait' || kind === 'Takeover' || kind === 'ExecutorQueue') return 'wait';
   if (PREPARING.has(kind)) return failed ? 'bad' : 'prepare';
   if (kind.includes('Report') || kind === 'HostMerge') return failed ? 'bad' : 'report';
   if (end === null) return 'run';

@@ -9,6 +9,7 @@
  *     I12 I13 I30            spans and history: one root each, equal copies          traces.ts
  *     I15                    a build runs once; its holder alone says the result     workers.ts
  *     whole                  of a trace everything arrives, or nothing               whole-traces.ts
+ *     told                   an item's time is told whole, and every takeover       told-times.ts
  *     landing                merges of ours are noted before the host hears of them  landings.ts
  *     sender                 who sends spans says how that fares                     sender-report.ts
  *     leak                   what must not be left behind                            leaks.ts

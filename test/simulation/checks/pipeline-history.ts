@@ -50,6 +50,8 @@ export class PipelineHistory implements Check {
   readonly items = new Map<string, QueueItem>();
   /** How each left. */
   readonly left = new Map<string, QueueItem>();
+  /** How often another scheduler took a turn with it than the one before. */
+  readonly takeovers = new Map<string, number>();
 
   constructor(server: StoreServer, base: string, complain: Complain, reached: (name: string) => void) {
     this.#server = server;
@@ -252,7 +254,8 @@ export class PipelineHistory implements Check {
 
   /** Another holder goes on with what it found. */
   #noteTakeOver({ items }: PipelineState): void {
-    for (const { phase, buildset } of items.values()) {
+    for (const { uuid, phase, buildset } of items.values()) {
+      this.takeovers.set(uuid, (this.takeovers.get(uuid) ?? 0) + 1);
       const at = phase.phase === 'queued' ? buildset.stage.state : phase.phase;
       this.#reached(`taken over while ${at}`);
     }

@@ -15,6 +15,19 @@ export const PATCHES: readonly Patch[] = [
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },
   },
   {
+    name: 'takeovers-not-marked',
+    rule: 'each item that is taken over says so',
+    edits: [
+      {
+        file: 'src/scheduler/pipeline-turn.ts',
+        find: 'const draft = withArrival(state, decide(context, state, events, landed, freezes), arrival);',
+        replace:
+          'const draft = withArrival(state, decide(context, state, events, landed, freezes), { ...arrival, takeover: null });',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle' },
+  },
+  {
     name: 'no-lock-check',
     rule: 'a write under a fence checks the lock',
     edits: [

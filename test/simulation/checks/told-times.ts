@@ -1,0 +1,39 @@
+/**
+ * Every item that left tells its time whole, whoever died meanwhile: its states and what it waited for sum to its life, and each
+ * scheduler that went on with its pipeline is named.
+ */
+import type { QueueItem } from '../../../src/model/queue-item.ts';
+import { explainItem } from '../../../src/tracing/explain.ts';
+import { sum } from '../../../src/tracing/time-window.ts';
+import type { Check, Complain } from './check.ts';
+import type { PipelineHistory } from './pipeline-history.ts';
+
+export class ToldTimes implements Check {
+  readonly #history: PipelineHistory;
+  readonly #complain: Complain;
+
+  constructor(history: PipelineHistory, complain: Complain) {
+    this.#history = history;
+    this.#complain = complain;
+  }
+
+  finished(): void {
+    for (const item of this.#history.left.values()) {
+      this.#checkSums(item);
+      const told = (item.takeovers?.length ?? 0) + (item.moreTakeovers?.count ?? 0);
+      const seen = this.#history.takeovers.get(item.uuid) ?? 0;
+      if (told < seen)
+        this.#complain('told', `item ${item.uuid} names ${told} of ${seen} schedulers that took over`);
+    }
+  }
+
+  #checkSums(item: QueueItem): void {
+    if (item.phase.phase !== 'left') return;
+    const explained = explainItem(item, item.phase.at);
+    for (const part of ['stretches', 'totals', 'criticalPath'] as const) {
+      const total = sum(explained[part].map(({ duration }) => duration));
+      if (total !== explained.duration)
+        this.#complain('told', `${part} of item ${item.uuid} sum to ${total} of ${explained.duration} ns`);
+    }
+  }
+}
