@@ -145,3 +145,13 @@ export interface ExecutorOptions {
    */
   readonly allowHostNetwork?: boolean;
 }
+
+export function maxProcessesOf({ maxProcesses = 1024 }: Pick<ExecutorOptions, 'maxProcesses'>): number {
+  return maxProcesses;
+}
+
+export function diskCheckSecondsOf({
+  diskCheckSeconds = 5,
+}: Pick<ExecutorOptions, 'diskCheckSeconds'>): number {
+  return diskCheckSeconds;
+}

@@ -23,13 +23,12 @@ import { createWorkGate } from '../lib/work-gate.ts';
 import { type Wall, wallText } from '../model/wall.ts';
 import { openExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import { claimJobDir } from './claim-job-dir.ts';
-import type { ExecutorDeps, ExecutorOptions } from './deps.ts';
+import { diskCheckSecondsOf, type ExecutorDeps, type ExecutorOptions, maxProcessesOf } from './deps.ts';
 import { createDiskUsage } from './disk-usage.ts';
 import { executeBuild, type Machinery } from './execute-build.ts';
 import { createOwnProcesses } from './git-process.ts';
 import { createKeptCheckouts } from './kept-checkout.ts';
 import { startRelay } from './relay/relay.ts';
-import { DEFAULT_DISK_CHECK_SECONDS, DEFAULT_MAX_PROCESSES } from './run-playbook.ts';
 import { openSandbox } from './sandbox/open-sandbox.ts';
 import type { StopMode } from './spawner/protocol.ts';
 import { createSpawner } from './spawner/spawner.ts';
@@ -104,7 +103,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
     );
   const limits = {
     memory: options.memoryLimitBytes ?? null,
-    processes: options.maxProcesses ?? DEFAULT_MAX_PROCESSES,
+    processes: maxProcessesOf(options),
   };
   const pids = [process.pid, spawner.pid() ?? process.pid];
   const cgroups = await openExecutorCgroups(sandbox.jobDir, pids, limits);
@@ -112,7 +111,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
     ...{ sandbox, cgroups, limits, oomScoreProblem },
     diskBytes: options.diskLimitBytes,
     files: options.filesLimit ?? null,
-    seconds: options.diskCheckSeconds ?? DEFAULT_DISK_CHECK_SECONDS,
+    seconds: diskCheckSecondsOf(options),
   });
   const others = walls.filter(wall => !sandbox.walls.includes(wall));
   deps.log.info({}, `limits: ${others.map(wallText).join('; ')}`);

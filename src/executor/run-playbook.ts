@@ -3,24 +3,23 @@
  * build decides what it means (`outcome.ts`).
  */
 import { join } from 'node:path';
-import { assertNever } from '../lib/assert-never.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { Step } from '../model/step.ts';
-import { isAnsiblePlaybook, UNREACHABLE_STATUS } from './ansible/ansible-run.ts';
 import type { BuildPlaces } from './build-places.ts';
 import type { BuildCgroup } from './cgroup/build-cgroups.ts';
 import type { ExecutorCgroups } from './cgroup/executor-cgroups.ts';
-import type { ExecutorDeps, ExecutorOptions } from './deps.ts';
+import { diskCheckSecondsOf, type ExecutorDeps, type ExecutorOptions, maxProcessesOf } from './deps.ts';
 import { type DiskUsage, watchDisk } from './disk-usage.ts';
+import { endCgroup } from './end-cgroup.ts';
 import type { Halt } from './halt.ts';
 import { type PlaybookFacts, playbookEnvironment, workingDirectory } from './job-environment.ts';
 import type { JobLog } from './job-log.ts';
+import { halted, judge, timedOut, unreachable, withLimit } from './judge-playbook.ts';
 import type { PlaybookEnd } from './outcome.ts';
 import type { PlannedPlaybook } from './plan-playbooks.ts';
 import type { BuildRelay } from './relay/relay.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
-import type { ProcessEnd } from './spawner/protocol.ts';
 import type { RunningProcess, Spawner } from './spawner/spawner.ts';
 import { takeStepFile } from './step-file.ts';
 import type { StepBudget, ToldSteps } from './told-steps.ts';
@@ -57,8 +56,6 @@ export interface EndedPlaybook {
 }
 
 const DEFAULT_GRACE_SECONDS = 10;
-export const DEFAULT_DISK_CHECK_SECONDS = 5;
-export const DEFAULT_MAX_PROCESSES = 1024;
 const OPEN_FILES = 4096;
 
 export async function runPlaybook(
@@ -182,27 +179,6 @@ async function blamedOnDisk({ deps }: BuildContext, end: PlaybookEnd): Promise<P
   return trouble === undefined ? end : { kind: 'broken', detail: `${end.detail}, and ${trouble}` };
 }
 
-/** @returns what the kernel did to the build at its limits, in words. */
-async function endCgroup({ log, options }: BuildContext, cgroup: BuildCgroup): Promise<string | undefined> {
-  const { outOfMemory, refusedForks } = await cgroup.events();
-  for (const path of await cgroup.remove()) await log.line(`the control group ${path} could not be removed`);
-  if (refusedForks > 0)
-    await log.line(
-      `the build reached its limit of ${options.maxProcesses ?? DEFAULT_MAX_PROCESSES} processes; ${refusedForks} more could not be started`,
-    );
-  if (outOfMemory === 0) return undefined;
-  const words = `the build reached its limit of ${options.memoryLimitBytes} bytes of memory; the kernel killed ${outOfMemory} of its processes`;
-  await log.line(words);
-  return words;
-}
-
-/** Says why a script failed whose processes were killed; one that passed all the same has passed. */
-function withLimit(end: PlaybookEnd, limited: string | undefined): PlaybookEnd {
-  if (limited === undefined || (end.kind !== 'failed' && end.kind !== 'broken')) return end;
-  const exitCode = end.kind === 'failed' ? end.exitCode : null;
-  return { kind: 'failed', detail: `${end.detail}: ${limited}`, exitCode };
-}
-
 /** Processes more than the group may have, so that the group, which counts what it refuses, is reached first. */
 const BEYOND_GROUP = 64;
 
@@ -225,7 +201,7 @@ function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun, g
       network: request.job.network,
       listen: relay !== null,
       limits: {
-        processes: (options.maxProcesses ?? DEFAULT_MAX_PROCESSES) + (grouped ? BEYOND_GROUP : 0),
+        processes: maxProcessesOf(options) + (grouped ? BEYOND_GROUP : 0),
         openFiles: OPEN_FILES,
         fileBytes: options.diskLimitBytes,
       },
@@ -249,7 +225,7 @@ async function watchDiskDuring(
 ): Promise<string | undefined> {
   const limits = { bytes: options.diskLimitBytes, files: options.filesLimit ?? null };
   if (limits.bytes === null && limits.files === null) return undefined;
-  const seconds = options.diskCheckSeconds ?? DEFAULT_DISK_CHECK_SECONDS;
+  const seconds = diskCheckSecondsOf(options);
   let full: string | undefined;
   await watchDisk(diskUsage, places, { ...limits, seconds }, signal, excess => {
     full = excess;
@@ -259,78 +235,4 @@ async function watchDiskDuring(
   await process.ended;
   // The caller that stops the build does not wait for the answer, and the executor may be gone before it comes.
   return halt.signal.aborted ? undefined : diskUsage.excess(places, limits);
-}
-
-function judge(context: BuildContext, run: PlaybookRun, ended: ProcessEnd): PlaybookEnd {
-  const name = `${run.phase} playbook ${run.playbook.path}`;
-  switch (ended.kind) {
-    case 'lost':
-      return { kind: 'broken', detail: `${name} was lost: ${ended.reason}` };
-    case 'not-started':
-      return notStarted(context, name, ended.reason);
-    case 'ended':
-      break;
-    default:
-      return assertNever(ended, 'end of a process');
-  }
-  const exitCode = ended.code;
-  switch (ended.because) {
-    case 'timeout':
-      return timedOut(run);
-    case 'output-limit':
-      return {
-        kind: 'failed',
-        detail: `${name} wrote more than the ${context.options.outputMaxBytes} bytes of output a build may write`,
-        exitCode,
-      };
-    case 'stopped':
-      return { kind: 'broken', detail: `${name} was stopped` };
-    case 'itself':
-      if (exitCode === 0) return { kind: 'passed' };
-      return {
-        kind: 'failed',
-        detail: `${name} ended with ${ended.signal ?? `status ${exitCode}`}`,
-        exitCode,
-      };
-    default:
-      return assertNever(ended.because, 'end of a process');
-  }
-}
-
-/** Without a sandbox a missing interpreter shows only when the program is started: that is the playbook's fault. */
-function notStarted({ sandbox }: BuildContext, name: string, reason: string): PlaybookEnd {
-  if (!sandbox.isolated && /ENOENT|EACCES|ENOEXEC/.test(reason)) {
-    return {
-      kind: 'failed',
-      detail: `${name} could not be started (${reason}); does the interpreter of its first line exist?`,
-      exitCode: null,
-    };
-  }
-  return { kind: 'broken', detail: `${name} could not be started: ${reason}` };
-}
-
-function timedOut(run: PlaybookRun): PlaybookEnd {
-  return {
-    kind: 'timed-out',
-    detail: `${run.phase} playbook ${run.playbook.path} ran into the timeout of the job`,
-    exitCode: null,
-  };
-}
-
-/** The status alone does not say it: Ansible also ends with it when it cannot read the playbook. */
-function unreachable(run: PlaybookRun, end: PlaybookEnd): PlaybookEnd {
-  if (end.kind !== 'failed' || end.exitCode !== UNREACHABLE_STATUS || !isAnsiblePlaybook(run.playbook.path))
-    return end;
-  return {
-    kind: 'unreachable',
-    detail: `${run.phase} playbook ${run.playbook.path} could not reach a host`,
-    exitCode: end.exitCode,
-  };
-}
-
-function halted(halt: Halt): PlaybookEnd {
-  const stopped = halt.reason() === 'executor-stopped';
-  return stopped
-    ? { kind: 'broken', detail: 'the executor was stopped' }
-    : { kind: 'cancelled', detail: 'cancelled' };
 }

@@ -1,0 +1,98 @@
+/** What the end of a playbook's process means for the playbook: pure. What that means for the build is `outcome.ts`. */
+import { assertNever } from '../lib/assert-never.ts';
+import { isAnsiblePlaybook, UNREACHABLE_STATUS } from './ansible/ansible-run.ts';
+import type { ExecutorOptions } from './deps.ts';
+import type { Halt } from './halt.ts';
+import type { PlaybookFacts } from './job-environment.ts';
+import type { PlaybookEnd } from './outcome.ts';
+import type { PlannedPlaybook } from './plan-playbooks.ts';
+import type { Sandbox } from './sandbox/sandbox.ts';
+import type { ProcessEnd } from './spawner/protocol.ts';
+
+type Played = Pick<PlaybookFacts, 'phase'> & Pick<PlannedPlaybook, 'playbook'>;
+
+interface JudgeContext {
+  readonly sandbox: Pick<Sandbox, 'isolated'>;
+  readonly options: Pick<ExecutorOptions, 'outputMaxBytes'>;
+}
+
+export function judge(context: JudgeContext, run: Played, ended: ProcessEnd): PlaybookEnd {
+  const name = `${run.phase} playbook ${run.playbook.path}`;
+  switch (ended.kind) {
+    case 'lost':
+      return { kind: 'broken', detail: `${name} was lost: ${ended.reason}` };
+    case 'not-started':
+      return notStarted(context, name, ended.reason);
+    case 'ended':
+      break;
+    default:
+      return assertNever(ended, 'end of a process');
+  }
+  const exitCode = ended.code;
+  switch (ended.because) {
+    case 'timeout':
+      return timedOut(run);
+    case 'output-limit':
+      return {
+        kind: 'failed',
+        detail: `${name} wrote more than the ${context.options.outputMaxBytes} bytes of output a build may write`,
+        exitCode,
+      };
+    case 'stopped':
+      return { kind: 'broken', detail: `${name} was stopped` };
+    case 'itself':
+      if (exitCode === 0) return { kind: 'passed' };
+      return {
+        kind: 'failed',
+        detail: `${name} ended with ${ended.signal ?? `status ${exitCode}`}`,
+        exitCode,
+      };
+    default:
+      return assertNever(ended.because, 'end of a process');
+  }
+}
+
+/** Says why a script failed whose processes were killed; one that passed all the same has passed. */
+export function withLimit(end: PlaybookEnd, limited: string | undefined): PlaybookEnd {
+  if (limited === undefined || (end.kind !== 'failed' && end.kind !== 'broken')) return end;
+  const exitCode = end.kind === 'failed' ? end.exitCode : null;
+  return { kind: 'failed', detail: `${end.detail}: ${limited}`, exitCode };
+}
+
+/** Without a sandbox a missing interpreter shows only when the program is started: that is the playbook's fault. */
+function notStarted({ sandbox }: JudgeContext, name: string, reason: string): PlaybookEnd {
+  if (!sandbox.isolated && /ENOENT|EACCES|ENOEXEC/.test(reason)) {
+    return {
+      kind: 'failed',
+      detail: `${name} could not be started (${reason}); does the interpreter of its first line exist?`,
+      exitCode: null,
+    };
+  }
+  return { kind: 'broken', detail: `${name} could not be started: ${reason}` };
+}
+
+export function timedOut(run: Played): PlaybookEnd {
+  return {
+    kind: 'timed-out',
+    detail: `${run.phase} playbook ${run.playbook.path} ran into the timeout of the job`,
+    exitCode: null,
+  };
+}
+
+/** The status alone does not say it: Ansible also ends with it when it cannot read the playbook. */
+export function unreachable(run: Played, end: PlaybookEnd): PlaybookEnd {
+  if (end.kind !== 'failed' || end.exitCode !== UNREACHABLE_STATUS || !isAnsiblePlaybook(run.playbook.path))
+    return end;
+  return {
+    kind: 'unreachable',
+    detail: `${run.phase} playbook ${run.playbook.path} could not reach a host`,
+    exitCode: end.exitCode,
+  };
+}
+
+export function halted(halt: Halt): PlaybookEnd {
+  const stopped = halt.reason() === 'executor-stopped';
+  return stopped
+    ? { kind: 'broken', detail: 'the executor was stopped' }
+    : { kind: 'cancelled', detail: 'cancelled' };
+}
