@@ -389,7 +389,7 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/tracing/spans/ended-spans.ts',
-        find: 'if (after.kept === true) return itemSpans(after, options);',
+        find: 'if (after.kept === true) return exportedSpans(after, options);',
         replace: '',
       },
     ],
