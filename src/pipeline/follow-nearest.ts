@@ -80,7 +80,7 @@ function extendsTested(item: QueueItem, landed: TestedMerge | null): boolean {
   });
 }
 
-/** It was said to conflict because an item ahead did, all of which have landed by now. */
+/** Its verdict was the conflict of an item ahead; all of those have landed by now. */
 function blamesAnother({ buildset: { conflict }, changes }: QueueItem): boolean {
   return conflict !== null && changes.every(({ key }) => key !== conflict.change);
 }

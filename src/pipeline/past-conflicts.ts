@@ -25,11 +25,11 @@ export interface Below {
   readonly stays: boolean;
   /** Null: nothing that would matter to what it is tested as. */
   readonly cause: ResetCause | null;
-  /** It is behind the same item, and below that one conflicts are out of the way. */
+  /** Why the item it is behind keeps its buildset although conflicts are out of its way now; null: it did not have to. */
   readonly passed: ResetCause | null;
 }
 
-/** @returns null: that is no matter of conflicts, or the item has to be reset for them. */
+/** @returns null: nothing of this kind has happened, or the item has to be reset for it. */
 export function pastConflicts(
   draft: TurnDraft,
   pass: QueuePass,
@@ -70,7 +70,7 @@ function waitOn(draft: TurnDraft, pass: QueuePass, item: QueueItem, cause: Reset
   return standsOnLanded(draft, pass, ahead, isOut) ? mergeOnLanded(draft, placed) : placed;
 }
 
-/** What was below has landed since the request: nobody can tell at which tip the merge began. */
+/** What was below has landed since the request: the answer will not tell at which tip the merge began. */
 function standsOnLanded(
   draft: TurnDraft,
   pass: QueuePass,

@@ -135,7 +135,7 @@ export function askWhenHostServes(item: QueueItem): QueueItem {
   return withStage(item, { state: 'new' });
 }
 
-/** The merger's answer is about another chain than the present one: nobody waits for it any more. */
+/** The merger's answer is about another chain than the present one: it counts as withdrawn. */
 export function askAgain(item: QueueItem): QueueItem {
   const { mergerWork } = item.buildset;
   const outdated = mergerWork.map((work, at) =>

@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Uuid } from '../../../src/lib/ids.ts';
+import type { QueueItem } from '../../../src/model/queue-item.ts';
 import { chainOf, job, nameOf, type PipelineWorld, World } from './world.ts';
 
 function gate(names: readonly string[]): { world: World; pipeline: PipelineWorld } {
@@ -66,4 +68,21 @@ describe('an item behind conflicts', () => {
     report(pipeline);
     expect(world.landed).toEqual(['A', 'B', 'C']);
   });
+
+  it('is reset when its merge was asked for by a scheduler of 0.3, which did not note what is ahead', () => {
+    const { world, pipeline } = gate(['A', 'B', 'C']);
+    world.conflict('A', 'B');
+    pipeline.state = { ...pipeline.state, items: new Map([...pipeline.state.items].map(asOf03)) };
+    pipeline.turn([pipeline.mergeEvent(mergeOf(pipeline, 'B'))]);
+    expect(pipeline.item('B').buildset.stage).toMatchObject({ result: 'MERGE_CONFLICT' });
+    expect(pipeline.item('C').buildset).toMatchObject({ number: 2, cause: { code: 'item-ahead-conflict' } });
+    expect(chainOf(mergeOf(pipeline, 'C')).map(nameOf)).toEqual(['A', 'C']);
+  });
 });
+
+function asOf03([uuid, item]: readonly [Uuid, QueueItem]): [Uuid, QueueItem] {
+  const { stage } = item.buildset;
+  if (stage.state !== 'merging') return [uuid, item];
+  const { ahead: _, ...old } = stage;
+  return [uuid, { ...item, buildset: { ...item.buildset, stage: old } }];
+}
