@@ -20,9 +20,7 @@ export type ResetCode =
   /** A change this item depends on is failing: its jobs are cancelled and not started again. */
   | 'needed-change-failing'
   /** Somebody else moved the branch: what was tested is not what would land. */
-  | 'base-moved'
-  /** The merger could not do it; tried again. */
-  | 'merger-failed';
+  | 'base-moved';
 
 /** Who is to blame, as far as known. */
 export interface Culprit {
@@ -57,8 +55,7 @@ export type LeaveCode =
   | 'no-longer-needed'
   | 'dequeued-by-hand'
   /** Its project is not in the tenant any more. */
-  | 'project-removed'
-  | 'pipeline-removed';
+  | 'project-removed';
 
 /** What took an item out of its pipeline before it was reported. */
 export interface Remover {
@@ -105,7 +102,6 @@ export function leaveText(code: LeaveCode): string {
     'no-longer-needed': 'no item behind needs it any more',
     'dequeued-by-hand': 'dequeued by hand',
     'project-removed': 'the project is not in the tenant any more',
-    'pipeline-removed': 'the pipeline no longer exists',
   };
   return texts[code];
 }
@@ -130,7 +126,6 @@ export function resetText(cause: ResetCause): string {
       who === '' ? 'it was moved to another queue' : `an item ahead was moved to another queue: ${who}`,
     'needed-change-failing': `a change it depends on is failing: ${who}`,
     'base-moved': 'the branch was moved by somebody else, so the tested state is not what would land',
-    'merger-failed': 'the merge could not be computed and is tried again',
   };
   return texts[cause.code];
 }
@@ -152,7 +147,6 @@ export function briefResetText(cause: ResetCause): string {
     'queue-changed': 'was moved to another queue',
     'needed-change-failing': 'is failing',
     'base-moved': 'landed',
-    'merger-failed': 'could not be merged',
   };
   return `${who} ${verbs[cause.code]}`;
 }

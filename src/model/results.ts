@@ -15,8 +15,7 @@ export type BuildResult =
   | 'ABORTED'
   | 'DISK_FULL'
   | 'NODE_FAILURE'
-  | 'ERROR'
-  | 'MERGE_CONFLICT';
+  | 'ERROR';
 
 export type BuildSetResult =
   | 'SUCCESS'

@@ -86,6 +86,7 @@ const CULPRIT: readonly AttributeKey[] = [
 ];
 const BUILD: readonly AttributeKey[] = [...TASK, ...WORKER, 'buildsetId', 'buildId', 'job', 'attempt'];
 const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'project', 'connection'];
+const MERGER_STEP: readonly AttributeKey[] = [...WORKER, 'subject', 'project', 'connection'];
 const REQUEST: readonly AttributeKey[] = [
   ...VCS,
   ...WORKER,
@@ -108,12 +109,8 @@ const EVENT: readonly AttributeKey[] = [
   ...VCS,
   'eventType',
   'connection',
-  'delivery',
-  'answeredDeliveries',
-  'answeredCount',
   'outcome',
   'reason',
-  'tenants',
   'linkFollows',
   'linkCausedBy',
 ];
@@ -173,9 +170,9 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   ],
   ExecutorQueue: [...BUILD, 'outcome', 'priority', 'labels'],
   JobExecution: [...VCS, ...BUILD, 'cicdTaskResult', 'continuation', 'linkContinuesIn', 'linkContinuedFrom'],
-  FetchRefs: [...STEP, ...SERVER, 'refs'],
-  MergeChanges: [...STEP, 'changes', 'branch'],
-  ReadConfig: [...STEP, 'files', 'branches', 'cached'],
+  FetchRefs: [...MERGER_STEP, ...SERVER, 'refs'],
+  MergeChanges: [...MERGER_STEP, 'changes', 'branch'],
+  ReadConfig: [...MERGER_STEP, 'files', 'branches', 'cached'],
   BuildRepoCheck: [...STEP, 'cached'],
   BuildRepoUpdateLock: STEP,
   BuildRepoUpdate: [...STEP, ...SERVER, 'refs'],
@@ -194,7 +191,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   Report: [...VCS, 'action', 'outcome'],
   HostReport: HOST_REPORT,
   HostMerge: HOST_REPORT,
-  ConnectionEvent: EVENT,
+  ConnectionEvent: [...EVENT, 'delivery', 'answeredDeliveries', 'answeredCount', 'tenants'],
   EventReceive: ['connection', 'worker'],
   EventQueued: ['connection'],
   EventProcess: ['connection', 'tries'],

@@ -31,6 +31,7 @@ import { itemProblems, itemsInHistory, landedCommits, landedTwice, untestedLandi
 import { seededRandom } from '../e2e/seeded-random.ts';
 import { beginOfExecutor, type DeadTime, timeProblems } from '../e2e/told-times.ts';
 import { checkTraces, type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
+import { noteStory } from '../fake/told/note-story.ts';
 
 const KILLS = Number(process.env.GATEHOUSE_KILLS ?? 5);
 const SEED = Number(process.env.GATEHOUSE_KILL_SEED ?? 20_261_122);
@@ -62,6 +63,7 @@ describe(`kill -9 of the service (seed ${SEED})`, () => {
   });
   afterEach(async () => {
     await kill();
+    noteStory(sink.spans);
     await sink[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });

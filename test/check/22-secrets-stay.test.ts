@@ -21,6 +21,7 @@ import {
 } from '../../src/cmd/quickstart/service-process.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { POST_SPAN } from '../fake/post-span.ts';
+import { noteStory } from '../fake/told/note-story.ts';
 
 const DEADLINE = 60_000;
 
@@ -67,6 +68,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await service?.stop();
   host.close();
+  noteStory(sink?.spans ?? [], path.join(directory, 'site/state'));
   await sink?.[Symbol.asyncDispose]();
   await rm(directory, { recursive: true, force: true });
 });

@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/cmd/quickstart/service-process.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { checkTraces, type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
+import { noteStory } from '../fake/told/note-story.ts';
 import { brokenChains, itemRoots, unfinished } from './event-chains.ts';
 import {
   gitText,
@@ -59,6 +60,7 @@ describe('npm run quickstart -- --once --json', () => {
   }, LIMIT);
 
   afterAll(async () => {
+    noteStory(sink.spans, path.join(directory, 'site/state'));
     await sink[Symbol.asyncDispose]();
     await rm(directory, { recursive: true, force: true });
   });

@@ -7,6 +7,7 @@ import type { Service } from '../../src/cmd/service/service.ts';
 import type { LiveItem } from '../../src/web/live-item.ts';
 import type { GitHttpHost } from '../fake/git-http-host.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
+import { noteStory } from '../fake/told/note-story.ts';
 import type { Developer } from './developer.ts';
 import { checkStory } from './invariants.ts';
 import type { Observer } from './observer.ts';
@@ -214,6 +215,7 @@ export function makeWorld(parts: Parts): World {
     async [Symbol.asyncDispose]() {
       await site.observer[Symbol.asyncDispose]();
       await site.service.close();
+      noteStory(sink.spans, stateOf(root));
       stage[Symbol.dispose]();
       hooks[Symbol.dispose]();
       await sink[Symbol.asyncDispose]();

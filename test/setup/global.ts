@@ -23,6 +23,7 @@ import {
   type ProvidedProgram,
 } from './provided.ts';
 import { type MissingTool, reportSkips } from './skipped-tests.ts';
+import { compareNotes, isWholeSuite, takeNotes } from './told-notes.ts';
 
 /** A run of nothing but these does without the server. */
 const WITHOUT = /\/test\/(unit|property|simulation|golden)\//;
@@ -79,6 +80,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
   for (const { missing } of readied)
     if (missing?.wanted === true)
       say(`${missing.what}: none (${missing.absent.reason}); the tests that need it are skipped`);
+  const notes = takeNotes();
   return async () => {
     for (const { end } of readied) await end?.();
     for (const { line } of readied) if (line !== undefined) say(line);
@@ -86,6 +88,12 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
       project,
       readied.flatMap(({ missing }) => missing ?? []),
     );
+    const run = project.vitest.state.getTestModules().flatMap(module => [...module.children.allTests()]);
+    const isWhole = isWholeSuite(project.vitest.state.getPaths()) && !isSelection(project, run);
+    const all = run.every(test => test.result().state === 'passed');
+    const { lines, failed } = compareNotes(notes, { isWhole, all });
+    for (const line of lines) say(line);
+    if (failed) process.exitCode = 1;
   };
 }
 

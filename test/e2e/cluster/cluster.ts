@@ -9,6 +9,7 @@ import path from 'node:path';
 import { freePort } from '../../../src/cmd/quickstart/service-process.ts';
 import { type GitHttpHost, startGitHttpHost } from '../../fake/git-http-host.ts';
 import { type OtlpSink, startOtlpSink } from '../../fake/otlp-sink.ts';
+import { noteStory } from '../../fake/told/note-story.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { CONFIG_FILES, CONFIG_PROJECT, CONNECTION, PROJECT_FILES, PROJECTS, TENANT } from './layout.ts';
@@ -138,6 +139,7 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
   }
   stack.defer(async () => {
     await Promise.all(processes.map(each => each.kill()));
+    noteStory(sink.spans);
   });
   const sightings = stack.use(openSightings(() => webs));
   const api = anyOf(() => webs);

@@ -22,5 +22,5 @@ test('a culprit with a job or a departure is told once', () => {
 });
 
 test('without a culprit it is the whole sentence', () => {
-  expect(brief('merger-failed', null)).toBe('the merge could not be computed and is tried again');
+  expect(brief('queue-changed', null)).toBe('it was moved to another queue');
 });

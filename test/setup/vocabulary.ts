@@ -1,0 +1,47 @@
+/**
+ * What is documented must be produced: kinds of spans, attributes, span events and codes, by the real service in the stories of a
+ * whole run. `test/fake/told/note-story.ts` notes what they told; here it is compared.
+ */
+import { ALLOWED } from '../../src/tracing/allowed-attributes.ts';
+import { isWait } from '../../src/tracing/spans/wait-spans.ts';
+import { unionMembers } from '../unit/docs/repository-text.ts';
+import { NOT_TOLD_YET } from './not-told-yet.ts';
+
+/** Of items and of events, as doc/guide/traces.md names them. */
+const SPAN_EVENTS = [
+  ...['moved', 'reset', 'retest', 'failing', 'window-entered', 'cancel-requested', 'dequeue-requested'],
+  ...['attempt-failed', 'matched', 'refused', 'left'],
+];
+
+/** Everything the tables promise, as notes are written. */
+export function promised(): ReadonlySet<string> {
+  const names = [...ALLOWED.values()].flatMap(allowed => [...allowed.values()]);
+  const states = unionMembers('src/model/queue-item.ts', 'ItemStateName').filter(state =>
+    isWait(state as never),
+  );
+  return new Set([
+    ...[...ALLOWED.keys()].map(kind => `kind ${kind}`),
+    ...names.map(name => `attribute ${name}`),
+    ...SPAN_EVENTS.map(name => `event ${name}`),
+    ...states.map(state => `code gatehouse.wait.state ${state}`),
+    ...unionMembers('src/model/decision.ts', 'DecisionCode').map(code => `decision ${code}`),
+    ...unionMembers('src/model/cause.ts', 'ResetCode').map(code => `code gatehouse.superseded.code ${code}`),
+    ...unionMembers('src/model/cause.ts', 'LeaveCode').map(code => `code gatehouse.left ${code}`),
+    ...['BuildSetResult', 'BuildResult'].flatMap(type =>
+      unionMembers('src/model/results.ts', type).map(result => `code gatehouse.result ${result}`),
+    ),
+  ]);
+}
+
+/**
+ * @param notes of all stories of the run.
+ * @returns what nothing told and nobody excused; sorted. Empty: all is as documented.
+ */
+export function untold(
+  notes: Iterable<string>,
+  wanted: ReadonlySet<string> = promised(),
+  excused: ReadonlySet<string> = NOT_TOLD_YET,
+): readonly string[] {
+  const told = new Set([...notes].map(note => note.replace(/^attribute \S+ /, 'attribute ')));
+  return [...wanted].filter(each => !told.has(each) && !excused.has(each)).toSorted();
+}

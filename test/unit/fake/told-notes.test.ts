@@ -1,0 +1,48 @@
+import { appendFileSync, existsSync, mkdtempSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+import { NOT_TOLD_YET } from '../../setup/not-told-yet.ts';
+import { compareNotes, isWholeSuite } from '../../setup/told-notes.ts';
+import { promised, untold } from '../../setup/vocabulary.ts';
+
+const ROOT = path.resolve(import.meta.dirname, '../../..');
+
+function directoryOf(notes: Iterable<string>): string {
+  const directory = mkdtempSync(path.join(tmpdir(), 'gatehouse-told-test-'));
+  appendFileSync(path.join(directory, '1'), [...notes].join('\n'));
+  return directory;
+}
+
+/** As if a story had told it. */
+const asTold = (wanted: Iterable<string>) =>
+  [...wanted].map(each => each.replace(/^attribute /, 'attribute Build '));
+
+test('a whole run fails for what is promised and told by no story, and names it', () => {
+  const notes = asTold(promised());
+  expect(compareNotes(directoryOf(notes), { isWhole: true, all: true })).toEqual({
+    lines: [],
+    failed: false,
+  });
+  const less = notes.filter(note => !['kind JobExecution', 'attribute Build gatehouse.job'].includes(note));
+  const directory = directoryOf(less);
+  const { lines, failed } = compareNotes(directory, { isWhole: true, all: true });
+  expect(failed).toBe(true);
+  expect(lines.slice(1)).toEqual(['  attribute gatehouse.job', '  kind JobExecution']);
+  expect(existsSync(directory)).toBe(false);
+  // Without any notes, too: stories that forget to take them do not pass.
+  expect(compareNotes(directoryOf([]), { isWhole: true, all: true })).toMatchObject({ failed: true });
+});
+
+test('a part of the suite proves nothing, and neither does a run in which something failed or was skipped', () => {
+  expect(compareNotes(directoryOf([]), { isWhole: false, all: true })).toEqual({ lines: [], failed: false });
+  expect(compareNotes(directoryOf([]), { isWhole: true, all: false })).toMatchObject({ failed: false });
+  expect(isWholeSuite([path.join(ROOT, 'test/unit/fake/told-notes.test.ts')])).toBe(false);
+});
+
+test('only what is promised can be excused', () => {
+  const wanted = promised();
+  expect(wanted.size).toBeGreaterThan(200);
+  expect([...NOT_TOLD_YET].filter(each => !wanted.has(each))).toEqual([]);
+  expect(untold([], wanted, new Set())).toHaveLength(wanted.size);
+});
