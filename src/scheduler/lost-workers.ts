@@ -3,6 +3,7 @@
  * elsewhere. A request to a merger goes back into the queue, unless it has cost so many mergers their life that the next would not
  * survive it either: then it ends as failed.
  */
+
 import { type Clock, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
@@ -10,10 +11,11 @@ import type { BuildRequest } from '../model/build-request.ts';
 import { mergerOutcomeCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import { MERGERS_PER_REQUEST, type MergerRequest, OUTAGES_PER_REQUEST } from '../model/merge.ts';
+import { type Abandoned, abandonedRequests, discarded, requeued } from '../store/abandoned-requests.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { StorePaths } from '../store/paths.ts';
 import { create, type Operation, type Store, StoreError } from '../store/port.ts';
-import type { Abandoned, RequestQueue, StoredRequest } from '../store/request-queue.ts';
+import type { RequestQueue, StoredRequest } from '../store/request-queue.ts';
 import { lastSign } from '../store/signs-of-life.ts';
 import { buildLogFacts, mergerRequestLogFacts } from '../tracing/log-facts.ts';
 import { buildSpanOf } from '../tracing/span-ids.ts';
@@ -33,22 +35,22 @@ export interface LostWorkersDeps extends PassDeps {
 
 /** Harmless when done by several schedulers at once: each request is settled by exactly one multi. */
 export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
-  for (const abandoned of await deps.mergeRequests.abandoned()) {
+  for (const abandoned of await abandonedRequests(deps.mergeRequests)) {
     await settle(mergeOperations(abandoned, deps), 'merge', abandoned, deps);
   }
-  for (const abandoned of await deps.buildRequests.abandoned()) {
+  for (const abandoned of await abandonedRequests(deps.buildRequests)) {
     const result = abandoned.kind === 'lost-worker' ? await lostResult(abandoned.request, deps) : [];
-    await settle([...deps.buildRequests.discard(abandoned), ...result], 'build', abandoned, deps);
+    await settle([...discarded(deps.buildRequests, abandoned), ...result], 'build', abandoned, deps);
   }
 }
 
 function mergeOperations(abandoned: Abandoned<MergerRequest>, deps: LostWorkersDeps): readonly Operation[] {
   const { mergeRequests } = deps;
-  if (abandoned.kind !== 'lost-worker' || abandoned.cancelled) return mergeRequests.discard(abandoned);
+  if (abandoned.kind !== 'lost-worker' || abandoned.cancelled) return discarded(mergeRequests, abandoned);
   const { value, attempt } = abandoned.request;
   if (attempt < (isOutage(abandoned.request, deps) ? OUTAGES_PER_REQUEST : MERGERS_PER_REQUEST))
-    return mergeRequests.requeue(abandoned.request);
-  return [...mergeRequests.discard(abandoned), ...deadlyAnswer(value, attempt, deps)];
+    return requeued(mergeRequests, abandoned.request);
+  return [...discarded(mergeRequests, abandoned), ...deadlyAnswer(value, attempt, deps)];
 }
 
 function deadlyAnswer(request: MergerRequest, mergers: number, deps: LostWorkersDeps): readonly Operation[] {

@@ -6,8 +6,10 @@
  * What is in use is read from the store, never taken from this process's pipelines: others hold pipelines too. All that is
  * removed is removed under the sweeper's fence and with the version that was seen unused.
  */
+
 import { addMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import { pause } from '../lib/pause.ts';
+import { staleCancels } from '../store/abandoned-requests.ts';
 import type { Fence } from '../store/fence.ts';
 import { type Operation, StoreError } from '../store/port.ts';
 import { sweepSeen } from '../store/seen.ts';
@@ -124,7 +126,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
       );
     }
     await pass.part('Sweep', 'stale-cancels', async () => {
-      const stale = [mergeRequests, buildRequests].map(requests => requests.staleCancels());
+      const stale = [mergeRequests, buildRequests].map(requests => staleCancels(requests));
       return removeAll((await Promise.all(stale)).flat().map(operation => [operation]));
     });
     await pass.part('Sweep', 'signs-of-life', async () =>

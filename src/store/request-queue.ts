@@ -11,13 +11,13 @@
  *     await fence.commit([...requests.submit(build), set(item, waiting)], id);
  *     await fence.commit([...(await requests.withdraw(uuid)), set(item, gone)], id);     // NoNode, BadVersion: look again
  *
- * The worker's side is request-worker.ts.
+ * The worker's side is request-worker.ts; what becomes of requests whose worker is gone, abandoned-requests.ts.
  */
 import { isNewerRecord } from '../model/codec/record.ts';
 import { settle, withRetry } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import type { BytesCodec } from './event-queue.ts';
-import { create, type Operation, remove, type Store, type StoredNode, set } from './port.ts';
+import { create, type Operation, remove, type Store, type StoredNode } from './port.ts';
 import {
   decodeRequestRecord,
   encodeRequestRecord,
@@ -63,12 +63,6 @@ export interface UnreadableRequest {
   readonly error: unknown;
 }
 
-export type Abandoned<T> =
-  /** Its worker vanished: requeue it, or give it up with a result. `cancelled`: somebody wanted it to stop anyway. */
-  | { readonly kind: 'lost-worker'; readonly request: StoredRequest<T>; readonly cancelled: boolean }
-  /** It is broken, nobody will ever take it: give it up with a result. */
-  | { readonly kind: 'unreadable'; readonly request: UnreadableRequest; readonly cancelled: boolean };
-
 const READ_AT_ONCE = 100;
 
 export class RequestQueue<T extends Requestable> {
@@ -96,8 +90,13 @@ export class RequestQueue<T extends Requestable> {
     return `${this.claimedPath}/${uuid}`;
   }
 
+  /** Parent of the marks to stop. */
+  get cancelledPath(): string {
+    return `${this.#deps.path}/cancelled`;
+  }
+
   cancelPath(uuid: string): string {
-    return `${this.#deps.path}/cancelled/${uuid}`;
+    return `${this.cancelledPath}/${uuid}`;
   }
 
   /** Makes the parents; once, before anything else. */
@@ -129,7 +128,7 @@ export class RequestQueue<T extends Requestable> {
     await withRetry(
       this.store,
       () => this.store.multi(this.submit(request)),
-      async () => (await this.#pathsOf([request.uuid])).size > 0,
+      async () => (await this.pathsOf([request.uuid])).size > 0,
     );
   }
 
@@ -154,7 +153,7 @@ export class RequestQueue<T extends Requestable> {
 
   /** Whether it is there, taken or not. */
   async has(uuid: string): Promise<boolean> {
-    return (await this.#pathsOf([uuid])).size > 0;
+    return (await this.pathsOf([uuid])).size > 0;
   }
 
   /** See {@link withdrawAll}. */
@@ -173,7 +172,7 @@ export class RequestQueue<T extends Requestable> {
     uuids: readonly string[],
     word: (uuid: string) => Uint8Array = () => new Uint8Array(0),
   ): Promise<readonly Operation[]> {
-    const paths = await this.#pathsOf(uuids);
+    const paths = await this.pathsOf(uuids);
     const wanted = [...paths.keys()];
     const nodes = await this.store.getMany([...paths.values()]);
     const marks = await this.store.getMany(wanted.map(uuid => this.cancelPath(uuid)));
@@ -195,45 +194,6 @@ export class RequestQueue<T extends Requestable> {
   /** Asks the worker that has it to stop. Needs no look at the store; `NodeExists`: it was asked before. */
   cancel(uuid: string, reason: Uint8Array = new Uint8Array(0)): Operation {
     return create(this.cancelPath(uuid), reason);
-  }
-
-  /** Puts a request back whose worker vanished. Fails with `NodeExists` when it has a claim after all. */
-  requeue(request: StoredRequest<T>): readonly Operation[] {
-    const { bytes, attempt, version } = request;
-    const record = encodeRequestRecord({ state: { kind: 'requested' }, attempt: attempt + 1, bytes });
-    return this.#unclaimed(request.uuid, set(request.path, record, version));
-  }
-
-  /** Removes an abandoned request; its result event rides in the same multi. Fails with `NodeExists` when it has a claim. */
-  discard({ request, cancelled }: Abandoned<T>): readonly Operation[] {
-    const operations = this.#unclaimed(request.uuid, remove(request.path, request.version));
-    return cancelled ? [...operations, remove(this.cancelPath(request.uuid))] : operations;
-  }
-
-  /**
-   * Requests whose workers vanished, and broken ones, in order: for the sweeper that runs after workers were lost. Those of a
-   * newer version are none of ours, waiting or taken: an upgraded scheduler settles them.
-   */
-  async abandoned(): Promise<readonly Abandoned<T>[]> {
-    // Claims after requests: one that is claimed between the two reads then shows as claimed, not as abandoned.
-    const requests = await this.everything();
-    const claimed = new Set(await this.store.children(`${this.#deps.path}/claimed`));
-    const marked = new Set(await this.store.children(`${this.#deps.path}/cancelled`));
-    return requests.flatMap((request): Abandoned<T>[] => {
-      if (claimed.has(request.uuid)) return [];
-      const cancelled = marked.has(request.uuid);
-      if (!isReadable(request))
-        return isNewerRecord(request.error) ? [] : [{ kind: 'unreadable', request, cancelled }];
-      return request.state.kind === 'taken' ? [{ kind: 'lost-worker', request, cancelled }] : [];
-    });
-  }
-
-  /** Marks to stop whose requests are gone: they came too late. Each is its own operation, any of them may fail. */
-  async staleCancels(): Promise<readonly Operation[]> {
-    const marked = (await this.store.children(`${this.#deps.path}/cancelled`)) ?? [];
-    if (marked.length === 0) return [];
-    const present = await this.#pathsOf(marked);
-    return marked.filter(uuid => !present.has(uuid)).map(uuid => remove(this.cancelPath(uuid)));
   }
 
   /** All readable requests in order of service. */
@@ -277,7 +237,8 @@ export class RequestQueue<T extends Requestable> {
     }
   }
 
-  async #pathsOf(uuids: readonly string[]): Promise<ReadonlyMap<string, string>> {
+  /** Where those are that are there. */
+  async pathsOf(uuids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const wanted = new Set(uuids);
     const names = (await this.store.children(this.queuePath)) ?? [];
     const paths = new Map<string, string>();
@@ -286,12 +247,6 @@ export class RequestQueue<T extends Requestable> {
       if (uuid !== undefined && wanted.has(uuid)) paths.set(uuid, `${this.queuePath}/${name}`);
     }
     return paths;
-  }
-
-  /** Making and removing the claim in one multi says: there is none. */
-  #unclaimed(uuid: string, operation: Operation): readonly Operation[] {
-    const path = this.claimPath(uuid);
-    return [create(path, undefined, { ephemeral: true }), operation, remove(path)];
   }
 }
 

@@ -1,4 +1,5 @@
 /** Executors and mergers as components: claimed fairly, paused, drained, lost and begun again in one process. */
+
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
@@ -9,6 +10,7 @@ import { fetchLog } from '../../../src/executor/log-client.ts';
 import { serveRequest } from '../../../src/merger/serve-request.ts';
 import { changeKey } from '../../../src/model/change.ts';
 import { parseCommitId } from '../../../src/model/project.ts';
+import { abandonedRequests, discarded } from '../../../src/store/abandoned-requests.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { itemStory } from '../../fake/queue-item.ts';
 import { buildRequest, PROJECT, projectAt, script, until } from '../executor/fixture.ts';
@@ -219,7 +221,7 @@ describe('an executor component', () => {
     await component.close();
     expect(await processesWith('4763')).toEqual([]);
     expect(await bench.results()).toEqual([]);
-    expect((await bench.builds.abandoned()).map(each => each.request.uuid)).toEqual([request.uuid]);
+    expect((await abandonedRequests(bench.builds)).map(each => each.request.uuid)).toEqual([request.uuid]);
   });
 
   it('kills its builds at once when its session is lost, says nothing of them, and begins again in the same process', async () => {
@@ -241,9 +243,9 @@ describe('an executor component', () => {
       expect(performance.now() - lostAt).toBeLessThan(5_000);
       await component.close();
       expect(await spawners()).toBe(before);
-      const [abandoned] = await bench.builds.abandoned();
+      const [abandoned] = await abandonedRequests(bench.builds);
       expect(abandoned?.request.uuid).toBe(request.uuid);
-      if (abandoned !== undefined) await bench.store.multi(bench.builds.discard(abandoned));
+      if (abandoned !== undefined) await bench.store.multi(discarded(bench.builds, abandoned));
     }
     expect(await bench.results()).toEqual([]);
     const quick = await requestBuild(await commitScript('true'));

@@ -8,6 +8,7 @@ import {
   pipelineEventCodec,
 } from '../../../src/model/codec/records.ts';
 import type { MergerRequest } from '../../../src/model/merge.ts';
+import { abandonedRequests, requeued } from '../../../src/store/abandoned-requests.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
@@ -149,9 +150,9 @@ describe('the merger on a store', () => {
       AbortSignal.timeout(5000),
     );
     await lost.close();
-    const [abandoned] = await queue.abandoned();
+    const [abandoned] = await abandonedRequests(queue);
     if (abandoned?.kind !== 'lost-worker') throw new Error('expected a lost worker');
-    await store.multi(queue.requeue(abandoned.request));
+    await store.multi(requeued(queue, abandoned.request));
     for (const other of others) await queue.submitNow(other);
     const requests = createStoreRequests({
       store,

@@ -1,4 +1,10 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import {
+  abandonedRequests,
+  discarded,
+  requeued,
+  staleCancels,
+} from '../../../src/store/abandoned-requests.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { type BytesCodec, EventQueue } from '../../../src/store/event-queue.ts';
 import { create, type Operation, remove, type Store } from '../../../src/store/port.ts';
@@ -369,7 +375,7 @@ describe('stopping requests', () => {
     const claim = await hire().next();
     await claim.complete();
     await scheduler.multi([asking.cancel('x'), asking.cancel('y')]);
-    const stale = await asking.staleCancels();
+    const stale = await staleCancels(asking);
     expect(stale.map(operation => operation.path)).toEqual(['/requests/build/default/cancelled/x']);
     await scheduler.multi(stale);
     expect(await scheduler.children('/requests/build/default/cancelled')).toEqual(['y']);
@@ -388,7 +394,7 @@ describe('lost workers', () => {
     await lose();
     await submit(job('held', 150), job('waiting'));
     await hire().next();
-    expect(await asking.abandoned()).toMatchObject([
+    expect(await abandonedRequests(asking)).toMatchObject([
       {
         kind: 'lost-worker',
         cancelled: false,
@@ -400,9 +406,9 @@ describe('lost workers', () => {
   test('are replaced: the request goes back to its place with one attempt more', async () => {
     await submit(job('x'), job('y'));
     await lose();
-    const [abandoned] = await asking.abandoned();
+    const [abandoned] = await abandonedRequests(asking);
     if (abandoned?.kind !== 'lost-worker') throw new Error('expected a lost worker');
-    await scheduler.multi(asking.requeue(abandoned.request));
+    await scheduler.multi(requeued(asking, abandoned.request));
     const claim = await hire().next();
     expect(claim.request).toMatchObject({ uuid: 'x', attempt: 2, value: job('x') });
     expect((await asking.list())[0]).toMatchObject({ attempt: 2, state: { kind: 'taken' } });
@@ -413,9 +419,9 @@ describe('lost workers', () => {
     await lose();
     const waiting = hire().next();
     await scheduler.sync();
-    const [abandoned] = await asking.abandoned();
+    const [abandoned] = await abandonedRequests(asking);
     if (abandoned?.kind !== 'lost-worker') throw new Error('expected a lost worker');
-    await scheduler.multi(asking.requeue(abandoned.request));
+    await scheduler.multi(requeued(asking, abandoned.request));
     expect((await waiting).request.attempt).toBe(2);
   });
 
@@ -423,18 +429,18 @@ describe('lost workers', () => {
     await submit(job('x'));
     await hire().next();
     const [request] = await asking.list();
-    await expect(scheduler.multi(asking.requeue(request!))).rejects.toMatchObject({ code: 'NodeExists' });
-    const discard = asking.discard({ kind: 'lost-worker', request: request!, cancelled: false });
+    await expect(scheduler.multi(requeued(asking, request!))).rejects.toMatchObject({ code: 'NodeExists' });
+    const discard = discarded(asking, { kind: 'lost-worker', request: request!, cancelled: false });
     await expect(scheduler.multi(discard)).rejects.toMatchObject({ code: 'NodeExists' });
   });
 
   test('are requeued by one of two sweepers', async () => {
     await submit(job('x'));
     await lose();
-    const [abandoned] = await asking.abandoned();
+    const [abandoned] = await abandonedRequests(asking);
     if (abandoned?.kind !== 'lost-worker') throw new Error('expected a lost worker');
-    await scheduler.multi(asking.requeue(abandoned.request));
-    await expect(scheduler.multi(asking.requeue(abandoned.request))).rejects.toMatchObject({
+    await scheduler.multi(requeued(asking, abandoned.request));
+    await expect(scheduler.multi(requeued(asking, abandoned.request))).rejects.toMatchObject({
       code: 'BadVersion',
     });
     expect((await asking.list())[0]?.attempt).toBe(2);
@@ -444,9 +450,9 @@ describe('lost workers', () => {
     await submit(job('x'));
     await lose();
     await scheduler.multi([asking.cancel('x')]);
-    const [abandoned] = await asking.abandoned();
+    const [abandoned] = await abandonedRequests(asking);
     expect(abandoned?.cancelled).toBe(true);
-    await scheduler.multi([...asking.discard(abandoned!), create('/result')]);
+    await scheduler.multi([...discarded(asking, abandoned!), create('/result')]);
     expect(await uuids()).toEqual([]);
     expect(await scheduler.children('/requests/build/default/cancelled')).toEqual([]);
     expect(await scheduler.get('/result')).toBeDefined();
@@ -454,12 +460,12 @@ describe('lost workers', () => {
 
   test('are not alone: an unreadable request shows too and can be given up by its uuid', async () => {
     await submit(job('future', 100, 'from the future'));
-    const [abandoned] = await asking.abandoned();
+    const [abandoned] = await abandonedRequests(asking);
     expect(abandoned).toMatchObject({
       kind: 'unreadable',
       request: { uuid: 'future', error: { message: 'unknown version' } },
     });
-    await scheduler.multi(asking.discard(abandoned!));
-    expect(await asking.abandoned()).toEqual([]);
+    await scheduler.multi(discarded(asking, abandoned!));
+    expect(await abandonedRequests(asking)).toEqual([]);
   });
 });

@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isBrokenRecord, isNewerRecord, recordCodec } from '../../../src/model/codec/record.ts';
+import { abandonedRequests, discarded } from '../../../src/store/abandoned-requests.ts';
 import { decodeDeadLetter } from '../../../src/store/dead-letter.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { create, type Store } from '../../../src/store/port.ts';
@@ -65,7 +66,7 @@ describe.each([
     const path = await plant('newer', data);
     expect((await queue.everything()).map(each => [each.uuid, isIntact(each)])).toEqual([['newer', true]]);
     expect(await queue.list()).toEqual([]);
-    expect(await queue.abandoned()).toEqual([]);
+    expect(await abandonedRequests(queue)).toEqual([]);
     expect((await store.get(path))?.data).toEqual(new Uint8Array(data));
   });
 });
@@ -89,10 +90,10 @@ test.each([
   ],
 ])('a request that holds %s is for the sweeper', async (_, data) => {
   await plant('broken', data);
-  const [abandoned] = await queue.abandoned();
+  const [abandoned] = await abandonedRequests(queue);
   expect(abandoned).toMatchObject({ kind: 'unreadable', request: { uuid: 'broken' } });
   expect((await queue.everything()).map(isIntact)).toEqual([false]);
-  await store.multi(abandoned === undefined ? [] : queue.discard(abandoned));
+  await store.multi(abandoned === undefined ? [] : discarded(queue, abandoned));
   expect(await queue.everything()).toEqual([]);
 });
 

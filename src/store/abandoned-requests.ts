@@ -1,0 +1,73 @@
+/**
+ * Requests whose workers vanished, and broken ones: found and settled by the sweeper, after workers were lost.
+ *
+ *     for (const each of await abandonedRequests(queue)) await fence.commit([...discarded(queue, each), ...result], id);
+ */
+import { isNewerRecord } from '../model/codec/record.ts';
+import { create, type Operation, remove, set } from './port.ts';
+import {
+  isReadable,
+  type Requestable,
+  type RequestQueue,
+  type StoredRequest,
+  type UnreadableRequest,
+} from './request-queue.ts';
+import { encodeRequestRecord } from './request-record.ts';
+
+export type Abandoned<T> =
+  /** Its worker vanished: requeue it, or give it up with a result. `cancelled`: somebody wanted it to stop anyway. */
+  | { readonly kind: 'lost-worker'; readonly request: StoredRequest<T>; readonly cancelled: boolean }
+  /** It is broken, nobody will ever take it: give it up with a result. */
+  | { readonly kind: 'unreadable'; readonly request: UnreadableRequest; readonly cancelled: boolean };
+
+/**
+ * In order of service. Those of a newer version are none of ours, waiting or taken: an upgraded scheduler settles them.
+ */
+export async function abandonedRequests<T extends Requestable>(
+  queue: Pick<RequestQueue<T>, 'store' | 'everything' | 'claimedPath' | 'cancelledPath'>,
+): Promise<readonly Abandoned<T>[]> {
+  // Claims after requests: one that is claimed between the two reads then shows as claimed, not as abandoned.
+  const requests = await queue.everything();
+  const claimed = new Set(await queue.store.children(queue.claimedPath));
+  const marked = new Set(await queue.store.children(queue.cancelledPath));
+  return requests.flatMap((request): Abandoned<T>[] => {
+    if (claimed.has(request.uuid)) return [];
+    const cancelled = marked.has(request.uuid);
+    if (!isReadable(request))
+      return isNewerRecord(request.error) ? [] : [{ kind: 'unreadable', request, cancelled }];
+    return request.state.kind === 'taken' ? [{ kind: 'lost-worker', request, cancelled }] : [];
+  });
+}
+
+/** Puts a request back whose worker vanished. Fails with `NodeExists` when it has a claim after all. */
+export function requeued<T extends Requestable>(
+  queue: Pick<RequestQueue<T>, 'claimPath'>,
+  { bytes, attempt, version, uuid, path }: StoredRequest<T>,
+): readonly Operation[] {
+  const record = encodeRequestRecord({ state: { kind: 'requested' }, attempt: attempt + 1, bytes });
+  return unclaimed(queue.claimPath(uuid), set(path, record, version));
+}
+
+/** Removes an abandoned request; its result event rides in the same multi. Fails with `NodeExists` when it has a claim. */
+export function discarded<T extends Requestable>(
+  queue: Pick<RequestQueue<T>, 'claimPath' | 'cancelPath'>,
+  { request, cancelled }: Abandoned<T>,
+): readonly Operation[] {
+  const operations = unclaimed(queue.claimPath(request.uuid), remove(request.path, request.version));
+  return cancelled ? [...operations, remove(queue.cancelPath(request.uuid))] : operations;
+}
+
+/** Marks to stop whose requests are gone: they came too late. Each is its own operation, any of them may fail. */
+export async function staleCancels<T extends Requestable>(
+  queue: Pick<RequestQueue<T>, 'store' | 'cancelledPath' | 'cancelPath' | 'pathsOf'>,
+): Promise<readonly Operation[]> {
+  const marked = (await queue.store.children(queue.cancelledPath)) ?? [];
+  if (marked.length === 0) return [];
+  const present = await queue.pathsOf(marked);
+  return marked.filter(uuid => !present.has(uuid)).map(uuid => remove(queue.cancelPath(uuid)));
+}
+
+/** Making and removing the claim in one multi says: there is none. */
+function unclaimed(claim: string, operation: Operation): readonly Operation[] {
+  return [create(claim, undefined, { ephemeral: true }), operation, remove(claim)];
+}
