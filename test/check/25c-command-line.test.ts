@@ -15,6 +15,7 @@ import { CONNECTION, TENANT, TOKEN } from '../scenario/site.ts';
 import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
 import { recordingIo } from '../unit/cmd/fixture.ts';
+import { kindsBelow } from './spans-by.ts';
 
 const MAIN = path.resolve(import.meta.dirname, '../../src/cmd/main.ts');
 const FORGED = { traceId: '0af7651916cd43dd8448eb211c80319c', spanId: 'b7ad6b7169203331' };
@@ -86,7 +87,7 @@ story(
 
     const parts = world.sink.spans.filter(span => span.parentSpanId === event.spanId);
     const part = (kind: string) => parts.find(span => kindOf(span) === kind);
-    expect(parts.map(kindOf)).toEqual(['EventReceive', 'EventQueued', 'EventProcess']);
+    expect(kindsBelow(event, world.sink.spans)).toEqual(['EventReceive', 'EventQueued', 'EventProcess']);
     expect(part('EventReceive')?.start).toBe(event.start);
     expect(part('EventProcess')?.end).toBe(event.end);
     expectWithin(command, { start: begun, end: returned });
