@@ -3,6 +3,7 @@ import type { Connection, ConnectionDeps, GitRemote } from '../../src/driver/con
 import { gitEnvironment } from '../../src/git/environment.ts';
 import { createGit } from '../../src/git/git.ts';
 import { DEFAULT_PROTOCOLS, type SshAccess } from '../../src/git/remote.ts';
+import { startAside } from '../../src/git/starter/start-aside.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { createListener, type Wait } from './listener.ts';
 import type { GitOptions } from './options.ts';
@@ -31,7 +32,7 @@ export function createConnection(
     url: projectUrl(options.baseurl, projectIdOf(project).name),
     environment,
   });
-  const git = createGit({ identity: NOBODY });
+  const git = createGit({ identity: NOBODY, start: startAside });
   const openGit = (project: ProjectKey) =>
     openProjectGit(project, { repositories: deps.repositories, git, remoteOf: remote });
   const { clock, log } = deps;

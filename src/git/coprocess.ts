@@ -8,10 +8,10 @@
  * read, all open questions fail with {@link CoprocessDied}: the stream is out of step and the process is replaced. Whether
  * to ask again is the caller's decision.
  */
-import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { assertNever } from '../lib/assert-never.ts';
 import { type ByteFeed, type ByteReader, createByteFeed } from './byte-reader.ts';
 import type { BudgetMember, CoprocessBudget } from './coprocess-budget.ts';
-import { killGroup } from './git.ts';
+import type { GitEnd, GitProcess } from './git-process.ts';
 
 export class CoprocessDied extends Error {
   override readonly name = 'CoprocessDied';
@@ -38,17 +38,14 @@ export interface CoprocessOptions {
 
 /** One life of the process. */
 interface Life {
-  readonly child: ChildProcessWithoutNullStreams;
+  readonly child: GitProcess;
   readonly feed: ByteFeed;
   readonly ended: Promise<void>;
   last: Promise<unknown>;
   open: number;
 }
 
-export function createCoprocess(
-  start: () => ChildProcessWithoutNullStreams,
-  options: CoprocessOptions = {},
-): Coprocess {
+export function createCoprocess(start: () => GitProcess, options: CoprocessOptions = {}): Coprocess {
   const timeoutMs = options.timeoutMs ?? 120_000;
   const idleMs = options.idleMs ?? 60_000;
   let life: Life | undefined;
@@ -64,16 +61,11 @@ export function createCoprocess(
       stderr = (stderr + text).slice(-2000);
     });
     child.stdin.on('error', () => undefined);
-    const ended = new Promise<void>(resolve => {
-      const end = (how: string) => {
-        feed.fail(
-          new CoprocessDied(`git process ended (${how})${stderr === '' ? '' : `: ${stderr.trim()}`}`),
-        );
-        if (life?.child === child) gone();
-        resolve();
-      };
-      child.on('error', error => end(error.message));
-      child.on('close', (code, signal) => end(signal ?? `exit code ${code}`));
+    const ended = child.ended.then(end => {
+      feed.fail(
+        new CoprocessDied(`git process ended (${howOf(end)})${stderr === '' ? '' : `: ${stderr.trim()}`}`),
+      );
+      if (life?.child === child) gone();
     });
     return { child, feed, ended, last: Promise.resolve(), open: 0 };
   }
@@ -82,9 +74,7 @@ export function createCoprocess(
   function abandon(current: Life, why: string): void {
     if (life === current) gone();
     current.feed.fail(new CoprocessDied(why));
-    // Once it has been reaped its number may belong to somebody else.
-    if (current.child.exitCode === null && current.child.signalCode === null)
-      killGroup(current.child, 'SIGKILL');
+    current.child.kill('SIGKILL');
   }
 
   async function answer<T>(
@@ -159,4 +149,18 @@ export function createCoprocess(
       await current.ended;
     },
   };
+}
+
+function howOf(end: GitEnd): string {
+  switch (end.kind) {
+    case 'exited':
+      return `exit code ${end.code}`;
+    case 'killed':
+      return end.signal;
+    case 'not-started':
+    case 'lost':
+      return end.reason;
+    default:
+      return assertNever(end, 'end of a process');
+  }
 }

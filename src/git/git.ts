@@ -10,8 +10,8 @@
  *
  * Names that come from outside stand behind `--end-of-options` or have passed `ref-name.ts`; the callers in this room see to it.
  */
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { type EnvironmentOptions, gitEnvironment, type Identity } from './environment.ts';
+import { type GitProcess, type StartProcess, startHere } from './git-process.ts';
 import { DEFAULT_GIT_MEMORY, memoryLimited } from './memory-limit.ts';
 import { DEFAULT_PROTOCOLS, type Remote } from './remote.ts';
 
@@ -31,6 +31,8 @@ export interface GitOptions {
   readonly lowSpeedSeconds?: number;
   /** Source of the few variables git may inherit; default the environment of this process. */
   readonly inherited?: Readonly<Record<string, string | undefined>>;
+  /** Default: as children of this process. */
+  readonly start?: StartProcess;
 }
 
 export interface RunOptions {
@@ -64,7 +66,7 @@ export interface Git {
   start(
     args: readonly string[],
     options: { readonly gitDir: string; readonly wrapper?: readonly string[] },
-  ): ChildProcessWithoutNullStreams;
+  ): GitProcess;
   /** Processes started so far. */
   spawns(): number;
 }
@@ -88,6 +90,7 @@ export function createGit(options: GitOptions): Git {
   };
   const { memoryBytes = DEFAULT_GIT_MEMORY } = options;
   const bounds = memoryLimited(memoryBytes, environment.inherited.PATH ?? '');
+  const startProcess = options.start ?? startHere;
   let spawns = 0;
 
   function launch(
@@ -98,12 +101,11 @@ export function createGit(options: GitOptions): Git {
   ) {
     const [file = program, ...args] = [...bounds, ...command];
     spawns += 1;
-    return spawn(file, args, {
+    return startProcess({
+      file,
+      args,
       cwd: cwd ?? gitDir ?? '/',
       env: gitEnvironment(environment, gitDir, remote),
-      stdio: 'pipe',
-      // A process group of its own: the deadline takes git's children (ssh, remote helpers, index-pack) along.
-      detached: true,
     });
   }
 
@@ -115,26 +117,19 @@ export function createGit(options: GitOptions): Git {
     run(args, run = {}) {
       if (run.signal?.aborted) return Promise.resolve({ kind: 'aborted' });
       const child = launch([program, ...args], run.gitDir, run.cwd, run.remote);
-      return collect(child, { ...run, timeoutMs: run.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS });
+      return collect(program, child, {
+        ...run,
+        timeoutMs: run.timeoutMs ?? options.timeoutMs ?? DEFAULT_TIMEOUT_MS,
+      });
     },
   };
 }
 
-/** Kills a process and all it started. Harmless when they have ended. */
-export function killGroup(child: { readonly pid?: number | undefined }, signal: NodeJS.Signals): void {
-  if (child.pid === undefined) return;
-  try {
-    process.kill(-child.pid, signal);
-  } catch (error) {
-    // The group is gone already: that is what we wanted.
-    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
-  }
-}
-
 type Cut = Exclude<GitResult, { kind: 'ok' | 'failed' }>;
 
-function collect(
-  child: ChildProcessWithoutNullStreams,
+async function collect(
+  program: string,
+  child: GitProcess,
   run: RunOptions & { readonly timeoutMs: number },
 ): Promise<GitResult> {
   const limit = run.maxOutput ?? DEFAULT_MAX_OUTPUT;
@@ -147,8 +142,8 @@ function collect(
   function stop(reason: Cut): void {
     if (cut !== undefined) return;
     cut = reason;
-    killGroup(child, 'SIGTERM');
-    killTimer = setTimeout(() => killGroup(child, 'SIGKILL'), GRACE_MS);
+    child.kill('SIGTERM');
+    killTimer = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
   }
 
   const deadline = setTimeout(() => stop({ kind: 'timeout', seconds: run.timeoutMs / 1000 }), run.timeoutMs);
@@ -166,26 +161,16 @@ function collect(
   child.stdin.on('error', () => undefined);
   child.stdin.end(run.input ?? '');
 
-  return new Promise((resolve, reject) => {
-    function finish(): void {
-      clearTimeout(deadline);
-      clearTimeout(killTimer);
-      run.signal?.removeEventListener('abort', abort);
-    }
-    child.on('error', error => {
-      finish();
-      reject(new Error(`cannot start ${child.spawnfile}: ${error.message}`, { cause: error }));
-    });
-    child.on('close', code => {
-      finish();
-      if (cut !== undefined) resolve(cut);
-      else if (
-        code === NOT_EXECUTED &&
-        stderr.startsWith(`${child.spawnfile.split('/').at(-1)}: failed to execute`)
-      )
-        reject(new Error(`cannot start ${stderr.trim().replace(/^\S+ failed to execute /, '')}`));
-      else if (code === 0) resolve({ kind: 'ok', stdout: Buffer.concat(stdout), stderr });
-      else resolve({ kind: 'failed', exitCode: code ?? -1, stdout: Buffer.concat(stdout), stderr });
-    });
-  });
+  const end = await child.ended;
+  clearTimeout(deadline);
+  clearTimeout(killTimer);
+  run.signal?.removeEventListener('abort', abort);
+  if (end.kind === 'not-started') throw new Error(`cannot start ${program}: ${end.reason}`);
+  if (cut !== undefined) return cut;
+  if (end.kind === 'lost') throw new Error(`${program} was lost: ${end.reason}`);
+  const exitCode = end.kind === 'exited' ? end.code : -1;
+  if (exitCode === NOT_EXECUTED && stderr.startsWith('prlimit: failed to execute'))
+    throw new Error(`cannot start ${stderr.trim().replace(/^\S+ failed to execute /, '')}`);
+  const said = { stdout: Buffer.concat(stdout), stderr };
+  return exitCode === 0 ? { kind: 'ok', ...said } : { kind: 'failed', exitCode, ...said };
 }

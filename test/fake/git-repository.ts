@@ -7,10 +7,11 @@
  *
  * Commits are written with fast-import: no work tree, any number of files, any bytes as names.
  */
-import { execFile } from 'node:child_process';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { buffer, text } from 'node:stream/consumers';
+import { startAside } from '../../src/git/starter/start-aside.ts';
 
 /** 2026-01-01T00:00:00Z; each commit of a repository is one minute later than the one before. */
 const FIRST_DATE = 1_767_225_600;
@@ -128,39 +129,31 @@ function quotedPath(path: Buffer): string {
 }
 
 /** Plain git, deaf to the configuration of whoever runs the tests. @throws Error with stderr when it fails. */
-export function runGit(
+export async function runGit(
   cwd: string,
   args: readonly string[],
   input: string | Uint8Array = '',
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Buffer> {
-  return new Promise((resolve, reject) => {
-    const child = execFile(
-      'git',
-      args,
-      {
-        cwd,
-        encoding: 'buffer',
-        maxBuffer: 256 * 1024 * 1024,
-        env: {
-          PATH: process.env.PATH,
-          HOME: '/dev/null',
-          LC_ALL: 'C',
-          GIT_CONFIG_NOSYSTEM: '1',
-          GIT_CONFIG_GLOBAL: '/dev/null',
-          GIT_AUTHOR_NAME: 'Test Author',
-          GIT_AUTHOR_EMAIL: 'author@example.org',
-          GIT_COMMITTER_NAME: 'Test Author',
-          GIT_COMMITTER_EMAIL: 'author@example.org',
-          ...environment,
-        },
-      },
-      (error, stdout, stderr) => {
-        if (error === null) resolve(stdout);
-        else reject(new Error(`git ${args.join(' ')}: ${stderr.toString()}`, { cause: error }));
-      },
-    );
-    child.stdin?.on('error', () => undefined);
-    child.stdin?.end(input);
+  const child = startAside({
+    file: 'git',
+    args,
+    cwd,
+    env: {
+      PATH: process.env.PATH ?? '',
+      HOME: '/dev/null',
+      LC_ALL: 'C',
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: '/dev/null',
+      GIT_AUTHOR_NAME: 'Test Author',
+      GIT_AUTHOR_EMAIL: 'author@example.org',
+      GIT_COMMITTER_NAME: 'Test Author',
+      GIT_COMMITTER_EMAIL: 'author@example.org',
+      ...environment,
+    },
   });
+  child.stdin.end(input);
+  const [stdout, stderr, end] = await Promise.all([buffer(child.stdout), text(child.stderr), child.ended]);
+  if (end.kind === 'exited' && end.code === 0) return stdout;
+  throw new Error(`git ${args.join(' ')}: ${stderr} (${JSON.stringify(end)})`);
 }

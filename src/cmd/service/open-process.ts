@@ -5,6 +5,7 @@
 import { hostname } from 'node:os';
 import { createGit } from '../../git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
+import { startAside } from '../../git/starter/start-aside.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { randomIds } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -85,6 +86,7 @@ async function openRepositories({ settings, log, components }: ProcessOptions): 
   const git = createGit({
     identity: { name: merger.gitUserName, email: merger.gitUserEmail },
     ...gitBounds(merger),
+    start: startAside,
   });
   return openRepositoryCache({ root: merger.gitDir, git, warn: (facts, text) => log.warn(facts, text) });
 }

@@ -8,6 +8,7 @@ import type { RelayCounts } from '../../executor/relay/relay-quota.ts';
 import { createStoreBuilds } from '../../executor/store-builds.ts';
 import { createGit } from '../../git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../git/repository-cache.ts';
+import { startAside } from '../../git/starter/start-aside.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
@@ -162,7 +163,7 @@ async function openRepositories(
   if (executor.gitDir === merger.gitDir) return repositories;
   // The merger's identity: commits made here must come out with the ids they have there.
   const identity = { name: merger.gitUserName, email: merger.gitUserEmail };
-  const git = createGit({ identity, ...gitBounds(merger) });
+  const git = createGit({ identity, ...gitBounds(merger), start: startAside });
   return opening.use(
     await openRepositoryCache({ root: executor.gitDir, git, warn: (facts, text) => log.warn(facts, text) }),
   );

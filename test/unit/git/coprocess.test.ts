@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process';
 import { describe, expect, it, vi } from 'vitest';
 import { type Coprocess, CoprocessDied, createCoprocess } from '../../../src/git/coprocess.ts';
 import { createGit } from '../../../src/git/git.ts';
+import { startHere } from '../../../src/git/git-process.ts';
 import { parseObjectId } from '../../../src/git/object-id.ts';
 import { probeMergeTree } from '../../../src/git/probe-merge-tree.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { createGitRepository } from '../../fake/git-repository.ts';
 import { IDENTITY, openRepository } from './open-repository.ts';
 
@@ -22,7 +23,10 @@ process.stdin.on('data', text => {
 process.stdin.on('end', () => process.exit(0));
 `;
 
-function echo(options: Parameters<typeof createCoprocess>[1] = {}): {
+function echo(
+  options: Parameters<typeof createCoprocess>[1] = {},
+  start = startHere,
+): {
   process: Coprocess;
   starts: () => number;
   ask: (line: string) => Promise<string>;
@@ -30,23 +34,26 @@ function echo(options: Parameters<typeof createCoprocess>[1] = {}): {
   let starts = 0;
   const coprocess = createCoprocess(() => {
     starts += 1;
-    return spawn(process.execPath, ['-e', ECHO], { detached: true });
+    return start({ file: process.execPath, args: ['-e', ECHO], cwd: '/', env: {} });
   }, options);
   const ask = (line: string) =>
     coprocess.exchange(`${line}\n`, async reader => (await reader.until(10)).toString());
   return { process: coprocess, starts: () => starts, ask };
 }
 
-describe('a coprocess', () => {
+describe.each([
+  ['as a child', startHere],
+  ['of the process that starts git', startAside],
+])('a coprocess, %s,', (_, start) => {
   it('answers questions asked at the same time, in order', async () => {
-    const { process, starts, ask } = echo();
+    const { process, starts, ask } = echo({}, start);
     expect(await Promise.all(['a', 'b', 'c'].map(ask))).toEqual(['a', 'b', 'c']);
     expect(starts()).toBe(1);
     await process.close();
   });
 
   it('fails all open questions when it dies, says why, and is replaced', async () => {
-    const { process, starts, ask } = echo();
+    const { process, starts, ask } = echo({}, start);
     const results = await Promise.allSettled(['a', 'die', 'b'].map(ask));
     expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect(results[1]).toMatchObject({ reason: expect.any(CoprocessDied) });
@@ -59,14 +66,14 @@ describe('a coprocess', () => {
   });
 
   it('is killed and replaced when it does not answer', async () => {
-    const { process, ask } = echo({ timeoutMs: 300 });
+    const { process, ask } = echo({ timeoutMs: 300 }, start);
     await expect(ask('hang')).rejects.toThrow('did not answer within 300 ms');
     await expect(ask('on')).resolves.toBe('on');
     await process.close();
   });
 
   it('is replaced when an answer cannot be read, because the stream is out of step', async () => {
-    const { process, starts, ask } = echo();
+    const { process, starts, ask } = echo({}, start);
     const bad = process.exchange('x\n', () => Promise.reject(new Error('not what I expected')));
     await expect(bad).rejects.toThrow(CoprocessDied);
     expect(await ask('fine')).toBe('fine');
@@ -75,7 +82,7 @@ describe('a coprocess', () => {
   });
 
   it('ends after a time without questions and begins again with the next', async () => {
-    const { process, starts, ask } = echo({ idleMs: 20 });
+    const { process, starts, ask } = echo({ idleMs: 20 }, start);
     await ask('a');
     await vi.waitUntil(() => process.pid() === undefined, { timeout: 5_000 });
     expect(await ask('b')).toBe('b');
@@ -84,7 +91,7 @@ describe('a coprocess', () => {
   });
 
   it('answers what is open before it closes, and nothing after', async () => {
-    const { process, ask } = echo();
+    const { process, ask } = echo({}, start);
     const open = ask('a');
     await process.close();
     expect(await open).toBe('a');
@@ -177,7 +184,8 @@ describe('the probe for merges', () => {
   it('falls back to a process per merge when no coprocess answers', async () => {
     const git = createGit({ identity: IDENTITY });
     // As on a machine whose git buffers and that has no stdbuf: the process is there and stays silent.
-    const silent = { ...git, start: () => spawn('sleep', ['60'], { detached: true }) };
+    const sleeper = startHere({ file: '/bin/sleep', args: ['60'], cwd: '/', env: {} });
+    const silent = { ...git, start: () => sleeper };
     expect(await probeMergeTree(silent, 100)).toBe('process-per-merge');
   });
 

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { meaningOfRefusal } from '../../../src/git/failure-table.ts';
 import { createGit, type Git } from '../../../src/git/git.ts';
+import { type StartProcess, startHere } from '../../../src/git/git-process.ts';
 import { remoteUrlProblem } from '../../../src/git/remote.ts';
 import { oneLine, remoteFailure } from '../../../src/git/remote-failure.ts';
+import { startAside } from '../../../src/git/starter/start-aside.ts';
 import { IDENTITY } from './open-repository.ts';
 
 let folder: string;
@@ -15,10 +17,10 @@ beforeEach(async () => {
 afterEach(() => rm(folder, { recursive: true, force: true }));
 
 /** A stand-in for git that is a shell script. */
-async function script(text: string): Promise<Git> {
+async function script(text: string, start: StartProcess): Promise<Git> {
   const program = join(folder, 'git');
   await writeFile(program, `#!/bin/sh\n${text}\n`, { mode: 0o755 });
-  return createGit({ identity: IDENTITY, program, timeoutMs: 400 });
+  return createGit({ identity: IDENTITY, program, start, timeoutMs: 400 });
 }
 
 async function isGone(pid: number): Promise<void> {
@@ -35,9 +37,12 @@ async function isGone(pid: number): Promise<void> {
   );
 }
 
-describe('running git', () => {
+describe.each([
+  ['as a child', startHere],
+  ['from a process of its own', startAside],
+])('running git %s', (_, start) => {
   it('returns output, or exit code and stderr', async () => {
-    const git = createGit({ identity: IDENTITY });
+    const git = createGit({ identity: IDENTITY, start });
     const good = await git.run(['version']);
     expect(good.kind === 'ok' && good.stdout.toString()).toMatch(/^git version 2\./);
     const bad = await git.run(['no-such-command']);
@@ -50,19 +55,19 @@ describe('running git', () => {
   });
 
   it('kills the whole process group at the deadline', async () => {
-    const git = await script(`sleep 100 & echo $! > ${folder}/child; wait`);
+    const git = await script(`sleep 100 & echo $! > ${folder}/child; wait`, start);
     expect(await git.run([])).toEqual({ kind: 'timeout', seconds: 0.4 });
     await isGone(Number(await readFile(join(folder, 'child'), 'utf8')));
   });
 
   it('kills a process that ignores SIGTERM', async () => {
-    const git = await script(`trap '' TERM; echo $$ > ${folder}/pid; while :; do sleep 0.1; done`);
+    const git = await script(`trap '' TERM; echo $$ > ${folder}/pid; while :; do sleep 0.1; done`, start);
     expect((await git.run([])).kind).toBe('timeout');
     await isGone(Number(await readFile(join(folder, 'pid'), 'utf8')));
   });
 
   it('stops output without end', async () => {
-    const git = await script('exec yes');
+    const git = await script('exec yes', start);
     expect(await git.run([], { maxOutput: 10_000, timeoutMs: 20_000 })).toEqual({
       kind: 'too-much-output',
       limit: 10_000,
@@ -70,7 +75,7 @@ describe('running git', () => {
   });
 
   it('gives up when its caller does', async () => {
-    const git = await script('exec sleep 100');
+    const git = await script('exec sleep 100', start);
     const controller = new AbortController();
     const running = git.run([], { signal: controller.signal, timeoutMs: 20_000 });
     controller.abort();
@@ -79,7 +84,7 @@ describe('running git', () => {
   });
 
   it('survives a git that does not read its input', async () => {
-    const git = await script('exit 5');
+    const git = await script('exit 5', start);
     expect(await git.run([], { input: 'x'.repeat(1_000_000) })).toMatchObject({
       kind: 'failed',
       exitCode: 5,
@@ -91,7 +96,7 @@ describe('running git', () => {
     vi.stubEnv('GIT_CONFIG_PARAMETERS', "'core.sshCommand=touch /tmp/x'");
     vi.stubEnv('GIT_DIR', '/somewhere');
     vi.stubEnv('LD_PRELOAD', '');
-    const git = await script('exec env');
+    const git = await script('exec env', start);
     const result = await git.run([]);
     vi.unstubAllEnvs();
     const names =
@@ -107,7 +112,7 @@ describe('running git', () => {
   });
 
   it('hands credentials over in the environment, never in arguments', async () => {
-    const git = await script(`env; echo "ARGS $*"; tr '\\0' ' ' < /proc/$$/cmdline`);
+    const git = await script(`env; echo "ARGS $*"; tr '\\0' ' ' < /proc/$$/cmdline`, start);
     const remote = {
       url: 'https://host/x',
       headers: ['Authorization: Basic c2VjcmV0'],

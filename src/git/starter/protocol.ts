@@ -1,0 +1,28 @@
+/**
+ * What the service and the process that starts git for it tell each other, over the channel of `fork`. What git reads and prints does
+ * not pass through that process: for each stream the service connects to its socket, says which process and stream it is for
+ * ({@link HEADER}), and git is given the other end of the connection.
+ *
+ *     service ◄── ready ─────────────────── helper   once its socket is there
+ *             ── start {id} ──────────────►        ── fork, exec ──► git
+ *             ── connects, `i7\n`, `o7\n` ─►        gives git the connections as stdin and stdout, closes its own copies
+ *             ◄── started {id, pid} ───────         from now on stdin may be written
+ *             ── kill {id, signal} ────────►
+ *             ◄── ended {id, stderr, end} ─
+ */
+import type { GitEnd, ProcessRequest } from '../git-process.ts';
+
+export type ToHelper =
+  | { readonly type: 'start'; readonly id: number; readonly request: ProcessRequest }
+  | { readonly type: 'kill'; readonly id: number; readonly signal: NodeJS.Signals };
+
+export type FromHelper =
+  | { readonly type: 'ready' }
+  | { readonly type: 'started'; readonly id: number; readonly pid: number }
+  /** `stderr`: the first {@link MAX_STDERR} characters. */
+  | { readonly type: 'ended'; readonly id: number; readonly end: GitEnd; readonly stderr: string };
+
+export const MAX_STDERR = 64 * 1024;
+
+/** The first line of a connection: stdin (`i`) or stdout (`o`) of the process with this id. */
+export const HEADER = /^([io])(\d+)\n$/;

@@ -1,0 +1,188 @@
+/**
+ * Starts git from a small process of its own, one per process of the service: the service holds hundreds of megabytes, and each fork
+ * would stop everything it does while their page tables are copied.
+ *
+ *     const git = createGit({ identity, start: startAside });
+ *
+ * That process begins with the first git and ends with this one. If it dies, what runs is lost and the next git begins another.
+ */
+import { type ChildProcess, fork } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import path from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { fileURLToPath } from 'node:url';
+import { assertNever } from '../../lib/assert-never.ts';
+import type { GitEnd, GitProcess, ProcessRequest, StartProcess } from '../git-process.ts';
+import type { FromHelper, ToHelper } from './protocol.ts';
+
+interface Pending {
+  pid: number | undefined;
+  /** It runs: from now on its stdin may be written. */
+  onStarted(): void;
+  /** The helper has seen its end, or is gone. */
+  onEnd(end: GitEnd, stderr: string): void;
+}
+
+interface Helper {
+  readonly child: ChildProcess;
+  readonly socketPath: string;
+  readonly pending: Map<number, Pending>;
+  readonly ready: Promise<void>;
+}
+
+export interface Starter {
+  readonly start: StartProcess;
+  /** Of the helper, while there is one. */
+  pid(): number | undefined;
+}
+
+export const startAside: StartProcess = request => shared.start(request);
+const shared = createStarter();
+
+export function createStarter(): Starter {
+  let helper: Helper | undefined;
+  let nextId = 0;
+  return {
+    start(request) {
+      helper ??= forkHelper(lost => {
+        if (helper === lost) helper = undefined;
+      });
+      return startIn(helper, nextId++, request);
+    },
+    pid: () => helper?.child.pid,
+  };
+}
+
+function startIn(helper: Helper, id: number, request: ProcessRequest): GitProcess {
+  const stdin = new PassThrough();
+  const stdout = new Socket();
+  const stderr = new Readable({ read() {} });
+  const input = new Socket();
+  const told = Promise.withResolvers<GitEnd>();
+  const mine: Pending = {
+    pid: undefined,
+    onStarted: () => void stdin.pipe(input),
+    onEnd(end, text) {
+      helper.pending.delete(id);
+      restIfIdle(helper);
+      if (text !== '') stderr.push(text);
+      stderr.push(null);
+      if (end.kind === 'lost' || end.kind === 'not-started') stdout.destroy();
+      // What no one reads is as good as read.
+      for (const stream of [stdout, stderr]) if (stream.readableFlowing === null) stream.resume();
+      told.resolve(end);
+    },
+  };
+  helper.pending.set(id, mine);
+  helper.child.channel?.ref();
+  // Git may end before it has read its input; its exit code tells why.
+  const broken = (error: Error) => {
+    if (mine.pid === undefined && helper.pending.has(id))
+      mine.onEnd({ kind: 'not-started', reason: error.message }, '');
+  };
+  input.on('error', broken);
+  stdout.on('error', broken);
+  void helper.ready.then(() => {
+    if (!helper.pending.has(id)) return;
+    tell(helper, { type: 'start', id, request });
+    stdout.connect(helper.socketPath).write(`o${id}\n`);
+    input.connect(helper.socketPath).write(`i${id}\n`);
+  });
+  const read = [once(stdout, 'close'), once(stderr, 'end')];
+  return {
+    stdin,
+    stdout,
+    stderr,
+    get pid() {
+      return mine.pid;
+    },
+    ended: told.promise.then(async end => {
+      await Promise.all(read);
+      input.destroy();
+      return end;
+    }),
+    kill(signal) {
+      // Not before it was asked to start.
+      void helper.ready.then(() => {
+        if (helper.pending.has(id)) tell(helper, { type: 'kill', id, signal });
+      });
+    },
+  };
+}
+
+function once(stream: Readable, event: 'close' | 'end'): Promise<void> {
+  return new Promise(resolve => void stream.once(event, resolve));
+}
+
+function forkHelper(onGone: (helper: Helper) => void): Helper {
+  const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-git-'));
+  const socketPath = path.join(folder, 's');
+  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [socketPath], {
+    // Small, quiet, and deaf to what the service was started with (an inspector, a preload).
+    execArgv: ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'],
+    env: { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin' },
+    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+    serialization: 'json',
+  });
+  const ready = Promise.withResolvers<void>();
+  const helper: Helper = { child, socketPath, pending: new Map(), ready: ready.promise };
+  // Between two gits it keeps nobody from ending.
+  child.unref();
+  restIfIdle(helper);
+
+  let over = false;
+  function lost(reason: string): void {
+    if (over) return;
+    over = true;
+    onGone(helper);
+    for (const [, pending] of helper.pending) pending.onEnd(endWithout(pending, reason), '');
+    rmSync(folder, { recursive: true, force: true });
+  }
+  child.on('message', (message: FromHelper) => {
+    if (message.type === 'ready') ready.resolve();
+    else hear(helper, message);
+  });
+  child.once('error', error => lost(`the process that starts git failed: ${error.message}`));
+  child.once('exit', (code, signal) =>
+    lost(`the process that starts git ended (${signal ?? `status ${code}`})`),
+  );
+  return helper;
+}
+
+/** What still runs would be nobody's: its end cannot be learnt any more. */
+function endWithout({ pid }: Pending, reason: string): GitEnd {
+  if (pid === undefined) return { kind: 'not-started', reason };
+  try {
+    process.kill(-pid, 'SIGKILL');
+  } catch (error) {
+    if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
+  }
+  return { kind: 'lost', reason };
+}
+
+function hear(helper: Helper, message: Exclude<FromHelper, { type: 'ready' }>): void {
+  const pending = helper.pending.get(message.id);
+  if (pending === undefined) return;
+  switch (message.type) {
+    case 'started':
+      pending.pid = message.pid;
+      pending.onStarted();
+      break;
+    case 'ended':
+      pending.onEnd(message.end, message.stderr);
+      break;
+    default:
+      assertNever(message, 'message from the process that starts git');
+  }
+}
+
+function restIfIdle({ child, pending }: Helper): void {
+  if (pending.size === 0) child.channel?.unref();
+}
+
+function tell({ child }: Helper, message: ToHelper): void {
+  // A helper that just died is noticed by its `exit` event, which settles everything pending.
+  if (child.connected) child.send(message, () => undefined);
+}
