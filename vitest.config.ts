@@ -1,12 +1,19 @@
 import { defineConfig } from 'vitest/config';
+import { LongestFirst } from './test/setup/longest-first.ts';
 
 export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: 'test/setup/global.ts',
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    setupFiles: 'test/setup/leaves-nothing.ts',
+    // For what hangs; the conditions that tests wait for have shorter deadlines and name themselves. Loaded machines are slow.
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
     pool: 'forks',
-    maxWorkers: 2,
+    // Importing the service takes a second of a processor: files share their processes, and what they import.
+    isolate: false,
+    // More than two processors can work, since many tests wait for clocks, disks and servers.
+    maxWorkers: 3,
+    sequence: { sequencer: LongestFirst },
   },
 });

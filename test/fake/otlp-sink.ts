@@ -135,8 +135,8 @@ export async function startOtlpSink(options: SinkOptions = {}): Promise<OtlpSink
     answerAlways: answer => {
       always = answer;
     },
-    waitForSpans: (count, deadlineMs = 10_000) => waitFor('spans', count, () => taken().length, deadlineMs),
-    waitForRequests: (count, deadlineMs = 10_000) =>
+    waitForSpans: (count, deadlineMs = 60_000) => waitFor('spans', count, () => taken().length, deadlineMs),
+    waitForRequests: (count, deadlineMs = 60_000) =>
       waitFor('requests', count, () => requests.length, deadlineMs),
     stop: () => door.stop(),
     [Symbol.asyncDispose]: async () => door.stop(),

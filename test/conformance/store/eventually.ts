@@ -6,7 +6,7 @@ import { setImmediate as nextTurn, setTimeout as pause } from 'node:timers/promi
  *
  * @returns what `probe` returned.
  */
-export async function eventually<T>(probe: () => T | Promise<T>, deadlineMs = 10_000): Promise<T> {
+export async function eventually<T>(probe: () => T | Promise<T>, deadlineMs = 60_000): Promise<T> {
   const end = performance.now() + deadlineMs;
   for (;;) {
     let failure: unknown = new Error('condition not met');

@@ -55,9 +55,12 @@ export interface ClusterProcess {
 const PROGRAM = path.resolve(import.meta.dirname, '../../../src/cmd/main.ts');
 const END_WITH_PARENT = pathToFileURL(`${import.meta.dirname}/end-with-parent.ts`).href;
 
-/** Compiles the program once for all processes of a cluster, which then start in half the time. */
+/**
+ * Compiles the program once for all processes of a cluster, which then start in half the time. Into the directory this process uses
+ * itself, if any: then for all clusters.
+ */
 export async function compileInto(directory: string): Promise<NodeJS.ProcessEnv> {
-  const environment = { ...process.env, NODE_COMPILE_CACHE: directory };
+  const environment = { NODE_COMPILE_CACHE: directory, ...process.env };
   await promisify(execFile)(process.execPath, [PROGRAM, '--version'], { env: environment });
   return environment;
 }

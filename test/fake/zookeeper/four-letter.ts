@@ -36,7 +36,7 @@ export async function mode(port: number): Promise<string | undefined> {
  *
  * @throws Error when `gone` says that its process ended, or after the deadline.
  */
-export async function serving(port: number, gone: () => boolean, deadlineMs = 20_000): Promise<void> {
+export async function serving(port: number, gone: () => boolean, deadlineMs = 60_000): Promise<void> {
   const end = performance.now() + deadlineMs;
   while ((await mode(port)) === undefined) {
     if (gone()) throw new Error('the server ended');

@@ -306,7 +306,7 @@ function createTestQueue(logDir: string) {
 export async function until<T>(
   look: () => Promise<T | undefined> | T | undefined,
   what: string,
-  deadlineMs = 15_000,
+  deadlineMs = 60_000,
 ): Promise<T> {
   const end = performance.now() + deadlineMs;
   for (;;) {

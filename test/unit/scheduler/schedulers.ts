@@ -97,7 +97,7 @@ export interface Schedulers extends AsyncDisposable {
   items(pipeline?: string): Promise<readonly QueueItem[]>;
   history(): Promise<readonly HistoryRow[]>;
   spans(): Promise<readonly SpanRecord[]>;
-  /** Resolves when no item is left and no event waits. @param deadlineMs until it is given up; default 10 s. */
+  /** Resolves when no item is left and no event waits. @param deadlineMs until it is given up; default 60 s. */
   quiet(deadlineMs?: number): Promise<void>;
 }
 
@@ -293,7 +293,7 @@ export async function openSchedulers(
     items,
     history: () => rows(paths.historyOutbox, bytes => historyRowsCodec.decode(bytes)),
     spans: () => rows(paths.spanOutbox, bytes => spansCodec.decode(bytes)),
-    quiet: (deadlineMs = 10_000) =>
+    quiet: (deadlineMs = 60_000) =>
       eventually(
         async () => {
           const queues = [
