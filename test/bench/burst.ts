@@ -69,7 +69,9 @@ export async function benchBurst(): Promise<readonly Row[]> {
     // What is pushed before the first look at a project is found by it, without a webhook.
     await burst(1, 'warm');
     const warmUp = webhooks;
+    const before = process.cpuUsage();
     const watched = await burst(Math.ceil(PROPOSALS / PROJECTS.length), 'topic');
+    const { user, system } = process.cpuUsage(before);
     const minutes = watched.ended / 60_000;
     return [
       { name: `approved proposals, in ${PROJECTS.length} pushes`, value: watched.landed, unit: 'landed' },
@@ -77,6 +79,12 @@ export async function benchBurst(): Promise<readonly Row[]> {
       { name: 'all landed after', value: watched.ended / 1000, unit: 's' },
       { name: 'longest time without a landing', value: watched.idle / 1000, unit: 's' },
       { name: 'rate', value: watched.landed / minutes, unit: 'proposals/min' },
+      {
+        name: 'processor time of the service, without git',
+        value: (user + system) / 1000 / watched.landed,
+        unit: 'ms/proposal',
+      },
+      { name: 'of it in the kernel', value: system / 1000 / watched.landed, unit: 'ms/proposal' },
       { name: 'webhooks sent meanwhile', value: webhooks - warmUp, unit: 'webhooks' },
     ];
   } finally {
