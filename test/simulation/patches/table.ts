@@ -247,8 +247,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/lost-workers.ts',
-        find: 'for (const abandoned of await deps.buildRequests.abandoned()) {',
-        replace: 'for (const abandoned of (await deps.buildRequests.abandoned()).slice(0, 0)) {',
+        find: 'for (const abandoned of await abandonedRequests(deps.buildRequests)) {',
+        replace: 'for (const abandoned of (await abandonedRequests(deps.buildRequests)).slice(0, 0)) {',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'lost-executor', calm: true },
@@ -259,8 +259,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/lost-workers.ts',
-        find: '[...deps.buildRequests.discard(abandoned), ...result],',
-        replace: '[...deps.buildRequests.discard(abandoned), ...result.slice(0, 0)],',
+        find: '[...discarded(deps.buildRequests, abandoned), ...result],',
+        replace: '[...discarded(deps.buildRequests, abandoned), ...result.slice(0, 0)],',
       },
       {
         file: 'src/scheduler/pipeline-runner.ts',
