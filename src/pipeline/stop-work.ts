@@ -8,7 +8,7 @@ import type { BuildSet } from '../model/build-set.ts';
 import type { CancelCause } from '../model/cause.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
-/** @param workedUntil as its executor told, in a result that is not read yet. */
+/** @param workedUntil as its executor reported, or was last heard of, in a result that is not read yet. */
 function cancelBuild(build: Build, cause: CancelCause, workedUntil: Nanoseconds | undefined): Build {
   const started = build.state.state === 'started' ? build.state : null;
   return {
@@ -26,7 +26,8 @@ function cancelBuild(build: Build, cause: CancelCause, workedUntil: Nanoseconds 
 }
 
 function endedWithin({ state, requestedAt }: Build, told: Nanoseconds, at: Nanoseconds): Nanoseconds {
-  return laterOf(state.state === 'started' ? state.at : requestedAt, earlierOf(told, at));
+  const known = state.state === 'started' ? (state.failingSince ?? state.at) : requestedAt;
+  return laterOf(known, earlierOf(told, at));
 }
 
 /** The same buildset with its work ended; its stage is the caller's to change. */

@@ -115,14 +115,14 @@ export class TurnDraft {
     return found;
   }
 
-  /** When the executor was done with a build, by a result among this turn's events: true before that event is applied. */
+  /** When the executor was done with a build, or was last heard of, by a result among this turn's events: true before that event is applied. */
   reportedEnd(build: Uuid): Nanoseconds | undefined {
     this.#reportedEnds ??= new Map(
-      this.input.events.flatMap(event =>
-        event.kind === 'build-result' && event.execution !== null
-          ? [[event.build, event.execution.endedAt] as const]
-          : [],
-      ),
+      this.input.events.flatMap(event => {
+        if (event.kind !== 'build-result') return [];
+        const end = event.execution?.endedAt ?? event.lastSign;
+        return end === undefined ? [] : [[event.build, end] as const];
+      }),
     );
     return this.#reportedEnds.get(build);
   }
