@@ -100,6 +100,8 @@ beforeAll(async () => {
     stretches: [],
     totals: [{ state: 'running', kind: 'work', duration: '65000000000', share: 1 }],
     resets: [],
+    takeovers: [],
+    moreTakeovers: null,
     lostBuildTime: '0',
     builds: [],
     criticalPath: [],
