@@ -23,7 +23,7 @@ const tell = (line: string) => void process.stdout.write(`${line}\n`);
 describeOnZooKeeper('chaos with three schedulers, two mergers, two executors and two webs', () => {
   test.each(SEEDS)(
     'seed %i costs no good change, lands none twice or untested',
-    { timeout: 600_000 },
+    { timeout: 900_000 },
     async seed => {
       tell(`seed ${seed} on ZooKeeper`);
       expect(await runChaos({ seed, store: 'zookeeper', changes: CHANGES, faults: FAULTS, tell })).toEqual(
@@ -36,7 +36,7 @@ describeOnZooKeeper('chaos with three schedulers, two mergers, two executors and
 describe('chaos with everything in one process', () => {
   test.each(SEEDS)(
     'seed %i costs no good change, lands none twice or untested',
-    { timeout: 600_000 },
+    { timeout: 900_000 },
     async seed => {
       tell(`seed ${seed} on the embedded store`);
       expect(await runChaos({ seed, store: 'embedded', changes: CHANGES, faults: FAULTS, tell })).toEqual([]);

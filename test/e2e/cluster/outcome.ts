@@ -24,25 +24,28 @@ import { changeId } from './load.ts';
 import type { Pushed } from './push-change.ts';
 import { stateOf } from './settings-text.ts';
 import { replay } from './store-replay.ts';
-import { waitFor } from './wait-for.ts';
+import { DEADLINE, waitFor } from './wait-for.ts';
 import { workProblems } from './work-oracle.ts';
 
-/** Waits until all that was pushed has left, and everybody who is told of it has been told. */
-export async function untilQuiet(cluster: Cluster): Promise<void> {
+/** Waits until all that was pushed has left, and everybody who is told of it has been told. @param deadlineMs for each of the three. */
+export async function untilQuiet(cluster: Cluster, deadlineMs = DEADLINE): Promise<void> {
   const { pushed } = cluster;
-  await waitFor(`all of ${pushed.length} changes to be in the history`, async () => {
+  const everyEnd = async () => {
     const ended = await cluster.api.get<readonly { readonly pipeline: string }[]>(
       `/api/tenant/${TENANT}/items?limit=100`,
     );
     return ended.length >= pushed.length;
-  });
+  };
+  await waitFor(`all of ${pushed.length} changes to be in the history`, everyEnd, deadlineMs);
   let left: readonly string[] = [];
-  await waitFor('the store to be empty', async () => {
+  const isEmpty = async () => {
     left = leftovers(replay(await cluster.log.read()), cluster.storeRoot);
     if (left.length > 0) throw new Error(left.join('\n'));
     return true;
-  });
-  await waitFor('the collector to have every root', () => unfinished(cluster.sink.spans).length === 0);
+  };
+  await waitFor('the store to be empty', isEmpty, deadlineMs);
+  const isTold = () => unfinished(cluster.sink.spans).length === 0;
+  await waitFor('the collector to have every root', isTold, deadlineMs);
 }
 
 export interface Expectation {
