@@ -60,7 +60,8 @@ export async function lookAt(
     const old = before === undefined ? undefined : readRefs(before.refs, context.templates);
     const affected = affectedBranches(old ?? readRefs(EMPTY, context.templates), view);
     const needed = branchesToRead(view, affected, before);
-    if ((await git.bring(neededCommits(view, needed))).length > 0) continue;
+    const absent = await git.bring(neededCommits(view, needed));
+    if (absent.some(({ reason }) => reason === 'moved')) continue;
     const now = context.clock.now();
     // What is taken in later counts already as what others build on.
     const around = refs === listed ? view : readRefs(listed, context.templates);
@@ -70,6 +71,7 @@ export async function lookAt(
       projects: context.projects,
       now,
       around,
+      absent,
     });
     const departures = await departed(states, view, affected, before, git);
     const moves = old === undefined ? [] : await peeled(movedRefs(old, view), git);

@@ -11,7 +11,7 @@ import { type BranchName, type ProjectKey, parseCommitId, projectIdOf } from '..
 import { type CommitGraph, type Stacked, stackOf } from './commit-graph.ts';
 import { dependsOnLines, namedChange } from './depends-on.ts';
 import { branchRef, type Proposal, type RefView } from './ref-view.ts';
-import type { ProjectGit } from './remote-git.ts';
+import type { Absent, ProjectGit } from './remote-git.ts';
 
 export type ProposalState = { readonly proposal: Proposal } & (
   | {
@@ -31,6 +31,8 @@ export interface ReadContext {
   readonly now: Nanoseconds;
   /** All proposals there are, for what one builds on; default: those that are read. */
   readonly around?: RefView;
+  /** Of the commits needed, those that are too large to be here. */
+  readonly absent: readonly Absent[];
 }
 
 /** Commits a proposal may have beyond its branch. More is a wrong branch or an unrelated history, and work without bound for us. */
@@ -59,10 +61,17 @@ export async function readProposals(
   context: ReadContext,
 ): Promise<readonly ProposalState[]> {
   const states: ProposalState[] = [];
+  const absent = new Map(context.absent.map(({ commit, text }) => [commit, text]));
   for (const branch of branches) {
-    const proposals = proposalsFor(view, new Set([branch]));
     const tip = view.branches.get(branch);
-    if (tip === undefined || proposals.length === 0) continue;
+    if (tip === undefined) continue;
+    const proposals: Proposal[] = [];
+    for (const proposal of proposalsFor(view, new Set([branch]))) {
+      const reason = unreadable(proposal, tip, absent);
+      if (reason === undefined) proposals.push(proposal);
+      else states.push({ kind: 'refused', proposal, reason });
+    }
+    if (proposals.length === 0) continue;
     const graphs = await graphsOf(tip, proposals, context.git);
     const heads = new Set(
       siblingsOf(branch, view, context)
@@ -84,6 +93,16 @@ function proposalsFor(view: RefView, branches: ReadonlySet<BranchName>): Proposa
 
 function siblingsOf(branch: BranchName, view: RefView, { around = view }: ReadContext): Proposal[] {
   return proposalsFor(around, new Set([branch]));
+}
+
+function unreadable(
+  { branch, commit }: Proposal,
+  tip: ObjectId,
+  absent: ReadonlyMap<ObjectId, string>,
+): string | undefined {
+  const [own, base] = [absent.get(commit), absent.get(tip)];
+  if (own !== undefined) return `its commit is ${own}`;
+  return base === undefined ? undefined : `the tip of ${branch} is ${base}`;
 }
 
 function tooLarge(branch: BranchName): string {

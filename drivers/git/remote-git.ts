@@ -3,6 +3,7 @@
  * `src/git`: what comes back as a failure there is thrown here, because every caller can only try again later.
  */
 import { type FailureNature, type FailureReason, isWorthAnotherTry } from '../../src/git/failure-table.ts';
+import type { FetchOutcome } from '../../src/git/fetch.ts';
 import type { Git } from '../../src/git/git.ts';
 import { isObjectId, type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
@@ -76,12 +77,21 @@ export type LandOutcome =
 
 export type NoteResult = { readonly kind: 'noted' } | { readonly kind: 'rejected'; readonly text: string };
 
+/** A commit that cannot be had. */
+export interface Absent {
+  readonly commit: ObjectId;
+  /** Too large to read, or its ref has moved on. */
+  readonly reason: 'too-large' | 'moved';
+  /** What follows "the commit is". */
+  readonly text: string;
+}
+
 export interface ProjectGit {
   /** Branches and tags as they are now. @throws HostFailed */
   refs(): Promise<Refs>;
-  /** Brings commits here. @returns those that cannot be had, because their refs have moved on. @throws HostFailed */
-  bring(wants: readonly { readonly ref: RefName; readonly commit: ObjectId }[]): Promise<readonly ObjectId[]>;
-  /** Brings refs here, whatever they point at. @throws HostFailed */
+  /** Brings commits here. @returns those that cannot be had. @throws HostFailed */
+  bring(wants: readonly { readonly ref: RefName; readonly commit: ObjectId }[]): Promise<readonly Absent[]>;
+  /** Brings refs here, whatever they point at, unless that is too large. @throws HostFailed */
   bringRefs(refs: readonly RefName[]): Promise<void>;
   has(commit: ObjectId): Promise<boolean>;
   /** The commit must be here. */
@@ -121,15 +131,16 @@ export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps):
     },
     async bring(wants) {
       const fetched = await repository.fetch(remote, wants);
-      if (fetched.kind !== 'fetched') throw failed(fetched);
-      return repository.reader.missing(wants.map(want => want.commit));
+      if (fetched.kind !== 'fetched' && fetched.tooLarge === undefined) throw failed(fetched);
+      const missing = await repository.reader.missing(wants.map(want => want.commit));
+      return missing.map(commit => absent(commit, fetched));
     },
     async bringRefs(refs) {
       const fetched = await repository.fetch(
         remote,
         refs.map(ref => ({ ref })),
       );
-      if (fetched.kind !== 'fetched') throw failed(fetched);
+      if (fetched.kind !== 'fetched' && fetched.tooLarge === undefined) throw failed(fetched);
     },
     has: async commit => (await repository.reader.missing([commit])).length === 0,
     text: commit => readText(repository, commit),
@@ -159,6 +170,13 @@ export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps):
       return outcome.kind === 'rejected' ? { kind: 'rejected', text: outcome.message } : { kind: 'noted' };
     },
   };
+}
+
+function absent(commit: ObjectId, outcome: FetchOutcome): Absent {
+  const tooLarge = outcome.kind === 'fetched' ? undefined : outcome.tooLarge;
+  return tooLarge?.refs.some(each => each.commit === commit)
+    ? { commit, reason: 'too-large', text: tooLarge.text }
+    : { commit, reason: 'moved', text: 'not at the remote any more' };
 }
 
 /** Messages longer than this are a mistake or an attack; the whole commit counts. */

@@ -15,7 +15,7 @@ import type { ReportOutcome } from '../../src/model/event.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
 import { hasLanded, land } from './land.ts';
 import { branchRef, type Templates } from './ref-view.ts';
-import { HostFailed, type NoteResult, type ProjectGit } from './remote-git.ts';
+import { type Absent, HostFailed, type NoteResult, type ProjectGit } from './remote-git.ts';
 import { reporterMerges, reporterNotes } from './reporter-config.ts';
 
 export interface ReporterDeps {
@@ -124,20 +124,32 @@ async function note(request: ReportRequest, git: ProjectGit): Promise<NoteResult
   const commit = commitOf(request.change);
   if (commit === null) return { kind: 'noted' };
   const id = parseObjectId(commit);
-  if (!(await isHere(id, request, git)))
-    return { kind: 'rejected', text: `the remote does not have ${commit} any more` };
+  const absent = await bringHere(id, request, git);
+  if (absent !== undefined) return { kind: 'rejected', text: `${commit} is ${absent.text}` };
   return git.note(NOTES_REF, id, noteText(request));
 }
 
-/** The proposal branch may be gone, and the commit then be found in the branch it was merged into. */
-async function isHere(commit: ObjectId, { change }: ReportRequest, git: ProjectGit): Promise<boolean> {
-  if (await git.has(commit)) return true;
+/**
+ * The proposal branch may be gone, and the commit then be found in the branch it was merged into.
+ *
+ * @returns undefined: it is here.
+ */
+async function bringHere(
+  commit: ObjectId,
+  { change }: ReportRequest,
+  git: ProjectGit,
+): Promise<Absent | undefined> {
+  if (await git.has(commit)) return undefined;
   const refs: readonly RefName[] =
     change.branch === undefined
       ? [parseRefName(change.ref)]
       : [parseRefName(change.ref), branchRef(change.branch)];
-  for (const ref of refs) if ((await git.bring([{ ref, commit }])).length === 0) return true;
-  return false;
+  let absent: Absent | undefined;
+  for (const ref of refs) {
+    [absent] = await git.bring([{ ref, commit }]);
+    if (absent === undefined) return undefined;
+  }
+  return absent;
 }
 
 /** One paragraph: git ends a paragraph at a blank line, and whole paragraphs are compared to find one that is there already. */

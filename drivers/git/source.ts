@@ -60,14 +60,15 @@ async function fetchProposal(
   const proposal = view.proposals.get(id);
   if (proposal === undefined) return undefined;
   const branches = new Set([proposal.branch]);
-  const missing = await git.bring(neededCommits(view, branches));
-  if (missing.length > 0) {
+  const absent = await git.bring(neededCommits(view, branches));
+  if (absent.some(({ reason }) => reason === 'moved')) {
     throw new HostFailed(project, {
       message: `proposals for ${proposal.branch} moved while they were fetched`,
       retryable: true,
     });
   }
-  const states = await readProposals(view, branches, { project, git, projects, now: deps.clock.now() });
+  const now = deps.clock.now();
+  const states = await readProposals(view, branches, { project, git, projects, now, absent });
   const state = states.find(each => each.proposal.id === id);
   return state?.kind === 'read' ? state.record : undefined;
 }

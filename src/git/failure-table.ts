@@ -51,7 +51,8 @@ export interface FailureMeaning {
 type Row = readonly [RegExp, FailureReason, FailureNature];
 
 const OUR_END: readonly Row[] = [
-  [/out of memory|cannot allocate memory/i, 'too-large', 'content'],
+  // A machine that cannot start a process says nothing about the content.
+  [/^(?!.*cannot fork).*(out of memory|cannot allocate memory)/im, 'too-large', 'content'],
   [/couldn't find remote ref|not our ref|no such remote ref|unadvertised object/i, 'missing-ref', 'gone-ref'],
   [/requested URL returned error: (403|429)|too many requests|rate limit/i, 'limited', 'host'],
   [

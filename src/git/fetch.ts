@@ -8,22 +8,18 @@
  * One batch is one `git fetch`, as long as what is asked for exists. When a ref does not, git fetches nothing: then the remote is
  * asked for its refs, and the rest is fetched. A commit that its ref does not lead to any more (somebody pushed
  * again) is asked for by id.
+ *
+ * A commit that takes more memory than git may have spoils only its own want: the rest is fetched apart (`fetch-apart.ts`), and that
+ * commit is not asked for again for a while (`too-large.ts`).
  */
-import type { Git, GitResult } from './git.ts';
+import { type Brought, bringApart } from './fetch-apart.ts';
 import type { ObjectId } from './object-id.ts';
-import type { ObjectReader } from './object-reader.ts';
-import { pastLocks } from './past-locks.ts';
-import { pathName } from './path-name.ts';
 import type { RefName } from './ref-name.ts';
 import type { Remote } from './remote.ts';
-import { type RemoteFailure, refusedUrl, remoteFailure } from './remote-failure.ts';
+import { type RemoteFailure, refusedUrl } from './remote-failure.ts';
 import { lsRemote } from './remote-refs.ts';
-
-/** A ref to bring up to date, or, with `commit`, a commit to have: if it is here the remote is not asked. */
-export interface Want {
-  readonly ref: RefName;
-  readonly commit?: ObjectId;
-}
+import { type FetchDeps, fetchRefs, forgetTips, refspec, tipRef, type Want } from './run-fetch.ts';
+import { type TooLarge, type TooLargeRef, tooLargeFailure } from './too-large.ts';
 
 export type FetchOutcome =
   | {
@@ -31,26 +27,14 @@ export type FetchOutcome =
       /** One per want: its `commit`, or where its ref points now (behind an annotated tag); undefined: the remote does not have it. */
       readonly commits: readonly (ObjectId | undefined)[];
     }
-  | RemoteFailure;
+  | (RemoteFailure & {
+      /** Why it failed, if nothing else was in the way. */
+      readonly tooLarge?: TooLarge;
+    });
 
 export interface FetchRequest {
   readonly remote: Remote;
   readonly wants: readonly Want[];
-}
-
-export interface FetchDeps {
-  readonly git: Git;
-  readonly gitDir: string;
-  readonly reader: ObjectReader;
-  /** Called once per `git fetch`. */
-  readonly onFetch: () => void;
-  /** Called once per `git ls-remote`. */
-  readonly onListing: () => void;
-}
-
-/** Our name for what a remote ref pointed at when last fetched. */
-export function tipRef(ref: string): string {
-  return `refs/tips/${pathName(ref)}`;
 }
 
 /** Serves many requests with one fetch; gives one outcome per request. */
@@ -62,41 +46,57 @@ export async function fetchTogether(
   const remote = requests.at(-1)?.remote;
   if (remote === undefined) return [];
   const wants = requests.flatMap(request => request.wants);
-  const open = await unserved(deps, wants);
-  const failure = open.length === 0 ? undefined : await bring(deps, remote, open);
-  return Promise.all(requests.map(request => outcomeOf(deps, request, failure)));
+  const known = new Set(wants.flatMap(({ commit }) => commit ?? []).filter(deps.tooLarge.has));
+  const open = await unserved(deps, wants, known);
+  const brought = open.length === 0 ? NOTHING : await bring(deps, remote, open);
+  const tooLarge = { ...brought.tooLarge, commits: new Set([...known, ...brought.tooLarge.commits]) };
+  return Promise.all(requests.map(request => outcomeOf(deps, request, { ...brought, tooLarge })));
 }
 
-async function unserved(deps: FetchDeps, wants: readonly Want[]): Promise<Want[]> {
+async function unserved(
+  deps: FetchDeps,
+  wants: readonly Want[],
+  tooLarge: ReadonlySet<ObjectId>,
+): Promise<Want[]> {
   const missing = new Set(await deps.reader.missing(wants.flatMap(want => want.commit ?? [])));
-  return wants.filter(want => want.commit === undefined || missing.has(want.commit));
+  return wants.filter(({ commit }) => commit === undefined || (missing.has(commit) && !tooLarge.has(commit)));
 }
+
+const NOTHING: Brought = { failure: undefined, tooLarge: { commits: new Set(), refs: new Map() } };
 
 async function outcomeOf(
   deps: FetchDeps,
   request: FetchRequest,
-  failure: RemoteFailure | undefined,
+  { failure, tooLarge }: Brought,
 ): Promise<FetchOutcome> {
   const commits = await Promise.all(
     request.wants.map(want => deps.reader.resolve(want.commit ?? tipRef(want.ref))),
   );
-  const needsRemote = request.wants.some(
-    (want, index) => want.commit === undefined || commits[index] === undefined,
-  );
-  return failure !== undefined && needsRemote ? failure : { kind: 'fetched', commits };
+  const lost: TooLargeRef[] = [];
+  let needsRemote = false;
+  for (const [index, { ref, commit }] of request.wants.entries()) {
+    if (commit !== undefined && commits[index] !== undefined) continue;
+    const culprit = commit === undefined ? tooLarge.refs.get(ref) : commit;
+    if (culprit !== undefined && tooLarge.commits.has(culprit)) lost.push({ ref, commit: culprit });
+    else needsRemote = true;
+  }
+  if (failure !== undefined && needsRemote) return failure;
+  const [first, ...others] = lost;
+  return first === undefined
+    ? { kind: 'fetched', commits }
+    : tooLargeFailure([first, ...others], deps.git.memoryBytes);
 }
 
-async function bring(
-  deps: FetchDeps,
-  remote: Remote,
-  wants: readonly Want[],
-): Promise<RemoteFailure | undefined> {
+async function bring(deps: FetchDeps, remote: Remote, wants: readonly Want[]): Promise<Brought> {
   const refused = refusedUrl(remote, deps.git.protocols);
-  if (refused !== undefined) return refused;
+  if (refused !== undefined) return { ...NOTHING, failure: refused };
   const refs = [...new Set(wants.map(want => want.ref))];
   const first = await fetchRefs(deps, remote, refs.map(refspec));
-  const failure = first?.nature === 'gone-ref' ? await fetchExisting(deps, remote, refs) : first;
-  return failure ?? bringCommits(deps, remote, wants);
+  const existing = first?.nature === 'gone-ref' ? await fetchExisting(deps, remote, refs) : first;
+  const failure = existing ?? (await bringCommits(deps, remote, wants));
+  return failure?.reason === 'too-large'
+    ? bringApart(deps, remote, await unserved(deps, wants, NOTHING.tooLarge.commits))
+    : { ...NOTHING, failure };
 }
 
 /** Refs that go while they are fetched: each round loses at least one, but a host's replicas may disagree for ever. */
@@ -127,17 +127,6 @@ async function fetchExisting(
   return failure;
 }
 
-async function forgetTips(deps: FetchDeps, refs: readonly RefName[]): Promise<void> {
-  const result = await pastLocks(deps.gitDir, () =>
-    deps.git.run(['update-ref', '--no-deref', '--stdin'], {
-      gitDir: deps.gitDir,
-      input: refs.map(ref => `delete ${tipRef(ref)}\n`).join(''),
-    }),
-  );
-  if (result.kind !== 'ok')
-    throw new Error(`cannot delete refs in ${deps.gitDir}: ${remoteFailure(result).message}`);
-}
-
 /** Commits their refs did not lead to, by id, as far as the remote gives them. */
 async function bringCommits(
   deps: FetchDeps,
@@ -159,35 +148,3 @@ async function bringCommits(
 function unlessMissing(failure: RemoteFailure | undefined): RemoteFailure | undefined {
   return failure?.nature === 'gone-ref' ? undefined : failure;
 }
-
-function refspec(source: RefName | ObjectId): string {
-  return `+${source}:${tipRef(source)}`;
-}
-
-async function fetchRefs(
-  deps: FetchDeps,
-  remote: Remote,
-  refspecs: readonly string[],
-): Promise<RemoteFailure | undefined> {
-  const result = await pastLocks(deps.gitDir, () => runFetch(deps, remote, refspecs));
-  return result.kind === 'ok' ? undefined : remoteFailure(result);
-}
-
-function runFetch(deps: FetchDeps, remote: Remote, refspecs: readonly string[]): Promise<GitResult> {
-  deps.onFetch();
-  return deps.git.run([...FETCH, '--stdin', '--end-of-options', remote.url], {
-    gitDir: deps.gitDir,
-    remote,
-    input: `${refspecs.join('\n')}\n`,
-  });
-}
-
-const FETCH = [
-  'fetch',
-  '--quiet',
-  '--no-tags',
-  '--no-write-fetch-head',
-  '--no-auto-maintenance',
-  '--no-recurse-submodules',
-  '--force',
-];

@@ -61,6 +61,8 @@ export type GitResult =
 export interface Git {
   readonly identity: Identity;
   readonly protocols: readonly string[];
+  /** Of one process; null: no limit. */
+  readonly memoryBytes: number | null;
   run(args: readonly string[], options?: RunOptions): Promise<GitResult>;
   /** A process that stays, for questions and answers over its pipes; ends when its stdin is closed. `wrapper` runs it, e.g. `stdbuf -o0`. */
   start(
@@ -112,6 +114,7 @@ export function createGit(options: GitOptions): Git {
   return {
     identity: environment.identity,
     protocols: environment.protocols,
+    memoryBytes: bounds.length === 0 ? null : memoryBytes,
     spawns: () => spawns,
     start: (args, { gitDir, wrapper = [] }) => launch([...wrapper, program, ...args], gitDir, undefined),
     run(args, run = {}) {

@@ -13,7 +13,7 @@ import { createBatcher } from './batcher.ts';
 import { changedPaths, countDifferences } from './changed-paths.ts';
 import { consolidate, FETCHES_PER_CONSOLIDATION } from './consolidate.ts';
 import type { CoprocessBudget } from './coprocess-budget.ts';
-import { type FetchOutcome, type FetchRequest, fetchTogether, type Want } from './fetch.ts';
+import { type FetchOutcome, type FetchRequest, fetchTogether } from './fetch.ts';
 import type { Git } from './git.ts';
 import { createLru } from './lru.ts';
 import { createMergeChain, type MergeChain } from './merge-chain.ts';
@@ -26,7 +26,9 @@ import { type PushOutcome, push, type RefChange } from './push.ts';
 import type { Remote } from './remote.ts';
 import type { RemoteFailure } from './remote-failure.ts';
 import { lsRemote, type RemoteRefs } from './remote-refs.ts';
+import type { Want } from './run-fetch.ts';
 import { createSerial } from './serial.ts';
+import { createTooLargeCommits } from './too-large.ts';
 import { createTreeBudget, type TreeBudget } from './tree-budget.ts';
 import { createTreeSizes, type TreeSize } from './tree-size.ts';
 
@@ -99,6 +101,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     git,
     gitDir: path,
     reader,
+    tooLarge: createTooLargeCommits(),
     onFetch: () => {
       counts.fetches += 1;
     },

@@ -2,11 +2,12 @@
  * Brings all a request needs of one project here, in one fetch: the tips of branches, the commits of changes, commits as
  * they are. Branch tips are always asked for, because only the remote knows them; commits only when they are not here.
  */
-import type { Want } from '../git/fetch.ts';
+
 import { isObjectId, type ObjectId, parseObjectId } from '../git/object-id.ts';
 import { parseRefName, type RefName, refNameProblem } from '../git/ref-name.ts';
 import type { Remote } from '../git/remote.ts';
 import type { Repository } from '../git/repository.ts';
+import type { Want } from '../git/run-fetch.ts';
 import type { BranchName, ProjectKey } from '../model/project.ts';
 import { parseCommitId, projectIdOf } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';

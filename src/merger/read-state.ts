@@ -1,9 +1,9 @@
 /** Serves the two requests that only read: heads of branches, and configuration at the tips of branches. */
 
-import { tipRef } from '../git/fetch.ts';
 import { type ObjectId, parseObjectId } from '../git/object-id.ts';
 import { isRefName } from '../git/ref-name.ts';
 import type { Repository } from '../git/repository.ts';
+import { tipRef } from '../git/run-fetch.ts';
 import type { BranchConfig, BranchHead, ConfigFilesRequest, RepoStateRequest } from '../model/merge.ts';
 import { type BranchName, type ProjectKey, parseCommitId, projectIdOf } from '../model/project.ts';
 import type { StepRecorder } from '../tracing/step-recorder.ts';

@@ -3,7 +3,10 @@ import { expect } from 'vitest';
 import { runGit } from '../fake/git-repository.ts';
 import { measureTurns } from '../fake/turn-cost.ts';
 import { type BombEntry, commitWith, gitBomb } from '../unit/git/git-bomb.ts';
+import { commitUnfolding } from '../unit/git/unfolding-pack.ts';
 import { classicLayout } from './layouts.ts';
+import type { ToldDecision } from './outcomes.ts';
+import { TENANT } from './site.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
@@ -51,5 +54,34 @@ story(
     expect(notes).toContain('DISK_FULL');
     expect(await world.landed()).toEqual(['good']);
     expect(before - free()).toBeLessThan(100 * MEGABYTE);
+  },
+);
+
+story(
+  'an approved proposal that takes more memory than git may have is refused with the reason, and a good change lands beside it',
+  {
+    layout: classicLayout({ check: true }),
+    sections: ['[merger]', 'git_memory_limit = 150'],
+  },
+  async world => {
+    world.free();
+    const { bare, tip } = world.developer('org/project');
+    const huge = await commitUnfolding(bare, (await tip('refs/heads/master')) ?? '');
+    await world.push('org/project', huge, 'refs/heads/for/master/huge');
+    await world.push('org/project', huge, 'refs/heads/gate/master/huge');
+    await world.propose('good');
+    await world.approve('good');
+    await world.leaves('good', 'SUCCESS');
+    await world.propose('later');
+    await world.approve('later');
+    await world.leaves('later', 'SUCCESS');
+    expect(await world.landed()).toEqual(['good', 'later']);
+    const path = `/api/tenant/${TENANT}/changes/master%2Fhuge/decisions?project=org%2Fproject`;
+    const { decisions } = await world.api.get<{ readonly decisions: readonly ToldDecision[] }>(path);
+    expect(decisions.map(({ text }) => text)).toEqual([
+      expect.stringContaining(
+        'not taken up: its commit is too large to read: more than 150 MB of memory, limit [merger] git_memory_limit',
+      ),
+    ]);
   },
 );

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gitDriver } from '../../../drivers/git/index.ts';
 import type { DriverLog, NewConnectionEvent } from '../../../src/driver/connection.ts';
-import { createGit } from '../../../src/git/git.ts';
+import { createGit, type GitOptions } from '../../../src/git/git.ts';
 import { openRepositoryCache } from '../../../src/git/repository-cache.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { optionReader } from '../../../src/lib/option-reader.ts';
@@ -23,8 +23,14 @@ export interface GitHost extends CodeHost {
 const BRANCH = 'main';
 const IDENTITY = { name: 'Gatehouse', email: 'gatehouse@example.org' };
 
-/** @param written further options of the connection. */
-export async function openGitHost(written: Readonly<Record<string, string>> = {}): Promise<GitHost> {
+/**
+ * @param written further options of the connection.
+ * @param limits of the git processes of the mirrors.
+ */
+export async function openGitHost(
+  written: Readonly<Record<string, string>> = {},
+  limits: Pick<GitOptions, 'memoryBytes'> = {},
+): Promise<GitHost> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-driver-'));
   const base = join(folder, 'projects');
   const projects = [
@@ -45,7 +51,7 @@ export async function openGitHost(written: Readonly<Record<string, string>> = {}
   }
   const cache = await openRepositoryCache({
     root: join(folder, 'cache'),
-    git: createGit({ identity: IDENTITY }),
+    git: createGit({ identity: IDENTITY, ...limits }),
     mergeTreeMode: 'unbuffered-coprocess',
   });
   const log: string[] = [];

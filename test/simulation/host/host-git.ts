@@ -65,7 +65,9 @@ export function openProjectGit(
       if (missing.length === 0) return [];
       const found = await ask('fetch', () => missing.filter(({ commit }) => fetchable(commit)));
       for (const { commit } of found) take(commit);
-      return missing.filter(({ commit }) => !mirror.has(commit)).map(({ commit }) => commit);
+      return missing
+        .filter(({ commit }) => !mirror.has(commit))
+        .map(({ commit }) => ({ commit, reason: 'moved', text: 'not at the remote any more' }));
     },
     async bringRefs(refs) {
       const tips = await ask('fetch', () => refs.flatMap(ref => host.repository(name).refs.get(ref) ?? []));

@@ -5,6 +5,8 @@
  */
 import { createHash } from 'node:crypto';
 import { deflateSync } from 'node:zlib';
+import { runGit } from '../../fake/git-repository.ts';
+import { commitWith } from './git-bomb.ts';
 
 /** The longest copy one instruction can ask for. */
 const BASE = Buffer.alloc(0xff_ff_ff);
@@ -28,6 +30,15 @@ export function unfoldingPack(copies: number): Buffer {
     deflateSync(delta),
   ]);
   return Buffer.concat([body, createHash('sha1').update(body).digest()]);
+}
+
+/** A commit on `parent` with a file of 270 MB, which the repository keeps in some kilobytes; no ref leads to it. */
+export async function commitUnfolding(path: string, parent: string): Promise<string> {
+  const copies = 16;
+  await runGit(path, ['index-pack', '--stdin'], unfoldingPack(copies));
+  const id = createHash('sha1').update(`blob ${unfolded(copies)}\0`);
+  for (let copy = 0; copy < copies; copy += 1) id.update(BASE);
+  return commitWith(path, parent, [{ name: 'huge', mode: '100644', id: id.digest('hex') }]);
 }
 
 /** Bytes of the object the pack hides. */

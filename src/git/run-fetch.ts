@@ -1,0 +1,89 @@
+/** One `git fetch` into a mirror, and our refs for what it brings. */
+import type { Git, GitResult } from './git.ts';
+import type { ObjectId } from './object-id.ts';
+import type { ObjectReader } from './object-reader.ts';
+import { pastLocks } from './past-locks.ts';
+import { pathName } from './path-name.ts';
+import type { RefName } from './ref-name.ts';
+import type { Remote } from './remote.ts';
+import { type RemoteFailure, remoteFailure } from './remote-failure.ts';
+import type { TooLargeCommits } from './too-large.ts';
+
+/** A ref to bring up to date, or, with `commit`, a commit to have: if it is here the remote is not asked. */
+export interface Want {
+  readonly ref: RefName;
+  readonly commit?: ObjectId;
+}
+
+export interface FetchDeps {
+  readonly git: Git;
+  readonly gitDir: string;
+  readonly reader: ObjectReader;
+  readonly tooLarge: TooLargeCommits;
+  /** Called once per `git fetch`. */
+  readonly onFetch: () => void;
+  /** Called once per `git ls-remote`. */
+  readonly onListing: () => void;
+}
+
+/** Our name for what a remote ref pointed at when last fetched. */
+export function tipRef(ref: string): string {
+  return `refs/tips/${pathName(ref)}`;
+}
+
+export async function forgetTips(deps: FetchDeps, refs: readonly RefName[]): Promise<void> {
+  const result = await pastLocks(deps.gitDir, () =>
+    deps.git.run(['update-ref', '--no-deref', '--stdin'], {
+      gitDir: deps.gitDir,
+      input: refs.map(ref => `delete ${tipRef(ref)}\n`).join(''),
+    }),
+  );
+  if (result.kind !== 'ok')
+    throw new Error(`cannot delete refs in ${deps.gitDir}: ${remoteFailure(result).message}`);
+}
+
+export function refspec(source: RefName | ObjectId): string {
+  return `+${source}:${tipRef(source)}`;
+}
+
+export async function fetchRefs(
+  deps: FetchDeps,
+  remote: Remote,
+  refspecs: readonly string[],
+): Promise<RemoteFailure | undefined> {
+  const result = await pastLocks(deps.gitDir, () => runFetch(deps, remote, refspecs));
+  return result.kind === 'ok' ? undefined : fetchFailure(remote, result);
+}
+
+/**
+ * What a host elsewhere is short of says nothing about the commits. A repository of this machine is read by a git that we started, under
+ * our limit.
+ */
+function fetchFailure(remote: Remote, result: Exclude<GitResult, { kind: 'ok' }>): RemoteFailure {
+  const failure = remoteFailure(result);
+  if (failure.reason !== 'too-large' || result.kind !== 'failed' || /^(\/|file:)/.test(remote.url))
+    return failure;
+  const stderr = result.stderr.replaceAll(/^remote: .*/gm, '');
+  return remoteFailure({ ...result, stderr }).reason === 'too-large'
+    ? failure
+    : { ...failure, reason: 'unreachable', nature: 'host' };
+}
+
+function runFetch(deps: FetchDeps, remote: Remote, refspecs: readonly string[]): Promise<GitResult> {
+  deps.onFetch();
+  return deps.git.run([...FETCH, '--stdin', '--end-of-options', remote.url], {
+    gitDir: deps.gitDir,
+    remote,
+    input: `${refspecs.join('\n')}\n`,
+  });
+}
+
+const FETCH = [
+  'fetch',
+  '--quiet',
+  '--no-tags',
+  '--no-write-fetch-head',
+  '--no-auto-maintenance',
+  '--no-recurse-submodules',
+  '--force',
+];

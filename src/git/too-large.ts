@@ -1,0 +1,59 @@
+/**
+ * Commits that take more memory than git may have, found out once and remembered for a while: each try unfolds them again, up to the
+ * limit. What is known of a commit does not get old, but a machine that was short of memory says the same.
+ */
+import { createLru } from './lru.ts';
+import type { ObjectId } from './object-id.ts';
+import type { RefName } from './ref-name.ts';
+import type { RemoteFailure } from './remote-failure.ts';
+
+export interface TooLargeCommits {
+  has(commit: ObjectId): boolean;
+  add(commit: ObjectId): void;
+}
+
+export interface TooLargeRef {
+  readonly ref: RefName;
+  readonly commit: ObjectId;
+}
+
+/** Of a fetch: these are not here, and everything else that was wanted is, as far as the remote has it. */
+export interface TooLarge {
+  readonly refs: readonly [TooLargeRef, ...TooLargeRef[]];
+  /** What follows "the commit is". */
+  readonly text: string;
+}
+
+const MOST_COMMITS = 10_000;
+const KEPT_MS = 3_600_000;
+
+/** @param now milliseconds of a clock that is never set. */
+export function createTooLargeCommits(now: () => number = () => performance.now()): TooLargeCommits {
+  const until = createLru<ObjectId, number>(MOST_COMMITS);
+  return {
+    has: commit => now() < (until.get(commit) ?? 0),
+    add: commit => until.set(commit, now() + KEPT_MS),
+  };
+}
+
+/** @param memoryBytes what a git process may take; null: no limit. */
+export function tooLargeFailure(
+  refs: TooLarge['refs'],
+  memoryBytes: number | null,
+): RemoteFailure & { readonly tooLarge: TooLarge } {
+  const text = tooLargeText(memoryBytes);
+  const [{ ref, commit }, ...others] = refs;
+  const more = others.length === 0 ? '' : `, and so are ${others.length} others`;
+  return {
+    kind: 'remote-failed',
+    reason: 'too-large',
+    nature: 'content',
+    message: `commit ${commit.slice(0, 8)} of ${ref} is ${text}${more}`,
+    tooLarge: { refs, text },
+  };
+}
+
+function tooLargeText(memoryBytes: number | null): string {
+  if (memoryBytes === null) return 'too large to read: more memory than there is';
+  return `too large to read: more than ${memoryBytes / 1_000_000} MB of memory, limit [merger] git_memory_limit`;
+}
