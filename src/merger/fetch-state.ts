@@ -21,6 +21,8 @@ export interface ProjectNeeds {
   readonly branches: ReadonlySet<BranchName>;
   /** The tips of all branches are wanted. */
   readonly allBranches: boolean;
+  /** True: tips that are too large to read are left out as if they did not exist. Default: they are a failure. */
+  readonly readableTips?: boolean;
   readonly commits: readonly NeededCommit[];
 }
 
@@ -89,9 +91,15 @@ async function fetchInto(
     ref: parseRefName(ref),
     commit: parseObjectId(commit),
   }));
-  const heads = await headsWanted(repository, remote, needs);
-  if ('kind' in heads) return heads;
-  const outcome = await repository.fetch(remote, [...wants, ...heads]);
+  const wanted = await headsWanted(repository, remote, needs);
+  if ('kind' in wanted) return wanted;
+  let heads = wanted;
+  let outcome = await repository.fetch(remote, [...wants, ...heads]);
+  if (needs.readableTips === true && outcome.kind !== 'fetched' && outcome.tooLarge !== undefined) {
+    const unreadable = new Set(outcome.tooLarge.refs.map(({ ref }) => ref));
+    heads = heads.filter(({ ref }) => !unreadable.has(ref));
+    outcome = await repository.fetch(remote, [...wants, ...heads]);
+  }
   if (outcome.kind !== 'fetched') return fetchFailure(project, outcome);
   const lost = needs.commits.find(
     (needed, index) => needed.optional !== true && outcome.commits[index] === undefined,

@@ -58,6 +58,8 @@ export async function readConfigFiles(
     project,
     branches: new Set(request.branches),
     allBranches: request.branches.length === 0,
+    // One branch that cannot be read keeps nobody from the others.
+    readableTips: request.branches.length !== 1,
     commits: [],
   };
   const fetched = known === undefined ? await fetchProject(deps, steps, needs) : undefined;

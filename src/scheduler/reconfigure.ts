@@ -168,6 +168,12 @@ async function readProject(
     const existing = news.branches === null ? new Set(branches) : known.union(new Set(branches));
     const { configs, read } =
       branches.length === 0 ? NO_CONFIGS : await configsOf(news, branches, deps, signal);
+    const unread = branches.filter(branch => !configs.some(config => config.branch === branch));
+    if (unread.length > 0)
+      deps.log.info(
+        { project: news.project, branches: unread.slice(0, 20) },
+        `${news.project} has branches whose tip is too large to read, or that are gone; what was read of them before stays in force`,
+      );
     return { project: news.project, configs, existing, read };
   } catch (error) {
     signal.throwIfAborted();

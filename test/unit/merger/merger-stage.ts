@@ -2,7 +2,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createGit } from '../../../src/git/git.ts';
+import { createGit, type GitOptions } from '../../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid } from '../../../src/lib/ids.ts';
@@ -38,11 +38,11 @@ export interface MergerStage extends AsyncDisposable {
 
 export const key = (name: string): ProjectKey => projectKey({ connection: 'local', name });
 
-export async function openStage(): Promise<MergerStage> {
+export async function openStage(limits: Pick<GitOptions, 'memoryBytes'> = {}): Promise<MergerStage> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-merger-'));
   const cache = await openRepositoryCache({
     root: join(folder, 'cache'),
-    git: createGit({ identity: IDENTITY }),
+    git: createGit({ identity: IDENTITY, ...limits }),
     mergeTreeMode: 'unbuffered-coprocess',
   });
   const hosts = new Map<string, Promise<GitRepository>>();

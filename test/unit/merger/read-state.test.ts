@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { parseCommitId } from '../../../src/model/project.ts';
+import { commitUnfolding } from '../git/unfolding-pack.ts';
 import {
   configFilesRequest,
   expectKind,
@@ -121,5 +122,26 @@ describe('a config files request', () => {
   it('fails when the project cannot be reached', async () => {
     const outcome = expectKind(await stage.serve(configFilesRequest('gone')), 'failed');
     expect(outcome.text).toMatch(/^Unable to update local\/gone: /);
+  });
+});
+
+describe('a branch whose tip is too large to read', () => {
+  it('is left out of the configuration of many branches, and fails a question for it alone', async () => {
+    await using small = await openStage({ memoryBytes: 150_000_000 });
+    const app = await small.host('app');
+    const main = await app.commit({ files: { 'zuul.yaml': 'main\n' } });
+    await app.git('update-ref', 'refs/heads/evil', await commitUnfolding(app.path, main));
+    for (const branches of [[], ['evil', 'main']]) {
+      const read = await small.serve(configFilesRequest('app', { branches }));
+      expect(expectKind(read, 'config-files').branches).toMatchObject([{ branch: 'main', commit: main }]);
+    }
+    expect(
+      expectKind(await small.serve(configFilesRequest('app', { branches: ['evil'] })), 'failed'),
+    ).toMatchObject({
+      text: expect.stringMatching(
+        /^Unable to update local\/app: commit \w{8} of refs\/heads\/evil is too large to read: more than 150 MB of memory/,
+      ),
+      trouble: { reason: 'too-large' },
+    });
   });
 });
