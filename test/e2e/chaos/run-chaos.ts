@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { startZooKeeper, type ZooKeeperServer } from '../../fake/zookeeper/server.ts';
 import { type Cluster, openCluster } from '../cluster/cluster.ts';
 import { planChanges } from '../cluster/load.ts';
-import { problemsOf, untilQuiet } from '../cluster/outcome.ts';
+import { evidenceOf, problemsOf, untilQuiet } from '../cluster/outcome.ts';
 import { seededRandom } from '../seeded-random.ts';
 import { type Fault, faultsFor, type Site } from './faults.ts';
 
@@ -51,7 +51,10 @@ export async function runChaos(request: ChaosRequest): Promise<readonly string[]
     for (const change of planChanges(1, 'after')) await cluster.push(change);
     await untilQuiet(cluster, QUIET_WITHIN);
     const problems = await problemsOf(cluster, { landingOrder: 'any' });
-    if (problems.length > 0) request.tell([...problems, cluster.describe()].join('\n'));
+    if (problems.length > 0) {
+      const evidence = await evidenceOf(cluster, problems);
+      request.tell([...problems, ...evidence, cluster.describe()].join('\n'));
+    }
     return problems;
   } catch (error) {
     request.tell(`${error}\n${cluster.describe()}`);

@@ -75,6 +75,19 @@ export async function problemsOf(
   ];
 }
 
+/** Records and spans of the items that problems name by their uuid, one JSON line each: of a run that cannot be had again. */
+export async function evidenceOf(cluster: Cluster, problems: readonly string[]): Promise<readonly string[]> {
+  const items = await itemsInHistory(stateOf(cluster.root), TENANT);
+  return items
+    .filter(({ uuid }) => problems.some(problem => problem.includes(uuid)))
+    .map(item => {
+      const spans = cluster.sink.spans
+        .filter(({ traceId }) => traceId === item.uuid)
+        .map(({ name, spanId, start, end }) => [name, spanId, String(start), String(end)]);
+      return JSON.stringify({ item, spans });
+    });
+}
+
 function resultProblems(items: readonly QueueItem[], pushed: readonly Pushed[]): readonly string[] {
   return pushed.flatMap(change => {
     const mine = items.filter(item =>
