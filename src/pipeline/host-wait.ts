@@ -16,7 +16,7 @@ import { changeText } from '../model/change.ts';
 import type { HostTrouble, HostWait, HostWork } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { isAsking, isShared, keyOf, type Parked } from './parked-projects.ts';
+import { isAsking, isShared, keyOf, type Parked, parkedProjects } from './parked-projects.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 const FIRST_MS = 1_000;
@@ -175,12 +175,20 @@ export function withoutWait(draft: TurnDraft, item: QueueItem): QueueItem {
   return rest;
 }
 
-/** The next time after `now` at which an item is to ask; null: none waits for a time to come. */
-export function nextHostRetry(items: Iterable<QueueItem>, now: Nanoseconds): Nanoseconds | null {
+/** The next time after the last look at which an item is to ask; null: none waits for a time to come. */
+export function nextHostRetry(items: Iterable<QueueItem>, lookedAt: Nanoseconds): Nanoseconds | null {
   let next: Nanoseconds | null = null;
   for (const { hostWait } of items) {
-    if (hostWait === undefined || millisecondsBetween(now, hostWait.retryAt) <= 0) continue;
+    if (hostWait === undefined || millisecondsBetween(lookedAt, hostWait.retryAt) <= 0) continue;
     next = next === null ? hostWait.retryAt : earlierOf(next, hostWait.retryAt);
   }
   return next;
+}
+
+/**
+ * A host was due to be asked at the last look, and nobody asks it: in the turn that looked, the item that asked for all left, or was
+ * reset. One more turn finds the next one.
+ */
+export function isHostUnasked(items: Iterable<QueueItem>, lookedAt: Nanoseconds): boolean {
+  return [...parkedProjects(items).values()].some(({ wait, asked }) => !asked && isDue(wait, lookedAt));
 }

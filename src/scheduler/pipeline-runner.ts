@@ -17,7 +17,7 @@ import type { MetricsSink } from '../metrics/registry.ts';
 import { isNewerRecord } from '../model/codec/record.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
-import { nextHostRetry } from '../pipeline/host-wait.ts';
+import { isHostUnasked, nextHostRetry } from '../pipeline/host-wait.ts';
 import type { Arrival } from '../pipeline/takeovers.ts';
 import { isOutOfContact } from '../store/connection.ts';
 import { ensureNode } from '../store/ensure-node.ts';
@@ -144,7 +144,7 @@ async function turning(
   let again = 0;
   const revise = createPriorityRevision();
   const alarm = createHostAlarm(deps.log);
-  let retryAt: Nanoseconds | null = null;
+  const hostTimer = createHostTimer(dirty, signal);
   dirty.set();
   for (;;) {
     held.items = state.items.size;
@@ -165,6 +165,8 @@ async function turning(
         return;
       }
     }
+    const lookedAt = deps.context().clock.now();
+    const before = state;
     const end = await turn(deps, state, arrival, fence, dirty);
     again = end === 'again' ? again + 1 : 0;
     if (again > MAX_AGAIN) throw new Error(`${MAX_AGAIN} turns in a row could not be committed`);
@@ -172,9 +174,9 @@ async function turning(
     await revise(state, deps.context(), fence);
     const now = deps.context().clock.now();
     alarm.look(state, now);
-    const next = nextHostRetry(state.items.values(), now);
-    if (next !== null && next !== retryAt) wakeAt(next, now, dirty, signal);
-    retryAt = next;
+    // By the time of the look: a commit may take longer than a host is left alone.
+    hostTimer(nextHostRetry(state.items.values(), lookedAt), now);
+    if (state !== before && isHostUnasked(state.items.values(), lookedAt)) dirty.set();
     deps.context().graphs.retain(new Set(blobsOf(state)));
   }
 }
@@ -190,9 +192,17 @@ function tellArrival({ takeover }: Arrival, log: Log): void {
 /** Timers may be a little early. */
 const SLACK_MS = 20;
 
-/** A code host is to be asked again then. */
-function wakeAt(time: Nanoseconds, now: Nanoseconds, dirty: Dirty, signal: AbortSignal): void {
-  void pause(millisecondsBetween(now, time) + SLACK_MS, signal).then(() => dirty.set());
+/** @returns sets when a code host is to be asked again; null: at no time yet. */
+function createHostTimer(dirty: Dirty, signal: AbortSignal) {
+  let pending: Nanoseconds | null = null;
+  return (time: Nanoseconds | null, now: Nanoseconds): void => {
+    if (time === null || time === pending) return;
+    pending = time;
+    void pause(Math.max(0, millisecondsBetween(now, time)) + SLACK_MS, signal).then(() => {
+      if (pending === time) pending = null;
+      dirty.set();
+    });
+  };
 }
 
 /**

@@ -52,6 +52,7 @@ story(
     world.fail('project-merge', 'A');
     for (const topic of ['A', 'B', ...CONFLICTING, 'M']) await world.approve(topic);
     await world.runs('project-merge: A');
+    await world.observer.until('the last change to be queued', () => world.item('M') !== undefined);
     expect(world.item('M')?.resets).toEqual([]);
     await world.observer.until('the merges of all', () => merges(world) >= 13);
     expect(merges(world)).toBe(13);

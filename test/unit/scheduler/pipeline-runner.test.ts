@@ -220,6 +220,46 @@ test('an event no turn survives is laid aside; those before and behind it count'
   await gate.end();
 });
 
+test('a code host is asked again although the turn that leaves it alone took longer than that', async () => {
+  await using stand = openStand();
+  const gate = await open(stand);
+  await stand.store.multi(gate.events.put(gate.approve('master/one')));
+  await eventually(async () => (await gate.mergeRequests.list()).length === 1, 'the merge is asked for');
+  const [asked] = await gate.mergeRequests.list();
+  if (asked?.value.item === undefined) throw new Error('no request of an item');
+  const { item, buildset } = asked.value.item;
+  const { multi } = stand.store;
+  const refused: PipelineEvent = {
+    kind: 'merger-result',
+    uuid: stand.ids.uuid(),
+    request: asked.value.uuid,
+    item,
+    buildset,
+    at: stand.clock.now(),
+    outcome: {
+      kind: 'failed',
+      text: 'Unable to update local/app',
+      retryable: true,
+      trouble: { project: APP, reason: 'limited', text: 'answers 403' },
+      steps: [],
+      worker: 'merger-1',
+    },
+  };
+  // Every commit from here on takes longer than the first wait for the host, which is a second.
+  const slow = stand.store as { multi: typeof multi };
+  slow.multi = async operations => {
+    const done = await multi.call(stand.store, operations);
+    stand.clock.advance(5_000);
+    return done;
+  };
+  await stand.store.multi(gate.events.put(refused));
+  await eventually(
+    async () => (await gate.mergeRequests.list()).length === 2,
+    'the merge is asked for again',
+  );
+  await gate.end();
+});
+
 test('a second scheduler goes on where the first one stopped', async () => {
   await using stand = openStand();
   const first = await open(stand);
