@@ -9,6 +9,7 @@
  *     clock.catchUp(state.items.values());     // after loading; and with the events of each turn
  */
 import { type Clock, type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
+import type { HostWait } from '../model/host-trouble.ts';
 
 export interface PipelineClock extends Clock {
   /** From now on `now` is later than every time in these records. */
@@ -34,7 +35,10 @@ export function pipelineClock(clock: Clock): PipelineClock {
   };
 }
 
-/** The latest time in any of these records; 0 when there is none. */
+/** Names of times to come: they say when something is to be done, not that it was. */
+const TO_COME: ReadonlySet<string> = new Set<keyof HostWait>(['retryAt']);
+
+/** The latest time in any of these records that has been; 0 when there is none. */
 export function latestTime(records: Iterable<object>): Nanoseconds {
   let latest = 0n;
   for (const record of records) {
@@ -48,7 +52,8 @@ function latestIn(value: unknown): bigint {
   if (typeof value === 'string') return TIME.test(value) ? BigInt(value) : 0n;
   if (typeof value !== 'object' || value === null) return 0n;
   let latest = 0n;
-  for (const part of Object.values(value)) {
+  for (const [name, part] of Object.entries(value)) {
+    if (TO_COME.has(name)) continue;
     const time = latestIn(part);
     if (time > latest) latest = time;
   }
