@@ -96,7 +96,8 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const run = project.vitest.state.getTestModules().flatMap(module => [...module.children.allTests()]);
     const isWhole = isWholeSuite(project.vitest.state.getPaths()) && !isSelection(project, run);
     const all = run.every(test => test.result().state === 'passed');
-    const { lines, failed } = compareNotes(notes, { isWhole, all });
+    const strict = process.env.GATEHOUSE_TEST_TOLD === 'strict';
+    const { lines, failed } = compareNotes(notes, { isWhole, all, strict });
     for (const line of lines) say(line);
     if (failed) process.exitCode = 1;
   };

@@ -38,4 +38,5 @@ export const NOT_TOLD_YET: ReadonlySet<string> = new Set([
   'kind BuildRepoUpdateLock',
   'kind CacheCleanup',
   'kind Takeover',
+  'code gatehouse.superseded.code item-ahead-conflict',
 ]);
