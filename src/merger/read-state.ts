@@ -58,7 +58,7 @@ export async function readConfigFiles(
     project,
     branches: new Set(request.branches),
     allBranches: request.branches.length === 0,
-    // One branch that cannot be read keeps nobody from the others.
+    // One branch that cannot be read does not hold up the others.
     readableTips: request.branches.length !== 1,
     commits: [],
   };

@@ -26,7 +26,7 @@ export interface Takeover {
   readonly how: 'released' | 'lost';
   /** When the one before gave the pipeline up, or was last heard of. */
   readonly since: Nanoseconds;
-  /** When the next one could take its first turn: until then nobody looked after the pipeline. */
+  /** When the next one could take its first turn: until then no scheduler held the pipeline. */
   readonly at: Nanoseconds;
 }
 

@@ -186,7 +186,7 @@ export function nextHostRetry(items: Iterable<QueueItem>, lookedAt: Nanoseconds)
 }
 
 /**
- * A host was due to be asked at the last look, and nobody asks it: in the turn that looked, the item that asked for all left, or was
+ * A host was due to be asked at the last look, and no item asks it: in the turn that looked, the item that asked for all left, or was
  * reset. One more turn finds the next one.
  */
 export function isHostUnasked(items: Iterable<QueueItem>, lookedAt: Nanoseconds): boolean {

@@ -14,7 +14,7 @@ import { type Holder, isSameTenure, MOST_TAKEOVERS, type Takeover } from '../mod
 /** A scheduler's coming to a pipeline. */
 export interface Arrival {
   readonly holder: Holder;
-  /** null: nobody held the pipeline before it, or nothing is in it. */
+  /** null: no scheduler held the pipeline before it, or the pipeline is empty. */
   readonly takeover: Takeover | null;
 }
 

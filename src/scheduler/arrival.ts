@@ -1,4 +1,4 @@
-/** Coming to a pipeline and going: who held it before, and since when nobody looked after it. */
+/** Coming to a pipeline and going: who held it before, and since when no scheduler has. */
 import { type Clock, earlierOf, laterOf } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
@@ -78,7 +78,7 @@ export async function sayGoodbye(
   fence: Fence,
   { clock, ids, log, counters }: GoodbyeDeps,
 ): Promise<void> {
-  // Without items nobody will ask.
+  // Without items there is nothing to mark.
   if (state.items.size === 0 || !isSameTenure(state.holder, holder)) return;
   const left = { ...state, holder: { ...holder, until: clock.now() } };
   try {

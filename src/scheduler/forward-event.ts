@@ -138,7 +138,7 @@ function ingestionRows(
   if (style === undefined) return [];
   return facts.flatMap(each => {
     const spans = ingestionSpans(each, style);
-    // A flood of what nobody wants must not become a flood of rows.
+    // A flood of discarded events must not become a flood of rows.
     return each.outcome.kind === 'discarded'
       ? outboxRows(deps.paths.spanOutbox, spans, spansCodec, at)
       : traceRows(deps.paths, spans, at);

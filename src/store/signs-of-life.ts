@@ -41,7 +41,7 @@ export async function giveSigns(deps: SignDeps, signal: AbortSignal): Promise<vo
   }
 }
 
-/** @returns false when nobody knows whether it was given: the next one is. */
+/** @returns false when it is not known whether it was written: the next one is. */
 async function giveSign({ store, path, clock }: SignDeps): Promise<boolean> {
   const time = new TextEncoder().encode(clock.now());
   try {

@@ -22,7 +22,7 @@ export function heldSpans(trace: readonly SpanRecord[]): readonly SpanRecord[] {
   return held;
 }
 
-/** Of an item that is not kept nobody will want them. */
+/** An item that is not kept does not need them. */
 export function withoutHeldSpans(item: QueueItem): QueueItem {
   const { heldSpans: _none, ...origin } = item.origin;
   return item.origin.heldSpans === undefined ? item : { ...item, origin };

@@ -12,7 +12,7 @@ import { type OwnGap, type WorkWindows, workWindows } from './spans/work-windows
 import { between, earliest, isBefore, type TimeWindow } from './time-window.ts';
 
 /**
- * `scheduler`: a state of work in which nobody worked on it, because no scheduler did its part; its subject is that state.
+ * `scheduler`: a state of work in which no work went on, because no scheduler did its part; its subject is that state.
  * `executor-lost`: the executor had vanished, and it was not noticed yet.
  */
 export type StretchState = ItemStateName | OwnGap;

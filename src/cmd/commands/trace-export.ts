@@ -61,7 +61,7 @@ Examples:
 It runs beside the service and changes nothing there. Spans have the ids and the bytes they had the first time, as long as the
 version and [tracing], [web] and the connections in the settings file are the same, so a backend that has them already gets
 nothing new. With the items go the traces of events, of operators' requests and of background work of that time; with --tenant,
---pipeline or --item those the items came of. Not in the history, and so not sent again: the traces of events nobody wanted, what
+--pipeline or --item those the items came of. Not in the history, and so not sent again: the traces of discarded events, what
 jobs and commands sent themselves, and what an executor told of a build after its item had left.`;
 
 export function addTraceExportCommand(trace: Command, io: Io, done: (status: number) => void): void {

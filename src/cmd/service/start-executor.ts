@@ -91,7 +91,7 @@ async function startGivingSigns(
     error =>
       log.error(
         { err: error },
-        'no signs of life are given: after a crash nobody knows until when builds ran',
+        'no signs of life are written: after a crash it is not known until when builds ran',
       ),
   );
   return async () => {

@@ -20,7 +20,7 @@ const underWay = new Map<number, () => void>();
 const stopEarly = new Map<number, ToSpawner & { type: 'stop' }>();
 
 function say(message: FromSpawner): void {
-  // After the channel closed there is nobody to tell; `disconnect` ends us.
+  // Once the channel is closed no one listens; `disconnect` ends this process.
   if (process.connected) process.send?.(message);
 }
 

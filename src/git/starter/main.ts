@@ -27,7 +27,7 @@ function entry(id: number): Underway {
 }
 
 function say(message: FromHelper): void {
-  // After the channel closed there is nobody to tell; `disconnect` ends us.
+  // Once the channel is closed no one listens; `disconnect` ends this process.
   if (process.connected) process.send?.(message);
 }
 

@@ -128,7 +128,7 @@ function forkHelper(onGone: (helper: Helper) => void): Helper {
   });
   const ready = Promise.withResolvers<void>();
   const helper: Helper = { child, socketPath, pending: new Map(), ready: ready.promise };
-  // Between two gits it keeps nobody from ending.
+  // While no git runs it does not keep the service's process alive.
   child.unref();
   restIfIdle(helper);
 
@@ -151,7 +151,7 @@ function forkHelper(onGone: (helper: Helper) => void): Helper {
   return helper;
 }
 
-/** What still runs would be nobody's: its end cannot be learnt any more. */
+/** What still runs is lost: its end cannot be learnt any more. */
 function endWithout({ pid }: Pending, reason: string): GitEnd {
   if (pid === undefined) return { kind: 'not-started', reason };
   try {
