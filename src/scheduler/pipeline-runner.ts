@@ -186,7 +186,10 @@ function tellArrival({ takeover }: Arrival, log: Log): void {
   const { from, how, since, at } = takeover;
   const ms = Math.round(millisecondsBetween(since, at));
   const was = how === 'lost' ? 'was gone' : 'gave it up';
-  log.info({ from, how, ms }, `the pipeline is taken over: ${from} ${was}, and no scheduler held it for ${ms} ms`);
+  log.info(
+    { from, how, ms },
+    `the pipeline is taken over: ${from} ${was}, and no scheduler held it for ${ms} ms`,
+  );
 }
 
 /** Timers may be a little early. */
