@@ -85,6 +85,7 @@ process.on('message', (message: ToHelper) => {
       startWhenComplete(message.id);
       break;
     case 'kill': {
+      say({ type: 'heard' });
       const mine = underway.get(message.id);
       if (mine?.kill !== undefined) mine.kill(message.signal);
       else if (mine !== undefined) mine.killEarly = message.signal;

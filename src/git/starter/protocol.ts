@@ -8,6 +8,7 @@
  *             ── connects, `i7\n`, `o7\n` ─►        gives git the connections as stdin and stdout, closes its own copies
  *             ◄── started {id, pid} ───────         from now on stdin may be written
  *             ── kill {id, signal} ────────►
+ *             ◄── heard ───────────────────         a helper that does not answer is killed itself
  *             ◄── ended {id, stderr, end} ─
  */
 import type { GitEnd, ProcessRequest } from '../git-process.ts';
@@ -19,6 +20,8 @@ export type ToHelper =
 export type FromHelper =
   | { readonly type: 'ready' }
   | { readonly type: 'started'; readonly id: number; readonly pid: number }
+  /** A `kill` arrived. */
+  | { readonly type: 'heard' }
   /** `stderr`: the first {@link MAX_STDERR} characters. */
   | { readonly type: 'ended'; readonly id: number; readonly end: GitEnd; readonly stderr: string };
 

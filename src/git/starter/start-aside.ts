@@ -30,7 +30,12 @@ interface Helper {
   readonly socketPath: string;
   readonly pending: Map<number, Pending>;
   readonly ready: Promise<void>;
+  /** Runs out unless the helper says something. */
+  watchdog: NodeJS.Timeout | undefined;
 }
+
+/** Milliseconds in which a helper that is asked to kill a git must have answered: a deadline of git holds whatever becomes of the helper. */
+const STUCK_AFTER = 10_000;
 
 export interface Starter {
   readonly start: StartProcess;
@@ -104,6 +109,8 @@ function startIn(helper: Helper, id: number, request: ProcessRequest): GitProces
       return end;
     }),
     kill(signal) {
+      if (!helper.pending.has(id)) return;
+      helper.watchdog ??= setTimeout(() => helper.child.kill('SIGKILL'), STUCK_AFTER);
       // Not before it was asked to start.
       void helper.ready.then(() => {
         if (helper.pending.has(id)) tell(helper, { type: 'kill', id, signal });
@@ -127,7 +134,7 @@ function forkHelper(onGone: (helper: Helper) => void): Helper {
     serialization: 'json',
   });
   const ready = Promise.withResolvers<void>();
-  const helper: Helper = { child, socketPath, pending: new Map(), ready: ready.promise };
+  const helper: Helper = { child, socketPath, pending: new Map(), ready: ready.promise, watchdog: undefined };
   // While no git runs it does not keep the service's process alive.
   child.unref();
   restIfIdle(helper);
@@ -136,13 +143,16 @@ function forkHelper(onGone: (helper: Helper) => void): Helper {
   function lost(reason: string): void {
     if (over) return;
     over = true;
+    clearTimeout(helper.watchdog);
     onGone(helper);
     for (const [, pending] of helper.pending) pending.onEnd(endWithout(pending, reason), '');
     rmSync(folder, { recursive: true, force: true });
   }
   child.on('message', (message: FromHelper) => {
+    clearTimeout(helper.watchdog);
+    helper.watchdog = undefined;
     if (message.type === 'ready') ready.resolve();
-    else hear(helper, message);
+    else if (message.type !== 'heard') hear(helper, message);
   });
   child.once('error', error => lost(`the process that starts git failed: ${error.message}`));
   child.once('exit', (code, signal) =>
@@ -162,7 +172,7 @@ function endWithout({ pid }: Pending, reason: string): GitEnd {
   return { kind: 'lost', reason };
 }
 
-function hear(helper: Helper, message: Exclude<FromHelper, { type: 'ready' }>): void {
+function hear(helper: Helper, message: Exclude<FromHelper, { type: 'ready' | 'heard' }>): void {
   const pending = helper.pending.get(message.id);
   if (pending === undefined) return;
   switch (message.type) {

@@ -61,6 +61,19 @@ describe('git started by a process of its own', () => {
     expect(await next.ended).toEqual({ kind: 'exited', code: 0 });
     expect(starter.pid()).not.toBe(helper);
   });
+
+  it('ends when that process hangs, and the next begins another', async () => {
+    const starter = createStarter();
+    const child = run(starter, 'sleep', '100');
+    await vi.waitUntil(() => child.pid !== undefined, { timeout: 20_000 });
+    const helper = starter.pid();
+    process.kill(helper ?? 0, 'SIGSTOP');
+    child.kill('SIGKILL');
+    expect(await child.ended).toMatchObject({ kind: 'lost' });
+    await untilGone(child.pid);
+    expect(await run(starter, 'true').ended).toEqual({ kind: 'exited', code: 0 });
+    expect(starter.pid()).not.toBe(helper);
+  });
 });
 
 describe('the process that starts git', () => {
