@@ -4,17 +4,18 @@
  *
  *     arrived · build taken · build ended · merger answered · buildset thrown away · left
  */
+
+import { type Stretch, stretchesOf } from '../explain/stretches.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
+import { between } from '../lib/time-window.ts';
 import { type Build, endOfBuild, isOpen, resultOf, startOfBuild } from '../model/build.ts';
 import { type BuildSet, endOfMergerWork } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
+import { lostBuildTime } from '../model/lost-time.ts';
 import { buildsetsOf, endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
-import { lostBuildTime } from '../tracing/lost-time.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import { cicdResultOf } from '../tracing/status.ts';
-import { type Stretch, stretchesOf } from '../tracing/stretches.ts';
-import { between } from '../tracing/time-window.ts';
 import type { Measurement } from './measurement.ts';
 import type { MetricName } from './metric-table.ts';
 import { RUN_STATES, runState } from './run-state.ts';

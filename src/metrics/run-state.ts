@@ -1,6 +1,7 @@
 /** States of a queue item in OpenTelemetry's words for a run of a pipeline. */
+
+import type { StretchState } from '../explain/stretches.ts';
 import { assertNever } from '../lib/assert-never.ts';
-import type { StretchState } from '../tracing/stretches.ts';
 
 export type RunState = 'pending' | 'executing' | 'finalizing';
 

@@ -4,11 +4,11 @@
  *   1 receive   a webhook body or a poll's finding becomes a {@link ConnectionEvent}, durable before anybody is told so
  *               src/web/webhook-route.ts, drivers/<name>/listener.ts              span: root `GitEvent`, ... opens
  *   2 process   the driver reads the host and turns it into {@link TriggerEvent}s; change cache refreshed
- *               src/scheduler/connection-events.ts, drivers/<name>/               root ends: forwarded or discarded + reason
+ *               src/scheduler/events/connection-events.ts, drivers/<name>/               root ends: forwarded or discarded + reason
  *   3 tenant    each tenant that holds the project: reconfigure if configuration changed, match pipelines
- *               src/scheduler/tenant-events.ts, tenant-matching.ts                span: root `TenantEvent`, link to 1
+ *               src/scheduler/tenant/tenant-events.ts, tenant-matching.ts                span: root `TenantEvent`, link to 1
  *   4 enqueue   {@link PipelineEvent} `enqueue`: dependencies ahead and behind, or a refusal with its reason
- *               src/scheduler/pipeline-turn.ts, src/pipeline/enqueue.ts
+ *               src/scheduler/turn/pipeline-turn.ts, src/pipeline/enqueue.ts
  *   5 item      QueueItem and BuildSet are created in the turn's commit           span: root `QueueItem`, link to 3
  *   6 merge     MergeRequest, answered by `merger-result`
  *               src/merger/                                                       `Merge` → `MergerJob`
@@ -18,7 +18,7 @@
  *               src/executor/                                                     `Build` → `JobExecution` → steps
  *  10 result    window, re-parenting, cancels: src/pipeline/process-item.ts
  *  11 report    intent, reporters, merge at the host; answered by `report-result`
- *               src/scheduler/report-loop.ts                                      `Report` → one per reporter
+ *               src/scheduler/report/report-loop.ts                                      `Report` → one per reporter
  *  12 leave     removed from its queue; spans and history ride in the same commit ends `QueueItem`
  *
  * Each arrow between stations is one multi-write that deletes the event where it was and creates it where it goes.

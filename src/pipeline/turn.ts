@@ -88,7 +88,7 @@ export interface TurnInput {
 }
 
 export type Command =
-  /** The request's inputs follow from the items (`behind` chain), see src/scheduler/merge-requests.ts. */
+  /** The request's inputs follow from the items (`behind` chain), see src/scheduler/turn/merge-requests.ts. */
   | { readonly kind: 'request-merge'; readonly request: Uuid; readonly item: Uuid; readonly buildset: Uuid }
   | {
       readonly kind: 'request-repo-state';

@@ -12,8 +12,8 @@ import type { ConnectionName } from '../model/project.ts';
 import type { StorePaths } from '../store/paths.ts';
 import type { Store } from '../store/port.ts';
 import type { LiveTracing } from '../tracing/live-tracing.ts';
-import type { ProjectPlaces } from './build-projects.ts';
-import type { RecordedDuration } from './expected-durations.ts';
+import type { ProjectPlaces } from './turn/build-projects.ts';
+import type { RecordedDuration } from './turn/expected-durations.ts';
 
 export interface SchedulerDeps {
   readonly clock: Clock;

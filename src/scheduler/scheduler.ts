@@ -1,7 +1,19 @@
 /**
  * The scheduler: one loop per connection, per tenant and per pipeline, and one that sweeps, each under a fence of its own, so
  * that any number of schedulers share the work and none does what another is doing. One object lives as long as its session
- * with the store; when that is lost `run` rejects, and whoever started it begins again with a new session and a new object.
+ * with the store; when that is lost `run` rejects, and the service begins again with a new session and a new object.
+ *
+ * The door of the room. In the order in which an event comes through (`src/model/event.ts` has the whole trip):
+ *
+ *     events/    connection-runner → connection-events → forward-event     what the host says, handed to the tenants
+ *     tenant/    tenant-runner → tenant-events → reconfigure               the layout in force; which pipelines want an event
+ *     turn/      pipeline-runner → pipeline-turn → decide-with-graphs      one turn of a pipeline: read, decide (the pure
+ *                → turn-operations → turn-commit                           `src/pipeline/`), write all of it or nothing
+ *     report/    report-intents → report-loop → report-deed                landing a change, reporting on it
+ *     changes/   change-cache, change-facts, own-merges                    what hosts last said of changes
+ *     care/      sweeper, lost-workers, settle-lost-work                   lost work settled, what is unused removed
+ *
+ * Beside it: loop.ts (how every loop lives), duty.ts and fair-share.ts (who may hold which fence), deps.ts and shared.ts.
  */
 import { pause } from '../lib/pause.ts';
 import {
@@ -18,17 +30,17 @@ import { EventQueue } from '../store/event-queue.ts';
 import { type Store, StoreError } from '../store/port.ts';
 import { RequestQueue } from '../store/request-queue.ts';
 import { giveSigns } from '../store/signs-of-life.ts';
-import { openChangeCache } from './change-cache.ts';
-import { runConnection, type TenantsOf } from './connection-runner.ts';
+import { steadyExecutors } from './care/steady-executors.ts';
+import { runSweeper } from './care/sweeper.ts';
+import { openChangeCache } from './changes/change-cache.ts';
 import type { SchedulerDeps } from './deps.ts';
 import { createDuty } from './duty.ts';
-import { createExpectedDurations, followHistory } from './expected-durations.ts';
+import { runConnection, type TenantsOf } from './events/connection-runner.ts';
 import { createFairShare } from './fair-share.ts';
-import { createLayouts } from './layouts.ts';
 import type { SchedulerShared } from './shared.ts';
-import { steadyExecutors } from './steady-executors.ts';
-import { runSweeper } from './sweeper.ts';
-import { createTenantRunner, type TenantRunner } from './tenant-runner.ts';
+import { createLayouts } from './tenant/layouts.ts';
+import { createTenantRunner, type TenantRunner } from './tenant/tenant-runner.ts';
+import { createExpectedDurations, followHistory } from './turn/expected-durations.ts';
 
 /**
  * Milliseconds the loops may take to end: one may be waiting for a code host that does not answer. What it does afterwards

@@ -6,12 +6,12 @@ import type { MergerRequest } from '../model/merge.ts';
 import type { ConnectionName, PipelineName, TenantName } from '../model/project.ts';
 import type { EventQueue } from '../store/event-queue.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
-import type { ChangeCache } from './change-cache.ts';
+import type { SteadyExecutors } from './care/steady-executors.ts';
+import type { ChangeCache } from './changes/change-cache.ts';
 import type { SchedulerDeps } from './deps.ts';
 import type { Duty } from './duty.ts';
-import type { ExpectedDurations } from './expected-durations.ts';
 import type { FairShare } from './fair-share.ts';
-import type { SteadyExecutors } from './steady-executors.ts';
+import type { ExpectedDurations } from './turn/expected-durations.ts';
 
 export interface SchedulerShared {
   readonly deps: SchedulerDeps;

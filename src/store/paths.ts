@@ -97,7 +97,7 @@ export function storePaths(root = '/gatehouse') {
     /** How the delivery of spans fares, for the webs. */
     senderReport: `${root}/span-sender`,
     historyOutbox: `${outbox}/history`,
-    /** Merges we have asked hosts for; see src/scheduler/landings.ts. */
+    /** Merges we have asked hosts for; see src/scheduler/changes/own-merges.ts. */
     landings: `${root}/landings`,
     reportOutbox: (tenant: string, pipeline: string) =>
       `${outbox}/reports/${nodeName(tenant)}/${nodeName(pipeline)}`,

@@ -1,5 +1,5 @@
 /**
- * `GET /api/tenant/<t>/pipeline/<p>/delays?since=`: where the time of a pipeline went (`src/tracing/delays.ts`), default the last
+ * `GET /api/tenant/<t>/pipeline/<p>/delays?since=`: where the time of a pipeline went (`src/explain/delays.ts`), default the last
  * 24 hours.
  *
  * Items come from the history, page by page, and from the queue. Their number is bounded: with more than {@link MOST_ITEMS} the
@@ -8,12 +8,12 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Router } from 'express';
+import { type DelayedItem, delayedItem } from '../explain/delayed-item.ts';
+import { type Delays, delaysOf } from '../explain/delays.ts';
 import type { History } from '../history/history.ts';
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { type DelayedItem, delayedItem } from '../tracing/delayed-item.ts';
-import { type Delays, delaysOf } from '../tracing/delays.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
 import { type Answer, badRequest, json, notFound, type ReadRequest, type Refusal } from './answer.ts';
 import type { LivePipeline, WebDeps } from './deps.ts';

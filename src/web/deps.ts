@@ -6,6 +6,7 @@
  */
 
 import type { NewConnectionEvent, WebhookIntake } from '../driver/connection.ts';
+import type { ExplainContext, Explanation } from '../explain/explain.ts';
 import type { History } from '../history/history.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { TraceId } from '../lib/ids.ts';
@@ -19,7 +20,6 @@ import type { SenderReport } from '../model/sender-report.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
-import type { ExplainContext, Explanation } from '../tracing/explain.ts';
 import type { Installation } from '../tracing/resource.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
 import type { Tokens } from './auth/caller.ts';

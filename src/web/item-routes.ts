@@ -1,12 +1,12 @@
 /** One item, live or finished: as the page draws it, as a trace, explained; and the logs of its builds. */
 import type { Router } from 'express';
+import { stretchesOf } from '../explain/stretches.ts';
+import { itemsWaitedFor } from '../explain/waited-for.ts';
 import type { BuildFacts } from '../history/history-json.ts';
 import { millisecondsBetween, type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { stretchesOf } from '../tracing/stretches.ts';
 import { traceLinks } from '../tracing/trace-links.ts';
-import { itemsWaitedFor } from '../tracing/waited-for.ts';
 import { json, notFound, type Refusal } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';

@@ -8,9 +8,9 @@ import { currentBuild, graphOf } from '../model/build-set.ts';
 import { briefResetText, culpritText, leaveText, removalText, resetText } from '../model/cause.ts';
 import { type Change, changeText } from '../model/change.ts';
 import type { JobNode } from '../model/job.ts';
+import { lostBuildTime } from '../model/lost-time.ts';
 import { projectIdOf } from '../model/project.ts';
 import { buildsetsOf, endOfItem, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
-import { lostBuildTime } from '../tracing/lost-time.ts';
 import { failingReasons } from './failing-reasons.ts';
 import { waitingStatus } from './waiting-status.ts';
 

@@ -1,7 +1,7 @@
 /** `?since=`: a moment (RFC 3339) or how long ago (`24h`, `90m`, `7d`). */
 import { addMilliseconds, fromMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import { parseDuration } from '../lib/duration.ts';
-import { isBefore } from '../tracing/time-window.ts';
+import { isBefore } from '../lib/time-window.ts';
 
 /** Further back nobody has looked at a slow gate; every answer says what it covers. */
 const LONGEST_DAYS = 400;

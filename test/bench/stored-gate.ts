@@ -5,10 +5,14 @@ import type { BuildRequest } from '../../src/model/build-request.ts';
 import { buildRequestCodec, mergerRequestCodec, queueItemCodec } from '../../src/model/codec/records.ts';
 import type { MergerRequest } from '../../src/model/merge.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
-import { type CommandContext, commandOperations, withdrawOperations } from '../../src/scheduler/commands.ts';
-import { outboxOperations, stateOperations } from '../../src/scheduler/commit-turn.ts';
-import { decideWithNeeds } from '../../src/scheduler/decide.ts';
-import { commitTurn } from '../../src/scheduler/turn-commit.ts';
+import {
+  type CommandContext,
+  commandOperations,
+  withdrawOperations,
+} from '../../src/scheduler/turn/commands.ts';
+import { decideWithNeeds } from '../../src/scheduler/turn/decide-with-graphs.ts';
+import { commitTurn } from '../../src/scheduler/turn/turn-commit.ts';
+import { outboxOperations, stateOperations } from '../../src/scheduler/turn/turn-operations.ts';
 import { ensureNode } from '../../src/store/ensure-node.ts';
 import { acquireFence, type Fence } from '../../src/store/fence.ts';
 import { loadPipeline, preparePipeline } from '../../src/store/load-pipeline.ts';

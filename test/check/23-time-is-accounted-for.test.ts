@@ -6,7 +6,7 @@
  * own in test/unit/tracing/real-histories.test.ts, with the same account.
  */
 import { expect } from 'vitest';
-import type { Explanation } from '../../src/tracing/explain.ts';
+import type { Explanation } from '../../src/explain/explain.ts';
 import {
   accountOf,
   disagreement,

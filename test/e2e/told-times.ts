@@ -2,9 +2,10 @@
  * A service that is dead does nothing, and this is known from outside: when its process had ended, and when the next one wrote that
  * its executor is about to begin. What items tell of that time is judged by it.
  */
+
+import { explainItem } from '../../src/explain/explain.ts';
+import { sum } from '../../src/lib/time-window.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
-import { explainItem } from '../../src/tracing/explain.ts';
-import { sum } from '../../src/tracing/time-window.ts';
 import { accountOf, largestDifference } from '../fake/account-of-spans.ts';
 import type { CheckedSpan } from '../fake/check-traces.ts';
 

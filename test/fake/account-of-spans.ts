@@ -4,7 +4,7 @@
  *
  * Waits are spans of their own (`Wait window`); between them the item's own work goes on (`Merge`, `Build`, ...).
  */
-import type { Explanation } from '../../src/tracing/explain.ts';
+import type { Explanation } from '../../src/explain/explain.ts';
 import type { CheckedSpan } from './check-traces.ts';
 
 /** `label`: `wait window`, `work merge`, `queue <build span>`, `ran <build span>`. */

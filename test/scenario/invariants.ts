@@ -1,9 +1,9 @@
 /** What must hold at the end of every story, whatever happened in it. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
+import { explainItem } from '../../src/explain/explain.ts';
 import { parseNanoseconds } from '../../src/lib/clock.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
-import { explainItem } from '../../src/tracing/explain.ts';
 import { brokenChains, itemRoots } from '../e2e/event-chains.ts';
 import { itemProblems, itemsInHistory, landedCommits, landedTwice, untestedLandings } from '../e2e/landed.ts';
 import { accountOf, disagreement, piecesOf } from '../fake/account-of-spans.ts';

@@ -18,10 +18,11 @@
  * Versions are shown only where they differ: during an upgrade. Of the walls between jobs and their machine only those that do not
  * stand are shown.
  */
+
+import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
+import { printable } from '../../lib/text-width.ts';
 import { wallText } from '../../model/wall.ts';
-import { type Colour, type Paint, painter } from '../../tracing/ansi.ts';
-import { printable } from '../../tracing/text-width.ts';
 import type { ComponentJson, ComponentsJson } from '../../web/component-routes.ts';
 import type { Look } from '../terminal/look.ts';
 import { cutTo, padded, paintedWidth } from '../terminal/painted-text.ts';

@@ -8,8 +8,8 @@
  *                            2 projects: local/acme/app, local/acme/api
  *                            3 pipelines: check (independent), gate (dependent), post (independent)
  */
-import type { Paint } from '../../tracing/ansi.ts';
-import { printable, toWidth } from '../../tracing/text-width.ts';
+import type { Paint } from '../../lib/ansi.ts';
+import { printable, toWidth } from '../../lib/text-width.ts';
 import { wrapWords } from '../terminal/painted-text.ts';
 import type { ConfigSummary, TenantSummary } from './config-summary.ts';
 

@@ -1,6 +1,6 @@
 /** `gatehouse config-check`: every mistake of a configuration with its place, and what the configuration comes to. */
 import type { Command } from 'commander';
-import { painter } from '../../tracing/ansi.ts';
+import { painter } from '../../lib/ansi.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { hasColour, lookOf } from '../terminal/look.ts';
 import { type CheckedConfig, checkConfig } from './check-config.ts';

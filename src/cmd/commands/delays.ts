@@ -1,7 +1,7 @@
 /** `gatehouse delays`: where the time of a whole pipeline went. */
 import type { Command } from 'commander';
-import { painter } from '../../tracing/ansi.ts';
-import { delaysLines } from '../../tracing/delays-text.ts';
+import { delaysLines } from '../../explain/delays-text.ts';
+import { painter } from '../../lib/ansi.ts';
 import type { DelaysAnswer } from '../../web/delays-route.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { cutTo } from '../terminal/painted-text.ts';

@@ -1,7 +1,8 @@
 /** What there is to say of an item below its line: jobs, what it waits for, what is wrong with it, why it was tested again. */
+
+import type { Paint } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
-import type { Paint } from '../../tracing/ansi.ts';
-import { printable } from '../../tracing/text-width.ts';
+import { printable } from '../../lib/text-width.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 import { wrapPieces, wrapWords } from '../terminal/painted-text.ts';
 import { jobText } from './job-text.ts';

@@ -1,5 +1,5 @@
 /** An item's state in a word and a mark. */
-import type { Colour } from '../../tracing/ansi.ts';
+import type { Colour } from '../../lib/ansi.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 
 export interface StateLook {

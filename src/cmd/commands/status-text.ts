@@ -12,9 +12,10 @@
  *          … waits for acme/app master/login,3f2a91c0
  *     empty: check, post
  */
+
+import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
-import { type Colour, type Paint, painter } from '../../tracing/ansi.ts';
-import { printable, toWidth, widthOf } from '../../tracing/text-width.ts';
+import { printable, toWidth, widthOf } from '../../lib/text-width.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 import type { LivePipeline, LiveQueue, LiveView } from '../client/follow.ts';
 import type { Look } from '../terminal/look.ts';

@@ -1,8 +1,8 @@
 /** `gatehouse trace`: an item's spans as a waterfall, open ones included. */
 import { type Command, InvalidArgumentError } from 'commander';
-import { painter } from '../../tracing/ansi.ts';
-import { printable } from '../../tracing/text-width.ts';
-import { waterfall } from '../../tracing/waterfall.ts';
+import { waterfall } from '../../explain/waterfall.ts';
+import { painter } from '../../lib/ansi.ts';
+import { printable } from '../../lib/text-width.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 import { followTenant } from '../client/follow.ts';
 import { type OtlpTrace, spansFromOtlp } from '../client/spans-from-otlp.ts';

@@ -12,11 +12,12 @@
  *           +12s   tested again: an item ahead failed: unit-tests of ... ended with FAILURE
  *       - check  event approved is not proposed
  */
+
+import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { fromMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
+import { printable, toWidth } from '../../lib/text-width.ts';
 import type { Decision, DecisionCode } from '../../model/decision.ts';
-import { type Colour, type Paint, painter } from '../../tracing/ansi.ts';
-import { printable, toWidth } from '../../tracing/text-width.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 import type { Look } from '../terminal/look.ts';
 import { padded, paintedWidth, wrapWords } from '../terminal/painted-text.ts';

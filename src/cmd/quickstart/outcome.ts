@@ -1,5 +1,5 @@
 /** What became of the demo's changes, from the service's history and the repositories; and whether it is what was to be expected. */
-import type { Explanation } from '../../tracing/explain.ts';
+import type { Explanation } from '../../explain/explain.ts';
 import type { finishedItem } from '../../web/live-item.ts';
 import type { Api } from '../client/api.ts';
 import { DEMO_CHANGES, type DemoChange, TENANT } from './demo-files.ts';

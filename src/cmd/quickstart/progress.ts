@@ -8,9 +8,10 @@
  *       3  app discount        ✗ app-unit-tests  waiting for the change ahead
  *       4  api basket-route    ● api-contract-tests     tested again: app-unit-tests of acme/app master/discount,... ended with FAILURE
  */
+
+import { type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
-import { type Paint, painter } from '../../tracing/ansi.ts';
-import { toWidth } from '../../tracing/text-width.ts';
+import { toWidth } from '../../lib/text-width.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 import type { LiveView } from '../client/follow.ts';
 import { outcomeWord } from './summary.ts';

@@ -1,8 +1,9 @@
 /** The table at the end of the demo. Pure text. */
+
+import { painter } from '../../lib/ansi.ts';
 import { millisecondsBetween, parseNanoseconds } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
-import { painter } from '../../tracing/ansi.ts';
-import { toWidth } from '../../tracing/text-width.ts';
+import { toWidth } from '../../lib/text-width.ts';
 import { wrapWords } from '../terminal/painted-text.ts';
 import type { ChangeOutcome } from './outcome.ts';
 

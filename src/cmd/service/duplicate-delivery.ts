@@ -3,7 +3,7 @@ import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { spansCodec } from '../../model/codec/records.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
-import { endedFacts } from '../../scheduler/ingestion-facts.ts';
+import { endedFacts } from '../../scheduler/events/ingestion-facts.ts';
 import { outboxRows } from '../../store/outbox-rows.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import { type Store, StoreError } from '../../store/port.ts';

@@ -6,13 +6,14 @@
  *     …the session is lost: last known state, marked as old; webhooks get 503…
  *     const again = web.join(anotherSession);
  */
+
+import { explainItem } from '../../explain/explain.ts';
 import type { History } from '../../history/history.ts';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import { askComponent } from '../../store/component-view.ts';
 import { isOutOfContact } from '../../store/connection.ts';
 import type { Store } from '../../store/port.ts';
 import { createRenewingStore } from '../../store/renewing-store.ts';
-import { explainItem } from '../../tracing/explain.ts';
 import { itemSpans } from '../../tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../tracing/spans/span-options.ts';
 import { tokenVerifier } from '../../web/auth/token.ts';

@@ -6,8 +6,9 @@
  *     for (const line of filter.lines(bytes)) print(line);
  *     for (const line of filter.end()) print(line);        // one without a newline
  */
+
+import { painter } from '../../lib/ansi.ts';
 import { type LogLine, parseLogLine } from '../../lib/log-line.ts';
-import { painter } from '../../tracing/ansi.ts';
 
 const SEQUENCES = {
   colour: String.raw`\x1b\[[0-9;:]*m`,

@@ -1,5 +1,5 @@
 /** Lines that hold colour codes: how wide they look, cut to a width, put side by side. */
-import { toWidth, widthOf } from '../../tracing/text-width.ts';
+import { toWidth, widthOf } from '../../lib/text-width.ts';
 
 // biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for
 const CODES = /\u001b\[[0-9;]*m/g;

@@ -10,6 +10,7 @@
  */
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { type SpanId, spanIdOf } from '../../lib/ids.ts';
+import { isBefore } from '../../lib/time-window.ts';
 import type { Execution } from '../../model/build.ts';
 import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import type { SpanRecord } from '../../model/span.ts';
@@ -19,7 +20,6 @@ import { jsonBytes } from '../../tracing/otlp-in/told-span.ts';
 import type { Rejection } from '../../tracing/otlp-in/trace-answer.ts';
 import { ownTraceOf } from '../../tracing/span-ids.ts';
 import { jobSpanMarks, placeJobSpans, type ToldSpan } from '../../tracing/spans/job-spans.ts';
-import { isBefore } from '../../tracing/time-window.ts';
 import type { RejectionReason, RelayCounts, RelayLimits } from './relay-quota.ts';
 
 export interface BuildIntake {

@@ -1,11 +1,11 @@
 /** What the traces of events have in common: a root with its stations below, one after the other. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
+import { clampInto, lasting } from '../../lib/time-window.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import { rootSpanOf } from '../span-ids.ts';
-import { clampInto, lasting } from '../time-window.ts';
 import type { SpanStyle } from './span-options.ts';
 import type { ParentSpan, SpanDraft } from './span-plan.ts';
 import { spanOf } from './span-plan.ts';

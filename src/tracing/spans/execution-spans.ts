@@ -13,12 +13,12 @@
  *        └─ Playbook run/... ◄─ continued_from  └─ Playbook post-run/...
  */
 import type { Uuid } from '../../lib/ids.ts';
+import { clampInto } from '../../lib/time-window.ts';
 import type { Execution } from '../../model/build.ts';
 import type { JobName } from '../../model/project.ts';
 import type { Step } from '../../model/step.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { continuationSpanId, jobExecutionSpanId, ownTraceOf } from '../span-ids.ts';
-import { clampInto } from '../time-window.ts';
 import type { ItemContext } from './item-context.ts';
 import { linkTo } from './links.ts';
 import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';

@@ -1,10 +1,10 @@
 /** What all spans of one item share. */
 import type { TraceId } from '../../lib/ids.ts';
 import { spanIdOf, traceIdOf } from '../../lib/ids.ts';
+import { lasting } from '../../lib/time-window.ts';
 import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
 import type { Attributes } from '../../model/span.ts';
 import { attributesOf } from '../attribute-values.ts';
-import { lasting } from '../time-window.ts';
 import { changeAttributes } from './change-attributes.ts';
 import type { SpanOptions } from './span-options.ts';
 import { once, type ParentSpan, type SpanDraft } from './span-plan.ts';

@@ -13,6 +13,7 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { SpanId, TraceId } from '../../lib/ids.ts';
+import { bounded, clampInto, isBefore, type TimeWindow } from '../../lib/time-window.ts';
 import type { Execution } from '../../model/build.ts';
 import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import type { Attributes, SpanRecord } from '../../model/span.ts';
@@ -21,7 +22,6 @@ import { attributesOf } from '../attribute-values.ts';
 import { ATTRIBUTE } from '../attributes.ts';
 import { withoutOurs } from '../own-names.ts';
 import { continuationSpanId, jobExecutionSpanId, ownTraceOf } from '../span-ids.ts';
-import { bounded, clampInto, isBefore, type TimeWindow } from '../time-window.ts';
 import { derivableIds } from './derivable-ids.ts';
 import { DEFAULT_SPAN_OPTIONS } from './span-options.ts';
 import { planSteps } from './step-spans.ts';

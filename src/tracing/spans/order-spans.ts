@@ -1,6 +1,7 @@
 /** Spans in the order they are drawn for people, open ones (`end` null) included. */
+
+import { isBefore } from '../../lib/time-window.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import { isBefore } from '../time-window.ts';
 import { continuedSpan } from './links.ts';
 
 export interface TraceRow {

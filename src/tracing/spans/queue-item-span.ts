@@ -1,9 +1,9 @@
 /** `QueueItem`: the root of an item's trace, from enqueue to dequeue. */
 import { spanIdOf } from '../../lib/ids.ts';
 import { leaveText } from '../../model/cause.ts';
+import { lostBuildSeconds } from '../../model/lost-time.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { type AttributeInput, eventAttributes } from '../attribute-values.ts';
-import { lostBuildSeconds } from '../lost-time.ts';
 import { rootSpanOf } from '../span-ids.ts';
 import { cicdResultOf } from '../status.ts';
 import { zuulRefs } from '../zuul-attributes.ts';

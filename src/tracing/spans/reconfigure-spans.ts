@@ -6,10 +6,10 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
+import { between, clampInto, lasting } from '../../lib/time-window.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { Step } from '../../model/step.ts';
-import { between, clampInto, lasting } from '../time-window.ts';
 import { type EventTrace, eventTrace } from './event-context.ts';
 import type { SpanStyle } from './span-options.ts';
 import { type ParentSpan, spanOf } from './span-plan.ts';

@@ -5,12 +5,12 @@
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { SpanId, TraceId } from '../../lib/ids.ts';
+import { clampInto, lasting, type TimeWindow } from '../../lib/time-window.ts';
 import type { Attributes, SpanLink, SpanRecord } from '../../model/span.ts';
 import type { SpanKind } from '../allowed-attributes.ts';
 import { type AttributeInput, attributesOf } from '../attribute-values.ts';
 import { ATTRIBUTE } from '../attributes.ts';
 import { errorTypeOf, statusOf } from '../status.ts';
-import { clampInto, lasting, type TimeWindow } from '../time-window.ts';
 import { wireKindOf } from '../wire-kind.ts';
 import { zuulAttributes } from '../zuul-attributes.ts';
 import { zuulNameOf } from '../zuul-names.ts';

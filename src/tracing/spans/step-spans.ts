@@ -1,11 +1,11 @@
 /** Steps inside a worker, below `MergerJob` or `JobExecution`. */
 import type { SpanId } from '../../lib/ids.ts';
+import { clampInto, earliest, latest, type TimeWindow } from '../../lib/time-window.ts';
 import type { Step } from '../../model/step.ts';
 import { STEP_FACTS } from '../allowed-attributes.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import type { AttributeKey } from '../attributes.ts';
 import { keyedStepSpanId, stepSpanId } from '../span-ids.ts';
-import { clampInto, earliest, latest, type TimeWindow } from '../time-window.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 

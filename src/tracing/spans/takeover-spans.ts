@@ -3,10 +3,10 @@
  * tile the item without it: meanwhile executors may have gone on.
  */
 import { derivedSpanId } from '../../lib/ids.ts';
+import { isBefore } from '../../lib/time-window.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { Takeover } from '../../model/takeover.ts';
 import type { AttributeInput } from '../attribute-values.ts';
-import { isBefore } from '../time-window.ts';
 import type { ItemContext } from './item-context.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
 import type { Gap } from './work-windows.ts';

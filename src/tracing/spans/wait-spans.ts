@@ -2,10 +2,10 @@
 
 import { assertNever } from '../../lib/assert-never.ts';
 import { derivedSpanId } from '../../lib/ids.ts';
+import type { TimeWindow } from '../../lib/time-window.ts';
 import type { ItemStateName, QueueItem } from '../../model/queue-item.ts';
 import { endOfItem } from '../../model/queue-item.ts';
 import type { AttributeInput } from '../attribute-values.ts';
-import type { TimeWindow } from '../time-window.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type SpanPlan, spanOf } from './span-plan.ts';
 import { takeoverWithin } from './takeover-spans.ts';

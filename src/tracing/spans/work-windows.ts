@@ -7,10 +7,10 @@
  *     told as      running                       executor   running    scheduler
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
+import { between, earliest, isBefore, latest, type TimeWindow } from '../../lib/time-window.ts';
 import { endOfBuild, startOfBuild, unnoticedLoss } from '../../model/build.ts';
 import { type BuildSet, endOf, endOfMergerWork } from '../../model/build-set.ts';
 import { endOfItem, type ItemStateName, type QueueItem } from '../../model/queue-item.ts';
-import { between, earliest, isBefore, latest, type TimeWindow } from '../time-window.ts';
 
 export interface Gap extends TimeWindow {
   readonly end: Nanoseconds;

@@ -2,9 +2,10 @@
  * Every item that left tells its time whole, whoever died meanwhile: its states and what it waited for sum to its life, and each
  * scheduler that went on with its pipeline is named.
  */
+
+import { explainItem } from '../../../src/explain/explain.ts';
+import { sum } from '../../../src/lib/time-window.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
-import { explainItem } from '../../../src/tracing/explain.ts';
-import { sum } from '../../../src/tracing/time-window.ts';
 import type { Check, Complain } from './check.ts';
 import type { PipelineHistory } from './pipeline-history.ts';
 

@@ -19,7 +19,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'each item that is taken over says so',
     edits: [
       {
-        file: 'src/scheduler/pipeline-turn.ts',
+        file: 'src/scheduler/turn/pipeline-turn.ts',
         find: 'const draft = withArrival(state, decide(context, state, events, landed, freezes), arrival);',
         replace:
           'const draft = withArrival(state, decide(context, state, events, landed, freezes), { ...arrival, takeover: null });',
@@ -73,7 +73,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'an event is taken from its queue in the write that records what came of it',
     edits: [
       {
-        file: 'src/scheduler/connection-events.ts',
+        file: 'src/scheduler/events/connection-events.ts',
         find: 'await fence.commit([...forward, ...memory], deps.ids.uuid());',
         replace:
           'const [taken, ...rest] = forward; await fence.commit(taken === undefined ? [] : [taken], deps.ids.uuid()); await fence.commit([...rest, ...memory], deps.ids.uuid());',
@@ -127,12 +127,12 @@ export const PATCHES: readonly Patch[] = [
     rule: 'spans are written with the turn that ends them',
     edits: [
       {
-        file: 'src/scheduler/pipeline-turn.ts',
+        file: 'src/scheduler/turn/pipeline-turn.ts',
         find: '      ...outboxOperations(state, draft, context.committing, now),\n',
         replace: '',
       },
       {
-        file: 'src/scheduler/pipeline-turn.ts',
+        file: 'src/scheduler/turn/pipeline-turn.ts',
         find: '  const now = context.clock.now();\n',
         replace:
           '  const now = context.clock.now();\n  await fence.commit(outboxOperations(state, draft, context.committing, now), context.ids.uuid());\n',
@@ -145,13 +145,13 @@ export const PATCHES: readonly Patch[] = [
     rule: 'the intent of a report stays until the deed is known to be done',
     edits: [
       {
-        file: 'src/scheduler/report-loop.ts',
+        file: 'src/scheduler/report/report-loop.ts',
         find: '    const deed = await carryOutInContact(',
         replace:
           '    await fence.commit([remove(path)], deps.ids.uuid());\n    const deed = await carryOutInContact(',
       },
       {
-        file: 'src/scheduler/report-loop.ts',
+        file: 'src/scheduler/report/report-loop.ts',
         find: '  return [rest, ...answer(intent, deed, deps)];',
         replace:
           '  return rest.kind === "delete" ? answer(intent, deed, deps) : [rest, ...answer(intent, deed, deps)];',
@@ -234,7 +234,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'a new holder settles work that is in nobody’s hands',
     edits: [
       {
-        file: 'src/scheduler/pipeline-runner.ts',
+        file: 'src/scheduler/turn/pipeline-runner.ts',
         find: 'if (deps.clock.monotonic() >= careAt) {',
         replace: 'if (deps.clock.monotonic() < careAt) {',
       },
@@ -246,7 +246,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'requests whose worker vanished are settled',
     edits: [
       {
-        file: 'src/scheduler/lost-workers.ts',
+        file: 'src/scheduler/care/lost-workers.ts',
         find: 'for (const abandoned of await abandonedRequests(deps.buildRequests)) {',
         replace: 'for (const abandoned of (await abandonedRequests(deps.buildRequests)).slice(0, 0)) {',
       },
@@ -258,12 +258,12 @@ export const PATCHES: readonly Patch[] = [
     rule: 'a lost build leaves its request and gets its result in one write',
     edits: [
       {
-        file: 'src/scheduler/lost-workers.ts',
+        file: 'src/scheduler/care/lost-workers.ts',
         find: '[...discarded(deps.buildRequests, abandoned), ...result],',
         replace: '[...discarded(deps.buildRequests, abandoned), ...result.slice(0, 0)],',
       },
       {
-        file: 'src/scheduler/pipeline-runner.ts',
+        file: 'src/scheduler/turn/pipeline-runner.ts',
         find: 'if (deps.clock.monotonic() >= careAt) {',
         replace: 'if (deps.clock.monotonic() < careAt) {',
       },
@@ -275,7 +275,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'an item that leaves ends its trace in the same write',
     edits: [
       {
-        file: 'src/scheduler/commit-turn.ts',
+        file: 'src/scheduler/turn/turn-operations.ts',
         find: 'const changed = [...draft.state.items.values(), ...left].filter(',
         replace: 'const changed = [...draft.state.items.values()].filter(',
       },
@@ -287,7 +287,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'an item that leaves goes into the history in the same write',
     edits: [
       {
-        file: 'src/scheduler/commit-turn.ts',
+        file: 'src/scheduler/turn/turn-operations.ts',
         find: 'const items = left\n    .filter(isWorthKeeping)',
         replace: 'const items = left\n    .slice(1)\n    .filter(isWorthKeeping)',
       },
@@ -323,12 +323,12 @@ export const PATCHES: readonly Patch[] = [
     rule: 'a sweeper removes only what nobody uses',
     edits: [
       {
-        file: 'src/scheduler/sweep-blobs.ts',
+        file: 'src/scheduler/care/sweep-blobs.ts',
         find: 'const removed = [...versions].filter(([blob]) => !used.has(blob));',
         replace: 'const removed = [...versions];',
       },
       {
-        file: 'src/scheduler/sweep-blobs.ts',
+        file: 'src/scheduler/care/sweep-blobs.ts',
         find: 'unusedBefore = new Set(all.filter(blob => !used.has(blob) && !versions.has(blob)));',
         replace: 'unusedBefore = new Set(all);',
       },
@@ -368,7 +368,7 @@ export const PATCHES: readonly Patch[] = [
   {
     name: 'late-executions-dropped',
     rule: 'what an executor tells after its item has left is in the trace',
-    edits: [{ file: 'src/scheduler/pipeline-turn.ts', find: '      ...late,\n', replace: '' }],
+    edits: [{ file: 'src/scheduler/turn/pipeline-turn.ts', find: '      ...late,\n', replace: '' }],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'dequeue', calm: true },
   },
   {
@@ -400,7 +400,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'a merge of ours is noted before the host hears of it',
     edits: [
       {
-        file: 'src/scheduler/commands.ts',
+        file: 'src/scheduler/turn/commands.ts',
         find: '...(isTraced ? landingOperations(intent, context.landings) : []),',
         replace: '...(isTraced ? landingOperations(intent, context.landings).slice(1) : []),',
       },

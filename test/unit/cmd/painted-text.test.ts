@@ -7,7 +7,7 @@ import {
   wrapPieces,
   wrapWords,
 } from '../../../src/cmd/terminal/painted-text.ts';
-import { painter } from '../../../src/tracing/ansi.ts';
+import { painter } from '../../../src/lib/ansi.ts';
 
 const paint = painter(true);
 

@@ -6,8 +6,8 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { createApi } from '../../../src/cmd/client/api.ts';
 import { currentView } from '../../../src/cmd/client/follow.ts';
 import { runProgram } from '../../../src/cmd/commands/program.ts';
+import { delaysOf } from '../../../src/explain/delays.ts';
 import { addMilliseconds, fromMilliseconds } from '../../../src/lib/clock.ts';
-import { delaysOf } from '../../../src/tracing/delays.ts';
 import { type CannedService, cannedService } from './canned-service.ts';
 import {
   before,

@@ -44,7 +44,7 @@ describe('the guide for operators', () => {
 
   test('tells the times that the program keeps', () => {
     expect(textOf('src/settings/zookeeper-section.ts')).toContain('session_timeout');
-    expect(textOf('src/scheduler/report-loop.ts')).toContain('LONGEST_NOTE_HOURS = 24');
+    expect(textOf('src/scheduler/report/report-loop.ts')).toContain('LONGEST_NOTE_HOURS = 24');
     expect(GUIDE).toContain('24 hours');
     expect(textOf('src/scheduler/loop.ts')).toContain('15_000');
     expect(textOf('src/cmd/service/deliveries.ts')).toContain('SEND_GRACE = 2_000');

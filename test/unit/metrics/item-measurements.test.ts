@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { explainItem } from '../../../src/explain/explain.ts';
 import { itemMeasurements } from '../../../src/metrics/item-measurements.ts';
 import type { Measurement } from '../../../src/metrics/measurement.ts';
 import type { MetricName } from '../../../src/metrics/metric-table.ts';
 import { isOpen } from '../../../src/model/build.ts';
 import type { BuildSet } from '../../../src/model/build-set.ts';
+import { lostBuildSeconds } from '../../../src/model/lost-time.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
-import { explainItem } from '../../../src/tracing/explain.ts';
-import { lostBuildSeconds } from '../../../src/tracing/lost-time.ts';
 import { randomStory, resetAndMergedStory } from '../../fake/item-stories.ts';
 import { itemStory } from '../../fake/queue-item.ts';
 

@@ -1,8 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { projectKey } from '../../../src/model/project.ts';
 import { rankOf, ranksOf } from '../../../src/pipeline/relative-priority.ts';
-import { priorityOf } from '../../../src/scheduler/merge-requests.ts';
-import { createPriorityRevision } from '../../../src/scheduler/revise-priorities.ts';
+import { priorityOf } from '../../../src/scheduler/turn/merge-requests.ts';
+import { createPriorityRevision } from '../../../src/scheduler/turn/revise-priorities.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import type { Store } from '../../../src/store/port.ts';
 import { RequestQueue } from '../../../src/store/request-queue.ts';

@@ -1,9 +1,9 @@
 /** An executor is killed after five seconds of a job and missed 36 seconds later: the job ran for five. */
 import { describe, expect, it } from 'vitest';
+import { explainItem } from '../../../src/explain/explain.ts';
 import { rowsOfItem } from '../../../src/history/item-rows.ts';
 import { addMilliseconds } from '../../../src/lib/clock.ts';
 import { itemMeasurements } from '../../../src/metrics/item-measurements.ts';
-import { explainItem } from '../../../src/tracing/explain.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { job, type PendingBuild, World } from '../pipeline/world.ts';
 

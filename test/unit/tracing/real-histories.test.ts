@@ -1,13 +1,13 @@
 /** Spans of items as the real pipeline decides about them, in random histories with failures, meddling and late answers. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { explainItem } from '../../../src/explain/explain.ts';
 import { laterOf, type Nanoseconds } from '../../../src/lib/clock.ts';
+import { sum } from '../../../src/lib/time-window.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
-import { explainItem } from '../../../src/tracing/explain.ts';
 import { endedSpans } from '../../../src/tracing/spans/ended-spans.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
-import { sum } from '../../../src/tracing/time-window.ts';
 import { accountOf, disagreement, largestDifference, piecesOf } from '../../fake/account-of-spans.ts';
 import { asArrived, checkTraces } from '../../fake/check-traces.ts';
 import { Chaos, type Nature, type Step, stepArbitrary } from '../pipeline/chaos.ts';

@@ -1,12 +1,12 @@
 /** A job runs for five seconds, and its result lies unread for 36: the figure every reader of the record must come to is five. */
 import { describe, expect, it } from 'vitest';
+import { explainItem } from '../../../src/explain/explain.ts';
 import { rowsOfItem } from '../../../src/history/item-rows.ts';
 import { addMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
 import { itemMeasurements } from '../../../src/metrics/item-measurements.ts';
 import type { PipelineEvent } from '../../../src/model/event.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
-import { seenSuccesses } from '../../../src/scheduler/seen-successes.ts';
-import { explainItem } from '../../../src/tracing/explain.ts';
+import { seenSuccesses } from '../../../src/scheduler/turn/seen-successes.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { job, World } from '../pipeline/world.ts';
 

@@ -1,7 +1,7 @@
 /** Real jobs that hand in spans, isolated and not. */
 import { afterAll, describe, expect, test } from 'vitest';
+import { isBefore } from '../../../../src/lib/time-window.ts';
 import { keyedStepSpanId } from '../../../../src/tracing/span-ids.ts';
-import { isBefore } from '../../../../src/tracing/time-window.ts';
 import { POST_SPAN } from '../../../fake/post-span.ts';
 import { buildRequest, type Ended, openBench, type Scripts, script } from '../fixture.ts';
 

@@ -9,6 +9,7 @@ import {
   type TraceId,
   traceIdOf,
 } from '../../../../src/lib/ids.ts';
+import { isBefore } from '../../../../src/lib/time-window.ts';
 import type { Execution } from '../../../../src/model/build.ts';
 import type { BuildRequest, BuildTrace } from '../../../../src/model/build-request.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
@@ -22,7 +23,6 @@ import {
 } from '../../../../src/tracing/span-ids.ts';
 import { derivableIds } from '../../../../src/tracing/spans/derivable-ids.ts';
 import { placeJobSpans, type ToldSpan } from '../../../../src/tracing/spans/job-spans.ts';
-import { isBefore } from '../../../../src/tracing/time-window.ts';
 
 const T0 = parseNanoseconds('1795000000000000000');
 const at = (ms: number): Nanoseconds => addMilliseconds(T0, ms);

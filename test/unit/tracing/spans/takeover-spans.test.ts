@@ -1,9 +1,9 @@
 /** A scheduler is killed while a job runs, and another one takes over: the job ends meanwhile, and its result lies unread. */
 import { expect, it } from 'vitest';
+import { explainItem } from '../../../../src/explain/explain.ts';
+import { explainText } from '../../../../src/explain/explain-text.ts';
 import { addMilliseconds, type Nanoseconds } from '../../../../src/lib/clock.ts';
 import type { SpanRecord } from '../../../../src/model/span.ts';
-import { explainItem } from '../../../../src/tracing/explain.ts';
-import { explainText } from '../../../../src/tracing/explain-text.ts';
 import { endedSpans } from '../../../../src/tracing/spans/ended-spans.ts';
 import { itemSpans } from '../../../../src/tracing/spans/item-spans.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';

@@ -1,0 +1,197 @@
+/**
+ * What held an item up, one thing after the other: the longest chain of waits and work from enqueue to now.
+ *
+ * Waits and single pieces of work are the item's own states. While jobs run, several go on at once; the chain follows the
+ * one that ended last, back to what it had to wait for: its executor, its earlier attempt, the job it depends on.
+ *
+ *     12.1s  waited for a place in the window
+ *     40ms   merge
+ *     0.9s   lint waited for an executor          ┐ buildset 1, thrown away by a reset
+ *     38s    unit-tests ran                       ┘
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import { between, earliest, isBefore, latest } from '../lib/time-window.ts';
+import { type Build, endOfBuild, startOfBuild, unnoticedLoss } from '../model/build.ts';
+import { type BuildSet, graphOf } from '../model/build-set.ts';
+import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
+import type { Stretch, StretchState } from './stretches.ts';
+
+export interface PathLink {
+  readonly from: Nanoseconds;
+  readonly to: Nanoseconds;
+  readonly duration: Nanoseconds;
+  readonly kind: 'wait' | 'work';
+  /** Of the item; `executor` and `running` are those of `build`. */
+  readonly state: StretchState;
+  /** A clause: `waited for a place in the window`, `unit-tests ran (attempt 2)`. */
+  readonly text: string;
+  /** Number of the buildset it belongs to. */
+  readonly buildset: number;
+  /** A reset threw this away: it had to be done again. */
+  readonly repeated: boolean;
+  readonly build?: Uuid;
+}
+
+/** @param stretches the item's states from enqueue to the moment of asking, without gap. */
+export function criticalPath(item: QueueItem, stretches: readonly Stretch[]): readonly PathLink[] {
+  return stretchesPerBuildSet(item, stretches).flatMap(piece =>
+    piece.state === 'running'
+      ? chainOfBuilds(piece)
+      : [linkOf(piece, piece, wordsOf(piece.state, piece.subject))],
+  );
+}
+
+interface Piece {
+  readonly state: StretchState;
+  readonly kind: 'wait' | 'work';
+  readonly subject?: string | undefined;
+  readonly from: Nanoseconds;
+  readonly to: Nanoseconds;
+  readonly buildset: BuildSet;
+  /** A reset ended it, or replaced it after it was complete. */
+  readonly replaced: boolean;
+}
+
+/** Cut where a reset made a new buildset; waiting for executors and running are one, since the chain tells them apart. */
+function stretchesPerBuildSet(item: QueueItem, stretches: readonly Stretch[]): readonly Piece[] {
+  const pieces: Piece[] = [];
+  const all = buildsetsOf(item);
+  for (const stretch of stretches) {
+    const state = stretch.state === 'executor' ? 'running' : stretch.state;
+    all.forEach((buildset, index) => {
+      const from = index === 0 ? stretch.from : latest(stretch.from, buildset.createdAt);
+      const to = earliest(stretch.to, all[index + 1]?.createdAt ?? stretch.to);
+      if (!isBefore(from, to)) return;
+      const last = pieces.at(-1);
+      if (state === 'running' && last?.state === 'running' && last.buildset === buildset) {
+        pieces[pieces.length - 1] = { ...last, to };
+      } else {
+        const replaced = index < all.length - 1 || buildset.stage.state === 'superseded';
+        pieces.push({ state, kind: stretch.kind, subject: stretch.subject, from, to, buildset, replaced });
+      }
+    });
+  }
+  return pieces;
+}
+
+/** Back from the end of the piece: the build that ended last, its wait, and what made it start then. */
+function chainOfBuilds(piece: Piece): readonly PathLink[] {
+  const { buildset } = piece;
+  const links: PathLink[] = [];
+  let to = piece.to;
+  const add = (from: Nanoseconds, state: StretchState, text: string, build?: Build) => {
+    const start = latest(from, piece.from);
+    if (isBefore(start, to)) {
+      const kind = state === 'running' ? 'work' : 'wait';
+      links.unshift(linkOf(piece, { from: start, to, kind, state }, text, build));
+      to = start;
+    }
+  };
+  let build = lastToEnd(buildset.builds, piece);
+  while (build !== undefined && isBefore(piece.from, to)) {
+    const loss = unnoticedLoss(build);
+    add(latest(loss?.end ?? endIn(build, to), endIn(build, to)), 'scheduler', 'waited for the scheduler');
+    add(endIn(build, to), 'executor-lost', `${build.job} ${UNNOTICED}${tryText(build)}`);
+    add(startOfBuild(build) ?? to, 'running', `${build.job} ran${tryText(build)}`, build);
+    add(build.requestedAt, 'executor', `${build.job} waited for an executor${tryText(build)}`, build);
+    build = predecessor(buildset, build);
+  }
+  add(piece.from, 'scheduler', 'waited for the scheduler');
+  return links;
+}
+
+function lastToEnd(builds: readonly Build[], piece: Piece): Build | undefined {
+  return lastOf(
+    builds.filter(build => isBefore(build.requestedAt, piece.to)),
+    piece.to,
+  );
+}
+
+/** Of those that ended in one turn the one asked for first, then by id: so that spans alone, which have no order, tell the same. */
+function lastOf(builds: readonly Build[], limit: Nanoseconds): Build | undefined {
+  const [last] = builds
+    .filter(build => build.state.state !== 'skipped')
+    .sort((a, b) => {
+      const [endOfA, endOfB] = [endIn(a, limit), endIn(b, limit)];
+      if (endOfA !== endOfB) return isBefore(endOfA, endOfB) ? 1 : -1;
+      if (a.requestedAt !== b.requestedAt) return isBefore(a.requestedAt, b.requestedAt) ? -1 : 1;
+      return a.uuid < b.uuid ? -1 : 1;
+    });
+  return last;
+}
+
+/** When it ended, but not after `limit`. */
+function endIn(build: Build, limit: Nanoseconds): Nanoseconds {
+  return earliest(endOfBuild(build) ?? limit, limit);
+}
+
+/** The attempt before, or the job it depends on that ended last. */
+function predecessor(buildset: BuildSet, build: Build): Build | undefined {
+  if (build.attempt > 1) {
+    return buildset.builds.find(other => other.job === build.job && other.attempt === build.attempt - 1);
+  }
+  const node = graphOf(buildset)?.jobs.find(job => job.name === build.job);
+  const parents = new Set(node?.dependencies.map(dependency => dependency.name));
+  return lastOf(
+    buildset.builds.filter(other => parents.has(other.job)),
+    build.requestedAt,
+  );
+}
+
+function tryText(build: Build): string {
+  return build.attempt === 1 ? '' : ` (attempt ${build.attempt})`;
+}
+
+function linkOf(
+  piece: Piece,
+  part: Pick<PathLink, 'from' | 'to' | 'kind' | 'state'>,
+  text: string,
+  build?: Build,
+): PathLink {
+  return {
+    from: part.from,
+    to: part.to,
+    duration: between(part.from, part.to),
+    kind: part.kind,
+    state: part.state,
+    text,
+    buildset: piece.buildset.number,
+    repeated: piece.replaced && isRepeated(piece.state),
+    ...(build === undefined ? {} : { build: build.uuid }),
+  };
+}
+
+const UNNOTICED = 'waited until the loss of its executor was noticed';
+
+/** What a new buildset has to do again; a place in the window is kept. */
+function isRepeated(state: StretchState): boolean {
+  return (
+    state === 'merge' ||
+    state === 'configure' ||
+    state === 'repo-state' ||
+    state === 'running' ||
+    state === 'scheduler' ||
+    state === 'executor-lost'
+  );
+}
+
+function wordsOf(state: StretchState, subject: string | undefined): string {
+  const texts: { readonly [state in StretchState]: string } = {
+    window: 'waited for a place in the window',
+    merge: 'its merge with the changes ahead was computed',
+    configure: 'its configuration was read and its jobs were frozen',
+    'repo-state': 'the heads of other projects were looked up',
+    'hold-following': `waited for ${subject ?? 'a job of the item ahead'}`,
+    executor: 'waited for an executor',
+    running: 'ran its jobs',
+    'change-ahead': `waited for ${subject ?? 'an item'} ahead to leave`,
+    'needed-change': `waited for ${subject ?? 'a change it depends on'}, which is failing`,
+    host: `waited for the code host of ${subject ?? 'its project'} to serve us`,
+    dependency: 'held a place for the items behind',
+    reporting: 'the code host was told',
+    scheduler: 'waited for the scheduler',
+    'executor-lost': UNNOTICED,
+  };
+  return texts[state];
+}

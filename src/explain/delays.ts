@@ -1,0 +1,195 @@
+/**
+ * Where the time of a whole pipeline went: the explanations of its items added up. What an operator opens first when the gate
+ * is slow.
+ *
+ *     delaysOf(items.map(item => delayedItem(item, now)), { since, covered: since, until: now })
+ *
+ * Counted are the whole lives of the items that left since then and, up to now, of those still there; dependency items, which
+ * only hold a place, are not. Durations are decimal nanoseconds; those of `states` sum to `time`.
+ */
+import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import { isBefore, sum } from '../lib/time-window.ts';
+import type { LeaveCode } from '../model/cause.ts';
+import type { BuildSetResult } from '../model/results.ts';
+import { type CulpritDelays, culpritsOf } from './delay-culprits.ts';
+import { type LoadPoint, loadOf } from './delay-load.ts';
+import type { DelayedItem } from './delayed-item.ts';
+import type { StateTotal } from './explain.ts';
+import type { StretchState } from './stretches.ts';
+
+export interface DelaysQuestion {
+  readonly since: Nanoseconds;
+  /** From here on every item is among those handed over; later than `since` when there were too many. */
+  readonly covered: Nanoseconds;
+  /** Now. */
+  readonly until: Nanoseconds;
+}
+
+export interface Delays extends DelaysQuestion {
+  /** There were more items than are counted: see `covered`. */
+  readonly truncated: boolean;
+  readonly items: number;
+  /** Of them, still in the pipeline. */
+  readonly queued: number;
+  readonly left: number;
+  /** Of those that left, most frequent first. */
+  readonly results: readonly { readonly result: BuildSetResult; readonly items: number }[];
+  readonly leftPerHour: number;
+  readonly succeededPerHour: number;
+  /** How long those that left were there; null: none left. */
+  readonly took: Spread | null;
+  /** All lives together. */
+  readonly time: Nanoseconds;
+  /** Longest first. */
+  readonly states: readonly StateDelays[];
+  readonly resets: ResetDelays;
+  /** At most {@link SLOWEST}. */
+  readonly slowest: readonly SlowItem[];
+  /** From `covered` to `until`, evenly. */
+  readonly load: readonly LoadPoint[];
+}
+
+export interface Spread {
+  readonly mean: Nanoseconds;
+  readonly p50: Nanoseconds;
+  readonly p95: Nanoseconds;
+  readonly longest: Nanoseconds;
+}
+
+/** One state over all items; the spread is that of the items that were in it at all. */
+export interface StateDelays extends Spread {
+  readonly state: StretchState;
+  readonly kind: 'wait' | 'work';
+  readonly duration: Nanoseconds;
+  /** Of all lives together, 0 to 1. */
+  readonly share: number;
+  /** `duration` spread over all items: these add up to the mean life. */
+  readonly perItem: Nanoseconds;
+  /** That were in this state at all. */
+  readonly items: number;
+}
+
+export interface ResetDelays extends CulpritDelays {
+  readonly count: number;
+  /** That were tested again. */
+  readonly items: number;
+  /** Executors' time the resets threw away. */
+  readonly lostBuildTime: Nanoseconds;
+  /** Executors' time in all. */
+  readonly buildTime: Nanoseconds;
+  /** `lostBuildTime / buildTime`, 0 to 1. */
+  readonly lostShare: number;
+}
+
+export interface SlowItem {
+  readonly item: Uuid;
+  readonly changes: readonly string[];
+  readonly enqueuedAt: Nanoseconds;
+  readonly duration: Nanoseconds;
+  /** null: still there. */
+  readonly result: BuildSetResult | null;
+  readonly reason: LeaveCode | null;
+  readonly resets: number;
+  readonly lostBuildTime: Nanoseconds;
+  /** What took most of it. */
+  readonly mostly: Pick<StateTotal, 'state' | 'kind' | 'duration'> | null;
+}
+
+const SLOWEST = 10;
+const NS_PER_HOUR = 3.6e12;
+
+export function delaysOf(items: readonly DelayedItem[], question: DelaysQuestion): Delays {
+  const left = items.filter(item => item.ended !== null);
+  const time = sum(items.map(item => item.duration));
+  const hours = Number(BigInt(question.until) - BigInt(question.covered)) / NS_PER_HOUR;
+  const perHour = (count: number) => (hours > 0 ? Math.round((count / hours) * 100) / 100 : 0);
+  return {
+    ...question,
+    truncated: question.covered !== question.since,
+    items: items.length,
+    queued: items.length - left.length,
+    left: left.length,
+    results: resultsOf(left),
+    leftPerHour: perHour(left.length),
+    succeededPerHour: perHour(left.filter(item => item.ended?.result === 'SUCCESS').length),
+    took: spreadOf(left.map(item => item.duration)),
+    time,
+    states: statesOf(items, time),
+    resets: resetsOf(items),
+    slowest: slowestOf(items),
+    load: loadOf(items, question),
+  };
+}
+
+function resultsOf(left: readonly DelayedItem[]): Delays['results'] {
+  const byResult = Map.groupBy(left, item => item.ended?.result);
+  return [...byResult]
+    .flatMap(([result, all]) => (result === undefined ? [] : [{ result, items: all.length }]))
+    .sort((a, b) => b.items - a.items);
+}
+
+function statesOf(items: readonly DelayedItem[], time: Nanoseconds): readonly StateDelays[] {
+  const byState = Map.groupBy(
+    items.flatMap(item => item.totals),
+    total => total.state,
+  );
+  const states = [...byState].flatMap(([state, totals]): readonly StateDelays[] => {
+    const spread = spreadOf(totals.map(total => total.duration));
+    const [first] = totals;
+    if (spread === null || first === undefined) return [];
+    const duration = sum(totals.map(total => total.duration));
+    const share = time === '0' ? 0 : Number(duration) / Number(time);
+    const perItem = shareOut(duration, items.length);
+    return [{ state, kind: first.kind, duration, share, perItem, items: totals.length, ...spread }];
+  });
+  return states.sort((a, b) => longerFirst(a.duration, b.duration));
+}
+
+function resetsOf(items: readonly DelayedItem[]): ResetDelays {
+  const buildTime = sum(items.map(item => item.buildTime));
+  const lostBuildTime = sum(items.map(item => item.lostBuildTime));
+  return {
+    count: items.reduce((count, item) => count + item.resets.length, 0),
+    items: items.filter(item => item.resets.length > 0).length,
+    lostBuildTime,
+    buildTime,
+    lostShare: buildTime === '0' ? 0 : Number(lostBuildTime) / Number(buildTime),
+    ...culpritsOf(items),
+  };
+}
+
+function slowestOf(items: readonly DelayedItem[]): readonly SlowItem[] {
+  const slowest = items.toSorted((a, b) => longerFirst(a.duration, b.duration)).slice(0, SLOWEST);
+  return slowest.map(({ item, changes, enqueuedAt, duration, ended, resets, lostBuildTime, totals }) => {
+    const [most] = totals;
+    return {
+      item,
+      changes,
+      enqueuedAt,
+      duration,
+      result: ended?.result ?? null,
+      reason: ended?.reason ?? null,
+      resets: resets.length,
+      lostBuildTime,
+      mostly: most === undefined ? null : { state: most.state, kind: most.kind, duration: most.duration },
+    };
+  });
+}
+
+/** Nearest rank; null for none. */
+function spreadOf(durations: readonly Nanoseconds[]): Spread | null {
+  const sorted = durations.toSorted((a, b) => longerFirst(b, a));
+  const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];
+  const [p50, p95, longest] = [at(0.5), at(0.95), at(1)];
+  if (p50 === undefined || p95 === undefined || longest === undefined) return null;
+  return { mean: shareOut(sum(durations), durations.length), p50, p95, longest };
+}
+
+function shareOut(duration: Nanoseconds, among: number): Nanoseconds {
+  return parseNanoseconds((BigInt(duration) / BigInt(Math.max(1, among))).toString());
+}
+
+function longerFirst(a: Nanoseconds, b: Nanoseconds): number {
+  return isBefore(b, a) ? -1 : isBefore(a, b) ? 1 : 0;
+}

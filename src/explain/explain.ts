@@ -1,0 +1,212 @@
+/**
+ * Why an item took as long as it did, from its record alone: where every nanosecond went, what the resets cost, what it
+ * waited for one after the other. The API sends this as it is; `explain-text.ts` prints it.
+ *
+ * All times are decimal nanoseconds; the durations of `stretches`, of `totals` and of `criticalPath` each sum to `duration`.
+ */
+import { fromMilliseconds, type Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import { between, earliest, latest, sum } from '../lib/time-window.ts';
+import { type Build, endOfBuild, resultOf, startOfBuild } from '../model/build.ts';
+import { type BuildSet, endOf } from '../model/build-set.ts';
+import { type Culprit, type LeaveCode, leaveText, type ResetCode, resetText } from '../model/cause.ts';
+import { changeText } from '../model/change.ts';
+import { lostBuildTime, runningTime } from '../model/lost-time.ts';
+import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
+import type { BuildResult, BuildSetResult } from '../model/results.ts';
+import type { MoreTakeovers, Takeover } from '../model/takeover.ts';
+import { criticalPath, type PathLink } from './critical-path.ts';
+import { type Stretch, type StretchState, stretchesOf } from './stretches.ts';
+import { type WaitedFor, waitedForOf } from './waited-for.ts';
+
+export interface Explanation {
+  readonly item: Uuid;
+  readonly tenant: string;
+  readonly pipeline: string;
+  /** `changeText` of each change. */
+  readonly changes: readonly string[];
+  readonly enqueuedAt: Nanoseconds;
+  /** When it left, or the moment of asking. */
+  readonly until: Nanoseconds;
+  /** `until - enqueuedAt`. */
+  readonly duration: Nanoseconds;
+  /** null: still in its pipeline. */
+  readonly ended: null | {
+    readonly reason: LeaveCode;
+    readonly text: string;
+    readonly result: BuildSetResult;
+  };
+  /** Its states in order; adjacent, without gap. */
+  readonly stretches: readonly Stretch[];
+  /** The same by state, longest first. */
+  readonly totals: readonly StateTotal[];
+  /** Who else it waited for, and what that item was doing meanwhile; longest first. */
+  readonly waitedFor: readonly WaitedFor[];
+  /** The pipeline went to another scheduler; work of others may have gone on meanwhile. Oldest first. */
+  readonly takeovers: readonly (Takeover & { readonly duration: Nanoseconds })[];
+  /** More than are listed; null: none. */
+  readonly moreTakeovers: Omit<MoreTakeovers, 'last'> | null;
+  readonly resets: readonly Reset[];
+  /** Machine time all resets threw away. */
+  readonly lostBuildTime: Nanoseconds;
+  /** Of all builds together: how long they lay in the executors' queue, and how long executors worked on them. */
+  readonly executorQueueTime: Nanoseconds;
+  readonly buildTime: Nanoseconds;
+  /** Every attempt of every buildset, in order of request; a build kept over a reset is named once. */
+  readonly builds: readonly BuildTimes[];
+  /** What it waited for, one after the other; adjacent, without gap. */
+  readonly criticalPath: readonly PathLink[];
+}
+
+export interface StateTotal {
+  readonly state: StretchState;
+  readonly kind: 'wait' | 'work';
+  readonly duration: Nanoseconds;
+  /** Of the item's life, 0 to 1. */
+  readonly share: number;
+}
+
+export interface Reset {
+  /** Number of the buildset it ended. */
+  readonly buildset: number;
+  readonly at: Nanoseconds;
+  readonly code: ResetCode;
+  /** A sentence without a full stop. */
+  readonly text: string;
+  readonly culprit: Culprit | null;
+  /** How long the buildset had existed then. */
+  readonly elapsed: Nanoseconds;
+  /** Executors' time on builds nobody used. */
+  readonly lostBuildTime: Nanoseconds;
+}
+
+export interface BuildTimes {
+  readonly uuid: Uuid;
+  readonly job: string;
+  readonly buildset: number;
+  readonly attempt: number;
+  readonly voting: boolean;
+  /** null: not ended. */
+  readonly result: BuildResult | null;
+  readonly worker: string | null;
+  /** Asked for → taken by an executor (or ended untaken, or now). */
+  readonly waited: Nanoseconds;
+  /** Taken → ended (or now). */
+  readonly ran: Nanoseconds;
+  /** Mean of the job's last successes for the project; null: not known. */
+  readonly usual: Nanoseconds | null;
+}
+
+/** What else helps to explain an item; all of it may be missing. */
+export interface ExplainContext {
+  /** Items it waited for, see {@link itemsWaitedFor}. */
+  readonly others?: ReadonlyMap<Uuid, QueueItem>;
+  /** Milliseconds a job usually takes, by its name. */
+  readonly usual?: ReadonlyMap<string, number>;
+}
+
+/** @param now for an item that has not left; nothing after it is counted. */
+export function explainItem(item: QueueItem, now: Nanoseconds, context: ExplainContext = {}): Explanation {
+  const until = latest(endOfItem(item) ?? now, item.enqueuedAt);
+  const duration = between(item.enqueuedAt, until);
+  const stretches = stretchesOf(item, until);
+  const resets = resetsOf(item);
+  const builds = buildsOf(item, until, context.usual);
+  return {
+    item: item.uuid,
+    tenant: item.tenant,
+    pipeline: item.pipeline,
+    changes: item.changes.map(changeText),
+    enqueuedAt: item.enqueuedAt,
+    until,
+    duration,
+    ended: endedOf(item),
+    stretches,
+    totals: totalsOf(stretches, duration),
+    waitedFor: waitedForOf(stretches, context.others, until),
+    takeovers: (item.takeovers ?? []).map(each => ({ ...each, duration: between(each.since, each.at) })),
+    moreTakeovers: moreTakeoversOf(item),
+    resets,
+    lostBuildTime: sum(resets.map(reset => reset.lostBuildTime)),
+    executorQueueTime: sum(builds.map(build => build.waited)),
+    buildTime: sum(builds.map(build => build.ran)),
+    builds,
+    criticalPath: criticalPath(item, stretches),
+  };
+}
+
+function moreTakeoversOf({ moreTakeovers }: QueueItem): Explanation['moreTakeovers'] {
+  if (moreTakeovers === undefined) return null;
+  const { count, duration } = moreTakeovers;
+  return { count, duration };
+}
+
+function endedOf({ phase }: QueueItem): Explanation['ended'] {
+  return phase.phase === 'left'
+    ? { reason: phase.reason, text: leaveText(phase.reason), result: phase.result }
+    : null;
+}
+
+function totalsOf(stretches: readonly Stretch[], duration: Nanoseconds): readonly StateTotal[] {
+  const totals = [...Map.groupBy(stretches, stretch => stretch.state)].flatMap(([state, all]) => {
+    const [first] = all;
+    const total = sum(all.map(stretch => stretch.duration));
+    const share = duration === '0' ? 0 : Number(total) / Number(duration);
+    return first === undefined ? [] : [{ state, kind: first.kind, duration: total, share }];
+  });
+  return totals.sort((a, b) => Number(BigInt(b.duration) - BigInt(a.duration)));
+}
+
+function resetsOf(item: QueueItem): readonly Reset[] {
+  const all = buildsetsOf(item);
+  return all.flatMap((buildset, index) => {
+    const cause = buildset.stage.state === 'superseded' ? buildset.stage.cause : all[index + 1]?.cause;
+    if (cause === null || cause === undefined) return [];
+    return {
+      buildset: buildset.number,
+      at: cause.at,
+      code: cause.code,
+      text: resetText(cause),
+      culprit: cause.culprit,
+      elapsed: between(buildset.createdAt, cause.at),
+      lostBuildTime: lostBuildTime(buildset, all.slice(index + 1)),
+    };
+  });
+}
+
+function buildsOf(
+  item: QueueItem,
+  until: Nanoseconds,
+  usual: ExplainContext['usual'],
+): readonly BuildTimes[] {
+  const seen = new Set<Uuid>();
+  return buildsetsOf(item).flatMap(buildset => {
+    const closed = earliest(endOf(buildset) ?? until, until);
+    return buildset.builds.flatMap(build => {
+      if (seen.has(build.uuid)) return [];
+      seen.add(build.uuid);
+      return buildTimes(buildset, build, closed, usual?.get(build.job));
+    });
+  });
+}
+
+function buildTimes(
+  buildset: BuildSet,
+  build: Build,
+  until: Nanoseconds,
+  usual: number | undefined,
+): BuildTimes {
+  const { state } = build;
+  return {
+    uuid: build.uuid,
+    job: build.job,
+    buildset: buildset.number,
+    attempt: build.attempt,
+    voting: build.voting,
+    result: resultOf(build) ?? null,
+    worker: state.state === 'requested' || state.state === 'skipped' ? null : state.worker,
+    waited: between(build.requestedAt, startOfBuild(build) ?? endOfBuild(build) ?? until),
+    ran: runningTime(build, until),
+    usual: usual === undefined ? null : fromMilliseconds(usual),
+  };
+}

@@ -1,0 +1,69 @@
+/**
+ * Whom an item waited for, and what that one was doing meanwhile.
+ *
+ *     48s for acme/app master/logout,1a2b3c4d: running 40s, executor 8s
+ *
+ * The states that name another item are `change-ahead`, `hold-following` and `needed-change`.
+ */
+import type { Nanoseconds } from '../lib/clock.ts';
+import type { Uuid } from '../lib/ids.ts';
+import { between, earliest, isBefore, latest, sum } from '../lib/time-window.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { type Stretch, type StretchState, stretchesOf } from './stretches.ts';
+
+export interface WaitedFor {
+  readonly item: Uuid;
+  /** Its changes, as the scheduler noted them. */
+  readonly change: string;
+  readonly state: StretchState;
+  readonly duration: Nanoseconds;
+  /** Its own states in that time, longest first; empty when its record is not at hand. */
+  readonly meanwhile: readonly { readonly state: StretchState; readonly duration: Nanoseconds }[];
+}
+
+/** Items looked up for one explanation at most: those waited for longest. */
+const MOST_ITEMS = 20;
+
+/** Whose records {@link waitedForOf} wants. */
+export function itemsWaitedFor(stretches: readonly Stretch[]): readonly Uuid[] {
+  return [...new Set(groups(stretches).map(group => group.item))].slice(0, MOST_ITEMS);
+}
+
+export function waitedForOf(
+  stretches: readonly Stretch[],
+  others: ReadonlyMap<Uuid, QueueItem> | undefined,
+  until: Nanoseconds,
+): readonly WaitedFor[] {
+  return groups(stretches).map(({ waits, ...group }) => {
+    const other = others?.get(group.item);
+    return { ...group, meanwhile: other === undefined ? [] : statesWithin(stretchesOf(other, until), waits) };
+  });
+}
+
+function groups(stretches: readonly Stretch[]) {
+  const byItem = Map.groupBy(
+    stretches.filter(stretch => stretch.whom !== undefined),
+    stretch => `${stretch.whom} ${stretch.state}`,
+  );
+  const found = [...byItem.values()].flatMap(waits => {
+    const [first] = waits;
+    if (first?.whom === undefined) return [];
+    const duration = sum(waits.map(wait => wait.duration));
+    return { item: first.whom, change: first.subject ?? '', state: first.state, duration, waits };
+  });
+  return found.sort((a, b) => Number(BigInt(b.duration) - BigInt(a.duration)));
+}
+
+function statesWithin(states: readonly Stretch[], waits: readonly Stretch[]): WaitedFor['meanwhile'] {
+  const sums = new Map<StretchState, Nanoseconds>();
+  for (const wait of waits) {
+    for (const state of states) {
+      const [from, to] = [latest(state.from, wait.from), earliest(state.to, wait.to)];
+      if (isBefore(from, to))
+        sums.set(state.state, sum([sums.get(state.state) ?? between(from, from), between(from, to)]));
+    }
+  }
+  return [...sums]
+    .map(([state, duration]) => ({ state, duration }))
+    .sort((a, b) => Number(BigInt(b.duration) - BigInt(a.duration)));
+}

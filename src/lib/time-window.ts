@@ -1,0 +1,79 @@
+/** Stretches of time, exact to the nanosecond, compared as decimal strings (no floats, hardly any BigInt). */
+import { type Nanoseconds, parseNanoseconds } from './clock.ts';
+
+export interface TimeWindow {
+  readonly start: Nanoseconds;
+  /** null: still open. */
+  readonly end: Nanoseconds | null;
+}
+
+export interface ClampedWindow extends TimeWindow {
+  /** Nanoseconds by which start and end were moved in all; 0 when nothing was. */
+  readonly adjusted: number;
+}
+
+export function isBefore(a: Nanoseconds, b: Nanoseconds): boolean {
+  return a.length === b.length ? a < b : a.length < b.length;
+}
+
+export function earliest(a: Nanoseconds, b: Nanoseconds): Nanoseconds {
+  return isBefore(b, a) ? b : a;
+}
+
+export function latest(a: Nanoseconds, b: Nanoseconds): Nanoseconds {
+  return isBefore(a, b) ? b : a;
+}
+
+/** `to - from`, 0 when `to` is earlier. */
+export function between(from: Nanoseconds, to: Nanoseconds): Nanoseconds {
+  return isBefore(to, from)
+    ? parseNanoseconds('0')
+    : parseNanoseconds((BigInt(to) - BigInt(from)).toString());
+}
+
+export function sum(durations: Iterable<Nanoseconds>): Nanoseconds {
+  let total = 0n;
+  for (const duration of durations) total += BigInt(duration);
+  return parseNanoseconds(total.toString());
+}
+
+/**
+ * The part of a child that lies inside its parent: other hosts' clocks differ, and backends move or flag a child outside.
+ * An open child of an ended parent ends with it. Of what took no time a nanosecond is shown, see {@link lasting}: before its end
+ * where the parent has room there, which is known also while the parent is open.
+ *
+ * @param parent itself clamped, or lasting.
+ */
+export function clampInto(parent: TimeWindow, start: Nanoseconds, end: Nanoseconds | null): ClampedWindow {
+  const low = bounded(start, parent);
+  const wanted = end ?? parent.end;
+  if (wanted === null) return { start: low, end: null, adjusted: distance(low, start) };
+  const high = latest(bounded(wanted, parent), low);
+  const adjusted = distance(low, start) + distance(high, wanted);
+  if (low !== high) return { start: low, end: high, adjusted };
+  if (isBefore(parent.start, low)) return { start: shifted(low, -1n), end: high, adjusted };
+  return { ...lasting({ start: low, end: high }), adjusted };
+}
+
+/**
+ * A window of a nanosecond at least. Jaeger takes a span that ends when it begins for a fault: it lengthens it, out of its parent
+ * if need be, and warns of both.
+ */
+export function lasting<Window extends TimeWindow>(window: Window): Window {
+  return window.end === window.start ? { ...window, end: shifted(window.start, 1n) } : window;
+}
+
+function shifted(time: Nanoseconds, by: 1n | -1n): Nanoseconds {
+  return parseNanoseconds((BigInt(time) + by).toString());
+}
+
+/** The moment of the window nearest to `time`. */
+export function bounded(time: Nanoseconds, window: TimeWindow): Nanoseconds {
+  const notBefore = latest(time, window.start);
+  return window.end === null ? notBefore : earliest(notBefore, window.end);
+}
+
+function distance(a: Nanoseconds, b: Nanoseconds): number {
+  if (a === b) return 0;
+  return Math.abs(Number(BigInt(a) - BigInt(b)));
+}

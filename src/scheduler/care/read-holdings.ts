@@ -1,0 +1,108 @@
+/**
+ * What is in use, in the whole store: the job graphs and changes that items name, and the changes that waiting events name. For
+ * sweepers, which must know of every pipeline, whoever holds it.
+ */
+
+import { graphOf } from '../../model/build-set.ts';
+import type { ChangeKey } from '../../model/change.ts';
+import { isBrokenRecord, isNewerRecord } from '../../model/codec/record.ts';
+import { pipelineEventCodec, queueItemCodec, tenantEventCodec } from '../../model/codec/records.ts';
+import type { PipelineEvent, TenantEvent } from '../../model/event.ts';
+import type { PipelineName, TenantName } from '../../model/project.ts';
+import { nameOfNode, type StorePaths } from '../../store/paths.ts';
+import type { Store } from '../../store/port.ts';
+
+export interface PipelinePlace {
+  readonly tenant: TenantName;
+  readonly pipeline: PipelineName;
+  /** How many items it holds. */
+  readonly items: number;
+}
+
+export interface Holdings {
+  readonly tenants: readonly TenantName[];
+  readonly pipelines: readonly PipelinePlace[];
+  readonly blobs: ReadonlySet<string>;
+  readonly changes: ReadonlySet<ChangeKey>;
+  /** Records that hold nobody knows what. While there are any, nothing may be taken for unused. */
+  readonly unreadable: readonly string[];
+}
+
+const READ_AT_ONCE = 200;
+
+export async function readHoldings(store: Store, paths: StorePaths): Promise<Holdings> {
+  const pipelines: PipelinePlace[] = [];
+  const blobs = new Set<string>();
+  const changes = new Set<ChangeKey>();
+  const unreadable: string[] = [];
+
+  async function each<T>(
+    base: string,
+    codec: { decode(bytes: Uint8Array): T },
+    take: (value: T) => void,
+  ): Promise<number> {
+    const names = (await store.children(base)) ?? [];
+    for (let at = 0; at < names.length; at += READ_AT_ONCE) {
+      const chunk = names.slice(at, at + READ_AT_ONCE).map(name => `${base}/${name}`);
+      const nodes = await store.getMany(chunk);
+      for (const [index, path] of chunk.entries()) {
+        const node = nodes[index];
+        if (node === undefined) continue; // done with meanwhile; what it led to was written before it went
+        const value = decoded(codec, node.data);
+        if (value === 'unreadable') unreadable.push(path);
+        else take(value.value);
+      }
+    }
+    return names.length;
+  }
+
+  const tenants = ((await store.children(paths.tenants)) ?? []).map(nameOfNode);
+  for (const tenant of tenants) {
+    // In the order in which events travel, so that one that moves meanwhile is met where it goes.
+    await each(paths.tenant(tenant).triggerQueue, tenantEventCodec, event =>
+      addAll(changes, changesOfTenantEvent(event)),
+    );
+    for (const name of (await store.children(paths.tenant(tenant).pipelines)) ?? []) {
+      const pipeline = nameOfNode(name);
+      const places = paths.pipeline(tenant, pipeline);
+      await each(places.eventQueue, pipelineEventCodec, event =>
+        addAll(changes, changesOfPipelineEvent(event)),
+      );
+      const items = await each(places.items, queueItemCodec, item => {
+        addAll(changes, [...item.changes.map(change => change.key), ...item.dependsOn]);
+        for (const { blob } of [graphOf(item.buildset)].flatMap(graph => graph ?? [])) blobs.add(blob);
+      });
+      // Items of a commit that is being carried out are in none of these places.
+      const staged = (await store.children(places.staged)) ?? [];
+      if (staged.length > 0) unreadable.push(places.staged);
+      pipelines.push({ tenant, pipeline, items });
+    }
+  }
+  return { tenants, pipelines, blobs, changes, unreadable };
+}
+
+function decoded<T>(
+  codec: { decode(bytes: Uint8Array): T },
+  bytes: Uint8Array,
+): { readonly value: T } | 'unreadable' {
+  try {
+    return { value: codec.decode(bytes) };
+  } catch (error) {
+    if (isNewerRecord(error) || isBrokenRecord(error)) return 'unreadable';
+    throw error;
+  }
+}
+
+function changesOfTenantEvent(event: TenantEvent): readonly ChangeKey[] {
+  if (event.kind === 'trigger') return [event.trigger.change.key];
+  return event.kind === 'updated' ? [event.change] : [];
+}
+
+function changesOfPipelineEvent(event: PipelineEvent): readonly ChangeKey[] {
+  if (event.kind === 'enqueue') return [event.trigger.change.key];
+  return 'change' in event ? [event.change] : [];
+}
+
+function addAll<T>(set: Set<T>, values: Iterable<T>): void {
+  for (const value of values) set.add(value);
+}

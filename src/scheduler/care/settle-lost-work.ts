@@ -1,0 +1,183 @@
+/**
+ * What the holder of a pipeline settles before its first turn and once a minute: work that was asked for and that nobody is
+ * doing any more, and work that somebody is doing and nobody wants.
+ *
+ *   merge, build  in good hands when its request is there or its result waits in the event queue. Otherwise a result is put in
+ *                 its place, so that the item goes on: the build is RETRY, the merge is asked again
+ *   report        likewise, with its intent in the outbox; otherwise the intent is written again: drivers ask the host first
+ *   request       of an item, buildset or build that does not want it (any more): withdrawn
+ *
+ * None of this happens as long as every commit is whole; it is for what was lost by hand, by a record nobody can read, or by a
+ * commit that was too large for one multi. Call between turns: `state` must be what is stored.
+ */
+import type { Clock } from '../../lib/clock.ts';
+import { derivedUuid, type Uuid } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import { isOpen } from '../../model/build.ts';
+import type { BuildRequest } from '../../model/build-request.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { MergerRequest } from '../../model/merge.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { EventQueue } from '../../store/event-queue.ts';
+import type { Fence } from '../../store/fence.ts';
+import { listOutbox } from '../../store/outbox.ts';
+import { type Operation, StoreError } from '../../store/port.ts';
+import { isIntact, isReadable, type RequestQueue } from '../../store/request-queue.ts';
+import { splitOperations } from '../../store/split-operations.ts';
+import { type CommandContext, commandOperations } from '../turn/commands.ts';
+import type { PipelineContext } from '../turn/pipeline-context.ts';
+import { type PassDeps, recordPass } from './pass-recorder.ts';
+
+export interface SettleDeps extends PassDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly events: EventQueue<PipelineEvent>;
+  readonly mergeRequests: RequestQueue<MergerRequest>;
+  readonly buildRequests: RequestQueue<BuildRequest>;
+}
+
+export async function settleLostWork(
+  state: PipelineState,
+  deps: SettleDeps,
+  context: Pick<PipelineContext, 'tenant' | 'pipeline' | 'store' | 'commanding'>,
+  fence: Fence,
+): Promise<void> {
+  const whose = { tenant: context.tenant.name, pipeline: context.pipeline.name };
+  const merges = await deps.mergeRequests.everything();
+  const builds = await deps.buildRequests.everything();
+  const items = [...state.items.values()];
+  if (items.length > 0) {
+    const intents = await listOutbox(context.store, context.commanding.reportOutbox);
+    // Results after requests and intents: these end in the multi that writes the result.
+    const events = (await deps.events.list()).map(({ value }) => value);
+    const known = new Set<string>(
+      [...merges, ...builds]
+        .filter(isIntact)
+        .map(each => each.uuid)
+        .concat(events.flatMap(workOf)),
+    );
+    const lost = items.flatMap(item => lostWork(item, known, deps));
+    if (lost.length > 0)
+      deps.log.warn({ lost: lost.length }, 'work is nowhere to be found; it is started again');
+    const reports = intents.length > 0 ? [] : lostReports(items, state, known, context.commanding);
+    if (reports.length > 0)
+      deps.log.warn({ lost: reports.length }, 'reports are nowhere to be found; they are made again');
+    const pass = recordPass('lost-work', whose, deps);
+    await pass.part('Sweep', 'lost-requests', async () => ({ settled: lost.length }));
+    await pass.part('Sweep', 'lost-reports', async () => ({ settled: reports.length }));
+    const operations = [...lost.flatMap(event => deps.events.put(event)), ...reports, ...pass.rows()];
+    for (const part of splitOperations(operations)) await fence.commit(part, deps.ids.uuid());
+  }
+  const wanted = new Set<string>(items.flatMap(wantedBy));
+  const isOurs = (tenant: string, pipeline: string | undefined) =>
+    tenant === context.tenant.name && pipeline === context.pipeline.name;
+  const strayMerges = merges
+    .filter(isReadable)
+    .filter(({ uuid, value }) => isOurs(value.tenant, value.item?.pipeline) && !wanted.has(uuid))
+    .map(({ uuid }) => uuid);
+  const strayBuilds = builds
+    .filter(isReadable)
+    .filter(({ uuid, value }) => isOurs(value.tenant, value.pipeline) && !wanted.has(uuid))
+    .map(({ uuid }) => uuid);
+  const pass = recordPass('stray-requests', whose, deps);
+  await pass.part('Sweep', 'stray-merges', () => withdraw(strayMerges, deps.mergeRequests, deps, fence));
+  await pass.part('Sweep', 'stray-builds', () => withdraw(strayBuilds, deps.buildRequests, deps, fence));
+  if (pass.didSomething) await fence.commit(pass.rows(), deps.ids.uuid());
+}
+
+function workOf(event: PipelineEvent): readonly string[] {
+  switch (event.kind) {
+    case 'merger-result':
+      return [event.request];
+    case 'build-result':
+      return [event.build];
+    case 'report-result':
+      return [event.report];
+    default:
+      return [];
+  }
+}
+
+/** Uuids of what the item waits for. */
+function wantedBy({ buildset }: QueueItem): readonly string[] {
+  const { stage } = buildset;
+  const merges = stage.state === 'merging' || stage.state === 'repo-state' ? [stage.request] : [];
+  return [...merges, ...buildset.builds.filter(isOpen).map(build => build.uuid)];
+}
+
+function lostWork(item: QueueItem, known: ReadonlySet<string>, deps: SettleDeps): readonly PipelineEvent[] {
+  const at = deps.clock.now();
+  const { stage } = item.buildset;
+  const common = { item: item.uuid, buildset: item.buildset.uuid, at };
+  const merges: PipelineEvent[] = [];
+  if ((stage.state === 'merging' || stage.state === 'repo-state') && !known.has(stage.request)) {
+    merges.push({
+      kind: 'merger-result',
+      uuid: lostUuid(stage.request),
+      ...common,
+      request: stage.request,
+      outcome: { kind: 'failed', text: 'the request was lost', retryable: true, steps: [], worker: '' },
+    });
+  }
+  const builds = item.buildset.builds
+    .filter(build => isOpen(build) && !known.has(build.uuid))
+    .map(
+      (build): PipelineEvent => ({
+        kind: 'build-result',
+        uuid: lostUuid(build.uuid),
+        ...common,
+        build: build.uuid,
+        result: 'RETRY',
+        worker: null,
+        execution: null,
+        detail: 'lost with its executor',
+        workerEnd: 'lost',
+      }),
+    );
+  return [...merges, ...builds];
+}
+
+function lostUuid(of: Uuid): Uuid {
+  return derivedUuid(of, 'lost');
+}
+
+/** Intents of items that wait for the answer to a report nobody is going to make. */
+function lostReports(
+  items: readonly QueueItem[],
+  state: PipelineState,
+  known: ReadonlySet<string>,
+  commanding: CommandContext,
+): readonly Operation[] {
+  const commands = items.flatMap(({ uuid: item, phase, buildset: { stage }, changes: [change] }) => {
+    if (phase.phase !== 'reporting' || known.has(phase.report)) return [];
+    const { report, action } = phase;
+    const result = stage.state === 'complete' ? stage.result : null;
+    return [{ kind: 'report', report, item, action, result, change: change.key, awaited: true } as const];
+  });
+  return commandOperations({ state, commands, decisions: [], left: [] }, commanding);
+}
+
+async function withdraw<T extends MergerRequest | BuildRequest>(
+  uuids: readonly string[],
+  requests: RequestQueue<T>,
+  { ids, log }: SettleDeps,
+  fence: Fence,
+): Promise<{ readonly removed: number }> {
+  if (uuids.length === 0) return { removed: 0 };
+  let removed = 0;
+  const operations = await requests.withdrawAll(uuids);
+  if (operations.length > 0)
+    log.warn({ requests: operations.length }, 'requests that nobody waits for are withdrawn');
+  for (const operation of operations) {
+    try {
+      await fence.commit([operation], ids.uuid());
+      removed += 1;
+    } catch (error) {
+      // A worker was quicker: the next look finds what is left to do.
+      if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'NodeExists'].includes(error.code))
+        throw error;
+    }
+  }
+  return { removed };
+}

@@ -1,0 +1,143 @@
+/**
+ * Background care, by one scheduler at a time: workers that vanished are settled as soon as their claims go; every few minutes
+ * what nobody needs any more is removed (old delivery ids, closed changes, unused job graphs, cancels that came too late, old
+ * signs of life, what dead pipelines and tenants left).
+ *
+ * What is in use is read from the store, never taken from this process's pipelines: others hold pipelines too. All that is
+ * removed is removed under the sweeper's fence and with the version that was seen unused.
+ */
+
+import { addMilliseconds, type Nanoseconds } from '../../lib/clock.ts';
+import { pause } from '../../lib/pause.ts';
+import { staleCancels } from '../../store/abandoned-requests.ts';
+import type { Fence } from '../../store/fence.ts';
+import { type Operation, StoreError } from '../../store/port.ts';
+import { sweepSeen } from '../../store/seen.ts';
+import { outdatedSigns } from '../../store/signs-of-life.ts';
+import { splitOperations } from '../../store/split-operations.ts';
+import { wakeUps } from '../../store/wake-ups.ts';
+import { outdatedLandings } from '../changes/own-merges.ts';
+import { fencedLoop, together } from '../loop.ts';
+import type { SchedulerShared } from '../shared.ts';
+import { settleLostWorkers } from './lost-workers.ts';
+import { outdatedChanges } from './outdated-changes.ts';
+import { recordPass } from './pass-recorder.ts';
+import { readHoldings } from './read-holdings.ts';
+import { createBlobSweeper } from './sweep-blobs.ts';
+import { deadLeftovers } from './sweep-dead.ts';
+import { watchUnservableBuilds } from './unservable-builds.ts';
+
+/** Milliseconds between sweeps. */
+const INTERVAL = 300_000;
+/** Milliseconds a closed change that no item holds stays in the cache. */
+const CLOSED_CHANGE_KEPT = 3_600_000;
+
+/** Until aborted. */
+export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): Promise<void> {
+  const { deps, duty, mergeRequests, buildRequests } = shared;
+  const since = deps.clock.now();
+  await mergeRequests.prepare(signal);
+  await buildRequests.prepare(signal);
+  const { lock, epoch, lastOperation } = deps.paths.sweeper;
+  const request = {
+    lockPath: lock,
+    epochPath: epoch,
+    lastOperationPath: lastOperation,
+    guid: deps.ids.uuid(),
+  };
+  await fencedLoop('sweeper', request, { ...deps, duty }, signal, (fence, stop) =>
+    together(AbortSignal.any([stop, fence.lost]), either => [
+      watchClaims(mergeRequests.claimedPath, since, shared, either),
+      watchClaims(buildRequests.claimedPath, since, shared, either),
+      watchUnservableBuilds({ ...deps, ...shared }, fence, either),
+      sweepRegularly(shared, fence, either),
+    ]),
+  );
+}
+
+async function watchClaims(
+  path: string,
+  since: Nanoseconds,
+  shared: SchedulerShared,
+  signal: AbortSignal,
+): Promise<void> {
+  const { store } = shared.deps;
+  const { mergeRequests, buildRequests, pipelineQueue } = shared;
+  for await (const _ of wakeUps(store, path, signal, event => event.kind === 'deleted')) {
+    await settleLostWorkers({ ...shared.deps, since, mergeRequests, buildRequests, pipelineQueue });
+  }
+}
+
+async function sweepRegularly(shared: SchedulerShared, fence: Fence, signal: AbortSignal): Promise<void> {
+  const sweep = createSweep(shared, fence);
+  while (!signal.aborted) {
+    await sweep();
+    await pause(INTERVAL, signal);
+  }
+}
+
+/** One sweep per call. A job graph goes with the second sweep that finds it unused. */
+export function createSweep(shared: SchedulerShared, fence: Fence): () => Promise<void> {
+  const { store, paths, clock, connections, ids, log } = shared.deps;
+  const { mergeRequests, buildRequests } = shared;
+  const blobs = createBlobSweeper(store, paths);
+
+  /** Each by itself: when somebody wrote what one is about, it stays. @returns how many went. */
+  async function removeAll(
+    operations: readonly (readonly Operation[])[],
+  ): Promise<{ readonly removed: number }> {
+    let removed = 0;
+    for (const each of operations) {
+      try {
+        await fence.commit(each, ids.uuid());
+        removed += each.filter(({ kind }) => kind === 'delete').length;
+      } catch (error) {
+        if (!isOthersWork(error)) throw error;
+      }
+    }
+    return { removed };
+  }
+
+  return async () => {
+    const now = clock.now();
+    const pass = recordPass('store', {}, shared.deps);
+    await pass.part('Sweep', 'delivery-ids', async () => {
+      let removed = 0;
+      for (const name of connections.keys())
+        removed += await sweepSeen(store, paths.connection(name).seen, now);
+      return { removed };
+    });
+    await pass.part('Sweep', 'landings', async () =>
+      removeAll(splitOperations(await outdatedLandings(store, paths.landings, now))),
+    );
+    const candidates = await blobs.candidates();
+    await shared.changes.fresh();
+    const holdings = await readHoldings(store, paths);
+    if (holdings.unreadable.length > 0)
+      log.warn({ paths: holdings.unreadable }, 'what these records hold is not known; less is swept');
+    else {
+      await pass.part('CacheCleanup', 'job-graphs', () =>
+        removeAll(blobs.unused(candidates, holdings.blobs).map(operation => [operation])),
+      );
+      const before = addMilliseconds(now, -CLOSED_CHANGE_KEPT);
+      const old = outdatedChanges(shared.changes.all(), holdings.changes, before);
+      await pass.part('CacheCleanup', 'closed-changes', () =>
+        removeAll(shared.changes.forget(old).map(operation => [operation])),
+      );
+    }
+    await pass.part('Sweep', 'stale-cancels', async () => {
+      const stale = [mergeRequests, buildRequests].map(requests => staleCancels(requests));
+      return removeAll((await Promise.all(stale)).flat().map(operation => [operation]));
+    });
+    await pass.part('Sweep', 'signs-of-life', async () =>
+      removeAll((await outdatedSigns(store, paths.signs, now)).map(operation => [operation])),
+    );
+    await pass.part('Sweep', 'leftovers', async () => removeAll(await deadLeftovers(shared, holdings)));
+    const rows = pass.rows();
+    if (rows.length > 0) await fence.commit(rows, ids.uuid());
+  };
+}
+
+function isOthersWork(error: unknown): boolean {
+  return error instanceof StoreError && ['NoNode', 'BadVersion', 'NodeExists'].includes(error.code);
+}

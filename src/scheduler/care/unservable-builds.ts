@@ -1,0 +1,94 @@
+/**
+ * Builds that wait although no executor will ever take them: they were requested when no executor was there, or when the only one
+ * that could has left for good. Looked at again whenever executors come and go; a build whose labels nobody offers ends as
+ * NODE_FAILURE, as it would have at once (`commands.ts`).
+ */
+import { derivedUuid } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
+import type { BuildRequest } from '../../model/build-request.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { EventQueue } from '../../store/event-queue.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import { type Operation, remove, type Store, StoreError } from '../../store/port.ts';
+import type { RequestQueue, StoredRequest } from '../../store/request-queue.ts';
+import { wakeUps } from '../../store/wake-ups.ts';
+import { buildLogFacts } from '../../tracing/log-facts.ts';
+import { buildSpanOf } from '../../tracing/span-ids.ts';
+import { labelProblem } from '../turn/node-labels.ts';
+import { type PassDeps, recordPass } from './pass-recorder.ts';
+import type { SteadyExecutors } from './steady-executors.ts';
+
+export interface UnservableDeps extends PassDeps {
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly log: Pick<Log, 'warn'>;
+  readonly executors: SteadyExecutors;
+  readonly buildRequests: RequestQueue<BuildRequest>;
+  pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
+}
+
+/** The sweeper's fence. */
+interface Committer {
+  commit(operations: readonly Operation[], operationId: string): Promise<unknown>;
+}
+
+/** A turn that was decided while executors came and went may be written just after the look that follows. */
+const SECOND_LOOK_MS = 5_000;
+
+/** Until aborted. */
+export async function watchUnservableBuilds(
+  deps: UnservableDeps,
+  fence: Committer,
+  signal: AbortSignal,
+): Promise<void> {
+  const path = deps.paths.components('executor');
+  for await (const _ of wakeUps(deps.store, path, signal, event => event.kind !== 'changed')) {
+    for (const wait of [0, SECOND_LOOK_MS]) {
+      await pause(wait, signal);
+      await deps.executors.steady(signal);
+      if (signal.aborted) return;
+      await endUnservableBuilds(deps, fence);
+    }
+  }
+}
+
+/** One look at all that wait. */
+export async function endUnservableBuilds(deps: UnservableDeps, fence: Committer): Promise<void> {
+  for (const request of await deps.buildRequests.list()) {
+    if (request.state.kind !== 'requested') continue;
+    const problem = labelProblem(request.value.job, deps.executors);
+    if (problem !== undefined) await end(request, problem, deps, fence);
+  }
+}
+
+async function end(
+  request: StoredRequest<BuildRequest>,
+  detail: string,
+  deps: UnservableDeps,
+  fence: Committer,
+): Promise<void> {
+  const { pipelineQueue, clock, ids, log } = deps;
+  const { uuid, tenant, pipeline, item, buildset, jobName } = request.value;
+  const result = pipelineQueue(tenant, pipeline).put({
+    kind: 'build-result',
+    uuid: derivedUuid(uuid, 'unservable'),
+    ...{ item, buildset, build: uuid },
+    at: clock.now(),
+    result: 'NODE_FAILURE',
+    worker: null,
+    execution: null,
+    detail,
+  });
+  const build = { uuid, job: jobName, span: buildSpanOf(request.value) };
+  const pass = recordPass('unservable-builds', { tenant, pipeline, item, build }, deps);
+  await pass.part('Sweep', 'unservable-build', async () => ({ settled: 1 }));
+  try {
+    // A worker that has claimed it meanwhile has written its record.
+    await fence.commit([remove(request.path, request.version), ...result, ...pass.rows()], ids.uuid());
+    const whose = buildLogFacts({ uuid, item, buildset });
+    log.warn({ ...whose, job: jobName, tenant, pipeline }, `a build that waited cannot run: ${detail}`);
+  } catch (error) {
+    if (!(error instanceof StoreError && ['NoNode', 'BadVersion'].includes(error.code))) throw error;
+  }
+}

@@ -1,0 +1,196 @@
+/**
+ * What hosts last said of changes: a copy in memory of the store's change cache, read before every decision. Every scheduler
+ * has one and may write: the holder of the connection what the host said, the holder of a pipeline that a change has landed.
+ *
+ * Writes carry the version they were made from, so that nobody overwrites what he has not seen; a commit that fails for it is
+ * made again (`conflict`). Reads are as fresh as the events they are made for once `fresh` has returned: what rode in the same
+ * commit as an event, or before it, was announced before the event could be read.
+ */
+import type { Change, ChangeKey, ChangeRecord } from '../../model/change.ts';
+import { isNewerRecord, newerAt } from '../../model/codec/record.ts';
+import { changeRecordCodec } from '../../model/codec/records.ts';
+import { type ConnectionName, type ProjectKey, projectIdOf } from '../../model/project.ts';
+import { parentPath } from '../../store/node-path.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import {
+  create,
+  type Operation,
+  remove,
+  type Store,
+  type StoredNode,
+  StoreError,
+  set,
+} from '../../store/port.ts';
+import { readNow } from '../../store/read-now.ts';
+
+export interface ChangeCache extends Disposable {
+  record(key: ChangeKey): ChangeRecord | undefined;
+  records(project: ProjectKey): readonly ChangeRecord[];
+  /** Operations that store these records; they fail when somebody wrote one since. Call `remember` after the commit. */
+  operations(records: readonly ChangeRecord[]): readonly Operation[];
+  /** @param records the very ones `operations` was asked for. */
+  remember(records: readonly ChangeRecord[]): void;
+  /** Operations that drop records nobody needs any more; they fail when somebody wrote one since. */
+  forget(keys: readonly ChangeKey[]): readonly Operation[];
+  all(): Iterable<ChangeRecord>;
+  /** Resolves when every change of the cache this session has heard of is read. Rejects when one could not be. */
+  fresh(): Promise<void>;
+  /** Reads the record a commit failed for again. @returns false: the error is about something else. */
+  conflict(error: unknown): Promise<boolean>;
+  /** A moment, for `changedSince`. */
+  mark(): number;
+  /** Whether one of these was written, by anybody, since the moment. */
+  changedSince(mark: number, keys: readonly ChangeKey[]): boolean;
+}
+
+interface Entry {
+  readonly record: ChangeRecord;
+  readonly version: number;
+  /** Counts all updates of the copy. */
+  readonly touched: number;
+}
+
+const READ_AT_ONCE = 200;
+
+/** @param onError told of records that cannot be read; a broken one counts as absent until it is written again. */
+export async function openChangeCache(
+  connections: Iterable<ConnectionName>,
+  store: Store,
+  paths: StorePaths,
+  onError: (error: unknown) => void,
+): Promise<ChangeCache> {
+  const entries = new Map<string, Entry>();
+  const pathOfKey = new Map<ChangeKey, string>();
+  /** Versions of nodes whose content is of no use. */
+  const unreadable = new Map<string, number>();
+  const bases = new Set([...connections].map(name => paths.changeCache(name)));
+  /** The version each record gets, by the operation made for it. */
+  const nextVersion = new WeakMap<ChangeRecord, number>();
+  const reading = new Set<Promise<void>>();
+  let failure: { readonly error: unknown } | undefined;
+  let updates = 0;
+
+  function drop(path: string): void {
+    const entry = entries.get(path);
+    entries.delete(path);
+    unreadable.delete(path);
+    if (entry !== undefined) pathOfKey.delete(entry.record.change.key);
+  }
+
+  function put(path: string, record: ChangeRecord, version: number): void {
+    updates += 1;
+    unreadable.delete(path);
+    entries.set(path, { record, version, touched: updates });
+    pathOfKey.set(record.change.key, path);
+  }
+
+  function take(path: string, node: StoredNode | undefined): void {
+    if (node === undefined) {
+      drop(path);
+      return;
+    }
+    try {
+      put(path, changeRecordCodec.decode(node.data), node.stat.version);
+    } catch (error) {
+      // Without what an upgraded process says of the change, deciding about it would be wrong.
+      if (isNewerRecord(error)) throw newerAt(path, error);
+      drop(path);
+      unreadable.set(path, node.stat.version);
+      onError(error);
+    }
+  }
+
+  async function read(path: string): Promise<void> {
+    take(path, await readNow(store, () => store.get(path)));
+  }
+
+  async function readAll(base: string): Promise<void> {
+    const names = (await readNow(store, () => store.children(base))) ?? [];
+    const present = new Set(names.map(name => `${base}/${name}`));
+    for (const path of [...entries.keys()]) if (parentPath(path) === base && !present.has(path)) drop(path);
+    const wanted = [...present];
+    for (let at = 0; at < wanted.length; at += READ_AT_ONCE) {
+      const chunk = wanted.slice(at, at + READ_AT_ONCE);
+      const nodes = await readNow(store, () => store.getMany(chunk));
+      for (const [index, path] of chunk.entries()) take(path, nodes[index]);
+    }
+  }
+
+  function track(work: Promise<void>): void {
+    const tracked = work
+      .catch(error => {
+        failure = { error };
+        if (store.sessionState !== 'lost') onError(error);
+      })
+      .finally(() => reading.delete(tracked));
+    reading.add(tracked);
+  }
+
+  async function fresh(): Promise<void> {
+    while (reading.size > 0) await Promise.all(reading);
+    if (failure === undefined) return;
+    // Something was missed: read everything again, so that one bad moment does not last. Until that succeeds it was missed.
+    const missed = failure;
+    if (store.sessionState === 'lost') throw missed.error;
+    for (const base of bases) await readAll(base);
+    if (failure === missed) failure = undefined;
+  }
+
+  const watches: Disposable[] = [];
+  for (const base of bases) {
+    watches.push(
+      store.watch(base, event =>
+        track(event.kind === 'resync' || event.path === base ? readAll(base) : read(event.path)),
+      ),
+    );
+    try {
+      await readAll(base);
+    } catch (error) {
+      // Nothing of it is decided here: whoever asks for `fresh` is told.
+      if (!isNewerRecord(error)) throw error;
+      failure = { error };
+    }
+  }
+
+  const pathOf = (change: Change) => paths.cachedChange(projectIdOf(change.project).connection, change.key);
+  const entryOf = (key: ChangeKey) => entries.get(pathOfKey.get(key) ?? '');
+  return {
+    record: key => entryOf(key)?.record,
+    records: project =>
+      [...entries.values()].flatMap(({ record }) => (record.change.project === project ? [record] : [])),
+    operations: changed =>
+      changed.map(record => {
+        const data = changeRecordCodec.encode(record);
+        const path = pathOf(record.change);
+        const version = entries.get(path)?.version ?? unreadable.get(path);
+        nextVersion.set(record, version === undefined ? 0 : version + 1);
+        return version === undefined ? create(path, data) : set(path, data, version);
+      }),
+    remember(changed) {
+      for (const record of changed) {
+        const path = pathOf(record.change);
+        const version = nextVersion.get(record);
+        // The watch may have been quicker: what was read is this, or newer.
+        if (version !== undefined && version > (entries.get(path)?.version ?? -1)) put(path, record, version);
+      }
+    },
+    forget: keys =>
+      keys.flatMap(key => {
+        const path = pathOfKey.get(key);
+        const entry = entryOf(key);
+        return path === undefined || entry === undefined ? [] : [remove(path, entry.version)];
+      }),
+    all: () => [...entries.values()].map(({ record }) => record),
+    fresh,
+    async conflict(error) {
+      if (!(error instanceof StoreError) || !bases.has(parentPath(error.path))) return false;
+      await read(error.path);
+      return true;
+    },
+    mark: () => updates,
+    changedSince: (mark, keys) => keys.some(key => (entryOf(key)?.touched ?? 0) > mark),
+    [Symbol.dispose]() {
+      for (const watch of watches) watch[Symbol.dispose]();
+    },
+  };
+}

@@ -1,0 +1,88 @@
+/**
+ * What a pipeline's turn needs to know of changes: the cached records of all changes it may meet, each judged by its
+ * driver against the pipeline's requirements. Reads the change cache only; hosts were asked when the event came in.
+ */
+import type { Driver } from '../../driver/driver.ts';
+import type { Change, ChangeKey, ChangeRecord } from '../../model/change.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { Pipeline } from '../../model/pipeline.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import { type ConnectionName, projectIdOf } from '../../model/project.ts';
+import type { ChangeFacts } from '../../pipeline/turn.ts';
+
+export interface ChangeFactsDeps {
+  readonly pipeline: Pipeline;
+  driverOf(connection: ConnectionName): Driver | undefined;
+  record(key: ChangeKey): ChangeRecord | undefined;
+  /** Open changes known to depend on it. */
+  dependentsOf(change: Change): readonly ChangeKey[];
+  queueOf(change: Change): ChangeFacts['queue'];
+}
+
+/** Facts of every change of the state and the events, and of everything reachable over dependencies in both directions. */
+export function gatherChangeFacts(
+  state: PipelineState,
+  events: readonly PipelineEvent[],
+  deps: ChangeFactsDeps,
+): ReadonlyMap<ChangeKey, ChangeFacts> {
+  const facts = new Map<ChangeKey, ChangeFacts>();
+  const pending = [...startingPoints(state, events)];
+  for (let key = pending.pop(); key !== undefined; key = pending.pop()) {
+    if (facts.has(key)) continue;
+    const record = deps.record(key);
+    if (record === undefined) continue;
+    const fact = factsOf(record, deps);
+    facts.set(key, fact);
+    pending.push(...record.dependsOn, ...fact.dependents);
+  }
+  return facts;
+}
+
+function* startingPoints(state: PipelineState, events: readonly PipelineEvent[]): Iterable<ChangeKey> {
+  for (const item of state.items.values()) for (const change of item.changes) yield change.key;
+  for (const event of events) {
+    if (event.kind === 'enqueue') yield event.trigger.change.key;
+    if (event.kind === 'change-updated') yield event.change;
+  }
+}
+
+function factsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFacts {
+  const { pipeline } = deps;
+  const { connection } = projectIdOf(record.change.project);
+  return {
+    record,
+    requirements: requirementsOf(record, deps),
+    dependents:
+      record.change.kind === 'change' && pipeline.manager === 'dependent'
+        ? deps.dependentsOf(record.change).toSorted(byKey)
+        : [],
+    queue: deps.queueOf(record.change),
+    connectionAllowed:
+      pipeline.allowOtherConnections || pipeline.triggers.some(trigger => trigger.connection === connection),
+  };
+}
+
+function requirementsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFacts['requirements'] {
+  const { connection } = projectIdOf(record.change.project);
+  const driver = deps.driverOf(connection);
+  if (driver === undefined)
+    return { met: false, text: `connection ${connection} is not configured any more` };
+  for (const requirement of deps.pipeline.require) {
+    if (requirement.connection !== connection) continue;
+    const verdict = driver.config.meets(requirement.config, record);
+    if (!verdict.met) return { met: false, text: verdict.text };
+  }
+  for (const rejection of deps.pipeline.reject) {
+    if (rejection.connection !== connection) continue;
+    const verdict = driver.config.meets(rejection.config, record);
+    if (verdict.met) return { met: false, text: `rejected: ${verdict.text}` };
+  }
+  return { met: true, text: 'all requirements are met' };
+}
+
+/** The same in every scheduler, whatever it heard of first; 9 before 10. */
+const { compare } = new Intl.Collator('en', { numeric: true });
+
+function byKey(a: ChangeKey, b: ChangeKey): number {
+  return compare(a, b) || (a < b ? -1 : 1);
+}

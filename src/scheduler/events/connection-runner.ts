@@ -1,0 +1,100 @@
+/** A connection's life in one scheduler: listen to the host and process what came in, under the connection's fence. */
+
+import type { Connection } from '../../driver/connection.ts';
+import { connectionEventCodec } from '../../model/codec/records.ts';
+import type { ConnectionEvent } from '../../model/event.ts';
+import { type ProjectKey, projectIdOf } from '../../model/project.ts';
+import { ensureNode } from '../../store/ensure-node.ts';
+import { EventQueue } from '../../store/event-queue.ts';
+import { fencedLoop, together } from '../loop.ts';
+import type { SchedulerShared } from '../shared.ts';
+import { type ConnectionEventsDeps, driverMemory, processConnectionEvents } from './connection-events.ts';
+import { type ForeignTenants, foreignTenants } from './foreign-tenants.ts';
+
+export type TenantsOf = ConnectionEventsDeps['tenantsOf'];
+
+/** @param projects all that any tenant holds on this connection. */
+export async function runConnection(
+  connection: Connection,
+  projects: () => ReadonlySet<ProjectKey>,
+  tenantsOf: TenantsOf,
+  shared: SchedulerShared,
+  signal: AbortSignal,
+): Promise<void> {
+  const { deps } = shared;
+  const { store, paths, clock, ids } = deps;
+  const places = paths.connection(connection.name);
+  const queue = new EventQueue<ConnectionEvent>({
+    store,
+    path: places.queue,
+    seenPath: places.seen,
+    codec: connectionEventCodec,
+    clock,
+    onDeadLetter: shared.onDeadLetter,
+  });
+  await queue.prepare(signal);
+  await ensureNode(store, places.memory, signal);
+  const own = new Set(deps.tenants.map(each => each.name));
+  let foreign: ForeignTenants = new Map();
+  const allProjects = () => {
+    const others = [...foreign.values()].flatMap(each => [...each]);
+    return new Set([
+      ...projects(),
+      ...others.filter(each => projectIdOf(each).connection === connection.name),
+    ]);
+  };
+  const events: ConnectionEventsDeps = {
+    connection,
+    store,
+    paths,
+    clock,
+    ids,
+    log: deps.log,
+    changes: shared.changes,
+    tracing: deps.tracing,
+    queue,
+    tenantsOf: project => [
+      ...tenantsOf(project),
+      ...[...foreign].flatMap(([tenant, held]) =>
+        held.has(project) ? [{ tenant, queue: shared.tenantQueue(tenant) }] : [],
+      ),
+    ],
+    projects: allProjects,
+    async lookAtTenants() {
+      foreign = await foreignTenants(own, store, paths);
+    },
+  };
+  const emit = async (news: Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>) => {
+    const now = clock.now();
+    const uuid = ids.uuid();
+    const event = {
+      uuid,
+      connection: connection.name,
+      ...news,
+      receivedAt: now,
+      storedAt: now,
+      sampled: deps.tracing.isSampled(uuid),
+    };
+    await queue.offer(event, news.deliveryId);
+  };
+  const request = {
+    lockPath: places.election,
+    epochPath: places.epoch,
+    lastOperationPath: places.lastOperation,
+    guid: ids.uuid(),
+  };
+  const loop = { store, clock, log: deps.log, duty: shared.duty };
+  await fencedLoop(`connection ${connection.name}`, request, loop, signal, async (fence, stop) => {
+    await together(AbortSignal.any([stop, fence.lost]), held => {
+      const processing = processConnectionEvents(events, fence, held);
+      const listening = connection.listener?.listen({
+        emit,
+        projects: allProjects,
+        memory: driverMemory(events),
+        signal: held,
+      });
+      // A listener that has nothing more to do is no reason to stop.
+      return [processing, ...(listening === undefined ? [] : [listening.then(() => processing)])];
+    });
+  });
+}

@@ -1,0 +1,178 @@
+/**
+ * What came of the events of a turn that Gatehouse told itself or an operator asked for, as rows for the span outbox. They ride in
+ * the turn's commit. An event of our own that came to nothing leaves no trace; an operator's request always does.
+ */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { LeaveCode } from '../../model/cause.ts';
+import { type Change, type ChangeKey, changeText } from '../../model/change.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { SpanRecord } from '../../model/span.ts';
+import type { Operation } from '../../store/port.ts';
+import type { EventEffect } from '../../tracing/spans/event-effect.ts';
+import { internalEventSpans } from '../../tracing/spans/internal-event-spans.ts';
+import { managementEventSpans } from '../../tracing/spans/management-event-spans.ts';
+import type { SpanOptions } from '../../tracing/spans/span-options.ts';
+import { traceRows } from '../care/trace-rows.ts';
+import type { Draft } from '../turn/decide-with-graphs.ts';
+import type { PipelineContext } from '../turn/pipeline-context.ts';
+
+/** Reasons to leave that news of a change can bring about. */
+const BY_NEWS: ReadonlySet<LeaveCode> = new Set([
+  'abandoned',
+  'new-patchset',
+  'requirement-lost',
+  'dependency-lost',
+  'merged-elsewhere',
+]);
+
+/** @param takenAt when the turn took its events. */
+export function effectRows(
+  events: readonly PipelineEvent[],
+  draft: Draft,
+  takenAt: Nanoseconds,
+  context: PipelineContext,
+): readonly Operation[] {
+  const options = context.committing.spans();
+  if (options === undefined) return [];
+  const told = new Set<QueueItem>();
+  const endedAt = context.clock.now();
+  const spans = events.flatMap(event => spansOf(event, { draft, takenAt, endedAt, told }, context, options));
+  return traceRows(context.committing.places, spans, endedAt);
+}
+
+interface Turn {
+  readonly draft: Draft;
+  readonly takenAt: Nanoseconds;
+  readonly endedAt: Nanoseconds;
+  /** Items whose leaving an event of this turn has been given as its effect. */
+  readonly told: Set<QueueItem>;
+}
+
+function spansOf(
+  event: PipelineEvent,
+  turn: Turn,
+  context: PipelineContext,
+  options: SpanOptions,
+): readonly SpanRecord[] {
+  switch (event.kind) {
+    case 'superseded': {
+      if (event.internal?.sampled !== true) return [];
+      const { queuedAt, causedBy } = event.internal;
+      const left = claim(turn, item => codeOf(item) === 'superseded' && isOf(item, event.change));
+      return internal(
+        event,
+        { queuedAt, span: causedBy, relation: 'caused_by' },
+        left,
+        turn,
+        context,
+        options,
+      );
+    }
+    case 'change-updated': {
+      if (event.origin?.sampled !== true) return [];
+      const { queuedAt, span } = event.origin;
+      const left = claimByNews(turn, event.change);
+      return internal(event, { queuedAt, span, relation: 'follows' }, left, turn, context, options);
+    }
+    case 'dequeue':
+      return event.management?.sampled === true
+        ? managementEventSpans(
+            {
+              event: event.uuid,
+              command: 'dequeue',
+              by: event.by,
+              tenant: context.tenant.name,
+              pipeline: context.pipeline.name,
+              change: knownChange(event.change, context),
+              origin: event.management,
+              takenAt: turn.takenAt,
+              endedAt: turn.endedAt,
+              effect: dequeueEffect(turn, event.change),
+            },
+            options,
+          )
+        : [];
+    default:
+      return [];
+  }
+}
+
+function internal(
+  event: Extract<PipelineEvent, { kind: 'superseded' | 'change-updated' }>,
+  origin: Parameters<typeof internalEventSpans>[0]['origin'] & { readonly queuedAt: Nanoseconds },
+  left: readonly QueueItem[],
+  { takenAt, endedAt }: Turn,
+  context: PipelineContext,
+  options: SpanOptions,
+): readonly SpanRecord[] {
+  const [first] = left;
+  if (first === undefined) return [];
+  return internalEventSpans(
+    {
+      event: event.uuid,
+      type: event.kind,
+      tenant: context.tenant.name,
+      pipeline: context.pipeline.name,
+      project: first.changes[0].project,
+      change: knownChange(event.change, context),
+      queuedAt: origin.queuedAt,
+      takenAt,
+      endedAt,
+      origin,
+      effect: { outcome: 'dequeued', left: left.map(leaving) },
+      renewal: null,
+    },
+    options,
+  );
+}
+
+function dequeueEffect(turn: Turn, change: ChangeKey): EventEffect {
+  const left = claim(turn, item => codeOf(item) === 'dequeued-by-hand' && isOf(item, change));
+  if (left.length > 0) return { outcome: 'dequeued', left: left.map(leaving) };
+  const isReported = [...turn.draft.state.items.values()].some(
+    item => item.phase.phase === 'reporting' && isOf(item, change),
+  );
+  return isReported
+    ? { outcome: 'refused', reason: 'being-reported', left: [] }
+    : { outcome: 'nothing-to-do', reason: 'not-in-the-pipeline', left: [] };
+}
+
+/** Items of the change that left because of what is said of it, and those that left because they depend on one of them. */
+function claimByNews(turn: Turn, change: ChangeKey): readonly QueueItem[] {
+  const gone = new Set([change]);
+  const all: QueueItem[] = [];
+  for (;;) {
+    const next = claim(turn, item => {
+      const code = codeOf(item);
+      if (code === undefined || !BY_NEWS.has(code)) return false;
+      const keys = code === 'dependency-lost' ? item.dependsOn : item.changes.map(({ key }) => key);
+      return keys.some(key => gone.has(key));
+    });
+    if (next.length === 0) return all;
+    all.push(...next);
+    for (const item of next) for (const { key } of item.changes) gone.add(key);
+  }
+}
+
+function claim({ draft, told }: Turn, isWanted: (item: QueueItem) => boolean): readonly QueueItem[] {
+  const found = draft.left.filter(item => !told.has(item) && isWanted(item));
+  for (const item of found) told.add(item);
+  return found;
+}
+
+function leaving(item: QueueItem): EventEffect['left'][number] {
+  return { item: item.uuid, change: changeText(item.changes[0]), code: codeOf(item) ?? 'reported' };
+}
+
+function codeOf({ phase }: QueueItem): LeaveCode | undefined {
+  return phase.phase === 'left' ? phase.reason : undefined;
+}
+
+function isOf(item: QueueItem, change: ChangeKey): boolean {
+  return item.changes.some(({ key }) => key === change);
+}
+
+function knownChange(key: ChangeKey, context: PipelineContext): Change | ChangeKey {
+  return context.facts.record(key)?.change ?? key;
+}

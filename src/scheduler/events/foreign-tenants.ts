@@ -1,0 +1,39 @@
+/**
+ * Other tenants as the store knows them. Some may be in the tenant file of other schedulers only, as during an upgrade that brings a
+ * new tenant: what comes in over a connection, or was landed here, is handed to them as well, or they would hear of it late.
+ *
+ * A tenant counts while a scheduler stands in line for it: by then its queue is there, and somebody will take the events.
+ */
+import { isBrokenRecord, isNewerRecord } from '../../model/codec/record.ts';
+import { layoutSummaryCodec } from '../../model/codec/records.ts';
+import type { ProjectKey, TenantName } from '../../model/project.ts';
+import { nameOfNode, type StorePaths } from '../../store/paths.ts';
+import type { Store } from '../../store/port.ts';
+
+export type ForeignTenants = ReadonlyMap<TenantName, ReadonlySet<ProjectKey>>;
+
+/** @param own those that are not asked for. @returns usually nothing, at the cost of one read. */
+export async function foreignTenants(
+  own: ReadonlySet<TenantName>,
+  store: Store,
+  paths: StorePaths,
+): Promise<ForeignTenants> {
+  const names = ((await store.children(paths.tenants)) ?? []).map(nameOfNode);
+  const found = new Map<TenantName, ReadonlySet<ProjectKey>>();
+  for (const name of names.filter(each => !own.has(each))) {
+    const { lock, layout } = paths.tenant(name);
+    const contenders = (await store.children(lock)) ?? [];
+    if (contenders.length > 0) found.set(name, projectsIn((await store.get(layout))?.data));
+  }
+  return found;
+}
+
+function projectsIn(layout: Uint8Array | undefined): ReadonlySet<ProjectKey> {
+  if (layout === undefined || layout.length === 0) return new Set();
+  try {
+    return new Set(layoutSummaryCodec.decode(layout).projects.map(each => each.project));
+  } catch (error) {
+    if (isNewerRecord(error) || isBrokenRecord(error)) return new Set();
+    throw error;
+  }
+}

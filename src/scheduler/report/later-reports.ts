@@ -1,0 +1,47 @@
+/**
+ * Reports nobody waits for whose host did not take them. One of a project is tried; the others of that project wait with it, and
+ * those of other projects go on. Kept in memory: who holds the pipeline next begins with a try.
+ */
+import { backoffDelay } from '../../lib/backoff.ts';
+import type { Clock } from '../../lib/clock.ts';
+import type { ProjectKey } from '../../model/project.ts';
+import type { ReportIntent } from '../../model/report-intent.ts';
+
+export interface LaterReports {
+  /** Not before its time. */
+  holds(intent: ReportIntent): boolean;
+  /** @returns milliseconds until it is due. */
+  add(intent: ReportIntent): number;
+  /** The host took it: the others of its projects need not wait. */
+  done(intent: ReportIntent): void;
+}
+
+const BACKOFF = { firstMs: 2_000, maxMs: 60_000 };
+
+export function createLaterReports(clock: Pick<Clock, 'monotonic'>): LaterReports {
+  const waits = new Map<ProjectKey, { readonly tries: number; readonly until: number }>();
+  return {
+    holds(intent) {
+      // Who waits for the answer decides itself when to ask.
+      if (intent.awaited === true) return false;
+      return intent.parts.some(({ change }) => (waits.get(change.project)?.until ?? 0) > clock.monotonic());
+    },
+    add(intent) {
+      const now = clock.monotonic();
+      let due = now;
+      for (const project of new Set(intent.parts.map(({ change }) => change.project))) {
+        const known = waits.get(project);
+        // Those under way together fail together: that is one failure.
+        const failed = known === undefined || known.until <= now;
+        const tries = (known?.tries ?? 0) + (failed ? 1 : 0);
+        const until = failed ? now + backoffDelay(BACKOFF, tries, 0.5) : known.until;
+        waits.set(project, { tries, until });
+        due = Math.max(due, until);
+      }
+      return due - now;
+    },
+    done(intent) {
+      for (const { change } of intent.parts) waits.delete(change.project);
+    },
+  };
+}

@@ -1,0 +1,178 @@
+/**
+ * One report, carried out: its parts one after the other, each with the right to act proved directly before it.
+ *
+ * A host that is away is asked again at once a few times, for hiccups; what then is still not done is told to the caller,
+ * who knows how to wait: the item waits in its queue, or, where nobody waits for the answer, the intent in its outbox.
+ *
+ * For a change whose project has gone from the tenant nothing is done. A landing may have been sent before, though: then the
+ * host is only asked whether it has arrived.
+ */
+import type { Connection, ReportRequest } from '../../driver/connection.ts';
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
+import type { Log } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
+import { type Change, changeText } from '../../model/change.ts';
+import type { ReportOutcome } from '../../model/event.ts';
+import type { ConnectionName } from '../../model/project.ts';
+import type { ReportRecord } from '../../model/queue-item.ts';
+import type { ReportIntent } from '../../model/report-intent.ts';
+import { reportLogFacts } from '../../tracing/log-facts.ts';
+import { hostTroubleOf } from '../remote-fault.ts';
+import type { ProjectStanding } from './right-to-act.ts';
+
+export interface DeedDeps {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  /** Returns when a write just proved that we hold the fence. @throws when we do not, or cannot know. */
+  prove(change: Change): Promise<ProjectStanding>;
+  /** False: we may have lost the right to act since. */
+  mayAct(): boolean;
+}
+
+export type ReportPart = NonNullable<ReportRecord['done']>['parts'][number];
+
+export interface Deed {
+  readonly outcome: ReportOutcome;
+  readonly parts: readonly ReportPart[];
+  /** The change has landed, and this is left to be said when the host takes it; absent: nothing. */
+  readonly unsaid?: ReportIntent['parts'];
+}
+
+/** Milliseconds before the second and third try. */
+const HICCUPS = [200, 1_000] as const;
+
+export class NotAllowedToAct extends Error {
+  override readonly name = 'NotAllowedToAct';
+}
+
+/** @throws NotAllowedToAct when the fence was lost in the middle; the successor carries the intent out again. */
+export async function carryOut(intent: ReportIntent, deps: DeedDeps, signal: AbortSignal): Promise<Deed> {
+  const parts: ReportPart[] = [];
+  let merged = false;
+  for (const [index, part] of intent.parts.entries()) {
+    const done = await carryOutPart(intent, part, deps, signal);
+    parts.push(done.record);
+    switch (done.outcome.kind) {
+      case 'base-moved':
+      case 'not-merged':
+        return { outcome: done.outcome, parts };
+      case 'withdrawn':
+        return { outcome: merged && !part.merges ? { kind: 'done', merged } : done.outcome, parts };
+      case 'host':
+        // What has landed has landed: what is left are words.
+        return merged && !part.merges
+          ? { outcome: { kind: 'done', merged }, parts, unsaid: intent.parts.slice(index) }
+          : { outcome: done.outcome, parts };
+      case 'done':
+        merged ||= part.merges;
+        if (done.outcome.unsaid === true)
+          return { outcome: { kind: 'done', merged }, parts, unsaid: intent.parts.slice(index) };
+        break;
+      case 'failed':
+        break;
+    }
+  }
+  return { outcome: { kind: 'done', merged }, parts };
+}
+
+async function carryOutPart(
+  intent: ReportIntent,
+  part: ReportIntent['parts'][number],
+  deps: DeedDeps,
+  signal: AbortSignal,
+): Promise<{ outcome: ReportOutcome; record: ReportPart }> {
+  const log = deps.log.child({ ...reportLogFacts(intent), connection: part.connection });
+  const startedAt = deps.clock.now();
+  const ended = (outcome: ReportOutcome, tries: number) => ({
+    outcome,
+    record: recordOf(part, outcome, startedAt, deps.clock.now(), tries),
+  });
+  let unsettled = false;
+  for (let tries = 1; ; tries++) {
+    signal.throwIfAborted();
+    const standing = await deps.prove(part.change);
+    if (!deps.mayAct()) throw new NotAllowedToAct(`report ${intent.uuid}`);
+    try {
+      const outcome =
+        standing === 'held'
+          ? await act(intent, part, deps, signal)
+          : await outcomeSoFar(intent, part, deps, signal);
+      return ended(outcome, tries);
+    } catch (error) {
+      signal.throwIfAborted();
+      if (!deps.mayAct()) throw new NotAllowedToAct(`report ${intent.uuid}`);
+      const wait = HICCUPS[tries - 1];
+      const next = wait === undefined ? 'it is tried again later' : 'trying again';
+      log.warn({ err: error, tries }, `could not report ${changeText(part.change)}; ${next}`);
+      const trouble = hostTroubleOf(error, part.change.project);
+      // An earlier holder of the pipeline may have sent what may not be sent any more.
+      unsettled ||= trouble.unsettled === true || standing === 'removed';
+      if (wait === undefined)
+        return ended({ kind: 'host', trouble: unsettled ? { ...trouble, unsettled } : trouble }, tries);
+      await pause(wait, signal);
+    }
+  }
+}
+
+async function act(
+  intent: ReportIntent,
+  part: ReportIntent['parts'][number],
+  deps: DeedDeps,
+  signal: AbortSignal,
+): Promise<ReportOutcome> {
+  const reporter = deps.connections.get(part.connection)?.reporter;
+  if (reporter === undefined) return { kind: 'failed', text: `connection ${part.connection} cannot report` };
+  return reporter.report(requestOf(intent, part), signal, () => deps.mayAct());
+}
+
+async function outcomeSoFar(
+  intent: ReportIntent,
+  part: ReportIntent['parts'][number],
+  deps: DeedDeps,
+  signal: AbortSignal,
+): Promise<ReportOutcome> {
+  const reporter = deps.connections.get(part.connection)?.reporter;
+  const landed = part.merges && (await reporter?.hasLanded?.(requestOf(intent, part), signal));
+  if (landed === true) return { kind: 'done', merged: true };
+  return { kind: 'withdrawn', text: `${part.change.project} is not in tenant ${intent.tenant} any more` };
+}
+
+function requestOf(intent: ReportIntent, part: ReportIntent['parts'][number]): ReportRequest {
+  return {
+    action: intent.action,
+    config: part.config,
+    change: part.change,
+    tenant: intent.tenant,
+    pipeline: intent.pipeline,
+    item: intent.item ?? '',
+    message: intent.message,
+    result: intent.result,
+    url: intent.url,
+    ...(part.tested === undefined ? {} : { tested: part.tested }),
+  };
+}
+
+function recordOf(
+  part: ReportIntent['parts'][number],
+  outcome: ReportOutcome,
+  startedAt: Nanoseconds,
+  endedAt: Nanoseconds,
+  tries: number,
+): ReportPart {
+  const kind = part.merges ? 'HostMerge' : 'HostReport';
+  const common = { kind, connection: part.connection, startedAt, endedAt, tries } as const;
+  switch (outcome.kind) {
+    case 'done':
+      return { ...common, outcome: 'done' };
+    case 'failed':
+      return { ...common, outcome: 'failed', reason: 'failed', text: outcome.text };
+    case 'host':
+      return { ...common, outcome: 'failed', reason: 'host', text: outcome.trouble.text };
+    case 'withdrawn':
+      return { ...common, outcome: 'withdrawn', reason: 'project-removed', text: outcome.text };
+    case 'base-moved':
+    case 'not-merged':
+      return { ...common, outcome: 'refused', reason: outcome.kind, text: outcome.text };
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * The right to act at a code host for a change: the pipeline's fence is ours, and the layout in force holds the change's
+ * project. One write proves both, directly before the deed; whatever comes in between makes it fail.
+ *
+ *     held      act
+ *     removed   the project is not in the tenant any more: land nothing there and say nothing there
+ */
+import type { IdMaker } from '../../lib/ids.ts';
+import type { Change } from '../../model/change.ts';
+import { connected } from '../../store/connection.ts';
+import type { Fence } from '../../store/fence.ts';
+import { type Operation, type Store, StoreError } from '../../store/port.ts';
+import type { TenantLayout } from '../tenant/tenant-layout.ts';
+import type { PipelineContext } from '../turn/pipeline-context.ts';
+
+export type ProjectStanding = 'held' | 'removed';
+
+export interface LayoutInForce {
+  /**
+   * @returns what the layout says of the change's project, and the check that it is still the layout in force.
+   * @throws what keeps the newest layout from being adopted.
+   */
+  look(change: Change): Promise<{ readonly standing: ProjectStanding; readonly check: Operation }>;
+  refresh(): Promise<void>;
+}
+
+export function layoutInForce(
+  layout: Pick<TenantLayout, 'upToDate' | 'refresh' | 'settled'>,
+  context: () => Pick<PipelineContext, 'facts' | 'layoutCheck'>,
+): LayoutInForce {
+  return {
+    async look(change) {
+      await layout.settled(change.project);
+      await layout.upToDate();
+      const { facts, layoutCheck } = context();
+      return { standing: facts.queueOf(change) === null ? 'removed' : 'held', check: layoutCheck };
+    },
+    refresh: () => layout.refresh(),
+  };
+}
+
+/** @throws Fenced when the fence is lost; what `look` throws. */
+export async function proveRight(
+  change: Change,
+  { layout, store, ids }: { readonly layout: LayoutInForce; readonly store: Store; readonly ids: IdMaker },
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<ProjectStanding> {
+  for (;;) {
+    const { standing, check } = await layout.look(change);
+    await connected(store, signal);
+    try {
+      await fence.commit([check], ids.uuid());
+      return standing;
+    } catch (error) {
+      if (!(error instanceof StoreError) || error.code !== 'BadVersion' || error.path !== check.path)
+        throw error;
+      await layout.refresh();
+    }
+  }
+}

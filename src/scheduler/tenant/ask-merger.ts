@@ -1,0 +1,100 @@
+/**
+ * A question to a merger that is not about an item: submitted like any request, answered in a node of the tenant.
+ * The answer outlives the asker; whoever asks again after a crash asks under a new id, and the holder of the tenant removes
+ * answers to questions that are not its own as they come.
+ */
+import type { IdMaker } from '../../lib/ids.ts';
+import { pause } from '../../lib/pause.ts';
+import { createDirty, type Dirty } from '../../lib/signal.ts';
+import { mergerOutcomeCodec } from '../../model/codec/records.ts';
+import type { MergerOutcome, MergerRequest } from '../../model/merge.ts';
+import type { TenantName } from '../../model/project.ts';
+import { isConnectionLoss, settle } from '../../store/connection.ts';
+import { ensureNode } from '../../store/ensure-node.ts';
+import type { Fence } from '../../store/fence.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import { remove, type Store, StoreError } from '../../store/port.ts';
+import type { RequestQueue } from '../../store/request-queue.ts';
+import { splitOperations } from '../../store/split-operations.ts';
+import { wakeUps } from '../../store/wake-ups.ts';
+
+/** Milliseconds between looks whether the question is still there. */
+const LOST_CHECK_MS = 60_000;
+
+export interface AskDeps {
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly mergeRequests: RequestQueue<MergerRequest>;
+  /** Questions this process waits to be answered: the others' answers are leftovers. */
+  readonly asked: Set<string>;
+}
+
+/**
+ * Rejects with the signal's reason when aborted.
+ *
+ * @throws Error when the question is gone without an answer.
+ */
+export async function askMerger(
+  request: MergerRequest,
+  deps: AskDeps,
+  signal: AbortSignal,
+): Promise<MergerOutcome> {
+  const { store, paths, mergeRequests, asked } = deps;
+  const places = paths.tenant(request.tenant);
+  const path = places.answer(request.uuid);
+  await ensureNode(store, places.answers, signal);
+  const over = new AbortController();
+  const dirty = createDirty();
+  using watch = store.watch(path, () => dirty.set());
+  void watch;
+  asked.add(request.uuid);
+  try {
+    await mergeRequests.submitNow(request);
+    void wakeRegularly(dirty, over.signal);
+    for (;;) {
+      // The question first: it ends in the multi that writes the answer.
+      const isAsked = await settle(store, () => mergeRequests.has(request.uuid), signal);
+      const node = await settle(store, () => store.get(path), signal);
+      if (node !== undefined) {
+        await removeOwn(path, store);
+        return mergerOutcomeCodec.decode(node.data);
+      }
+      if (!isAsked) throw new Error(`question ${request.uuid} to a merger was lost`);
+      await dirty.wait(signal);
+    }
+  } finally {
+    asked.delete(request.uuid);
+    over.abort();
+  }
+}
+
+async function removeOwn(path: string, store: Store): Promise<void> {
+  try {
+    await store.multi([remove(path)]);
+  } catch (error) {
+    // It may still be there: then it is one of the leftovers.
+    if (!isConnectionLoss(error) && !(error instanceof StoreError && error.code === 'NoNode')) throw error;
+  }
+}
+
+async function wakeRegularly(dirty: Dirty, signal: AbortSignal): Promise<void> {
+  while (!signal.aborted) {
+    await pause(LOST_CHECK_MS, signal);
+    dirty.set();
+  }
+}
+
+/** Removes answers nobody waits for, those to our own questions once they were read among them. Until aborted. */
+export async function removeLeftoverAnswers(
+  tenant: TenantName,
+  deps: AskDeps & { readonly ids: IdMaker },
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
+  const { answers } = deps.paths.tenant(tenant);
+  for await (const _ of wakeUps(deps.store, answers, signal, event => event.kind === 'created')) {
+    const names = (await deps.store.children(answers)) ?? [];
+    const leftover = names.filter(name => !deps.asked.has(name)).map(name => remove(`${answers}/${name}`));
+    for (const part of splitOperations(leftover)) await fence.commit(part, deps.ids.uuid());
+  }
+}

@@ -1,0 +1,226 @@
+/**
+ * Renews a tenant's layout: reads the configuration of projects whose branches moved, through mergers, and commits cache and
+ * layout. Files that read the same as before change nothing, whatever their commit.
+ *
+ * The new files go first, the record that names them last, in one multi that makes the layout current; see config-cache.ts.
+ */
+import type { Connection } from '../../driver/connection.ts';
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
+import type { IdMaker } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import { configErrorText } from '../../model/config-error.ts';
+import type { Tenant } from '../../model/layout.ts';
+import type { BranchConfig } from '../../model/merge.ts';
+import {
+  type BranchName,
+  type CommitId,
+  type ConnectionName,
+  type ProjectKey,
+  projectIdOf,
+} from '../../model/project.ts';
+import { isOutOfContact, settle } from '../../store/connection.ts';
+import type { Committed, Fence } from '../../store/fence.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import { type Operation, set } from '../../store/port.ts';
+import { splitOperations } from '../../store/split-operations.ts';
+import type { LiveTracing } from '../../tracing/live-tracing.ts';
+import type { ConfigRead, LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
+import { type AskDeps, askMerger } from './ask-merger.ts';
+import { cacheChange } from './config-cache.ts';
+import {
+  type ConfigDeps,
+  encodeSummary,
+  layoutFrom,
+  retiredFrom,
+  sameBranches,
+  type TenantConfig,
+  withProject,
+} from './tenant-config.ts';
+
+export interface ReconfigureDeps extends ConfigDeps, AskDeps {
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  readonly log: Log;
+  readonly tenant: Tenant;
+  readonly paths: StorePaths;
+  readonly tracing: Pick<LiveTracing, 'spans' | 'isSampled'>;
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+}
+
+/** What to read of one project. */
+export interface ProjectNews {
+  readonly project: ProjectKey;
+  /** null: every branch, and which there are. */
+  readonly branches: readonly BranchName[] | null;
+  /** Commits events told of: older answers will not do. */
+  readonly atLeast: readonly { readonly branch: BranchName; readonly commit: CommitId }[];
+}
+
+/**
+ * @param tell how the new configuration came to be, as rows for the commit that makes it current: only whoever makes it knows.
+ * @returns it, after it is committed; null when nothing reads differently.
+ */
+export async function reconfigure(
+  before: TenantConfig,
+  news: readonly ProjectNews[],
+  tell: (renewal: LayoutRenewal) => readonly Operation[],
+  deps: ReconfigureDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<TenantConfig | null> {
+  const startedAt = deps.clock.now();
+  const { branches, reads } = await readProjects(before.branches, news, deps, signal);
+  if (sameBranches(before.branches, branches)) return null;
+  const layout = await layoutFrom(deps.tenant, branches, deps);
+  const after = {
+    tenant: deps.tenant,
+    branches,
+    layout,
+    retired: retiredFrom([...before.retired, ...before.layout.pipelines.values()], layout),
+    version: before.version + 1,
+    reconfiguredAt: deps.clock.now(),
+  };
+  const projects = news.map(each => each.project);
+  const along = tell(renewalOf(startedAt, deps.clock.now(), after, reads));
+  return storeLayout(after, projects, along, deps, fence);
+}
+
+/** How a layout came to be, as the trace of its renewal needs it. */
+export function renewalOf(
+  startedAt: Nanoseconds,
+  endedAt: Nanoseconds,
+  { layout, version }: Pick<TenantConfig, 'layout' | 'version'>,
+  reads: readonly ConfigRead[],
+): LayoutRenewal {
+  return { startedAt, endedAt, version, errors: layout.errorCount, reads };
+}
+
+/** What is known of all projects after these were read again, and what mergers did for it. */
+export async function readProjects(
+  before: TenantConfig['branches'],
+  news: readonly ProjectNews[],
+  deps: ReconfigureDeps,
+  signal: AbortSignal,
+): Promise<{ readonly branches: TenantConfig['branches']; readonly reads: readonly ConfigRead[] }> {
+  const all = await Promise.all(news.map(each => readProject(before, each, deps, signal)));
+  const done = all.filter(read => read !== undefined);
+  return {
+    branches: done.reduce(
+      (known, { project, configs, existing }) => withProject(known, project, configs, existing),
+      before,
+    ),
+    reads: done.flatMap(({ read }) => read ?? []),
+  };
+}
+
+/**
+ * Makes it the tenant's layout.
+ *
+ * @param projects whose stored files may have to change.
+ * @param along what is written in the multi that makes it current.
+ */
+export async function storeLayout(
+  next: Omit<TenantConfig, 'node'>,
+  projects: Iterable<ProjectKey>,
+  along: readonly Operation[],
+  deps: ReconfigureDeps,
+  fence: Fence,
+): Promise<TenantConfig> {
+  const { store, paths, tenant, log } = deps;
+  const place = paths.tenant(tenant.name).layout;
+  const { before, after } = await cacheChange(tenant.name, projects, next.branches, store, paths);
+  let committed: Committed | undefined;
+  for (const part of splitOperations(before, undefined, [...along, set(place, encodeSummary(next))]))
+    committed = await fence.commit(part, deps.ids.uuid());
+  const node =
+    committed?.kind === 'committed'
+      ? committed.results.at(-1)?.version
+      : (await settle(store, () => store.get(place)))?.stat.version;
+  for (const part of splitOperations(after)) await fence.commit(part, deps.ids.uuid());
+  const { errors, errorCount } = next.layout;
+  log.info(
+    { tenant: tenant.name, version: next.version, errors: errorCount },
+    `tenant ${tenant.name} has a new layout`,
+  );
+  for (const error of errors.slice(0, 20))
+    log.warn({ tenant: tenant.name, code: error.code }, configErrorText(error));
+  return { ...next, node: node ?? 0 };
+}
+
+interface ProjectRead {
+  readonly project: ProjectKey;
+  readonly configs: readonly BranchConfig[];
+  readonly existing: ReadonlySet<BranchName>;
+  /** null: it has no branches, so no merger was asked. */
+  readonly read: ConfigRead | null;
+}
+
+/** @returns undefined when the project cannot be read now: what is known of it stays in force, and the log says why. */
+async function readProject(
+  before: TenantConfig['branches'],
+  news: ProjectNews,
+  deps: ReconfigureDeps,
+  signal: AbortSignal,
+): Promise<ProjectRead | undefined> {
+  const known = new Set(before.get(news.project)?.keys());
+  try {
+    const branches = news.branches ?? (await branchesOf(news.project, deps, signal));
+    const existing = news.branches === null ? new Set(branches) : known.union(new Set(branches));
+    const { configs, read } =
+      branches.length === 0 ? NO_CONFIGS : await configsOf(news, branches, deps, signal);
+    const unread = branches.filter(branch => !configs.some(config => config.branch === branch));
+    if (unread.length > 0)
+      deps.log.info(
+        { project: news.project, branches: unread.slice(0, 20) },
+        `${news.project} has branches whose tip is too large to read, or that are gone; what was read of them before stays in force`,
+      );
+    return { project: news.project, configs, existing, read };
+  } catch (error) {
+    signal.throwIfAborted();
+    // Says nothing of the project: it is read when the store answers again.
+    if (isOutOfContact(error)) throw error;
+    deps.log.error(
+      { err: error, project: news.project },
+      `cannot read the configuration of ${news.project}; what was read before stays in force`,
+    );
+    return undefined;
+  }
+}
+
+const NO_CONFIGS = { configs: [], read: null };
+
+async function branchesOf(
+  project: ProjectKey,
+  deps: ReconfigureDeps,
+  signal: AbortSignal,
+): Promise<readonly BranchName[]> {
+  const connection = deps.connections.get(projectIdOf(project).connection);
+  if (connection === undefined)
+    throw new Error(`connection ${projectIdOf(project).connection} is not configured`);
+  return (await connection.source.branches(project, signal)).map(each => each.branch);
+}
+
+async function configsOf(
+  news: ProjectNews,
+  branches: readonly BranchName[],
+  deps: ReconfigureDeps,
+  signal: AbortSignal,
+): Promise<Pick<ProjectRead, 'configs' | 'read'>> {
+  const askedAt = deps.clock.now();
+  const request = {
+    kind: 'config-files' as const,
+    uuid: deps.ids.uuid(),
+    tenant: deps.tenant.name,
+    requestedAt: askedAt,
+    priority: 100,
+    project: news.project,
+    branches,
+    atLeast: news.atLeast,
+  };
+  const outcome = await askMerger(request, deps, signal);
+  if (outcome.kind === 'config-files') {
+    const { branches: configs, worker, steps } = outcome;
+    return { configs, read: { project: news.project, askedAt, answeredAt: deps.clock.now(), worker, steps } };
+  }
+  throw new Error(outcome.kind === 'failed' ? outcome.text : `a merger answered with ${outcome.kind}`);
+}

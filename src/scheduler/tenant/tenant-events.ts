@@ -1,0 +1,289 @@
+/**
+ * Station 3: takes the events of one tenant in order. An event that may have changed configuration renews the layout before
+ * anything behind it is looked at; then every pipeline that wants the event gets it, and the others leave their reason.
+ */
+import type { Connection } from '../../driver/connection.ts';
+import type { Driver } from '../../driver/driver.ts';
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
+import { derivedUuid, type IdMaker } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
+import { type Change, type ChangeRecord, connectionOfKey } from '../../model/change.ts';
+import { isNewerRecord } from '../../model/codec/record.ts';
+import type { EventOrigin, PipelineEvent, TenantEvent, TriggerEvent } from '../../model/event.ts';
+import type { Pipeline } from '../../model/pipeline.ts';
+import {
+  type ConnectionName,
+  type PipelineName,
+  type ProjectKey,
+  projectIdOf,
+  type TenantName,
+} from '../../model/project.ts';
+import { isOutOfContact } from '../../store/connection.ts';
+import type { EventQueue, QueueEntry } from '../../store/event-queue.ts';
+import { type Fence, Fenced } from '../../store/fence.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import type { Operation } from '../../store/port.ts';
+import type { LiveTracing } from '../../tracing/live-tracing.ts';
+import { tenantEventLogFacts } from '../../tracing/log-facts.ts';
+import { rootSpanOf } from '../../tracing/span-ids.ts';
+import type { LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
+import type { ChangeCache } from '../changes/change-cache.ts';
+import { missingRecords } from '../events/missing-records.ts';
+import { isRemoteFault, REMOTE_PAUSES } from '../remote-fault.ts';
+import { pipelineClock } from '../turn/pipeline-clock.ts';
+import type { ProjectNews } from './reconfigure.ts';
+import { firstLookRows, givenUpRows, matchRows, renewalRows } from './tenant-event-rows.ts';
+import { matchPipelines, type PipelineMatch } from './tenant-matching.ts';
+
+type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
+
+/** An event that fails this often is laid aside. */
+const MAX_ATTEMPTS = 4;
+/** Events looked at besides those that wait for a host. */
+const AT_ONCE = 100;
+
+export interface TenantEventsDeps {
+  readonly tenant: TenantName;
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  readonly log: Log;
+  readonly paths: StorePaths;
+  readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  driverOf(connection: ConnectionName): Driver | undefined;
+  readonly changes: ChangeCache;
+  readonly tracing: Pick<LiveTracing, 'spans'>;
+  readonly queue: EventQueue<TenantEvent>;
+  /** Milliseconds before a host that is away is asked again. Default {@link REMOTE_PAUSES}. */
+  readonly pauses?: readonly number[];
+  pipelines(): Iterable<Pipeline>;
+  /** They take nothing new, but hear of changes they hold. */
+  retired(): readonly Pipeline[];
+  eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent>;
+  /** The project's configuration could not be read so far. */
+  isUnread(project: ProjectKey): boolean;
+  /**
+   * Reads configuration again where the event says so. Commits a layout that is different by itself, and with it what `tell` has to
+   * say of that: when the event is looked at once more, after a conflict or a crash, nothing is different any more.
+   */
+  reconfigure(
+    news: ProjectNews,
+    tell: (renewal: LayoutRenewal) => readonly Operation[],
+    fence: Fence,
+    signal: AbortSignal,
+  ): Promise<void>;
+}
+
+/**
+ * Returns when aborted; throws when the fence is lost. While a host is away its events wait, in their order; those of other
+ * hosts go on.
+ */
+export async function processTenantEvents(
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
+  const pauses = deps.pauses ?? REMOTE_PAUSES;
+  for await (const batch of deps.queue.batches(signal)) {
+    let left = await processAll(batch, deps, fence, signal);
+    for (let attempt = 1; left > 0 && !signal.aborted; attempt++) {
+      await pause(pauses[Math.min(attempt, pauses.length) - 1] ?? 30_000, signal);
+      left = await processAll(await deps.queue.list(batch.length + AT_ONCE), deps, fence, signal);
+    }
+  }
+}
+
+/** @returns how many wait because their host is away. */
+async function processAll(
+  entries: readonly QueueEntry<TenantEvent>[],
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<number> {
+  const away = new Set<ConnectionName>();
+  let left = 0;
+  for (const entry of entries) {
+    if (signal.aborted) return 0;
+    const host = hostOf(entry.value);
+    if (!away.has(host)) {
+      try {
+        await processEntry(entry, deps, fence, signal);
+        continue;
+      } catch (error) {
+        if (signal.aborted || !isRemoteFault(error)) throw error;
+        deps.log.warn(
+          { err: error, ...tenantEventLogFacts(entry.value) },
+          `${host} is away: events of tenant ${deps.tenant} wait for it`,
+        );
+        away.add(host);
+      }
+    }
+    left += 1;
+  }
+  return left;
+}
+
+function hostOf(event: TenantEvent): ConnectionName {
+  switch (event.kind) {
+    case 'trigger':
+      return event.trigger.connection;
+    case 'updated':
+      return connectionOfKey(event.change);
+    case 'first-look':
+      return projectIdOf(event.project).connection;
+  }
+}
+
+/** @throws the error of an event that may succeed at another attempt; the caller's loop begins again after a pause. */
+async function processEntry(
+  entry: QueueEntry<TenantEvent>,
+  { clock: own, ...rest }: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<void> {
+  const { value } = entry;
+  // The scheduler that forwarded it may have a clock that is ahead of ours.
+  const clock = pipelineClock(own);
+  clock.catchUp([value]);
+  const deps: TenantEventsDeps = { ...rest, clock };
+  const takenAt = clock.now();
+  try {
+    await deps.changes.fresh();
+    const forward = await forwardOf(value, takenAt, deps, fence, signal);
+    await fence.commit([deps.queue.ack(entry), ...forward.operations], deps.ids.uuid());
+    deps.changes.remember(forward.records);
+  } catch (error) {
+    if (error instanceof Fenced || isNewerRecord(error) || isOutOfContact(error) || signal.aborted)
+      throw error;
+    if (isRemoteFault(error)) throw error;
+    // Somebody else wrote what is said of the change first: the event is looked at again with that, and is not to blame.
+    if (await deps.changes.conflict(error)) return processEntry(entry, deps, fence, signal);
+    const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
+    await fence.commit(
+      hopeless
+        ? [...deps.queue.deadLetter(entry, error), ...givenUpRows(value, takenAt, deps)]
+        : [deps.queue.noteFailure(entry)],
+      deps.ids.uuid(),
+    );
+    if (!hopeless) throw error;
+    deps.log.error(
+      { err: error, ...tenantEventLogFacts(value) },
+      'a tenant event is laid aside: it cannot be handled',
+    );
+  }
+}
+
+async function forwardOf(
+  event: TenantEvent,
+  takenAt: Nanoseconds,
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<Forward> {
+  switch (event.kind) {
+    case 'trigger':
+      return triggerOperations(event, takenAt, deps, fence, signal);
+    case 'updated':
+      return { operations: updateOperations(event.change, event, event.origin, deps), records: [] };
+    case 'first-look':
+      return firstLookOperations(event, takenAt, deps, fence, signal);
+  }
+}
+
+interface Forward {
+  readonly operations: readonly Operation[];
+  readonly records: readonly ChangeRecord[];
+}
+
+/** Every pipeline looks again; those without an item of the change find nothing to do. */
+function updateOperations(
+  change: Change['key'],
+  { uuid, queuedAt }: Pick<TenantEvent, 'uuid' | 'queuedAt'>,
+  origin: EventOrigin | undefined,
+  deps: TenantEventsDeps,
+): readonly Operation[] {
+  return [...deps.pipelines(), ...deps.retired()].flatMap(({ name }) =>
+    deps.eventsOf(name).put({
+      kind: 'change-updated',
+      uuid: derivedUuid(uuid, name, 'updated'),
+      change,
+      ...(origin === undefined ? {} : { origin: { ...origin, queuedAt } }),
+    }),
+  );
+}
+
+/** What was read of its configuration may be older than what the driver has seen. */
+async function firstLookOperations(
+  event: Extract<TenantEvent, { kind: 'first-look' }>,
+  takenAt: Nanoseconds,
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<Forward> {
+  const { project, landed } = event;
+  const news =
+    landed === undefined
+      ? { project, branches: null, atLeast: [] }
+      : { project, branches: [landed.branch], atLeast: [landed] };
+  const tell = (renewal: LayoutRenewal) => firstLookRows(event, takenAt, renewal, deps);
+  await deps.reconfigure(news, tell, fence, signal);
+  return { operations: [], records: [] };
+}
+
+async function triggerOperations(
+  event: Trigger,
+  takenAt: Nanoseconds,
+  deps: TenantEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<Forward> {
+  const { trigger } = event;
+  const news = configurationNews(trigger, deps);
+  const tell = (renewal: LayoutRenewal) => renewalRows(event, takenAt, renewal, deps);
+  if (news !== undefined) await deps.reconfigure(news, tell, fence, signal);
+  const driver = deps.driverOf(trigger.connection);
+  const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver);
+  const wanted = matches.filter(match => match.matched);
+  const { records, queries } =
+    wanted.length > 0
+      ? await missingRecords(trigger.change, trigger.receivedAt, deps, signal)
+      : NOTHING_ASKED;
+  const origin = { span: rootSpanOf(event.uuid), sampled: trigger.sampled };
+  const updates =
+    trigger.change.kind === 'change' ? updateOperations(trigger.change.key, event, origin, deps) : [];
+  const matched = matchRows(event, matches, { takenAt, queries, gaveUp: false }, deps);
+  const enqueues = wanted.flatMap(match => enqueueOperations(match, event, matched.trigger, deps));
+  return {
+    operations: [...deps.changes.operations(records), ...updates, ...enqueues, ...matched.rows],
+    records,
+  };
+}
+
+const NOTHING_ASKED = { records: [], queries: [] };
+
+/** What of the project's configuration has to be read again; undefined: nothing. */
+function configurationNews(trigger: TriggerEvent, deps: TenantEventsDeps): ProjectNews | undefined {
+  const { change, project, branchesChanged, configMayHaveChanged } = trigger;
+  const everything = branchesChanged || deps.isUnread(project);
+  if (!everything && configMayHaveChanged.length === 0) return undefined;
+  const atLeast =
+    change.kind === 'ref' && change.branch !== undefined && change.newCommit !== null
+      ? [{ branch: change.branch, commit: change.newCommit }]
+      : [];
+  return { project, branches: everything ? null : configMayHaveChanged, atLeast };
+}
+
+function enqueueOperations(
+  match: PipelineMatch,
+  event: Trigger,
+  trigger: TriggerEvent,
+  deps: TenantEventsDeps,
+): readonly Operation[] {
+  return deps.eventsOf(match.pipeline.name).put({
+    kind: 'enqueue',
+    uuid: derivedUuid(event.uuid, match.pipeline.name, 'enqueue'),
+    trigger,
+    tenantSpan: rootSpanOf(event.uuid),
+    matched: match.text,
+  });
+}

@@ -1,0 +1,158 @@
+/**
+ * The tenant's current layout in one scheduler: a copy that follows the stored record, whoever wrote it.
+ *
+ *     using layout = openTenantLayout(deps);
+ *     layout.onAdopt(config => …);           // start and poke pipelines
+ *     await layout.refresh();                // the stored one, if there is one that can be followed
+ *     await layout.upToDate();               // before a turn: every change this session has heard of is taken in
+ *     await layout.settled(project);         // before a deed: it is not about to be replaced by that of a new tenant file
+ *
+ * A layout is built here from the files the record names; no merger is asked. A record that this process cannot read (written
+ * by a newer version) makes `upToDate` throw, so that the tenant's pipelines are left to upgraded schedulers.
+ */
+import type { Log } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
+import { layoutSummaryCodec } from '../../model/codec/records.ts';
+import type { LayoutSummary, Tenant } from '../../model/layout.ts';
+import type { ProjectKey } from '../../model/project.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import type { Store, StoredNode } from '../../store/port.ts';
+import { readNow } from '../../store/read-now.ts';
+import { createRefresher } from '../../store/refresher.ts';
+import { readConfigs } from './config-cache.ts';
+import { type ConfigDeps, layoutFrom, type TenantConfig } from './tenant-config.ts';
+
+export interface TenantLayoutDeps extends ConfigDeps {
+  /** As this process's tenant file has it. */
+  readonly tenant: Pick<Tenant, 'name' | 'projects'>;
+  readonly store: Store;
+  readonly paths: StorePaths;
+  readonly log: Log;
+}
+
+export interface TenantLayout extends Disposable {
+  readonly current: TenantConfig | undefined;
+  /**
+   * Resolves when every change of the record this session has heard of is adopted.
+   *
+   * @throws what kept the newest record from being adopted.
+   */
+  upToDate(): Promise<void>;
+  /**
+   * After a restart with a tenant file that does not name the project any more: resolves when the tenant's holder has said what
+   * holds now, or has had its time to. Otherwise at once.
+   */
+  settled(project: ProjectKey): Promise<void>;
+  /** Reads the record again. Failures show in `upToDate`. */
+  refresh(): Promise<void>;
+  /** What this process has just committed itself. */
+  adopt(next: TenantConfig): void;
+  /** Called with each newer configuration. */
+  onAdopt(listener: (config: TenantConfig) => void): void;
+}
+
+/** Milliseconds a holder of the tenant has, after our start, to make the layout of its tenant file current. */
+const RENEWAL_LIMIT = 30_000;
+
+export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
+  const { store, paths, log, tenant } = deps;
+  const path = paths.tenant(tenant.name).layout;
+  const listeners: ((config: TenantConfig) => void)[] = [];
+  let current: TenantConfig | undefined;
+  let failure: { readonly error: unknown } | undefined;
+  let pending: Promise<void> = Promise.resolve();
+  const disposed = new AbortController();
+  const renewed = Promise.withResolvers<void>();
+  void pause(RENEWAL_LIMIT, disposed.signal).then(renewed.resolve);
+  const own = new Set(tenant.projects.map(each => each.project));
+
+  function adopt(next: TenantConfig): void {
+    failure = undefined;
+    if (current !== undefined && next.node <= current.node) return;
+    if (current !== undefined) renewed.resolve();
+    current = next;
+    for (const listener of listeners) listener(next);
+  }
+
+  async function read(): Promise<void> {
+    let missing = -1;
+    for (;;) {
+      const stored = await readNow(store, () => store.get(path));
+      if (stored === undefined || stored.data.length === 0) return;
+      if (stored.stat.version === current?.node) return;
+      const built = await configOf(stored, layoutSummaryCodec.decode(stored.data));
+      if (built === 'not-told') return;
+      if (built !== 'gone') return adopt(built);
+      if (missing === stored.stat.version)
+        throw new Error(
+          `files that the layout of tenant ${tenant.name} was built from are gone from the store`,
+        );
+      missing = stored.stat.version;
+    }
+  }
+
+  async function configOf(
+    { stat }: StoredNode,
+    { builtFrom, retired, version, reconfiguredAt }: LayoutSummary,
+  ): Promise<TenantConfig | 'gone' | 'not-told'> {
+    if (builtFrom === null) return 'not-told';
+    const known = current?.branches ?? new Map();
+    const branches = await readNow(store, () => readConfigs(tenant.name, builtFrom, known, store, paths));
+    if (branches === undefined) return 'gone';
+    const layout = await layoutFrom(builtFrom.tenant, branches, deps);
+    return {
+      tenant: builtFrom.tenant,
+      branches,
+      layout,
+      retired,
+      version,
+      reconfiguredAt,
+      node: stat.version,
+    };
+  }
+
+  const copy = createRefresher(
+    async () => {
+      await read();
+      failure = undefined;
+    },
+    error => {
+      failure = { error };
+      log.error(
+        { err: error, tenant: tenant.name },
+        `the layout of tenant ${tenant.name} cannot be followed`,
+      );
+    },
+  );
+  const refresh = (): Promise<void> => {
+    pending = copy.touch();
+    return pending;
+  };
+  const watch = store.watch(path, () => void refresh());
+
+  return {
+    get current() {
+      return current;
+    },
+    async upToDate() {
+      await pending;
+      // Perhaps it has passed: nobody else tells.
+      if (failure !== undefined) await refresh();
+      if (failure !== undefined) throw failure.error;
+    },
+    settled: async project => {
+      if (!own.has(project)) await renewed.promise;
+    },
+    refresh,
+    adopt(next) {
+      adopt(next);
+      renewed.resolve();
+    },
+    onAdopt: listener => void listeners.push(listener),
+    [Symbol.dispose]() {
+      watch[Symbol.dispose]();
+      copy[Symbol.dispose]();
+      disposed.abort();
+    },
+  };
+}

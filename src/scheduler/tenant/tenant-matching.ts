@@ -1,0 +1,55 @@
+/** Which pipelines of a tenant want an event, each with the reason: station 3 of the trip. Pure. */
+import type { Driver } from '../../driver/driver.ts';
+import type { Nanoseconds } from '../../lib/clock.ts';
+import { changeText } from '../../model/change.ts';
+import type { Decision } from '../../model/decision.ts';
+import type { TriggerEvent } from '../../model/event.ts';
+import type { Pipeline } from '../../model/pipeline.ts';
+import type { TenantName } from '../../model/project.ts';
+
+export interface PipelineMatch {
+  readonly pipeline: Pipeline;
+  readonly matched: boolean;
+  /** The driver's words: the filter that matched, or why none did. */
+  readonly text: string;
+}
+
+export function matchPipelines(
+  trigger: TriggerEvent,
+  pipelines: Iterable<Pipeline>,
+  driver: Driver,
+): readonly PipelineMatch[] {
+  return [...pipelines].map(pipeline => matchPipeline(trigger, pipeline, driver));
+}
+
+function matchPipeline(trigger: TriggerEvent, pipeline: Pipeline, driver: Driver): PipelineMatch {
+  const triggers = pipeline.triggers.filter(each => each.connection === trigger.connection);
+  if (triggers.length === 0)
+    return { pipeline, matched: false, text: `no trigger for connection ${trigger.connection}` };
+  const verdicts = triggers.map(each => driver.config.matches(each.config, trigger));
+  const found = verdicts.find(verdict => verdict.met);
+  if (found !== undefined) return { pipeline, matched: true, text: found.text };
+  return { pipeline, matched: false, text: [...new Set(verdicts.map(verdict => verdict.text))].join('; ') };
+}
+
+export function matchDecision(
+  match: PipelineMatch,
+  trigger: TriggerEvent,
+  tenant: TenantName,
+  at: Nanoseconds,
+): Decision {
+  return {
+    at,
+    code: match.matched ? 'trigger-matched' : 'no-trigger-matched',
+    tenant,
+    pipeline: match.pipeline.name,
+    project: trigger.project,
+    change: trigger.change.key,
+    changeText: changeText(trigger.change),
+    item: null,
+    event: trigger.uuid,
+    text: match.matched
+      ? `${trigger.type}: ${match.text}`
+      : `${trigger.type}: not for pipeline ${match.pipeline.name}, ${match.text}`,
+  };
+}

@@ -1,0 +1,90 @@
+/** Coming to a pipeline and going: who held it before, and since when no scheduler has. */
+import { type Clock, earlierOf, laterOf } from '../../lib/clock.ts';
+import type { IdMaker } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import { type Holder, isSameTenure } from '../../model/takeover.ts';
+import type { Arrival } from '../../pipeline/takeovers.ts';
+import { isOutOfContact } from '../../store/connection.ts';
+import { type Fence, Fenced } from '../../store/fence.ts';
+import type { StorePaths } from '../../store/paths.ts';
+import { type Store, set } from '../../store/port.ts';
+import { lastSign } from '../../store/signs-of-life.ts';
+import { latestTime } from './pipeline-clock.ts';
+import { countersOf } from './turn-operations.ts';
+
+export interface ArrivalDeps {
+  readonly store: Store;
+  readonly paths: Pick<StorePaths, 'sign'>;
+  /** The pipeline's: no mark ends before something that is recorded. */
+  readonly clock: Pick<Clock, 'now'>;
+  /** Of this process. */
+  readonly name: string;
+}
+
+/** @param state as stored, when its first turn can be taken. */
+export async function arrivalAt(
+  state: PipelineState,
+  { store, paths, clock, name }: ArrivalDeps,
+): Promise<Arrival> {
+  const before = state.holder;
+  // Only out of contact meanwhile.
+  if (before?.session === store.sessionId && before.until === undefined)
+    return { holder: before, takeover: null };
+  const alive =
+    before === undefined || state.items.size === 0
+      ? undefined
+      : (before.until ?? (await lastHeardOf(before, state, { store, paths })));
+  const holder: Holder = { name, session: store.sessionId, since: clock.now() };
+  if (before === undefined || alive === undefined) return { holder, takeover: null };
+  return {
+    holder,
+    takeover: {
+      from: before.name,
+      to: name,
+      how: before.until === undefined ? 'lost' : 'released',
+      since: earlierOf(alive, holder.since),
+      at: holder.since,
+    },
+  };
+}
+
+/** By its last sign of life, and by what it wrote last. */
+async function lastHeardOf(
+  { session, since }: Holder,
+  state: PipelineState,
+  { store, paths }: Pick<ArrivalDeps, 'store' | 'paths'>,
+) {
+  const sign = await lastSign(store, paths.sign(session));
+  return [sign ?? since, latestTime(state.items.values())].reduce(laterOf, since);
+}
+
+export interface GoodbyeDeps {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly ids: IdMaker;
+  readonly log: Log;
+  /** Place of the pipeline's state. */
+  readonly counters: string;
+}
+
+/**
+ * Writes down that the pipeline is given up in order: the next holder need not ask when this one was last heard of.
+ *
+ * @param state what is stored: call between turns.
+ */
+export async function sayGoodbye(
+  state: PipelineState,
+  { holder }: Arrival,
+  fence: Fence,
+  { clock, ids, log, counters }: GoodbyeDeps,
+): Promise<void> {
+  // Without items there is nothing to mark.
+  if (state.items.size === 0 || !isSameTenure(state.holder, holder)) return;
+  const left = { ...state, holder: { ...holder, until: clock.now() } };
+  try {
+    await fence.commit([set(counters, countersOf(left))], ids.uuid());
+  } catch (error) {
+    if (!(error instanceof Fenced) && !isOutOfContact(error)) throw error;
+    log.debug({ err: error }, "the pipeline is another scheduler's already");
+  }
+}

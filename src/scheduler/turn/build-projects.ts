@@ -1,0 +1,108 @@
+/**
+ * Which checkouts a build gets, and at which commits.
+ *
+ * All commits come from the buildset's tested merge, so every job of a buildset sees the same state. The change's own
+ * project and those of the items ahead are checked out at their merged commits; a required project at the branch of the
+ * change where it has one, else at its default branch, or where the job overrides it.
+ */
+
+import type { BuildPlaybook, BuildProject } from '../../model/build-request.ts';
+import { type TestedMerge, testedHeads } from '../../model/build-set.ts';
+import type { Change } from '../../model/change.ts';
+import type { FrozenJob, Playbook } from '../../model/job.ts';
+import type { BranchHead } from '../../model/merge.ts';
+import type { ProjectKey } from '../../model/project.ts';
+
+/** Tried in order when a project lacks the change's branch and names no default branch of its own that it has. */
+export const USUAL_BRANCHES = ['master', 'main'] as const;
+
+export interface ProjectPlaces {
+  /** The project's `default-branch`. */
+  defaultBranch(project: ProjectKey): string | undefined;
+  canonicalName(project: ProjectKey): string;
+}
+
+/** @param changes of the chain, the item's own last. */
+export function buildProjects(
+  job: FrozenJob,
+  changes: readonly Change[],
+  own: readonly Change[],
+  tested: TestedMerge,
+  places: ProjectPlaces,
+): readonly BuildProject[] {
+  const heads = testedHeads(tested);
+  const branch = own[0]?.branch;
+  const wanted = new Map<ProjectKey, string | undefined>();
+  for (const change of own) wanted.set(change.project, job.overrideCheckout);
+  for (const each of job.requiredProjects)
+    wanted.set(each.project, each.overrideCheckout ?? job.overrideCheckout);
+  const required = new Set([
+    ...own.map(change => change.project),
+    ...job.requiredProjects.map(each => each.project),
+  ]);
+  for (const change of changes)
+    if (!wanted.has(change.project)) wanted.set(change.project, job.overrideCheckout);
+  return [...wanted].flatMap(([project, override]) => {
+    const pinned = own.find(change => change.project === project);
+    const head =
+      pinned?.kind === 'ref'
+        ? pinnedHead(pinned, tested)
+        : headOf(heads, project, [override ?? branch, places.defaultBranch(project)]);
+    if (head === undefined) return [];
+    return [
+      {
+        project,
+        canonicalName: places.canonicalName(project),
+        branch: head.branch,
+        commit: head.commit,
+        required: required.has(project),
+      },
+    ];
+  });
+}
+
+/** @returns the project and branch of which no head is known, where one is missing. */
+export function buildPlaybooks(
+  playbooks: readonly Playbook[],
+  tested: TestedMerge,
+  places: ProjectPlaces,
+):
+  | { readonly kind: 'found'; readonly playbooks: readonly BuildPlaybook[] }
+  | { readonly kind: 'missing'; readonly playbook: Playbook } {
+  const heads = testedHeads(tested);
+  const found: BuildPlaybook[] = [];
+  for (const playbook of playbooks) {
+    const head = headOf(heads, playbook.project, [playbook.branch, places.defaultBranch(playbook.project)]);
+    if (head === undefined) return { kind: 'missing', playbook };
+    found.push({
+      ...playbook,
+      commit: head.commit,
+      canonicalName: places.canonicalName(playbook.project),
+    });
+  }
+  return { kind: 'found', playbooks: found };
+}
+
+/** Head of the first wanted branch there is, else of a usual one, else whichever is known. */
+export function headOf(
+  heads: readonly BranchHead[],
+  project: ProjectKey,
+  wanted: readonly (string | undefined)[],
+): BranchHead | undefined {
+  const own = heads.filter(head => head.project === project);
+  for (const name of [...wanted, ...USUAL_BRANCHES]) {
+    const found = own.find(head => head.branch === name);
+    if (found !== undefined) return found;
+  }
+  return own[0];
+}
+
+type Pinned = Extract<Change, { kind: 'ref' }>;
+
+function pinnedHead(
+  change: Pinned,
+  tested: TestedMerge,
+): { branch: string | null; commit: BranchHead['commit'] } | undefined {
+  if (change.newCommit === null) return headOf(testedHeads(tested), change.project, []);
+  return { branch: change.branch ?? null, commit: change.newCommit };
+}

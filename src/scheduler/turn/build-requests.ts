@@ -1,0 +1,110 @@
+/** Build requests: everything a build needs, taken from the item, its frozen job and the tested state. */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import { spanIdOf, traceIdOf, type Uuid } from '../../lib/ids.ts';
+import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
+import { type BuildSet, type TestedMerge, testedMergeOf } from '../../model/build-set.ts';
+import type { JobGraph } from '../../model/job.ts';
+import type { Pipeline } from '../../model/pipeline.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { TracePolicy } from '../../tracing/live-tracing.ts';
+import { buildPlaybooks, buildProjects, type ProjectPlaces } from './build-projects.ts';
+import { chainOf } from './item-chain.ts';
+import { zuulVariables } from './zuul-variables.ts';
+
+export interface BuildRequestContext {
+  readonly items: ReadonlyMap<Uuid, QueueItem>;
+  readonly pipeline: Pipeline;
+  readonly graph: JobGraph;
+  readonly now: Nanoseconds;
+  readonly priority: number;
+  readonly places: ProjectPlaces;
+  /** Null: tracing is off. */
+  readonly tracing: null | Pick<TracePolicy, 'splitAfterMs'>;
+}
+
+export type BuildRequestOutcome =
+  | { readonly kind: 'request'; readonly request: BuildRequest }
+  /** It cannot run, and trying again will not help. */
+  | { readonly kind: 'impossible'; readonly text: string };
+
+export function buildRequestFor(
+  command: { readonly build: Uuid; readonly job: string; readonly attempt: number },
+  item: QueueItem,
+  context: BuildRequestContext,
+): BuildRequestOutcome {
+  const job = context.graph.jobs.find(each => each.name === command.job);
+  if (job === undefined)
+    throw new Error(`job ${command.job} is not in the graph of buildset ${item.buildset.uuid}`);
+  const tested = testedOf(item.buildset);
+  const chain = chainOf(context.items, item);
+  const projects = buildProjects(
+    job,
+    chain.flatMap(each => each.changes),
+    item.changes,
+    tested,
+    context.places,
+  );
+  const phases = [job.preRun, job.run, job.postRun].map(phase =>
+    buildPlaybooks(phase, tested, context.places),
+  );
+  const missing = phases.find(phase => phase.kind === 'missing');
+  if (missing !== undefined) {
+    const { project, branch, path } = missing.playbook;
+    return {
+      kind: 'impossible',
+      text: `${project} has no branch ${branch} (nor master or main) to take playbook ${path} from`,
+    };
+  }
+  const [preRun = [], run = [], postRun = []] = phases.map(phase =>
+    phase.kind === 'found' ? phase.playbooks : [],
+  );
+  const request: BuildRequest = {
+    uuid: command.build,
+    tenant: item.tenant,
+    pipeline: item.pipeline,
+    item: item.uuid,
+    buildset: item.buildset.uuid,
+    job,
+    jobName: job.name,
+    attempt: command.attempt,
+    requestedAt: context.now,
+    priority: context.priority,
+    projects,
+    playbooks: { preRun, run, postRun },
+    zuul: zuulVariables({
+      item,
+      chain,
+      pipeline: context.pipeline,
+      job,
+      build: command.build,
+      attempt: command.attempt,
+      projects,
+      canonicalName: context.places.canonicalName,
+    }),
+    trace: context.tracing === null ? null : traceOf(command.build, item, context.tracing),
+  };
+  return { kind: 'request', request };
+}
+
+function traceOf(
+  build: Uuid,
+  item: QueueItem,
+  { splitAfterMs }: Pick<TracePolicy, 'splitAfterMs'>,
+): BuildTrace {
+  const own = item.buildset.builds.find(each => each.uuid === build)?.ownTrace === true;
+  return {
+    traceId: traceIdOf(item.uuid),
+    buildSpan: spanIdOf(build),
+    sampled: item.sampled,
+    event: item.origin.event,
+    ...(item.traceState === undefined ? {} : { traceState: item.traceState }),
+    ...(own ? { own } : splitAfterMs > 0 ? { splitAfterMs } : {}),
+  };
+}
+
+function testedOf(buildset: BuildSet): TestedMerge {
+  const tested = testedMergeOf(buildset);
+  if (tested === null)
+    throw new Error(`buildset ${buildset.uuid} has no tested merge in state ${buildset.stage.state}`);
+  return tested;
+}

@@ -1,0 +1,263 @@
+/** What a turn decided to have done by others, as operations that ride in its commit. */
+import type { Clock } from '../../lib/clock.ts';
+import type { IdMaker, Uuid } from '../../lib/ids.ts';
+import { endOfBuild } from '../../model/build.ts';
+import type { BuildRequest } from '../../model/build-request.ts';
+import { graphOf } from '../../model/build-set.ts';
+import { cancelWordOf } from '../../model/cancel-word.ts';
+import type { ChangeKey, ChangeRecord, ProposedChange } from '../../model/change.ts';
+import { reportIntentCodec } from '../../model/codec/records.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { FrozenJob, JobGraph } from '../../model/job.ts';
+import type { MergerRequest, ProjectState } from '../../model/merge.ts';
+import type { DriverConfig, Pipeline } from '../../model/pipeline.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import { buildsetsOf, type QueueItem } from '../../model/queue-item.ts';
+import { ranksOf } from '../../pipeline/relative-priority.ts';
+import type { Command } from '../../pipeline/turn.ts';
+import type { ExecutorLabels } from '../../store/components.ts';
+import type { EventQueue } from '../../store/event-queue.ts';
+import { outboxOperation } from '../../store/outbox.ts';
+import type { Operation } from '../../store/port.ts';
+import type { RequestQueue } from '../../store/request-queue.ts';
+import { rootSpanOf } from '../../tracing/span-ids.ts';
+import type { TraceUi } from '../../tracing/ui-url.ts';
+import { landingOperations } from '../changes/own-merges.ts';
+import { itemReportIntent, refusalReportIntent } from '../report/report-intents.ts';
+import { reportedTrace } from '../report/reported-trace.ts';
+import type { ProjectPlaces } from './build-projects.ts';
+import { type BuildRequestContext, buildRequestFor } from './build-requests.ts';
+import type { Draft } from './decide-with-graphs.ts';
+import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
+import { labelProblem } from './node-labels.ts';
+
+export interface CommandContext {
+  readonly clock: Clock;
+  readonly ids: IdMaker;
+  readonly tenant: string;
+  readonly pipeline: Pipeline;
+  readonly webRoot: string;
+  /** Null: tracing is off. */
+  readonly tracing: () => BuildRequestContext['tracing'];
+  /** Where people look at traces; null: nowhere. */
+  readonly viewer: () => TraceUi | null;
+  readonly places: ProjectPlaces;
+  readonly mergeRequests: RequestQueue<MergerRequest>;
+  readonly buildRequests: RequestQueue<BuildRequest>;
+  /** Whose requests rank behind one another, see relative-priority.ts. Absent: they are served by age. */
+  readonly relativeGroup?: (item: QueueItem) => string;
+  readonly executors: Pick<ExecutorLabels, 'canRun' | 'offered'>;
+  readonly reportOutbox: string;
+  /** See own-merges.ts. */
+  readonly landings: string;
+  /** This pipeline's own queue, for results that need no worker. */
+  readonly events: EventQueue<PipelineEvent>;
+  /** Event queue of another pipeline of the tenant; undefined: there is no such pipeline. */
+  eventsOf(pipeline: string): EventQueue<PipelineEvent> | undefined;
+  /** The stored job graph. */
+  graph(blob: string): JobGraph;
+  record(change: ChangeKey): ChangeRecord | undefined;
+  mergeMessage(change: ProposedChange): string;
+  /** Projects whose heads the jobs of this item will likely need. */
+  likelyStates(item: QueueItem): readonly ProjectState[];
+  merges(reporter: DriverConfig): boolean;
+}
+
+/**
+ * What takes back requests of work nobody wants any more. The operations fail when a worker took or finished one meanwhile:
+ * then the turn is taken again.
+ */
+export async function withdrawOperations(
+  draft: Pick<Draft, 'commands' | 'state' | 'left'>,
+  { mergeRequests, buildRequests }: Pick<CommandContext, 'mergeRequests' | 'buildRequests'>,
+): Promise<readonly Operation[]> {
+  const merges = draft.commands.flatMap(command =>
+    command.kind === 'withdraw-merger-request' ? [command.request] : [],
+  );
+  const builds = draft.commands.flatMap(command => (command.kind === 'cancel-build' ? [command.build] : []));
+  return [
+    ...(merges.length === 0 ? [] : await mergeRequests.withdrawAll(merges)),
+    ...(builds.length === 0 ? [] : await buildRequests.withdrawAll(builds, cancelWords(draft))),
+  ];
+}
+
+/** When each ended, by the item's own record: the spans of what its executor still tells end by then. */
+function cancelWords({ state, left }: Pick<Draft, 'state' | 'left'>): (build: string) => Uint8Array {
+  const times = new Map<string, Uint8Array>();
+  for (const item of [...state.items.values(), ...left]) {
+    for (const build of buildsetsOf(item).flatMap(({ builds }) => builds))
+      if (build.state.state === 'cancelled')
+        times.set(build.uuid, cancelWordOf(endOfBuild(build) ?? build.state.at));
+  }
+  return build => times.get(build) ?? new Uint8Array(0);
+}
+
+/** Everything else; these operations touch nothing that anybody but the pipeline's holder changes. */
+export function commandOperations(draft: Draft, context: CommandContext): readonly Operation[] {
+  return draft.commands.flatMap(command => operationsOf(command, draft, context));
+}
+
+function operationsOf(command: Command, draft: Draft, context: CommandContext): readonly Operation[] {
+  switch (command.kind) {
+    case 'request-merge': {
+      const item = itemOf(command.item, draft);
+      return mergerOperations(
+        mergeRequestFor(
+          command.request,
+          item,
+          context.likelyStates(item),
+          mergerContext(draft.state, context),
+        ),
+        context,
+      );
+    }
+    case 'request-repo-state':
+      return mergerOperations(
+        repoStateRequestFor(
+          command.request,
+          itemOf(command.item, draft),
+          command.states,
+          mergerContext(draft.state, context),
+        ),
+        context,
+      );
+    case 'request-build':
+      return buildOperations(command, draft, context);
+    case 'withdraw-merger-request':
+    case 'cancel-build':
+      return []; // all of a turn in one look: withdrawOperations
+    case 'report':
+      return reportOperations(command, draft, context);
+    case 'supersede':
+      return supersedeOperations(command, itemOf(command.item, draft), context);
+  }
+}
+
+function mergerContext(state: PipelineState, context: CommandContext) {
+  return {
+    items: state.items,
+    now: context.clock.now(),
+    priority: priorityOf(context.pipeline.precedence),
+    mergeMessage: context.mergeMessage,
+  };
+}
+
+function mergerOperations(request: MergerRequest, context: CommandContext): readonly Operation[] {
+  return context.mergeRequests.submit(request);
+}
+
+function buildOperations(
+  command: Extract<Command, { kind: 'request-build' }>,
+  draft: Draft,
+  context: CommandContext,
+): readonly Operation[] {
+  const item = itemOf(command.item, draft);
+  const now = context.clock.now();
+  const outcome = buildRequestFor(command, item, {
+    items: draft.state.items,
+    pipeline: context.pipeline,
+    graph: graphOfItem(item, context),
+    now,
+    priority: priorityOf(context.pipeline.precedence) + rank(item, draft.state, context),
+    places: context.places,
+    tracing: context.tracing(),
+  });
+  const ended = {
+    kind: 'build-result',
+    uuid: context.ids.uuid(),
+    item: item.uuid,
+    buildset: item.buildset.uuid,
+    build: command.build,
+    at: now,
+    worker: null,
+    execution: null,
+  } as const;
+  if (outcome.kind === 'impossible')
+    return context.events.put({ ...ended, result: 'ERROR', detail: outcome.text });
+  if (isNoop(outcome.request)) return context.events.put({ ...ended, result: 'SUCCESS' });
+  const unplaceable = labelProblem(outcome.request.job, context.executors);
+  if (unplaceable !== undefined)
+    return context.events.put({ ...ended, result: 'NODE_FAILURE', detail: unplaceable });
+  return context.buildRequests.submit(outcome.request);
+}
+
+function rank({ uuid }: QueueItem, state: PipelineState, { relativeGroup }: CommandContext): number {
+  return relativeGroup === undefined ? 0 : (ranksOf(state, relativeGroup).get(uuid) ?? 0);
+}
+
+/** Zuul's `noop`: a job without any playbook succeeds without an executor. */
+function isNoop(request: BuildRequest): boolean {
+  return Object.values(request.playbooks).every(phase => phase.length === 0);
+}
+
+function reportOperations(
+  command: Extract<Command, { kind: 'report' }>,
+  draft: Draft,
+  context: CommandContext,
+): readonly Operation[] {
+  const item = command.item === null ? undefined : itemOf(command.item, draft);
+  const report = {
+    now: context.clock.now(),
+    root: context.webRoot,
+    tenant: context.tenant,
+    pipeline: context.pipeline,
+    jobs: item === undefined ? [] : jobsOfItem(item, context),
+    traceUrl: item === undefined ? null : reportedTrace(context.viewer(), context.webRoot, item),
+    merges: context.merges,
+  };
+  if (item !== undefined) {
+    const intent = itemReportIntent(command, item, report);
+    const isTraced = item.sampled && context.tracing() !== null;
+    return [
+      outboxOperation(context.reportOutbox, reportIntentCodec.encode(intent), report.now),
+      ...(isTraced ? landingOperations(intent, context.landings) : []),
+    ];
+  }
+  const record = context.record(command.change);
+  if (record === undefined) return [];
+  return [
+    outboxOperation(
+      context.reportOutbox,
+      reportIntentCodec.encode(refusalReportIntent(command, record.change, report)),
+      report.now,
+    ),
+  ];
+}
+
+function supersedeOperations(
+  command: Extract<Command, { kind: 'supersede' }>,
+  { uuid, sampled }: QueueItem,
+  context: CommandContext,
+): readonly Operation[] {
+  const internal = { queuedAt: context.clock.now(), causedBy: rootSpanOf(uuid), sampled };
+  return command.pipelines.flatMap(pipeline => {
+    const events = context.eventsOf(pipeline);
+    return events === undefined
+      ? []
+      : events.put({
+          kind: 'superseded',
+          uuid: context.ids.uuid(),
+          change: command.change,
+          by: context.pipeline.name,
+          internal,
+        });
+  });
+}
+
+/** Items that left in this turn may still have a last report. */
+function itemOf(uuid: Uuid, draft: Draft): QueueItem {
+  const item = draft.state.items.get(uuid) ?? draft.left.find(each => each.uuid === uuid);
+  if (item === undefined) throw new Error(`a command names item ${uuid}, which the turn does not know`);
+  return item;
+}
+
+function graphOfItem(item: QueueItem, context: CommandContext): JobGraph {
+  const graph = graphOf(item.buildset);
+  if (graph === null) throw new Error(`buildset ${item.buildset.uuid} of item ${item.uuid} has no job graph`);
+  return context.graph(graph.blob);
+}
+
+function jobsOfItem(item: QueueItem, context: CommandContext): readonly FrozenJob[] {
+  const graph = graphOf(item.buildset);
+  return graph === null ? [] : context.graph(graph.blob).jobs;
+}

@@ -1,0 +1,31 @@
+/** One turn's deciding: the pure pass, fed with job graphs until it asks for nothing more. Nothing here writes. */
+import type { Uuid } from '../../lib/ids.ts';
+import type { Decision } from '../../model/decision.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import { decideTurn } from '../../pipeline/decide-turn.ts';
+import type { Command, FreezeFact, Need, TurnInput } from '../../pipeline/turn.ts';
+
+export interface Draft {
+  readonly state: PipelineState;
+  readonly commands: readonly Command[];
+  readonly decisions: readonly Decision[];
+  readonly left: readonly QueueItem[];
+}
+
+/** Supplies the job graph of a merged buildset. `state` is the state the need came from. */
+export type Freeze = (need: Need, state: PipelineState) => FreezeFact;
+
+export function decideWithNeeds(input: Omit<TurnInput, 'frozen'>, freeze: Freeze): Draft {
+  let output = decideTurn({ ...input, frozen: new Map() });
+  let { commands, decisions, left } = output;
+  while (output.needs.length > 0) {
+    const before = output.state;
+    const frozen = new Map<Uuid, FreezeFact>(output.needs.map(need => [need.buildset, freeze(need, before)]));
+    output = decideTurn({ ...input, state: before, events: [], frozen });
+    commands = [...commands, ...output.commands];
+    decisions = [...decisions, ...output.decisions];
+    left = [...left, ...output.left];
+  }
+  return { state: output.state, commands, decisions, left };
+}

@@ -1,0 +1,102 @@
+/**
+ * How long jobs will probably run: the mean of their last successes, known at once and without asking anybody. It decides nothing
+ * but whether a job's work is drawn in a trace of its own.
+ *
+ * A scheduler learns from the builds it sees end. Where its process has the history open it also reads there, now and then and in
+ * the background, what it has not seen itself: the time before it started, and the work of other schedulers.
+ */
+import type { Log } from '../../lib/log.ts';
+import { pause } from '../../lib/pause.ts';
+import type { JobName, ProjectKey, TenantName } from '../../model/project.ts';
+
+/** A job of one project. */
+export interface KnownJob {
+  readonly tenant: TenantName;
+  readonly project: ProjectKey;
+  readonly job: JobName;
+}
+
+export interface RecordedDuration extends KnownJob {
+  /** Mean of its last successes, in milliseconds. */
+  readonly ms: number;
+}
+
+export interface ExpectedDurations {
+  /** Milliseconds; undefined: nothing is known of it. */
+  of(job: KnownJob): number | undefined;
+  /** It succeeded just now. */
+  learn(job: KnownJob, ms: number): void;
+  /** What the history says takes the place of what it said before. */
+  read(recorded: readonly RecordedDuration[]): void;
+}
+
+/** Successes the mean is taken of. */
+const SAMPLES = 10;
+/** Jobs remembered; those not heard of for longest are forgotten. */
+const MAX_JOBS = 10_000;
+/** Milliseconds between two looks into the history. */
+const READ_INTERVAL = 600_000;
+
+interface Known {
+  /** Stands for the successes that were not seen. */
+  recorded?: number;
+  /** Newest last, at most {@link SAMPLES}. */
+  readonly seen: number[];
+}
+
+export function createExpectedDurations(): ExpectedDurations {
+  const jobs = new Map<string, Known>();
+
+  function entry(key: string): Known {
+    const known = jobs.get(key) ?? { seen: [] };
+    jobs.delete(key);
+    jobs.set(key, known);
+    const [oldest] = jobs.size > MAX_JOBS ? jobs.keys() : [];
+    if (oldest !== undefined) jobs.delete(oldest);
+    return known;
+  }
+
+  return {
+    of(job) {
+      const known = jobs.get(keyOf(job));
+      return known === undefined ? undefined : meanOf(known);
+    },
+    learn(job, ms) {
+      const { seen } = entry(keyOf(job));
+      seen.push(ms);
+      if (seen.length > SAMPLES) seen.shift();
+    },
+    read(recorded) {
+      for (const each of recorded) entry(keyOf(each)).recorded = each.ms;
+    },
+  };
+}
+
+/** Reads the history again and again until aborted; while the database is away the scheduler goes on with what it knows. */
+export async function followHistory(
+  expected: ExpectedDurations,
+  recorded: () => Promise<readonly RecordedDuration[]>,
+  log: Log,
+  signal: AbortSignal,
+): Promise<void> {
+  while (!signal.aborted) {
+    try {
+      expected.read(await recorded());
+    } catch (error) {
+      log.warn({ err: error }, 'how long jobs take could not be read from the history; it is tried again');
+    }
+    await pause(READ_INTERVAL, signal);
+  }
+}
+
+function keyOf({ tenant, project, job }: KnownJob): string {
+  return JSON.stringify([tenant, project, job]);
+}
+
+function meanOf({ recorded, seen }: Known): number | undefined {
+  const samples =
+    recorded === undefined
+      ? seen
+      : [...seen, ...new Array<number>(Math.max(0, SAMPLES - seen.length)).fill(recorded)];
+  return samples.length === 0 ? undefined : samples.reduce((sum, ms) => sum + ms, 0) / samples.length;
+}

@@ -1,0 +1,78 @@
+/**
+ * The job graph of a merged buildset as a fact of the turn: stations 7 and 8 of the trip. It was computed beside the turn
+ * (pending-freezes.ts); here it is named, and what it needs beyond the merge is found out.
+ *
+ * A change that edits configuration is tested with a layout of its own: the tenant's files with those of the item and the
+ * items ahead in their place. Files of config-projects are only checked: what they say counts after the merge.
+ */
+import { addMilliseconds, earlierOf, laterOf } from '../../lib/clock.ts';
+import { type TurnWork, testedMergeOf } from '../../model/build-set.ts';
+import type { Change } from '../../model/change.ts';
+import { jobNodeOf } from '../../model/job.ts';
+import type { ProjectState } from '../../model/merge.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import type { ProjectKey } from '../../model/project.ts';
+import type { FreezeFact, Need } from '../../pipeline/turn.ts';
+import type { JobGraphs } from './job-graphs.ts';
+import { missingStates, neededStates } from './needed-states.ts';
+import type { PendingFreezes, PreparedFreeze } from './pending-freezes.ts';
+
+export interface FreezeContext {
+  readonly graphs: JobGraphs;
+  readonly pending: PendingFreezes;
+  /** Heads such an item needed this time: asked for in advance next time. */
+  learn(change: Change, states: readonly ProjectState[]): void;
+}
+
+/** @param prepared of this buildset. */
+export function freezeBuildset(
+  need: Need,
+  state: PipelineState,
+  prepared: PreparedFreeze | undefined,
+  context: FreezeContext,
+): FreezeFact {
+  const item = state.items.get(need.item);
+  if (item === undefined) throw new Error(`a job graph is needed for item ${need.item}, which is not there`);
+  if (prepared === undefined)
+    throw new Error(`a job graph is needed for buildset ${need.buildset} without its merge result`);
+  const { outcome, defaultBranches } = prepared.answer;
+  const work = workOf(prepared);
+  switch (outcome.kind) {
+    case 'not-in-pipeline':
+      return { kind: 'not-in-pipeline', work };
+    case 'misconfigured':
+      return { kind: 'misconfigured', errors: outcome.errors, work };
+    case 'frozen': {
+      const tested = testedMergeOf(item.buildset);
+      if (tested === null) throw new Error(`buildset ${item.buildset.uuid} is frozen before it is merged`);
+      const defaultBranch = (project: ProjectKey) => defaultBranches.get(project);
+      context.learn(item.changes[0], neededStates(outcome.jobs, item.changes, defaultBranch));
+      return {
+        kind: 'frozen',
+        work,
+        blob: context.graphs.put({ jobs: outcome.jobs }),
+        jobs: outcome.jobs.map(jobNodeOf),
+        verdicts: outcome.verdicts.map(verdict => ({
+          job: verdict.kind === 'runs' ? verdict.job.name : verdict.name,
+          runs: verdict.kind === 'runs',
+          because: verdict.because,
+        })),
+        missingStates: missingStates(outcome.jobs, item.changes, tested, defaultBranch),
+      };
+    }
+  }
+}
+
+/** The layout from when it was asked for, a wait for its thread among it; then the freeze. */
+function workOf({ askedAt, answeredAt, answer }: PreparedFreeze): readonly TurnWork[] {
+  const { cached, freezeMs, jobTimes } = answer;
+  const common = { startedAt: askedAt, endedAt: answeredAt, jobs: [] };
+  if (freezeMs === null) return [{ ...common, kind: 'layout', cached }];
+  const frozenFrom = laterOf(askedAt, addMilliseconds(answeredAt, -freezeMs));
+  const within = (ms: number) => earlierOf(addMilliseconds(frozenFrom, ms), answeredAt);
+  const jobs = jobTimes.map(({ name, from, to }) => ({ name, startedAt: within(from), endedAt: within(to) }));
+  return [
+    { ...common, kind: 'layout', endedAt: frozenFrom, cached },
+    { ...common, kind: 'freeze', startedAt: frozenFrom, cached: false, jobs },
+  ];
+}

@@ -1,0 +1,95 @@
+/** Merger requests for items: the changes ahead, the own ones, and the project heads the jobs will likely need. */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import type { ProposedChange, RefUpdate } from '../../model/change.ts';
+import type { MergeInput, MergeRequest, ProjectState, RepoStateRequest } from '../../model/merge.ts';
+import type { Precedence } from '../../model/pipeline.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import { chainOf } from './item-chain.ts';
+
+/** Requests of a high pipeline are taken first. */
+export function priorityOf(precedence: Precedence): number {
+  const priorities: { readonly [precedence in Precedence]: number } = { high: 100, normal: 200, low: 300 };
+  return priorities[precedence];
+}
+
+export interface MergerRequestContext {
+  readonly items: ReadonlyMap<Uuid, QueueItem>;
+  readonly now: Nanoseconds;
+  readonly priority: number;
+  /** Message of the merge commit, by the change's driver. */
+  mergeMessage(change: ProposedChange): string;
+}
+
+export function mergeRequestFor(
+  request: Uuid,
+  item: QueueItem,
+  likelyStates: readonly ProjectState[],
+  context: MergerRequestContext,
+): MergeRequest {
+  const ahead = chainOf(context.items, item).slice(0, -1);
+  const inputs = [...ahead, item].flatMap(proposedOf);
+  return {
+    kind: 'merge',
+    ...commonOf(request, item, context),
+    inputs: inputs.map(change => mergeInput(change, context)),
+    own: proposedOf(item).length,
+    ...(goesPastConflicts(item, ahead) ? { ahead: ahead.map(each => proposedOf(each).length) } : {}),
+    states: likelyStates,
+    pinned: item.changes.filter(change => change.kind === 'ref').flatMap(pinnedOf),
+  };
+}
+
+function proposedOf({ changes }: QueueItem): readonly ProposedChange[] {
+  return changes.filter(change => change.kind === 'change');
+}
+
+/** The item knows by their places whom the answer leaves out. */
+function goesPastConflicts({ buildset: { stage } }: QueueItem, ahead: readonly QueueItem[]): boolean {
+  if (stage.state !== 'merging' || stage.ahead?.length !== ahead.length) return false;
+  return ahead.every(({ uuid }, place) => stage.ahead?.[place] === uuid);
+}
+
+export function repoStateRequestFor(
+  request: Uuid,
+  item: QueueItem,
+  states: readonly ProjectState[],
+  context: MergerRequestContext,
+): RepoStateRequest {
+  return { kind: 'repo-state', ...commonOf(request, item, context), states };
+}
+
+function commonOf(request: Uuid, item: QueueItem, context: MergerRequestContext) {
+  return {
+    uuid: request,
+    tenant: item.tenant,
+    requestedAt: context.now,
+    priority: context.priority,
+    item: { pipeline: item.pipeline, item: item.uuid, buildset: item.buildset.uuid, sampled: item.sampled },
+  };
+}
+
+function mergeInput(change: ProposedChange, context: MergerRequestContext): MergeInput {
+  return {
+    change: change.key,
+    project: change.project,
+    branch: change.branch,
+    ref: change.ref,
+    commit: change.commit,
+    message: context.mergeMessage(change),
+  };
+}
+
+/** A deleted ref has no commit to test: nothing is pinned, its jobs run on the heads of their projects. */
+function pinnedOf(change: RefUpdate): MergeRequest['pinned'] {
+  if (change.newCommit === null) return [];
+  return [
+    {
+      project: change.project,
+      ref: change.ref,
+      commit: change.newCommit,
+      before: change.oldCommit,
+      ...(change.branch === undefined ? {} : { branch: change.branch }),
+    },
+  ];
+}

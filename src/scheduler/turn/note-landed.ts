@@ -1,0 +1,84 @@
+/**
+ * Changes a turn learns to have landed. The change cache says `open` of them until the host is read again; a dependent that
+ * enters in between would pull them in once more. So the turn that takes the merge's report notes it, in the same commit.
+ */
+import { isConfigPath } from '../../layout/config-files.ts';
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { IdMaker } from '../../lib/ids.ts';
+import { testedMergeOf } from '../../model/build-set.ts';
+import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
+import type { PipelineEvent, TenantEvent } from '../../model/event.ts';
+import type { MergedBranch } from '../../model/merge.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import type { ProjectKey, TenantName } from '../../model/project.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { EventQueue } from '../../store/event-queue.ts';
+import type { Operation } from '../../store/port.ts';
+import { rootSpanOf } from '../../tracing/span-ids.ts';
+
+export function landedChanges(
+  state: PipelineState,
+  events: readonly PipelineEvent[],
+  record: (key: ChangeKey) => ChangeRecord | undefined,
+): ReadonlyMap<ChangeKey, ChangeRecord> {
+  const landed = new Map<ChangeKey, ChangeRecord>();
+  for (const item of landedItems(state, events)) {
+    for (const { key } of item.changes) {
+      const known = record(key);
+      if (known !== undefined) landed.set(key, { ...known, status: 'merged' });
+    }
+  }
+  return landed;
+}
+
+/**
+ * Configuration that we landed ourselves, as events of every tenant that holds its project: it counts for everything they hear of
+ * afterwards, whether the host tells of the merge at once, later, or never.
+ */
+export async function landedConfiguration(
+  state: PipelineState,
+  events: readonly PipelineEvent[],
+  { tenantsOf, ids, now }: LandedConfigurationDeps,
+): Promise<readonly Operation[]> {
+  const landings = landedItems(state, events).flatMap(item =>
+    configurationOf(item).map(landed => ({ ...landed, item })),
+  );
+  const told = landings.map(async ({ project, branch, commit, item }) => {
+    const origin = { span: rootSpanOf(item.uuid), sampled: item.sampled };
+    const news = { kind: 'first-look', project, landed: { branch, commit }, queuedAt: now, origin } as const;
+    const tenants = await tenantsOf(project);
+    return tenants.flatMap(({ tenant, queue }) => queue.put({ ...news, tenant, uuid: ids.uuid() }));
+  });
+  return (await Promise.all(told)).flat();
+}
+
+export interface LandedConfigurationDeps {
+  /** Every tenant that holds the project, whichever scheduler runs it. */
+  tenantsOf(
+    project: ProjectKey,
+  ): Promise<
+    readonly { readonly tenant: TenantName; readonly queue: Pick<EventQueue<TenantEvent>, 'put'> }[]
+  >;
+  readonly ids: IdMaker;
+  readonly now: Nanoseconds;
+}
+
+/** Branches of the item's own changes that got other configuration. */
+function configurationOf({ changes, buildset }: QueueItem): readonly MergedBranch[] {
+  const configured = new Set(
+    buildset.filesChanged.filter(({ files }) => files.some(isConfigPath)).map(({ project }) => project),
+  );
+  return (testedMergeOf(buildset)?.branches ?? []).filter(
+    ({ project, branch }) =>
+      configured.has(project) &&
+      changes.some(change => change.project === project && change.branch === branch),
+  );
+}
+
+/** Of which this turn hears that they landed. */
+function landedItems(state: PipelineState, events: readonly PipelineEvent[]): readonly QueueItem[] {
+  return events.flatMap(event => {
+    if (event.kind !== 'report-result' || event.outcome.kind !== 'done' || !event.outcome.merged) return [];
+    return state.items.get(event.item) ?? [];
+  });
+}

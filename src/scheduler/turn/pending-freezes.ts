@@ -1,0 +1,147 @@
+/**
+ * Job graphs of merged buildsets, computed beside the turns of a pipeline (stations 7 and 8).
+ *
+ * A merger's answer whose job graph is not there yet stays in the queue, as if the merger had taken longer; the turn goes on
+ * with everything else, and the pipeline is woken when the graph is there. So a costly proposal keeps nobody but itself
+ * waiting. Most graphs take milliseconds, for which a turn waits: one turn less.
+ */
+import type { LayoutFacts } from '../../layout/layout-facts.ts';
+import type { FreezeAnswer } from '../../layout/layout-table.ts';
+import type { Clock, Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import { pause } from '../../lib/pause.ts';
+import type { Change } from '../../model/change.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { MergerOutcome } from '../../model/merge.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import type { PipelineName } from '../../model/project.ts';
+import type { QueueEntry } from '../../store/event-queue.ts';
+import type { Layouts } from '../tenant/layouts.ts';
+
+type Merged = Extract<MergerOutcome, { kind: 'merged' }>;
+type Entry = QueueEntry<PipelineEvent>;
+
+export interface PreparedFreeze {
+  readonly askedAt: Nanoseconds;
+  readonly answeredAt: Nanoseconds;
+  readonly answer: FreezeAnswer;
+}
+
+export interface SortedEvents {
+  /** For this turn, in queue order. */
+  readonly taken: readonly Entry[];
+  /** By buildset: whatever a turn with `taken` can need. */
+  readonly freezes: ReadonlyMap<Uuid, PreparedFreeze>;
+}
+
+export interface PendingFreezes {
+  /** Events that wait for their job graph, as of the last `sort`. */
+  readonly waiting: number;
+  /**
+   * @param patience milliseconds to wait for job graphs at most.
+   * @throws what kept a job graph from being computed; it is tried again the next time.
+   */
+  sort(entries: readonly Entry[], state: PipelineState, patience: number): Promise<SortedEvents>;
+}
+
+interface Running {
+  readonly done: Promise<void>;
+  result: { readonly prepared: PreparedFreeze } | { readonly error: unknown } | undefined;
+}
+
+/** @param deps.wake called when a job graph is there after its turn has gone on without it. */
+export function pendingFreezes(deps: {
+  readonly clock: Clock;
+  readonly pipeline: PipelineName;
+  readonly layout: LayoutFacts;
+  readonly layouts: Pick<Layouts, 'freeze'>;
+  wake(): void;
+}): PendingFreezes {
+  /** By event. */
+  const running = new Map<Uuid, Running>();
+  let waiting = 0;
+
+  function begin(change: Change, outcome: Merged): Running {
+    const askedAt = deps.clock.now();
+    const { pipeline, layout } = deps;
+    const question = { pipeline, change: freezeChange(change, outcome), proposed: outcome.config };
+    const entry: { done: Promise<void>; result: Running['result'] } = {
+      done: deps.layouts.freeze(layout, question).then(
+        answer => {
+          entry.result = { prepared: { askedAt, answeredAt: deps.clock.now(), answer } };
+        },
+        (error: unknown) => {
+          entry.result = { error };
+        },
+      ),
+      result: undefined,
+    };
+    return entry;
+  }
+
+  return {
+    get waiting() {
+      return waiting;
+    },
+    async sort(entries, state, patience) {
+      const wanted = new Map(entries.flatMap(({ value }) => mergeOf(value, state)));
+      for (const uuid of running.keys()) if (!wanted.has(uuid)) running.delete(uuid);
+      for (const [uuid, { change, outcome }] of wanted)
+        if (!running.has(uuid)) running.set(uuid, begin(change, outcome));
+      await settled(
+        [...running.values()].map(({ done }) => done),
+        patience,
+      );
+      const taken: Entry[] = [];
+      const freezes = new Map<Uuid, PreparedFreeze>();
+      for (const entry of entries) {
+        const { value } = entry;
+        const freeze = running.get(value.uuid);
+        if (freeze !== undefined && freeze.result === undefined) {
+          void freeze.done.then(() => deps.wake());
+          continue;
+        }
+        taken.push(entry);
+        if (freeze?.result === undefined || value.kind !== 'merger-result') continue;
+        if ('error' in freeze.result) {
+          running.delete(value.uuid);
+          throw freeze.result.error;
+        }
+        freezes.set(value.buildset, freeze.result.prepared);
+      }
+      waiting = entries.length - taken.length;
+      return { taken, freezes };
+    },
+  };
+}
+
+/** What a merger's answer asks a job graph for; empty for any other event, and for a buildset that is no more. */
+function mergeOf(
+  event: PipelineEvent,
+  state: PipelineState,
+): readonly (readonly [Uuid, { readonly change: Change; readonly outcome: Merged }])[] {
+  if (event.kind !== 'merger-result' || event.outcome.kind !== 'merged') return [];
+  const item = state.items.get(event.item);
+  if (item === undefined || item.buildset.uuid !== event.buildset) return [];
+  return [[event.uuid, { change: item.changes[0], outcome: event.outcome }]];
+}
+
+async function settled(all: readonly Promise<void>[], patience: number): Promise<void> {
+  if (all.length === 0) return;
+  const done = Promise.all(all);
+  if (patience === Number.POSITIVE_INFINITY) return void (await done);
+  const stop = new AbortController();
+  await Promise.race([done, pause(patience, stop.signal)]);
+  stop.abort();
+}
+
+function freezeChange(change: Change, outcome: Merged) {
+  const files = outcome.filesChanged.find(each => each.project === change.project)?.files ?? null;
+  if (change.kind === 'change') return { project: change.project, branch: change.branch, files };
+  return {
+    project: change.project,
+    branch: change.branch ?? null,
+    files,
+    ...(change.branch === undefined ? { ref: change.ref } : {}),
+  };
+}

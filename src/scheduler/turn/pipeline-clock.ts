@@ -1,0 +1,61 @@
+/**
+ * Time for one pipeline's records: the process's own, but never before what is recorded already.
+ *
+ * Clocks of machines differ, and a pipeline changes hands: the next holder's clock may be behind, and so may be the clock of a
+ * worker whose result is taken. With times that step back a child would end after its parent, and an item before it came. So
+ * a clock that is behind counts nanoseconds up from the latest time it was told of, until the real time has caught up.
+ *
+ *     const clock = pipelineClock(deps.clock);
+ *     clock.catchUp(state.items.values());     // after loading; and with the events of each turn
+ */
+import { type Clock, type Nanoseconds, parseNanoseconds } from '../../lib/clock.ts';
+import type { HostWait } from '../../model/host-trouble.ts';
+
+export interface PipelineClock extends Clock {
+  /** From now on `now` is later than every time in these records. */
+  catchUp(records: Iterable<object>): void;
+}
+
+/** How every time in a record looks, and nothing else does: 19 digits, from the year 2001 to 2286. */
+const TIME = /^[1-9]\d{18}$/;
+
+export function pipelineClock(clock: Clock): PipelineClock {
+  let last = 0n;
+  return {
+    now() {
+      const real = BigInt(clock.now());
+      last = real > last ? real : last + 1n;
+      return parseNanoseconds(last.toString());
+    },
+    monotonic: () => clock.monotonic(),
+    catchUp(records) {
+      const time = BigInt(latestTime(records));
+      if (time > last) last = time;
+    },
+  };
+}
+
+/** Names of times to come: they say when something is to be done, not that it was. */
+const TO_COME: ReadonlySet<string> = new Set<keyof HostWait>(['retryAt']);
+
+/** The latest time in any of these records that has been; 0 when there is none. */
+export function latestTime(records: Iterable<object>): Nanoseconds {
+  let latest = 0n;
+  for (const record of records) {
+    const time = latestIn(record);
+    if (time > latest) latest = time;
+  }
+  return parseNanoseconds(latest.toString());
+}
+
+function latestIn(value: unknown): bigint {
+  if (typeof value === 'string') return TIME.test(value) ? BigInt(value) : 0n;
+  if (typeof value !== 'object' || value === null) return 0n;
+  let latest = 0n;
+  for (const [name, part] of Object.entries(value)) {
+    if (TO_COME.has(name)) continue;
+    const time = latestIn(part);
+    if (time > latest) latest = time;
+  }
+  return latest;
+}

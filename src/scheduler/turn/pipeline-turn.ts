@@ -1,0 +1,175 @@
+/**
+ * One turn of a pipeline, the recipe:
+ *
+ *     read     the pipeline's waiting events, in order                  (events are facts; they stay until the commit)
+ *     sort     those whose job graph is not there yet stay in the queue  (pending-freezes.ts)
+ *     gather   what the change cache says of every change in sight, judged against the requirements
+ *     decide   the pure pass, fed with job graphs until it asks for nothing more
+ *     compose  operations: changed items, requests, cancels, report intents, spans that ended, history, acknowledgements
+ *     commit   all of it or nothing, under the fence and under the layout it was decided with; see turn-commit.ts
+ *     act      nothing: whoever watches the requests and outboxes goes on from there
+ *
+ * A commit that fails because somebody was quicker (a worker whose request is gone, a new layout, news of a change) changes
+ * nothing; the turn is then simply taken again.
+ */
+import type { Uuid } from '../../lib/ids.ts';
+import { turnMeasurements } from '../../metrics/turn-measurements.ts';
+import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import { type Arrival, withArrival } from '../../pipeline/takeovers.ts';
+import type { TurnInput } from '../../pipeline/turn.ts';
+import type { Fence } from '../../store/fence.ts';
+import { StoreError } from '../../store/port.ts';
+import { hasRules } from '../../tracing/keep.ts';
+import { decisionLogFacts } from '../../tracing/log-facts.ts';
+import { lateExecutionRows } from '../care/late-executions.ts';
+import { gatherChangeFacts } from '../changes/change-facts.ts';
+import { effectRows } from '../events/event-effects.ts';
+import { commandOperations, withdrawOperations } from './commands.ts';
+import { type Draft, decideWithNeeds } from './decide-with-graphs.ts';
+import { freezeBuildset } from './freeze-buildset.ts';
+import { landedChanges, landedConfiguration } from './note-landed.ts';
+import type { PreparedFreeze } from './pending-freezes.ts';
+import type { PipelineContext } from './pipeline-context.ts';
+import { seenSuccesses } from './seen-successes.ts';
+import { commitTurn } from './turn-commit.ts';
+import { judgedDepartures, outboxOperations, stateOperations } from './turn-operations.ts';
+
+export interface TurnLimits {
+  /** Taken at most; the rest waits for the next turn, so that a commit stays small. */
+  readonly events: number;
+  /** Milliseconds to wait for job graphs; what needs one that is not there yet waits for another turn. */
+  readonly patience: number;
+}
+
+export const USUAL_LIMITS: TurnLimits = { events: 200, patience: 50 };
+/** To find an event that is at fault: it alone, or none. */
+export const oneEvent = (entry: object | undefined): TurnLimits => ({
+  events: entry === undefined ? 0 : 1,
+  patience: Number.POSITIVE_INFINITY,
+});
+
+export type TurnEnd =
+  | { readonly kind: 'committed'; readonly state: PipelineState; readonly more: boolean }
+  | { readonly kind: 'nothing-to-do' }
+  /** Somebody was quicker: take the turn again. `layout`: with the new layout. */
+  | { readonly kind: 'again'; readonly because: 'layout' | 'facts' | 'workers' };
+
+export async function pipelineTurn(
+  context: PipelineContext,
+  state: PipelineState,
+  arrival: Arrival,
+  fence: Fence,
+  { events: limit, patience }: TurnLimits,
+): Promise<TurnEnd> {
+  const begun = context.clock.monotonic();
+  const { pending } = context.freezing;
+  const most = limit === 1 ? 1 : limit + pending.waiting;
+  const listed = limit === 0 ? [] : await context.events.list(most);
+  context.clock.catchUp(listed.map(entry => entry.value));
+  const { taken: entries, freezes } = await pending.sort(listed, state, patience);
+  await context.changes.fresh();
+  const events = entries.map(entry => entry.value);
+  const takenAt = context.clock.now();
+  const landed = landedChanges(state, events, context.facts.record);
+  const draft = withArrival(state, decide(context, state, events, landed, freezes), arrival);
+  if (entries.length === 0 && draft.state === state && draft.commands.length === 0)
+    return { kind: 'nothing-to-do' };
+  const graphs = await context.graphs.flush();
+  const late = await lateExecutionRows(events, draft, context);
+  const effects = effectRows(events, draft, takenAt, context);
+  const now = context.clock.now();
+  const configuration = await landedConfiguration(state, events, { ...context, now });
+  const commit = {
+    guards: [context.layoutCheck, ...graphs, ...context.changes.operations([...landed.values()])],
+    withdrawals: () => withdrawOperations(draft, context.commanding),
+    own: [
+      ...commandOperations(draft, context.commanding),
+      ...stateOperations(state, draft, context.committing),
+      ...outboxOperations(state, draft, context.committing, now),
+      ...effects,
+      ...late,
+      ...configuration,
+      ...entries.map(entry => context.events.ack(entry)),
+    ],
+  };
+  try {
+    await commitTurn(commit, { ...context, fence });
+  } catch (error) {
+    if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'NodeExists'].includes(error.code))
+      throw error;
+    context.log.debug({ err: error }, 'somebody was quicker; taking the turn again');
+    if (error.path === context.layoutCheck.path) return { kind: 'again', because: 'layout' };
+    const isFact = await context.changes.conflict(error);
+    return { kind: 'again', because: isFact ? 'facts' : 'workers' };
+  }
+  context.changes.remember([...landed.values()]);
+  for (const success of seenSuccesses(state, draft)) context.expected.learn(success, success.ms);
+  explain(context, draft);
+  context.metrics?.record(
+    turnMeasurements({
+      tenant: context.tenant.name,
+      pipeline: context.pipeline.name,
+      before: state,
+      after: draft.state,
+      left: judgedDepartures(draft.left, context.committing),
+      traced: context.tracePolicy() !== undefined,
+      seconds: (context.clock.monotonic() - begun) / 1000,
+      operations: commit.guards.length + commit.own.length,
+    }),
+  );
+  const more = listed.length === most || draft.state.takeovers !== undefined;
+  return { kind: 'committed', state: draft.state, more };
+}
+
+function decide(
+  context: PipelineContext,
+  state: PipelineState,
+  events: readonly PipelineEvent[],
+  landed: ReadonlyMap<ChangeKey, ChangeRecord>,
+  freezes: ReadonlyMap<Uuid, PreparedFreeze>,
+): Draft {
+  const { maxChangesPerPipeline, maxDependencies } = context.tenant;
+  return decideWithNeeds(
+    {
+      now: context.clock.now(),
+      tenant: context.tenant.name,
+      pipeline: context.pipeline,
+      layoutVersion: context.layoutVersion,
+      retired: context.retired,
+      state,
+      events,
+      changes: gatherChangeFacts(state, events, {
+        ...context.facts,
+        record: key => landed.get(key) ?? context.facts.record(key),
+      }),
+      ids: context.ids,
+      ...tracingFacts(context),
+      ...(maxChangesPerPipeline === undefined ? {} : { maxChanges: maxChangesPerPipeline }),
+      ...(maxDependencies === undefined ? {} : { maxDependencies }),
+    },
+    (need, now) => freezeBuildset(need, now, freezes.get(need.buildset), context.freezing),
+  );
+}
+
+function tracingFacts(context: PipelineContext): Pick<TurnInput, 'tracing'> {
+  const policy = context.tracePolicy();
+  if (policy === undefined) return {};
+  const tenant = context.tenant.name;
+  const { keep, splitAfterMs } = policy;
+  return {
+    tracing: {
+      holdsBack: hasRules(keep),
+      runsLong: (project, job) =>
+        splitAfterMs > 0 && (context.expected.of({ tenant, project, job }) ?? 0) > splitAfterMs,
+    },
+  };
+}
+
+function explain(context: PipelineContext, draft: Draft): void {
+  for (const decision of draft.decisions) {
+    const { code, changeText, text } = decision;
+    context.log.info({ code, change: changeText, ...decisionLogFacts(decision) }, text);
+  }
+}

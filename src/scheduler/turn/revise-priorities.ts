@@ -1,0 +1,59 @@
+/**
+ * Keeps the requests of waiting builds at the rank their items have now (`[scheduler] relative_priority`): an item that
+ * moves up because one ahead has left is served as if it had been there from the start.
+ *
+ * One look at the names of the queue, and only when the rank of an item with waiting builds is another than last time. Each
+ * request is revised in a commit of its own: a worker that was quicker has it, and its order matters no more.
+ */
+import type { Uuid } from '../../lib/ids.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import { ranksOf } from '../../pipeline/relative-priority.ts';
+import type { Fence } from '../../store/fence.ts';
+import { StoreError } from '../../store/port.ts';
+import type { CommandContext } from './commands.ts';
+import { priorityOf } from './merge-requests.ts';
+import type { PipelineContext } from './pipeline-context.ts';
+
+type Wanted = ReadonlyMap<Uuid, number>;
+
+interface RevisionContext extends Pick<PipelineContext, 'pipeline' | 'ids'> {
+  readonly commanding: Pick<CommandContext, 'relativeGroup'> & {
+    readonly buildRequests: Pick<CommandContext['buildRequests'], 'reprioritize'>;
+  };
+}
+
+/** One per tenure; call with what is stored. */
+export function createPriorityRevision() {
+  let seen: Wanted = new Map();
+  return async (
+    state: PipelineState,
+    context: RevisionContext,
+    fence: Pick<Fence, 'commit'>,
+  ): Promise<void> => {
+    const { relativeGroup, buildRequests } = context.commanding;
+    if (relativeGroup === undefined) return;
+    const wanted = prioritiesOfWaiting(state, priorityOf(context.pipeline.precedence), relativeGroup);
+    const before = seen;
+    if ([...wanted].every(([build, priority]) => before.get(build) === priority)) return;
+    for (const operations of await buildRequests.reprioritize(wanted)) {
+      try {
+        await fence.commit(operations, context.ids.uuid());
+      } catch (error) {
+        if (!(error instanceof StoreError) || !['NoNode', 'BadVersion'].includes(error.code)) throw error;
+      }
+    }
+    seen = wanted;
+  };
+}
+
+function prioritiesOfWaiting(
+  state: PipelineState,
+  base: number,
+  groupOf: Parameters<typeof ranksOf>[1],
+): Wanted {
+  const wanted = new Map<Uuid, number>();
+  for (const [uuid, rank] of ranksOf(state, groupOf))
+    for (const build of state.items.get(uuid)?.buildset.builds ?? [])
+      if (build.state.state === 'requested') wanted.set(build.uuid, base + rank);
+  return wanted;
+}

@@ -1,0 +1,26 @@
+/** Builds of which a turn learned that they succeeded, and how long each ran. */
+import { millisecondsBetween } from '../../lib/clock.ts';
+import { endOfBuild } from '../../model/build.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import type { Draft } from './decide-with-graphs.ts';
+import type { RecordedDuration } from './expected-durations.ts';
+
+export function seenSuccesses(
+  before: PipelineState,
+  draft: Pick<Draft, 'state' | 'left'>,
+): readonly RecordedDuration[] {
+  const found: RecordedDuration[] = [];
+  for (const item of [...draft.state.items.values(), ...draft.left]) {
+    const old = before.items.get(item.uuid);
+    if (old === item) continue;
+    const known = new Set(old?.buildset.builds);
+    for (const build of item.buildset.builds) {
+      const { state } = build;
+      if (known.has(build) || state.state !== 'completed') continue;
+      if (state.result !== 'SUCCESS' || state.startedAt === null) continue;
+      const ms = millisecondsBetween(state.startedAt, endOfBuild(build) ?? state.at);
+      found.push({ tenant: item.tenant, project: item.changes[0].project, job: build.job, ms });
+    }
+  }
+  return found;
+}

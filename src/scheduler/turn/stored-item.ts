@@ -1,0 +1,71 @@
+/**
+ * A queue item as it is stored: whole, or, when a long story makes it larger than a store node may be, without the workers'
+ * steps of buildsets that are over, and if that is not enough without what playbooks told of their parts. Those spans were sent
+ * when they ended; what happened and why stays.
+ */
+
+import type { Build, BuildState } from '../../model/build.ts';
+import type { BuildSet, MergerWork } from '../../model/build-set.ts';
+import { queueItemCodec } from '../../model/codec/records.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+
+/** Bytes; far enough below a multi-write's limit for what rides along. */
+const WHOLE_LIMIT = 500_000;
+
+export function encodeStoredItem(item: QueueItem): Uint8Array {
+  return fitting(item).data;
+}
+
+/** The item as far as it fits into a record of the history. */
+export function storableItem(item: QueueItem): QueueItem {
+  return fitting(item).item;
+}
+
+function fitting(item: QueueItem): { readonly item: QueueItem; readonly data: Uint8Array } {
+  const whole = queueItemCodec.encode(item);
+  if (whole.byteLength <= WHOLE_LIMIT) return { item, data: whole };
+  const light = withoutOldSteps(item);
+  const data = queueItemCodec.encode(light);
+  if (data.byteLength <= WHOLE_LIMIT) return { item: light, data };
+  const lightest = withoutParts(light);
+  return { item: lightest, data: queueItemCodec.encode(lightest) };
+}
+
+/** The executions stay: that there is one tells a result that is heard twice. */
+function withoutParts(item: QueueItem): QueueItem {
+  const { buildset } = item;
+  return {
+    ...item,
+    buildset: {
+      ...buildset,
+      builds: buildset.builds.map((build): Build => ({ ...build, state: stateWithoutParts(build.state) })),
+    },
+  };
+}
+
+function stateWithoutParts(state: BuildState): BuildState {
+  if ((state.state !== 'completed' && state.state !== 'cancelled') || state.execution === null) return state;
+  const steps = state.execution.steps.map(({ steps: _parts, ...step }) => step);
+  return { ...state, execution: { ...state.execution, steps } };
+}
+
+function withoutOldSteps(item: QueueItem): QueueItem {
+  return { ...item, earlier: item.earlier.map(lighter) };
+}
+
+function lighter(buildset: BuildSet): BuildSet {
+  return {
+    ...buildset,
+    mergerWork: buildset.mergerWork.map(lighterWork),
+    filesChanged: [],
+    builds: buildset.builds.map((build): Build => ({ ...build, state: lighterState(build.state) })),
+  };
+}
+
+function lighterWork(work: MergerWork): MergerWork {
+  return work.done === null ? work : { ...work, done: { ...work.done, steps: [] } };
+}
+
+function lighterState(state: BuildState): BuildState {
+  return state.state === 'completed' || state.state === 'cancelled' ? { ...state, execution: null } : state;
+}

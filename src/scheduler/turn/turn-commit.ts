@@ -1,0 +1,61 @@
+/**
+ * The commit of a turn: one multi. A turn too large for one (a reset of hundreds of items) is staged, and is still there whole
+ * or not at all, whatever crashes when.
+ *
+ * What others race for is kept apart from what only the holder of the pipeline touches: `guards` must hold at the moment of
+ * the commit, `withdrawals` take requests away from workers. In a staged commit the withdrawals come after the state that
+ * says the work is cancelled: until then workers do what nobody wants, whose results are ignored, and requests a crash leaves
+ * behind are withdrawn by the next look at the pipeline (`settle-lost-work.ts`).
+ */
+import type { IdMaker } from '../../lib/ids.ts';
+import type { Log } from '../../lib/log.ts';
+import type { Fence } from '../../store/fence.ts';
+import { MAX_MULTI_BYTES, type Operation, type Store, StoreError } from '../../store/port.ts';
+import { operationBytes } from '../../store/size.ts';
+import { splitOperations } from '../../store/split-operations.ts';
+import { commitStaged } from '../../store/staged-commit.ts';
+
+export interface TurnCommit {
+  readonly guards: readonly Operation[];
+  withdrawals(): Promise<readonly Operation[]>;
+  readonly own: readonly Operation[];
+}
+
+export interface TurnCommitDeps {
+  readonly fence: Pick<Fence, 'commit'>;
+  readonly store: Store;
+  /** Place of commits too large for one multi. */
+  readonly staged: string;
+  readonly ids: IdMaker;
+  readonly log: Log;
+}
+
+/** What the fence adds to a multi, generously. */
+const FENCE_BYTES = 4096;
+const MAX_WITHDRAWALS = 5;
+
+/** @throws StoreError `NoNode`, `BadVersion`, `NodeExists`: somebody was quicker, nothing was applied. */
+export async function commitTurn(commit: TurnCommit, deps: TurnCommitDeps): Promise<void> {
+  const { fence, ids } = deps;
+  const all = [...commit.guards, ...(await commit.withdrawals()), ...commit.own];
+  const bytes = all.reduce((sum, operation) => sum + operationBytes(operation), 0);
+  if (bytes <= MAX_MULTI_BYTES - FENCE_BYTES) {
+    await fence.commit(all, ids.uuid());
+    return;
+  }
+  await commitStaged({ ...deps, path: deps.staged, newId: () => ids.uuid() }, commit.own, commit.guards);
+  await withdraw(commit, deps);
+}
+
+async function withdraw({ withdrawals }: TurnCommit, { fence, ids, log }: TurnCommitDeps): Promise<void> {
+  for (let tries = 1; tries <= MAX_WITHDRAWALS; tries++) {
+    try {
+      for (const part of splitOperations(await withdrawals())) await fence.commit(part, ids.uuid());
+      return;
+    } catch (error) {
+      if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'NodeExists'].includes(error.code))
+        throw error;
+    }
+  }
+  log.warn({}, 'requests that are not wanted any more were taken faster than they could be withdrawn');
+}

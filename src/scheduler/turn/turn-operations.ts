@@ -1,0 +1,116 @@
+/**
+ * A draft, turned into the operations of one multi-write: changed items, counters, acknowledged events, requests, cancels,
+ * report intents, spans that ended, history. Nothing of it exists until the fence commits it.
+ */
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import { historyRowsCodec, pipelineCountersCodec, spansCodec } from '../../model/codec/records.ts';
+import type { HistoryRow } from '../../model/history.ts';
+import type { PipelineState } from '../../model/pipeline-state.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import { outboxRows } from '../../store/outbox-rows.ts';
+import { create, type Operation, remove, set } from '../../store/port.ts';
+import { withoutHeldSpans } from '../../tracing/held-spans.ts';
+import { isKept, type KeepRules } from '../../tracing/keep.ts';
+import { endedSpans } from '../../tracing/spans/ended-spans.ts';
+import type { SpanOptions } from '../../tracing/spans/span-options.ts';
+import type { Draft } from './decide-with-graphs.ts';
+import { decisionHistory } from './decision-rows.ts';
+import { encodeStoredItem, storableItem } from './stored-item.ts';
+
+export interface CommitPlaces {
+  readonly counters: string;
+  item(uuid: Uuid): string;
+  readonly spanOutbox: string;
+  readonly historyOutbox: string;
+}
+
+export interface CommitContext {
+  readonly places: CommitPlaces;
+  /** Undefined: tracing is off, no rows are written. */
+  readonly spans: () => SpanOptions | undefined;
+  readonly keep: () => KeepRules;
+}
+
+/** Operations for what the draft changed in the pipeline's own records; unchanged items cost nothing. */
+export function stateOperations(
+  before: PipelineState,
+  draft: Draft,
+  context: CommitContext,
+): readonly Operation[] {
+  const { places } = context;
+  const operations: Operation[] = [];
+  for (const [uuid, item] of draft.state.items) {
+    const old = before.items.get(uuid);
+    if (old === item) continue;
+    const data = encodeStoredItem(item);
+    operations.push(old === undefined ? create(places.item(uuid), data) : set(places.item(uuid), data));
+  }
+  for (const uuid of before.items.keys())
+    if (!draft.state.items.has(uuid)) operations.push(remove(places.item(uuid)));
+  if (countersChanged(before, draft.state)) operations.push(set(places.counters, countersOf(draft.state)));
+  return operations;
+}
+
+/** Outbox rows for what ended: spans and history, usually one of each per turn. */
+export function outboxOperations(
+  before: PipelineState,
+  draft: Draft,
+  context: CommitContext,
+  now: Nanoseconds,
+): readonly Operation[] {
+  const { places } = context;
+  const options = context.spans();
+  const left = judgedDepartures(draft.left, context);
+  const changed = [...draft.state.items.values(), ...left].filter(
+    item => before.items.get(item.uuid) !== item,
+  );
+  const spans =
+    options === undefined
+      ? []
+      : changed.flatMap(item => endedSpans(before.items.get(item.uuid), item, options));
+  return [
+    ...outboxRows(places.spanOutbox, spans, spansCodec, now),
+    ...outboxRows(places.historyOutbox, historyRows(left, draft), historyRowsCodec, now),
+  ];
+}
+
+/** Items that leave, with what is decided of those that were held back; while tracing is off nothing is. */
+export function judgedDepartures(
+  left: readonly QueueItem[],
+  { spans, keep }: Pick<CommitContext, 'spans' | 'keep'>,
+): readonly QueueItem[] {
+  return spans() === undefined ? left.map(withoutHeldSpans) : left.map(item => judged(item, keep()));
+}
+
+/** An item that was held back leaves: whether its spans are exported is decided here, and said by its record in the history. */
+function judged(item: QueueItem, rules: KeepRules): QueueItem {
+  return item.heldBack === true && isKept(item, rules) ? { ...item, kept: true } : withoutHeldSpans(item);
+}
+
+function historyRows(left: readonly QueueItem[], draft: Draft): readonly HistoryRow[] {
+  const items = left
+    .filter(isWorthKeeping)
+    .map((item): HistoryRow => ({ kind: 'item', item: storableItem(item) }));
+  return [...items, ...decisionHistory(draft.decisions)];
+}
+
+/** A dependency item only held a place: the live item of its change has the history. */
+function isWorthKeeping(item: QueueItem): boolean {
+  return item.role === 'live';
+}
+
+function countersChanged(before: PipelineState, after: PipelineState): boolean {
+  return (
+    before.queues !== after.queues ||
+    before.consecutiveFailures !== after.consecutiveFailures ||
+    before.disabled !== after.disabled ||
+    before.holder !== after.holder ||
+    before.takeovers !== after.takeovers
+  );
+}
+
+/** What is stored of a pipeline beside its items. */
+export function countersOf({ items: _, ...counters }: PipelineState): Uint8Array {
+  return pipelineCountersCodec.encode(counters);
+}

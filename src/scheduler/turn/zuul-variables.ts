@@ -1,0 +1,102 @@
+/** The `zuul` variables of a job, named and shaped as Zuul's, so that scripts and playbooks written for it find what they expect. */
+import type { Uuid } from '../../lib/ids.ts';
+import type { BuildProject } from '../../model/build-request.ts';
+import type { Change } from '../../model/change.ts';
+import type { FrozenJob, Json } from '../../model/job.ts';
+import type { Pipeline } from '../../model/pipeline.ts';
+import { type ProjectKey, projectIdOf } from '../../model/project.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+
+export interface VariableInput {
+  readonly item: QueueItem;
+  /** The items it is tested behind and itself, oldest first. */
+  readonly chain: readonly QueueItem[];
+  readonly pipeline: Pipeline;
+  readonly job: FrozenJob;
+  readonly build: Uuid;
+  readonly attempt: number;
+  readonly projects: readonly BuildProject[];
+  canonicalName(project: ProjectKey): string;
+}
+
+type Variables = { [name: string]: Json };
+
+export function zuulVariables(input: VariableInput): Variables {
+  const { item, job, pipeline } = input;
+  const change = item.changes[0];
+  return {
+    ...changeVariables(change),
+    build: input.build,
+    buildset: item.buildset.uuid,
+    buildset_refs: item.changes.map(each => refVariables(each, input)),
+    attempts: input.attempt,
+    max_attempts: job.attempts,
+    event_id: item.origin.event,
+    items: input.chain.flatMap(each => each.changes).map(each => refVariables(each, input)),
+    job: job.name,
+    jobtags: [...job.tags],
+    pipeline: item.pipeline,
+    post_review: pipeline.postReview,
+    project: projectVariables(change.project, input),
+    projects: Object.fromEntries(
+      input.projects.map(project => [project.canonicalName, checkoutVariables(project)]),
+    ),
+    tenant: item.tenant,
+    timeout: job.timeout ?? null,
+    post_timeout: job.postTimeout ?? null,
+    voting: job.voting,
+    ...(job.overrideCheckout === undefined ? {} : { override_checkout: job.overrideCheckout }),
+  };
+}
+
+/** Revisions that do not exist (a created or deleted ref) are left out, as in Zuul. */
+function changeVariables(change: Change): Variables {
+  if (change.kind === 'change') {
+    return {
+      branch: change.branch,
+      change: change.id,
+      patchset: change.patchset,
+      commit_id: change.commit,
+      ref: change.ref,
+      change_message: change.subject,
+      ...(change.url === undefined ? {} : { change_url: change.url }),
+    };
+  }
+  return {
+    ref: change.ref,
+    ...(change.branch === undefined ? {} : { branch: change.branch }),
+    ...(change.ref.startsWith('refs/tags/') ? { tag: change.ref.slice('refs/tags/'.length) } : {}),
+    ...(change.oldCommit === null ? {} : { oldrev: change.oldCommit }),
+    ...(change.newCommit === null ? {} : { newrev: change.newCommit, commit_id: change.newCommit }),
+  };
+}
+
+function refVariables(change: Change, input: VariableInput): Json {
+  return { ...changeVariables(change), project: projectVariables(change.project, input) };
+}
+
+function projectVariables(project: ProjectKey, input: VariableInput): Json {
+  const { name } = projectIdOf(project);
+  const canonical = input.canonicalName(project);
+  return {
+    name,
+    short_name: name.slice(name.lastIndexOf('/') + 1),
+    canonical_hostname: canonical.slice(0, canonical.length - name.length - 1),
+    canonical_name: canonical,
+    src_dir: `src/${canonical}`,
+  };
+}
+
+function checkoutVariables(project: BuildProject): Json {
+  const { name } = projectIdOf(project.project);
+  return {
+    name,
+    short_name: name.slice(name.lastIndexOf('/') + 1),
+    canonical_name: project.canonicalName,
+    canonical_hostname: project.canonicalName.slice(0, project.canonicalName.length - name.length - 1),
+    src_dir: `src/${project.canonicalName}`,
+    required: project.required,
+    checkout: project.branch,
+    commit: project.commit,
+  };
+}

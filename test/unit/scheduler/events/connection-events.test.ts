@@ -1,0 +1,427 @@
+import { expect, test } from 'vitest';
+import type { Connection, ProcessedEvent, Source } from '../../../../src/driver/connection.ts';
+import { parseNanoseconds } from '../../../../src/lib/clock.ts';
+import type { Uuid } from '../../../../src/lib/ids.ts';
+import { type ChangeRecord, refUpdateKey } from '../../../../src/model/change.ts';
+import {
+  connectionEventCodec,
+  historyRowsCodec,
+  spansCodec,
+  tenantEventCodec,
+} from '../../../../src/model/codec/records.ts';
+import type { ConnectionEvent, TenantEvent, TriggerEvent } from '../../../../src/model/event.ts';
+import { type CommitId, parseCommitId } from '../../../../src/model/project.ts';
+import type { ReportIntent } from '../../../../src/model/report-intent.ts';
+import { openChangeCache } from '../../../../src/scheduler/changes/change-cache.ts';
+import { landingOperations } from '../../../../src/scheduler/changes/own-merges.ts';
+import { processConnectionEvents } from '../../../../src/scheduler/events/connection-events.ts';
+import { ensureNode } from '../../../../src/store/ensure-node.ts';
+import { EventQueue } from '../../../../src/store/event-queue.ts';
+import { listOutbox, readOutbox } from '../../../../src/store/outbox.ts';
+import { WHOLE_TRACES } from '../../../../src/tracing/live-tracing.ts';
+import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
+import { DEFAULT_SPAN_OPTIONS } from '../../../../src/tracing/spans/span-options.ts';
+import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
+import { APP, proposedChange } from '../../../fake/queue-item.ts';
+import { eventually, openStand, type Stand } from '../stand.ts';
+
+const change = proposedChange('master/login');
+const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
+
+async function open(
+  stand: Stand,
+  process: Source['process'],
+  coalesceKey?: NonNullable<Source['coalesceKey']>,
+) {
+  const { store, paths, clock, ids, log } = stand;
+  const queue = new EventQueue<ConnectionEvent>({
+    store,
+    path: paths.connection('local').queue,
+    seenPath: paths.connection('local').seen,
+    codec: connectionEventCodec,
+    clock,
+  });
+  const tenantQueue = new EventQueue<TenantEvent>({
+    store,
+    path: paths.tenant('acme').triggerQueue,
+    codec: tenantEventCodec,
+    clock,
+  });
+  await queue.prepare();
+  await tenantQueue.prepare();
+  for (const path of [
+    paths.changeCache('local'),
+    paths.spanOutbox,
+    paths.historyOutbox,
+    paths.landings,
+    paths.connection('local').memory,
+  ])
+    await ensureNode(store, path);
+  const changes = await openChangeCache(['local'], store, paths, error => log.error({ err: error }, 'cache'));
+  const connection = {
+    name: 'local',
+    driver: 'git',
+    source: { process, coalesceKey },
+  } as unknown as Connection;
+  const fence = await stand.fence('local');
+  const stop = new AbortController();
+  const loop = processConnectionEvents(
+    {
+      connection,
+      store,
+      paths,
+      clock,
+      ids,
+      log,
+      changes,
+      tracing: { spans: () => DEFAULT_SPAN_OPTIONS, policy: () => WHOLE_TRACES },
+      queue,
+      pauses: [1],
+      tenantsOf: project => (project === APP ? [{ tenant: 'acme', queue: tenantQueue }] : []),
+      projects: () => new Set([APP]),
+    },
+    fence,
+    stop.signal,
+  );
+  const event = (deliveryId: string): ConnectionEvent => ({
+    uuid: ids.uuid(),
+    connection: 'local',
+    deliveryId,
+    type: 'refs-changed',
+    payload: {},
+    receivedAt: clock.now(),
+    storedAt: clock.now(),
+    sampled: true,
+  });
+  return {
+    queue,
+    tenantQueue,
+    changes,
+    offer: (deliveryId: string) => queue.offer(event(deliveryId), deliveryId),
+    async end() {
+      stop.abort();
+      await loop;
+      changes[Symbol.dispose]();
+    },
+    spans: async () =>
+      (await readOutbox(store, await listOutbox(store, paths.spanOutbox))).flatMap(row =>
+        spansCodec.decode(row.data),
+      ),
+    history: async () =>
+      (await readOutbox(store, await listOutbox(store, paths.historyOutbox))).flatMap(row =>
+        historyRowsCodec.decode(row.data),
+      ),
+  };
+}
+
+function landing(item: Uuid, commit: CommitId): ReportIntent {
+  const tested = { project: APP, branch: 'master', base: commit, commit, before: commit, tree: '' };
+  const part = { connection: 'local', config: {}, merges: true, change, tested };
+  return {
+    uuid: item,
+    tenant: 'acme',
+    pipeline: 'gate',
+    item,
+    action: 'success',
+    result: 'SUCCESS',
+    requestedAt: parseNanoseconds('1795000000000000000'),
+    message: '',
+    url: '',
+    parts: [part],
+  };
+}
+
+function trigger(event: ConnectionEvent, type: string, project = APP): TriggerEvent {
+  return {
+    uuid: event.uuid,
+    connection: 'local',
+    driver: 'git',
+    type,
+    project,
+    branch: 'master',
+    ref: null,
+    change: { ...change, project },
+    facts: {},
+    configMayHaveChanged: [],
+    branchesChanged: false,
+    receivedAt: event.receivedAt,
+    sampled: event.sampled,
+    span: { traceId: 'x' as never, spanId: 'y' as never },
+  };
+}
+
+test('an event moves to its tenants in one instant, with the changes it told of and the trace of its trip', async () => {
+  await using stand = openStand();
+  const record: ChangeRecord = {
+    change,
+    status: 'open',
+    dependsOn: [],
+    unresolvedDependencies: [],
+    facts: {},
+    fetchedAt: stand.clock.now(),
+  };
+  const world = await open(stand, async event => ({
+    ...NOTHING,
+    events: [trigger(event, 'proposed')],
+    changes: [record],
+    memory: [{ key: 'refs', value: { seen: 1 } }],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the tenant has it');
+  expect(await world.queue.depth()).toBe(0);
+  expect(world.changes.record(change.key)).toEqual(record);
+  const [entry] = await world.tenantQueue.list();
+  if (entry?.value.kind !== 'trigger') throw new Error('no trigger');
+  const spans = await world.spans();
+  const root = spans.find(span => span.parent === null);
+  expect(root).toMatchObject({
+    name: 'GitEvent proposed',
+    traceId: entry.value.trigger.span.traceId,
+    spanId: entry.value.trigger.span.spanId,
+  });
+  expect(root?.attributes['gatehouse.outcome']).toBe('forwarded');
+  expect(spans.map(span => span.name)).toEqual([
+    'GitEvent proposed',
+    'EventReceive',
+    'EventQueued',
+    'EventProcess',
+    'EventForward',
+  ]);
+  await world.end();
+});
+
+test('an event of a project no tenant holds ends as discarded, with the reason', async () => {
+  await using stand = openStand();
+  const other = 'local/acme/other' as typeof APP;
+  const world = await open(stand, async event => ({
+    ...NOTHING,
+    events: [trigger(event, 'proposed', other)],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.spans()).length > 0, 'the trace');
+  expect((await world.spans())[0]?.attributes).toMatchObject({
+    'gatehouse.outcome': 'discarded',
+    'gatehouse.reason': 'no tenant holds the project',
+  });
+  await world.end();
+});
+
+test('something people did in vain is remembered with its reason', async () => {
+  await using stand = openStand();
+  const world = await open(stand, async () => ({
+    ...NOTHING,
+    refusals: [{ change, text: 'approves 1234, but the proposal is at 5678' }],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.history()).length > 0, 'the decision');
+  expect(await world.history()).toMatchObject([
+    {
+      kind: 'decisions',
+      decisions: [{ code: 'event-refused', text: 'approves 1234, but the proposal is at 5678' }],
+    },
+  ]);
+  await world.end();
+});
+
+test('an event that cannot be processed is laid aside, and the next one goes on', async () => {
+  await using stand = openStand();
+  const world = await open(stand, async event => {
+    if (event.deliveryId === 'bad') throw new Error('not understood');
+    return { ...NOTHING, events: [trigger(event, 'proposed')] };
+  });
+  await world.offer('bad');
+  await world.offer('good');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the good one');
+  expect(await world.queue.deadLetters()).toHaveLength(1);
+  const spans = await world.spans();
+  const root = spans.find(span => span.attributes['gatehouse.outcome'] === 'failed');
+  expect(root).toMatchObject({
+    status: { code: 'error' },
+    attributes: { 'gatehouse.reason': 'not-understood' },
+  });
+  const process = spans.find(span => span.traceId === root?.traceId && span.name === 'EventProcess');
+  expect(process?.attributes['gatehouse.tries']).toBe(5);
+  expect(process?.events).toHaveLength(5);
+  expect(checkTraces(spans.map(asArrived))).toEqual([]);
+  expect(
+    stand.logged.some(line => line.startsWith('error: an event of connection local cannot be processed')),
+  ).toBe(true);
+  await world.end();
+});
+
+test('while the host cannot be reached nothing is laid aside', async () => {
+  await using stand = openStand();
+  let tries = 0;
+  const world = await open(stand, async event => {
+    tries += 1;
+    if (tries <= 2) throw Object.assign(new Error('connection refused'), { retryable: true });
+    return { ...NOTHING, events: [trigger(event, 'proposed')] };
+  });
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the third try');
+  expect(await world.queue.deadLetters()).toEqual([]);
+  const process = (await world.spans()).find(span => span.name === 'EventProcess');
+  expect(process?.attributes['gatehouse.tries']).toBe(3);
+  expect(process?.events.map(({ name, attributes }) => [name, attributes])).toEqual(
+    Array(2).fill(['attempt-failed', { 'gatehouse.reason': 'host-unreachable' }]),
+  );
+  await world.end();
+});
+
+test('a project seen for the first time has its configuration compared before anything behind it is matched', async () => {
+  await using stand = openStand();
+  const world = await open(stand, async event => ({
+    ...NOTHING,
+    events: [trigger(event, 'proposed')],
+    firstLooks: [APP],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 2, 'both events');
+  expect((await world.tenantQueue.list()).map(({ value }) => value.kind)).toEqual(['first-look', 'trigger']);
+  await world.end();
+});
+
+test('an event that only makes tenants look again says so, and what follows from it can be traced back', async () => {
+  await using stand = openStand();
+  const record = { change, status: 'open', dependsOn: [], unresolvedDependencies: [], facts: {} } as const;
+  const world = await open(stand, async () => ({
+    ...NOTHING,
+    changes: [{ ...record, fetchedAt: stand.clock.now() }],
+    updated: [change.key],
+    queries: [
+      {
+        kind: 'HostQuery',
+        subject: 'refs acme/app',
+        startedAt: stand.clock.now(),
+        endedAt: stand.clock.now(),
+      },
+    ],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the tenant hears of it');
+  const spans = await world.spans();
+  expect(spans[0]?.attributes).toMatchObject({
+    'gatehouse.outcome': 'updated',
+    'gatehouse.tenants': ['acme'],
+  });
+  expect(spans.find(span => span.name === 'HostQuery refs acme/app')?.parent).toBe(
+    spans.find(span => span.name === 'EventProcess')?.spanId,
+  );
+  const [entry] = await world.tenantQueue.list();
+  expect(entry?.value).toMatchObject({
+    kind: 'updated',
+    origin: { span: { traceId: spans[0]?.traceId, spanId: spans[0]?.spanId }, sampled: true },
+  });
+  expect(checkTraces(spans.map(asArrived))).toEqual([]);
+  await world.end();
+});
+
+test('an event that tells of a merge of ours links to the item that merged', async () => {
+  await using stand = openStand();
+  const item = stand.ids.uuid();
+  const commit = parseCommitId('c'.repeat(40));
+  await ensureNode(stand.store, stand.paths.landings);
+  await stand.store.multi(landingOperations(landing(item, commit), stand.paths.landings));
+  const moved = { kind: 'ref', key: refUpdateKey(APP, 'refs/heads/master', commit), project: APP } as const;
+  const world = await open(stand, async event => ({
+    ...NOTHING,
+    events: [
+      {
+        ...trigger(event, 'ref-updated'),
+        change: { ...moved, ref: 'refs/heads/master', branch: 'master', oldCommit: null, newCommit: commit },
+      },
+    ],
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.spans()).length > 0, 'the trace');
+  const [root] = await world.spans();
+  expect(root?.attributes['gatehouse.link.caused_by']).toBe(item);
+  expect(root?.links).toMatchObject([rootSpanOf(item)]);
+  await world.end();
+});
+
+test('what a look left unread is looked at at once, as an event of its own', async () => {
+  await using stand = openStand();
+  const seen: string[] = [];
+  const world = await open(stand, async event => {
+    seen.push(event.deliveryId);
+    return {
+      ...NOTHING,
+      events: [trigger(event, 'proposed')],
+      ...(seen.length < 3
+        ? { again: { type: 'refs-changed', deliveryId: `rest-${seen.length}`, payload: {} } }
+        : {}),
+    };
+  });
+  await world.offer('d1');
+  await eventually(async () => (await world.tenantQueue.depth()) === 3, 'all are taken');
+  expect(seen).toEqual(['d1', 'rest-1', 'rest-2']);
+  expect(await world.queue.depth()).toBe(0);
+  await world.end();
+});
+
+test('one look answers all events that waited for it, and one trace names them; what comes later means another', async () => {
+  await using stand = openStand();
+  const seen: string[] = [];
+  const under = Promise.withResolvers<void>();
+  const world = await open(
+    stand,
+    async event => {
+      seen.push(event.deliveryId);
+      if (seen.length === 1) await under.promise;
+      return { ...NOTHING, discarded: 'the refs are as they were' };
+    },
+    () => 'acme/app',
+  );
+  await world.offer('d1');
+  await eventually(async () => seen.length === 1, 'the first look has begun');
+  for (const id of ['d2', 'd3', 'd4']) await world.offer(id);
+  under.resolve();
+  await eventually(async () => (await world.queue.depth()) === 0, 'all are answered');
+  expect(seen).toEqual(['d1', 'd2']);
+  const roots = (await world.spans()).filter(span => span.parent === null);
+  expect(
+    roots.map(({ attributes }) => [
+      attributes['gatehouse.delivery.id'],
+      attributes['gatehouse.delivery.answered'],
+      attributes['gatehouse.delivery.answered_count'],
+    ]),
+  ).toEqual([
+    ['d1', undefined, undefined],
+    ['d2', ['d3', 'd4'], 2],
+  ]);
+  await world.end();
+});
+
+test('events that ask for one look that fails are laid aside together', async () => {
+  await using stand = openStand();
+  let tries = 0;
+  const under = Promise.withResolvers<void>();
+  const world = await open(
+    stand,
+    async event => {
+      if (event.deliveryId === 'other') {
+        await under.promise;
+        return { ...NOTHING, discarded: 'nothing' };
+      }
+      tries += 1;
+      throw new Error('poison');
+    },
+    event => (event.deliveryId === 'other' ? undefined : 'acme/app'),
+  );
+  for (const id of ['other', 'd1', 'd2', 'd3']) await world.offer(id);
+  under.resolve();
+  await eventually(async () => (await world.queue.deadLetters()).length === 3, 'they are laid aside');
+  expect(tries).toBe(5);
+  await world.end();
+});
+
+test('a delivery that comes twice is processed once', async () => {
+  await using stand = openStand();
+  const world = await open(stand, async event => ({ ...NOTHING, events: [trigger(event, 'proposed')] }));
+  expect(await world.offer('d1')).toBe('stored');
+  await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the first');
+  expect(await world.offer('d1')).toBe('duplicate');
+  expect(await world.queue.depth()).toBe(0);
+  await world.end();
+});

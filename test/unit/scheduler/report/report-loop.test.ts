@@ -1,0 +1,360 @@
+import { describe, expect, test } from 'vitest';
+import type { Connection, Reporter } from '../../../../src/driver/connection.ts';
+import { addMilliseconds, systemClock } from '../../../../src/lib/clock.ts';
+import { pipelineEventCodec, reportIntentCodec } from '../../../../src/model/codec/records.ts';
+import type { ReportOutcome } from '../../../../src/model/event.ts';
+import type { ReportIntent } from '../../../../src/model/report-intent.ts';
+import { carryOut, NotAllowedToAct } from '../../../../src/scheduler/report/report-deed.ts';
+import { processReports } from '../../../../src/scheduler/report/report-loop.ts';
+import type { LayoutInForce, ProjectStanding } from '../../../../src/scheduler/report/right-to-act.ts';
+import { ensureNode } from '../../../../src/store/ensure-node.ts';
+import { EventQueue } from '../../../../src/store/event-queue.ts';
+import { listOutbox, outboxOperation } from '../../../../src/store/outbox.ts';
+import { check } from '../../../../src/store/port.ts';
+import { createQuarantine } from '../../../../src/store/quarantine.ts';
+import { itemStory, proposedChange } from '../../../fake/queue-item.ts';
+import { eventually, openStand, type Stand } from '../stand.ts';
+
+/** Answers from a list, the last one for ever; a thrown answer is a host that cannot be reached. */
+function connectionAnswering(...answers: readonly (ReportOutcome | Error)[]) {
+  const asked: string[] = [];
+  const reporter: Reporter = {
+    async report(request) {
+      asked.push(`${request.action} ${JSON.stringify(request.config)}`);
+      const answer = answers[Math.min(asked.length, answers.length) - 1];
+      if (answer instanceof Error) throw answer;
+      if (answer === undefined) throw new Error('nothing to answer');
+      return answer;
+    },
+  };
+  return { asked, connection: { name: 'local', reporter } as unknown as Connection };
+}
+
+const item = itemStory().item;
+const change = proposedChange('master/login');
+const part = (merges: boolean) => ({ connection: 'local', config: { merge: merges }, merges, change });
+
+function intent(stand: Stand, parts: ReportIntent['parts']): ReportIntent {
+  return {
+    uuid: stand.ids.uuid(),
+    tenant: 'acme',
+    pipeline: 'gate',
+    item: item.uuid,
+    action: 'success',
+    result: 'SUCCESS',
+    requestedAt: stand.clock.now(),
+    message: 'Build succeeded.',
+    url: 'http://localhost/t/acme/item/x',
+    parts,
+  };
+}
+
+const HELD: LayoutInForce = {
+  look: async () => ({ standing: 'held', check: check('/') }),
+  refresh: async () => {},
+};
+
+function deps(stand: Stand, connection: Connection, mayAct = () => true) {
+  return {
+    clock: stand.clock,
+    ids: stand.ids,
+    log: stand.log,
+    connections: new Map([['local', connection]]),
+    mayAct,
+    prove: async (): Promise<ProjectStanding> => 'held',
+    layout: HELD,
+    quarantine: createQuarantine({ ...stand, path: '/quarantine' }),
+  };
+}
+
+describe('a report', () => {
+  test('says the change merged when its merging reporter landed it', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering({ kind: 'done', merged: true });
+    const result = await carryOut(
+      intent(stand, [part(true), part(false)]),
+      deps(stand, connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(result?.outcome).toEqual({ kind: 'done', merged: true });
+    expect(result?.parts.map(each => [each.kind, each.outcome])).toEqual([
+      ['HostMerge', 'done'],
+      ['HostReport', 'done'],
+    ]);
+    expect(asked).toEqual(['success {"merge":true}', 'success {"merge":false}']);
+  });
+
+  test('announces nothing after a merge that was refused', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering({ kind: 'base-moved', text: 'master is at 1234' });
+    const result = await carryOut(
+      intent(stand, [part(true), part(false)]),
+      deps(stand, connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(result?.outcome).toEqual({ kind: 'base-moved', text: 'master is at 1234' });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('asks a host that cannot be reached again, and counts the tries', async () => {
+    await using stand = openStand();
+    const { connection } = connectionAnswering(new Error('connection refused'), {
+      kind: 'done',
+      merged: true,
+    });
+    const result = await carryOut(
+      intent(stand, [part(true)]),
+      deps(stand, connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(result?.parts[0]).toMatchObject({ tries: 2, outcome: 'done' });
+    expect(stand.logged.filter(line => line.startsWith('warn'))).toHaveLength(1);
+  });
+
+  test('is not begun by a process that may have lost its lock', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering({ kind: 'done', merged: true });
+    await expect(
+      carryOut(
+        intent(stand, [part(true)]),
+        deps(stand, connection, () => false),
+        AbortSignal.timeout(5000),
+      ),
+    ).rejects.toThrow(NotAllowedToAct);
+    expect(asked).toEqual([]);
+  });
+
+  test('of a connection without a reporter fails with a reason', async () => {
+    await using stand = openStand();
+    const result = await carryOut(
+      intent(stand, [part(false)]),
+      deps(stand, { name: 'local' } as unknown as Connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(result?.parts[0]).toMatchObject({ outcome: 'failed', text: 'connection local cannot report' });
+  });
+});
+
+describe('a report about a project that is not in the tenant any more', () => {
+  /** The host of a connection that must not be asked to do anything. */
+  function connectionWhere(landed: () => boolean) {
+    const reporter: Reporter = {
+      report: () => expect.unreachable('the host was asked to act'),
+      hasLanded: async () => landed(),
+    };
+    return { name: 'local', reporter } as unknown as Connection;
+  }
+  const carriedOut = (stand: Stand, connection: Connection, parts: ReportIntent['parts']) =>
+    carryOut(
+      intent(stand, parts),
+      { ...deps(stand, connection), prove: async () => 'removed' },
+      AbortSignal.timeout(5000),
+    );
+
+  test('lands nothing and says nothing', async () => {
+    await using stand = openStand();
+    const connection = connectionWhere(() => false);
+    for (const parts of [[part(true), part(false)], [part(false)]]) {
+      const deed = await carriedOut(stand, connection, parts);
+      expect(deed.outcome.kind).toBe('withdrawn');
+      expect(deed.parts).toMatchObject([{ outcome: 'withdrawn', reason: 'project-removed' }]);
+    }
+  });
+
+  test('is done when an earlier try has landed the change, and says nothing of it there', async () => {
+    await using stand = openStand();
+    const deed = await carriedOut(
+      stand,
+      connectionWhere(() => true),
+      [part(true), part(false)],
+    );
+    expect(deed.outcome).toEqual({ kind: 'done', merged: true });
+    expect(deed.parts.map(each => [each.kind, each.outcome])).toEqual([
+      ['HostMerge', 'done'],
+      ['HostReport', 'withdrawn'],
+    ]);
+  });
+
+  test('is not settled while the host does not say what became of it', async () => {
+    await using stand = openStand();
+    const connection = connectionWhere(() => {
+      throw away();
+    });
+    const deed = await carriedOut(stand, connection, [part(true)]);
+    expect(deed.outcome).toMatchObject({ kind: 'host', trouble: { reason: 'limited', unsettled: true } });
+  });
+});
+
+test('a push that may have arrived is not settled, whatever the later tries meet', async () => {
+  await using stand = openStand();
+  const { connection } = connectionAnswering(Object.assign(new Error('cut'), { unsettled: true }), away());
+  const deed = await carryOut(
+    intent(stand, [part(true)]),
+    deps(stand, connection),
+    AbortSignal.timeout(5000),
+  );
+  expect(deed.outcome).toMatchObject({ kind: 'host', trouble: { reason: 'limited', unsettled: true } });
+});
+
+test('a report that waits for its host holds up those of its own item, and no other', async () => {
+  await using stand = openStand();
+  const outbox = '/reports';
+  await ensureNode(stand.store, outbox);
+  const { store } = stand;
+  const events = new EventQueue({ store, path: '/events', codec: pipelineEventCodec, clock: stand.clock });
+  await events.prepare();
+  const host = Promise.withResolvers<void>();
+  const told: string[] = [];
+  const reporter: Reporter = {
+    async report({ item: about, action }) {
+      if (about === item.uuid && action === 'start') await host.promise;
+      told.push(`${about === item.uuid ? 'first' : 'second'} ${action}`);
+      return { kind: 'done', merged: false };
+    },
+  };
+  const connection = { name: 'local', reporter } as unknown as Connection;
+  const stop = new AbortController();
+  const all = { ...deps(stand, connection), store, outbox, events };
+  const loop = processReports(all, await stand.fence('gate'), stop.signal);
+  const first = intent(stand, [part(false)]);
+  const second = { ...intent(stand, [part(false)]), item: stand.ids.uuid() };
+  for (const wanted of [{ ...first, action: 'start' as const }, first, second])
+    await store.multi([outboxOperation(outbox, reportIntentCodec.encode(wanted))]);
+  await eventually(async () => told.length === 1, 'the second item is told of');
+  host.resolve();
+  await eventually(async () => (await events.depth()) === 3, 'all results');
+  expect(told).toEqual(['second success', 'first start', 'first success']);
+  expect(await listOutbox(store, outbox)).toEqual([]);
+  stop.abort();
+  await loop;
+});
+
+/** The loop at work on an outbox of its own, until the test ends it. */
+async function openLoop(stand: Stand, connection: Connection) {
+  const outbox = '/reports';
+  await ensureNode(stand.store, outbox);
+  const events = new EventQueue({
+    store: stand.store,
+    path: '/events',
+    codec: pipelineEventCodec,
+    clock: stand.clock,
+  });
+  await events.prepare();
+  const fence = await stand.fence('gate');
+  const stop = new AbortController();
+  const loop = processReports(
+    { ...deps(stand, connection), clock: systemClock(), store: stand.store, outbox, events },
+    fence,
+    stop.signal,
+  );
+  return {
+    put: (wanted: ReportIntent) =>
+      stand.store.multi([outboxOperation(outbox, reportIntentCodec.encode(wanted))]),
+    results: async () => (await events.list()).map(({ value }) => value),
+    waiting: async () => (await listOutbox(stand.store, outbox)).length,
+    async [Symbol.asyncDispose]() {
+      stop.abort();
+      await loop;
+    },
+  };
+}
+
+const away = () =>
+  Object.assign(new Error('The requested URL returned error: 403'), { retryable: true, reason: 'limited' });
+
+describe('a host that is ill', () => {
+  test('is told to the item that waits for the answer, which decides when to ask again', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering(away());
+    await using loop = await openLoop(stand, connection);
+    await loop.put({ ...intent(stand, [part(true)]), awaited: true });
+    await eventually(async () => (await loop.results()).length > 0, 'the answer');
+    expect(await loop.results()).toMatchObject([
+      {
+        kind: 'report-result',
+        outcome: { kind: 'host', trouble: { project: change.project, reason: 'limited' } },
+        parts: [{ kind: 'HostMerge', outcome: 'failed', reason: 'host', tries: 3 }],
+      },
+    ]);
+    expect(await loop.waiting()).toBe(0);
+    expect(asked).toHaveLength(3);
+  });
+
+  test('takes a note nobody waits for when it is well, and does not hold up another project', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering(away(), away(), away(), {
+      kind: 'done',
+      merged: false,
+    });
+    await using loop = await openLoop(stand, connection);
+    const ill = { ...intent(stand, [part(false)]), requestedAt: systemClock().now() };
+    const other = {
+      ...part(false),
+      change: { ...change, project: 'local/acme/lib' as typeof change.project },
+    };
+    await loop.put(ill);
+    await eventually(() => asked.length === 3, 'the first tries');
+    await loop.put({ ...intent(stand, [other]) });
+    await eventually(async () => (await loop.results()).length === 2, 'both answers');
+    expect((await loop.results()).map(each => each.kind === 'report-result' && each.report)).toEqual([
+      expect.not.stringMatching(ill.uuid),
+      ill.uuid,
+    ]);
+  });
+
+  test('has a day to take a note', async () => {
+    await using stand = openStand();
+    const { connection } = connectionAnswering(away());
+    await using loop = await openLoop(stand, connection);
+    const requestedAt = addMilliseconds(systemClock().now(), -25 * 3_600_000);
+    await loop.put({ ...intent(stand, [part(false)]), requestedAt });
+    await eventually(async () => (await loop.results()).length === 1, 'the end of it');
+    expect(await loop.results()).toMatchObject([{ outcome: { kind: 'failed' } }]);
+    expect(stand.logged.join()).toContain('it is given up');
+  });
+
+  test('that took the landing and not the note has landed the change; the note follows', async () => {
+    await using stand = openStand();
+    const { asked, connection } = connectionAnswering(
+      { kind: 'done', merged: true, unsaid: true },
+      { kind: 'done', merged: true },
+    );
+    await using loop = await openLoop(stand, connection);
+    await loop.put({ ...intent(stand, [part(true)]), awaited: true });
+    await eventually(async () => (await loop.waiting()) === 0, 'the note');
+    expect(asked).toHaveLength(2);
+    expect(await loop.results()).toMatchObject([{ outcome: { kind: 'done', merged: true } }]);
+  });
+});
+
+test('an intent leaves its outbox in the instant in which its result reaches the pipeline', async () => {
+  await using stand = openStand();
+  const outbox = '/reports';
+  await ensureNode(stand.store, outbox);
+  const events = new EventQueue({
+    store: stand.store,
+    path: '/events',
+    codec: pipelineEventCodec,
+    clock: stand.clock,
+  });
+  await events.prepare();
+  const { connection } = connectionAnswering({ kind: 'done', merged: true });
+  const fence = await stand.fence('gate');
+  const stop = new AbortController();
+  const loop = processReports(
+    { ...deps(stand, connection), store: stand.store, outbox, events },
+    fence,
+    stop.signal,
+  );
+  const wanted = intent(stand, [part(true)]);
+  await stand.store.multi([outboxOperation(outbox, reportIntentCodec.encode(wanted))]);
+  await eventually(async () => (await events.depth()) > 0, 'the result');
+  expect(await listOutbox(stand.store, outbox)).toEqual([]);
+  expect((await events.list())[0]?.value).toMatchObject({
+    kind: 'report-result',
+    item: item.uuid,
+    report: wanted.uuid,
+  });
+  stop.abort();
+  await loop;
+});

@@ -1,0 +1,214 @@
+import { describe, expect, test } from 'vitest';
+import type { TestedMerge } from '../../../../src/model/build-set.ts';
+import {
+  changeKey,
+  type ProposedChange,
+  type RefUpdate,
+  refUpdateKey,
+} from '../../../../src/model/change.ts';
+import type { FrozenJob } from '../../../../src/model/job.ts';
+import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
+import { buildPlaybooks, buildProjects } from '../../../../src/scheduler/turn/build-projects.ts';
+import { missingStates, neededStates } from '../../../../src/scheduler/turn/needed-states.ts';
+
+const app = projectKey({ connection: 'local', name: 'acme/app' });
+const lib = projectKey({ connection: 'local', name: 'acme/lib' });
+const config = projectKey({ connection: 'local', name: 'acme/config' });
+const commit = (digit: string) => parseCommitId(digit.repeat(40));
+const places = {
+  defaultBranch: (project: string) => (project === lib ? 'trunk' : undefined),
+  canonicalName: (project: string) => project.replace('local/', 'example.org/'),
+};
+
+function job(parts: Partial<FrozenJob> = {}): FrozenJob {
+  return {
+    name: 'unit',
+    preRun: [],
+    run: [{ project: app, branch: 'stable', path: 'test.sh', trusted: false }],
+    postRun: [],
+    attempts: 3,
+    voting: true,
+    dependencies: [],
+    requiredProjects: [],
+    vars: {},
+    nodes: [],
+    holdFollowingChanges: false,
+    failFast: false,
+    network: false,
+    tags: [],
+    definedAt: [],
+    ...parts,
+  };
+}
+
+const change: ProposedChange = {
+  kind: 'change',
+  key: changeKey(app, 'stable/login'),
+  project: app,
+  branch: 'stable',
+  id: 'stable/login',
+  patchset: '1',
+  commit: commit('a'),
+  ref: 'refs/heads/for/stable/login',
+  subject: 'Log in',
+};
+
+const tested: TestedMerge = {
+  branches: [],
+  heads: [
+    { project: app, branch: 'stable', commit: commit('1') },
+    { project: app, branch: 'master', commit: commit('2') },
+    { project: lib, branch: 'master', commit: commit('3') },
+    { project: config, branch: 'master', commit: commit('4') },
+  ],
+};
+
+describe('the checkouts of a build', () => {
+  test("hold the change's project at its merged commit on its branch", () => {
+    expect(buildProjects(job(), [change], [change], tested, places)).toEqual([
+      {
+        project: app,
+        canonicalName: 'example.org/acme/app',
+        branch: 'stable',
+        commit: commit('1'),
+        required: true,
+      },
+    ]);
+  });
+
+  test('hold what was merged, whatever a later look at the branch tips said', () => {
+    const merged = {
+      project: app,
+      branch: 'stable',
+      base: commit('1'),
+      commit: commit('b'),
+      tree: '',
+      before: commit('1'),
+    };
+    const stale: TestedMerge = { ...tested, branches: [merged] };
+    expect(buildProjects(job(), [change], [change], stale, places)[0]).toMatchObject({ commit: commit('b') });
+    expect(buildPlaybooks(job().run, stale, places)).toMatchObject({ playbooks: [{ commit: commit('b') }] });
+    expect(missingStates([job()], [change], { branches: [merged], heads: [] }, places.defaultBranch)).toEqual(
+      [],
+    );
+  });
+
+  test('take a required project from its default branch when it lacks the branch of the change', () => {
+    const found = buildProjects(
+      job({ requiredProjects: [{ project: lib }] }),
+      [change],
+      [change],
+      tested,
+      places,
+    );
+    expect(found.find(each => each.project === lib)).toMatchObject({
+      branch: 'master',
+      commit: commit('3'),
+      required: true,
+    });
+  });
+
+  test('prefer the default branch a project names over the usual ones', () => {
+    const withTrunk: TestedMerge = {
+      ...tested,
+      heads: [...tested.heads, { project: lib, branch: 'trunk', commit: commit('5') }],
+    };
+    const found = buildProjects(
+      job({ requiredProjects: [{ project: lib }] }),
+      [change],
+      [change],
+      withTrunk,
+      places,
+    );
+    expect(found.find(each => each.project === lib)).toMatchObject({ branch: 'trunk', commit: commit('5') });
+  });
+
+  test('follow override-checkout where a job or a required project has one', () => {
+    const found = buildProjects(job({ overrideCheckout: 'master' }), [change], [change], tested, places);
+    expect(found[0]).toMatchObject({ branch: 'master', commit: commit('2') });
+  });
+
+  test('include projects of items ahead, not as required', () => {
+    const ahead: ProposedChange = {
+      ...change,
+      project: lib,
+      key: changeKey(lib, 'master/x'),
+      branch: 'master',
+    };
+    const found = buildProjects(job(), [ahead, change], [change], tested, places);
+    expect(found.map(each => [each.project, each.required])).toEqual([
+      [app, true],
+      [lib, false],
+    ]);
+  });
+
+  test('hold a pushed ref at exactly the pushed commit', () => {
+    const pushed: RefUpdate = {
+      kind: 'ref',
+      key: refUpdateKey(app, 'refs/heads/master', commit('9')),
+      project: app,
+      ref: 'refs/heads/master',
+      branch: 'master',
+      oldCommit: commit('8'),
+      newCommit: commit('9'),
+    };
+    expect(buildProjects(job(), [pushed], [pushed], tested, places)[0]).toMatchObject({
+      branch: 'master',
+      commit: commit('9'),
+    });
+  });
+});
+
+describe('the playbooks of a build', () => {
+  test('are taken from their project at the tested head of their branch', () => {
+    expect(buildPlaybooks(job().run, tested, places)).toMatchObject({
+      kind: 'found',
+      playbooks: [{ path: 'test.sh', commit: commit('1') }],
+    });
+  });
+
+  test('name the playbook whose project has no head', () => {
+    const missing = {
+      project: projectKey({ connection: 'local', name: 'acme/gone' }),
+      branch: 'master',
+      path: 'x.sh',
+      trusted: true,
+    };
+    expect(buildPlaybooks([missing], tested, places)).toEqual({ kind: 'missing', playbook: missing });
+  });
+});
+
+describe('the heads jobs need', () => {
+  test('are those of playbooks, required projects and the change, each project once', () => {
+    const jobs = [
+      job({
+        requiredProjects: [{ project: lib }],
+        preRun: [{ project: config, branch: 'master', path: 'pre.sh', trusted: true }],
+      }),
+    ];
+    expect(neededStates(jobs, [change], places.defaultBranch)).toEqual([
+      { project: app, branches: ['main', 'master', 'stable'] },
+      { project: config, branches: ['master'] },
+      { project: lib, branches: ['main', 'master', 'stable', 'trunk'] },
+    ]);
+  });
+
+  test('are asked for when a project has none, or lacks the branch of a playbook', () => {
+    const without = { ...tested, heads: tested.heads.filter(head => head.project !== lib) };
+    expect(
+      missingStates(
+        [job({ requiredProjects: [{ project: lib }] })],
+        [change],
+        without,
+        places.defaultBranch,
+      ).map(each => each.project),
+    ).toEqual([lib]);
+    const release = job({ run: [{ project: config, branch: 'release', path: 'x.sh', trusted: true }] });
+    expect(
+      missingStates([release], [change], tested, places.defaultBranch).map(each => each.project),
+    ).toEqual([config]);
+    expect(
+      missingStates([job({ requiredProjects: [{ project: lib }] })], [change], tested, places.defaultBranch),
+    ).toEqual([]);
+  });
+});

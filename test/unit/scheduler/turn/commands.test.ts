@@ -1,0 +1,170 @@
+import { expect, test } from 'vitest';
+import { parseNanoseconds } from '../../../../src/lib/clock.ts';
+import type { BuildRequest } from '../../../../src/model/build-request.ts';
+import {
+  buildRequestCodec,
+  mergerRequestCodec,
+  pipelineEventCodec,
+} from '../../../../src/model/codec/records.ts';
+import { type FrozenJob, jobNodeOf, type Playbook } from '../../../../src/model/job.ts';
+import type { MergerRequest } from '../../../../src/model/merge.ts';
+import type { Pipeline } from '../../../../src/model/pipeline.ts';
+import { EMPTY_PIPELINE } from '../../../../src/model/pipeline-state.ts';
+import { parseCommitId } from '../../../../src/model/project.ts';
+import type { QueueItem } from '../../../../src/model/queue-item.ts';
+import { commandOperations } from '../../../../src/scheduler/turn/commands.ts';
+import { openExecutorLabels, registerComponent } from '../../../../src/store/components.ts';
+import { EventQueue } from '../../../../src/store/event-queue.ts';
+import { RequestQueue } from '../../../../src/store/request-queue.ts';
+import { APP, itemStory } from '../../../fake/queue-item.ts';
+import { openStand, type Stand } from '../stand.ts';
+
+const PLAYBOOK: Playbook = { project: APP, branch: 'master', path: 'ci/run.sh', trusted: false };
+
+function job(labels: readonly string[], run: readonly Playbook[] = [PLAYBOOK]): FrozenJob {
+  return {
+    name: 'unit',
+    preRun: [],
+    run,
+    postRun: [],
+    attempts: 3,
+    voting: true,
+    dependencies: [],
+    requiredProjects: [],
+    vars: {},
+    nodes: labels.map(label => ({ name: label, label })),
+    holdFollowingChanges: false,
+    failFast: false,
+    network: false,
+    tags: [],
+    definedAt: [],
+  };
+}
+
+/** The story's merge tested nothing; playbooks are taken from the head of their branch. */
+function withHead(item: QueueItem): QueueItem {
+  const { stage } = item.buildset;
+  if (stage.state !== 'running') throw new Error(`the buildset is ${stage.state}`);
+  const heads = [{ project: APP, branch: 'master', commit: parseCommitId('7'.repeat(40)) }];
+  return { ...item, buildset: { ...item.buildset, stage: { ...stage, tested: { branches: [], heads } } } };
+}
+
+/** Each list is an executor with these labels. @returns what a turn that asks for a build of `job` writes. */
+async function request(stand: Stand, frozen: FrozenJob, executors: readonly (readonly string[])[]) {
+  const { store, paths, clock, ids } = stand;
+  const events = new EventQueue({ store, path: '/events', codec: pipelineEventCodec, clock });
+  const mergeRequests = new RequestQueue<MergerRequest>({ store, path: '/merge', codec: mergerRequestCodec });
+  const buildRequests = new RequestQueue<BuildRequest>({ store, path: '/build', codec: buildRequestCodec });
+  await events.prepare();
+  await buildRequests.prepare();
+  for (const labels of executors)
+    await registerComponent(stand.connect(), paths, 'executor', {
+      host: 'ci',
+      pid: 1,
+      version: '0',
+      state: 'running',
+      startedAt: parseNanoseconds('1'),
+      labels,
+      address: null,
+    });
+  using known = await openExecutorLabels(store, paths, error => {
+    throw error;
+  });
+  const item = withHead(
+    itemStory()
+      .merge()
+      .merged()
+      .freeze([jobNodeOf(frozen)]).item,
+  );
+  const operations = await commandOperations(
+    {
+      state: { ...EMPTY_PIPELINE, items: new Map([[item.uuid, item]]) },
+      commands: [
+        {
+          kind: 'request-build',
+          item: item.uuid,
+          build: ids.uuid(),
+          buildset: item.buildset.uuid,
+          job: 'unit',
+          attempt: 1,
+        },
+      ],
+      decisions: [],
+      left: [],
+    },
+    {
+      clock,
+      ids,
+      tenant: 'acme',
+      pipeline: { name: 'gate', precedence: 'normal' } as Pipeline,
+      webRoot: '',
+      tracing: () => null,
+      viewer: () => null,
+      places: { defaultBranch: () => undefined, canonicalName: project => project },
+      mergeRequests,
+      buildRequests,
+      executors: known,
+      reportOutbox: '/reports',
+      landings: '/landings',
+      events,
+      eventsOf: () => undefined,
+      graph: () => ({ jobs: [frozen] }),
+      record: () => undefined,
+      mergeMessage: () => '',
+      likelyStates: () => [],
+      merges: () => false,
+    },
+  );
+  await store.multi(operations);
+  return {
+    results: (await events.list()).map(({ value }) => value),
+    requested: (await store.children(buildRequests.queuePath))?.length,
+  };
+}
+
+test('a build goes to the queue when an executor offers its labels', async () => {
+  await using stand = openStand();
+  const { results, requested } = await request(stand, job(['gpu', 'linux']), [['arm'], ['linux', 'gpu']]);
+  expect({ results, requested }).toEqual({ results: [], requested: 1 });
+});
+
+test('a build of labels nobody offers ends at once as NODE_FAILURE', async () => {
+  await using stand = openStand();
+  const { results, requested } = await request(stand, job(['gpu']), [['linux'], ['arm', 'linux']]);
+  expect(results).toMatchObject([
+    {
+      kind: 'build-result',
+      result: 'NODE_FAILURE',
+      detail: 'no executor offers the node label "gpu" (offered: arm, linux)',
+      worker: null,
+      execution: null,
+    },
+  ]);
+  expect(requested).toBe(0);
+});
+
+test.each([
+  [['gpu', 'arm'], [['linux']], 'no executor offers the node labels "gpu", "arm" (offered: linux)'],
+  [['gpu', 'linux'], [[]], 'no executor offers the node labels "gpu", "linux" (offered: none)'],
+  [
+    ['gpu', 'linux'],
+    [['gpu'], ['linux']],
+    'no executor offers the node labels "gpu", "linux" together (offered: gpu, linux)',
+  ],
+])('a job that wants %j of executors with %j is told: %s', async (wanted, executors, detail) => {
+  await using stand = openStand();
+  const { results } = await request(stand, job(wanted), executors);
+  expect(results).toMatchObject([{ result: 'NODE_FAILURE', detail }]);
+});
+
+test('a build waits when there is no executor at all', async () => {
+  await using stand = openStand();
+  const { results, requested } = await request(stand, job(['gpu']), []);
+  expect({ results, requested }).toEqual({ results: [], requested: 1 });
+});
+
+test('a job without playbooks needs no executor, whatever its labels', async () => {
+  await using stand = openStand();
+  const { results } = await request(stand, job(['gpu'], []), [['linux']]);
+  expect(results).toMatchObject([{ result: 'SUCCESS' }]);
+});
