@@ -1,5 +1,6 @@
 /** Puts the parts of a git connection together. */
-import type { Connection, ConnectionDeps, GitRemote } from '../../src/driver/connection.ts';
+import type { Connection, ConnectionDeps } from '../../src/driver/connection.ts';
+import type { GitRemote } from '../../src/driver/remote.ts';
 import { gitEnvironment } from '../../src/git/environment.ts';
 import { createGit } from '../../src/git/git.ts';
 import { DEFAULT_PROTOCOLS, type SshAccess } from '../../src/git/remote.ts';

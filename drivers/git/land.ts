@@ -16,7 +16,7 @@
  *     nothing moved, no rule                  the host's trouble (a lock, a full disk): HostFailed, try again later
  */
 
-import type { ReportRequest } from '../../src/driver/connection.ts';
+import type { ReportRequest } from '../../src/driver/reporter.ts';
 import { isWorthAnotherTry } from '../../src/git/failure-table.ts';
 import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';

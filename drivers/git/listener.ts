@@ -5,7 +5,8 @@
  * A remote that does not answer costs a warning and is asked again at the next interval; the other projects do not wait
  * for it.
  */
-import type { DriverLog, Listener } from '../../src/driver/connection.ts';
+import type { DriverLog } from '../../src/driver/connection.ts';
+import type { Listener } from '../../src/driver/intake.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { watchedRefs } from './next-refs.ts';
 import { recall, refsDeliveryId, refsDigest } from './project-memory.ts';

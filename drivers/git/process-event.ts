@@ -9,7 +9,9 @@
  *
  * Nothing is written, so that all of it can be repeated: the same memory and the same refs give the same answer.
  */
-import type { DriverMemory, NewConnectionEvent, ProcessedEvent } from '../../src/driver/connection.ts';
+import type { DriverMemory } from '../../src/driver/driver-memory.ts';
+import type { NewConnectionEvent } from '../../src/driver/intake.ts';
+import type { ProcessedEvent } from '../../src/driver/source.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';

@@ -5,7 +5,7 @@
  *     { version: 1, sequence: 7, refs: <deflated lines `3f2a… refs/heads/master`>, proposals: { 'master/login': { commit: '…', … } } }
  */
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
-import type { DriverMemory } from '../../src/driver/connection.ts';
+import type { DriverMemory } from '../../src/driver/driver-memory.ts';
 import { isObjectId, type ObjectId } from '../../src/git/object-id.ts';
 import { isRefName, type RefName } from '../../src/git/ref-name.ts';
 import { sha256 } from '../../src/lib/ids.ts';

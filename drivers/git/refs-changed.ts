@@ -1,5 +1,5 @@
 /** The one kind of event a git connection knows: the refs of a project may be different. It says nothing about how: the remote is asked. */
-import type { NewConnectionEvent } from '../../src/driver/connection.ts';
+import type { NewConnectionEvent } from '../../src/driver/intake.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';
 import { type ConnectionName, type ProjectKey, projectKey } from '../../src/model/project.ts';
 

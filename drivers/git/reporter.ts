@@ -4,7 +4,8 @@
  * A note is a paragraph on the change's commit in `refs/notes/gatehouse` (`git fetch origin refs/notes/*:refs/notes/*`, `git
  * log --notes=gatehouse`). It names the item, so that saying it again after a crash adds nothing.
  */
-import type { DriverLog, Reporter, ReportRequest } from '../../src/driver/connection.ts';
+import type { DriverLog } from '../../src/driver/connection.ts';
+import type { Reporter, ReportRequest } from '../../src/driver/reporter.ts';
 import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
 import { assertNever } from '../../src/lib/assert-never.ts';

@@ -1,5 +1,5 @@
 /** The reading side of a connection: events, single changes, branches, merge messages. */
-import type { Source } from '../../src/driver/connection.ts';
+import type { Source } from '../../src/driver/source.ts';
 import type { ObjectId } from '../../src/git/object-id.ts';
 import type { RefName } from '../../src/git/ref-name.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';

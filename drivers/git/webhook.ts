@@ -10,7 +10,7 @@
  * itself, so two pushes then need two different bodies.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import type { WebhookIntake, WebhookVerdict } from '../../src/driver/connection.ts';
+import type { WebhookIntake, WebhookVerdict } from '../../src/driver/intake.ts';
 import { sha256 } from '../../src/lib/ids.ts';
 import type { Secret } from '../../src/lib/secret.ts';
 import { projectNameProblem } from './project-url.ts';

@@ -5,7 +5,7 @@
  * The functions without a promise are answered from memory and are called often.
  */
 
-import type { NewConnectionEvent, WebhookIntake } from '../driver/connection.ts';
+import type { NewConnectionEvent, WebhookIntake } from '../driver/intake.ts';
 import type { ExplainContext, Explanation } from '../explain/explain.ts';
 import type { History } from '../history/history.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';

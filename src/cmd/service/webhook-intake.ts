@@ -1,5 +1,6 @@
 /** Webhooks into the queues of their connections; durable when the host hears 2xx, and an answer in time when they cannot be. */
-import type { Connection, NewConnectionEvent } from '../../driver/connection.ts';
+import type { Connection } from '../../driver/connection.ts';
+import type { NewConnectionEvent } from '../../driver/intake.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import { createTokenBucket, type TokenBucket } from '../../lib/token-bucket.ts';

@@ -9,7 +9,9 @@
  * An event whose processing fails is tried again a few times with a pause, then laid aside where people see it; the ones
  * behind it go on. While the host cannot be reached at all, nothing is laid aside: the queue waits for it.
  */
-import type { Connection, DriverMemory, ProcessedEvent } from '../../driver/connection.ts';
+import type { Connection } from '../../driver/connection.ts';
+import type { DriverMemory } from '../../driver/driver-memory.ts';
+import type { ProcessedEvent } from '../../driver/source.ts';
 import { pause } from '../../lib/pause.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import { driverMemoryCodec } from '../../model/codec/records.ts';

@@ -2,7 +2,8 @@
  * What comes of a processed connection event, as operations of one commit: gone from the connection's queue, there in the
  * tenants' queues, with the refreshed changes, the decisions about what had no effect, and the trace of the trip.
  */
-import type { Connection, ProcessedEvent } from '../../driver/connection.ts';
+import type { Connection } from '../../driver/connection.ts';
+import type { ProcessedEvent } from '../../driver/source.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';

@@ -7,7 +7,8 @@
  * For a change whose project has gone from the tenant nothing is done. A landing may have been sent before, though: then the
  * host is only asked whether it has arrived.
  */
-import type { Connection, ReportRequest } from '../../driver/connection.ts';
+import type { Connection } from '../../driver/connection.ts';
+import type { ReportRequest } from '../../driver/reporter.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';

@@ -2,8 +2,9 @@
  * What the conformance suite needs of a code host: the things people do there. Each driver brings one, made of real
  * repositories or of its stateful fake.
  */
-import type { Connection, NewConnectionEvent } from '../../../src/driver/connection.ts';
+import type { Connection } from '../../../src/driver/connection.ts';
 import type { DriverConfigLanguage } from '../../../src/driver/driver.ts';
+import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
 import type { RepositoryCache } from '../../../src/git/repository-cache.ts';
 import type { ChangeKey } from '../../../src/model/change.ts';
 import type { Json } from '../../../src/model/job.ts';

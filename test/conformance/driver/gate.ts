@@ -1,11 +1,8 @@
 /** The caller's side of a driver, as small as it can be: queue of events, memory, change cache, and a merger. */
-import type {
-  DriverMemory,
-  NewConnectionEvent,
-  ProcessedEvent,
-  Reporter,
-  ReportRequest,
-} from '../../../src/driver/connection.ts';
+import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
+import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
+import type { Reporter, ReportRequest } from '../../../src/driver/reporter.ts';
+import type { ProcessedEvent } from '../../../src/driver/source.ts';
 import { parseObjectId } from '../../../src/git/object-id.ts';
 import { parseRefName } from '../../../src/git/ref-name.ts';
 import { systemClock } from '../../../src/lib/clock.ts';

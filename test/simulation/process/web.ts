@@ -1,5 +1,5 @@
 /** A web process: what the webhook route and the dequeue button do with the store, without HTTP. */
-import type { NewConnectionEvent } from '../../../src/driver/connection.ts';
+import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
 import type { ChangeKey } from '../../../src/model/change.ts';
 import { connectionEventCodec, pipelineEventCodec } from '../../../src/model/codec/records.ts';
 import type { ConnectionEvent, PipelineEvent } from '../../../src/model/event.ts';

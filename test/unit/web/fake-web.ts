@@ -3,7 +3,7 @@ import { Buffer } from 'node:buffer';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import type { WebhookVerdict } from '../../../src/driver/connection.ts';
+import type { WebhookVerdict } from '../../../src/driver/intake.ts';
 import { explainItem } from '../../../src/explain/explain.ts';
 import { type History, openHistory } from '../../../src/history/history.ts';
 import { addMilliseconds, type Clock, type Nanoseconds } from '../../../src/lib/clock.ts';

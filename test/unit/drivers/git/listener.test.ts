@@ -3,7 +3,7 @@ import { createListener, type Wait } from '../../../../drivers/git/listener.ts';
 import { encodeMemory, memoryKey, refsDigest } from '../../../../drivers/git/project-memory.ts';
 import type { Refs } from '../../../../drivers/git/ref-view.ts';
 import type { ProjectGit } from '../../../../drivers/git/remote-git.ts';
-import type { NewConnectionEvent } from '../../../../src/driver/connection.ts';
+import type { NewConnectionEvent } from '../../../../src/driver/intake.ts';
 import { parseObjectId } from '../../../../src/git/object-id.ts';
 import { parseRefName } from '../../../../src/git/ref-name.ts';
 import type { Json } from '../../../../src/model/job.ts';

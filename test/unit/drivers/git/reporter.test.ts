@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { ProjectGit } from '../../../../drivers/git/remote-git.ts';
 import { createReporter } from '../../../../drivers/git/reporter.ts';
-import type { ReportRequest } from '../../../../src/driver/connection.ts';
+import type { ReportRequest } from '../../../../src/driver/reporter.ts';
 import { parseCommitId } from '../../../../src/model/project.ts';
 import { proposedChange } from '../../../fake/queue-item.ts';
 

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Connection, ProcessedEvent, Source } from '../../../../src/driver/connection.ts';
+import type { Connection } from '../../../../src/driver/connection.ts';
+import type { ProcessedEvent, Source } from '../../../../src/driver/source.ts';
 import { parseNanoseconds } from '../../../../src/lib/clock.ts';
 import type { Uuid } from '../../../../src/lib/ids.ts';
 import { type ChangeRecord, refUpdateKey } from '../../../../src/model/change.ts';

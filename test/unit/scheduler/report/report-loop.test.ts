@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import type { Connection, Reporter } from '../../../../src/driver/connection.ts';
+import type { Connection } from '../../../../src/driver/connection.ts';
+import type { Reporter } from '../../../../src/driver/reporter.ts';
 import { addMilliseconds, systemClock } from '../../../../src/lib/clock.ts';
 import { pipelineEventCodec, reportIntentCodec } from '../../../../src/model/codec/records.ts';
 import type { ReportOutcome } from '../../../../src/model/event.ts';
