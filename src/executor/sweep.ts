@@ -10,6 +10,7 @@ import { PROCESS_FILE } from './build-places.ts';
 import type { OwnProcesses } from './git-process.ts';
 import { isRunning, parseProcessIdentity } from './process-identity.ts';
 import { deleteTree, renameAway, TRASH } from './remove-build.ts';
+import { SELF_TEST } from './sandbox/self-test.ts';
 import { killStraysUntilGone } from './spawner/stray-processes.ts';
 
 export interface Swept {
@@ -33,8 +34,10 @@ export async function sweepLeftovers(jobDir: string, own: OwnProcesses): Promise
     removed.push(name);
   }
   const trash = names.includes(TRASH) || removed.length > 0 ? await readdir(join(jobDir, TRASH)) : [];
-  const rest = names.filter(name => name.startsWith('.self-test-')).map(name => join(jobDir, name));
-  for (const path of [...trash.map(name => join(jobDir, TRASH, name)), ...rest]) await deleteTree(own, path);
+  const tests = names.filter(name => name.startsWith(SELF_TEST));
+  for (const mark of tests) await killStraysUntilGone({ reach: { kind: 'marked', mark }, user: null });
+  for (const path of [...trash.map(name => join(TRASH, name)), ...tests])
+    await deleteTree(own, join(jobDir, path));
   return { removed, inUse };
 }
 

@@ -13,7 +13,7 @@ import { join } from 'node:path';
 import type { Wall } from '../../model/wall.ts';
 import { type BuildPlaces, TOOLS } from '../build-places.ts';
 import { listeningArgv } from '../relay/listen-in-sandbox.ts';
-import { type ProcessSpec, seccompDescriptor } from '../spawner/protocol.ts';
+import { MARK, type ProcessSpec, seccompDescriptor } from '../spawner/protocol.ts';
 import {
   bubblewrapArgv,
   INSIDE,
@@ -66,7 +66,7 @@ export interface JobCommand {
   /** Its loopback is to be listened on before it begins, where it has one of its own ({@link Sandbox.ownLoopback}). */
   readonly listen: boolean;
   readonly limits: Limits;
-  /** Marks the processes of the build where there is no namespace. */
+  /** Name of the build's directory: what runs with it and has lost its executor is killed by the next ({@link MARK}). */
   readonly mark: string;
 }
 
@@ -199,9 +199,10 @@ function sandboxedLaunch(
     seccomp: seccomp === null ? null : seccompDescriptor(handsOver),
     argv: listens ? listeningArgv(nodeInside(node), command.argv) : command.argv,
   });
-  // What bubblewrap itself inherits can be read in the sandbox as /proc/1/environ: next to nothing.
+  // What bubblewrap itself inherits can be read in the sandbox as /proc/1/environ: next to nothing. By its mark the next executor finds
+  // one that was orphaned before it had bound its life to ours.
   const common = {
-    env: { PATH: OWN_PATH },
+    env: { PATH: OWN_PATH, [MARK]: command.mark },
     cwd: '/',
     reach: { kind: 'namespace' },
     ...handsOver,

@@ -3,7 +3,7 @@
  * every attempt must fail. Also proves that what jobs need does work (writing the workspace, changing an overlay).
  */
 import { chmod, chown, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { randomIds } from '../../lib/ids.ts';
 import { makeDirectory, makePlaces, placesOf } from '../build-places.ts';
 import { createOwnProcesses } from '../git-process.ts';
@@ -12,6 +12,9 @@ import type { Spawner } from '../spawner/spawner.ts';
 import { endText } from './find-runtime.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Overlay, Owner } from './stage.ts';
+
+/** Begins the name of its directory. */
+export const SELF_TEST = '.self-test-';
 
 /** Each line is one attempt; the first that succeeds ends the test with its words. `$1` is a file of the host. */
 const ATTEMPTS = `
@@ -52,7 +55,7 @@ export async function selfTest(
   spawner: Spawner,
   options: { readonly disableUserns: boolean; readonly seccomp: boolean },
 ): Promise<string | undefined> {
-  const folder = await mkdtemp(join(sandbox.jobDir, '.self-test-'));
+  const folder = await mkdtemp(join(sandbox.jobDir, SELF_TEST));
   const places = placesOf(folder, randomIds().uuid());
   const canary = join(folder, 'canary');
   const owner = sandbox.ownerOf(0);
@@ -84,7 +87,7 @@ export async function selfTest(
           network: false,
           listen: false,
           limits: { processes: 64, openFiles: 256, fileBytes: null },
-          mark: 'self-test',
+          mark: basename(folder),
         },
         owner,
       ),

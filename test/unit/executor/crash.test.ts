@@ -9,7 +9,7 @@ import { afterEach, describe, expect, test } from 'vitest';
 import { thisProcess } from '../../../src/executor/process-identity.ts';
 import { randomIds } from '../../../src/lib/ids.ts';
 import { openBench, until } from './fixture.ts';
-import { processesWith } from './processes.ts';
+import { markedProcesses, processesWith } from './processes.ts';
 
 const folders: string[] = [];
 const children: ChildProcess[] = [];
@@ -51,6 +51,7 @@ describe('after kill -9 of the service', () => {
       const body = `(setsid sh -c "exec >/dev/null 2>&1; sleep ${number}" &); sleep 0.2; echo begun; sleep ${number}`;
       const { child, build } = await startService(folder, mode, body);
       expect((await processesWith(number)).length).toBeGreaterThan(0);
+      expect(await markedProcesses(build)).not.toEqual([]);
       child.kill('SIGKILL');
       await until(
         async () => ((await processesWith(number)).length === 0 ? true : undefined),
@@ -126,6 +127,27 @@ async function placesOf(folder: string, build: string): Promise<string[]> {
 }
 
 describe('the sweep at start', () => {
+  test('kills what was orphaned before it had bound its life to the executor: of a build, of a self-test', async () => {
+    const folder = await newFolder();
+    const marks = [randomIds().uuid(), '.self-test-Ab3xYz'];
+    for (const mark of marks) {
+      await mkdir(join(folder, 'jobs', mark), { recursive: true });
+      const orphan = spawn('sleep', ['4731'], {
+        env: { PATH: '/usr/bin:/bin', GATEHOUSE_PROCESS: mark },
+        stdio: 'ignore',
+        detached: true,
+      });
+      children.push(orphan);
+    }
+    const other = spawn('sleep', ['4732'], { stdio: 'ignore' });
+    children.push(other);
+    await using bench = await openBench({ sandbox: 'auto' }, { folder });
+    expect(bench.executor.isolated).toBe(true);
+    expect(await processesWith('4731')).toEqual([]);
+    expect(await processesWith('4732')).toHaveLength(1);
+    expect(await readdir(join(folder, 'jobs'))).not.toEqual(expect.arrayContaining(marks));
+  });
+
   test('leaves alone what another executor that still runs works on, and says so', async () => {
     const folder = await newFolder();
     const busy = randomIds().uuid();
