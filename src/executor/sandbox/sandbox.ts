@@ -199,7 +199,7 @@ function sandboxedLaunch(
     seccomp: seccomp === null ? null : seccompDescriptor(handsOver),
     argv: listens ? listeningArgv(nodeInside(node), command.argv) : command.argv,
   });
-  // What bubblewrap itself inherits can be read in the sandbox as /proc/1/environ: next to nothing. By its mark the next executor finds
+  // What bubblewrap itself inherits can be read in the sandbox as /proc/1/environ: next to nothing. By the mark, the id of the build, the next executor finds
   // one that was orphaned before it had bound its life to ours.
   const common = {
     env: { PATH: OWN_PATH, [MARK]: command.mark },
