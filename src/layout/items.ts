@@ -6,7 +6,7 @@
  * `offset`s point into the file's text; `ParsedFile.positionOf` turns them into lines.
  */
 import type { Json } from '../model/job.ts';
-import type { Manager, Pipeline, Precedence, ReportAction, WindowPolicy } from '../model/pipeline.ts';
+import type { ManagerName, Pipeline, Precedence, ReportAction, WindowPolicy } from '../model/pipeline.ts';
 import type { PlacedName } from './item-reader.ts';
 import type { Matcher } from './matcher.ts';
 import type { LineColumn, YamlProblem } from './yaml.ts';
@@ -57,7 +57,7 @@ export interface DriverEntry {
 
 export interface PipelineItem extends CommonItem {
   readonly kind: 'pipeline';
-  readonly manager: Manager;
+  readonly manager: ManagerName;
   readonly description?: string;
   readonly precedence: Precedence;
   readonly postReview: boolean;

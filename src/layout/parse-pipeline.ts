@@ -1,9 +1,10 @@
 /** `pipeline:` items. What triggers, requirements and reporters mean is the drivers' business, see `build-pipeline.ts`. */
 
-import { type Pipeline, REPORT_ACTIONS, type ReportAction, type WindowPolicy } from '../model/pipeline.ts';
+import { MANAGER_NAMES, type Pipeline, REPORT_ACTIONS, type ReportAction } from '../model/pipeline.ts';
 import type { ItemContext } from './item-context.ts';
 import { type ItemReader, itemReader } from './item-reader.ts';
 import type { DriverEntry, PipelineItem } from './items.ts';
+import { parseWindow } from './parse-window.ts';
 import { describeNode, type YamlMapping } from './yaml-node.ts';
 
 export function parsePipeline(
@@ -55,7 +56,7 @@ function parseManager(read: ItemReader): Pipeline['manager'] | undefined {
     read.refuse(node?.offset ?? 0, 'not-supported', text);
     return undefined;
   }
-  return given === undefined ? undefined : read.oneOf('manager', ['independent', 'dependent']);
+  return given === undefined ? undefined : read.oneOf('manager', MANAGER_NAMES);
 }
 
 /**
@@ -104,30 +105,4 @@ function parseMessages(read: ItemReader): Pipeline['messages'] {
     if (message !== undefined) messages[action] = message;
   }
   return messages;
-}
-
-/** Zuul's window: only dependent pipelines have one. */
-function parseWindow(read: ItemReader, manager: Pipeline['manager']): WindowPolicy {
-  const initial = read.integer('window', { min: 0 });
-  const floor = read.integer('window-floor', { min: 1 });
-  const ceilingNode = read.node('window-ceiling');
-  const unlimited = ceilingNode?.kind === 'scalar' && ceilingNode.value === null;
-  const ceiling = unlimited ? undefined : read.integer('window-ceiling', { min: 1 });
-  const step = (direction: 'increase' | 'decrease') => ({
-    type: read.oneOf(`window-${direction}-type`, ['linear', 'exponential']),
-    factor: read.integer(`window-${direction}-factor`, { min: 1 }),
-  });
-  const increase = step('increase');
-  const decrease = step('decrease');
-  if (manager === 'dependent' && ceiling !== undefined && ceiling < (floor ?? 3)) {
-    const text = `window-ceiling ${ceiling} is below window-floor ${floor ?? 3}; raise it or lower the floor`;
-    read.refuse(ceilingNode?.offset ?? 0, 'out-of-range', text);
-  }
-  return {
-    initial: manager === 'dependent' ? (initial ?? 20) : 0,
-    floor: floor ?? 3,
-    ...(ceiling === undefined ? {} : { ceiling }),
-    increase: { type: increase.type ?? 'linear', factor: increase.factor ?? 1 },
-    decrease: { type: decrease.type ?? 'exponential', factor: decrease.factor ?? 2 },
-  };
 }

@@ -2,7 +2,10 @@
 import type { Json } from './job.ts';
 import type { ConnectionName, PipelineName, ProjectKey } from './project.ts';
 
-export type Manager = 'independent' | 'dependent';
+/** How a pipeline queues: `src/pipeline/manager/` has what each one means. */
+export const MANAGER_NAMES = ['independent', 'dependent'] as const;
+
+export type ManagerName = (typeof MANAGER_NAMES)[number];
 
 export type Precedence = 'high' | 'normal' | 'low';
 
@@ -43,7 +46,7 @@ export interface WindowPolicy {
 
 export interface Pipeline {
   readonly name: PipelineName;
-  readonly manager: Manager;
+  readonly manager: ManagerName;
   readonly description?: string;
   readonly precedence: Precedence;
   readonly postReview: boolean;

@@ -48,7 +48,7 @@ function sweepQueue(draft: TurnDraft, queue: QueueDraft): void {
       leaveEarly(draft, item, departure.reason, departure.detail);
       continue;
     }
-    if (draft.dependent) draft.put(withNewDependencies(draft, item));
+    if (draft.manager.needsOrder) draft.put(withNewDependencies(draft, item));
     for (const change of item.changes) ahead.add(change.key);
   }
 }
@@ -75,7 +75,8 @@ function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
     if (hasLandedAnyway(draft, item)) continue;
     if (record.change.kind === 'change') {
       if (record.status === 'abandoned') return { reason: 'abandoned', detail: null };
-      if (draft.dependent && record.status === 'merged') return { reason: 'merged-elsewhere', detail: null };
+      if (record.status === 'merged' && !draft.manager.takesMerged)
+        return { reason: 'merged-elsewhere', detail: null };
       if (replaces(draft) && !sameRevision(record.change, change))
         return { reason: 'new-patchset', detail: changeText(record.change) };
     }
@@ -84,9 +85,9 @@ function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
   return null;
 }
 
-/** A dependent pipeline merges: an old patchset has no business there, whatever is configured. */
+/** The pipeline drops an older patchset of a change that has a newer one. */
 export function replaces(draft: TurnDraft): boolean {
-  return draft.dependent || draft.input.pipeline.dequeueOnNewPatchset;
+  return draft.manager.newPatchset === 'replaces' || draft.input.pipeline.dequeueOnNewPatchset;
 }
 
 /** It left this pipeline in this turn and did not merge. */
@@ -97,7 +98,7 @@ export function lostDependency(draft: TurnDraft, item: QueueItem): string | null
 }
 
 function abandonedDependency(draft: TurnDraft, item: QueueItem): string | null {
-  if (!draft.dependent && isMerged(item)) return null;
+  if (draft.manager.abandonedDependency === 'until-merged' && isMerged(item)) return null;
   const lost = item.dependsOn.find(key => draft.facts(key)?.record.status === 'abandoned');
   return lost === undefined ? null : `${nameOf(draft, lost)} was abandoned`;
 }
@@ -121,7 +122,7 @@ function unreadyDependency(draft: TurnDraft, item: QueueItem): Departure | null 
 
 /** A dependency was added meanwhile, or is in another queue now, and is not ahead: the order would be wrong. */
 function missingDependency(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet<ChangeKey>): string | null {
-  if (!draft.dependent) return null;
+  if (!draft.manager.needsOrder) return null;
   const missing = addedDependencies(draft, item).find(key => !ahead.has(key));
   if (missing !== undefined) return `${nameOf(draft, missing)} is needed now and is not ahead`;
   const apart = item.dependsOn.find(key => !ahead.has(key) && draft.liveItems(key).length > 0);

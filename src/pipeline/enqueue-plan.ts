@@ -34,7 +34,8 @@ export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change)
   if (facts.queue === null)
     return quiet('project-not-in-pipeline', `${change.project} takes no part in this pipeline`);
   if (change.kind === 'change') {
-    const closed = record.status === 'abandoned' || (draft.dependent && record.status === 'merged');
+    const closed =
+      record.status === 'abandoned' || (record.status === 'merged' && !draft.manager.takesMerged);
     if (closed || draft.landedChanges.has(change.key))
       return quiet('change-not-open', `the change is ${closed ? record.status : 'merged'}`);
     if (replaces(draft) && !sameRevision(record.change, change)) {
@@ -62,7 +63,7 @@ export function planFor(draft: TurnDraft, facts: ChangeFacts, planned: Iterable<
   for (const needed of graph.ahead) {
     const refusal = misfit(draft, facts, needed);
     if (refusal !== null) return refused(refusal);
-    if (!draft.dependent || draft.liveItems(needed.record.change.key).length === 0) ahead.push(needed);
+    if (!isAhead(draft, needed)) ahead.push(needed);
   }
   const limit = limitRefusal(draft, new Set([...planned, ...ahead, facts]).size);
   return limit === null ? { kind: 'go', ahead } : refused(limit);
@@ -95,14 +96,14 @@ function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved
 function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Refusal | null {
   const { change } = needed.record;
   const name = changeText(change);
-  if (draft.dependent && (needed.queue === null || needed.queue.key !== facts.queue?.key)) {
+  if (draft.manager.needsOrder && (needed.queue === null || needed.queue.key !== facts.queue?.key)) {
     return loud(
       'dependency-other-queue',
       `it depends on ${name}, which does not share a change queue with it`,
     );
   }
   if (needed.record.status === 'abandoned') return abandoned(needed);
-  if (draft.dependent && draft.liveItems(change.key).length > 0) return null;
+  if (isAhead(draft, needed)) return null;
   if (!needed.connectionAllowed)
     return quiet(
       'other-connection',
@@ -111,6 +112,11 @@ function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Refu
   return needed.requirements.met
     ? null
     : quiet('dependency-not-ready', `it depends on ${name}, which is not ready: ${needed.requirements.text}`);
+}
+
+/** It is here, and that is enough: items of the same change share one. */
+function isAhead(draft: TurnDraft, { record }: ChangeFacts): boolean {
+  return draft.manager.dependencies === 'enter-ahead' && draft.liveItems(record.change.key).length > 0;
 }
 
 function abandoned(needed: ChangeFacts): Refusal {

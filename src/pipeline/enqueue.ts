@@ -12,6 +12,7 @@
  * An independent pipeline tests each change on its own: its open dependencies come ahead of it as items that hold a place
  * and run nothing, a set of its own for every change.
  */
+import { assertNever } from '../lib/assert-never.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
@@ -33,8 +34,27 @@ export function enqueueEvent(draft: TurnDraft, event: EnqueueEvent): void {
   }
   const found = planFor(draft, facts);
   if (found.kind === 'refused') refuse(draft, event, facts.record.change, found.refusal, false);
-  else if (draft.dependent) enterTree(draft, event, facts, found.ahead);
-  else enterAlone(draft, event, facts, found.ahead);
+  else enterWith(draft, event, facts, found.ahead);
+}
+
+function enterWith(
+  draft: TurnDraft,
+  event: EnqueueEvent,
+  facts: ChangeFacts,
+  ahead: readonly ChangeFacts[],
+): void {
+  const { dependencies } = draft.manager;
+  switch (dependencies) {
+    case 'enter-ahead':
+      enterTree(draft, event, facts, ahead);
+      return;
+    case 'hold-places':
+      enterAlone(draft, event, facts, ahead);
+      return;
+    default:
+      assertNever(dependencies, 'treatment of dependencies');
+      return;
+  }
 }
 
 /** With place holders for what it depends on. */
@@ -136,13 +156,12 @@ function enteredText(facts: ChangeFacts, queue: QueueDraft, why: string): string
   return `${changeText(facts.record.change)} entered queue ${queue.name}: ${why}`;
 }
 
-/** A dependent pipeline has a queue per shared name; an independent one per change. */
-function queueFor(draft: TurnDraft, event: EnqueueEvent, facts: ChangeFacts): QueueDraft {
-  const shared = facts.queue ?? { key: facts.record.change.project, name: facts.record.change.project };
-  const known = draft.dependent ? draft.queue(shared.key) : undefined;
+function queueFor(draft: TurnDraft, event: EnqueueEvent, { record, queue }: ChangeFacts): QueueDraft {
+  const { change } = record;
+  const shared = queue ?? { key: change.project, name: change.project };
+  const { key, name } = draft.manager.queueFor({ change, shared, event: event.uuid });
   const window = draft.input.pipeline.window.initial;
-  const key = draft.dependent ? shared.key : `${facts.record.change.key} ${event.uuid}`;
-  return known ?? draft.addQueue({ key, name: shared.name, window, items: [] });
+  return draft.queue(key) ?? draft.addQueue({ key, name, window, items: [] });
 }
 
 function append(

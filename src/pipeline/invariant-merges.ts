@@ -14,6 +14,7 @@ import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { isGood } from '../model/results.ts';
 import type { Complain } from './complain.ts';
+import { MANAGERS } from './manager/managers.ts';
 import type { Command, TurnInput, TurnOutput } from './turn.ts';
 
 interface Landing {
@@ -54,7 +55,7 @@ export class MergeChecks {
       const item = output.state.items.get(command.item);
       if (item === undefined) continue;
       this.#checkVerdict(item, output.state);
-      if (input.pipeline.manager === 'dependent') this.#checkStackLanded(item);
+      if (MANAGERS[input.pipeline.manager].success === 'must-merge') this.#checkStackLanded(item);
     }
   }
 

@@ -63,7 +63,7 @@ export function leave(
   }
   draft.departuresDue = true;
   draft.departed.set(item.uuid, how.blame);
-  if (item.role === 'live' && draft.dependent)
+  if (item.role === 'live' && draft.manager.needsOrder)
     for (const change of item.changes) draft.lostChanges.set(change.key, how.blame);
 }
 

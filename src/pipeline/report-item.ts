@@ -73,7 +73,7 @@ export function leaveReported(
   item: QueueItem,
   reported: Reported,
 ): void {
-  const refused = draft.dependent && reported.result === 'SUCCESS' && !reported.merged;
+  const refused = draft.manager.success === 'must-merge' && reported.result === 'SUCCESS' && !reported.merged;
   const result = refused ? 'MERGE_FAILURE' : reported.result;
   const { conflict } = item.buildset;
   const text = conflict === null ? reported.text : conflictText(conflict, item.changes);
@@ -84,7 +84,7 @@ export function leaveReported(
   );
   if (reported.merged) {
     leave(draft, item, { reason: 'reported', result, text: 'merged', blame: null });
-    if (draft.dependent) adjustWindow(draft, queue, item, 'widen');
+    adjustWindow(draft, queue, item, 'widen');
     return;
   }
   const culprit = { item: item.uuid, change: changesText(item), buildset: item.buildset.uuid };
@@ -95,7 +95,7 @@ export function leaveReported(
     ? { report: { action: 'failure', text: `The change was not merged: ${reported.text}` } as const }
     : {};
   leave(draft, item, { reason: 'reported', result, text, blame, ...sorry });
-  if (draft.dependent && result === 'FAILURE') adjustWindow(draft, queue, item, 'narrow');
+  if (result === 'FAILURE') adjustWindow(draft, queue, item, 'narrow');
 }
 
 /** The answer, on the record it belongs to; the same item when that is unknown or answered already. */

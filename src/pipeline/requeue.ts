@@ -14,7 +14,7 @@ import type { ChangeFacts } from './turn.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
 export function requeueMoved(draft: TurnDraft): void {
-  if (!draft.dependent || draft.input.retired === true) return;
+  if (!draft.manager.queuesFollow || draft.input.retired === true) return;
   for (const queue of [...draft.queues]) {
     const items = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
     // The host's answer decides what those behind are tested with; it comes first.

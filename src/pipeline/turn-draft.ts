@@ -15,6 +15,8 @@ import type { Decision, DecisionCode } from '../model/decision.ts';
 import type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ChainAnswer } from './chain-answer.ts';
+import type { Manager } from './manager/manager.ts';
+import { MANAGERS } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
 import type { ChangeFacts, Command, Need, TurnInput, TurnOutput } from './turn.ts';
 
@@ -33,7 +35,7 @@ export interface Blame {
 
 export class TurnDraft {
   readonly input: TurnInput;
-  readonly dependent: boolean;
+  readonly manager: Manager;
   readonly queues: QueueDraft[];
   /** Left in this turn without being merged; what those tested with them are told. */
   readonly departed = new Map<Uuid, Blame>();
@@ -68,7 +70,7 @@ export class TurnDraft {
 
   constructor(input: TurnInput) {
     this.input = input;
-    this.dependent = input.pipeline.manager === 'dependent';
+    this.manager = MANAGERS[input.pipeline.manager];
     this.queues = input.state.queues.map(queue => ({ ...queue, items: [...queue.items] }));
     this.#queuesByKey = new Map(this.queues.map(queue => [queue.key, queue]));
     const { countedUnder, consecutiveFailures, disabled } = input.state;
@@ -249,7 +251,7 @@ export class TurnDraft {
 
   /** An empty queue is kept only for the window it has learnt. */
   #forgettable(queue: QueueDraft): boolean {
-    return !this.dependent || queue.window === this.input.pipeline.window.initial;
+    return this.manager.window !== 'learnt' || queue.window === this.input.pipeline.window.initial;
   }
 }
 

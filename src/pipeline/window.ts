@@ -47,9 +47,9 @@ export function fitted(window: number, policy: WindowPolicy): number {
   return Math.min(atLeast, ceiling ?? atLeast);
 }
 
-/** Takes what the configuration says now over into the queues of a dependent pipeline. */
+/** Takes what the configuration says now over into the queues. */
 export function fitWindows(draft: TurnDraft): void {
-  if (!draft.dependent) return;
+  if (draft.manager.window !== 'learnt') return;
   for (const queue of draft.queues) {
     const next = fitted(queue.window, draft.input.pipeline.window);
     if (next === queue.window) continue;
@@ -73,6 +73,7 @@ export function adjustWindow(
   item: QueueItem,
   direction: 'widen' | 'narrow',
 ): void {
+  if (draft.manager.window !== 'learnt') return;
   const policy = draft.input.pipeline.window;
   const next = direction === 'widen' ? widened(queue.window, policy) : narrowed(queue.window, policy);
   if (next === queue.window) return;

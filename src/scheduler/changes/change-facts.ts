@@ -8,6 +8,7 @@ import type { PipelineEvent } from '../../model/event.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import { type ConnectionName, projectIdOf } from '../../model/project.ts';
+import { MANAGERS } from '../../pipeline/manager/managers.ts';
 import type { ChangeFacts } from '../../pipeline/turn.ts';
 
 export interface ChangeFactsDeps {
@@ -53,7 +54,7 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFacts {
     record,
     requirements: requirementsOf(record, deps),
     dependents:
-      record.change.kind === 'change' && pipeline.manager === 'dependent'
+      record.change.kind === 'change' && MANAGERS[pipeline.manager].bringsDependents
         ? deps.dependentsOf(record.change).toSorted(byKey)
         : [],
     queue: deps.queueOf(record.change),

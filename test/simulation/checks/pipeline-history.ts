@@ -19,7 +19,7 @@ import {
   reportIntentCodec,
 } from '../../../src/model/codec/records.ts';
 import type { PipelineEvent } from '../../../src/model/event.ts';
-import type { Manager } from '../../../src/model/pipeline.ts';
+import type { ManagerName } from '../../../src/model/pipeline.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../src/model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../../../src/model/queue-item.ts';
 import { HistoryChecker } from '../../../src/pipeline/invariants.ts';
@@ -30,7 +30,7 @@ import type { StoreServer, Transaction } from '../store/server.ts';
 import type { Check, Complain } from './check.ts';
 import { share } from './share.ts';
 
-const MANAGERS: { readonly [pipeline: string]: Manager } = { gate: 'dependent' };
+const MANAGERS: { readonly [pipeline: string]: ManagerName } = { gate: 'dependent' };
 
 interface Followed {
   state: PipelineState;

@@ -1,0 +1,15 @@
+/** The gate: shared queues, each change tested on top of those ahead of it, merged in order when its tests pass. */
+import type { Manager } from './manager.ts';
+
+export const dependent: Manager = {
+  queueFor: ({ shared }) => shared,
+  queuesFollow: true,
+  window: 'learnt',
+  dependencies: 'enter-ahead',
+  bringsDependents: true,
+  needsOrder: true,
+  abandonedDependency: 'always',
+  takesMerged: false,
+  newPatchset: 'replaces',
+  success: 'must-merge',
+};

@@ -1,0 +1,15 @@
+/** Every change on its own, in a queue of its own. Nothing has to merge, so other changes matter only as dependencies. */
+import type { Manager } from './manager.ts';
+
+export const independent: Manager = {
+  queueFor: ({ change, shared, event }) => ({ key: `${change.key} ${event}`, name: shared.name }),
+  queuesFollow: false,
+  window: 'fixed',
+  dependencies: 'hold-places',
+  bringsDependents: false,
+  needsOrder: false,
+  abandonedDependency: 'until-merged',
+  takesMerged: true,
+  newPatchset: 'as-configured',
+  success: 'may-merge',
+};

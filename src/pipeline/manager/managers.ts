@@ -1,0 +1,7 @@
+/** The managers by their names in the configuration; complete by type. */
+import type { ManagerName } from '../../model/pipeline.ts';
+import { dependent } from './dependent.ts';
+import { independent } from './independent.ts';
+import type { Manager } from './manager.ts';
+
+export const MANAGERS: Readonly<Record<ManagerName, Manager>> = { independent, dependent };
