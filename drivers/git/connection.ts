@@ -6,6 +6,7 @@ import { createGit } from '../../src/git/git.ts';
 import { DEFAULT_PROTOCOLS, type SshAccess } from '../../src/git/remote.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
+import { publicRepositoryUrl } from '../../src/tracing/repository-url.ts';
 import { createListener, type Wait } from './listener.ts';
 import type { GitOptions } from './options.ts';
 import { projectUrl } from './project-url.ts';
@@ -28,11 +29,9 @@ export function createConnection(
   timing: ListenerTiming,
 ): Connection {
   const { templates, webhookToken, webhookRate, pollInterval } = options;
-  const environment = sshEnvironment(options);
-  const remote = (project: ProjectKey): GitRemote => ({
-    url: projectUrl(options.baseurl, projectIdOf(project).name),
-    environment,
-  });
+  const urlOf = (project: ProjectKey) => projectUrl(options.baseurl, projectIdOf(project).name);
+  const access = accessOf(options);
+  const remote: Connection['remote'] = async project => ({ url: urlOf(project), ...access });
   const git = createGit({ identity: NOBODY, start: startAside });
   const openGit = (project: ProjectKey) =>
     openProjectGit(project, { repositories: deps.repositories, git, remoteOf: remote });
@@ -42,6 +41,7 @@ export function createConnection(
     driver: DRIVER_NAME,
     canonicalHostname: options.canonicalHostname,
     remote,
+    publicUrl: project => publicRepositoryUrl(urlOf(project)),
     source: createSource({ connection: name, clock, templates, openGit }),
     listener: createListener({ log, openGit, pollInterval, ...timing }),
     reporter: createReporter({
@@ -59,8 +59,17 @@ export function createConnection(
 /** Of a git that only reads; what is written carries the identity of the repository cache. */
 const NOBODY = { name: 'Gatehouse', email: 'gatehouse@localhost' };
 
+/** How git gets in: the same for all projects, to read and to write. */
+function accessOf(options: GitOptions): Omit<GitRemote, 'url'> {
+  const { httpUser, httpPassword } = options;
+  const environment = sshEnvironment(options);
+  if (httpPassword === undefined) return { environment };
+  const credentials = Buffer.from(`${httpUser}:${httpPassword.reveal()}`).toString('base64');
+  return { environment, headers: [`Authorization: Basic ${credentials}`] };
+}
+
 /** `GIT_SSH_COMMAND`, when key or known hosts are set: the git room's own is right otherwise. */
-function sshEnvironment({ sshKey, sshKnownHosts }: GitOptions): GitRemote['environment'] {
+function sshEnvironment({ sshKey, sshKnownHosts }: GitOptions): NonNullable<GitRemote['environment']> {
   if (sshKey === undefined && sshKnownHosts === undefined) return {};
   const ssh: SshAccess = {
     ...(sshKey === undefined ? {} : { keyFile: sshKey }),

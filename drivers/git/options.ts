@@ -18,6 +18,10 @@ export interface GitOptions {
   readonly webhookToken: Secret | undefined;
   /** Webhooks per second; ten times as many in a burst. Default 100. */
   readonly webhookRate: number;
+  /** User of `httpPassword`. Default `git`. */
+  readonly httpUser: string;
+  /** Password or token for http(s) URLs; undefined: git goes in without. */
+  readonly httpPassword: Secret | undefined;
   /** Absolute path of a private key; undefined: ssh's agent or defaults. */
   readonly sshKey: string | undefined;
   /** Absolute path of a known_hosts file; undefined: ssh's defaults. */
@@ -48,6 +52,8 @@ export function readOptions(name: string, read: OptionReader): GitOptions | unde
     pollInterval: read.duration('poll_interval', { min: 0, max: LONGEST_INTERVAL }, 60),
     webhookToken: read.secret('webhook_token'),
     webhookRate: read.integer('webhook_rate', { min: 1, max: FASTEST_RATE }, 100),
+    httpUser: read.string('http_user', 'git'),
+    httpPassword: read.secret('http_password'),
     sshKey: absolutePath(read, 'ssh_key', refuse),
     sshKnownHosts: absolutePath(read, 'ssh_known_hosts', refuse),
   };
@@ -55,6 +61,10 @@ export function readOptions(name: string, read: OptionReader): GitOptions | unde
     read.unsupported(option, `notes and merges carry the ${option} of [merger]`);
   }
   if (baseurl === '' || proposals === undefined || approvals === undefined) return undefined;
+  if (options.httpPassword !== undefined && !/^https?:/i.test(baseurl))
+    refuse('http_password', 'is for a baseurl that begins with https:// or http://');
+  if (!/^[^:\p{Cc}]+$/u.test(options.httpUser))
+    refuse('http_user', 'is empty, or holds a colon or a control character');
   const clash = templateClash(proposals, approvals);
   if (clash !== undefined) refuse(read.has('approvals') ? 'approvals' : 'proposals', clash);
   return valid ? { ...options, templates: { proposals, approvals } } : undefined;

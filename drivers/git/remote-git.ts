@@ -2,13 +2,13 @@
  * The conversations with one project's repository, in the driver's words. The only file of the driver that talks to
  * `src/git`: what comes back as a failure there is thrown here, because every caller can only try again later.
  */
+import type { GitRemote, RemoteUse } from '../../src/driver/remote.ts';
 import { type FailureNature, type FailureReason, isWorthAnotherTry } from '../../src/git/failure-table.ts';
 import type { FetchOutcome } from '../../src/git/fetch.ts';
 import type { Git } from '../../src/git/git.ts';
 import { isObjectId, type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
 import type { RefName } from '../../src/git/ref-name.ts';
-import type { Remote } from '../../src/git/remote.ts';
 import type { RemoteFailure } from '../../src/git/remote-failure.ts';
 import type { Repository } from '../../src/git/repository.ts';
 import type { RepositoryCache } from '../../src/git/repository-cache.ts';
@@ -113,7 +113,7 @@ export interface ProjectGitDeps {
   readonly repositories: RepositoryCache;
   /** For reading the mirrors only. */
   readonly git: Git;
-  readonly remoteOf: (project: ProjectKey) => Remote;
+  readonly remoteOf: (project: ProjectKey, use: RemoteUse) => Promise<GitRemote>;
 }
 
 const LISTED = ['refs/heads/', 'refs/tags/'];
@@ -121,23 +121,24 @@ const LISTED = ['refs/heads/', 'refs/tags/'];
 export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps): Promise<ProjectGit> {
   const { connection, name } = projectIdOf(project);
   const repository = await deps.repositories.repository(connection, name);
-  const remote = deps.remoteOf(project);
+  const toRead = () => deps.remoteOf(project, 'read');
+  const toWrite = () => deps.remoteOf(project, 'write');
   const failed = (failure: RemoteFailure) => new HostFailed(project, failure);
   return {
     async refs() {
-      const listing = await repository.lsRemote(remote, LISTED);
+      const listing = await repository.lsRemote(await toRead(), LISTED);
       if (listing.kind !== 'refs') throw failed(listing);
       return listing.refs;
     },
     async bring(wants) {
-      const fetched = await repository.fetch(remote, wants);
+      const fetched = await repository.fetch(await toRead(), wants);
       if (fetched.kind !== 'fetched' && fetched.tooLarge === undefined) throw failed(fetched);
       const missing = await repository.reader.missing(wants.map(want => want.commit));
       return missing.map(commit => absent(commit, fetched));
     },
     async bringRefs(refs) {
       const fetched = await repository.fetch(
-        remote,
+        await toRead(),
         refs.map(ref => ({ ref })),
       );
       if (fetched.kind !== 'fetched' && fetched.tooLarge === undefined) throw failed(fetched);
@@ -152,7 +153,7 @@ export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps):
       return outcome.kind === 'merged' ? outcome.links[0]?.commit : undefined;
     },
     async push(changes) {
-      const outcome = await repository.push(remote, changes);
+      const outcome = await repository.push(await toWrite(), changes);
       if (outcome.kind === 'remote-failed')
         throw new HostFailed(project, outcome, { unsettled: mayHaveArrived(outcome) });
       if (outcome.kind === 'pushed') return outcome;
@@ -165,7 +166,7 @@ export async function openProjectGit(project: ProjectKey, deps: ProjectGitDeps):
       };
     },
     async note(ref, commit, text) {
-      const outcome = await repository.appendNote(remote, { ref, commit, text });
+      const outcome = await repository.appendNote(await toWrite(), { ref, commit, text });
       if (outcome.kind === 'remote-failed') throw failed(outcome);
       return outcome.kind === 'rejected' ? { kind: 'rejected', text: outcome.message } : { kind: 'noted' };
     },

@@ -25,7 +25,7 @@ export function createWebhook(token: Secret, ratePerSecond: number): WebhookInta
   return {
     maxBytes: MOST_BYTES,
     ratePerSecond,
-    verify(headers, body) {
+    async verify(headers, body) {
       const forged = signatureProblem(headerOf(headers, 'x-gatehouse-signature'), body, token);
       if (forged !== undefined) return refused(401, forged);
       const type = headerOf(headers, 'content-type');

@@ -17,7 +17,7 @@ import type { RepositoryCache } from '../git/repository-cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ConnectionName, ProjectKey } from '../model/project.ts';
 import type { Listener, WebhookIntake } from './intake.ts';
-import type { GitRemote } from './remote.ts';
+import type { GitRemote, RemoteUse } from './remote.ts';
 import type { Reporter } from './reporter.ts';
 import type { Source } from './source.ts';
 
@@ -39,7 +39,10 @@ export interface Connection {
   readonly driver: string;
   /** Host part of canonical project names; place of checkouts below `src/`. */
   readonly canonicalHostname: string;
-  remote(project: ProjectKey): GitRemote;
+  /** @throws when the host gives no access now: trouble of the host, as a conversation that failed. */
+  remote(project: ProjectKey, use: RemoteUse): Promise<GitRemote>;
+  /** Where others find the repository, without credentials; undefined: only this machine does. */
+  publicUrl(project: ProjectKey): string | undefined;
   readonly source: Source;
   readonly listener?: Listener;
   readonly webhook?: WebhookIntake;

@@ -29,9 +29,9 @@ export interface WebhookIntake {
   readonly maxBytes: number;
   /** Accepted webhooks per second, ten times as many in a burst; past that the host is asked to come again later. */
   readonly ratePerSecond: number;
-  /** Pure: checks the signature over the raw bytes, then the shape. */
+  /** Checks the signature over the raw bytes, then the shape; asks no host. */
   verify(
     headers: { readonly [name: string]: string | readonly string[] | undefined },
     body: Uint8Array,
-  ): WebhookVerdict;
+  ): Promise<WebhookVerdict>;
 }

@@ -13,6 +13,7 @@
  * conversation with the code host (`BuildRepoUpdate`), the merges (`BuildMergeChanges`). A build that finds another at the same
  * commit waits for it, and that is all it tells beside its look.
  */
+import type { FindRemote } from '../driver/find-remote.ts';
 import { messageOf } from '../git/commit.ts';
 import type { ObjectId } from '../git/object-id.ts';
 import { parseObjectId } from '../git/object-id.ts';
@@ -31,8 +32,7 @@ import type { TimeStep } from './time-step.ts';
 
 export interface ObtainDeps {
   readonly repositories: RepositoryCache;
-  /** Where a project is; undefined: its connection is not configured here. */
-  readonly remote: (project: ProjectKey) => Remote | undefined;
+  readonly remote: FindRemote;
   /** The queue item a build is for, as stored now; undefined when it has left. */
   readonly readItem: (build: RepositoryRequest['build']) => Promise<QueueItem | undefined>;
 }
@@ -135,13 +135,9 @@ async function obtain(
   request: RepositoryRequest,
 ): Promise<Obstacle | undefined> {
   const { project, build } = request;
-  const remote = deps.remote(project);
-  if (remote === undefined)
-    return blame(
-      project,
-      'bad-url',
-      `it is not in the mirror, and there is no connection ${projectIdOf(project).connection} here to fetch it from`,
-    );
+  const remote = await deps.remote(project);
+  if ('trouble' in remote)
+    return { reason: `it is not in the mirror, and ${remote.trouble.text}`, trouble: remote.trouble };
   const origin = commitOrigin(request, await deps.readItem(build));
   switch (origin.kind) {
     case 'unknown':

@@ -14,12 +14,11 @@
  * Requests that are served together share their fetches (`src/git/repository.ts`), and no request makes a merge that another
  * has made. Nothing is kept here between requests: whatever is remembered, is in the mirrors.
  */
-import type { Remote } from '../git/remote.ts';
+import type { FindRemote } from '../driver/find-remote.ts';
 import type { RepositoryCache } from '../git/repository-cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { DiskRoom } from '../lib/disk-room.ts';
 import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
-import type { ProjectKey } from '../model/project.ts';
 
 export interface MergerDeps extends ServeDeps {
   readonly requests: MergerRequests;
@@ -32,8 +31,7 @@ export interface MergerDeps extends ServeDeps {
 export interface ServeDeps {
   readonly clock: Clock;
   readonly repositories: RepositoryCache;
-  /** Where a project is; undefined: its connection is not configured here. */
-  readonly remote: (project: ProjectKey) => Remote | undefined;
+  readonly remote: FindRemote;
   /** Name of this merger, in outcomes and spans; usually the host's. */
   readonly worker: string;
 }

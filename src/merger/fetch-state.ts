@@ -50,12 +50,11 @@ export async function fetchProject(
   needs: ProjectNeeds,
 ): Promise<ProjectAtHand | Failure> {
   const { project } = needs;
-  const remote = deps.remote(project);
   const { connection, name } = projectIdOf(project);
-  if (remote === undefined)
-    return hostFailure({ project, reason: 'bad-url', text: `there is no connection ${connection}` });
   const bad = badName(needs);
   if (bad !== undefined) return updateFailure(project, bad);
+  const remote = await deps.remote(project);
+  if ('trouble' in remote) return hostFailure(remote.trouble);
   return steps.run(
     'FetchRefs',
     project,

@@ -9,7 +9,7 @@
 
 /** What git takes for a host and a path: no slash before the first colon. */
 const SCP_LIKE = /^(?:[^@/:]+@)?([\w.-]+):(?!\/\/)(.+)$/;
-const PUBLIC = new Set(['http:', 'https:', 'ssh:']);
+const PUBLIC = new Set(['git:', 'http:', 'https:', 'ssh:']);
 
 /** Where calls to a repository go; a path is on this machine. */
 export interface ServerAddress {

@@ -112,7 +112,7 @@ async function receive(
   if (!isUtf8(body)) return badRequest('the body is not UTF-8', 'body');
   if (isNestedDeeperThan(body, MAX_DEPTH))
     return badRequest(`the body nests deeper than ${MAX_DEPTH} levels`, 'body');
-  const verdict = connection.webhook.verify(headers, body);
+  const verdict = await connection.webhook.verify(headers, body);
   switch (verdict.kind) {
     case 'ignored':
       return json({ outcome: 'ignored', reason: verdict.reason });

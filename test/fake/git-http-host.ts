@@ -20,6 +20,8 @@ export interface GitRequest {
   readonly step: 'advertisement' | 'exchange';
   /** As in the URL. */
   readonly project: string;
+  /** The header of that name. */
+  readonly authorization?: string;
 }
 
 export type Ailment =
@@ -117,7 +119,13 @@ function read(request: IncomingMessage): GitRequest | undefined {
   const [, project = '', end = ''] = found ?? [];
   const service = end === 'info/refs' ? url.searchParams.get('service') : end;
   if (service !== 'git-upload-pack' && service !== 'git-receive-pack') return undefined;
-  return { service, step: end === 'info/refs' ? 'advertisement' : 'exchange', project };
+  const { authorization } = request.headers;
+  return {
+    service,
+    step: end === 'info/refs' ? 'advertisement' : 'exchange',
+    project,
+    ...(authorization === undefined ? {} : { authorization }),
+  };
 }
 
 interface BackendAnswer {

@@ -42,6 +42,9 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects }))
     developers.set(name, await createDeveloper(root, name, files, told));
   const host = setup.overHttp === true ? await startGitHttpHost(path.join(root, 'repositories')) : undefined;
+  const guard = setup.httpPassword === undefined ? undefined : basic('git', setup.httpPassword);
+  if (guard !== undefined)
+    host?.ail(request => (request.authorization === guard ? undefined : { kind: 'status', status: 401 }));
   const site: SiteOptions = {
     root,
     projects: Object.keys(projects),
@@ -56,6 +59,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     clock: setup.clock ?? systemClock(),
     ...(setup.maxBuilds === undefined ? {} : { maxBuilds: setup.maxBuilds }),
     ...(host === undefined ? {} : { baseurl: host.url }),
+    ...(setup.httpPassword === undefined ? {} : { connection: [`http_password = ${setup.httpPassword}`] }),
   };
   const heard = setup.secondLog === undefined ? log.log : bothLogs(log.log, setup.secondLog);
   const traced = setup.collectorDown !== true && setup.tracingOff !== true;
@@ -79,6 +83,10 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
       () => firstLooks(sink) >= developers.size,
     );
   return makeWorld({ root, setup, host, sink, stage, log, developers, begun, restart, hooks, pushes });
+}
+
+function basic(user: string, password: string): string {
+  return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
 function firstLooks(sink: OtlpSink): number {

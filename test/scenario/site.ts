@@ -29,6 +29,8 @@ export interface SiteOptions {
   readonly clock: Clock;
   /** Of the code host; default the repositories' folder. */
   readonly baseurl?: string;
+  /** More lines of the connection's section. */
+  readonly connection?: readonly string[];
   /** Builds at a time; default 30. */
   readonly maxBuilds?: number;
   /** Seconds; default 0: the hosts are asked once, at the start. */
@@ -86,6 +88,7 @@ function settingsText({
   store,
   pollInterval = 0,
   scheduler = [],
+  connection = [],
   maxBuilds = 30,
   baseurl,
 }: SiteOptions): string {
@@ -113,6 +116,7 @@ driver = git
 baseurl = ${baseurl ?? path.join(root, 'repositories')}
 webhook_token = ${TOKEN}
 poll_interval = ${pollInterval}
+${connection.join('\n')}
 `;
 }
 

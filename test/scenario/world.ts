@@ -54,6 +54,8 @@ export interface WorldSetup {
   readonly tracingOff?: boolean;
   /** True: the service reaches the repositories over HTTP, and `world.host` can be ill. */
   readonly overHttp?: boolean;
+  /** What the service must know to reach the repositories; with `overHttp`. */
+  readonly httpPassword?: string;
   /** That of the service; default the system's. */
   readonly clock?: Clock;
   /** Hears what the service logs as well. */

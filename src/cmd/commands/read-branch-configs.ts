@@ -70,7 +70,7 @@ async function readProject(
     ref: parseRefName(`refs/heads/${branch}`),
     commit: parseObjectId(commit),
   }));
-  const fetched = await repository.fetch(connection.remote(project), wants);
+  const fetched = await repository.fetch(await connection.remote(project, 'read'), wants);
   if (fetched.kind !== 'fetched') throw new Error(fetched.message);
   return Promise.all(
     branches.map(async ({ branch, commit }) => ({

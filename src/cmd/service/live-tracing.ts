@@ -9,7 +9,7 @@ import { type ConnectionName, type ProjectKey, projectIdOf, projectKey } from '.
 import { buildLog, buildPage, itemPage } from '../../scheduler/pages.ts';
 import type { TracingOn, TracingSettings } from '../../settings/tracing-settings.ts';
 import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../tracing/live-tracing.ts';
-import { publicRepositoryUrl, type ServerAddress, serverOfRemote } from '../../tracing/repository-url.ts';
+import { type ServerAddress, serverOfRemote } from '../../tracing/repository-url.ts';
 import { rootService } from '../../tracing/resource.ts';
 import { isSampled } from '../../tracing/sampling.ts';
 import type { SpanOptions } from '../../tracing/spans/span-options.ts';
@@ -22,7 +22,7 @@ export interface TracingControl extends LiveTracing {
 }
 
 /** What spans tell of the connections. */
-export type TracedConnections = ReadonlyMap<ConnectionName, Pick<Connection, 'driver' | 'remote'>>;
+export type TracedConnections = ReadonlyMap<ConnectionName, Pick<Connection, 'driver' | 'publicUrl'>>;
 
 /** @param root public URL without trailing slash; asked after the port is known. */
 export function liveTracing(
@@ -76,18 +76,16 @@ export function spanOptions(
 }
 
 /** All repositories of a connection are at one place; which one is asked for does not matter. */
-function serverOf(name: ConnectionName, connection: Pick<Connection, 'remote'>): ServerAddress {
-  return serverOfRemote(connection.remote(projectKey({ connection: name, name: 'any' })).url);
+function serverOf(name: ConnectionName, connection: Pick<Connection, 'publicUrl'>): ServerAddress {
+  return serverOfRemote(connection.publicUrl(projectKey({ connection: name, name: 'any' })) ?? '');
 }
 
 /** Each project's is made once: a turn asks for the same few again and again. */
 function repositoryUrls(connections: TracedConnections): NonNullable<SpanOptions['repositoryUrl']> {
   const known = new Map<ProjectKey, string | undefined>();
   return project => {
-    if (!known.has(project)) {
-      const remote = connections.get(projectIdOf(project).connection)?.remote(project);
-      known.set(project, remote === undefined ? undefined : publicRepositoryUrl(remote.url));
-    }
+    if (!known.has(project))
+      known.set(project, connections.get(projectIdOf(project).connection)?.publicUrl(project));
     return known.get(project);
   };
 }

@@ -1,9 +1,9 @@
 /** The executor's source of commits: its mirrors, the code hosts of the connections, and the queue items in the store. */
+import { findRemote } from '../../driver/find-remote.ts';
 import type { Repositories } from '../../executor/deps.ts';
 import { obtainedRepositories } from '../../executor/obtain-commit.ts';
 import type { RepositoryCache } from '../../git/repository-cache.ts';
 import { queueItemCodec } from '../../model/codec/records.ts';
-import { projectIdOf } from '../../model/project.ts';
 import type { Store } from '../../store/port.ts';
 import { readNow } from '../../store/read-now.ts';
 import type { WorkerCore } from './worker-core.ts';
@@ -15,7 +15,7 @@ export function providedRepositories(
 ): Repositories {
   return obtainedRepositories({
     repositories,
-    remote: project => connections.get(projectIdOf(project).connection)?.remote(project),
+    remote: findRemote(connections),
     async readItem({ tenant, pipeline, item }) {
       // The request was seen by this session, and the item was written no later.
       const path = paths.pipeline(tenant, pipeline).item(item);

@@ -1,8 +1,8 @@
+import { findRemote } from '../../driver/find-remote.ts';
 import { pause } from '../../lib/pause.ts';
 import { createMerger } from '../../merger/merger.ts';
 import { createStoreRequests } from '../../merger/store-requests.ts';
 import { mergerRequestCodec } from '../../model/codec/records.ts';
-import { projectIdOf } from '../../model/project.ts';
 import { RequestQueue } from '../../store/request-queue.ts';
 import type { Component } from './core.ts';
 import type { WorkerCore } from './worker-core.ts';
@@ -20,7 +20,7 @@ export async function startMerger(core: WorkerCore): Promise<Component> {
     clock: core.clock,
     log,
     repositories: core.repositories,
-    remote: project => core.connections.get(projectIdOf(project).connection)?.remote(project),
+    remote: findRemote(core.connections),
     requests: createStoreRequests({ store, paths: core.paths, queue, clock: core.clock, worker: core.host }),
     worker: core.host,
     room: workerRoom([core.settings.merger.gitDir], log, core.trouble),

@@ -114,7 +114,7 @@ export function createGate(host: CodeHost): Gate {
       if (first === undefined) throw new Error('nothing to merge');
       const { connection, name } = projectIdOf(first.project);
       const repository = await host.repositories.repository(connection, name);
-      const remote = host.connection.remote(first.project);
+      const remote = await host.connection.remote(first.project, 'read');
       const branch = parseRefName(`refs/heads/${first.branch}`);
       const wants = changes.map(({ ref, commit }) => ({
         ref: parseRefName(ref),

@@ -147,7 +147,7 @@ export async function openGitHost(
   };
 }
 
-function connect(
+export function connect(
   written: Readonly<Record<string, string>>,
   repositories: CodeHost['repositories'],
   log: string[],

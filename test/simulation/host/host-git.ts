@@ -129,7 +129,8 @@ export function openConnection(
     name: CONNECTION,
     driver: 'git',
     canonicalHostname: CONNECTION,
-    remote: project => ({ url: `sim:${project}`, environment: {} }),
+    remote: async project => ({ url: `sim:${project}` }),
+    publicUrl: () => undefined,
     source: createSource({ connection: CONNECTION, clock, templates: TEMPLATES, openGit }),
     listener: createListener({
       log,

@@ -109,7 +109,7 @@ export async function openWorkerBench() {
           repositories,
           paused: options.paused ?? false,
           trouble: () => undefined,
-          connections: new Map([['local', { remote: () => ({ url: host.url, environment: {} }) }]]),
+          connections: new Map([['local', { remote: async () => ({ url: host.url }) }]]),
           async session() {
             session = (options.session ?? (behind => behind))(server.connect());
             return session;

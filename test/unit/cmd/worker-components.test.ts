@@ -275,7 +275,7 @@ describe('an executor component', () => {
     const inputs = [await change('1', 'ahead'), await change('2', 'own')];
     const { core } = await bench.machine('merger1', { git: 'git-of-merger' });
     const outcome = await serveRequest(
-      { ...core, remote: () => ({ url: bench.host.url }), worker: 'merger1' },
+      { ...core, remote: async () => ({ url: bench.host.url }), worker: 'merger1' },
       mergeRequest(inputs),
     );
     if (outcome.kind !== 'merged') throw new Error(JSON.stringify(outcome));

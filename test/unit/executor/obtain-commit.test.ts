@@ -48,7 +48,7 @@ async function elsewhere(item: QueueItem | undefined, options: { email?: string;
   const recorder = createStepRecorder(systemClock());
   const obtained = obtainedRepositories({
     repositories: cache,
-    remote: project =>
+    remote: async project =>
       options.reachable === false ? { url: `file://${folder}/nowhere` } : stage.deps.remote(project),
     async readItem() {
       reads += 1;

@@ -1,7 +1,9 @@
 /** A merger with real mirrors and real "hosts" (bare repositories), and short ways to write requests. */
+
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { findRemote } from '../../../src/driver/find-remote.ts';
 import { createGit, type GitOptions } from '../../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../src/git/repository-cache.ts';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
@@ -55,8 +57,8 @@ export async function openStage(limits: Pick<GitOptions, 'memoryBytes'> = {}): P
     },
     monotonic: () => 0,
   };
-  const remote = (project: ProjectKey) =>
-    project.startsWith('local/') ? { url: urls.get(project) ?? `file://${folder}/nowhere` } : undefined;
+  const local = { remote: async (at: ProjectKey) => ({ url: urls.get(at) ?? `file://${folder}/nowhere` }) };
+  const remote = findRemote(new Map([['local', local]]));
   const deps: ServeDeps = { clock, repositories: cache, remote, worker: 'merger-1' };
 
   async function makeHost(name: string): Promise<GitRepository> {

@@ -162,7 +162,8 @@ export function createFakeHost(layout: string): FakeHost {
       name: 'local',
       driver: 'git',
       canonicalHostname: 'host.example',
-      remote: project => ({ url: `/${project}`, environment: {} }),
+      remote: async project => ({ url: `/${project}` }),
+      publicUrl: () => undefined,
       source: {
         async process(event) {
           const events = process(event);

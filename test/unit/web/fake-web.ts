@@ -310,10 +310,10 @@ function rootSpan(item: QueueItem): readonly SpanRecord[] {
 }
 
 /** Signed by a header that says `right`; of interest when its type is `push`. */
-function verify(
+async function verify(
   headers: { readonly [name: string]: string | readonly string[] | undefined },
   body: Uint8Array,
-): WebhookVerdict {
+): Promise<WebhookVerdict> {
   if (headers['x-signature'] !== 'right')
     return { kind: 'refused', status: 401, reason: 'the signature does not fit the body' };
   if (headers['content-type'] !== 'application/json')

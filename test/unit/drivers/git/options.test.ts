@@ -47,6 +47,19 @@ describe('the options of a git connection', () => {
     ]);
   });
 
+  test('take a password for http URLs only, and never show it', () => {
+    const { options, problems } = read({ baseurl: 'https://git.example.org', http_password: 'canary' });
+    expect(problems).toEqual([]);
+    expect(options?.httpUser).toBe('git');
+    expect(JSON.stringify(options)).not.toContain('canary');
+    expect(read({ baseurl: '/srv/git', http_password: 'canary' }).problems).toEqual([
+      'gatehouse.conf:3: [connection local] http_password: is for a baseurl that begins with https:// or http://',
+    ]);
+    expect(read({ baseurl: 'https://git.example.org', http_user: 'a:b' }).problems).toEqual([
+      'gatehouse.conf:3: [connection local] http_user: is empty, or holds a colon or a control character',
+    ]);
+  });
+
   test('refuse templates that mean the same branches', () => {
     const { options, problems } = read({ baseurl: '/srv/git', approvals: 'for/{branch}/{topic}' });
     expect(options).toBeUndefined();

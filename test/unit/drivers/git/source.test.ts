@@ -155,7 +155,7 @@ describe('other names for proposals and approvals', () => {
 });
 
 describe('a connection over ssh', () => {
-  test('takes key and known hosts from its options, quoted for the shell git hands them to', () => {
+  test('takes key and known hosts from its options, quoted for the shell git hands them to', async () => {
     const at = { file: 'gatehouse.conf', line: 1 };
     const written = {
       baseurl: 'ssh://git@git.example.org',
@@ -166,12 +166,12 @@ describe('a connection over ssh', () => {
     const log = { debug: () => undefined, info: () => undefined, warn: () => undefined };
     const deps = { clock: systemClock(), log, repositories: host.repositories };
     const connection = gitDriver.connect('far', optionReader({ name: 'connection far', at, options }), deps);
-    const { url, environment } =
-      connection?.remote(projectKey({ connection: 'far', name: 'acme/app' })) ?? expect.unreachable();
+    const project = projectKey({ connection: 'far', name: 'acme/app' });
+    const { url, environment } = (await connection?.remote(project, 'read')) ?? expect.unreachable();
     expect(url).toBe('ssh://git@git.example.org/acme/app');
-    expect(environment.GIT_SSH_COMMAND).toContain("-i '/etc/gate'\\''s keys/id'");
-    expect(environment.GIT_SSH_COMMAND).toContain("UserKnownHostsFile='/etc/hosts;x'");
-    expect(environment.GIT_SSH_COMMAND).toContain('StrictHostKeyChecking=yes');
+    expect(environment?.GIT_SSH_COMMAND).toContain("-i '/etc/gate'\\''s keys/id'");
+    expect(environment?.GIT_SSH_COMMAND).toContain("UserKnownHostsFile='/etc/hosts;x'");
+    expect(environment?.GIT_SSH_COMMAND).toContain('StrictHostKeyChecking=yes');
     expect(connection?.webhook).toBeUndefined();
   });
 });
