@@ -35,7 +35,7 @@ export function createStoreRequests(deps: StoreRequestsDeps): MergerRequests {
     if (most <= 0) return [];
     const { names, claimed } = await queue.overview();
     const free = names.filter(name => !claimed.has(parseRequestName(name)?.uuid ?? ''));
-    const requests = (await queue.read(free.slice(0, most))).filter(isReadable);
+    const requests = [...(await queue.read(free.slice(0, most)))].filter(isReadable);
     const waiting = requests.filter(({ state, attempt }) => state.kind === 'requested' && attempt === 1);
     const claims = await Promise.allSettled(waiting.map(request => claimRequest(queue, request, deps)));
     return claims.flatMap(claim => (claim.status === 'fulfilled' ? (claim.value ?? []) : []));

@@ -207,10 +207,11 @@ export class RequestQueue<T extends Requestable> {
     return { names, claimed: new Set(await this.store.children(`${this.#deps.path}/claimed`)) };
   }
 
-  async read(names: readonly string[]): Promise<readonly (StoredRequest<T> | UnreadableRequest)[]> {
+  /** Reads all at once and decodes each when it is asked for: a worker usually takes the first. */
+  async read(names: readonly string[]): Promise<Iterable<StoredRequest<T> | UnreadableRequest>> {
     const paths = names.map(name => `${this.queuePath}/${name}`);
     const nodes = await this.store.getMany(paths);
-    return paths.flatMap((path, index) => {
+    return Iterator.from(paths.entries()).flatMap(([index, path]) => {
       const node = nodes[index];
       const name = parseRequestName(names[index] ?? '');
       return node === undefined || name === undefined ? [] : [this.#decode(path, name.uuid, node)];
