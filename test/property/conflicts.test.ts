@@ -4,9 +4,9 @@
  */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { violationsOf } from '../../src/pipeline/invariants.ts';
 import { failureOf } from '../../src/pipeline/standing.ts';
 import type { PipelineState } from '../../src/pipeline/turn.ts';
+import { violationsOf } from '../invariants/history-checker.ts';
 import { honestNature, type Nature } from '../unit/pipeline/chaos.ts';
 import { job, nameOf, type PipelineWorld, World } from '../unit/pipeline/world.ts';
 

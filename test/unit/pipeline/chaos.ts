@@ -9,7 +9,7 @@ import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
 import type { MergerOutcome } from '../../../src/model/merge.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
 import { decideTurn } from '../../../src/pipeline/decide-turn.ts';
-import { HistoryChecker } from '../../../src/pipeline/invariants.ts';
+import { HistoryChecker } from '../../invariants/history-checker.ts';
 import { chainOf, nameOf, type PendingBuild, type PendingMerge, type PipelineWorld } from './world.ts';
 
 export interface Step {

@@ -3,7 +3,7 @@ import { millisecondsBetween } from '../../../src/lib/clock.ts';
 import type { HostTrouble } from '../../../src/model/host-trouble.ts';
 import { projectKey } from '../../../src/model/project.ts';
 import { nextHostRetry } from '../../../src/pipeline/host-wait.ts';
-import { violationsOf } from '../../../src/pipeline/invariants.ts';
+import { violationsOf } from '../../invariants/history-checker.ts';
 import { job, nameOf, type PendingMerge, type PipelineSetup, type PipelineWorld, World } from './world.ts';
 
 function gateWith(names: readonly string[], setup: PipelineSetup = {}) {

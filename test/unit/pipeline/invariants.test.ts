@@ -4,8 +4,8 @@ import type { Uuid } from '../../../src/lib/ids.ts';
 import type { Build } from '../../../src/model/build.ts';
 import type { BuildSet } from '../../../src/model/build-set.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
-import { HistoryChecker, violationsOf } from '../../../src/pipeline/invariants.ts';
 import type { PipelineState } from '../../../src/pipeline/turn.ts';
+import { HistoryChecker, violationsOf } from '../../invariants/history-checker.ts';
 import { job, type PipelineWorld, type RecordedTurn, World } from './world.ts';
 
 /** A and B merge; C fails and is reset once, with its build tried again. */

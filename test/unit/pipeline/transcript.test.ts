@@ -7,7 +7,7 @@
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { violationsOf } from '../../../src/pipeline/invariants.ts';
+import { violationsOf } from '../../invariants/history-checker.ts';
 import { Script } from './commands.ts';
 
 const folder = join(import.meta.dirname, '../../transcript');

@@ -6,16 +6,16 @@
  * merger's answer left out. At the landing, exactly these must have landed before it, in that order, with nothing of the queue in
  * between; and its commit must sit on the last commit they brought to its branch. Until then they are what it stands behind.
  */
-import type { Uuid } from '../lib/ids.ts';
-import { resultOf } from '../model/build.ts';
-import { currentBuild, type TestedMerge, testedMergeOf } from '../model/build-set.ts';
-import type { ChangeKey } from '../model/change.ts';
-import type { PipelineState } from '../model/pipeline-state.ts';
-import type { QueueItem } from '../model/queue-item.ts';
-import { isGood } from '../model/results.ts';
+import type { Uuid } from '../../src/lib/ids.ts';
+import { resultOf } from '../../src/model/build.ts';
+import { currentBuild, type TestedMerge, testedMergeOf } from '../../src/model/build-set.ts';
+import type { ChangeKey } from '../../src/model/change.ts';
+import type { PipelineState } from '../../src/model/pipeline-state.ts';
+import type { QueueItem } from '../../src/model/queue-item.ts';
+import { isGood } from '../../src/model/results.ts';
+import { MANAGERS } from '../../src/pipeline/manager/managers.ts';
+import type { Command, TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
 import type { Complain } from './complain.ts';
-import { MANAGERS } from './manager/managers.ts';
-import type { Command, TurnInput, TurnOutput } from './turn.ts';
 
 interface Landing {
   readonly buildset: Uuid;

@@ -2,12 +2,12 @@
  * Invariants 2, 7 and 9: a result counts only for an open build of the current buildset and only with an event that says
  * so; what has ended stays as it ended; a build is asked for once; a retry follows a RETRY and stays within the attempts.
  */
-import type { Uuid } from '../lib/ids.ts';
-import { type Build, isOpen } from '../model/build.ts';
-import { type BuildSet, graphOf, testedMergeOf } from '../model/build-set.ts';
-import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
+import type { Uuid } from '../../src/lib/ids.ts';
+import { type Build, isOpen } from '../../src/model/build.ts';
+import { type BuildSet, graphOf, testedMergeOf } from '../../src/model/build-set.ts';
+import { buildsetsOf, type QueueItem } from '../../src/model/queue-item.ts';
+import type { TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
 import type { Complain } from './complain.ts';
-import type { TurnInput, TurnOutput } from './turn.ts';
 
 export class BuildChecks {
   readonly #complain: Complain;

@@ -1,8 +1,8 @@
 /** Invariant 6, and that the records agree with one another: queues with items, timelines with lives. */
-import type { Uuid } from '../lib/ids.ts';
-import type { QueueItem } from '../model/queue-item.ts';
+import type { Uuid } from '../../src/lib/ids.ts';
+import type { QueueItem } from '../../src/model/queue-item.ts';
+import type { TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
 import type { Complain } from './complain.ts';
-import type { TurnInput, TurnOutput } from './turn.ts';
 
 export class ItemChecks {
   readonly #complain: Complain;

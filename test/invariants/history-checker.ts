@@ -2,21 +2,22 @@
  * Checks a recorded history of turns against what must always hold, whatever happened: those invariants of the gating contract that
  * concern a pipeline's decisions. It shares no code with the decisions: it knows only records, events and commands.
  *
- *   1  merged at most once, from the head, in order, only what was tested    invariant-merges.ts
- *   2  results of a buildset that was replaced are never used                invariant-builds.ts
- *   6  every item leaves exactly once, with one result                       invariant-items.ts
- *   7  a build is asked for once, ends once; cancel wins                     invariant-builds.ts
- *   9  retries within the attempts, only after RETRY                         invariant-builds.ts
- *   -  the timeline tiles the item's life; queues and items agree            invariant-items.ts
+ *   1  merged at most once, from the head, in order, only what was tested    merges.ts
+ *   2  results of a buildset that was replaced are never used                builds.ts
+ *   6  every item leaves exactly once, with one result                       items.ts
+ *   7  a build is asked for once, ends once; cancel wins                     builds.ts
+ *   9  retries within the attempts, only after RETRY                         builds.ts
+ *   -  the timeline tiles the item's life; queues and items agree            items.ts
  *
  * Feed it every call of `decideTurn` that was committed, in order: `checker.turn(input, output)`; `finish` at the end of a
  * history that should have drained.
  */
+
+import type { TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
+import { BuildChecks } from './builds.ts';
 import type { Complain } from './complain.ts';
-import { BuildChecks } from './invariant-builds.ts';
-import { ItemChecks } from './invariant-items.ts';
-import { MergeChecks } from './invariant-merges.ts';
-import type { TurnInput, TurnOutput } from './turn.ts';
+import { ItemChecks } from './items.ts';
+import { MergeChecks } from './merges.ts';
 
 export interface Violation {
   /** Number in the gating contract, or a word. */
