@@ -14,8 +14,9 @@ import type { Uuid } from '../lib/ids.ts';
 import { between, earliest, isBefore, latest } from '../lib/time-window.ts';
 import { type Build, endOfBuild, startOfBuild, unnoticedLoss } from '../model/build.ts';
 import { type BuildSet, graphOf } from '../model/build-set.ts';
+import { ITEM_STATES, type StretchState } from '../model/item-states.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
-import type { Stretch, StretchState } from './stretches.ts';
+import type { Stretch } from './stretches.ts';
 
 export interface PathLink {
   readonly from: Nanoseconds;
@@ -38,7 +39,7 @@ export function criticalPath(item: QueueItem, stretches: readonly Stretch[]): re
   return stretchesPerBuildSet(item, stretches).flatMap(piece =>
     piece.state === 'running'
       ? chainOfBuilds(piece)
-      : [linkOf(piece, piece, wordsOf(piece.state, piece.subject))],
+      : [linkOf(piece, piece, ITEM_STATES[piece.state].past(piece.subject))],
   );
 }
 
@@ -91,13 +92,13 @@ function chainOfBuilds(piece: Piece): readonly PathLink[] {
   let build = lastToEnd(buildset.builds, piece);
   while (build !== undefined && isBefore(piece.from, to)) {
     const loss = unnoticedLoss(build);
-    add(latest(loss?.end ?? endIn(build, to), endIn(build, to)), 'scheduler', 'waited for the scheduler');
-    add(endIn(build, to), 'executor-lost', `${build.job} ${UNNOTICED}${tryText(build)}`);
+    add(latest(loss?.end ?? endIn(build, to), endIn(build, to)), 'scheduler', past('scheduler'));
+    add(endIn(build, to), 'executor-lost', `${build.job} ${past('executor-lost')}${tryText(build)}`);
     add(startOfBuild(build) ?? to, 'running', `${build.job} ran${tryText(build)}`, build);
-    add(build.requestedAt, 'executor', `${build.job} waited for an executor${tryText(build)}`, build);
+    add(build.requestedAt, 'executor', `${build.job} ${past('executor')}${tryText(build)}`, build);
     build = predecessor(buildset, build);
   }
-  add(piece.from, 'scheduler', 'waited for the scheduler');
+  add(piece.from, 'scheduler', past('scheduler'));
   return links;
 }
 
@@ -139,6 +140,10 @@ function predecessor(buildset: BuildSet, build: Build): Build | undefined {
   );
 }
 
+function past(state: StretchState): string {
+  return ITEM_STATES[state].past();
+}
+
 function tryText(build: Build): string {
   return build.attempt === 1 ? '' : ` (attempt ${build.attempt})`;
 }
@@ -157,41 +162,7 @@ function linkOf(
     state: part.state,
     text,
     buildset: piece.buildset.number,
-    repeated: piece.replaced && isRepeated(piece.state),
+    repeated: piece.replaced && ITEM_STATES[piece.state].repeated,
     ...(build === undefined ? {} : { build: build.uuid }),
   };
-}
-
-const UNNOTICED = 'waited until the loss of its executor was noticed';
-
-/** What a new buildset has to do again; a place in the window is kept. */
-function isRepeated(state: StretchState): boolean {
-  return (
-    state === 'merge' ||
-    state === 'configure' ||
-    state === 'repo-state' ||
-    state === 'running' ||
-    state === 'scheduler' ||
-    state === 'executor-lost'
-  );
-}
-
-function wordsOf(state: StretchState, subject: string | undefined): string {
-  const texts: { readonly [state in StretchState]: string } = {
-    window: 'waited for a place in the window',
-    merge: 'its merge with the changes ahead was computed',
-    configure: 'its configuration was read and its jobs were frozen',
-    'repo-state': 'the heads of other projects were looked up',
-    'hold-following': `waited for ${subject ?? 'a job of the item ahead'}`,
-    executor: 'waited for an executor',
-    running: 'ran its jobs',
-    'change-ahead': `waited for ${subject ?? 'an item'} ahead to leave`,
-    'needed-change': `waited for ${subject ?? 'a change it depends on'}, which is failing`,
-    host: `waited for the code host of ${subject ?? 'its project'} to serve us`,
-    dependency: 'held a place for the items behind',
-    reporting: 'the code host was told',
-    scheduler: 'waited for the scheduler',
-    'executor-lost': UNNOTICED,
-  };
-  return texts[state];
 }

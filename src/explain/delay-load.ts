@@ -1,7 +1,8 @@
 /** How full a pipeline was over time, and what its items were doing. */
+
 import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
+import type { StretchState } from '../model/item-states.ts';
 import type { DelayedItem } from './delayed-item.ts';
-import type { StretchState } from './stretches.ts';
 
 export interface LoadPoint {
   /** Beginning of the stretch of time it stands for; it ends where the next begins. */

@@ -5,6 +5,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import { durationText } from '../lib/duration-text.ts';
 import { printable, toWidth } from '../lib/text-width.ts';
 import { between } from '../lib/time-window.ts';
+import { ITEM_STATES, rowOfState } from '../model/item-states.ts';
 import { isFailure } from '../tracing/status.ts';
 import type { Blamed } from './delay-culprits.ts';
 import type { LoadPoint } from './delay-load.ts';
@@ -70,7 +71,7 @@ function headLines(delays: Delays, title: string, paint: Paint): readonly string
 const LOADS = [
   { word: 'in the queue', colour: 'bold', count: (point: LoadPoint) => allOf(point) },
   { word: 'being tested', colour: 'blue', count: (point: LoadPoint) => point.states.running ?? 0 },
-  { word: 'outside window', colour: 'yellow', count: (point: LoadPoint) => point.states.window ?? 0 },
+  { word: ITEM_STATES.window.word, colour: 'yellow', count: (point: LoadPoint) => point.states.window ?? 0 },
 ] as const;
 
 /** Eighths of a line's height. */
@@ -101,16 +102,16 @@ function allOf({ states }: LoadPoint): number {
 const TIME_WIDTH = 8;
 
 function stateLines({ states }: Delays, { width, paint }: Drawing): readonly string[] {
-  const room = Math.min(40, width - 55);
+  const room = Math.min(40, width - 56);
   const cells = (times: readonly string[]) => times.map(time => toWidth(time, TIME_WIDTH, 'right')).join(' ');
-  const head = `  ${toWidth('', 15)} ${toWidth('', room)} ${cells(['share', 'per item', 'p50', 'p95'])}`;
+  const head = `  ${toWidth('', 16)} ${toWidth('', room)} ${cells(['share', 'per item', 'p50', 'p95'])}`;
   const most = Math.max(...states.map(({ share }) => share));
   const line = (total: StateDelays) => {
     const { state, kind, share, perItem, p50, p95 } = total;
     const bar = '█'.repeat(Math.max(1, Math.round((share / most) * room)));
     const painted = kind === 'wait' ? paint(bar.replaceAll('█', '░'), 'yellow') : paint(bar, 'blue');
     const times = cells([percentText(share), text(perItem), text(p50), text(p95)]);
-    return `  ${toWidth(state, 15)} ${painted}${' '.repeat(room - bar.length)} ${times}`;
+    return `  ${toWidth(rowOfState(state).word, 16)} ${painted}${' '.repeat(room - bar.length)} ${times}`;
   };
   return [paint('Where the time went', 'bold'), paint(head, 'dim'), ...states.map(line)];
 }
@@ -160,16 +161,16 @@ function culpritLines<Row extends Blamed>(
 }
 
 function slowLines({ slowest }: Delays, { width, paint }: Drawing): readonly string[] {
-  const room = Math.max(12, width - 49);
+  const room = Math.max(12, width - 52);
   const line = ({ item, changes, duration, result, resets, mostly }: SlowItem) => {
-    const most = mostly === null ? '' : `${mostly.state} ${text(mostly.duration)}`;
+    const most = mostly === null ? '' : `${rowOfState(mostly.state).word} ${text(mostly.duration)}`;
     const again = resets === 0 ? '' : `↺${resets}`;
     return [
       ` ${toWidth(text(duration), 8, 'right')}`,
       paint(markOf(result), ...colourOf(result)),
       toWidth(printable(changes.join(', ')), room),
       paint(toWidth(again, 4), 'yellow'),
-      toWidth(most, 21),
+      toWidth(most, 24),
       paint(item.slice(0, 8), 'dim'),
     ].join(' ');
   };

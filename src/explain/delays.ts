@@ -7,16 +7,17 @@
  * Counted are the whole lives of the items that left since then and, up to now, of those still there; dependency items, which
  * only hold a place, are not. Durations are decimal nanoseconds; those of `states` sum to `time`.
  */
+
 import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { isBefore, sum } from '../lib/time-window.ts';
 import type { LeaveCode } from '../model/cause.ts';
+import type { StretchState } from '../model/item-states.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { type CulpritDelays, culpritsOf } from './delay-culprits.ts';
 import { type LoadPoint, loadOf } from './delay-load.ts';
 import type { DelayedItem } from './delayed-item.ts';
 import type { StateTotal } from './explain.ts';
-import type { StretchState } from './stretches.ts';
 
 export interface DelaysQuestion {
   readonly since: Nanoseconds;

@@ -5,6 +5,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import { durationText } from '../lib/duration-text.ts';
 import { printable, toWidth, widthOf } from '../lib/text-width.ts';
 import { between } from '../lib/time-window.ts';
+import { rowOfState } from '../model/item-states.ts';
 import { isFailure } from '../tracing/status.ts';
 import type { PathLink } from './critical-path.ts';
 import type { BuildTimes, Explanation, Reset, StateTotal } from './explain.ts';
@@ -74,7 +75,7 @@ function totalLine({ state, kind, duration, share }: StateTotal, width: number, 
   const cells = Math.max(1, Math.round(share * room));
   const bar = kind === 'wait' ? paint('░'.repeat(cells), 'yellow') : paint('█'.repeat(cells), 'blue');
   const percent = share > 0 && share < 0.01 ? '<1%' : `${Math.round(share * 100)}%`;
-  return `  ${toWidth(state, 15)} ${toWidth(text(duration), 7, 'right')} ${toWidth(percent, 5, 'right')}  ${bar}`;
+  return `  ${toWidth(rowOfState(state).word, 16)} ${toWidth(text(duration), 7, 'right')} ${toWidth(percent, 5, 'right')}  ${bar}`;
 }
 
 function resetLines(reset: Reset, explanation: Explanation, paint: Paint): readonly string[] {
@@ -102,10 +103,10 @@ function takeoverLines(explanation: Explanation, paint: Paint): readonly string[
 }
 
 function waitedLines(waited: WaitedFor, paint: Paint): readonly string[] {
-  const parts = waited.meanwhile.map(({ state, duration }) => `${state} ${text(duration)}`);
+  const parts = waited.meanwhile.map(({ state, duration }) => `${rowOfState(state).word} ${text(duration)}`);
   const meanwhile = parts.length === 0 ? 'nothing is known of it any more' : `meanwhile: ${parts.join(', ')}`;
   return [
-    `  ${toWidth(text(waited.duration), 7, 'right')}  ${printable(waited.change)} ${paint(waited.state, 'dim')}`,
+    `  ${toWidth(text(waited.duration), 7, 'right')}  ${printable(waited.change)} ${paint(rowOfState(waited.state).word, 'dim')}`,
     paint(`           ${meanwhile}`, 'dim'),
   ];
 }

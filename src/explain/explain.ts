@@ -11,12 +11,13 @@ import { type Build, endOfBuild, resultOf, startOfBuild } from '../model/build.t
 import { type BuildSet, endOf } from '../model/build-set.ts';
 import { type Culprit, type LeaveCode, leaveText, type ResetCode, resetText } from '../model/cause.ts';
 import { changeText } from '../model/change.ts';
+import type { StretchState } from '../model/item-states.ts';
 import { lostBuildTime, runningTime } from '../model/lost-time.ts';
 import { buildsetsOf, endOfItem, type QueueItem } from '../model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../model/results.ts';
 import type { MoreTakeovers, Takeover } from '../model/takeover.ts';
 import { criticalPath, type PathLink } from './critical-path.ts';
-import { type Stretch, type StretchState, stretchesOf } from './stretches.ts';
+import { type Stretch, stretchesOf } from './stretches.ts';
 import { type WaitedFor, waitedForOf } from './waited-for.ts';
 
 export interface Explanation {

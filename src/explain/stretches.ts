@@ -7,15 +7,9 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { between, earliest, isBefore, type TimeWindow } from '../lib/time-window.ts';
-import { buildsetsOf, type ItemStateName, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
-import { isWait } from '../tracing/spans/wait-spans.ts';
-import { type OwnGap, type WorkWindows, workWindows } from '../tracing/spans/work-windows.ts';
-
-/**
- * `scheduler`: a state of work in which no work went on, because no scheduler did its part; its subject is that state.
- * `executor-lost`: the executor had vanished, and it was not noticed yet.
- */
-export type StretchState = ItemStateName | OwnGap;
+import { ITEM_STATES, isWait, type StretchState } from '../model/item-states.ts';
+import { buildsetsOf, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
+import { type WorkWindows, workWindows } from '../tracing/spans/work-windows.ts';
 
 export interface Stretch {
   readonly state: StretchState;
@@ -90,15 +84,11 @@ function stretch(
 ): Stretch {
   return {
     state,
-    kind: isGap(state) || isWait(state) ? 'wait' : 'work',
+    kind: ITEM_STATES[state].kind,
     ...(subject === undefined ? {} : { subject }),
     ...(item === undefined ? {} : { whom: item }),
     from,
     to,
     duration: between(from, to),
   };
-}
-
-function isGap(state: StretchState): state is OwnGap {
-  return state === 'scheduler' || state === 'executor-lost';
 }

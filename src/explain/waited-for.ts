@@ -8,8 +8,9 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { between, earliest, isBefore, latest, sum } from '../lib/time-window.ts';
+import type { StretchState } from '../model/item-states.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { type Stretch, type StretchState, stretchesOf } from './stretches.ts';
+import { type Stretch, stretchesOf } from './stretches.ts';
 
 export interface WaitedFor {
   readonly item: Uuid;

@@ -12,13 +12,13 @@ import { between } from '../lib/time-window.ts';
 import { type Build, endOfBuild, isOpen, resultOf, startOfBuild } from '../model/build.ts';
 import { type BuildSet, endOfMergerWork } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
+import { ITEM_STATES, RUN_STATES } from '../model/item-states.ts';
 import { lostBuildTime } from '../model/lost-time.ts';
 import { buildsetsOf, endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
 import { rootSpanOf } from '../tracing/span-ids.ts';
 import { cicdResultOf } from '../tracing/status.ts';
 import type { Measurement } from './measurement.ts';
 import type { MetricName } from './metric-table.ts';
-import { RUN_STATES, runState } from './run-state.ts';
 
 export function itemMeasurements(before: QueueItem | undefined, item: QueueItem): readonly Measurement[] {
   if (before === item) return [];
@@ -137,7 +137,7 @@ function departure(item: QueueItem): readonly Measurement[] {
   return [
     measurement(item, 'gatehouse_item_duration_seconds', { result }, lasted),
     ...RUN_STATES.map(state => {
-      const spent = total(stretches.filter(stretch => runState(stretch.state) === state));
+      const spent = total(stretches.filter(stretch => ITEM_STATES[stretch.state].run === state));
       return measurement(item, 'cicd_pipeline_run_duration_seconds', { state, result: cicdResult }, spent);
     }),
     ...[...waits].map(([state, all]) => measurement(item, 'gatehouse_wait_seconds', { state }, total(all))),

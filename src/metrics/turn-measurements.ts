@@ -2,12 +2,13 @@
  * What a pipeline's turn tells the metrics: a pure function of the records before and after, like the spans of the same turn.
  * Costs as much as what changed: items and builds that are the same object in both are not looked into.
  */
+
+import { ITEM_STATES, RUN_STATES, type RunState } from '../model/item-states.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { hostGauges } from './host-gauges.ts';
 import { itemMeasurements } from './item-measurements.ts';
 import type { Measurement } from './measurement.ts';
-import { RUN_STATES, type RunState, runState } from './run-state.ts';
 
 export interface MeasuredTurn {
   readonly tenant: string;
@@ -71,7 +72,7 @@ function activeGauges(place: Place, { items }: PipelineState): readonly Measurem
   const active = new Map<RunState, number>(RUN_STATES.map(state => [state, 0]));
   for (const { role, timeline } of items.values()) {
     if (role === 'dependency') continue;
-    const state = runState((timeline.at(-1) ?? timeline[0]).state);
+    const state = ITEM_STATES[(timeline.at(-1) ?? timeline[0]).state].run;
     active.set(state, (active.get(state) ?? 0) + 1);
   }
   return [...active].map(([state, value]) => ({

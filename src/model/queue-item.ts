@@ -16,36 +16,12 @@ import type { BuildSet } from './build-set.ts';
 import type { LeaveCode, Remover } from './cause.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { HostWait } from './host-trouble.ts';
+import type { ItemStateName } from './item-states.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { PipelineName, TenantName } from './project.ts';
 import type { BuildSetResult } from './results.ts';
 import type { SpanRecord } from './span.ts';
 import type { MoreTakeovers, Takeover } from './takeover.ts';
-
-/** What the item as a whole is doing: every nanosecond from enqueue to dequeue belongs to exactly one of these. */
-export type ItemStateName =
-  /** Beyond the window: not prepared yet. */
-  | 'window'
-  /** A merger computes its merge. */
-  | 'merge'
-  /** Layout, job graph, heads of other projects. */
-  | 'configure'
-  | 'repo-state'
-  /** A job of the item ahead must succeed first (hold-following-changes). */
-  | 'hold-following'
-  /** Builds are requested, no executor has taken one yet. */
-  | 'executor'
-  /** At least one build runs. */
-  | 'running'
-  /** Done testing; an item ahead must leave first. */
-  | 'change-ahead'
-  /** A change it depends on is failing and still in the queue. */
-  | 'needed-change'
-  /** The code host does not serve us: what failed is tried again. */
-  | 'host'
-  /** A dependency item: it only holds a place for the items behind. */
-  | 'dependency'
-  | 'reporting';
 
 export interface TimelineEntry {
   readonly state: ItemStateName;

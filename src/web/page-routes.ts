@@ -1,24 +1,24 @@
 /**
- * The page: one HTML file, a stylesheet and ES modules from `page/`, served as they are. `/` and everything below `/t/` is
- * the same document; its script reads the address.
+ * The page: one HTML file, its stylesheets and its modules (`page-files.ts`). `/` and everything below `/t/` is the same
+ * document; its script reads the address.
  */
 import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { type Router, static as serveFiles } from 'express';
+import type { Router } from 'express';
 import type { WebDeps } from './deps.ts';
+import { pageFiles } from './page-files.ts';
 
-const PAGE = fileURLToPath(new URL('./page/', import.meta.url));
+const TEMPLATE = fileURLToPath(new URL('./page/index.html', import.meta.url));
 
 export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root'>): void {
-  const template = readFileSync(`${PAGE}index.html`, 'utf8');
-  router.use(
-    '/page',
-    serveFiles(PAGE, {
-      index: false,
-      cacheControl: false,
-      setHeaders: response => response.setHeader('Cache-Control', 'no-cache'),
-    }),
-  );
+  const template = readFileSync(TEMPLATE, 'utf8');
+  const files = pageFiles();
+  router.get('/page/{*path}', (request, response, next) => {
+    const file = files.get(request.path.slice('/page/'.length));
+    if (file === undefined) return next();
+    response.setHeader('Cache-Control', 'no-cache');
+    response.type(file.type).send(file.text);
+  });
   router.get(['/', '/t/{*rest}'], (_request, response) => {
     response.setHeader('Cache-Control', 'no-cache');
     response.type('html').send(template.replaceAll('{base}', basePath(deps.root())));

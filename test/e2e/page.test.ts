@@ -98,10 +98,10 @@ describeOnChromium('the page', executablePath => {
       'Second version of the public API',
       'Explain the settings page',
     ]);
-    expect(await card('retry-budget').locator('.chip').innerText()).toMatch(/^testing\s+4m \d\ds$/);
+    expect(await card('retry-budget').locator('.chip').innerText()).toMatch(/^running\s+4m \d\ds$/);
     expect(await card('fast-login').innerText()).toContain('failing: at least one job failed');
     expect(await card('fast-login').locator('.subject').innerText()).toBe('acme/lib master/retry-budget');
-    expect(await card('docs').locator('.chip').innerText()).toMatch(/^outside the window/);
+    expect(await card('docs').locator('.chip').innerText()).toMatch(/^outside window/);
     expect(await card('retry-budget').locator('.job').allInnerTexts()).toEqual([
       expect.stringContaining('lint'),
       expect.stringContaining('unit-tests'),
@@ -131,7 +131,7 @@ describeOnChromium('the page', executablePath => {
     await page.goto(web.url);
     const notice = 'the code host of acme/lib is in trouble, 3 tries so far: answers 403';
     expect(await card('retry-budget').locator('.trouble').innerText()).toContain(notice);
-    expect(await card('retry-budget').locator('.chip').innerText()).toMatch(/^waiting for the code host/);
+    expect(await card('retry-budget').locator('.chip').innerText()).toMatch(/^awaits code host/);
     await card('retry-budget').locator('a.title').click();
     await page.locator('main .trouble', { hasText: notice }).waitFor();
   });
@@ -207,7 +207,7 @@ describeOnChromium('the page', executablePath => {
     await page.locator('.path li').first().waitFor();
 
     expect(await page.locator('.total').innerText()).toBe('3m 58s');
-    expect(await page.locator('.states li').first().innerText()).toMatch(/testing\s+3m 42s\s+93 %/);
+    expect(await page.locator('.states li').first().innerText()).toMatch(/running\s+3m 42s\s+93 %/);
     expect(await page.locator('.resets li').innerText()).toMatch(
       /an item ahead failed: unit-tests of acme\/app master\/schema,.* 1m 49s lost|1m 49s lost/s,
     );
@@ -219,7 +219,7 @@ describeOnChromium('the page', executablePath => {
     await page.goto(`${web.url}/t/main/item/${uuidOf('fast-login')}`);
     await page.locator('.waited li').waitFor();
     expect(await page.locator('.waited li').innerText()).toMatch(
-      /[\dm ]+s\s+acme\/lib master\/retry-budget\s+meanwhile: testing [\dm ]+s/,
+      /[\dm ]+s\s+acme\/lib master\/retry-budget\s+meanwhile: running [\dm ]+s/,
     );
   });
 
@@ -230,7 +230,7 @@ describeOnChromium('the page', executablePath => {
     await page.locator('.tiles').waitFor();
     expect(new URL(page.url()).pathname).toBe('/t/main/pipeline/gate');
     expect(await page.locator('.tiles').innerText()).toMatch(/there now\s+6\s+window 5/);
-    expect(await page.locator('.numbers tbody tr').first().innerText()).toMatch(/^testing\s+/);
+    expect(await page.locator('.numbers tbody tr').first().innerText()).toMatch(/^running\s+/);
     expect(await page.getByRole('region', { name: 'Jobs to blame' }).innerText()).toMatch(/unit-tests\s+4×/);
     expect(await page.locator('.load-column .run').count()).toBeGreaterThan(0);
     expect(await page.locator('.slowest li').first().locator('.viewer a').getAttribute('href')).toContain(

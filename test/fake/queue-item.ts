@@ -18,9 +18,10 @@ import type {
 } from '../../src/model/build-set.ts';
 import type { CancelCause, Culprit, LeaveCode, ResetCause } from '../../src/model/cause.ts';
 import { type Change, changeKey, type ProposedChange } from '../../src/model/change.ts';
+import type { ItemStateName } from '../../src/model/item-states.ts';
 import type { JobNode } from '../../src/model/job.ts';
 import { parseCommitId, projectKey } from '../../src/model/project.ts';
-import type { ItemStateName, QueueItem } from '../../src/model/queue-item.ts';
+import type { QueueItem } from '../../src/model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../../src/model/results.ts';
 import type { Step } from '../../src/model/step.ts';
 

@@ -2,8 +2,8 @@
  * What is documented must be produced: kinds of spans, attributes, span events and codes, by the real service in the stories of a
  * whole run. `test/fake/told/note-story.ts` notes what they told; here it is compared.
  */
+import { isOwnGap, isWait, STRETCH_STATES } from '../../src/model/item-states.ts';
 import { ALLOWED } from '../../src/tracing/allowed-attributes.ts';
-import { isWait } from '../../src/tracing/spans/wait-spans.ts';
 import { unionMembers } from '../unit/docs/repository-text.ts';
 import { NOT_TOLD_YET } from './not-told-yet.ts';
 
@@ -16,9 +16,7 @@ const SPAN_EVENTS = [
 /** Everything the tables promise, as notes are written. */
 export function promised(): ReadonlySet<string> {
   const names = [...ALLOWED.values()].flatMap(allowed => [...allowed.values()]);
-  const states = unionMembers('src/model/queue-item.ts', 'ItemStateName').filter(state =>
-    isWait(state as never),
-  );
+  const states = STRETCH_STATES.filter(state => isWait(state) && !isOwnGap(state));
   return new Set([
     ...[...ALLOWED.keys()].map(kind => `kind ${kind}`),
     ...names.map(name => `attribute ${name}`),

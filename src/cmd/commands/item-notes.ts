@@ -3,6 +3,7 @@
 import type { Paint } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { printable } from '../../lib/text-width.ts';
+import { rowOfState } from '../../model/item-states.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 import { wrapPieces, wrapWords } from '../terminal/painted-text.ts';
 import { jobText } from './job-text.ts';
@@ -38,14 +39,6 @@ function failingLines(
   return wrapWords(text, `${indent}✗ `, width).map(line => paint(line, 'red'));
 }
 
-/** States whose subject is somebody else's change or job. */
-const WAITS: { readonly [state: string]: string } = {
-  'change-ahead': 'waits for',
-  'hold-following': 'waits for',
-  'needed-change': 'needs',
-  host: 'waits for the code host of connection',
-};
-
 function waitLines(
   { state, left, hostWait }: LiveItem,
   { width, paint, now, indent }: NotesOptions,
@@ -56,9 +49,8 @@ function waitLines(
     const text = `the code host of ${hostWait.project} is in trouble for ${since}, ${tries}: ${hostWait.text}`;
     return wrapWords(printable(text), `${indent}! `, width).map(line => paint(line, 'red'));
   }
-  const word = WAITS[state.name];
-  if (word === undefined || state.subject === null || left !== null) return [];
-  return wrapWords(printable(`${word} ${state.subject}`), `${indent}… `, width).map(line =>
+  if (state.subject === null || left !== null) return [];
+  return wrapWords(printable(rowOfState(state.name).now(state.subject)), `${indent}… `, width).map(line =>
     paint(line, 'dim'),
   );
 }

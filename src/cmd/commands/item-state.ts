@@ -1,5 +1,6 @@
 /** An item's state in a word and a mark. */
 import type { Colour } from '../../lib/ansi.ts';
+import { rowOfState, type StateRole } from '../../model/item-states.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 
 export interface StateLook {
@@ -9,40 +10,17 @@ export interface StateLook {
   readonly colour: readonly Colour[];
 }
 
-const WORDS: { readonly [state: string]: string } = {
-  window: 'outside window',
-  merge: 'merging',
-  configure: 'configuring',
-  'repo-state': 'reading heads',
-  'hold-following': 'held back',
-  executor: 'wants executor',
-  running: 'running',
-  'change-ahead': 'done, waits',
-  'needed-change': 'held back',
-  host: 'host trouble',
-  dependency: 'holds a place',
-  reporting: 'reporting',
+const COLOURS: { readonly [role in StateRole]: Colour } = {
+  idle: 'dim',
+  wait: 'yellow',
+  prepare: 'yellow',
+  run: 'cyan',
+  ahead: 'green',
+  report: 'green',
+  trouble: 'red',
 };
 
-export function stateWord(state: string): string {
-  return WORDS[state] ?? state;
-}
-
-export function itemState({ state, failing, role }: LiveItem): StateLook {
-  const word = stateWord(state.name);
-  if (failing.length > 0) return { mark: '✗', word, colour: ['red'] };
-  if (role === 'dependency') return { mark: '◌', word, colour: ['dim'] };
-  switch (state.name) {
-    case 'running':
-      return { mark: '●', word, colour: ['cyan'] };
-    case 'reporting':
-    case 'change-ahead':
-      return { mark: '✓', word, colour: ['green'] };
-    case 'host':
-      return { mark: '!', word, colour: ['red'] };
-    case 'window':
-      return { mark: '·', word, colour: ['dim'] };
-    default:
-      return { mark: '○', word, colour: ['yellow'] };
-  }
+export function itemState({ state, failing }: LiveItem): StateLook {
+  const { word, mark, role } = rowOfState(state.name);
+  return failing.length > 0 ? { mark: '✗', word, colour: ['red'] } : { mark, word, colour: [COLOURS[role]] };
 }

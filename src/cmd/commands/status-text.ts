@@ -4,12 +4,12 @@
  *     acme  2 items in gate                                                            http://127.0.0.1:9000
  *
  *     gate  dependent · queue integrated · window 20
- *      1 ● acme/app master/login,3f2a91c0                         running            42s of  1m 02s  5b1c09aa
+ *      1 ● acme/app master/login,3f2a91c0                       running              42s of  1m 02s  5b1c09aa
  *          ✓ unit-tests 3.1s   ● integration-tests 39s of ~60s
- *      2 ✗ acme/api master/basket,deadbeef                        done, waits       2.0s of     58s  77aa3c01
+ *      2 ✗ acme/api master/basket,deadbeef                      awaits its turn     2.0s of     58s  77aa3c01
  *          ✗ unit-tests FAILURE 4.0s
  *          ✗ will not merge: at least one job failed
- *          … waits for acme/app master/login,3f2a91c0
+ *          … waits for acme/app master/login,3f2a91c0 ahead to leave
  *     empty: check, post
  */
 
@@ -136,7 +136,7 @@ function steppedOver(item: LiveItem, ahead: readonly LiveItem[]): readonly numbe
 }
 
 const INDENT = ' '.repeat(6);
-const STATE_WIDTH = 14;
+const STATE_WIDTH = 16;
 const TIME_WIDTH = 7;
 /** The time in all is left out of narrower pictures. */
 const WIDE = 110;

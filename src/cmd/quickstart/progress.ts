@@ -5,13 +5,14 @@
  *     gate, queue integrated
  *       1  app greeting        merged
  *       2  app rename-total    ● app-unit-tests 0.4s  ✓ app-integration-tests
- *       3  app discount        ✗ app-unit-tests  waiting for the change ahead
+ *       3  app discount        ✗ app-unit-tests  awaits its turn
  *       4  api basket-route    ● api-contract-tests     tested again: app-unit-tests of acme/app master/discount,... ended with FAILURE
  */
 
 import { type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { toWidth } from '../../lib/text-width.ts';
+import { rowOfState } from '../../model/item-states.ts';
 import type { LiveItem } from '../../web/live-item.ts';
 import type { LiveView } from '../client/follow.ts';
 import { outcomeWord } from './summary.ts';
@@ -26,21 +27,6 @@ export interface ProgressRow {
 }
 
 const NAME_WIDTH = 22;
-
-const STATES: { readonly [state: string]: string } = {
-  window: 'beyond the window',
-  merge: 'merging',
-  configure: 'configuring',
-  'repo-state': 'reading heads',
-  'hold-following': 'held by the change ahead',
-  executor: 'waiting for an executor',
-  running: '',
-  'change-ahead': 'done, waiting for the change ahead',
-  'needed-change': 'waiting for a change it needs',
-  host: 'waiting for the code host',
-  dependency: 'holds a place',
-  reporting: 'landing',
-};
 
 export function progressFrame(
   rows: readonly ProgressRow[],
@@ -61,7 +47,9 @@ function statusOf(
   if (left !== undefined) return paint(outcomeWord(left), left === 'SUCCESS' ? 'green' : 'red');
   if (item === undefined) return paint('not approved yet', 'dim');
   const jobs = item.jobs.map(job => jobText(job, now, paint)).join('  ');
-  const state = STATES[item.state.name] ?? item.state.name;
+  const { word, role } = rowOfState(item.state.name);
+  // While jobs run they speak for themselves.
+  const state = role === 'run' ? '' : word;
   const reset = item.resets.at(-1);
   const again =
     reset === undefined ? '' : paint(`tested again: ${clip(reset.brief, width - NAME_WIDTH - 60)}`, 'yellow');

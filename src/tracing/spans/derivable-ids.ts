@@ -10,22 +10,12 @@
  */
 import { derivedSpanId, type SpanId, spanIdOf } from '../../lib/ids.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
-import type { ItemStateName } from '../../model/queue-item.ts';
+import { isOwnGap, isWait, STRETCH_STATES } from '../../model/item-states.ts';
 import { continuationSpanId, jobExecutionSpanId, stepSpanId } from '../span-ids.ts';
 
 /** Entries of a timeline, works of a turn, places in a job graph: beyond these an id is not guessed, but searched for. */
 const MOST_ORDINALS = 128;
-const WAITS: readonly ItemStateName[] = [
-  ...([
-    'window',
-    'hold-following',
-    'executor',
-    'change-ahead',
-    'needed-change',
-    'dependency',
-    'host',
-  ] as const),
-];
+const WAITS = STRETCH_STATES.filter(state => isWait(state) && !isOwnGap(state));
 const TURN_WORK = ['Layout', 'JobGraph'] as const;
 /** A buildset is laid out once, and again where it was reset while that went on. */
 const MOST_TURN_WORK = 4;

@@ -1,37 +1,15 @@
 /** `Wait …`: every stretch in which an item is held up by something that is not its own work. */
 
-import { assertNever } from '../../lib/assert-never.ts';
 import { derivedSpanId } from '../../lib/ids.ts';
 import type { TimeWindow } from '../../lib/time-window.ts';
-import type { ItemStateName, QueueItem } from '../../model/queue-item.ts';
+import { isWait, type StretchState } from '../../model/item-states.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
 import { endOfItem } from '../../model/queue-item.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type SpanPlan, spanOf } from './span-plan.ts';
 import { takeoverWithin } from './takeover-spans.ts';
-import { type OwnGap, workWindows } from './work-windows.ts';
-
-/** A wait becomes a span of its own; work is shown by the spans of what is done (`Merge`, `Build`, `Report`, ...). */
-export function isWait(state: ItemStateName): boolean {
-  switch (state) {
-    case 'window':
-    case 'hold-following':
-    case 'executor':
-    case 'change-ahead':
-    case 'needed-change':
-    case 'dependency':
-    case 'host':
-      return true;
-    case 'merge':
-    case 'configure':
-    case 'repo-state':
-    case 'running':
-    case 'reporting':
-      return false;
-    default:
-      return assertNever(state, 'item state');
-  }
-}
+import { workWindows } from './work-windows.ts';
 
 /**
  * One span per wait of the timeline, and for stretches of a work state in which none of the work went on `Wait scheduler` (no scheduler
@@ -79,7 +57,7 @@ function settledEntries(timeline: QueueItem['timeline'], other: QueueItem['timel
 
 interface Wait extends TimeWindow {
   readonly key: string;
-  readonly state: ItemStateName | OwnGap;
+  readonly state: StretchState;
   readonly subject: string | undefined;
   readonly own?: AttributeInput;
 }

@@ -10,7 +10,8 @@ import type { Nanoseconds } from '../../lib/clock.ts';
 import { between, earliest, isBefore, latest, type TimeWindow } from '../../lib/time-window.ts';
 import { endOfBuild, startOfBuild, unnoticedLoss } from '../../model/build.ts';
 import { type BuildSet, endOf, endOfMergerWork } from '../../model/build-set.ts';
-import { endOfItem, type ItemStateName, type QueueItem } from '../../model/queue-item.ts';
+import type { ItemStateName, OwnGap } from '../../model/item-states.ts';
+import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
 
 export interface Gap extends TimeWindow {
   readonly end: Nanoseconds;
@@ -23,8 +24,6 @@ export interface Idle extends Gap {
 
 /** What an item waits for in a state of work; `executor` is also a state of its own. */
 export type IdleState = 'executor' | OwnGap;
-/** `executor-lost`: the executor had vanished, which was noticed at the end. */
-export type OwnGap = 'scheduler' | 'executor-lost';
 
 export interface WorkWindows {
   /** Layouts and job graphs, by start. */

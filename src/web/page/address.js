@@ -1,7 +1,8 @@
 /** Where things are: pages of ours and the API, below whatever path the service is published at. */
-const base = new URL('..', import.meta.url).pathname.replace(/\/$/, '');
+const base = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '');
 
 export const pages = {
+  icon: `${base}/page/icon.svg`,
   tenant: tenant => `${base}/t/${encodeURIComponent(tenant)}`,
   item: (tenant, uuid) => `${base}/t/${encodeURIComponent(tenant)}/item/${uuid}`,
   errors: tenant => `${base}/t/${encodeURIComponent(tenant)}/config-errors`,

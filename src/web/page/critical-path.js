@@ -1,7 +1,8 @@
 /** What held the item up, one thing after the other: each link of the chain with its place in the item's life. */
+import { rowOfState } from '../../model/item-states.ts';
 import { pages } from './address.js';
 import { element } from './dom.js';
-import { duration, milliseconds, stateWord } from './format.js';
+import { duration, milliseconds } from './format.js';
 
 /** Links shorter than this share of the whole are told together. */
 const SHORT_SHARE = 0.01;
@@ -52,7 +53,7 @@ function waitedFor({ tenant, waitedFor: waits }) {
             { class: 'meanwhile' },
             meanwhile.length > 0 && 'meanwhile: ',
             meanwhile
-              .map(state => `${stateWord(state.state)} ${duration(milliseconds(state.duration))}`)
+              .map(state => `${rowOfState(state.state).word} ${duration(milliseconds(state.duration))}`)
               .join(', '),
           ),
         ),

@@ -1,4 +1,5 @@
 /** Where the time of a pipeline went: how full it was, its states, who had others tested again, and the slowest items. */
+import { rowOfState } from '../../model/item-states.ts';
 import { api, fetchJson, pages } from './address.js';
 import { culpritPanel } from './culprits.js';
 import { element, externalLink, show } from './dom.js';
@@ -11,8 +12,6 @@ import {
   resultKind,
   resultMark,
   resultWord,
-  stateKind,
-  stateWord,
 } from './format.js';
 import { loadChart } from './load-chart.js';
 
@@ -185,8 +184,8 @@ function statePanel({ states, time: total, items }) {
           states.map(state =>
             element(
               'tr',
-              { class: `is-${stateKind(state.state)}` },
-              element('th', { scope: 'row' }, stateWord(state.state)),
+              { class: `is-${rowOfState(state.state).role}` },
+              element('th', { scope: 'row' }, rowOfState(state.state).word),
               element('td', { class: 'wide' }, bar(state.share / most)),
               element('td', {}, percent(state.share)),
               element('td', {}, element('b', {}, time(state.perItem))),
@@ -246,7 +245,7 @@ function slowPanel({ tenant, slowest }) {
           element(
             'span',
             { class: 'mostly' },
-            slow.mostly !== null && `${stateWord(slow.mostly.state)} ${time(slow.mostly.duration)}`,
+            slow.mostly !== null && `${rowOfState(slow.mostly.state).word} ${time(slow.mostly.duration)}`,
             slow.resets > 0 && element('span', { class: 'again' }, ` · ↻ ${count(slow.resets, 'reset')}`),
           ),
           element('span', { class: 'viewer' }, externalLink(slow.traceUrl, 'trace')),

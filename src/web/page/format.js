@@ -48,32 +48,6 @@ function two(number) {
   return String(number).padStart(2, '0');
 }
 
-const STATES = {
-  window: { word: 'outside the window', kind: 'wait' },
-  merge: { word: 'merging', kind: 'prepare' },
-  configure: { word: 'choosing jobs', kind: 'prepare' },
-  'repo-state': { word: 'reading repositories', kind: 'prepare' },
-  'hold-following': { word: 'held by a job ahead', kind: 'wait' },
-  executor: { word: 'waiting for an executor', kind: 'wait' },
-  running: { word: 'testing', kind: 'run' },
-  'change-ahead': { word: 'waiting for the change ahead', kind: 'wait' },
-  'needed-change': { word: 'waiting for a needed change', kind: 'wait' },
-  host: { word: 'waiting for the code host', kind: 'wait' },
-  dependency: { word: 'holding a place', kind: 'wait' },
-  reporting: { word: 'reporting', kind: 'report' },
-  scheduler: { word: 'waiting for the scheduler', kind: 'wait' },
-  'executor-lost': { word: 'its executor was lost', kind: 'wait' },
-};
-
-export function stateWord(name) {
-  return STATES[name]?.word ?? name;
-}
-
-/** `wait`, `prepare`, `run` or `report`. */
-export function stateKind(name) {
-  return STATES[name]?.kind ?? 'wait';
-}
-
 /** Of a decimal text of nanoseconds. */
 export function milliseconds(nanoseconds) {
   return Number(BigInt(nanoseconds) / 1000n) / 1000;

@@ -15,7 +15,7 @@ export function headerContent({ tenants, tenant, live, go }) {
         'data-route': true,
         href: tenant === undefined ? '/' : pages.tenant(tenant),
       },
-      element('img', { src: new URL('icon.svg', import.meta.url).pathname, alt: '', width: 26, height: 26 }),
+      element('img', { src: pages.icon, alt: '', width: 26, height: 26 }),
       'Gatehouse',
     ),
     tenantChoice(tenants, tenant, go),

@@ -1,7 +1,8 @@
 /** One item of a queue, and what of it the item's own page repeats. */
+import { rowOfState } from '../../model/item-states.ts';
 import { pages } from './address.js';
 import { element, externalLink } from './dom.js';
-import { clock, duration, resultKind, resultMark, resultWord, stateKind, stateWord } from './format.js';
+import { clock, duration, resultKind, resultMark, resultWord } from './format.js';
 
 export function itemCard(item) {
   const [change] = item.changes;
@@ -10,7 +11,7 @@ export function itemCard(item) {
     'li',
     { class: `item ${failing ? 'is-failing' : ''} ${item.active ? '' : 'is-idle'}`, 'data-item': item.uuid },
     element('span', {
-      class: `stop is-${failing ? 'bad' : stateKind(item.state.name)}`,
+      class: `stop is-${failing ? 'bad' : rowOfState(item.state.name).role}`,
       'aria-hidden': 'true',
     }),
     element(
@@ -81,9 +82,9 @@ function stateLine(item) {
     { class: 'state' },
     element(
       'span',
-      { class: `chip is-${stateKind(name)}` },
+      { class: `chip is-${rowOfState(name).role}`, title: rowOfState(name).now(subject) },
       element('i', { class: 'dot', 'aria-hidden': 'true' }),
-      stateWord(name),
+      rowOfState(name).word,
       ' ',
       element('b', { 'data-since': since }),
     ),

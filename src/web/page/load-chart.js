@@ -1,28 +1,22 @@
 /** How full a pipeline was over time: a column per stretch of time, its items stacked by what they were doing. */
+import { ITEM_STATES } from '../../model/item-states.ts';
 import { element } from './dom.js';
 import { clock, count, dateAndClock, milliseconds } from './format.js';
 
-/** Stacked from the bottom up. */
-const LAYERS = [
-  { look: 'report', word: 'reporting', states: ['reporting'] },
-  { look: 'ahead', word: 'done, waiting for the change ahead', states: ['change-ahead'] },
-  { look: 'run', word: 'testing', states: ['running'] },
-  { look: 'prepare', word: 'merging, choosing jobs', states: ['merge', 'configure', 'repo-state'] },
-  {
-    look: 'wait',
-    word: 'waiting',
-    states: [
-      'executor',
-      'executor-lost',
-      'hold-following',
-      'needed-change',
-      'scheduler',
-      'dependency',
-      'host',
-    ],
-  },
-  { look: 'outside', word: 'outside the window', states: ['window'] },
-];
+/** Stacked from the bottom up; each is what the states of one role add up to. */
+const LAYERS = Object.entries({
+  report: 'reporting',
+  ahead: 'tested, behind others',
+  run: 'running',
+  prepare: 'merging, choosing jobs',
+  wait: 'waiting',
+  trouble: 'held up by trouble',
+  idle: 'outside window',
+}).map(([role, word]) => ({
+  role,
+  word,
+  states: Object.keys(ITEM_STATES).filter(state => ITEM_STATES[state].role === role),
+}));
 const DAY_MS = 86_400_000;
 
 export function loadChart({ load, covered, until }) {
@@ -42,8 +36,8 @@ export function loadChart({ load, covered, until }) {
     element(
       'ul',
       { class: 'legend' },
-      used.map(({ look, word }) =>
-        element('li', {}, element('i', { class: `load-part ${look}`, 'aria-hidden': 'true' }), word),
+      used.map(({ role, word }) =>
+        element('li', {}, element('i', { class: `load-part ${role}`, 'aria-hidden': 'true' }), word),
       ),
       columns.some(({ resets }) => resets > 0) &&
         element('li', {}, element('i', { class: 'load-reset', 'aria-hidden': 'true' }), 'resets'),
@@ -73,7 +67,7 @@ function columnOf({ at, layers, left, succeeded, resets }, items, most, span) {
   const column = element('span', { class: 'load-column', title: words.filter(Boolean).join('\n') });
   for (const [index, height] of layers.entries()) {
     if (height === 0) continue;
-    const part = element('i', { class: `load-part ${LAYERS[index].look}` });
+    const part = element('i', { class: `load-part ${LAYERS[index].role}` });
     part.style.height = `${(height / most) * 100}%`;
     column.append(part);
   }

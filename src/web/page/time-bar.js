@@ -1,6 +1,7 @@
 /** An item's life as one bar: a stretch per state. */
+import { rowOfState } from '../../model/item-states.ts';
 import { element } from './dom.js';
-import { clock, duration, stateKind, stateWord } from './format.js';
+import { clock, duration } from './format.js';
 
 export function timeBar(stretches, start, end) {
   const total = Math.max(1, end - start);
@@ -8,13 +9,13 @@ export function timeBar(stretches, start, end) {
     class: 'time-bar',
     role: 'img',
     'aria-label': stretches
-      .map(stretch => `${stateWord(stretch.name)} ${duration(stretch.until - stretch.since)}`)
+      .map(stretch => `${rowOfState(stretch.name).word} ${duration(stretch.until - stretch.since)}`)
       .join(', '),
   });
   for (const stretch of stretches) {
-    const text = `${stateWord(stretch.name)} ${duration(stretch.until - stretch.since)} from ${clock(stretch.since)}`;
+    const text = `${rowOfState(stretch.name).word} ${duration(stretch.until - stretch.since)} from ${clock(stretch.since)}`;
     const part = element('span', {
-      class: `is-${stateKind(stretch.name)}`,
+      class: `is-${rowOfState(stretch.name).role}`,
       title: stretch.subject === null ? text : `${text}: ${stretch.subject}`,
     });
     part.style.width = `${((stretch.until - stretch.since) / total) * 100}%`;

@@ -1,10 +1,8 @@
 /** Where the time of an item went: one bar, the states added up, and what its resets cost. */
+import { isOwnGap, rowOfState } from '../../model/item-states.ts';
 import { element } from './dom.js';
-import { clock, count, duration, milliseconds, stateKind, stateWord } from './format.js';
+import { clock, count, duration, milliseconds } from './format.js';
 import { timeBar } from './time-bar.js';
-
-/** States the service finds within another one, which is their subject. */
-const GAPS = new Set(['scheduler', 'executor-lost']);
 
 /**
  * @param end when the item left, or now.
@@ -31,7 +29,7 @@ export function timePanel(item, end, explanation) {
 function stretchesOf(item, end, explanation) {
   const told = (explanation?.stretches ?? []).map(({ state, subject, from, to }) => ({
     name: state,
-    subject: GAPS.has(state) ? stateWord(subject) : (subject ?? null),
+    subject: isOwnGap(state) ? rowOfState(subject).word : (subject ?? null),
     since: milliseconds(from),
     until: milliseconds(to),
   }));
@@ -66,12 +64,12 @@ function stateTable(stretches, total) {
 function stateRow(name, { time, subjects }, total) {
   return element(
     'li',
-    { class: `is-${stateKind(name)}` },
+    { class: `is-${rowOfState(name).role}` },
     element('i', { class: 'swatch', 'aria-hidden': 'true' }),
     element(
       'span',
       { class: 'word' },
-      stateWord(name),
+      rowOfState(name).word,
       subjects.size > 0 && element('small', {}, ` ${[...subjects].join(', ')}`),
     ),
     element('b', {}, duration(time)),

@@ -46,14 +46,14 @@ describe('the status', () => {
       'acme  3 items in gate                                     http://127.0.0.1:9000/',
       '',
       'gate  dependent · queue integrated · window 20',
-      '  1 ● acme/app master/login,11111111            running         1m 00s  11111111',
+      '  1 ● acme/app master/login,11111111          running           1m 00s  11111111',
       '      ✓ unit 3.1s   ● integration 39s of ~1m 00s',
       '      ○ deploy after unit, integration',
-      '  2 ✗ acme/api master/basket,22222222           done, waits       2.0s  22222222',
+      '  2 ✗ acme/api master/basket,22222222         awaits its turn     2.0s  22222222',
       '      ✗ unit FAILURE 4.0s: run playbook tests/unit.sh ended with status 1',
       '      ✗ will not merge: at least one job failed',
-      '      … waits for acme/app master/login,11111111',
-      '  3 ○ acme/app master/shop,33333333             wants executor   500ms  33333333',
+      '      … waits for acme/app master/login,11111111 ahead to leave',
+      '  3 ○ acme/app master/shop,33333333           awaits executor    500ms  33333333',
       '      tested without item 2',
       '      ○ unit waits for an executor',
       '      ↺ tested again 1.5s ago: an item ahead failed: unit of acme/api',
@@ -66,7 +66,7 @@ describe('the status', () => {
   test('uses the room of a wide terminal for the subject and the time in all', () => {
     const [, , , line] = statusLines(gateView([first]), { ...look, width: 140 });
     expect(line).toBe(
-      '  1 ● acme/app master/login,11111111  Subject of master/login                                    running         1m 00s of  1m 15s  11111111',
+      '  1 ● acme/app master/login,11111111  Subject of master/login                                  running           1m 00s of  1m 15s  11111111',
     );
   });
 

@@ -2,10 +2,9 @@
 import { describe, expect, test } from 'vitest';
 import { ITEM_KINDS } from '../../../src/layout/items.ts';
 import { PROJECT_KEYS } from '../../../src/layout/parse-project.ts';
+import { ITEM_STATES, isWait, STRETCH_STATES } from '../../../src/model/item-states.ts';
 import { REPORT_ACTIONS } from '../../../src/model/pipeline.ts';
-import type { ItemStateName } from '../../../src/model/queue-item.ts';
 import { ALLOWED } from '../../../src/tracing/allowed-attributes.ts';
-import { isWait } from '../../../src/tracing/spans/wait-spans.ts';
 import { codeSpans, filesBelow, sectionOf, textOf, unionMembers } from './repository-text.ts';
 
 /** First cells of the table rows of a section, as code. */
@@ -30,6 +29,13 @@ describe('decisions-and-results.md', () => {
     expect(members.length).toBeGreaterThan(3);
     expect(firstCells(CODES, heading)).toEqual([...members].sort());
   });
+
+  test('has the word of every state of an item', () => {
+    const rows = sectionOf(textOf(CODES), 'States of an item').matchAll(/^\| `([a-z-]+)` \| ([^|]+) \|/gm);
+    expect([...rows].map(([, state, word]) => [state, word])).toEqual(
+      STRETCH_STATES.map(state => [state, ITEM_STATES[state].word]),
+    );
+  });
 });
 
 describe('traces.md', () => {
@@ -38,13 +44,9 @@ describe('traces.md', () => {
   });
 
   test('explains every wait, and those within states of work', () => {
-    const states = unionMembers('src/model/queue-item.ts', 'ItemStateName')
-      .filter(isItemState)
-      .filter(isWait);
+    const states = STRETCH_STATES.filter(isWait);
     expect(states.length).toBeGreaterThan(4);
-    const gaps = unionMembers('src/tracing/spans/work-windows.ts', 'OwnGap');
-    expect(gaps).toContain('scheduler');
-    expect(firstCells(TRACES, 'Waits, and what to do about them')).toEqual([...states, ...gaps].sort());
+    expect(firstCells(TRACES, 'Waits, and what to do about them')).toEqual(states.toSorted());
   });
 
   test('searches only by attributes that exist', () => {
@@ -58,11 +60,6 @@ describe('traces.md', () => {
     expect(named.map(([, name = '']) => name).filter(name => !known.has(name))).toEqual([]);
   });
 });
-
-/** A parse function: the type's own members come from the source text. */
-function isItemState(name: string): name is ItemStateName {
-  return name !== '';
-}
 
 describe('http-api.md', () => {
   /** `router.get('/a/:b')`, `.route('/a').post(`, `get(['/', '/t/{*rest}'])` → `GET /a/{b}` with the prefix of its router. */
@@ -101,9 +98,7 @@ describe('http-api.md', () => {
 
   test('lists exactly the routes that are registered', () => {
     const table = textOf('doc/reference/http-api.md').split('\n## ')[0] ?? '';
-    const listed = [...codeSpans(table)].filter(
-      span => /^(GET|POST) /.test(span) && span !== 'GET /page/{...}',
-    );
+    const listed = [...codeSpans(table)].filter(span => /^(GET|POST) /.test(span));
     expect(routes().length).toBeGreaterThan(25);
     expect([...listed].sort()).toEqual(routes());
   });

@@ -135,13 +135,13 @@ describe('the delays of a pipeline', () => {
 
       Where the time went
                                                      share per item      p50      p95
-        window          ░░░░░░░░░░░░░░░░░░░░░░░░░      46%   1m 11s      12s   3m 20s
-        running         ███████████████████████        43%   1m 05s      40s   2m 24s
-        change-ahead    ░░░░░░                         10%      16s      48s      48s
-        executor        ░                              <1%     1.4s    300ms     3.7s
-        reporting       █                              <1%    107ms     90ms    230ms
-        merge           █                              <1%     34ms     30ms     62ms
-        configure       █                              <1%      2ms      2ms      3ms
+        outside window   ░░░░░░░░░░░░░░░░░░░░░░░░      46%   1m 11s      12s   3m 20s
+        running          ██████████████████████        43%   1m 05s      40s   2m 24s
+        awaits its turn  ░░░░░                         10%      16s      48s      48s
+        awaits executor  ░                             <1%     1.4s    300ms     3.7s
+        reporting        █                             <1%    107ms     90ms    230ms
+        merging          █                             <1%     34ms     30ms     62ms
+        choosing jobs    █                             <1%      2ms      2ms      3ms
 
       Tested again once, 1 of the items: 45s of build time lost, 21% of all
         by job                                             resets   items     lost
@@ -154,9 +154,9 @@ describe('the delays of a pipeline', () => {
         item-ahead-failed                                       1       1      45s
 
       Slowest items  ✓ succeeded  ✗ failed  – gone  ● there now
-         4m 00s ● acme/app master/login,141201ea       window 3m 20s         f0c3d4b2
-         3m 29s ✓ acme/app master/login,ea78ef9f  ↺1   running 2m 24s        db8ef553
-            12s ✗ acme/app master/login,1b90aeb8       running 12s           888631f4"
+         4m 00s ● acme/app master/login,14120…      outside window 3m 20s    f0c3d4b2
+         3m 29s ✓ acme/app master/login,ea78e… ↺1   running 2m 24s           db8ef553
+            12s ✗ acme/app master/login,1b90a…      running 12s              888631f4"
     `);
   });
 

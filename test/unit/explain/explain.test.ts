@@ -82,7 +82,7 @@ describe('the explanation of an item', () => {
         "700 deploy-preview waited for an executor",
         "24000 deploy-preview ran",
         "48000 waited for acme/app master/logout,1a2b3c4d ahead to leave",
-        "230 the code host was told",
+        "230 was reported to the code host",
       ]
     `);
   });
@@ -150,13 +150,13 @@ describe('the explanation of an item', () => {
       item db8ef5533cd66a1a39a4d70fa478db09
 
       Where the time went
-        running          2m 24s   69%  █████████████████████████████████
-        change-ahead        48s   23%  ░░░░░░░░░░░
-        window              12s    6%  ░░░
-        executor           3.7s    2%  ░
-        reporting         230ms   <1%  █
-        merge              62ms   <1%  █
-        configure           3ms   <1%  █
+        running           2m 24s   69%  █████████████████████████████████
+        awaits its turn      48s   23%  ░░░░░░░░░░░
+        outside window       12s    6%  ░░░
+        awaits executor     3.7s    2%  ░
+        reporting          230ms   <1%  █
+        merging             62ms   <1%  █
+        choosing jobs        3ms   <1%  █
 
       Tested again
         ↺ at 50s      an item ahead failed: unit-tests of acme/app master/broken,deadbeef ended with FAIL…
@@ -187,7 +187,7 @@ describe('the explanation of an item', () => {
          2m 16s  ░   700ms  deploy-preview waited for an executor
          2m 16s  █     24s  deploy-preview ran
          2m 40s  ░     48s  waited for acme/app master/logout,1a2b3c4d ahead to leave
-         3m 28s  █   230ms  the code host was told"
+         3m 28s  █   230ms  was reported to the code host"
     `);
   });
 

@@ -11,9 +11,10 @@
 import type { ResetCause } from '../../../src/model/cause.ts';
 import { changeText } from '../../../src/model/change.ts';
 import type { Decision } from '../../../src/model/decision.ts';
+import type { ItemStateName } from '../../../src/model/item-states.ts';
 import type { Pipeline } from '../../../src/model/pipeline.ts';
 import type { PipelineState } from '../../../src/model/pipeline-state.ts';
-import type { ItemStateName, QueueItem } from '../../../src/model/queue-item.ts';
+import type { QueueItem } from '../../../src/model/queue-item.ts';
 import { at, node, type SampleBuildset, sampleChange, sampleItem, uuidOf } from './sample-item.ts';
 
 export const NOW = at(300);

@@ -9,9 +9,10 @@ import type { Build, BuildState } from '../../../src/model/build.ts';
 import type { BuildSet, BuildSetStage, FrozenGraph, TestedMerge } from '../../../src/model/build-set.ts';
 import type { CancelCause, LeaveCode, ResetCause } from '../../../src/model/cause.ts';
 import { type Change, changeKey, type ProposedChange } from '../../../src/model/change.ts';
+import type { ItemStateName } from '../../../src/model/item-states.ts';
 import type { JobNode } from '../../../src/model/job.ts';
 import { parseCommitId, projectKey } from '../../../src/model/project.ts';
-import type { ItemStateName, QueueItem, TimelineEntry } from '../../../src/model/queue-item.ts';
+import type { QueueItem, TimelineEntry } from '../../../src/model/queue-item.ts';
 import type { BuildResult, BuildSetResult } from '../../../src/model/results.ts';
 
 /** 2026-11-20T12:00:00Z */

@@ -1,0 +1,231 @@
+/**
+ * The states of an item, and all there is to say of each: one closed table for the page, the command line, the explanation,
+ * metrics and traces. A state without its row does not compile, and a row has no optional column.
+ *
+ *     ITEM_STATES['change-ahead'].word                      'awaits its turn'
+ *     ITEM_STATES['change-ahead'].past('app login,3f2a')    'waited for app login,3f2a ahead to leave'
+ *
+ * The page loads this file as it is: it imports types only.
+ */
+
+/** What an item as a whole is doing: every nanosecond from enqueue to dequeue belongs to exactly one of these. */
+export type ItemStateName =
+  /** Beyond the window: not prepared yet. */
+  | 'window'
+  /** A merger computes its merge. */
+  | 'merge'
+  /** Layout, job graph, heads of other projects. */
+  | 'configure'
+  | 'repo-state'
+  /** A job of the item ahead must succeed first (hold-following-changes). */
+  | 'hold-following'
+  /** Builds are requested, no executor has taken one yet. */
+  | 'executor'
+  /** At least one build runs. */
+  | 'running'
+  /** Done testing; an item ahead must leave first. */
+  | 'change-ahead'
+  /** A change it depends on is failing and still in the queue. */
+  | 'needed-change'
+  /** The code host does not serve us: what failed is tried again. */
+  | 'host'
+  /** A dependency item: it only holds a place for the items behind. */
+  | 'dependency'
+  | 'reporting';
+
+/**
+ * What is found within a state of work, and never stored. `scheduler`: no work went on, because no scheduler did its part.
+ * `executor-lost`: the executor had vanished, which was noticed at the end.
+ */
+export type OwnGap = 'scheduler' | 'executor-lost';
+
+/** A state as explanations and traces tell it. */
+export type StretchState = ItemStateName | OwnGap;
+
+/** How a state looks. `idle`: nothing is to be done yet; `ahead`: tested, others go first; `trouble`: something is broken. */
+export type StateRole = 'idle' | 'wait' | 'prepare' | 'run' | 'ahead' | 'report' | 'trouble';
+
+export const RUN_STATES = ['pending', 'executing', 'finalizing'] as const;
+/** OpenTelemetry's words for a run of a pipeline. */
+export type RunState = (typeof RUN_STATES)[number];
+
+export interface StateRow {
+  /** For people, at most 16 columns: `awaits executor`. */
+  readonly word: string;
+  /** One column. */
+  readonly mark: string;
+  readonly role: StateRole;
+  /** A wait has a span of its own; work is shown by the spans of what is done (`Merge`, `Build`, `Report`, ...). */
+  readonly kind: 'wait' | 'work';
+  readonly run: RunState;
+  /** What a new buildset has to do again after a reset. */
+  readonly repeated: boolean;
+  /** A clause with `it` as its subject, e.g. `waits for an executor`. @param subject what it waits for, if that is known. */
+  readonly now: (subject?: string | null) => string;
+  /** The same of an item of the past: `waited for an executor`. */
+  readonly past: (subject?: string | null) => string;
+}
+
+export const ITEM_STATES: { readonly [state in StretchState]: StateRow } = {
+  window: {
+    word: 'outside window',
+    mark: '·',
+    role: 'idle',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: () => 'waits for a place in the window',
+    past: () => 'waited for a place in the window',
+  },
+  merge: {
+    word: 'merging',
+    mark: '○',
+    role: 'prepare',
+    kind: 'work',
+    run: 'pending',
+    repeated: true,
+    now: () => 'is merged with the changes ahead',
+    past: () => 'its merge with the changes ahead was computed',
+  },
+  configure: {
+    word: 'choosing jobs',
+    mark: '○',
+    role: 'prepare',
+    kind: 'work',
+    run: 'pending',
+    repeated: true,
+    now: () => 'has its configuration read and its jobs frozen',
+    past: () => 'its configuration was read and its jobs were frozen',
+  },
+  'repo-state': {
+    word: 'reading heads',
+    mark: '○',
+    role: 'prepare',
+    kind: 'work',
+    run: 'pending',
+    repeated: true,
+    now: () => 'has the heads of other projects looked up',
+    past: () => 'the heads of other projects were looked up',
+  },
+  'hold-following': {
+    word: 'awaits job ahead',
+    mark: '○',
+    role: 'wait',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: subject => `waits for a job of ${subject ?? 'the item ahead'}`,
+    past: subject => `waited for a job of ${subject ?? 'the item ahead'}`,
+  },
+  executor: {
+    word: 'awaits executor',
+    mark: '○',
+    role: 'wait',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: () => 'waits for an executor',
+    past: () => 'waited for an executor',
+  },
+  running: {
+    word: 'running',
+    mark: '●',
+    role: 'run',
+    kind: 'work',
+    run: 'executing',
+    repeated: true,
+    now: () => 'runs its jobs',
+    past: () => 'ran its jobs',
+  },
+  'change-ahead': {
+    word: 'awaits its turn',
+    mark: '✓',
+    role: 'ahead',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: subject => `waits for ${subject ?? 'an item'} ahead to leave`,
+    past: subject => `waited for ${subject ?? 'an item'} ahead to leave`,
+  },
+  'needed-change': {
+    word: 'dependency fails',
+    mark: '○',
+    role: 'wait',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: subject => `waits for ${subject ?? 'a change it depends on'}, which is failing`,
+    past: subject => `waited for ${subject ?? 'a change it depends on'}, which was failing`,
+  },
+  host: {
+    word: 'awaits code host',
+    mark: '!',
+    role: 'trouble',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: subject => `waits for the code host of ${subject ?? 'its project'} to serve us`,
+    past: subject => `waited for the code host of ${subject ?? 'its project'} to serve us`,
+  },
+  dependency: {
+    word: 'holds a place',
+    mark: '◌',
+    role: 'idle',
+    kind: 'wait',
+    run: 'pending',
+    repeated: false,
+    now: () => 'holds a place for the items behind',
+    past: () => 'held a place for the items behind',
+  },
+  reporting: {
+    word: 'reporting',
+    mark: '✓',
+    role: 'report',
+    kind: 'work',
+    run: 'finalizing',
+    repeated: false,
+    now: () => 'is reported to the code host',
+    past: () => 'was reported to the code host',
+  },
+  scheduler: {
+    word: 'awaits scheduler',
+    mark: '○',
+    role: 'wait',
+    kind: 'wait',
+    run: 'pending',
+    repeated: true,
+    now: () => 'waits for the scheduler',
+    past: () => 'waited for the scheduler',
+  },
+  'executor-lost': {
+    word: 'executor lost',
+    mark: '!',
+    role: 'trouble',
+    kind: 'wait',
+    run: 'pending',
+    repeated: true,
+    now: () => 'waits until the loss of its executor is noticed',
+    past: () => 'waited until the loss of its executor was noticed',
+  },
+};
+
+/** The row of a state named by a service of another version, perhaps: of an unknown state its name is the word. */
+export function rowOfState(name: string): StateRow {
+  return Object.hasOwn(ITEM_STATES, name)
+    ? ITEM_STATES[name as StretchState]
+    : { ...ITEM_STATES.executor, word: name, now: () => name, past: () => name };
+}
+
+export function isWait(state: StretchState): boolean {
+  return ITEM_STATES[state].kind === 'wait';
+}
+
+/** Found within a state of work, which is then its subject. */
+const OWN_GAPS: { readonly [gap in OwnGap]: true } = { scheduler: true, 'executor-lost': true };
+
+export function isOwnGap(state: StretchState): state is OwnGap {
+  return state in OWN_GAPS;
+}
+
+/** Every state, in the table's order. */
+export const STRETCH_STATES = Object.keys(ITEM_STATES) as readonly StretchState[];

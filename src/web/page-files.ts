@@ -1,0 +1,67 @@
+/**
+ * The files of the page, made ready when the service starts: HTML's stylesheets and icon as they are, and the modules its
+ * scripts consist of, with their types stripped by Node. Nothing else below `src/` can be asked for.
+ *
+ *     src/web/page/theme.css             /page/theme.css
+ *     src/web/page/main.js               below /page/, as web/page/main.js
+ *     src/model/item-states.ts           below /page/ likewise, because a module of the page imports it
+ *
+ * Modules keep their places relative to one another, so that the browser resolves the imports as they are written.
+ */
+import { readdirSync, readFileSync } from 'node:fs';
+import { stripTypeScriptTypes } from 'node:module';
+import path from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+export interface PageFile {
+  /** As for `response.type`. */
+  readonly type: string;
+  readonly text: string;
+}
+
+const SOURCES = fileURLToPath(new URL('../', import.meta.url));
+const PAGE = 'web/page';
+/** Modules that are loaded by address: the page's script, and the worker it starts. */
+const ENTRIES = [`${PAGE}/main.js`, `${PAGE}/live-worker.js`];
+const PLAIN = new Set(['.css', '.svg']);
+
+/** By path below `/page/`. */
+export function pageFiles(): ReadonlyMap<string, PageFile> {
+  const plain = readdirSync(path.join(SOURCES, PAGE))
+    .filter(name => PLAIN.has(path.extname(name)))
+    .map((name): [string, PageFile] => [
+      name,
+      { type: path.extname(name), text: readFileSync(path.join(SOURCES, PAGE, name), 'utf8') },
+    ]);
+  return new Map([...plain, ...modulesFrom(ENTRIES)]);
+}
+
+/** The entries and all they import, directly or not; imports of types alone are gone with the types. */
+function modulesFrom(entries: readonly string[]): ReadonlyMap<string, PageFile> {
+  const modules = new Map<string, PageFile>();
+  const wanted = [...entries];
+  for (let name = wanted.pop(); name !== undefined; name = wanted.pop()) {
+    if (modules.has(name)) continue;
+    const text = moduleText(name);
+    modules.set(name, { type: 'js', text });
+    for (const [, specifier = ''] of text.matchAll(/\bfrom\s+'([^']+)'/g))
+      wanted.push(path.posix.join(path.posix.dirname(name), specifier));
+  }
+  return modules;
+}
+
+function moduleText(name: string): string {
+  const text = readFileSync(path.join(SOURCES, name), 'utf8');
+  return name.endsWith('.ts') ? stripped(text) : text;
+}
+
+/** Node warns once per process that this function is experimental; operators can do nothing about it. */
+function stripped(text: string): string {
+  const { emitWarning } = process;
+  process.emitWarning = () => {};
+  try {
+    return stripTypeScriptTypes(text);
+  } finally {
+    process.emitWarning = emitWarning;
+  }
+}
