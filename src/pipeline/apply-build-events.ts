@@ -25,6 +25,7 @@ import type { BuildResult } from '../model/results.ts';
 import { waitForHost, withoutWait } from './host-wait.ts';
 import { ignoreResult } from './ignore-result.ts';
 import { isShared } from './parked-projects.ts';
+import { executorWaitEnd } from './since-taken.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 type Started = Extract<PipelineEvent, { readonly kind: 'build-started' }>;
@@ -34,8 +35,9 @@ type Result = Extract<PipelineEvent, { readonly kind: 'build-result' }>;
 export function applyBuildStarted(draft: TurnDraft, event: Started): void {
   const found = find(draft, event);
   if (found === undefined) return;
-  const { build } = found;
-  const at = within(event.at, build.requestedAt, draft.input.now);
+  const { build, item } = found;
+  const from = laterOf(build.requestedAt, executorWaitEnd(item) ?? build.requestedAt);
+  const at = within(event.at, from, draft.input.now);
   if (build.state.state === 'requested') {
     putBuild(draft, found, { state: 'started', at, worker: event.worker });
     return;

@@ -20,6 +20,15 @@ export function runningSinceTaken(item: QueueItem): QueueItem {
   return taken === undefined ? item : inState(item, { state: 'running' }, taken);
 }
 
+/**
+ * When the item last stopped waiting for an executor; undefined: it never did, or waits for one now. The span of that wait may have
+ * been sent, so a start that is known later begins no earlier, although it may have: events of two executors can swap their places.
+ */
+export function executorWaitEnd({ timeline }: QueueItem): Nanoseconds | undefined {
+  const index = timeline.findLastIndex(({ state }) => state === 'executor');
+  return index === -1 ? undefined : timeline[index + 1]?.since;
+}
+
 /** Undefined: no executor worked on it after `time`. */
 function workedOnSince({ state }: Build, time: Nanoseconds): Nanoseconds | undefined {
   switch (state.state) {

@@ -3,6 +3,7 @@ import { addMilliseconds } from '../../../src/lib/clock.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import { runningSinceTaken } from '../../../src/pipeline/since-taken.ts';
 import { itemStory, jobNode } from '../../fake/queue-item.ts';
+import { job, World } from './world.ts';
 
 /** Two jobs are asked for, 300 ms go by, the first was taken after 100 of them. */
 function takenUnnoticed() {
@@ -47,5 +48,29 @@ describe('a build that was taken before the scheduler heard of it', () => {
     expect(runningSinceTaken(story.item)).toBe(story.item);
     const { item } = story.start('a');
     expect(runningSinceTaken(item)).toBe(item);
+  });
+});
+
+describe('starts that arrive in the wrong order', () => {
+  it('leave no moment in which an item both waits for an executor and has one', () => {
+    const world = new World();
+    const gate = world.pipeline('gate', { manager: 'dependent' });
+    world.jobs('app', [job('a'), job('b')]);
+    world.change('A', { project: 'app' });
+    gate.enqueue('A');
+    for (const merge of gate.merges) gate.turn([gate.mergeEvent(merge)]);
+    const [first, second] = gate.builds;
+    if (first === undefined || second === undefined) throw new Error('no builds');
+    world.pass(100);
+    const earlier = gate.startEvent(first);
+    world.pass(100);
+    const later = gate.startEvent(second);
+    gate.turn([later]);
+    gate.turn([earlier]);
+    const [item] = gate.items();
+    const running = item?.timeline.find(({ state }) => state === 'running')?.since;
+    expect(running).toBe(later.kind === 'build-started' ? later.at : undefined);
+    const starts = item?.buildset.builds.map(({ state }) => (state.state === 'started' ? state.at : null));
+    expect(starts).toEqual([running, running]);
   });
 });
