@@ -81,7 +81,7 @@ export function readMapping(value: Json, known: readonly string[], what: string)
   };
 }
 
-function isMapping(value: Json): value is { readonly [key: string]: Json } {
+export function isMapping(value: Json | undefined): value is { readonly [key: string]: Json } {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 

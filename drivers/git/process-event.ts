@@ -9,6 +9,7 @@
  *
  * Nothing is written, so that all of it can be repeated: the same memory and the same refs give the same answer.
  */
+
 import type { DriverMemory } from '../../src/driver/driver-memory.ts';
 import type { NewConnectionEvent } from '../../src/driver/intake.ts';
 import type { ProcessedEvent } from '../../src/driver/source.ts';
@@ -16,6 +17,7 @@ import type { Clock } from '../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
+import { readFacts } from './facts.ts';
 import { type Look, lookAt } from './look.ts';
 import {
   encodeMemory,
@@ -145,7 +147,7 @@ function remembered(look: Look, before: ProjectMemory | undefined): ReadonlyMap<
     proposals.set(state.proposal.id, {
       commit: state.proposal.commit,
       status: status === 'merged' ? 'merged' : 'open',
-      approved: facts.approved === true,
+      approved: readFacts(facts).approved,
       subject: change.subject,
       owner: change.owner ?? '',
       digest: state.digest,

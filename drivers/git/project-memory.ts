@@ -4,6 +4,7 @@
  *
  *     { version: 1, sequence: 7, refs: <deflated lines `3f2a… refs/heads/master`>, proposals: { 'master/login': { commit: '…', … } } }
  */
+
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import type { DriverMemory } from '../../src/driver/driver-memory.ts';
 import { isObjectId, type ObjectId } from '../../src/git/object-id.ts';
@@ -12,6 +13,7 @@ import { sha256 } from '../../src/lib/ids.ts';
 import { RecordError } from '../../src/model/codec/record.ts';
 import type { Json } from '../../src/model/job.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
+import { isMapping } from './mapping.ts';
 import type { Refs } from './ref-view.ts';
 
 /** A proposal as last told to the caller. Enough to say goodbye to it when its branch is gone. */
@@ -108,10 +110,6 @@ function decodeProposal(value: Json): KnownProposal | undefined {
 
 function entriesOf(value: Json | undefined): [string, Json][] {
   return isMapping(value) ? Object.entries(value) : [];
-}
-
-function isMapping(value: Json | undefined): value is { readonly [key: string]: Json } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 /** 16 hex digits that stand for a listing of refs, whatever its order. */

@@ -10,6 +10,7 @@ import type { RefName } from '../../src/git/ref-name.ts';
 import type { Nanoseconds } from '../../src/lib/clock.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import type { BranchName, ProjectKey } from '../../src/model/project.ts';
+import { readFacts } from './facts.ts';
 import type { KnownProposal, ProjectMemory } from './project-memory.ts';
 import { type ProposalState, proposedChange } from './proposal-states.ts';
 import { branchRef, parseChangeId, type RefView, type Templates } from './ref-view.ts';
@@ -101,7 +102,7 @@ export function proposalNews(
     const known = before?.proposals.get(proposal.id);
     const same = known?.commit === proposal.commit && known.status === 'open';
     if (!same) proposed.push({ kind: 'proposed', record, again: known !== undefined });
-    if (record.facts.approved === true && !(same && known.approved))
+    if (readFacts(record.facts).approved && !(same && known.approved))
       approved.push({ kind: 'approved', record });
   }
   return [...proposed, ...approved];

@@ -6,12 +6,13 @@ import type { Verdict } from '../../src/driver/driver.ts';
 import type { ParseResult } from '../../src/driver/parse-result.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/job.ts';
+import { readFacts } from './facts.ts';
 import { parsedBefore, readMapping } from './mapping.ts';
 
 /** Each with what a change must be, and the words for yes and no. */
 const KEYS = {
   approved: {
-    holds: (record: ChangeRecord) => record.facts.approved === true,
+    holds: (record: ChangeRecord) => readFacts(record.facts).approved,
     yes: 'its current commit is approved',
     no: 'its current commit is not approved',
   },
@@ -23,7 +24,7 @@ const KEYS = {
   'current-patchset': {
     // A proposal branch has one commit, the current one; only a ref update has none.
     holds: (record: ChangeRecord) =>
-      record.facts['current-patchset'] === true || record.change.kind === 'ref',
+      readFacts(record.facts)['current-patchset'] || record.change.kind === 'ref',
     yes: 'it is the current patchset',
     no: 'it is not the current patchset',
   },

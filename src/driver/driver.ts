@@ -7,8 +7,9 @@
  *
  * Worked example: `trigger: {local: [{event: approved}]}` on a connection of driver `git` is parsed by
  * `config.parseTrigger({event: 'approved'})` into plain JSON that is stored in the layout; later
- * `config.matches(thatJson, event)` says `{matches: true, text: 'event approved'}` or why not.
+ * `config.matches(thatJson, event, record)` says `{met: true, text: 'event approved'}` or why not.
  */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { OptionReader } from '../lib/option-reader.ts';
 import type { ChangeRecord } from '../model/change.ts';
 import type { TriggerEvent } from '../model/event.ts';
@@ -29,8 +30,10 @@ export interface DriverConfigLanguage {
   parseRequirement(value: Json): ParseResult<Json>;
   /** The value of `success: {<connection>: ...}` and its siblings. */
   parseReporter(value: Json): ParseResult<Json>;
-  matches(trigger: Json, event: TriggerEvent): Verdict;
-  meets(requirement: Json, record: ChangeRecord): Verdict;
+  /** @param record what the change cache holds of the event's change; undefined: nothing. */
+  matches(trigger: Json, event: TriggerEvent, record: ChangeRecord | undefined): Verdict;
+  /** @param now of the turn, for requirements on the age of something. */
+  meets(requirement: Json, record: ChangeRecord, now: Nanoseconds): Verdict;
   /** This reporter lands the change. */
   merges(reporter: Json): boolean;
 }

@@ -9,6 +9,7 @@
  *       id: 'master/login', patchset: '3f2a...', commit: '3f2a...', ref: 'refs/heads/for/master/login', ... }
  */
 import type { Nanoseconds } from '../lib/clock.ts';
+import type { Json } from './job.ts';
 import {
   type BranchName,
   type CommitId,
@@ -69,8 +70,8 @@ export interface ChangeRecord {
   readonly dependsOn: readonly ChangeKey[];
   /** Lines of `Depends-On` that name no change we know, as written. */
   readonly unresolvedDependencies: readonly string[];
-  /** What the driver's requirements look at (approvals, labels, votes): understood by the driver alone. */
-  readonly facts: Readonly<Record<string, string | boolean | number | null>>;
+  /** What the driver's requirements look at (approvals, labels, votes with their dates): read by its own parser alone. */
+  readonly facts: Json;
   readonly fetchedAt: Nanoseconds;
 }
 

@@ -75,8 +75,8 @@ export interface TriggerEvent {
   /** Full ref; null when the event is not about a ref. */
   readonly ref: string | null;
   readonly change: Change;
-  /** What trigger filters look at besides: comment text, approvals, account. */
-  readonly facts: { readonly [name: string]: string | boolean | number | null };
+  /** What trigger filters look at besides (comment text, approvals, account): read by the driver's own parser alone. */
+  readonly facts: Json;
   /** Branches of which the configuration may have changed: the tenant reconfigures before it forwards. */
   readonly configMayHaveChanged: readonly BranchName[];
   /** The branch was created or deleted: the list of branches is read again. */

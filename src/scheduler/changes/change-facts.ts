@@ -3,6 +3,7 @@
  * driver against the pipeline's requirements. Reads the change cache only; hosts were asked when the event came in.
  */
 import type { Driver } from '../../driver/driver.ts';
+import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Change, ChangeKey, ChangeRecord } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
@@ -25,6 +26,7 @@ export function gatherChangeFacts(
   state: PipelineState,
   events: readonly PipelineEvent[],
   deps: ChangeFactsDeps,
+  now: Nanoseconds,
 ): ReadonlyMap<ChangeKey, ChangeFacts> {
   const facts = new Map<ChangeKey, ChangeFacts>();
   const pending = [...startingPoints(state, events)];
@@ -32,7 +34,7 @@ export function gatherChangeFacts(
     if (facts.has(key)) continue;
     const record = deps.record(key);
     if (record === undefined) continue;
-    const fact = factsOf(record, deps);
+    const fact = factsOf(record, deps, now);
     facts.set(key, fact);
     pending.push(...record.dependsOn, ...fact.dependents);
   }
@@ -47,12 +49,12 @@ function* startingPoints(state: PipelineState, events: readonly PipelineEvent[])
   }
 }
 
-function factsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFacts {
+function factsOf(record: ChangeRecord, deps: ChangeFactsDeps, now: Nanoseconds): ChangeFacts {
   const { pipeline } = deps;
   const { connection } = projectIdOf(record.change.project);
   return {
     record,
-    requirements: requirementsOf(record, deps),
+    requirements: requirementsOf(record, deps, now),
     dependents:
       record.change.kind === 'change' && MANAGERS[pipeline.manager].bringsDependents
         ? deps.dependentsOf(record.change).toSorted(byKey)
@@ -63,19 +65,23 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFacts {
   };
 }
 
-function requirementsOf(record: ChangeRecord, deps: ChangeFactsDeps): ChangeFacts['requirements'] {
+function requirementsOf(
+  record: ChangeRecord,
+  deps: ChangeFactsDeps,
+  now: Nanoseconds,
+): ChangeFacts['requirements'] {
   const { connection } = projectIdOf(record.change.project);
   const driver = deps.driverOf(connection);
   if (driver === undefined)
     return { met: false, text: `connection ${connection} is not configured any more` };
   for (const requirement of deps.pipeline.require) {
     if (requirement.connection !== connection) continue;
-    const verdict = driver.config.meets(requirement.config, record);
+    const verdict = driver.config.meets(requirement.config, record, now);
     if (!verdict.met) return { met: false, text: verdict.text };
   }
   for (const rejection of deps.pipeline.reject) {
     if (rejection.connection !== connection) continue;
-    const verdict = driver.config.meets(rejection.config, record);
+    const verdict = driver.config.meets(rejection.config, record, now);
     if (verdict.met) return { met: false, text: `rejected: ${verdict.text}` };
   }
   return { met: true, text: 'all requirements are met' };

@@ -242,7 +242,8 @@ async function triggerOperations(
   const tell = (renewal: LayoutRenewal) => renewalRows(event, takenAt, renewal, deps);
   if (news !== undefined) await deps.reconfigure(news, tell, fence, signal);
   const driver = deps.driverOf(trigger.connection);
-  const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver);
+  const record = deps.changes.record(trigger.change.key);
+  const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver, record);
   const wanted = matches.filter(match => match.matched);
   const { records, queries } =
     wanted.length > 0

@@ -1,7 +1,7 @@
 /** Which pipelines of a tenant want an event, each with the reason: station 3 of the trip. Pure. */
 import type { Driver } from '../../driver/driver.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
-import { changeText } from '../../model/change.ts';
+import { type ChangeRecord, changeText } from '../../model/change.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { TriggerEvent } from '../../model/event.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
@@ -18,15 +18,21 @@ export function matchPipelines(
   trigger: TriggerEvent,
   pipelines: Iterable<Pipeline>,
   driver: Driver,
+  record: ChangeRecord | undefined,
 ): readonly PipelineMatch[] {
-  return [...pipelines].map(pipeline => matchPipeline(trigger, pipeline, driver));
+  return [...pipelines].map(pipeline => matchPipeline(trigger, pipeline, driver, record));
 }
 
-function matchPipeline(trigger: TriggerEvent, pipeline: Pipeline, driver: Driver): PipelineMatch {
+function matchPipeline(
+  trigger: TriggerEvent,
+  pipeline: Pipeline,
+  driver: Driver,
+  record: ChangeRecord | undefined,
+): PipelineMatch {
   const triggers = pipeline.triggers.filter(each => each.connection === trigger.connection);
   if (triggers.length === 0)
     return { pipeline, matched: false, text: `no trigger for connection ${trigger.connection}` };
-  const verdicts = triggers.map(each => driver.config.matches(each.config, trigger));
+  const verdicts = triggers.map(each => driver.config.matches(each.config, trigger, record));
   const found = verdicts.find(verdict => verdict.met);
   if (found !== undefined) return { pipeline, matched: true, text: found.text };
   return { pipeline, matched: false, text: [...new Set(verdicts.map(verdict => verdict.text))].join('; ') };

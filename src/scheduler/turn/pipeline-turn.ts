@@ -131,19 +131,21 @@ function decide(
   freezes: ReadonlyMap<Uuid, PreparedFreeze>,
 ): Draft {
   const { maxChangesPerPipeline, maxDependencies } = context.tenant;
+  const now = context.clock.now();
+  const facts = {
+    ...context.facts,
+    record: (key: ChangeKey) => landed.get(key) ?? context.facts.record(key),
+  };
   return decideWithNeeds(
     {
-      now: context.clock.now(),
+      now,
       tenant: context.tenant.name,
       pipeline: context.pipeline,
       layoutVersion: context.layoutVersion,
       retired: context.retired,
       state,
       events,
-      changes: gatherChangeFacts(state, events, {
-        ...context.facts,
-        record: key => landed.get(key) ?? context.facts.record(key),
-      }),
+      changes: gatherChangeFacts(state, events, facts, now),
       ids: context.ids,
       ...tracingFacts(context),
       ...(maxChangesPerPipeline === undefined ? {} : { maxChanges: maxChangesPerPipeline }),

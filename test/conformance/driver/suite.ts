@@ -4,6 +4,7 @@
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import type { ParseResult } from '../../../src/driver/parse-result.ts';
+import { systemClock } from '../../../src/lib/clock.ts';
 import type { TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { CodeHost } from './code-host.ts';
@@ -34,10 +35,14 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
       parsed(host.config.parseRequirement(host.language.requirements[kind]));
     const reporter = (kind: keyof CodeHost['language']['reporters']) =>
       parsed(host.config.parseReporter(host.language.reporters[kind]));
+    const matches = (kind: keyof CodeHost['language']['triggers'], event: TriggerEvent) => {
+      const record = gate.records().find(each => each.change.key === event.change.key);
+      return host.config.matches(trigger(kind), event, record).met;
+    };
     const those = (events: readonly TriggerEvent[], kind: keyof CodeHost['language']['triggers']) =>
-      events.filter(event => host.config.matches(trigger(kind), event).met).map(({ change }) => change.key);
+      events.filter(event => matches(kind, event)).map(({ change }) => change.key);
     const meets = (key: Parameters<Gate['record']>[0], kind: keyof CodeHost['language']['requirements']) =>
-      host.config.meets(requirement(kind), gate.record(key)).met;
+      host.config.meets(requirement(kind), gate.record(key), systemClock().now()).met;
 
     describe('tells', () => {
       test('of a proposal, with all a pipeline needs to know', async () => {
@@ -123,9 +128,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
       test('of a branch somebody pushed to, and that its configuration may be different', async () => {
         const commit = await host.push({ 'README.md': 'new\n' });
         const { events } = await gate.settle();
-        const [moved, ...more] = events.filter(
-          event => host.config.matches(trigger('branchMoved'), event).met,
-        );
+        const [moved, ...more] = events.filter(event => matches('branchMoved', event));
         expect(more).toEqual([]);
         expect(moved).toMatchObject({
           project: host.projects[0],

@@ -50,7 +50,7 @@ function moved(ref: string, deleted = false): TriggerEvent {
 }
 
 function verdict(trigger: Json, event: TriggerEvent) {
-  return config.matches(value(config.parseTrigger(trigger)), event);
+  return config.matches(value(config.parseTrigger(trigger)), event, undefined);
 }
 
 describe('a trigger', () => {
@@ -119,7 +119,7 @@ describe('a requirement', () => {
     fetchedAt: now,
   });
   const meets = (written: Json, of: ChangeRecord) =>
-    config.meets(value(config.parseRequirement(written)), of);
+    config.meets(value(config.parseRequirement(written)), of, now);
 
   test('holds when all of it holds, and names the first that does not', () => {
     const all = { approved: true, open: true, 'current-patchset': true };

@@ -42,7 +42,12 @@ test('events of a host that is away wait for it, however long; those of other ho
     log,
     queue,
     pauses: [1],
-    changes: { fresh: async () => {}, conflict: async () => false, remember: () => {} },
+    changes: {
+      record: () => undefined,
+      fresh: async () => {},
+      conflict: async () => false,
+      remember: () => {},
+    },
     async reconfigure({ project }: { readonly project: string }) {
       looks.push(project);
       if (project === AWAY && isAway) throw new HostAway('no route to host');
@@ -100,7 +105,13 @@ test('that an event led to a new layout is told with the layout, also when the e
     log,
     paths,
     queue,
-    changes: { fresh: async () => {}, conflict: async () => true, remember: () => {}, operations: () => [] },
+    changes: {
+      record: () => undefined,
+      fresh: async () => {},
+      conflict: async () => true,
+      remember: () => {},
+      operations: () => [],
+    },
     tracing: { spans: () => ({ names: 'gatehouse' }) },
     pipelines: () => [],
     retired: () => [],
