@@ -125,6 +125,13 @@ export interface JobDecision {
   readonly because: string;
 }
 
+/** Why no job of a buildset may start, although its jobs are known. `item`: its changes, as people read them. */
+export type StartHold =
+  | { readonly on: 'window' }
+  /** A job of that item ahead must succeed first. */
+  | { readonly on: 'hold-following'; readonly item: string }
+  | { readonly on: 'host'; readonly project: ProjectKey };
+
 export interface BuildSet {
   readonly uuid: Uuid;
   /** 1 for the first, +1 with every reset. */
@@ -147,6 +154,8 @@ export interface BuildSet {
   readonly filesChanged: readonly { readonly project: ProjectKey; readonly files: readonly string[] }[];
   /** Every job the project lists for this pipeline: whether it runs for this change, and why (not). Known once frozen. */
   readonly verdicts?: readonly JobDecision[];
+  /** What held jobs back at the last turn; absent: nothing did, or none wanted to start. */
+  readonly startHold?: StartHold;
   /** In order of request; retries follow their first try. */
   readonly builds: readonly Build[];
 }

@@ -15,8 +15,10 @@
  * Worked example: queue A B C D, B's test fails. B: failing, not the nearest any more. C extends B, the nearest is A:
  * moved behind A and reset, culprit B's build. D extends C, which was reset: reset for the same cause. B stays second.
  */
+import type { StartHold } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
 import type { HostWork } from '../model/host-trouble.ts';
+import type { ProjectKey } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
 import { lostDependency } from './departures.ts';
@@ -69,20 +71,24 @@ function advance(
   const placed = judgeByLaterAnswer(draft, pass, followNearest(draft, pass, item));
   if (placed.role === 'dependency') return placed;
   const prepared = active ? prepareItem(draft, placed) : placed;
-  return startJobs(draft, prepared, {
-    active,
-    heldBy: heldByText(pass, prepared),
-    host: hostOfBuilds(draft, prepared),
-  });
+  return startJobs(draft, prepared, startHold(draft, pass, prepared, active));
+}
+
+function startHold(
+  draft: TurnDraft,
+  pass: QueuePass,
+  item: QueueItem,
+  active: boolean,
+): StartHold | undefined {
+  if (!active) return { on: 'window' };
+  const holder = heldBy(pass, item);
+  if (holder !== null) return { on: 'hold-following', item: changesText(holder) };
+  const project = hostOfBuilds(draft, item);
+  return project === null ? undefined : { on: 'host', project };
 }
 
 function heldBy(pass: QueuePass, item: QueueItem): QueueItem | null {
   return item.behind === null ? null : (pass.heldBehind.get(item.behind) ?? null);
-}
-
-function heldByText(pass: QueuePass, item: QueueItem): string | null {
-  const holder = heldBy(pass, item);
-  return holder === null ? null : changesText(holder);
 }
 
 /** Its jobs end and are not started again while the change it needs is failing. */
@@ -147,7 +153,7 @@ function settle(
 }
 
 /** Builds ask for themselves: none begins while the host is known to give nothing. */
-function hostOfBuilds(draft: TurnDraft, item: QueueItem): string | null {
+function hostOfBuilds(draft: TurnDraft, item: QueueItem): ProjectKey | null {
   if (item.hostWait?.doing !== 'build' || isDue(item.hostWait, draft.input.now)) return null;
   return item.hostWait.project;
 }

@@ -3,10 +3,10 @@ import { type BuildSet, currentBuild, graphOf } from '../model/build-set.ts';
 import type { Culprit } from '../model/cause.ts';
 import type { HostWait } from '../model/host-trouble.ts';
 import type { ItemStateName } from '../model/item-states.ts';
+import { isFailed } from '../model/job-standing.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
-import { isFailed } from './job-standing.ts';
 import type { Blame } from './turn-draft.ts';
 
 /** What an item's neighbours mean for it; found out once per pass (`process-queue.ts`). */

@@ -1,42 +1,51 @@
 /**
- * Starts what can start and skips what never will (`job-standing.ts` says which), then sees whether all jobs have ended.
+ * Starts what can start and skips what never will (`src/model/job-standing.ts` says which), then sees whether all jobs have ended.
  *
  * Jobs are considered in configuration order. A skip may settle jobs listed earlier, so the list is walked until a walk
  * settles nothing; each walk but the last settles at least one job.
  */
 import { type Build, resultOf } from '../model/build.ts';
+import type { StartHold } from '../model/build-set.ts';
 import type { JobNode } from '../model/job.ts';
+import { currentBuilds, failFastCulprit, isFailed, isFinal, jobStanding } from '../model/job-standing.ts';
 import type { JobName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
-import {
-  currentBuilds,
-  failFastCulprit,
-  isFailed,
-  isFinal,
-  jobStanding,
-  type StartGate,
-} from './job-standing.ts';
 import { complete } from './prepare-item.ts';
 import { cancelOpenBuilds } from './stop-work.ts';
 import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 /** The same item when there is nothing to do. */
-export function startJobs(draft: TurnDraft, item: QueueItem, gate: StartGate): QueueItem {
+export function startJobs(draft: TurnDraft, item: QueueItem, hold: StartHold | undefined): QueueItem {
   const { stage } = item.buildset;
   if (stage.state !== 'running') return item;
   const { jobs } = stage.graph;
   const failed = failFastCulprit(jobs, item.buildset);
   const stopped = failed === undefined ? item : stopOthers(draft, item, failed);
   const builds = currentBuilds(stopped.buildset);
-  const added = newBuilds(draft, stopped, { jobs, builds, failed, gate });
-  return completeWhenDone(draft, withNewBuilds(stopped, added), jobs, builds);
+  const plan = { jobs, builds, failed, hold };
+  const added = newBuilds(draft, stopped, plan);
+  return completeWhenDone(draft, withHold(withNewBuilds(stopped, added), plan), jobs, builds);
 }
 
 function withNewBuilds(item: QueueItem, added: readonly Build[]): QueueItem {
   if (added.length === 0) return item;
   return { ...item, buildset: { ...item.buildset, builds: [...item.buildset.builds, ...added] } };
+}
+
+/** Notes what keeps a job from starting, for those who ask; the same item where that is known. */
+function withHold(item: QueueItem, { jobs, builds, failed, hold }: JobPlan): QueueItem {
+  const isHeld =
+    hold !== undefined &&
+    jobs.some(job => {
+      const standing = jobStanding(job, builds, failed, hold);
+      return standing.kind === 'waits' && standing.for === hold;
+    });
+  const { startHold: known, ...buildset } = item.buildset;
+  const found = isHeld ? hold : undefined;
+  if (JSON.stringify(known) === JSON.stringify(found)) return item;
+  return { ...item, buildset: found === undefined ? buildset : { ...buildset, startHold: found } };
 }
 
 /** Fail-fast: the first voting failure cancels the other jobs. */
@@ -71,19 +80,19 @@ interface JobPlan {
   /** The last attempt of each job; those begun here are added. */
   readonly builds: Map<JobName, Build>;
   readonly failed: Build | undefined;
-  readonly gate: StartGate;
+  readonly hold: StartHold | undefined;
 }
 
 function newBuilds(
   draft: TurnDraft,
   item: QueueItem,
-  { jobs, builds, failed, gate }: JobPlan,
+  { jobs, builds, failed, hold }: JobPlan,
 ): readonly Build[] {
   const added: Build[] = [];
   for (let before = -1; before !== added.length; ) {
     before = added.length;
     for (const job of jobs) {
-      const standing = jobStanding(job, builds, failed, gate);
+      const standing = jobStanding(job, builds, failed, hold);
       if (standing.kind !== 'startable' && standing.kind !== 'skip') continue;
       const attempt = (builds.get(job.name)?.attempt ?? 0) + 1;
       const skipped = standing.kind === 'skip';

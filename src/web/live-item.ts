@@ -8,11 +8,11 @@ import { currentBuild, graphOf } from '../model/build-set.ts';
 import { briefResetText, culpritText, leaveText, removalText, resetText } from '../model/cause.ts';
 import { type Change, changeText } from '../model/change.ts';
 import type { JobNode } from '../model/job.ts';
+import { type JobStanding, jobStandings, waitText } from '../model/job-standing.ts';
 import { lostBuildTime } from '../model/lost-time.ts';
 import { projectIdOf } from '../model/project.ts';
 import { buildsetsOf, endOfItem, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
 import { failingReasons } from './failing-reasons.ts';
-import { waitingStatus } from './waiting-status.ts';
 
 export interface ItemContext {
   /** Address of the trace in the configured viewer. */
@@ -100,10 +100,16 @@ export function resetsOf(item: QueueItem) {
 
 function jobsOf(item: QueueItem, expected: ReadonlyMap<string, number>) {
   const jobs = graphOf(item.buildset)?.jobs ?? [];
-  return jobs.map(job => shownJob(item, job, expected.get(job.name) ?? null));
+  const standings = jobStandings(item.buildset);
+  return jobs.map(job => shownJob(item, job, standings.get(job.name), expected.get(job.name) ?? null));
 }
 
-function shownJob(item: QueueItem, job: JobNode, expectedMs: number | null) {
+function shownJob(
+  item: QueueItem,
+  job: JobNode,
+  standing: JobStanding | undefined,
+  expectedMs: number | null,
+) {
   const build = currentBuild(item.buildset, job.name);
   return {
     name: job.name,
@@ -111,7 +117,7 @@ function shownJob(item: QueueItem, job: JobNode, expectedMs: number | null) {
     attempts: job.attempts,
     dependencies: job.dependencies.map(dependency => dependency.name),
     expectedMs,
-    waitingFor: waitingStatus(item, job),
+    waitingFor: standing === undefined ? null : waitText(standing),
     ...(build === undefined
       ? {
           build: null,

@@ -7,6 +7,7 @@ import { type Build, isOpen, resultOf } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
 import { type Change, commitOf } from '../model/change.ts';
 import type { JobNode } from '../model/job.ts';
+import { type JobStanding, jobStandings, waitText } from '../model/job-standing.ts';
 import type { ChangeQueue } from '../model/pipeline-state.ts';
 import { projectIdOf, shortCommit } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -16,7 +17,6 @@ import type { LivePipeline, TenantSnapshot } from './deps.ts';
 import { failingReasons } from './failing-reasons.ts';
 import { buildPage, itemPage } from './links.ts';
 import { isActive, resetsOf } from './live-item.ts';
-import { waitingStatus } from './waiting-status.ts';
 
 export interface StatusContext {
   readonly now: Nanoseconds;
@@ -75,7 +75,10 @@ export function itemJson(
   items: ReadonlyMap<string, QueueItem>,
   context: StatusContext,
 ) {
-  const jobs = (graphOf(item.buildset)?.jobs ?? []).map(job => jobJson(item, job, context));
+  const standings = jobStandings(item.buildset);
+  const jobs = (graphOf(item.buildset)?.jobs ?? []).map(job =>
+    jobJson(item, job, standings.get(job.name), context),
+  );
   const state = item.timeline.at(-1);
   const remaining = jobs.map(job => job.remaining_time).filter(time => time !== null);
   return {
@@ -122,7 +125,7 @@ function refJson(change: Change, context: StatusContext) {
   };
 }
 
-function jobJson(item: QueueItem, job: JobNode, context: StatusContext) {
+function jobJson(item: QueueItem, job: JobNode, standing: JobStanding | undefined, context: StatusContext) {
   const build = currentBuild(item.buildset, job.name);
   const expected = context.expected.get(`${item.changes[0].project} ${job.name}`);
   const times = build === undefined ? NO_TIMES : timesOf(build, context.now, expected);
@@ -143,7 +146,7 @@ function jobJson(item: QueueItem, job: JobNode, context: StatusContext) {
     paused: false,
     pre_fail: build?.state.state === 'started' && build.state.failingSince !== undefined,
     retry: (build?.attempt ?? 1) > 1,
-    waiting_status: waitingStatus(item, job),
+    waiting_status: standing === undefined ? null : waitText(standing),
     ...times,
     url: build !== undefined && isOpen(build) ? page && `stream/${build.uuid}?logfile=console.log` : page,
     finger_url: null,

@@ -3,7 +3,6 @@ import type { ConfigError } from '../../../src/model/config-error.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import { failingReasons } from '../../../src/web/failing-reasons.ts';
 import { finishedItem, liveItem } from '../../../src/web/live-item.ts';
-import { waitingStatus } from '../../../src/web/waiting-status.ts';
 import { finishedItems, gateItems, RESET } from './sample-gate.ts';
 import { at, node, type SampleBuild, sampleItem, uuidOf } from './sample-item.ts';
 
@@ -173,33 +172,5 @@ describe('what is known against an item', () => {
         buildset: { ...item.buildset, configErrors: [{ ...error, severity: 'warning' }] },
       }),
     ).toEqual(['a needed change is failing']);
-  });
-});
-
-describe('what a job waits for', () => {
-  test('its executor, once it was asked for', () => {
-    expect(waitingStatus(itemWith([{ job: 'lint', times: [1] }]), node('lint'))).toBe('executor');
-    expect(waitingStatus(itemWith([{ job: 'lint', times: [1, 2] }]), node('lint'))).toBeNull();
-  });
-
-  test('a job of the item ahead', () => {
-    const item = sampleItem('three', {
-      at: 0,
-      buildsets: [{ at: 0 }],
-      timeline: [['hold-following', 0, 'build-image']],
-    });
-    expect(waitingStatus(item, node('lint'))).toBe('hold-following: build-image');
-  });
-
-  test('only the parents that have not succeeded', () => {
-    const job = node('deploy', {
-      dependencies: [
-        { name: 'lint', soft: false },
-        { name: 'unit-tests', soft: true },
-      ],
-    });
-    expect(waitingStatus(itemWith([{ job: 'lint', times: [1, 2, 3] }]), job)).toBe(
-      'dependencies: unit-tests',
-    );
   });
 });
