@@ -7,6 +7,7 @@ import { DEFAULT_PROTOCOLS, type SshAccess } from '../../src/git/remote.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { publicRepositoryUrl } from '../../src/tracing/repository-url.ts';
+import { createLanding } from './landing.ts';
 import { createListener, type Wait } from './listener.ts';
 import type { GitOptions } from './options.ts';
 import { projectUrl } from './project-url.ts';
@@ -36,6 +37,7 @@ export function createConnection(
   const openGit = (project: ProjectKey) =>
     openProjectGit(project, { repositories: deps.repositories, git, remoteOf: remote });
   const { clock, log } = deps;
+  const secrets = webhookToken === undefined ? [] : [webhookToken];
   return {
     name,
     driver: DRIVER_NAME,
@@ -44,12 +46,8 @@ export function createConnection(
     publicUrl: project => publicRepositoryUrl(urlOf(project)),
     source: createSource({ connection: name, clock, templates, openGit }),
     listener: createListener({ log, openGit, pollInterval, ...timing }),
-    reporter: createReporter({
-      log,
-      templates,
-      openGit,
-      secrets: webhookToken === undefined ? [] : [webhookToken],
-    }),
+    reporter: createReporter({ log, openGit, secrets }),
+    landing: createLanding({ templates, openGit, secrets }),
     ...(webhookToken === undefined ? {} : { webhook: createWebhook(webhookToken, webhookRate) }),
     // The mirrors belong to the caller, and nothing else stays open.
     close: () => Promise.resolve(),

@@ -12,13 +12,14 @@
  *
  * A driver is two things. A language (`config`): pure functions that check what pipelines say about the connection and
  * evaluate it. And a connection: `source` reads the host, `listener` and `webhook` notice that something is new,
- * `reporter` says results and merges. Files:
+ * `reporter` reports results, `landing` merges. Files:
  *
  *   options.ts, branch-template.ts     `[connection NAME]`
  *   trigger-, requirement-, reporter-config.ts   the language; mapping.ts its common grammar
  *   listener.ts, webhook.ts            news: "the refs of this project may be different", nothing more
  *   process-event.ts                   news → events: memory, look.ts, ref-view.ts, ref-news.ts, proposal-states.ts
- *   reporter.ts, land.ts               results and merges
+ *   reporter.ts                        results
+ *   landing.ts, land.ts                merges
  *   remote-git.ts                      all conversations with git
  *   post-receive.sh, install-hook.ts   the webhook's other end
  */

@@ -11,18 +11,18 @@
  *
  *     the tested commit is in the branch      landed
  *     the branch is elsewhere                 base-moved: test again
- *     proposal or approval is elsewhere       not-merged
- *     nothing moved, a rule of the host       not-merged, in the host's words
+ *     proposal or approval is elsewhere       refused
+ *     nothing moved, a rule of the host       refused, in the host's words
  *     nothing moved, no rule                  the host's trouble (a lock, a full disk): HostFailed, try again later
  */
 
-import type { ReportRequest } from '../../src/driver/reporter.ts';
+import type { LandingOutcome, LandingRequest } from '../../src/driver/landing.ts';
 import { isWorthAnotherTry } from '../../src/git/failure-table.ts';
 import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import type { RefChange } from '../../src/git/push.ts';
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
 import { changeText, type ProposedChange } from '../../src/model/change.ts';
-import type { ReportOutcome } from '../../src/model/event.ts';
+import type { LandedBranch } from '../../src/model/landed.ts';
 import { mergeMessage } from './merge-message.ts';
 import { branchRef, parseChangeId, type Refs, type Templates } from './ref-view.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
@@ -36,6 +36,8 @@ interface Landing {
   readonly before: ObjectId;
   /** Where it goes. */
   readonly commit: ObjectId;
+  /** What the host holds then: what is pushed, and nothing else. */
+  readonly landed: LandedBranch;
 }
 
 /** Where the three refs of a landing are. */
@@ -48,18 +50,16 @@ interface Places {
   readonly approved: ObjectId | undefined;
 }
 
-const LANDED: ReportOutcome = { kind: 'done', merged: true };
-
 /** @throws HostFailed when the remote cannot be reached, did nothing, or the outcome is unknown; Error when the tested commit cannot be had. */
 export async function land(
   change: ProposedChange,
-  tested: NonNullable<ReportRequest['tested']>,
+  tested: NonNullable<LandingRequest['tested']>,
   templates: Templates,
   git: ProjectGit,
-): Promise<ReportOutcome> {
+): Promise<LandingOutcome> {
   const landing = landingOf(change, tested);
   const name = parseChangeId(change.id);
-  if (name === undefined) return { kind: 'not-merged', text: `${change.id} is not the id of a proposal` };
+  if (name === undefined) return { kind: 'refused', text: `${change.id} is not the id of a proposal` };
   const approval = branchRef(templates.approvals.format(name));
   const look = async () => placesOf(change, approval, await git.refs());
 
@@ -69,36 +69,47 @@ export async function land(
   if (obstacle !== undefined) return obstacle;
   await ensureTested(landing, places, git);
   const pushed = await git.push(pushOf(places, landing));
-  if (pushed.kind === 'pushed') return LANDED;
+  if (pushed.kind === 'pushed') return done(landing);
 
   const after = await look();
   if (await holds(after, landing, git)) return tidyUp(after, landing, git);
   const moved = obstacleIn(after, landing);
   if (moved !== undefined) return moved;
   if (after.approved !== places.approved)
-    return { kind: 'not-merged', text: 'its approval changed while it was merged' };
+    return { kind: 'refused', text: 'its approval changed while it was merged' };
   if (isWorthAnotherTry(pushed.nature))
     throw new HostFailed(change.project, { message: `the push was not done: ${pushed.text}` });
-  return { kind: 'not-merged', text: `the code host refused the push: ${pushed.text}` };
+  return { kind: 'refused', text: `the code host refused the push: ${pushed.text}` };
 }
 
-/** Changes nothing. @throws HostFailed when the remote cannot be reached. */
-export async function hasLanded(
+/** What has landed, empty: nothing; changes nothing. @throws HostFailed when the remote cannot be reached. */
+export async function landedSoFar(
   change: ProposedChange,
-  tested: NonNullable<ReportRequest['tested']>,
+  tested: NonNullable<LandingRequest['tested']>,
   git: ProjectGit,
-): Promise<boolean> {
+): Promise<readonly LandedBranch[]> {
   const branch = branchRef(change.branch);
   const refs = await git.refs();
-  return holds({ branch, tip: refs.get(branch) }, landingOf(change, tested), git);
+  const landing = landingOf(change, tested);
+  return (await holds({ branch, tip: refs.get(branch) }, landing, git)) ? [landing.landed] : [];
 }
 
-function landingOf(change: ProposedChange, tested: NonNullable<ReportRequest['tested']>): Landing {
+function done({ landed }: Landing): LandingOutcome {
+  return { kind: 'landed', landed: [landed] };
+}
+
+function landingOf(change: ProposedChange, tested: NonNullable<LandingRequest['tested']>): Landing {
   return {
     change,
     head: parseObjectId(change.commit),
     before: parseObjectId(tested.before),
     commit: parseObjectId(tested.commit),
+    landed: {
+      project: change.project,
+      branch: change.branch,
+      commit: tested.commit,
+      tree: tested.tree,
+    },
   };
 }
 
@@ -126,18 +137,21 @@ async function holds(
   return git.isAncestor(commit, tip);
 }
 
-function obstacleIn({ tip, proposed }: Places, { change, head, before }: Landing): ReportOutcome | undefined {
-  if (tip === undefined) return { kind: 'not-merged', text: `branch ${change.branch} is gone` };
+function obstacleIn(
+  { tip, proposed }: Places,
+  { change, head, before }: Landing,
+): LandingOutcome | undefined {
+  if (tip === undefined) return { kind: 'refused', text: `branch ${change.branch} is gone` };
   if (tip !== before) {
     return {
       kind: 'base-moved',
       text: `${change.branch} is at ${tip.slice(0, 8)}, the test began at ${before.slice(0, 8)}`,
     };
   }
-  if (proposed === undefined) return { kind: 'not-merged', text: 'the proposal was withdrawn' };
+  if (proposed === undefined) return { kind: 'refused', text: 'the proposal was withdrawn' };
   if (proposed !== head) {
     return {
-      kind: 'not-merged',
+      kind: 'refused',
       text: `the proposal is at ${proposed.slice(0, 8)}, tested was ${head.slice(0, 8)}`,
     };
   }
@@ -171,11 +185,12 @@ function pushOf(places: Places, { head, before, commit }: Landing): RefChange[] 
 }
 
 /** What an interrupted call, or the landing of another change of the same item, left over. It has landed whether or not this works. */
-async function tidyUp(places: Places, { head }: Landing, git: ProjectGit): Promise<ReportOutcome> {
-  if (places.proposed !== head) return LANDED;
+async function tidyUp(places: Places, landing: Landing, git: ProjectGit): Promise<LandingOutcome> {
+  const { head } = landing;
+  if (places.proposed !== head) return done(landing);
   await git.push([
     { ref: places.proposal, from: places.proposed, to: null },
     ...(places.approved === undefined ? [] : [{ ref: places.approval, from: places.approved, to: null }]),
   ]);
-  return LANDED;
+  return done(landing);
 }

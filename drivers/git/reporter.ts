@@ -1,5 +1,5 @@
 /**
- * Says results as git notes and lands what passed.
+ * Writes results as git notes.
  *
  * A note is a paragraph on the change's commit in `refs/notes/gatehouse` (`git fetch origin refs/notes/*:refs/notes/*`, `git
  * log --notes=gatehouse`). It names the item, so that saying it again after a crash adds nothing.
@@ -8,23 +8,15 @@ import type { DriverLog } from '../../src/driver/connection.ts';
 import type { Reporter, ReportRequest } from '../../src/driver/reporter.ts';
 import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
-import { assertNever } from '../../src/lib/assert-never.ts';
 import { redact } from '../../src/lib/redact.ts';
-import type { Secret } from '../../src/lib/secret.ts';
 import { changeText, commitOf } from '../../src/model/change.ts';
-import type { ReportOutcome } from '../../src/model/event.ts';
-import type { ProjectKey } from '../../src/model/project.ts';
-import { hasLanded, land } from './land.ts';
-import { branchRef, type Templates } from './ref-view.ts';
-import { type Absent, HostFailed, type NoteResult, type ProjectGit } from './remote-git.ts';
-import { reporterMerges, reporterNotes } from './reporter-config.ts';
+import { type ActingDeps, openActing } from './acting.ts';
+import { branchRef } from './ref-view.ts';
+import type { Absent, NoteResult, ProjectGit } from './remote-git.ts';
+import { reporterNotes } from './reporter-config.ts';
 
-export interface ReporterDeps {
+export interface ReporterDeps extends ActingDeps {
   readonly log: DriverLog;
-  readonly templates: Templates;
-  readonly openGit: (project: ProjectKey) => Promise<ProjectGit>;
-  /** Never in a text of ours, whatever a remote says. */
-  readonly secrets: readonly Secret[];
 }
 
 export const NOTES_REF = parseRefName('refs/notes/gatehouse');
@@ -33,92 +25,17 @@ export function createReporter(deps: ReporterDeps): Reporter {
   return {
     async report(request, signal, mayAct = () => true) {
       signal.throwIfAborted();
-      const allowed = () => mayAct() && !signal.aborted;
-      const git = actingOnlyWhile(allowed, await deps.openGit(request.change.project));
-      const merges = request.action === 'success' && reporterMerges(request.config);
-      const outcome: ReportOutcome = merges
-        ? await landed(request, git, deps)
-        : { kind: 'done', merged: false };
-      if (outcome.kind !== 'done' || !reporterNotes(request.config, request.action))
-        return clean(outcome, deps);
-      const noted = await noteAfter(outcome, request, git, deps);
-      if (noted.kind === 'noted') return outcome;
-      if (noted.kind === 'unsaid') return { ...outcome, unsaid: true };
+      if (!reporterNotes(request.config, request.action)) return { kind: 'done' };
+      const git = await openActing(request.change.project, deps, signal, mayAct);
+      const noted = await note(request, git);
+      if (noted.kind === 'noted') return { kind: 'done' };
       deps.log.warn(
         { change: changeText(request.change), reason: noted.text },
         'a result could not be noted',
       );
-      // What has landed has landed; a missing note does not undo it.
-      return outcome.merged
-        ? outcome
-        : clean({ kind: 'failed', text: `the note was not taken: ${noted.text}` }, deps);
-    },
-    async hasLanded({ change, tested }, signal) {
-      signal.throwIfAborted();
-      if (change.kind === 'ref' || tested === undefined) return false;
-      return hasLanded(change, tested, await deps.openGit(change.project));
+      return { kind: 'failed', text: redact(`the note was not taken: ${noted.text}`, deps.secrets) };
     },
   };
-}
-
-/** The last look before each push: whoever was stopped since he looked at the refs finds out here. */
-function actingOnlyWhile(allowed: () => boolean, git: ProjectGit): ProjectGit {
-  const require = (): void => {
-    if (!allowed()) throw new Error('this process may not act at the code host any more');
-  };
-  return {
-    ...git,
-    async push(changes) {
-      require();
-      return git.push(changes);
-    },
-    async note(ref, commit, text) {
-      require();
-      return git.note(ref, commit, text);
-    },
-  };
-}
-
-function clean(outcome: ReportOutcome, { secrets }: ReporterDeps): ReportOutcome {
-  switch (outcome.kind) {
-    case 'done':
-    case 'host':
-      return outcome;
-    case 'base-moved':
-    case 'not-merged':
-    case 'withdrawn':
-    case 'failed':
-      return { ...outcome, text: redact(outcome.text, secrets) };
-    default:
-      return assertNever(outcome, 'report outcome');
-  }
-}
-
-async function landed(
-  { change, tested }: ReportRequest,
-  git: ProjectGit,
-  deps: ReporterDeps,
-): Promise<ReportOutcome> {
-  if (change.kind === 'ref')
-    return { kind: 'not-merged', text: `${change.ref} is where it should be; there is nothing to merge` };
-  if (tested === undefined) return { kind: 'not-merged', text: 'nothing was tested' };
-  return land(change, tested, deps.templates, git);
-}
-
-/** A host that takes the landing and then not the note has landed the change all the same. */
-async function noteAfter(
-  outcome: Extract<ReportOutcome, { kind: 'done' }>,
-  request: ReportRequest,
-  git: ProjectGit,
-  { log }: ReporterDeps,
-): Promise<NoteResult | { readonly kind: 'unsaid' }> {
-  try {
-    return await note(request, git);
-  } catch (error) {
-    if (!outcome.merged || !(error instanceof HostFailed)) throw error;
-    log.warn({ change: changeText(request.change), reason: error.message }, 'landed; the note is for later');
-    return { kind: 'unsaid' };
-  }
 }
 
 async function note(request: ReportRequest, git: ProjectGit): Promise<NoteResult> {

@@ -3,7 +3,8 @@
  *
  *   source.ts     reads the host: events, changes, branches
  *   intake.ts     notices that something is new: a listener, a webhook
- *   reporter.ts   reports results and lands changes
+ *   reporter.ts   reports results
+ *   landing.ts    lands changes
  *   remote.ts     where git finds a project
  *
  * Life: `connect` → any number of calls → `close`. `listen` runs only in the process that was elected for it; every other
@@ -17,6 +18,7 @@ import type { RepositoryCache } from '../git/repository-cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ConnectionName, ProjectKey } from '../model/project.ts';
 import type { Listener, WebhookIntake } from './intake.ts';
+import type { Landing } from './landing.ts';
 import type { GitRemote, RemoteUse } from './remote.ts';
 import type { Reporter } from './reporter.ts';
 import type { Source } from './source.ts';
@@ -47,5 +49,6 @@ export interface Connection {
   readonly listener?: Listener;
   readonly webhook?: WebhookIntake;
   readonly reporter?: Reporter;
+  readonly landing?: Landing;
   close(): Promise<void>;
 }

@@ -35,6 +35,7 @@ interface LaneResult {
   readonly kind: 'lane';
   readonly lane: Lane;
   readonly base: ObjectId;
+  readonly baseTree: ObjectId;
   readonly merged: readonly (LaneInput & { readonly commit: ObjectId; readonly tree: ObjectId })[];
   readonly conflicts: readonly ItemConflict[];
 }
@@ -150,6 +151,7 @@ async function mergeLane(projects: Projects, lane: Lane): Promise<LaneResult | F
     kind: 'lane',
     lane,
     base,
+    baseTree: (await atHand.repository.reader.commit(base)).tree,
     merged: pairs.flatMap(({ group, outcome }) => mergedInputs(group, outcome)),
     conflicts: pairs.flatMap(({ group, outcome }) => conflictOf(lane, group, outcome)),
   };
@@ -188,10 +190,15 @@ function conflictOf(
 }
 
 /** Nothing of a lane may be left, when all its items conflict. */
-function branchOf({ lane: { project, branch }, base, merged }: LaneResult): readonly MergedBranch[] {
+function branchOf({
+  lane: { project, branch },
+  base,
+  baseTree,
+  merged,
+}: LaneResult): readonly MergedBranch[] {
   const last = merged.at(-1);
   if (last === undefined) return [];
-  const before = merged.findLast(({ own }) => !own)?.commit ?? base;
+  const before = merged.findLast(({ own }) => !own) ?? { commit: base, tree: baseTree };
   return [
     {
       project,
@@ -199,7 +206,8 @@ function branchOf({ lane: { project, branch }, base, merged }: LaneResult): read
       base: parseCommitId(base),
       commit: parseCommitId(last.commit),
       tree: last.tree,
-      before: parseCommitId(before),
+      before: parseCommitId(before.commit),
+      beforeTree: before.tree,
       inputs: merged.map(({ input: { ref, commit, message } }) => ({ ref, commit, message })),
     },
   ];

@@ -2,7 +2,7 @@
  * What became of one item from one version of its record to a later one. Over any sequence of versions, whichever of them were
  * seen, everything is counted once: when the later version has it and the earlier one has not.
  *
- *     arrived · build taken · build ended · merger answered · buildset thrown away · left
+ *     arrived · build taken · build ended · merger answered · buildset thrown away · landed otherwise than tested · left
  */
 
 import { type Stretch, stretchesOf } from '../explain/stretches.ts';
@@ -32,6 +32,7 @@ export function itemMeasurements(before: QueueItem | undefined, item: QueueItem)
     ...thrownAway(item, known, all),
     ...mergeMeasurements(item, changed, old),
     ...buildMeasurements(item, buildsOf(old), buildsOf(changed)),
+    ...landedOtherwise(item, before?.events.length ?? 0),
     ...(before === undefined || endOfItem(before) === null ? departure(item) : []),
   ];
 }
@@ -60,6 +61,12 @@ function thrownAway(
       measurement(item, 'gatehouse_lost_build_seconds', { job }, lost),
     ];
   });
+}
+
+/** Events are only ever added. */
+function landedOtherwise(item: QueueItem, known: number): readonly Measurement[] {
+  const events = item.events.slice(known).filter(({ name }) => name === 'landed-tree-differs');
+  return events.length === 0 ? [] : [measurement(item, 'gatehouse_landed_trees_differ', {}, events.length)];
 }
 
 function causeOfEnd(buildsets: readonly BuildSet[], index: number): ResetCause | null {

@@ -63,6 +63,11 @@ export const METRICS = {
     help: 'Buildsets that a reset threw away, by cause and culprit job',
     labels: [...PIPELINE, 'cause', 'job'],
   },
+  gatehouse_landed_trees_differ: {
+    kind: 'counter',
+    help: 'Branches that a code host landed with other contents than were tested',
+    labels: PIPELINE,
+  },
   gatehouse_lost_build_seconds: {
     kind: 'counter',
     help: 'Time of executors spent on builds that a reset threw away, by culprit job',

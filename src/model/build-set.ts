@@ -28,7 +28,7 @@ import type { JobName, ProjectKey } from './project.ts';
 import type { BuildSetResult } from './results.ts';
 import type { Step } from './step.ts';
 
-/** What exactly is tested; lands byte for byte or not at all. */
+/** What exactly is tested: these trees land, byte for byte, or not at all. */
 export interface TestedMerge {
   /** Empty for ref updates. */
   readonly branches: readonly MergedBranch[];

@@ -20,7 +20,9 @@ export type ResetCode =
   /** A change this item depends on is failing: its jobs are cancelled and not started again. */
   | 'needed-change-failing'
   /** Somebody else moved the branch: what was tested is not what would land. */
-  | 'base-moved';
+  | 'base-moved'
+  /** The host landed an item ahead with other contents than were tested. */
+  | 'landed-tree-differs';
 
 /** Who is to blame, as far as known. */
 export interface Culprit {
@@ -126,6 +128,7 @@ export function resetText(cause: ResetCause): string {
       who === '' ? 'it was moved to another queue' : `an item ahead was moved to another queue: ${who}`,
     'needed-change-failing': `a change it depends on is failing: ${who}`,
     'base-moved': 'the branch was moved by somebody else, so the tested state is not what would land',
+    'landed-tree-differs': `the host landed an item ahead with other contents than were tested: ${who}`,
   };
   return texts[cause.code];
 }
@@ -147,6 +150,7 @@ export function briefResetText(cause: ResetCause): string {
     'queue-changed': 'was moved to another queue',
     'needed-change-failing': 'is failing',
     'base-moved': 'landed',
+    'landed-tree-differs': 'landed with other contents than were tested',
   };
   return `${who} ${verbs[cause.code]}`;
 }

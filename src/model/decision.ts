@@ -41,6 +41,7 @@ export type DecisionCode =
   | 'pipeline-disabled'
   | 'result-ignored'
   | 'reported'
+  | 'landed-tree-differs'
   | 'left';
 
 export interface Decision {

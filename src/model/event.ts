@@ -30,6 +30,7 @@ import type { BuildTrace } from './build-request.ts';
 import type { Change, ChangeKey } from './change.ts';
 import type { HostTrouble } from './host-trouble.ts';
 import type { Json } from './job.ts';
+import type { Landed } from './landed.ts';
 import type { MergerOutcome } from './merge.ts';
 import type {
   BranchName,
@@ -256,12 +257,11 @@ export interface ManagementOrigin {
 }
 
 export type ReportOutcome =
-  /** All reporters did it; with a merging reporter the tested commits are what the branches now hold. */
+  /** All reporters did it. */
   | {
       readonly kind: 'done';
-      readonly merged: boolean;
-      /** A driver's word: it has landed, and the host did not take the note. */
-      readonly unsaid?: true;
+      /** What the branches hold now, in the host's words; empty without a merging reporter. */
+      readonly landed: Landed;
     }
   /** The host did not do it, for reasons of its own; nothing is known to have changed. Tried again. */
   | { readonly kind: 'host'; readonly trouble: HostTrouble }

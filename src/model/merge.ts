@@ -127,9 +127,15 @@ export interface MergedBranch {
   readonly base: CommitId;
   /** Result of the whole chain up to and including the own changes. */
   readonly commit: CommitId;
+  /** What `commit` holds: this lands, in that commit or in one that the host makes. */
   readonly tree: string;
   /** Commit before the own changes: what the item ahead was tested as; equals `base` for the first. */
   readonly before: CommitId;
+  /**
+   * Of `before`: where the branch must be for this to land, whatever commit the host made of the items ahead. Absent in records
+   * of 0.3: then only the commit tells.
+   */
+  readonly beforeTree?: string;
   /**
    * All that was merged into `base`, oldest first: with it whoever lacks `commit` makes it again, byte for byte, and asks no
    * merger. Absent in records of 0.1.

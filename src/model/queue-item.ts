@@ -42,6 +42,8 @@ export interface ItemEvent {
     | 'cancel-requested'
     | 'dequeue-requested'
     | 'retest'
+    /** The host landed it with other contents than were tested. */
+    | 'landed-tree-differs'
     | 'window-entered';
   readonly facts: { readonly [name: string]: string | number | boolean };
 }

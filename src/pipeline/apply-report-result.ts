@@ -1,7 +1,8 @@
 /**
  * What the reporters came to.
  *
- *   done, merged    leaves; those behind go on untouched: what they were tested with is what the branch holds now
+ *   done, landed    leaves; those behind go on untouched when the branch holds the tree that was tested, whoever made its commit;
+ *                   else they are tested again, and an operator hears of it (decision 0053)
  *   done            leaves (in a dependent pipeline a success that did not merge is a MERGE_FAILURE)
  *   host            stays, and is reported again when the host serves: nothing is known to have changed
  *   base-moved      stays at the head and is tested again, and everything behind it with it
@@ -12,6 +13,7 @@
 import { assertNever } from '../lib/assert-never.ts';
 import { millisecondsBetween } from '../lib/clock.ts';
 import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
+import { hasLanded } from '../model/landed.ts';
 import type { QueueItem, ReportEnd } from '../model/queue-item.ts';
 import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
 import { ignoreResult } from './ignore-result.ts';
@@ -86,13 +88,15 @@ function reportedAs(
   const result = stage.state === 'complete' ? stage.result : 'ERROR';
   switch (outcome.kind) {
     case 'done':
-      return { result, merged: outcome.merged, text: outcome.merged ? 'merged' : 'said so' };
+      return hasLanded(outcome.landed)
+        ? { result, landed: outcome.landed, text: 'merged' }
+        : { result, landed: [], text: 'said so' };
     case 'base-moved':
     case 'not-merged':
     case 'failed':
-      return { result, merged: false, text: outcome.text };
+      return { result, landed: [], text: outcome.text };
     case 'host':
-      return { result, merged: false, text: outcome.trouble.text };
+      return { result, landed: [], text: outcome.trouble.text };
     default:
       return assertNever(outcome, 'report outcome');
   }

@@ -1,12 +1,13 @@
 /**
  * Where an item stands: behind the nearest non-failing item, tested on top of exactly what that one is tested as.
  *
- * What changes below an item costs it a reset, with two exceptions that cost nothing: what it was tested on has landed, or the
- * items that are out of its way now conflict and its own merge is made, or being made, without them (past-conflicts.ts).
+ * What changes below an item costs it a reset, with two exceptions that cost nothing: what it was tested on has landed (that
+ * tree, in whichever commit the host made of it), or the items that are out of its way now conflict and its own merge is made, or being made, without them (past-conflicts.ts).
  */
 import type { Uuid } from '../lib/ids.ts';
-import { type TestedMerge, testedMergeOf } from '../model/build-set.ts';
+import { testedMergeOf } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
+import type { BranchAfter } from '../model/landed.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
 import { moveBehind } from './move-behind.ts';
@@ -14,7 +15,7 @@ import { pastConflicts } from './past-conflicts.ts';
 import { mergeOnLanded } from './prepare-item.ts';
 import type { QueuePass } from './queue-pass.ts';
 import { resetItem } from './reset-item.ts';
-import type { TurnDraft } from './turn-draft.ts';
+import type { LandedItem, TurnDraft } from './turn-draft.ts';
 
 /** Puts the item behind the nearest non-failing one, with a new buildset if anything was tested otherwise. */
 export function followNearest(draft: TurnDraft, pass: QueuePass, item: QueueItem): QueueItem {
@@ -58,8 +59,10 @@ function changeBelow(
   behind: Uuid | null,
 ): ResetCause | null {
   const landed = item.behind === null ? undefined : draft.landed.get(item.behind);
-  if (landed !== undefined && (!extendsTested(item, landed) || blamesAnother(item)))
-    return { code: 'base-moved', at: draft.input.now, culprit: null };
+  if (landed !== undefined) {
+    const cause = causeOfLanding(draft, item, landed);
+    if (cause !== null) return cause;
+  }
   const change = changeOf(pass, behind);
   const { stackedOn } = item.buildset;
   if (change !== null || behind === null || pass.nearest === null || typeof stackedOn !== 'string')
@@ -68,16 +71,32 @@ function changeBelow(
   return pass.nearest.buildset.cause ?? causeOfMove(draft, pass, behind);
 }
 
+/** Why what has landed is not what the item was tested on; null: it is. */
+function causeOfLanding(
+  draft: TurnDraft,
+  item: QueueItem,
+  { culprit, branches }: LandedItem,
+): ResetCause | null {
+  const at = draft.input.now;
+  const differing = branches.filter(branch => !extendsBranch(item, branch));
+  if (differing.some(({ tested, now }) => tested.tree !== now.tree))
+    return { code: 'landed-tree-differs', at, culprit };
+  if (differing.length > 0 || blamesAnother(item)) return { code: 'base-moved', at, culprit: null };
+  return null;
+}
+
 /**
- * What has landed is what the item was tested on, branch by branch. Somebody may have pushed between the two merges: the
- * host sees that where the item's own project is concerned, but not for the other projects its jobs ran with.
+ * The tree below the item's own changes is the one the branch holds now, or this branch is none of the item's. Somebody may have
+ * pushed between the two merges: the host sees that where the item's own project is concerned, but not for the other projects
+ * its jobs ran with.
  */
-function extendsTested(item: QueueItem, landed: TestedMerge | null): boolean {
-  const above = testedMergeOf(item.buildset)?.branches ?? [];
-  return (landed?.branches ?? []).every(below => {
-    const branch = above.find(entry => entry.project === below.project && entry.branch === below.branch);
-    return branch === undefined || branch.before === below.commit;
-  });
+function extendsBranch(item: QueueItem, { project, branch, tested, now }: BranchAfter): boolean {
+  const above = testedMergeOf(item.buildset)?.branches.find(
+    each => each.project === project && each.branch === branch,
+  );
+  if (above === undefined || above.before === now.commit) return true;
+  const below = above.before === tested.commit ? tested.tree : above.beforeTree;
+  return below === now.tree;
 }
 
 /** Its verdict was the conflict of an item ahead; all of those have landed by now. */

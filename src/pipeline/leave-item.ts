@@ -1,13 +1,14 @@
 /**
  * Leaving: whatever still runs is stopped, the buildset ends, the item gets its one final result and is out of the queue.
  *
- * Those behind are not touched here. What they need to know is noted in the draft: `landed` (what they were tested with is
- * now what the branch holds, they go on), or `departed` with the blame (they are tested again without it) and
+ * Those behind are not touched here. What they need to know is noted in the draft: `landed` (what the branches hold now: where
+ * that is what they were tested with, they go on), or `departed` with the blame (they are tested again without it) and
  * `lostChanges` (what depends on it leaves as well).
  */
 import { laterOf } from '../lib/clock.ts';
 import { type BuildSet, graphOf, testedMergeOf } from '../model/build-set.ts';
 import { type LeaveCode, leaveText, type Remover } from '../model/cause.ts';
+import type { BranchAfter } from '../model/landed.ts';
 import type { ReportAction } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
@@ -23,11 +24,13 @@ export interface Leave {
   readonly result: BuildSetResult;
   /** One clause for the decision. */
   readonly text: string;
-  /** For those tested with it; null when it landed. */
-  readonly blame: Blame | null;
-  /** Said on the way out, without waiting. */
+  /** For those tested with it. */
+  readonly became:
+    | { readonly kind: 'landed'; readonly branches: readonly BranchAfter[] }
+    | { readonly kind: 'gone'; readonly blame: Blame };
   /** What removes it, when known. */
   readonly remover?: Remover | undefined;
+  /** Said on the way out, without waiting. */
   readonly report?: { readonly action: ReportAction; readonly text: string };
 }
 
@@ -56,15 +59,17 @@ export function leave(
     { change: item.changes[0], item: item.uuid, event },
     `${changesText(item)} left with ${how.result}: ${how.text}`,
   );
-  if (how.blame === null) {
-    draft.landed.set(item.uuid, testedMergeOf(buildset));
+  const { became } = how;
+  if (became.kind === 'landed') {
+    const culprit = { item: item.uuid, change: changesText(item), buildset: buildset.uuid };
+    draft.landed.set(item.uuid, { culprit, branches: became.branches });
     for (const change of item.changes) draft.landedChanges.add(change.key);
     return;
   }
   draft.departuresDue = true;
-  draft.departed.set(item.uuid, how.blame);
+  draft.departed.set(item.uuid, became.blame);
   if (item.role === 'live' && draft.manager.needsOrder)
-    for (const change of item.changes) draft.lostChanges.set(change.key, how.blame);
+    for (const change of item.changes) draft.lostChanges.set(change.key, became.blame);
 }
 
 /** Leaving early, for a reason of the host's or an operator's; reported where the pipeline has reporters for it. */
@@ -86,8 +91,9 @@ export function leaveEarly(
   // The tenant has no business in a project that was taken away from it.
   const said = reason === 'project-removed' ? {} : { report };
   const remover = by?.remover ?? newsAbout(draft, item);
-  const how = { reason, result: failed ? ('FAILURE' as const) : ('DEQUEUED' as const), text, blame, remover };
-  leave(draft, item, { ...how, ...said }, by?.event ?? null);
+  const result = failed ? 'FAILURE' : 'DEQUEUED';
+  const became = { kind: 'gone', blame } as const;
+  leave(draft, item, { reason, result, text, became, remover, ...said }, by?.event ?? null);
 }
 
 /** An item that leaves because another did passes the blame on to the one that began it. */

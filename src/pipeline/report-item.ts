@@ -3,13 +3,16 @@
  * reporters answered (`apply-report-result.ts`) decides how it leaves.
  */
 import { laterOf } from '../lib/clock.ts';
+import { testedMergeOf } from '../model/build-set.ts';
 import { conflictText } from '../model/conflict-text.ts';
+import { type BranchAfter, branchesAfter, hasLanded, type Landed } from '../model/landed.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { changesText } from './changes-text.ts';
 import { leave } from './leave-item.ts';
 import { actionFor, hasReporters, intend } from './say.ts';
 import { failureOf } from './standing.ts';
+import { withEvent } from './timeline.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 import { adjustWindow } from './window.ts';
 
@@ -26,7 +29,7 @@ export function reportItem(
   if (!hasReporters(draft, action)) {
     leaveReported(draft, queue, item, {
       result,
-      merged: false,
+      landed: [],
       text: `the pipeline has no ${action} reporters`,
     });
     return null;
@@ -61,8 +64,8 @@ function countFailures(draft: TurnDraft, item: QueueItem, result: BuildSetResult
 /** What the reporters came to. */
 export interface Reported {
   readonly result: BuildSetResult;
-  /** The tested commits are what the branches now hold. */
-  readonly merged: boolean;
+  /** What the branches hold now; empty: it has not landed. */
+  readonly landed: Landed;
   readonly text: string;
 }
 
@@ -73,7 +76,8 @@ export function leaveReported(
   item: QueueItem,
   reported: Reported,
 ): void {
-  const refused = draft.manager.success === 'must-merge' && reported.result === 'SUCCESS' && !reported.merged;
+  const merged = hasLanded(reported.landed);
+  const refused = draft.manager.success === 'must-merge' && reported.result === 'SUCCESS' && !merged;
   const result = refused ? 'MERGE_FAILURE' : reported.result;
   const { conflict } = item.buildset;
   const text = conflict === null ? reported.text : conflictText(conflict, item.changes);
@@ -82,8 +86,15 @@ export function leaveReported(
     { change: item.changes[0], item: item.uuid, event: null },
     `${changesText(item)} was reported with ${result}: ${reported.text}`,
   );
-  if (reported.merged) {
-    leave(draft, item, { reason: 'reported', result, text: 'merged', blame: null });
+  if (merged) {
+    const branches = branchesAfter(testedMergeOf(item.buildset), reported.landed);
+    const leaving = withTreesCompared(draft, item, branches);
+    leave(draft, leaving, {
+      reason: 'reported',
+      result,
+      text: 'merged',
+      became: { kind: 'landed', branches },
+    });
     adjustWindow(draft, queue, item, 'widen');
     return;
   }
@@ -94,8 +105,27 @@ export function leaveReported(
   const sorry = refused
     ? { report: { action: 'failure', text: `The change was not merged: ${reported.text}` } as const }
     : {};
-  leave(draft, item, { reason: 'reported', result, text, blame, ...sorry });
+  leave(draft, item, { reason: 'reported', result, text, became: { kind: 'gone', blame }, ...sorry });
   if (result === 'FAILURE') adjustWindow(draft, queue, item, 'narrow');
+}
+
+/** What must not happen: a host that merges by itself made something else of the tested change. One decision per branch. */
+function withTreesCompared(draft: TurnDraft, item: QueueItem, branches: readonly BranchAfter[]): QueueItem {
+  let compared = item;
+  for (const { project, branch, tested, now } of branches) {
+    if (now.tree === tested.tree) continue;
+    draft.decide(
+      'landed-tree-differs',
+      { change: item.changes[0], item: item.uuid, event: null },
+      `${changesText(item)} landed on ${branch} of ${project} as ${now.commit}, whose tree ${now.tree} is not the tested ${tested.tree}`,
+    );
+    compared = withEvent(compared, {
+      at: draft.input.now,
+      name: 'landed-tree-differs',
+      facts: { project, branch, commit: now.commit, tree: now.tree, tested: tested.tree },
+    });
+  }
+  return compared;
 }
 
 /** The answer, on the record it belongs to; the same item when that is unknown or answered already. */

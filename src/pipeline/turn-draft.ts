@@ -8,10 +8,10 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
-import type { TestedMerge } from '../model/build-set.ts';
 import type { Culprit, ResetCause, ResetCode } from '../model/cause.ts';
 import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { Decision, DecisionCode } from '../model/decision.ts';
+import type { BranchAfter } from '../model/landed.ts';
 import type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { ChainAnswer } from './chain-answer.ts';
@@ -33,14 +33,20 @@ export interface Blame {
   readonly culprit: Culprit | null;
 }
 
+/** An item that has landed, for those that were tested with it. */
+export interface LandedItem {
+  readonly culprit: Culprit;
+  readonly branches: readonly BranchAfter[];
+}
+
 export class TurnDraft {
   readonly input: TurnInput;
   readonly manager: Manager;
   readonly queues: QueueDraft[];
   /** Left in this turn without being merged; what those tested with them are told. */
   readonly departed = new Map<Uuid, Blame>();
-  /** Left in this turn because what was tested of them, given here, is now what the branches hold. */
-  readonly landed = new Map<Uuid, TestedMerge | null>();
+  /** Left in this turn because they have landed; what they were tested as, and what the branches hold now. */
+  readonly landed = new Map<Uuid, LandedItem>();
   readonly landedChanges = new Set<ChangeKey>();
   /** Changes of `departed`, with the first cause: what depends on them cannot stay. */
   readonly lostChanges = new Map<ChangeKey, Blame>();

@@ -236,6 +236,11 @@ export const EVENT_FACTS: ReadonlySet<string> = new Set([
   'job',
   'number',
   'result',
+  'project',
+  'branch',
+  'commit',
+  'tree',
+  'tested',
 ]);
 
 /** A step's facts (`Step.facts`) → attribute; others are dropped. */

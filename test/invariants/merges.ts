@@ -4,12 +4,13 @@
  *
  * "What was tested" is remembered when the merge is asked for: the buildsets of the items it was stacked on, less those the
  * merger's answer left out. At the landing, exactly these must have landed before it, in that order, with nothing of the queue in
- * between; and its commit must sit on the last commit they brought to its branch. Until then they are what it stands behind.
+ * between; and its commit must sit on what the host says they brought to its branch. Until then they are what it stands behind.
  */
 import type { Uuid } from '../../src/lib/ids.ts';
 import { resultOf } from '../../src/model/build.ts';
 import { currentBuild, type TestedMerge, testedMergeOf } from '../../src/model/build-set.ts';
 import type { ChangeKey } from '../../src/model/change.ts';
+import { type BranchAfter, branchesAfter, hasLanded, type Landed } from '../../src/model/landed.ts';
 import type { PipelineState } from '../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { isGood } from '../../src/model/results.ts';
@@ -19,7 +20,8 @@ import type { Complain } from './complain.ts';
 
 interface Landing {
   readonly buildset: Uuid;
-  readonly tested: TestedMerge | null;
+  /** What it was tested as, and what the host says its branches hold since. */
+  readonly branches: readonly BranchAfter[];
 }
 
 export class MergeChecks {
@@ -131,7 +133,9 @@ export class MergeChecks {
 
   #noteLandings(input: TurnInput): void {
     for (const event of input.events) {
-      if (event.kind !== 'report-result' || event.outcome.kind !== 'done' || !event.outcome.merged) continue;
+      if (event.kind !== 'report-result' || event.outcome.kind !== 'done') continue;
+      const { landed } = event.outcome;
+      if (!hasLanded(landed)) continue;
       const item = input.state.items.get(event.item);
       if (item?.phase.phase !== 'reporting' || item.phase.report !== event.report) continue;
       for (const change of item.changes) {
@@ -139,7 +143,7 @@ export class MergeChecks {
         this.#merged.add(change.key);
       }
       this.#checkVerdict(item, input.state);
-      this.#checkStack(item);
+      this.#checkStack(item, landed);
     }
   }
 
@@ -181,7 +185,7 @@ export class MergeChecks {
     return tail.length === stack.length && tail.every((landing, index) => landing.buildset === stack[index]);
   }
 
-  #checkStack(item: QueueItem): void {
+  #checkStack(item: QueueItem, hosted: Landed): void {
     const who = item.changes[0].key;
     const landed = this.#landed.get(item.queue) ?? [];
     const stack = this.#stackedOn.get(item.buildset.uuid);
@@ -194,10 +198,11 @@ export class MergeChecks {
       }
       this.#checkBase(item, tested, stack.length === 0 ? undefined : landed.at(-1));
     }
-    this.#landed.set(item.queue, [...landed, { buildset: item.buildset.uuid, tested }]);
+    const branches = branchesAfter(tested, hosted);
+    this.#landed.set(item.queue, [...landed, { buildset: item.buildset.uuid, branches }]);
   }
 
-  /** Every branch the item directly below brought along is, in what was tested, exactly as that item landed it. */
+  /** Every branch the item directly below brought along is, in what was tested, exactly as the host holds it since that landed. */
   #checkBase(item: QueueItem, tested: TestedMerge | null, below: Landing | undefined): void {
     const who = item.changes[0].key;
     const isOf = (project: string, name: string | undefined) => (branch: TestedMerge['branches'][number]) =>
@@ -206,9 +211,10 @@ export class MergeChecks {
       const own = tested?.branches.some(isOf(project, branch));
       if (own !== true) this.#complain('1', `${who} landed and nothing was tested of its branch`);
     }
-    for (const { project, branch, commit } of below?.tested?.branches ?? []) {
+    for (const { project, branch, tested: asTested, now } of below?.branches ?? []) {
       const above = tested?.branches.find(isOf(project, branch));
-      if (above !== undefined && above.before !== commit) {
+      if (above === undefined || above.before === now.commit) continue;
+      if ((above.before === asTested.commit ? asTested.tree : above.beforeTree) !== now.tree) {
         this.#complain(
           '1',
           `${who} landed, tested with another ${project} than the one that landed below it`,

@@ -9,7 +9,16 @@ import { NOT_TOLD_YET } from './not-told-yet.ts';
 
 /** Of items and of events, as doc/guide/traces.md names them. */
 const SPAN_EVENTS = [
-  ...['moved', 'reset', 'retest', 'failing', 'window-entered', 'cancel-requested', 'dequeue-requested'],
+  ...[
+    'moved',
+    'reset',
+    'retest',
+    'failing',
+    'landed-tree-differs',
+    'window-entered',
+    'cancel-requested',
+    'dequeue-requested',
+  ],
   ...['attempt-failed', 'matched', 'refused', 'left'],
 ];
 

@@ -16,11 +16,14 @@ import type { ReportIntent } from '../report-intent.ts';
 import type { SenderReport } from '../sender-report.ts';
 import type { SpanRecord } from '../span.ts';
 import { recordCodec, upgradeFrom } from './record.ts';
-import { componentFrom1, layoutFrom1, sameForm } from './upgrades.ts';
+import { componentFrom1, layoutFrom1, pipelineEventFrom2, sameForm } from './upgrades.ts';
 
 export const connectionEventCodec = recordCodec<ConnectionEvent>('connection-event', 1);
 export const tenantEventCodec = recordCodec<TenantEvent>('tenant-event', 1);
-export const pipelineEventCodec = recordCodec<PipelineEvent>('pipeline-event', 2, [upgradeFrom(sameForm)]);
+export const pipelineEventCodec = recordCodec<PipelineEvent>('pipeline-event', 3, [
+  upgradeFrom(sameForm),
+  upgradeFrom(pipelineEventFrom2),
+]);
 export const queueItemCodec = recordCodec<QueueItem>('queue-item', 2, [upgradeFrom(sameForm)]);
 export const pipelineCountersCodec = recordCodec<PipelineCounters>('pipeline', 1);
 export const changeRecordCodec = recordCodec<ChangeRecord>('change', 1);

@@ -4,6 +4,7 @@
  */
 import { parseNanoseconds } from '../../lib/clock.ts';
 import type { ComponentRecord } from '../component.ts';
+import type { PipelineEvent, ReportOutcome } from '../event.ts';
 import type { LayoutSummary } from '../layout.ts';
 
 /** Version 1 (0.1.0) knew no states, and only executors registered. */
@@ -30,4 +31,19 @@ export type LayoutSummary1 = Omit<LayoutSummary, 'builtFrom'>;
 
 export function layoutFrom1(layout: LayoutSummary1): LayoutSummary {
   return { ...layout, builtFrom: null };
+}
+
+/** Version 2 (0.3.0) said of a report whether it merged, and not what the branches hold then. */
+export type ReportResult2 = Omit<Extract<PipelineEvent, { readonly kind: 'report-result' }>, 'outcome'> & {
+  readonly outcome:
+    | { readonly kind: 'done'; readonly merged: boolean }
+    | Exclude<ReportOutcome, { readonly kind: 'done' }>;
+};
+
+export type PipelineEvent2 = Exclude<PipelineEvent, { readonly kind: 'report-result' }> | ReportResult2;
+
+export function pipelineEventFrom2(event: PipelineEvent2): PipelineEvent {
+  if (event.kind !== 'report-result' || event.outcome.kind !== 'done')
+    return event as Exclude<PipelineEvent2, ReportResult2>;
+  return { ...event, outcome: { kind: 'done', landed: event.outcome.merged ? 'as-tested' : [] } };
 }

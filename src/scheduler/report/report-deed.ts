@@ -14,6 +14,7 @@ import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import { type Change, changeText } from '../../model/change.ts';
 import type { ReportOutcome } from '../../model/event.ts';
+import type { LandedBranch } from '../../model/landed.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { ReportRecord } from '../../model/queue-item.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
@@ -50,7 +51,8 @@ export class NotAllowedToAct extends Error {
 /** @throws NotAllowedToAct when the fence was lost in the middle; the successor carries the intent out again. */
 export async function carryOut(intent: ReportIntent, deps: DeedDeps, signal: AbortSignal): Promise<Deed> {
   const parts: ReportPart[] = [];
-  let merged = false;
+  const landed: LandedBranch[] = [];
+  const unsaid: ReportIntent['parts'][number][] = [];
   for (const [index, part] of intent.parts.entries()) {
     const done = await carryOutPart(intent, part, deps, signal);
     parts.push(done.record);
@@ -59,33 +61,41 @@ export async function carryOut(intent: ReportIntent, deps: DeedDeps, signal: Abo
       case 'not-merged':
         return { outcome: done.outcome, parts };
       case 'withdrawn':
-        return { outcome: merged && !part.merges ? { kind: 'done', merged } : done.outcome, parts };
+        return {
+          outcome: landed.length > 0 && !part.merges ? { kind: 'done', landed } : done.outcome,
+          parts,
+        };
       case 'host':
         // What has landed has landed: what is left are words.
-        return merged && !part.merges
-          ? { outcome: { kind: 'done', merged }, parts, unsaid: intent.parts.slice(index) }
+        return landed.length > 0 && !part.merges
+          ? { outcome: { kind: 'done', landed }, parts, unsaid: [...unsaid, ...intent.parts.slice(index)] }
           : { outcome: done.outcome, parts };
       case 'done':
-        merged ||= part.merges;
-        if (done.outcome.unsaid === true)
-          return { outcome: { kind: 'done', merged }, parts, unsaid: intent.parts.slice(index) };
+        landed.push(...done.outcome.landed);
+        if (done.outcome.unsaid === true) unsaid.push({ ...part, merges: false });
         break;
       case 'failed':
         break;
     }
   }
-  return { outcome: { kind: 'done', merged }, parts };
+  return { outcome: { kind: 'done', landed }, parts, ...(unsaid.length === 0 ? {} : { unsaid }) };
 }
+
+/** What one part came to, by whichever process. */
+type PartOutcome =
+  | Exclude<ReportOutcome, { readonly kind: 'done' }>
+  /** `unsaid`: it has landed, and the host did not take the words. */
+  | { readonly kind: 'done'; readonly landed: readonly LandedBranch[]; readonly unsaid?: true };
 
 async function carryOutPart(
   intent: ReportIntent,
   part: ReportIntent['parts'][number],
   deps: DeedDeps,
   signal: AbortSignal,
-): Promise<{ outcome: ReportOutcome; record: ReportPart }> {
+): Promise<{ outcome: PartOutcome; record: ReportPart }> {
   const log = deps.log.child({ ...reportLogFacts(intent), connection: part.connection });
   const startedAt = deps.clock.now();
-  const ended = (outcome: ReportOutcome, tries: number) => ({
+  const ended = (outcome: PartOutcome, tries: number) => ({
     outcome,
     record: recordOf(part, outcome, startedAt, deps.clock.now(), tries),
   });
@@ -116,15 +126,37 @@ async function carryOutPart(
   }
 }
 
+/** Words about a landing come after it, and cannot undo it. */
 async function act(
   intent: ReportIntent,
   part: ReportIntent['parts'][number],
   deps: DeedDeps,
   signal: AbortSignal,
-): Promise<ReportOutcome> {
-  const reporter = deps.connections.get(part.connection)?.reporter;
-  if (reporter === undefined) return { kind: 'failed', text: `connection ${part.connection} cannot report` };
-  return reporter.report(requestOf(intent, part), signal, () => deps.mayAct());
+): Promise<PartOutcome> {
+  const { reporter, landing } = deps.connections.get(part.connection) ?? {};
+  if (!part.merges) {
+    if (reporter === undefined) return cannot(part, 'report');
+    const said = await reporter.report(requestOf(intent, part), signal, () => deps.mayAct());
+    return said.kind === 'done' ? { kind: 'done', landed: [] } : said;
+  }
+  if (landing === undefined) return cannot(part, 'land changes');
+  const done = await landing.land(part, signal, () => deps.mayAct());
+  if (done.kind === 'refused') return { kind: 'not-merged', text: done.text };
+  if (done.kind === 'base-moved') return done;
+  const { landed } = done;
+  try {
+    await reporter?.report(requestOf(intent, part), signal, () => deps.mayAct());
+    return { kind: 'done', landed };
+  } catch (error) {
+    signal.throwIfAborted();
+    if (!deps.mayAct()) throw error;
+    deps.log.warn({ err: error, ...reportLogFacts(intent) }, 'landed; its report follows later');
+    return { kind: 'done', landed, unsaid: true };
+  }
+}
+
+function cannot({ connection }: ReportIntent['parts'][number], what: string): PartOutcome {
+  return { kind: 'failed', text: `connection ${connection} cannot ${what}` };
 }
 
 async function outcomeSoFar(
@@ -132,10 +164,10 @@ async function outcomeSoFar(
   part: ReportIntent['parts'][number],
   deps: DeedDeps,
   signal: AbortSignal,
-): Promise<ReportOutcome> {
-  const reporter = deps.connections.get(part.connection)?.reporter;
-  const landed = part.merges && (await reporter?.hasLanded?.(requestOf(intent, part), signal));
-  if (landed === true) return { kind: 'done', merged: true };
+): Promise<PartOutcome> {
+  const { landing } = deps.connections.get(part.connection) ?? {};
+  const landed = part.merges ? await landing?.landed(part, signal) : undefined;
+  if (landed !== undefined && landed.length > 0) return { kind: 'done', landed };
   return { kind: 'withdrawn', text: `${part.change.project} is not in tenant ${intent.tenant} any more` };
 }
 
@@ -150,13 +182,12 @@ function requestOf(intent: ReportIntent, part: ReportIntent['parts'][number]): R
     message: intent.message,
     result: intent.result,
     url: intent.url,
-    ...(part.tested === undefined ? {} : { tested: part.tested }),
   };
 }
 
 function recordOf(
   part: ReportIntent['parts'][number],
-  outcome: ReportOutcome,
+  outcome: PartOutcome,
   startedAt: Nanoseconds,
   endedAt: Nanoseconds,
   tries: number,

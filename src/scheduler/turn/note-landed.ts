@@ -8,7 +8,7 @@ import type { IdMaker } from '../../lib/ids.ts';
 import { testedMergeOf } from '../../model/build-set.ts';
 import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
 import type { PipelineEvent, TenantEvent } from '../../model/event.ts';
-import type { MergedBranch } from '../../model/merge.ts';
+import { branchesAfter, hasLanded, type Landed } from '../../model/landed.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
@@ -22,7 +22,7 @@ export function landedChanges(
   record: (key: ChangeKey) => ChangeRecord | undefined,
 ): ReadonlyMap<ChangeKey, ChangeRecord> {
   const landed = new Map<ChangeKey, ChangeRecord>();
-  for (const item of landedItems(state, events)) {
+  for (const { item } of landedItems(state, events)) {
     for (const { key } of item.changes) {
       const known = record(key);
       if (known !== undefined) landed.set(key, { ...known, status: 'merged' });
@@ -40,8 +40,8 @@ export async function landedConfiguration(
   events: readonly PipelineEvent[],
   { tenantsOf, ids, now }: LandedConfigurationDeps,
 ): Promise<readonly Operation[]> {
-  const landings = landedItems(state, events).flatMap(item =>
-    configurationOf(item).map(landed => ({ ...landed, item })),
+  const landings = landedItems(state, events).flatMap(({ item, landed }) =>
+    configurationOf(item, landed).map(branch => ({ ...branch, item })),
   );
   const told = landings.map(async ({ project, branch, commit, item }) => {
     const origin = { span: rootSpanOf(item.uuid), sampled: item.sampled };
@@ -63,22 +63,24 @@ export interface LandedConfigurationDeps {
   readonly now: Nanoseconds;
 }
 
-/** Branches of the item's own changes that got other configuration. */
-function configurationOf({ changes, buildset }: QueueItem): readonly MergedBranch[] {
+/** Branches of the item's own changes that got other configuration, with the commit the host made of it. */
+function configurationOf({ changes, buildset }: QueueItem, landed: Landed) {
   const configured = new Set(
     buildset.filesChanged.filter(({ files }) => files.some(isConfigPath)).map(({ project }) => project),
   );
-  return (testedMergeOf(buildset)?.branches ?? []).filter(
-    ({ project, branch }) =>
-      configured.has(project) &&
-      changes.some(change => change.project === project && change.branch === branch),
+  return branchesAfter(testedMergeOf(buildset), landed).flatMap(({ project, branch, now }) =>
+    configured.has(project) && changes.some(change => change.project === project && change.branch === branch)
+      ? [{ project, branch, commit: now.commit }]
+      : [],
   );
 }
 
 /** Of which this turn hears that they landed. */
-function landedItems(state: PipelineState, events: readonly PipelineEvent[]): readonly QueueItem[] {
+function landedItems(state: PipelineState, events: readonly PipelineEvent[]) {
   return events.flatMap(event => {
-    if (event.kind !== 'report-result' || event.outcome.kind !== 'done' || !event.outcome.merged) return [];
-    return state.items.get(event.item) ?? [];
+    if (event.kind !== 'report-result' || event.outcome.kind !== 'done') return [];
+    const { landed } = event.outcome;
+    const item = state.items.get(event.item);
+    return item === undefined || !hasLanded(landed) ? [] : [{ item, landed }];
   });
 }

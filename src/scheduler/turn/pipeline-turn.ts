@@ -172,6 +172,7 @@ function tracingFacts(context: PipelineContext): Pick<TurnInput, 'tracing'> {
 function explain(context: PipelineContext, draft: Draft): void {
   for (const decision of draft.decisions) {
     const { code, changeText, text } = decision;
-    context.log.info({ code, change: changeText, ...decisionLogFacts(decision) }, text);
+    const level = code === 'landed-tree-differs' ? 'error' : 'info';
+    context.log[level]({ code, change: changeText, ...decisionLogFacts(decision) }, text);
   }
 }

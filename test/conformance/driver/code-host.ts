@@ -47,6 +47,10 @@ export interface CodeHost extends AsyncDisposable {
   push(files: Files): Promise<string>;
   /** Where the branch of a project is. */
   tip(project: ProjectKey): Promise<string>;
+  /** Of a commit of the first project. */
+  tree(commit: string): Promise<string>;
+  /** How its merging reporter lands: exactly the tested commit, or the host makes one of its own. */
+  readonly lands: 'push' | 'api';
   isOpen(topic: string): Promise<boolean>;
   /** From now on the host's own rules refuse every merge, with this text. */
   refuseMerges(text: string): Promise<void>;

@@ -1,15 +1,18 @@
 /** The caller's side of a driver, as small as it can be: queue of events, memory, change cache, and a merger. */
+import { expect } from 'vitest';
 import type { DriverMemory } from '../../../src/driver/driver-memory.ts';
 import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
-import type { Reporter, ReportRequest } from '../../../src/driver/reporter.ts';
+import type { Landing, LandingOutcome, LandingRequest } from '../../../src/driver/landing.ts';
+import type { Reporter, ReporterOutcome, ReportRequest } from '../../../src/driver/reporter.ts';
 import type { ProcessedEvent } from '../../../src/driver/source.ts';
 import { parseObjectId } from '../../../src/git/object-id.ts';
 import { parseRefName } from '../../../src/git/ref-name.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import { randomIds } from '../../../src/lib/ids.ts';
 import type { ChangeKey, ChangeRecord, ProposedChange } from '../../../src/model/change.ts';
-import type { ConnectionEvent, ReportOutcome, TriggerEvent } from '../../../src/model/event.ts';
+import type { ConnectionEvent, TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
+import type { LandedBranch } from '../../../src/model/landed.ts';
 import type { ReportAction } from '../../../src/model/pipeline.ts';
 import { parseCommitId, projectIdOf } from '../../../src/model/project.ts';
 import type { CodeHost } from './code-host.ts';
@@ -27,11 +30,13 @@ export interface Gate {
   proposal(key: ChangeKey): ProposedChange;
   /** What a merger makes of the changes, in order, on the present tip. */
   merge(...keys: readonly ChangeKey[]): Promise<Tested>;
-  report(key: ChangeKey, config: Json, about?: Partial<ReportRequest>): Promise<ReportOutcome>;
-  hasLanded(key: ChangeKey, config: Json, about: Partial<ReportRequest>): Promise<boolean>;
+  report(key: ChangeKey, config: Json, about?: Partial<ReportRequest>): Promise<ReporterOutcome>;
+  land(key: ChangeKey, config: Json, tested?: Tested): Promise<LandingOutcome>;
+  /** What of it has landed so far. */
+  landed(key: ChangeKey, config: Json, tested: Tested): Promise<readonly LandedBranch[]>;
 }
 
-export type Tested = NonNullable<ReportRequest['tested']>;
+export type Tested = NonNullable<LandingRequest['tested']>;
 
 export interface Settled {
   readonly events: readonly TriggerEvent[];
@@ -130,14 +135,13 @@ export function createGate(host: CodeHost): Gate {
       const outcome = await repository.chain.merge(base, steps);
       if (outcome.kind !== 'merged') throw new Error(`cannot merge: ${JSON.stringify(outcome)}`);
       const before = parseCommitId(base);
-      return { base: before, before, commit: parseCommitId(outcome.links.at(-1)?.commit ?? base) };
+      const { commit, tree } = outcome.links.at(-1) ?? expect.unreachable('nothing was merged');
+      const beforeTree = (await repository.reader.commit(base)).tree;
+      return { base: before, before, beforeTree, commit: parseCommitId(commit), tree };
     },
     report: async (key, config, about = {}) => reporter().report(requestOf(key, config, about), signal),
-    async hasLanded(key, config, about) {
-      const landed = await reporter().hasLanded?.(requestOf(key, config, about), signal);
-      if (landed === undefined) throw new Error('the driver lands changes and cannot say whether it has');
-      return landed;
-    },
+    land: async (key, config, tested) => landing().land(landingOf(key, config, tested), signal, () => true),
+    landed: async (key, config, tested) => landing().landed(landingOf(key, config, tested), signal),
   };
 
   function requestOf(key: ChangeKey, config: Json, about: Partial<ReportRequest>): ReportRequest {
@@ -154,6 +158,16 @@ export function createGate(host: CodeHost): Gate {
       url: 'http://gate.example.org/t/acme/item/4f0c',
       ...about,
     };
+  }
+
+  function landingOf(key: ChangeKey, config: Json, tested?: Tested): LandingRequest {
+    return { config, change: record(key).change, ...(tested === undefined ? {} : { tested }) };
+  }
+
+  function landing(): Landing {
+    const { landing } = host.connection;
+    if (landing === undefined) throw new Error('the connection lands nothing');
+    return landing;
   }
 
   function reporter(): Reporter {

@@ -111,7 +111,9 @@ export async function openGitHost(
     withdrawApproval: async topic => void (await homeOf(topic).git('update-ref', '-d', approvalRef(topic))),
     abandon: async topic => void (await homeOf(topic).git('update-ref', '-d', proposalRef(topic))),
     push: files => repository(projects[0]).commit({ ref: `refs/heads/${BRANCH}`, files }),
+    lands: 'push',
     tip: project => repository(project).tip(`refs/heads/${BRANCH}`),
+    tree: commit => repository(projects[0]).git('rev-parse', '--verify', `${commit}^{tree}`),
     isOpen: async topic =>
       (await homeOf(topic).git('for-each-ref', '--format=%(refname)'))
         .split('\n')

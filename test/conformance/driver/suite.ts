@@ -7,8 +7,10 @@ import type { ParseResult } from '../../../src/driver/parse-result.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 import type { TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
+import type { LandedBranch } from '../../../src/model/landed.ts';
+import { parseCommitId } from '../../../src/model/project.ts';
 import type { CodeHost } from './code-host.ts';
-import { createGate, type Gate } from './gate.ts';
+import { createGate, type Gate, type Tested } from './gate.ts';
 
 export function describeDriver(name: string, open: () => Promise<CodeHost>): void {
   describe(`driver ${name}`, () => {
@@ -43,6 +45,15 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
       events.filter(event => matches(kind, event)).map(({ change }) => change.key);
     const meets = (key: Parameters<Gate['record']>[0], kind: keyof CodeHost['language']['requirements']) =>
       host.config.meets(requirement(kind), gate.record(key), systemClock().now()).met;
+
+    /** What the branch of the first project holds now. */
+    const held = async (): Promise<LandedBranch> => {
+      const [project] = host.projects;
+      const commit = await host.tip(project);
+      return { project, branch: host.branch, commit: parseCommitId(commit), tree: await host.tree(commit) };
+    };
+    /** `push` lands the very commit, `api` the same tree. */
+    const landedAs = ({ commit, tree }: Tested) => (host.lands === 'push' ? { commit, tree } : { tree });
 
     describe('tells', () => {
       test('of a proposal, with all a pipeline needs to know', async () => {
@@ -218,16 +229,14 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
     });
 
     describe('merges:', () => {
-      test('exactly the tested commit, and the proposal is gone', async () => {
+      test('what was tested and says what the branch holds now, and the proposal is gone', async () => {
         const login = await host.propose({ topic: 'login' });
         await host.approve('login');
         await gate.settle();
         const tested = await gate.merge(login.key);
-        expect(await gate.report(login.key, reporter('merge'), { tested })).toEqual({
-          kind: 'done',
-          merged: true,
-        });
-        expect(await host.tip(host.projects[0])).toBe(tested.commit);
+        const outcome = await gate.land(login.key, reporter('merge'), tested);
+        expect(outcome).toEqual({ kind: 'landed', landed: [await held()] });
+        expect(await held()).toMatchObject(landedAs(tested));
         expect(await host.isOpen('login')).toBe(false);
         const { events } = await gate.settle();
         expect(those(events, 'branchMoved')).toHaveLength(1);
@@ -239,13 +248,10 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         const login = await host.propose({ topic: 'login' });
         await gate.settle();
         const tested = await gate.merge(login.key);
-        await gate.report(login.key, reporter('merge'), { tested });
+        const first = await gate.land(login.key, reporter('merge'), tested);
         await host.push({ 'later.txt': 'somebody went on\n' });
         const tip = await host.tip(host.projects[0]);
-        expect(await gate.report(login.key, reporter('merge'), { tested })).toEqual({
-          kind: 'done',
-          merged: true,
-        });
+        expect(await gate.land(login.key, reporter('merge'), tested)).toEqual(first);
         expect(await host.tip(host.projects[0])).toBe(tip);
       });
 
@@ -253,11 +259,12 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         const login = await host.propose({ topic: 'login' });
         await gate.settle();
         const tested = await gate.merge(login.key);
-        expect(await gate.hasLanded(login.key, reporter('merge'), { tested })).toBe(false);
+        expect(await gate.landed(login.key, reporter('merge'), tested)).toEqual([]);
         expect(await host.tip(host.projects[0])).toBe(tested.before);
-        await gate.report(login.key, reporter('merge'), { tested });
+        await gate.land(login.key, reporter('merge'), tested);
+        const now = await held();
         await host.push({ 'later.txt': 'somebody went on\n' });
-        expect(await gate.hasLanded(login.key, reporter('merge'), { tested })).toBe(true);
+        expect(await gate.landed(login.key, reporter('merge'), tested)).toEqual([now]);
       });
 
       test('not when the branch has moved', async () => {
@@ -265,7 +272,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         await gate.settle();
         const tested = await gate.merge(login.key);
         const tip = await host.push({ 'README.md': 'somebody was faster\n' });
-        expect(await gate.report(login.key, reporter('merge'), { tested })).toMatchObject({
+        expect(await gate.land(login.key, reporter('merge'), tested)).toMatchObject({
           kind: 'base-moved',
         });
         expect(await host.tip(host.projects[0])).toBe(tip);
@@ -277,8 +284,8 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         await gate.settle();
         const tested = await gate.merge(login.key);
         await host.amend('login', { 'login.txt': 'second try\n' });
-        const outcome = await gate.report(login.key, reporter('merge'), { tested });
-        expect(outcome).toMatchObject({ kind: 'not-merged' });
+        const outcome = await gate.land(login.key, reporter('merge'), tested);
+        expect(outcome).toMatchObject({ kind: 'refused' });
         expect(await host.tip(host.projects[0])).toBe(tested.before);
         expect(await host.isOpen('login')).toBe(true);
       });
@@ -288,8 +295,8 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         await gate.settle();
         const tested = await gate.merge(login.key);
         await host.abandon('login');
-        expect(await gate.report(login.key, reporter('merge'), { tested })).toMatchObject({
-          kind: 'not-merged',
+        expect(await gate.land(login.key, reporter('merge'), tested)).toMatchObject({
+          kind: 'refused',
         });
         expect(await host.tip(host.projects[0])).toBe(tested.before);
       });
@@ -299,9 +306,9 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         await gate.settle();
         const tested = await gate.merge(login.key);
         await host.refuseMerges('the branch is frozen until Monday');
-        const outcome = await gate.report(login.key, reporter('merge'), { tested });
+        const outcome = await gate.land(login.key, reporter('merge'), tested);
         expect(outcome).toMatchObject({
-          kind: 'not-merged',
+          kind: 'refused',
           text: expect.stringContaining('frozen until Monday'),
         });
         expect(await host.tip(host.projects[0])).toBe(tested.before);
@@ -314,14 +321,10 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         await gate.settle();
         const first = await gate.merge(a.key);
         const both = await gate.merge(a.key, b.key);
-        expect(await gate.report(a.key, reporter('merge'), { tested: first })).toMatchObject({
-          kind: 'done',
-        });
-        const second = { ...both, before: first.commit };
-        expect(await gate.report(b.key, reporter('merge'), { tested: second })).toMatchObject({
-          kind: 'done',
-        });
-        expect(await host.tip(host.projects[0])).toBe(both.commit);
+        expect(await gate.land(a.key, reporter('merge'), first)).toMatchObject({ kind: 'landed' });
+        const second = { ...both, before: first.commit, beforeTree: first.tree };
+        expect(await gate.land(b.key, reporter('merge'), second)).toMatchObject({ kind: 'landed' });
+        expect(await held()).toMatchObject(landedAs(both));
         await gate.settle();
         expect([gate.record(a.key).status, gate.record(b.key).status]).toEqual(['merged', 'merged']);
       });
@@ -336,10 +339,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
           result: 'FAILURE',
           message: 'Build failed (check).\n\n- unit : FAILURE in 4s',
         } as const;
-        expect(await gate.report(login.key, reporter('remark'), about)).toEqual({
-          kind: 'done',
-          merged: false,
-        });
+        expect(await gate.report(login.key, reporter('remark'), about)).toEqual({ kind: 'done' });
         await gate.report(login.key, reporter('remark'), about);
         expect((await host.remarks(login)).match(/- unit : FAILURE in 4s/g)).toHaveLength(1);
       });
@@ -387,10 +387,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         const { events } = await gate.settle();
         expect(those(events, 'approved')).toEqual([odd.key]);
         const tested = await gate.merge(odd.key);
-        expect(await gate.report(odd.key, reporter('merge'), { tested })).toEqual({
-          kind: 'done',
-          merged: true,
-        });
+        expect(await gate.land(odd.key, reporter('merge'), tested)).toMatchObject({ kind: 'landed' });
         await gate.settle();
         expect(gate.record(odd.key).status).toBe('merged');
       });

@@ -3,6 +3,7 @@
  * driver is the real one. A machine has the commits it fetched or made; the host has all that was pushed to it.
  */
 import { parseBranchTemplate } from '../../../drivers/git/branch-template.ts';
+import { createLanding } from '../../../drivers/git/landing.ts';
 import { createListener } from '../../../drivers/git/listener.ts';
 import { HostFailed, type ProjectGit } from '../../../drivers/git/remote-git.ts';
 import { createReporter } from '../../../drivers/git/reporter.ts';
@@ -124,7 +125,7 @@ export function openConnection(
     return openProjectGit(project, life, access, mirror, effect);
   };
   const { clock, log } = life;
-  const reporter = createReporter({ log, templates: TEMPLATES, openGit, secrets: [] });
+  const reporter = createReporter({ log, openGit, secrets: [] });
   return {
     name: CONNECTION,
     driver: 'git',
@@ -140,6 +141,7 @@ export function openConnection(
       random: () => life.random.next(),
     }),
     reporter,
+    landing: createLanding({ templates: TEMPLATES, openGit, secrets: [] }),
     close: async () => {},
   };
 }

@@ -31,6 +31,7 @@ describe('a merge request', () => {
         branch: 'main',
         base,
         before: alone.branches[0]!.commit,
+        beforeTree: alone.branches[0]!.tree,
         commit: expect.any(String),
         tree: expect.any(String),
         inputs: [ahead, own].map(({ ref, commit, message }) => ({ ref, commit, message })),

@@ -19,6 +19,8 @@
  *     merges / merge A ok|old|conflict|failed|broken      old: by a merger of 0.3, which ends at the first conflict
  *     start A unit / failing A unit / build A unit FAILURE / release A|* <pattern> / late A unit SUCCESS
  *     reports / report A [base-moved|not-merged|failed|done|withdrawn|unsettled] / push app
+ *     host-merges                            from now on the host makes its own commits of what lands
+ *     report A other-tree                    and this one holds something else than was tested
  *     dequeue A / turn
  */
 
@@ -93,6 +95,9 @@ export class Script {
         return true;
       case 'remove':
         world.removed.add(first);
+        return true;
+      case 'host-merges':
+        world.landsAs = 'api';
         return true;
       case 'new-layout':
         world.layoutVersion += 1;
@@ -314,7 +319,8 @@ export class Script {
   #report(pipeline: PipelineWorld, name: string, how: string): void {
     const report = pipeline.reports.find(entry => nameOf(entry.item) === name);
     if (report === undefined) throw new Error(`no report of ${name} is awaited`);
-    this.#turn(pipeline, [pipeline.reportEvent(report, reportOutcome(how))]);
+    const outcome = how === 'other-tree' ? this.world.land(report.item, 'f00d') : reportOutcome(how);
+    this.#turn(pipeline, [pipeline.reportEvent(report, outcome)]);
   }
 }
 
@@ -323,7 +329,7 @@ function reportOutcome(how: string): ReportOutcome | undefined {
     case '':
       return undefined;
     case 'done':
-      return { kind: 'done', merged: false };
+      return { kind: 'done', landed: [] };
     case 'base-moved':
     case 'not-merged':
     case 'failed':

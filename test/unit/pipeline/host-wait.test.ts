@@ -144,7 +144,7 @@ test('a landing whose answer was lost is found done although the host has told o
   gate.updated('A');
   const [again] = gate.reports;
   if (again === undefined) expect.unreachable('it was thrown out');
-  gate.turn([gate.reportEvent(again, { kind: 'done', merged: true })]);
+  gate.turn([gate.reportEvent(again, { kind: 'done', landed: 'as-tested' })]);
   expect(gate.left[0]?.phase).toMatchObject({ reason: 'reported', result: 'SUCCESS' });
 });
 

@@ -322,20 +322,34 @@ export class World {
     this.tips.set(project, commitId('foreign', this.tips.get(project) ?? '', this.#now));
   }
 
-  /** Lands exactly the tested commit, or says where the branch has gone. */
-  land(item: QueueItem): ReportOutcome {
+  /** Whose commit with the tested tree lands: ours, or one that the host makes of it. */
+  landsAs: 'push' | 'api' = 'push';
+  readonly #trees = new Map<CommitId, string>();
+
+  treeOf(commit: CommitId): string {
+    return this.#trees.get(commit) ?? commit;
+  }
+
+  /** Lands what was tested, or says where the branch has gone. @param tree other than the tested one: what the host made of it. */
+  land(item: QueueItem, tree?: string): ReportOutcome {
     const { stage } = item.buildset;
     const change = this.get(nameOf(item));
     const branches = stage.state === 'complete' ? (stage.tested?.branches ?? []) : [];
     const own = branches.find(branch => branch.project === item.changes[0].project);
     if (own === undefined) throw new Error(`nothing was tested of ${change.name}`);
     if (change.status !== 'open') return { kind: 'not-merged', text: `it is ${change.status}` };
-    if (this.tips.get(change.project) !== own.before)
-      return { kind: 'base-moved', text: 'the branch has moved' };
-    this.tips.set(change.project, own.commit);
+    const tip = this.tips.get(change.project);
+    const isThere =
+      this.landsAs === 'push' ? tip === own.before : tip !== undefined && this.treeOf(tip) === own.beforeTree;
+    if (!isThere) return { kind: 'base-moved', text: 'the branch has moved' };
+    const { project, branch } = own;
+    const commit = this.landsAs === 'push' ? own.commit : commitId('made by the host', own.commit);
+    const landed = { project, branch, commit, tree: tree ?? own.tree };
+    this.#trees.set(landed.commit, landed.tree);
+    this.tips.set(change.project, landed.commit);
     change.status = 'merged';
     this.landed.push(change.name);
-    return { kind: 'done', merged: true };
+    return { kind: 'done', landed: [landed] };
   }
 }
 
@@ -594,13 +608,18 @@ export class PipelineWorld {
       const name = project.slice('local/'.length);
       const base = branches.get(project)?.base ?? this.world.tips.get(name) ?? commitId('tip', name);
       const before = branches.get(project)?.commit ?? base;
-      const commit = commitId(before, key, String(changes[0].kind === 'change' ? changes[0].patchset : ''));
-      branches.set(project, { project, branch: 'master', base, before, commit, tree: commit });
+      const beforeTree = branches.get(project)?.tree ?? this.world.treeOf(base);
+      const patchset = String(changes[0].kind === 'change' ? changes[0].patchset : '');
+      const commit = commitId(before, key, patchset);
+      const tree = commitId(beforeTree, key, patchset);
+      branches.set(project, { project, branch: 'master', base, before, beforeTree, commit, tree });
     }
     return {
       kind: 'merged',
       branches: [...branches.values()].map(branch =>
-        branch.project === merge.item.changes[0].project ? branch : { ...branch, before: branch.commit },
+        branch.project === merge.item.changes[0].project
+          ? branch
+          : { ...branch, before: branch.commit, beforeTree: branch.tree },
       ),
       filesChanged: [],
       config: [],
@@ -680,7 +699,7 @@ export class PipelineWorld {
     this.reports = this.reports.filter(entry => entry !== report);
     const item = this.state.items.get(report.item.uuid) ?? report.item;
     const merges = this.pipeline.manager === 'dependent' && report.action === 'success';
-    const answer = outcome ?? (merges ? this.world.land(item) : { kind: 'done', merged: false });
+    const answer = outcome ?? (merges ? this.world.land(item) : { kind: 'done', landed: [] });
     return {
       kind: 'report-result',
       uuid: this.world.uuid(),

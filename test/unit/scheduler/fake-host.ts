@@ -2,11 +2,13 @@
  * A code host with one project and its configuration, in memory, spoken to through a {@link Connection} like any other: refs
  * move by compare-and-set, a landing that is there is found, a note that is there is not written twice.
  */
+import { expect } from 'vitest';
 import type { Connection } from '../../../src/driver/connection.ts';
+import type { LandingOutcome, LandingRequest } from '../../../src/driver/landing.ts';
 import { derivedUuid, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import type { ChangeKey, ChangeRecord } from '../../../src/model/change.ts';
 import { changeKey } from '../../../src/model/change.ts';
-import type { ConnectionEvent, ReportOutcome, TriggerEvent } from '../../../src/model/event.ts';
+import type { ConnectionEvent, TriggerEvent } from '../../../src/model/event.ts';
 import type { BranchConfig, MergeRequest, MergerOutcome, MergerRequest } from '../../../src/model/merge.ts';
 import { type CommitId, type ProjectKey, parseCommitId, projectKey } from '../../../src/model/project.ts';
 
@@ -40,21 +42,25 @@ export function commit(seed: string): CommitId {
   return parseCommitId(derivedUuid('commit', seed).padEnd(40, '0'));
 }
 
-const LANDED: ReportOutcome = { kind: 'done', merged: true };
-
 export function createFakeHost(layout: string): FakeHost {
   const changes = new Map<ChangeKey, ChangeRecord>();
   const landed = new Set<CommitId>();
   const notes = new Set<string>();
   const steps: readonly [] = [];
 
-  function land(tested: { readonly before: CommitId; readonly commit: CommitId }, by: string): ReportOutcome {
-    if (landed.has(tested.commit)) return LANDED;
+  function land({ change, tested }: LandingRequest, by: string): LandingOutcome {
+    if (tested === undefined) return { kind: 'refused', text: 'nothing was tested' };
+    const { project, branch = 'master' } = change;
+    const done: LandingOutcome = {
+      kind: 'landed',
+      landed: [{ project, branch, commit: tested.commit, tree: tested.tree }],
+    };
+    if (landed.has(tested.commit)) return done;
     if (host.tip !== tested.before) return { kind: 'base-moved', text: `master is at ${host.tip}` };
     host.tip = tested.commit;
     landed.add(tested.commit);
     host.effects.push({ kind: 'land', commit: tested.commit, by });
-    return LANDED;
+    return done;
   }
 
   function merged(request: MergeRequest): MergerOutcome {
@@ -189,24 +195,25 @@ export function createFakeHost(layout: string): FakeHost {
         async report(request, _signal, mayAct = () => true) {
           await host.before(by);
           if (!mayAct()) throw new Error('may not act');
-          const { config } = request;
-          const merges =
-            request.action === 'success' &&
-            typeof config === 'object' &&
-            config !== null &&
-            'merge' in config;
-          const outcome: ReportOutcome =
-            merges && request.tested !== undefined
-              ? land(request.tested, by)
-              : { kind: 'done', merged: false };
           const text = `${request.action} ${request.item}`;
-          if (outcome.kind === 'done' && !notes.has(text)) {
+          if (!notes.has(text)) {
             notes.add(text);
             host.effects.push({ kind: 'note', text, by });
           }
           await host.after(by);
+          return { kind: 'done' };
+        },
+      },
+      landing: {
+        async land(request, _signal, mayAct) {
+          await host.before(by);
+          if (!mayAct()) throw new Error('may not act');
+          const outcome = land(request, by);
+          await host.after(by);
           return outcome;
         },
+        landed: async ({ tested }) =>
+          expect.unreachable(`the host was asked whether ${tested?.commit} has landed`),
       },
       close: async () => {},
     }),

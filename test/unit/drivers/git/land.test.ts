@@ -11,7 +11,7 @@ import { createGit } from '../../../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../../src/git/repository-cache.ts';
 import type { ChangeKey } from '../../../../src/model/change.ts';
 import { parseCommitId } from '../../../../src/model/project.ts';
-import { createGate, type Gate } from '../../../conformance/driver/gate.ts';
+import { createGate, type Gate, type Tested } from '../../../conformance/driver/gate.ts';
 import { type GitHost, openGitHost } from '../../../conformance/driver/git-host.ts';
 import type { GitRepository } from '../../../fake/git-repository.ts';
 
@@ -41,6 +41,11 @@ async function projectGit(repositories: RepositoryCache = host.repositories): Pr
   return openProjectGit(host.projects[0], { repositories, git, remoteOf: host.connection.remote });
 }
 
+const landed = ({ commit, tree }: Tested) => ({
+  kind: 'landed',
+  landed: [{ project: host.projects[0], branch: 'main', commit, tree }],
+});
+
 async function heads(): Promise<readonly string[]> {
   return (await app.git('for-each-ref', '--format=%(refname:short)', 'refs/heads')).split('\n');
 }
@@ -56,7 +61,7 @@ describe('landing', () => {
   test('removes proposal and approval in the push that moves the branch', async () => {
     const key = await proposed('a');
     const tested = await gate.merge(key);
-    await gate.report(key, MERGE, { tested });
+    await gate.land(key, MERGE, tested);
     expect(await heads()).toEqual(['main']);
     expect(host.repositories.counters().pushes).toBe(1);
     expect(await app.git('show', '-s', '--format=%B', 'main')).toBe(
@@ -71,15 +76,15 @@ describe('landing', () => {
     await gate.settle();
     const tested = await Promise.all(keys.map(key => gate.merge(key)));
     const outcomes = await Promise.all(
-      keys.map((key, index) => gate.report(key, MERGE, { tested: tested[index] ?? expect.unreachable() })),
+      keys.map((key, index) => gate.land(key, MERGE, tested[index] ?? expect.unreachable())),
     );
     expect(outcomes.map(({ kind }) => kind).toSorted()).toEqual([
       'base-moved',
       'base-moved',
       'base-moved',
-      'done',
+      'landed',
     ]);
-    const winner = outcomes.findIndex(({ kind }) => kind === 'done');
+    const winner = outcomes.findIndex(({ kind }) => kind === 'landed');
     expect(await host.tip(host.projects[0])).toBe(tested[winner]?.commit);
     expect((await heads()).filter(name => name.startsWith('for/'))).toHaveLength(3);
   });
@@ -87,14 +92,8 @@ describe('landing', () => {
   test('asked a second time at once is still done once', async () => {
     const key = await proposed('a');
     const tested = await gate.merge(key);
-    const outcomes = await Promise.all([
-      gate.report(key, MERGE, { tested }),
-      gate.report(key, MERGE, { tested }),
-    ]);
-    expect(outcomes).toEqual([
-      { kind: 'done', merged: true },
-      { kind: 'done', merged: true },
-    ]);
+    const outcomes = await Promise.all([gate.land(key, MERGE, tested), gate.land(key, MERGE, tested)]);
+    expect(outcomes).toEqual([landed(tested), landed(tested)]);
     expect(await host.tip(host.projects[0])).toBe(tested.commit);
   });
 
@@ -128,7 +127,7 @@ describe('landing', () => {
     };
     const outcome = await land(gate.proposal(key), tested, templates, racing);
     expect(outcome).toMatchObject({
-      kind: 'not-merged',
+      kind: 'refused',
       text: expect.stringContaining('the proposal is at'),
     });
     expect(await host.tip(host.projects[0])).toBe(tested.before);
@@ -147,7 +146,7 @@ describe('landing', () => {
       },
     };
     const outcome = await land(gate.proposal(key), tested, templates, racing);
-    expect(outcome).toEqual({ kind: 'not-merged', text: 'its approval changed while it was merged' });
+    expect(outcome).toEqual({ kind: 'refused', text: 'its approval changed while it was merged' });
     expect(await host.tip(host.projects[0])).toBe(tested.before);
   });
 
@@ -163,15 +162,15 @@ describe('landing', () => {
       },
     };
     await expect(land(gate.proposal(key), tested, templates, deaf)).rejects.toThrow('broke');
-    expect(await gate.report(key, MERGE, { tested })).toEqual({ kind: 'done', merged: true });
+    expect(await gate.land(key, MERGE, tested)).toEqual(landed(tested));
   });
 
   test('of the second change of an item tidies up only', async () => {
     const [a, b] = [await proposed('a'), await proposed('b')];
     const both = await gate.merge(a, b);
-    expect(await gate.report(a, MERGE, { tested: both })).toEqual({ kind: 'done', merged: true });
+    expect(await gate.land(a, MERGE, both)).toEqual(landed(both));
     expect(await heads()).toEqual(['for/main/b', 'gate/main/b', 'main']);
-    expect(await gate.report(b, MERGE, { tested: both })).toEqual({ kind: 'done', merged: true });
+    expect(await gate.land(b, MERGE, both)).toEqual(landed(both));
     expect(await heads()).toEqual(['main']);
     expect(await host.tip(host.projects[0])).toBe(both.commit);
   });
@@ -179,11 +178,11 @@ describe('landing', () => {
   test('of something that is no branch any more, no proposal, or was not tested is refused with the reason', async () => {
     const key = await proposed('a');
     const tested = await gate.merge(key);
-    expect(await gate.report(key, MERGE)).toEqual({ kind: 'not-merged', text: 'nothing was tested' });
+    expect(await gate.land(key, MERGE)).toEqual({ kind: 'refused', text: 'nothing was tested' });
     await app.git('symbolic-ref', 'HEAD', 'refs/heads/other');
     await app.git('branch', '-D', 'main');
-    expect(await gate.report(key, MERGE, { tested })).toEqual({
-      kind: 'not-merged',
+    expect(await gate.land(key, MERGE, tested)).toEqual({
+      kind: 'refused',
       text: 'branch main is gone',
     });
   });
@@ -192,9 +191,9 @@ describe('landing', () => {
     const key = await proposed('a');
     const tested = await gate.merge(key);
     await host.refuseMerges('ask https://bot:hunter2@wiki.example.org/freeze first');
-    const outcome = await gate.report(key, MERGE, { tested });
+    const outcome = await gate.land(key, MERGE, tested);
     expect(outcome).toMatchObject({
-      kind: 'not-merged',
+      kind: 'refused',
       text: expect.stringMatching(/^the code host refused the push: [^\n]*wiki\.example\.org\/freeze/),
     });
     expect(JSON.stringify(outcome)).not.toContain('hunter2');
@@ -209,7 +208,7 @@ describe('landing', () => {
         await app.git('config', `core.${wait}`, '50');
       await app.git('pack-refs', '--all');
       await writeFile(join(app.path, lock), '');
-      const refused = await gate.report(key, MERGE, { tested }).then(
+      const refused = await gate.land(key, MERGE, tested).then(
         () => undefined,
         (error: unknown) => error,
       );
@@ -218,7 +217,7 @@ describe('landing', () => {
       expect(refused.message).not.toContain(app.path);
       expect(await heads()).toEqual(['for/main/a', 'gate/main/a', 'main']);
       await rm(join(app.path, lock));
-      expect(await gate.report(key, MERGE, { tested })).toEqual({ kind: 'done', merged: true });
+      expect(await gate.land(key, MERGE, tested)).toEqual(landed(tested));
     },
   );
 
@@ -230,10 +229,7 @@ describe('landing', () => {
     const other = await openRepositoryCache({ root, git, mergeTreeMode: 'process-per-merge' });
     try {
       const elsewhere = await projectGit(other);
-      expect(await land(gate.proposal(key), tested, templates, elsewhere)).toEqual({
-        kind: 'done',
-        merged: true,
-      });
+      expect(await land(gate.proposal(key), tested, templates, elsewhere)).toEqual(landed(tested));
       expect(await host.tip(host.projects[0])).toBe(tested.commit);
     } finally {
       await other.close();
@@ -244,7 +240,7 @@ describe('landing', () => {
   test('of a commit nobody can make again throws and changes nothing', async () => {
     const key = await proposed('a');
     const tested = { ...(await gate.merge(key)), commit: parseCommitId('d'.repeat(40)) };
-    await expect(gate.report(key, MERGE, { tested })).rejects.toThrow('cannot be made again');
+    await expect(gate.land(key, MERGE, tested)).rejects.toThrow('cannot be made again');
     expect(await heads()).toEqual(['for/main/a', 'gate/main/a', 'main']);
   });
 });
@@ -254,8 +250,8 @@ describe('a note', () => {
     const { key, commit } = await host.propose({ topic: 'a' });
     await gate.settle();
     await gate.report(key, {}, { pipeline: 'check', message: 'Build succeeded (check).' });
-    const tested = await gate.merge(key);
-    expect(await gate.report(key, { merge: true }, { tested })).toEqual({ kind: 'done', merged: true });
+    await gate.land(key, { merge: true }, await gate.merge(key));
+    expect(await gate.report(key, { merge: true })).toEqual({ kind: 'done' });
     const text = await host.remarks({ key, commit });
     expect(text.match(/Build succeeded \(\w+\)/g)).toEqual([
       'Build succeeded (check)',
@@ -263,7 +259,7 @@ describe('a note', () => {
     ]);
   });
 
-  test('that is refused does not undo a merge, and is a failure otherwise', async () => {
+  test('that is refused is a failure', async () => {
     const key = await proposed('a');
     const hooks = join(app.path, 'hooks');
     await mkdir(hooks, { recursive: true });
@@ -276,14 +272,12 @@ describe('a note', () => {
       kind: 'failed',
       text: expect.stringContaining('no notes here'),
     });
-    const tested = await gate.merge(key);
-    expect(await gate.report(key, { merge: true }, { tested })).toEqual({ kind: 'done', merged: true });
     expect(host.log.join()).toContain('could not be noted');
   });
 
   test('is not written when a change is enqueued or starts', async () => {
     const key = await proposed('a');
-    expect(await gate.report(key, {}, { action: 'start' })).toEqual({ kind: 'done', merged: false });
+    expect(await gate.report(key, {}, { action: 'start' })).toEqual({ kind: 'done' });
     expect(await app.git('for-each-ref', 'refs/notes')).toBe('');
   });
 

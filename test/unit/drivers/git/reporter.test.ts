@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
+import { createLanding } from '../../../../drivers/git/landing.ts';
 import type { ProjectGit } from '../../../../drivers/git/remote-git.ts';
 import { createReporter } from '../../../../drivers/git/reporter.ts';
+import type { LandingRequest } from '../../../../src/driver/landing.ts';
 import type { ReportRequest } from '../../../../src/driver/reporter.ts';
 import { parseCommitId } from '../../../../src/model/project.ts';
 import { proposedChange } from '../../../fake/queue-item.ts';
@@ -33,7 +35,12 @@ function host(onRefs: () => void = () => {}) {
   const format = ({ branch, topic }: { readonly branch: string; readonly topic: string }) =>
     `gate/${branch}/${topic}`;
   const templates = { proposals: { format }, approvals: { format } } as never;
-  return { pushes, reporter: createReporter({ log, templates, openGit: async () => git, secrets: [] }) };
+  const acting = { openGit: async () => git, secrets: [] };
+  return {
+    pushes,
+    reporter: createReporter({ log, ...acting }),
+    landing: createLanding({ templates, ...acting }),
+  };
 }
 
 const request: ReportRequest = {
@@ -46,31 +53,35 @@ const request: ReportRequest = {
   message: 'Build succeeded.',
   result: 'SUCCESS',
   url: 'http://localhost',
-  tested: { base: before, before, commit: parseCommitId('c'.repeat(40)) },
+};
+
+const landed: LandingRequest = {
+  config: request.config,
+  change,
+  tested: { base: before, before, commit: parseCommitId('c'.repeat(40)), tree: 'd'.repeat(40) },
 };
 
 test('a process that may act lands and notes', async () => {
-  const { pushes, reporter } = host();
-  const outcome = await reporter.report(request, AbortSignal.timeout(5000), () => true);
-  expect(outcome).toEqual({ kind: 'done', merged: true });
+  const { pushes, reporter, landing } = host();
+  const signal = AbortSignal.timeout(5000);
+  expect(await landing.land(landed, signal, () => true)).toMatchObject({ kind: 'landed' });
+  expect(await reporter.report(request, signal, () => true)).toEqual({ kind: 'done' });
   expect(pushes).toEqual(['push', 'note']);
 });
 
 test('a process that lost its right after it looked at the refs pushes nothing', async () => {
   let allowed = true;
-  const { pushes, reporter } = host(() => {
+  const { pushes, landing } = host(() => {
     allowed = false;
   });
-  await expect(reporter.report(request, AbortSignal.timeout(5000), () => allowed)).rejects.toThrow(
-    'may not act',
-  );
+  await expect(landing.land(landed, AbortSignal.timeout(5000), () => allowed)).rejects.toThrow('may not act');
   expect(pushes).toEqual([]);
 });
 
-test('a process that lost its right between landing and note says nothing', async () => {
-  let asked = 0;
+test('a process that lost its right between landing and note writes nothing', async () => {
   const { pushes, reporter } = host();
-  const mayAct = () => ++asked === 1;
-  await expect(reporter.report(request, AbortSignal.timeout(5000), mayAct)).rejects.toThrow('may not act');
-  expect(pushes).toEqual(['push']);
+  await expect(reporter.report(request, AbortSignal.timeout(5000), () => false)).rejects.toThrow(
+    'may not act',
+  );
+  expect(pushes).toEqual([]);
 });

@@ -146,10 +146,7 @@ describe('other names for proposals and approvals', () => {
     ]);
     const key = changeKey(other.projects[0], 'main/login');
     const tested = await gate.merge(key);
-    expect(await gate.report(key, { merge: true, note: false }, { tested })).toEqual({
-      kind: 'done',
-      merged: true,
-    });
+    expect(await gate.land(key, { merge: true, note: false }, tested)).toMatchObject({ kind: 'landed' });
     expect(await app.git('for-each-ref', '--format=%(refname)')).toBe('refs/heads/main');
   });
 });

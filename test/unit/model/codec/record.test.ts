@@ -113,3 +113,15 @@ test('a component of 0.1.0 takes work', () => {
     address: null,
   });
 });
+
+test.each([
+  [true, 'as-tested'],
+  [false, []],
+])('a report that 0.3.0 carried out and that merged: %s is read as such', (merged, landed) => {
+  const outcome = { kind: 'done', merged };
+  const old = JSON.stringify({ k: 'pipeline-event', v: 2, d: { kind: 'report-result', outcome } });
+  expect(records.pipelineEventCodec.decode(bytesOf(old))).toEqual({
+    kind: 'report-result',
+    outcome: { kind: 'done', landed },
+  });
+});

@@ -1,9 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Connection } from '../../../../src/driver/connection.ts';
-import type { Reporter } from '../../../../src/driver/reporter.ts';
+import type { Landing, LandingOutcome } from '../../../../src/driver/landing.ts';
+import type { Reporter, ReporterOutcome } from '../../../../src/driver/reporter.ts';
 import { addMilliseconds, systemClock } from '../../../../src/lib/clock.ts';
 import { pipelineEventCodec, reportIntentCodec } from '../../../../src/model/codec/records.ts';
-import type { ReportOutcome } from '../../../../src/model/event.ts';
+import type { Json } from '../../../../src/model/job.ts';
+import { parseCommitId } from '../../../../src/model/project.ts';
 import type { ReportIntent } from '../../../../src/model/report-intent.ts';
 import { carryOut, NotAllowedToAct } from '../../../../src/scheduler/report/report-deed.ts';
 import { processReports } from '../../../../src/scheduler/report/report-loop.ts';
@@ -16,23 +18,43 @@ import { createQuarantine } from '../../../../src/store/quarantine.ts';
 import { itemStory, proposedChange } from '../../../fake/queue-item.ts';
 import { eventually, openStand, type Stand } from '../stand.ts';
 
+type Answer = LandingOutcome | ReporterOutcome | Error;
+
 /** Answers from a list, the last one for ever; a thrown answer is a host that cannot be reached. */
-function connectionAnswering(...answers: readonly (ReportOutcome | Error)[]) {
-  const asked: string[] = [];
-  const reporter: Reporter = {
-    async report(request) {
-      asked.push(`${request.action} ${JSON.stringify(request.config)}`);
-      const answer = answers[Math.min(asked.length, answers.length) - 1];
-      if (answer instanceof Error) throw answer;
-      if (answer === undefined) throw new Error('nothing to answer');
-      return answer;
-    },
+function answering(answers: readonly Answer[], asked: string[], what: (config: Json) => string) {
+  let at = 0;
+  return ({ config }: { readonly config: Json }) => {
+    asked.push(what(config));
+    const answer = answers[Math.min(at++, answers.length - 1)];
+    if (answer instanceof Error) throw answer;
+    if (answer === undefined) throw new Error('nothing to answer');
+    return answer;
   };
-  return { asked, connection: { name: 'local', reporter } as unknown as Connection };
+}
+
+/** @param answers to landings and to reports of parts that land nothing; what is reported of a landing is taken by `words`. */
+function connectionAnswering(answers: readonly Answer[], words: readonly Answer[] = [{ kind: 'done' }]) {
+  const asked: string[] = [];
+  const next = answering(answers, asked, config => `deed ${JSON.stringify(config)}`);
+  const word = answering(words, asked, config => `words ${JSON.stringify(config)}`);
+  const isLanding = (config: Json) => JSON.stringify(config).includes('"merge":true');
+  const reporter: Reporter = {
+    report: async request => (isLanding(request.config) ? word(request) : next(request)) as ReporterOutcome,
+  };
+  const landing: Pick<Landing, 'land'> = { land: async request => next(request) as LandingOutcome };
+  return { asked, connection: { name: 'local', reporter, landing } as unknown as Connection };
 }
 
 const item = itemStory().item;
 const change = proposedChange('master/login');
+/** What the host holds when it has landed. */
+const MASTER = {
+  project: change.project,
+  branch: 'master',
+  commit: parseCommitId('c'.repeat(40)),
+  tree: 'd'.repeat(40),
+};
+const LANDED: LandingOutcome = { kind: 'landed', landed: [MASTER] };
 const part = (merges: boolean) => ({ connection: 'local', config: { merge: merges }, merges, change });
 
 function intent(stand: Stand, parts: ReportIntent['parts']): ReportIntent {
@@ -71,23 +93,23 @@ function deps(stand: Stand, connection: Connection, mayAct = () => true) {
 describe('a report', () => {
   test('says the change merged when its merging reporter landed it', async () => {
     await using stand = openStand();
-    const { asked, connection } = connectionAnswering({ kind: 'done', merged: true });
+    const { asked, connection } = connectionAnswering([LANDED, { kind: 'done' }]);
     const result = await carryOut(
       intent(stand, [part(true), part(false)]),
       deps(stand, connection),
       AbortSignal.timeout(5000),
     );
-    expect(result?.outcome).toEqual({ kind: 'done', merged: true });
+    expect(result?.outcome).toEqual({ kind: 'done', landed: [MASTER] });
     expect(result?.parts.map(each => [each.kind, each.outcome])).toEqual([
       ['HostMerge', 'done'],
       ['HostReport', 'done'],
     ]);
-    expect(asked).toEqual(['success {"merge":true}', 'success {"merge":false}']);
+    expect(asked).toEqual(['deed {"merge":true}', 'words {"merge":true}', 'deed {"merge":false}']);
   });
 
   test('announces nothing after a merge that was refused', async () => {
     await using stand = openStand();
-    const { asked, connection } = connectionAnswering({ kind: 'base-moved', text: 'master is at 1234' });
+    const { asked, connection } = connectionAnswering([{ kind: 'base-moved', text: 'master is at 1234' }]);
     const result = await carryOut(
       intent(stand, [part(true), part(false)]),
       deps(stand, connection),
@@ -99,10 +121,7 @@ describe('a report', () => {
 
   test('asks a host that cannot be reached again, and counts the tries', async () => {
     await using stand = openStand();
-    const { connection } = connectionAnswering(new Error('connection refused'), {
-      kind: 'done',
-      merged: true,
-    });
+    const { connection } = connectionAnswering([new Error('connection refused'), LANDED]);
     const result = await carryOut(
       intent(stand, [part(true)]),
       deps(stand, connection),
@@ -114,7 +133,7 @@ describe('a report', () => {
 
   test('is not begun by a process that may have lost its lock', async () => {
     await using stand = openStand();
-    const { asked, connection } = connectionAnswering({ kind: 'done', merged: true });
+    const { asked, connection } = connectionAnswering([LANDED]);
     await expect(
       carryOut(
         intent(stand, [part(true)]),
@@ -139,11 +158,9 @@ describe('a report', () => {
 describe('a report about a project that is not in the tenant any more', () => {
   /** The host of a connection that must not be asked to do anything. */
   function connectionWhere(landed: () => boolean) {
-    const reporter: Reporter = {
-      report: () => expect.unreachable('the host was asked to act'),
-      hasLanded: async () => landed(),
-    };
-    return { name: 'local', reporter } as unknown as Connection;
+    const act = () => expect.unreachable('the host was asked to act');
+    const landing: Landing = { land: act, landed: async () => (landed() ? [MASTER] : []) };
+    return { name: 'local', reporter: { report: act }, landing } as unknown as Connection;
   }
   const carriedOut = (stand: Stand, connection: Connection, parts: ReportIntent['parts']) =>
     carryOut(
@@ -169,7 +186,7 @@ describe('a report about a project that is not in the tenant any more', () => {
       connectionWhere(() => true),
       [part(true), part(false)],
     );
-    expect(deed.outcome).toEqual({ kind: 'done', merged: true });
+    expect(deed.outcome).toEqual({ kind: 'done', landed: [MASTER] });
     expect(deed.parts.map(each => [each.kind, each.outcome])).toEqual([
       ['HostMerge', 'done'],
       ['HostReport', 'withdrawn'],
@@ -188,7 +205,7 @@ describe('a report about a project that is not in the tenant any more', () => {
 
 test('a push that may have arrived is not settled, whatever the later tries meet', async () => {
   await using stand = openStand();
-  const { connection } = connectionAnswering(Object.assign(new Error('cut'), { unsettled: true }), away());
+  const { connection } = connectionAnswering([Object.assign(new Error('cut'), { unsettled: true }), away()]);
   const deed = await carryOut(
     intent(stand, [part(true)]),
     deps(stand, connection),
@@ -210,7 +227,7 @@ test('a report that waits for its host holds up those of its own item, and no ot
     async report({ item: about, action }) {
       if (about === item.uuid && action === 'start') await host.promise;
       told.push(`${about === item.uuid ? 'first' : 'second'} ${action}`);
-      return { kind: 'done', merged: false };
+      return { kind: 'done' };
     },
   };
   const connection = { name: 'local', reporter } as unknown as Connection;
@@ -266,7 +283,7 @@ const away = () =>
 describe('a host that is ill', () => {
   test('is told to the item that waits for the answer, which decides when to ask again', async () => {
     await using stand = openStand();
-    const { asked, connection } = connectionAnswering(away());
+    const { asked, connection } = connectionAnswering([away()]);
     await using loop = await openLoop(stand, connection);
     await loop.put({ ...intent(stand, [part(true)]), awaited: true });
     await eventually(async () => (await loop.results()).length > 0, 'the answer');
@@ -283,10 +300,7 @@ describe('a host that is ill', () => {
 
   test('takes a note nobody waits for when it is well, and does not hold up another project', async () => {
     await using stand = openStand();
-    const { asked, connection } = connectionAnswering(away(), away(), away(), {
-      kind: 'done',
-      merged: false,
-    });
+    const { asked, connection } = connectionAnswering([away(), away(), away(), { kind: 'done' }]);
     await using loop = await openLoop(stand, connection);
     const ill = { ...intent(stand, [part(false)]), requestedAt: systemClock().now() };
     const other = {
@@ -305,7 +319,7 @@ describe('a host that is ill', () => {
 
   test('has a day to take a note', async () => {
     await using stand = openStand();
-    const { connection } = connectionAnswering(away());
+    const { connection } = connectionAnswering([away()]);
     await using loop = await openLoop(stand, connection);
     const requestedAt = addMilliseconds(systemClock().now(), -25 * 3_600_000);
     await loop.put({ ...intent(stand, [part(false)]), requestedAt });
@@ -316,15 +330,12 @@ describe('a host that is ill', () => {
 
   test('that took the landing and not the note has landed the change; the note follows', async () => {
     await using stand = openStand();
-    const { asked, connection } = connectionAnswering(
-      { kind: 'done', merged: true, unsaid: true },
-      { kind: 'done', merged: true },
-    );
+    const { asked, connection } = connectionAnswering([LANDED], [away(), { kind: 'done' }]);
     await using loop = await openLoop(stand, connection);
     await loop.put({ ...intent(stand, [part(true)]), awaited: true });
     await eventually(async () => (await loop.waiting()) === 0, 'the note');
-    expect(asked).toHaveLength(2);
-    expect(await loop.results()).toMatchObject([{ outcome: { kind: 'done', merged: true } }]);
+    expect(asked).toEqual(['deed {"merge":true}', 'words {"merge":true}', 'words {"merge":true}']);
+    expect(await loop.results()).toMatchObject([{ outcome: { kind: 'done', landed: [MASTER] } }]);
   });
 });
 
@@ -339,7 +350,7 @@ test('an intent leaves its outbox in the instant in which its result reaches the
     clock: stand.clock,
   });
   await events.prepare();
-  const { connection } = connectionAnswering({ kind: 'done', merged: true });
+  const { connection } = connectionAnswering([LANDED]);
   const fence = await stand.fence('gate');
   const stop = new AbortController();
   const loop = processReports(
