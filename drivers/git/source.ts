@@ -21,10 +21,17 @@ export function createSource(deps: SourceDeps): Source {
   // For `fetchChange`, which is not told; until the first event any project will do.
   let projects: ReadonlySet<ProjectKey> | undefined;
   return {
-    process(event, context) {
+    async process(event, context) {
       projects = context.projects;
-      return processEvent(event, context, deps);
+      try {
+        return await processEvent(event, context, deps);
+      } catch (error) {
+        if (!(error instanceof HostFailed) || !error.retryable) throw error;
+        return { later: { reason: error.reason, text: error.message } };
+      }
     },
+    // What is remembered is remembered per project; a look answers all news of it.
+    lane: event => eventProject(event) ?? '',
     coalesceKey: eventProject,
     async fetchChange(key, signal) {
       const named = readChangeKey(key, deps.connection);

@@ -4,8 +4,10 @@
  * The host is the truth and an event only a hint: `process` reads the host, compares with the driver's memory and derives
  * what happened, so that a lost, doubled or late delivery ends in the same state.
  */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { Change, ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { ConnectionEvent, TriggerEvent } from '../model/event.ts';
+import type { HostTroubleReason } from '../model/host-trouble.ts';
 import type { Json } from '../model/job.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { Step } from '../model/step.ts';
@@ -32,8 +34,29 @@ export interface ProcessedEvent {
   readonly refusals: readonly { readonly change: Change; readonly text: string }[];
 }
 
+/**
+ * The host does not serve this lane now: a limit, an outage, a lock. It says nothing about the event, which stays in the queue and is
+ * processed again; the other lanes go on.
+ */
+export interface ProcessedLater {
+  readonly later: {
+    readonly reason: HostTroubleReason;
+    /** One line for people. */
+    readonly text: string;
+    /** The host is not asked for this lane before; absent: the host did not say, so it is asked again ever more rarely. */
+    readonly notBefore?: Nanoseconds;
+  };
+}
+
 export interface Source {
-  /** Station 2: reads the host; must be repeatable. `projects` are those any tenant knows on this connection. */
+  /**
+   * Station 2: reads the host; must be repeatable. `projects` are those any tenant knows on this connection.
+   *
+   * Runs for several lanes at a time. What it remembers must belong to the event's lane: a key that another lane wrote meanwhile
+   * makes the commit fail, and the event is processed again.
+   *
+   * @throws an error with `retryable: true` counts as {@link ProcessedLater}; any other as an event that is not understood.
+   */
   process(
     event: ConnectionEvent,
     context: {
@@ -41,10 +64,15 @@ export interface Source {
       readonly memory: DriverMemory;
       readonly signal: AbortSignal;
     },
-  ): Promise<ProcessedEvent>;
+  ): Promise<ProcessedEvent | ProcessedLater>;
   /**
-   * Events of equal keys that wait together are answered by one `process` of the first, because it reads the host as it is
-   * now. Undefined, or no such method: the event is processed by itself.
+   * What the event's order matters for, e.g. its repository or change: events of one lane are processed one after the other, in
+   * the order they came; lanes run side by side. No such method: all events of the connection are one lane.
+   */
+  lane?(event: ConnectionEvent): string;
+  /**
+   * Within one lane, events of equal keys that wait together are answered by one `process` of the first, because it reads the
+   * host as it is now. Undefined, or no such method: the event is processed by itself.
    */
   coalesceKey?(event: ConnectionEvent): string | undefined;
   /** Asks the host for a change; undefined: there is no such change. */

@@ -58,6 +58,11 @@ export const METRICS = {
     help: 'Queue items that wait for a code host in trouble, by the last reason',
     labels: [...PIPELINE, 'connection', 'reason'],
   },
+  gatehouse_connection_lanes_waiting: {
+    kind: 'gauge',
+    help: 'Repositories, or other lanes of a connection, whose events wait for a code host in trouble, by the last reason',
+    labels: ['connection', 'reason'],
+  },
   gatehouse_resets: {
     kind: 'counter',
     help: 'Buildsets that a reset threw away, by cause and culprit job',

@@ -27,7 +27,9 @@ export type StepKind =
   | 'AnsibleTask'
   | 'ScriptStep'
   // driver, while it processes an event
-  | 'HostQuery';
+  | 'HostQuery'
+  /** The code host did not serve. */
+  | 'HostWait';
 
 export interface Step {
   readonly kind: StepKind;

@@ -16,16 +16,16 @@ const REASONS: readonly HostTroubleReason[] = [
   ...(['unreachable', 'limited', 'denied', 'timeout', 'locked', 'bad-url', 'too-large', 'aborted'] as const),
 ];
 
-/** What a driver's error says, for the item that waits for it; a reason nobody gave is `other`. */
-export function hostTroubleOf(error: unknown, project: ProjectKey): HostTrouble {
+/** What a driver's error says: its reason, `other` when it names none, and its first line. */
+export function troubleOf(error: unknown): Pick<HostTrouble, 'reason' | 'text'> {
   const text = error instanceof Error ? error.message : String(error);
   const said = error instanceof Error && 'reason' in error ? error.reason : undefined;
-  return {
-    project,
-    reason: REASONS.find(reason => reason === said) ?? 'other',
-    text: text.split('\n')[0] ?? '',
-    ...(isUnsettled(error) ? { unsettled: true } : {}),
-  };
+  return { reason: REASONS.find(reason => reason === said) ?? 'other', text: text.split('\n')[0] ?? '' };
+}
+
+/** The same for the item that waits for the host. */
+export function hostTroubleOf(error: unknown, project: ProjectKey): HostTrouble {
+  return { project, ...troubleOf(error), ...(isUnsettled(error) ? { unsettled: true } : {}) };
 }
 
 /** A landing was sent, and its outcome is not known. */

@@ -5,7 +5,8 @@
  *
  * The door of the room. In the order in which an event comes through (`src/model/event.ts` has the whole trip):
  *
- *     events/    connection-runner → connection-events → forward-event     what the host says, handed to the tenants
+ *     events/    connection-runner → connection-events (lanes)             what the host says, handed to the tenants
+ *                → event-look → forward-event
  *     tenant/    tenant-runner → tenant-events → reconfigure               the layout in force; which pipelines want an event
  *     turn/      pipeline-runner → pipeline-turn → decide-with-graphs      one turn of a pipeline: read, decide (the pure
  *                → turn-operations → turn-commit                           `src/pipeline/`), write all of it or nothing

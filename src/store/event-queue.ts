@@ -133,6 +133,35 @@ export class EventQueue<T> {
     return entries;
   }
 
+  /**
+   * What came in since the last call, in order and in parts: for a reader that works on several entries at a time.
+   *
+   * @param known paths of the entries given before; they are added, and those that have left the queue are taken out.
+   * @throws RecordError `newer` after all entries before the first of a newer version.
+   */
+  async *additions(known: Set<string>): AsyncGenerator<readonly QueueEntry<T>[], void, undefined> {
+    const { store, path } = this.#deps;
+    const names = (await settleUnless(store, () => store.children(path))) ?? [];
+    const present = new Set(names.map(name => `${path}/${name}`));
+    for (const each of known) if (!present.has(each)) known.delete(each);
+    const fresh = [...present].filter(each => !known.has(each));
+    for (let at = 0; at < fresh.length; at += READ_AT_ONCE) {
+      const read = await this.#readAll(fresh.slice(at, at + READ_AT_ONCE));
+      const newer = read.find(entry => entry instanceof RecordError);
+      const entries = (newer === undefined ? read : read.slice(0, read.indexOf(newer))).filter(isEntry<T>);
+      for (const entry of entries) known.add(entry.path);
+      yield entries;
+      if (newer !== undefined) throw newer;
+    }
+  }
+
+  /** The entries at these paths; those that have left the queue are left out. @throws RecordError `newer` */
+  async read(paths: readonly string[]): Promise<readonly QueueEntry<T>[]> {
+    const read = await this.#readAll(paths);
+    for (const entry of read) if (entry instanceof RecordError) throw entry;
+    return read.filter(isEntry<T>);
+  }
+
   /** Takes the entry; the multi fails with `NoNode` when somebody took it before. */
   ack(entry: QueueEntry<T>): Operation {
     return remove(entry.path);
@@ -185,7 +214,7 @@ export class EventQueue<T> {
 
   /** Returns when there is at least one entry; rejects with the signal's reason when aborted. */
   async waitForEntries(signal: AbortSignal): Promise<void> {
-    for await (const _ of this.#arrivals(signal)) if ((await this.depth()) > 0) return;
+    for await (const _ of this.arrivals(signal)) if ((await this.depth()) > 0) return;
     signal.throwIfAborted();
   }
 
@@ -197,7 +226,7 @@ export class EventQueue<T> {
     signal: AbortSignal,
     limit = READ_AT_ONCE,
   ): AsyncGenerator<readonly QueueEntry<T>[], void, undefined> {
-    for await (const _ of this.#arrivals(signal)) {
+    for await (const _ of this.arrivals(signal)) {
       let first: string | undefined;
       for (;;) {
         const batch = await settleUnless(this.#deps.store, () => this.list(limit));
@@ -209,8 +238,18 @@ export class EventQueue<T> {
     }
   }
 
-  #arrivals(signal: AbortSignal): AsyncGenerator<void, void, undefined> {
+  /** Once at the start, then whenever entries may have come in. Ends when aborted. */
+  arrivals(signal: AbortSignal): AsyncGenerator<void, void, undefined> {
     return wakeUps(this.#deps.store, this.path, signal, event => event.kind === 'created');
+  }
+
+  /** In the order of the paths. */
+  async #readAll(paths: readonly string[]): Promise<readonly (QueueEntry<T> | RecordError | undefined)[]> {
+    const { store } = this.#deps;
+    const nodes = await settleUnless(store, () => store.getMany(paths));
+    const entries: (QueueEntry<T> | RecordError | undefined)[] = [];
+    for (const [index, path] of paths.entries()) entries.push(await this.#read(path, nodes[index]));
+    return entries;
   }
 
   /** @returns the error of an entry of a newer version. */
@@ -244,6 +283,10 @@ export class EventQueue<T> {
     );
     return [remove(path, version), create(`${deadLetterPath(this.path)}/`, letter, { sequential: true })];
   }
+}
+
+function isEntry<T>(read: QueueEntry<T> | RecordError | undefined): read is QueueEntry<T> {
+  return read !== undefined && !(read instanceof RecordError);
 }
 
 /** Asks; after a lost connection, again. */

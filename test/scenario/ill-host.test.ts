@@ -1,12 +1,12 @@
 /** The code host is ill while changes are in the gate: nobody is thrown out, and everything goes on when it is well. */
 import { expect } from 'vitest';
-import { classicLayout } from './layouts.ts';
+import { classicLayout, layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
 const TROUBLE = [
   /could not report/,
-  /could not be processed; trying again/,
+  /cannot look at a project; trying again/,
   /waits for the code host/,
   /Unable to update/,
 ];
@@ -84,5 +84,44 @@ story(
     const left = await world.leaves('A', 'SUCCESS');
     expect(left.resets).toBe(0);
     expect(await world.landed()).toEqual(['A']);
+  },
+);
+
+const PROJECTS = ['org/project', 'org/project1', 'org/project2'];
+const ONE_JOB = PROJECTS.map(name => `\n- project:\n    name: ${name}\n    gate: {jobs: [unit]}\n`);
+
+story(
+  'a repository that hangs and one that is limited delay no change of a third, and go on when they are served',
+  {
+    layout: layoutWith(`\n- job:\n    name: unit\n${ONE_JOB.join('')}`),
+    overHttp: true,
+    expectedTrouble: TROUBLE,
+  },
+  async world => {
+    await world.propose('A');
+    await world.propose('B', { project: 'org/project1' });
+    await world.propose('C', { project: 'org/project2' });
+    await world.observer.settle();
+    ill(world).ail(({ project }) => {
+      if (project === 'org/project1') return { kind: 'hang' };
+      return project === 'org/project2' ? { kind: 'status', status: 429 } : undefined;
+    });
+    const processed = [world.approve('B'), world.approve('C')];
+    await world.observer.until('both repositories to be asked', () => {
+      const ailments = new Set(ill(world).requests.map(({ ailment }) => ailment));
+      return ailments.has('hang') && ailments.has('status');
+    });
+    world.free();
+    await world.approve('A');
+    await world.leaves('A', 'SUCCESS');
+    expect(await world.landed()).toEqual(['A']);
+
+    ill(world).heal();
+    await Promise.all(processed);
+    for (const topic of ['B', 'C']) await world.leaves(topic, 'SUCCESS');
+    const waits = () => world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'HostWait');
+    await world.observer.until('the wait to be exported', () =>
+      waits().some(span => span.attributes['gatehouse.reason'] === 'limited'),
+    );
   },
 );

@@ -8,7 +8,8 @@ import { ensureNode } from '../../store/ensure-node.ts';
 import { EventQueue } from '../../store/event-queue.ts';
 import { fencedLoop, together } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
-import { type ConnectionEventsDeps, driverMemory, processConnectionEvents } from './connection-events.ts';
+import { type ConnectionEventsDeps, processConnectionEvents } from './connection-events.ts';
+import { openDriverMemory } from './driver-memory.ts';
 import { type ForeignTenants, foreignTenants } from './foreign-tenants.ts';
 
 export type TenantsOf = ConnectionEventsDeps['tenantsOf'];
@@ -36,6 +37,8 @@ export async function runConnection(
   await ensureNode(store, places.memory, signal);
   const own = new Set(deps.tenants.map(each => each.name));
   let foreign: ForeignTenants = new Map();
+  let looks = 0;
+  let newestLook = 0;
   const allProjects = () => {
     const others = [...foreign.values()].flatMap(each => [...each]);
     return new Set([
@@ -52,6 +55,7 @@ export async function runConnection(
     log: deps.log,
     changes: shared.changes,
     tracing: deps.tracing,
+    ...(deps.metrics === undefined ? {} : { metrics: deps.metrics }),
     queue,
     tenantsOf: project => [
       ...tenantsOf(project),
@@ -61,7 +65,12 @@ export async function runConnection(
     ],
     projects: allProjects,
     async lookAtTenants() {
-      foreign = await foreignTenants(own, store, paths);
+      const look = ++looks;
+      const found = await foreignTenants(own, store, paths);
+      // Lanes look side by side: an older answer does not replace a newer one.
+      if (look < newestLook) return;
+      newestLook = look;
+      foreign = found;
     },
   };
   const emit = async (news: Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>) => {
@@ -90,7 +99,7 @@ export async function runConnection(
       const listening = connection.listener?.listen({
         emit,
         projects: allProjects,
-        memory: driverMemory(events),
+        memory: openDriverMemory(events),
         signal: held,
       });
       // A listener that has nothing more to do is no reason to stop.

@@ -55,7 +55,7 @@ export interface ForwardDeps {
 }
 
 /** How an event was processed, for its trace. */
-export interface Attempts extends Pick<Processing, 'startedAt' | 'tries' | 'failures'> {
+export interface Attempts extends Pick<Processing, 'startedAt' | 'tries' | 'failures' | 'waits'> {
   /** Merges of ours it may tell of: root of the item by the commit a branch went to. */
   readonly landings: ReadonlyMap<string, SpanReference>;
   /** Ids of the deliveries it was processed for, besides its own. */
@@ -70,13 +70,17 @@ export function forwardOperations(
   deps: ForwardDeps,
 ): readonly Operation[] {
   const event = entries[0].value;
-  const { startedAt, tries, failures, answered } = attempts;
+  const { startedAt, tries, failures, waits, answered } = attempts;
   const processedAt = deps.clock.now();
   const origin = originOf(event, processed);
   const forwards = processed.events.map(trigger => ({ trigger, tenants: deps.tenantsOf(trigger.project) }));
   const trip: Trip = {
     driver: deps.connection.driver,
-    processing: { startedAt, tries, failures, endedAt: processedAt, queries: processed.queries ?? [] },
+    processing: {
+      ...{ startedAt, tries, failures, waits },
+      endedAt: processedAt,
+      queries: processed.queries ?? [],
+    },
     endedAt: deps.clock.now(),
     answered,
   };
@@ -117,15 +121,15 @@ export function forwardOperations(
   return [...operations, ...ingestionRows(facts, processedAt, deps)];
 }
 
-/** The trace of an event that is laid aside after its last attempt. */
+/** The trace of an event that is quarantined after its last attempt. */
 export function givenUpRows(
   event: ConnectionEvent,
-  { startedAt, tries, failures, answered }: Attempts,
+  { startedAt, tries, failures, waits, answered }: Attempts,
   deps: ForwardDeps,
 ): readonly Operation[] {
   const endedAt = deps.clock.now();
   const reason = failures.at(-1)?.reason ?? 'not-understood';
-  const processing = { startedAt, tries, failures, endedAt, queries: [] };
+  const processing = { startedAt, tries, failures, waits, endedAt, queries: [] };
   const trip = { driver: deps.connection.driver, processing, endedAt, answered };
   return ingestionRows([endedFacts(event, { kind: 'failed', reason }, trip)], endedAt, deps);
 }

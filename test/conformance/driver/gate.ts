@@ -66,14 +66,17 @@ export function createGate(host: CodeHost): Gate {
     };
   }
 
+  async function look(event: ConnectionEvent): Promise<ProcessedEvent> {
+    const projects = new Set(host.projects);
+    const outcome = await host.connection.source.process(event, { projects, memory, signal });
+    if ('later' in outcome) throw new Error(`the host does not serve: ${outcome.later.text}`);
+    return outcome;
+  }
+
   async function take(news: NewConnectionEvent): Promise<readonly ProcessedEvent[]> {
     if (seen.has(news.deliveryId)) return [];
     seen.add(news.deliveryId);
-    const processed = await host.connection.source.process(eventOf(news), {
-      projects: new Set(host.projects),
-      memory,
-      signal,
-    });
+    const processed = await look(eventOf(news));
     // As the store does: what is kept is plain JSON.
     for (const { key, value } of processed.memory) remembered.set(key, JSON.parse(JSON.stringify(value)));
     for (const record of processed.changes) cache.set(record.change.key, record);
@@ -99,8 +102,7 @@ export function createGate(host: CodeHost): Gate {
     proposal,
     records: () => [...cache.values()],
     eventOf,
-    peek: event =>
-      host.connection.source.process(event, { projects: new Set(host.projects), memory, signal }),
+    peek: look,
     async settle() {
       const all: ProcessedEvent[] = [];
       for (const news of await host.news()) {

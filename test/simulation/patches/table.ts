@@ -73,10 +73,10 @@ export const PATCHES: readonly Patch[] = [
     rule: 'an event is taken from its queue in the write that records what came of it',
     edits: [
       {
-        file: 'src/scheduler/events/connection-events.ts',
-        find: 'await fence.commit([...forward, ...memory], deps.ids.uuid());',
+        file: 'src/scheduler/events/event-look.ts',
+        find: 'await fence.commit([...forward, ...remembered], deps.ids.uuid());',
         replace:
-          'const [taken, ...rest] = forward; await fence.commit(taken === undefined ? [] : [taken], deps.ids.uuid()); await fence.commit([...rest, ...memory], deps.ids.uuid());',
+          'const [taken, ...rest] = forward; await fence.commit(taken === undefined ? [] : [taken], deps.ids.uuid()); await fence.commit([...rest, ...remembered], deps.ids.uuid());',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },

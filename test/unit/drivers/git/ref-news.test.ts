@@ -280,11 +280,11 @@ describe('what is no news', () => {
     expect((await gate.peek(event({ project: 'acme/app' }, 'pull'))).discarded).toContain('"pull"');
   });
 
-  test('throws when the remote cannot be asked, so that it is tried again', async () => {
+  test('is for later when the remote cannot be asked', async () => {
     await app.remove();
     await expect(
       gate.peek(gate.eventOf({ type: 'refs-changed', deliveryId: 'x', payload: { project: 'acme/app' } })),
-    ).rejects.toThrow('local/acme/app');
+    ).rejects.toThrow('the host does not serve: local/acme/app');
   });
 });
 

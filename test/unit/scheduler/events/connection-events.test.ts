@@ -1,118 +1,24 @@
 import { expect, test } from 'vitest';
-import type { Connection } from '../../../../src/driver/connection.ts';
-import type { ProcessedEvent, Source } from '../../../../src/driver/source.ts';
 import { parseNanoseconds } from '../../../../src/lib/clock.ts';
 import type { Uuid } from '../../../../src/lib/ids.ts';
 import { type ChangeRecord, refUpdateKey } from '../../../../src/model/change.ts';
-import {
-  connectionEventCodec,
-  historyRowsCodec,
-  spansCodec,
-  tenantEventCodec,
-} from '../../../../src/model/codec/records.ts';
-import type { ConnectionEvent, TenantEvent, TriggerEvent } from '../../../../src/model/event.ts';
 import { type CommitId, parseCommitId } from '../../../../src/model/project.ts';
 import type { ReportIntent } from '../../../../src/model/report-intent.ts';
-import { openChangeCache } from '../../../../src/scheduler/changes/change-cache.ts';
 import { landingOperations } from '../../../../src/scheduler/changes/own-merges.ts';
-import { processConnectionEvents } from '../../../../src/scheduler/events/connection-events.ts';
 import { ensureNode } from '../../../../src/store/ensure-node.ts';
-import { EventQueue } from '../../../../src/store/event-queue.ts';
-import { listOutbox, readOutbox } from '../../../../src/store/outbox.ts';
-import { WHOLE_TRACES } from '../../../../src/tracing/live-tracing.ts';
 import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
-import { DEFAULT_SPAN_OPTIONS } from '../../../../src/tracing/spans/span-options.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
-import { APP, proposedChange } from '../../../fake/queue-item.ts';
+import { APP } from '../../../fake/queue-item.ts';
 import { eventually, openStand, type Stand } from '../stand.ts';
-
-const change = proposedChange('master/login');
-const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
+import { change, type FakeSource, NOTHING, openConnection, trigger } from './connection-stand.ts';
 
 async function open(
   stand: Stand,
-  process: Source['process'],
-  coalesceKey?: NonNullable<Source['coalesceKey']>,
+  process: FakeSource['process'],
+  more: Pick<FakeSource, 'coalesceKey' | 'lane'> = {},
 ) {
-  const { store, paths, clock, ids, log } = stand;
-  const queue = new EventQueue<ConnectionEvent>({
-    store,
-    path: paths.connection('local').queue,
-    seenPath: paths.connection('local').seen,
-    codec: connectionEventCodec,
-    clock,
-  });
-  const tenantQueue = new EventQueue<TenantEvent>({
-    store,
-    path: paths.tenant('acme').triggerQueue,
-    codec: tenantEventCodec,
-    clock,
-  });
-  await queue.prepare();
-  await tenantQueue.prepare();
-  for (const path of [
-    paths.changeCache('local'),
-    paths.spanOutbox,
-    paths.historyOutbox,
-    paths.landings,
-    paths.connection('local').memory,
-  ])
-    await ensureNode(store, path);
-  const changes = await openChangeCache(['local'], store, paths, error => log.error({ err: error }, 'cache'));
-  const connection = {
-    name: 'local',
-    driver: 'git',
-    source: { process, coalesceKey },
-  } as unknown as Connection;
-  const fence = await stand.fence('local');
-  const stop = new AbortController();
-  const loop = processConnectionEvents(
-    {
-      connection,
-      store,
-      paths,
-      clock,
-      ids,
-      log,
-      changes,
-      tracing: { spans: () => DEFAULT_SPAN_OPTIONS, policy: () => WHOLE_TRACES },
-      queue,
-      pauses: [1],
-      tenantsOf: project => (project === APP ? [{ tenant: 'acme', queue: tenantQueue }] : []),
-      projects: () => new Set([APP]),
-    },
-    fence,
-    stop.signal,
-  );
-  const event = (deliveryId: string): ConnectionEvent => ({
-    uuid: ids.uuid(),
-    connection: 'local',
-    deliveryId,
-    type: 'refs-changed',
-    payload: {},
-    receivedAt: clock.now(),
-    storedAt: clock.now(),
-    sampled: true,
-  });
-  return {
-    queue,
-    tenantQueue,
-    changes,
-    offer: (deliveryId: string) => queue.offer(event(deliveryId), deliveryId),
-    async end() {
-      stop.abort();
-      await loop;
-      changes[Symbol.dispose]();
-    },
-    spans: async () =>
-      (await readOutbox(store, await listOutbox(store, paths.spanOutbox))).flatMap(row =>
-        spansCodec.decode(row.data),
-      ),
-    history: async () =>
-      (await readOutbox(store, await listOutbox(store, paths.historyOutbox))).flatMap(row =>
-        historyRowsCodec.decode(row.data),
-      ),
-  };
+  const connection = await openConnection(stand);
+  return { ...connection, ...(await connection.hold({ process, ...more })) };
 }
 
 function landing(item: Uuid, commit: CommitId): ReportIntent {
@@ -129,25 +35,6 @@ function landing(item: Uuid, commit: CommitId): ReportIntent {
     message: '',
     url: '',
     parts: [part],
-  };
-}
-
-function trigger(event: ConnectionEvent, type: string, project = APP): TriggerEvent {
-  return {
-    uuid: event.uuid,
-    connection: 'local',
-    driver: 'git',
-    type,
-    project,
-    branch: 'master',
-    ref: null,
-    change: { ...change, project },
-    facts: {},
-    configMayHaveChanged: [],
-    branchesChanged: false,
-    receivedAt: event.receivedAt,
-    sampled: event.sampled,
-    span: { traceId: 'x' as never, spanId: 'y' as never },
   };
 }
 
@@ -224,7 +111,7 @@ test('something people did in vain is remembered with its reason', async () => {
   await world.end();
 });
 
-test('an event that cannot be processed is laid aside, and the next one goes on', async () => {
+test('an event that cannot be processed is quarantined, and the next one goes on', async () => {
   await using stand = openStand();
   const world = await open(stand, async event => {
     if (event.deliveryId === 'bad') throw new Error('not understood');
@@ -250,7 +137,7 @@ test('an event that cannot be processed is laid aside, and the next one goes on'
   await world.end();
 });
 
-test('while the host cannot be reached nothing is laid aside', async () => {
+test('while the host cannot be reached nothing is quarantined', async () => {
   await using stand = openStand();
   let tries = 0;
   const world = await open(stand, async event => {
@@ -369,18 +256,22 @@ test('one look answers all events that waited for it, and one trace names them; 
     stand,
     async event => {
       seen.push(event.deliveryId);
-      if (seen.length === 1) await under.promise;
+      if (event.deliveryId === 'd1') await under.promise;
       return { ...NOTHING, discarded: 'the refs are as they were' };
     },
-    () => 'acme/app',
+    { coalesceKey: () => 'acme/app', lane: event => event.deliveryId.slice(0, 1) },
   );
   await world.offer('d1');
   await eventually(async () => seen.length === 1, 'the first look has begun');
   for (const id of ['d2', 'd3', 'd4']) await world.offer(id);
+  await world.offer('x');
+  await eventually(async () => seen.includes('x'), 'what was stored before it is known');
   under.resolve();
   await eventually(async () => (await world.queue.depth()) === 0, 'all are answered');
-  expect(seen).toEqual(['d1', 'd2']);
-  const roots = (await world.spans()).filter(span => span.parent === null);
+  expect(seen).toEqual(['d1', 'x', 'd2']);
+  const roots = (await world.spans()).filter(
+    span => span.parent === null && span.attributes['gatehouse.delivery.id'] !== 'x',
+  );
   expect(
     roots.map(({ attributes }) => [
       attributes['gatehouse.delivery.id'],
@@ -394,7 +285,7 @@ test('one look answers all events that waited for it, and one trace names them; 
   await world.end();
 });
 
-test('events that ask for one look that fails are laid aside together', async () => {
+test('events that ask for one look that fails are quarantined together', async () => {
   await using stand = openStand();
   let tries = 0;
   const under = Promise.withResolvers<void>();
@@ -408,11 +299,11 @@ test('events that ask for one look that fails are laid aside together', async ()
       tries += 1;
       throw new Error('poison');
     },
-    event => (event.deliveryId === 'other' ? undefined : 'acme/app'),
+    { coalesceKey: event => (event.deliveryId === 'other' ? undefined : 'acme/app') },
   );
   for (const id of ['other', 'd1', 'd2', 'd3']) await world.offer(id);
   under.resolve();
-  await eventually(async () => (await world.queue.deadLetters()).length === 3, 'they are laid aside');
+  await eventually(async () => (await world.queue.deadLetters()).length === 3, 'they are quarantined');
   expect(tries).toBe(5);
   await world.end();
 });

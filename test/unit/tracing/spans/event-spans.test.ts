@@ -26,7 +26,7 @@ const ingestion: IngestionFacts = {
   change: proposedChange('master/login'),
   receivedAt: at(0),
   storedAt: at(1),
-  processing: { startedAt: at(3), endedAt: at(20), tries: 1, failures: [], queries: [] },
+  processing: { startedAt: at(3), endedAt: at(20), tries: 1, failures: [], waits: [], queries: [] },
   endedAt: at(22),
   outcome: { kind: 'forwarded', tenants: ['acme', 'other'] },
   causedBy: null,

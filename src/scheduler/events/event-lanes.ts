@@ -1,0 +1,108 @@
+/**
+ * Which events of a connection may be processed next: cut into lanes, in order within each, lanes in turns.
+ *
+ *     waiting ──take──► busy ──done──► gone; the lane's next event waits
+ *        ▲               │
+ *        └──go on── held ◄──hold── put back in front; the lane rests, the others do not notice
+ *
+ * Of an event only its place in the queue is kept, so that any number may wait.
+ */
+interface WaitingEvent {
+  /** Of its node in the queue. */
+  readonly path: string;
+  /** Events of one lane with equal keys are taken together; undefined: this one is taken by itself. */
+  readonly look: string | undefined;
+}
+
+export interface LaneTurn<Hold> {
+  readonly lane: string;
+  /** At least one. */
+  readonly events: readonly [WaitingEvent, ...WaitingEvent[]];
+  /** Why the first of them was put back before; undefined: it is taken for the first time. */
+  readonly hold: Hold | undefined;
+}
+
+interface EventLanes<Hold> {
+  add(lane: string, event: WaitingEvent): void;
+  /** Of the lane that has waited longest; undefined: every lane is empty, busy or held. */
+  take(): LaneTurn<Hold> | undefined;
+  /** The events taken are out of the queue. */
+  done(lane: string): void;
+  /** The events taken stay in the queue, and the lane rests until `goOn`. */
+  hold(turn: LaneTurn<Hold>, hold: Hold): void;
+  goOn(lane: string): void;
+  /** Lanes that rest, or are tried again after a rest. */
+  troubled(): Iterable<readonly [lane: string, hold: Hold]>;
+}
+
+interface Lane<Hold> {
+  waiting: WaitingEvent[];
+  /** Taken from, or held. */
+  resting: boolean;
+  hold: Hold | undefined;
+}
+
+/** Events answered by one look: each is an operation of its commit. */
+const MOST_TOGETHER = 200;
+
+export function createEventLanes<Hold>(): EventLanes<Hold> {
+  const lanes = new Map<string, Lane<Hold>>();
+  /** In the order in which they became ready. */
+  const ready = new Set<string>();
+
+  function free(name: string, lane: Lane<Hold>): void {
+    lane.resting = false;
+    if (lane.waiting.length > 0) ready.add(name);
+    else lanes.delete(name);
+  }
+
+  return {
+    add(name, event) {
+      const lane = lanes.get(name) ?? { waiting: [], resting: false, hold: undefined };
+      lanes.set(name, lane);
+      lane.waiting.push(event);
+      if (!lane.resting) ready.add(name);
+    },
+    take() {
+      const [name] = ready;
+      const lane = name === undefined ? undefined : lanes.get(name);
+      if (name === undefined || lane === undefined) return undefined;
+      ready.delete(name);
+      lane.resting = true;
+      return { lane: name, events: takeLook(lane), hold: lane.hold };
+    },
+    done(name) {
+      const lane = lanes.get(name);
+      if (lane === undefined) return;
+      lane.hold = undefined;
+      free(name, lane);
+    },
+    hold({ lane: name, events }, hold) {
+      const lane = lanes.get(name);
+      if (lane === undefined) return;
+      lane.waiting = [...events, ...lane.waiting];
+      lane.hold = hold;
+    },
+    goOn(name) {
+      const lane = lanes.get(name);
+      if (lane !== undefined) free(name, lane);
+    },
+    *troubled() {
+      for (const [name, { hold }] of lanes) if (hold !== undefined) yield [name, hold];
+    },
+  };
+}
+
+function takeLook(lane: Lane<unknown>): LaneTurn<unknown>['events'] {
+  const first = lane.waiting.shift();
+  if (first === undefined) throw new RangeError('an empty lane has no look');
+  const taken: [WaitingEvent, ...WaitingEvent[]] = [first];
+  if (first.look === undefined) return taken;
+  const rest: WaitingEvent[] = [];
+  for (const each of lane.waiting) {
+    if (each.look === first.look && taken.length < MOST_TOGETHER) taken.push(each);
+    else rest.push(each);
+  }
+  lane.waiting = rest;
+  return taken;
+}

@@ -1,0 +1,202 @@
+/**
+ * One look at the host: an event, and those that ask for the same look, processed by the driver and handed on in one commit: gone
+ * from the connection's queue, there in the tenants' queues, with the refreshed changes, the driver's memory and the trace of the trip.
+ *
+ *     processed         committed; asked again at once when another writer was quicker with what the look is about
+ *     later             the host does not serve this lane: tried again for as long as it takes, ever more rarely
+ *     not understood    tried again a few times, then quarantined with a trace that names the reason
+ */
+import type { ProcessedEvent, ProcessedLater } from '../../driver/source.ts';
+import { millisecondsBetween } from '../../lib/clock.ts';
+import { isNewerRecord } from '../../model/codec/record.ts';
+import type { ConnectionEvent } from '../../model/event.ts';
+import type { ProjectKey } from '../../model/project.ts';
+import { isOutOfContact } from '../../store/connection.ts';
+import type { QueueEntry } from '../../store/event-queue.ts';
+import type { Fence } from '../../store/fence.ts';
+import type { Store } from '../../store/port.ts';
+import { deliveryLogFacts, eventLogFacts } from '../../tracing/log-facts.ts';
+import { landingsOf } from '../changes/own-merges.ts';
+import { isRemoteFault, REMOTE_PAUSES, troubleOf } from '../remote-fault.ts';
+import { pipelineClock } from '../turn/pipeline-clock.ts';
+import { type OpenedMemory, openDriverMemory } from './driver-memory.ts';
+import { type Attempts, type ForwardDeps, forwardOperations, givenUpRows } from './forward-event.ts';
+import { failedTry, type LookTries, nextTry } from './look-tries.ts';
+
+/** Attempts of an event that the driver does not understand. */
+const MOST_MISUNDERSTOOD = 5;
+/** Commits in a row that another writer was quicker than: more than that is no coincidence. */
+const MOST_CONFLICTS = 50;
+/** Milliseconds: a host that names a later time is asked once meanwhile, for the limit may be gone or a clock be wrong. */
+const LONGEST_HOLD = 3_600_000;
+
+export interface LookDeps extends ForwardDeps {
+  readonly store: Store;
+  /** Milliseconds before the second, third, ... attempt; the last one repeats. Default {@link REMOTE_PAUSES}. */
+  readonly pauses?: readonly number[];
+  projects(): ReadonlySet<ProjectKey>;
+  /** Looks who the tenants are; before each look. */
+  lookAtTenants?(): Promise<void>;
+}
+
+/** The event, and those answered with it. */
+type LookEntries = readonly [QueueEntry<ConnectionEvent>, ...QueueEntry<ConnectionEvent>[]];
+
+export type LookEnd =
+  /** Its events are out of the queue. */
+  | { readonly kind: 'taken' }
+  /** They stay, and are tried again after so many milliseconds. */
+  | { readonly kind: 'held'; readonly tries: LookTries; readonly ms: number };
+
+type Answer =
+  | { readonly kind: 'processed'; readonly processed: ProcessedEvent; readonly memory: OpenedMemory }
+  | ({ readonly kind: 'later' } & ProcessedLater['later'])
+  | { readonly kind: 'not-understood'; readonly error: unknown };
+
+interface LookSignals {
+  /** Aborts: nothing is committed any more. */
+  readonly stop: AbortSignal;
+  /** Aborts with `stop`, and the driver's answer is not waited for. */
+  readonly abandoned: AbortSignal;
+}
+
+/**
+ * @param before what earlier attempts with the same first event came to; undefined: this is the first.
+ * @throws the reason of the signal that aborted.
+ */
+export async function lookAtHost(
+  entries: LookEntries,
+  before: LookTries | undefined,
+  { clock: own, ...rest }: LookDeps,
+  fence: Fence,
+  signals: LookSignals,
+): Promise<LookEnd> {
+  const [{ value: event }] = entries;
+  // The web that took it in may have a clock that is ahead of ours.
+  const clock = pipelineClock(own);
+  clock.catchUp([...entries.map(each => each.value), ...(before === undefined ? [] : [before])]);
+  const deps: LookDeps = { ...rest, clock };
+  const tries = nextTry(before, clock.now());
+  for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
+    await deps.changes.fresh();
+    await deps.lookAtTenants?.();
+    const begun = deps.changes.mark();
+    const answer = await ask(event, deps, signals);
+    switch (answer.kind) {
+      case 'later':
+        return {
+          kind: 'held',
+          tries: failedTry(tries, answer, clock.now()),
+          ms: holdOf(answer, tries, deps),
+        };
+      case 'not-understood': {
+        const failed = failedTry(tries, answer, clock.now());
+        if (failed.misunderstood < MOST_MISUNDERSTOOD)
+          return { kind: 'held', tries: failed, ms: pauseAfter(failed.misunderstood, deps) };
+        await quarantine(entries, failed, answer.error, deps, fence);
+        return { kind: 'taken' };
+      }
+      case 'processed': {
+        signals.stop.throwIfAborted();
+        if (await committed(entries, answer, { tries, begun }, deps, fence)) return { kind: 'taken' };
+      }
+    }
+  }
+  throw new Error(`${MOST_CONFLICTS} commit conflicts in a row about event ${event.uuid}`);
+}
+
+async function ask(
+  event: ConnectionEvent,
+  deps: LookDeps,
+  { stop, abandoned }: LookSignals,
+): Promise<Answer> {
+  const memory = openDriverMemory(deps);
+  try {
+    const context = { projects: deps.projects(), memory, signal: stop };
+    const outcome = await unlessAborted(deps.connection.source.process(event, context), abandoned);
+    return 'later' in outcome
+      ? { kind: 'later', ...outcome.later }
+      : { kind: 'processed', processed: outcome, memory };
+  } catch (error) {
+    stop.throwIfAborted();
+    // What is remembered of the host was written by an upgraded scheduler: the event is for it as well.
+    if (isNewerRecord(error) || isOutOfContact(error)) throw error;
+    return isRemoteFault(error) ? { kind: 'later', ...troubleOf(error) } : { kind: 'not-understood', error };
+  }
+}
+
+/** @throws the signal's reason as soon as it aborts; what the work comes to is dropped then. */
+async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
+  const aborted = Promise.withResolvers<never>();
+  const abort = () => aborted.reject(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  if (signal.aborted) abort();
+  try {
+    return await Promise.race([work, aborted.promise]);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** Milliseconds until the lane is tried again. */
+function holdOf({ notBefore }: ProcessedLater['later'], { waits }: LookTries, deps: LookDeps): number {
+  const own = pauseAfter((waits.at(-1)?.tries ?? 0) + 1, deps);
+  const named = notBefore === undefined ? 0 : millisecondsBetween(deps.clock.now(), notBefore);
+  return Math.min(LONGEST_HOLD, Math.max(own, named));
+}
+
+/** Milliseconds after failure number `failures` in a row. */
+function pauseAfter(failures: number, { pauses = REMOTE_PAUSES }: LookDeps): number {
+  return pauses[Math.min(failures, pauses.length) - 1] ?? 30_000;
+}
+
+async function quarantine(
+  entries: LookEntries,
+  tries: LookTries,
+  error: unknown,
+  deps: LookDeps,
+  fence: Fence,
+): Promise<void> {
+  const [{ value: event }] = entries;
+  deps.log.error(
+    { err: error, tries: tries.tries, ...deliveryLogFacts(event), ...eventLogFacts(event.uuid) },
+    `an event of connection ${deps.connection.name} cannot be processed; it is quarantined`,
+  );
+  const attempts = { ...tries, landings: new Map(), answered: answeredWith(entries) };
+  const letters = entries.flatMap(each => deps.queue.deadLetter(each, error));
+  await fence.commit([...letters, ...givenUpRows(event, attempts, deps)], deps.ids.uuid());
+}
+
+/** Ids of the deliveries that are answered with the first. */
+function answeredWith([, ...others]: LookEntries): Attempts['answered'] {
+  return others.map(({ value }) => value.deliveryId);
+}
+
+/**
+ * @returns false: one of the changes was written while the host was asked (it has landed, say), or another lane wrote the same
+ *   memory, so what the host answered may be older than that. It has to be asked again.
+ */
+async function committed(
+  entries: LookEntries,
+  { processed, memory }: Extract<Answer, { kind: 'processed' }>,
+  { tries, begun }: { readonly tries: LookTries; readonly begun: number },
+  deps: LookDeps,
+  fence: Fence,
+): Promise<boolean> {
+  const { changes } = deps;
+  const remembered = await memory.operations(processed.memory);
+  const landings = await landingsOf(processed.events, deps);
+  await changes.fresh();
+  const keys = processed.changes.map(record => record.change.key);
+  if (changes.changedSince(begun, keys)) return false;
+  try {
+    const attempts: Attempts = { ...tries, landings, answered: answeredWith(entries) };
+    const forward = forwardOperations(entries, processed, attempts, deps);
+    await fence.commit([...forward, ...remembered], deps.ids.uuid());
+  } catch (error) {
+    if (memory.conflict(error, processed.memory) || (await changes.conflict(error))) return false;
+    throw error;
+  }
+  changes.remember(processed.changes);
+  return true;
+}

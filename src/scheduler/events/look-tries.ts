@@ -1,0 +1,54 @@
+/**
+ * How often a look at the host was tried, and why not with success: kept between its attempts, in memory alone, for its trace, its
+ * log and the pauses between them. Who holds the connection next begins anew.
+ */
+import { assertNever } from '../../lib/assert-never.ts';
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { HostTroubleReason } from '../../model/host-trouble.ts';
+import {
+  type HostPause,
+  type Processing,
+  withFailure,
+  withHostPause,
+} from '../../tracing/spans/event-process-spans.ts';
+
+type LookFailure =
+  | { readonly kind: 'later'; readonly reason: HostTroubleReason; readonly text: string }
+  | { readonly kind: 'not-understood'; readonly error: unknown };
+
+export interface LookTries extends Pick<Processing, 'startedAt' | 'failures' | 'waits'> {
+  /** Attempts, with the one under way. */
+  readonly tries: number;
+  /** Attempts at which the host served and the driver failed. */
+  readonly misunderstood: number;
+  /** Of the last attempt; undefined: this is the first. */
+  readonly failure?: LookFailure;
+}
+
+/** The next attempt begins. @param before undefined: it is the first. */
+export function nextTry(before: LookTries | undefined, now: Nanoseconds): LookTries {
+  if (before === undefined) return { startedAt: now, tries: 1, failures: [], waits: [], misunderstood: 0 };
+  const waits = before.failure?.kind === 'later' ? until(before.waits, now) : before.waits;
+  return { ...before, tries: before.tries + 1, waits };
+}
+
+/** The attempt under way came to nothing. */
+export function failedTry(tries: LookTries, failure: LookFailure, at: Nanoseconds): LookTries {
+  switch (failure.kind) {
+    case 'later': {
+      const failures = withFailure(tries.failures, { at, reason: 'host-unreachable' });
+      return { ...tries, failure, failures, waits: withHostPause(tries.waits, failure.reason, at) };
+    }
+    case 'not-understood': {
+      const failures = withFailure(tries.failures, { at, reason: 'not-understood' });
+      return { ...tries, failure, failures, misunderstood: tries.misunderstood + 1 };
+    }
+    default:
+      return assertNever(failure, 'failure of a look');
+  }
+}
+
+function until(waits: readonly HostPause[], endedAt: Nanoseconds): readonly HostPause[] {
+  const last = waits.at(-1);
+  return last === undefined ? waits : [...waits.slice(0, -1), { ...last, endedAt }];
+}
