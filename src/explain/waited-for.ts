@@ -3,7 +3,8 @@
  *
  *     48s for acme/app master/logout,1a2b3c4d: running 40s, executor 8s
  *
- * The states that name another item are `change-ahead`, `hold-following` and `needed-change`.
+ * The states that name another item are `change-ahead`, `hold-following`, `needed-change` and, where one item is tested at a
+ * time, `window`.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';

@@ -19,7 +19,7 @@ export function parsePipeline(
     context,
   );
   const name = read.required('name');
-  const manager = parseManager(read);
+  const manager = read.required('manager') === undefined ? undefined : read.oneOf('manager', MANAGER_NAMES);
   const description = read.string('description');
   const triggers = parseEntries(read, 'trigger', context, 'each');
   const window = parseWindow(read, manager ?? 'independent');
@@ -46,17 +46,6 @@ export function parsePipeline(
   read.unsupported(['ignore-dependencies', 'variant-description', 'source']);
   read.finish();
   return name === undefined || manager === undefined ? undefined : { ...item, name, manager };
-}
-
-function parseManager(read: ItemReader): Pipeline['manager'] | undefined {
-  const node = read.node('manager');
-  const given = read.required('manager');
-  if (given === 'serial' || given === 'supercedent') {
-    const text = `manager ${given} is not supported yet; use independent or dependent`;
-    read.refuse(node?.offset ?? 0, 'not-supported', text);
-    return undefined;
-  }
-  return given === undefined ? undefined : read.oneOf('manager', MANAGER_NAMES);
 }
 
 /**

@@ -1,14 +1,34 @@
-/** The `window` options of a pipeline. Which of them mean something depends on its manager. */
+/** The `window` options of a pipeline: what they say is for pipelines that learn how far it is safe to speculate. */
 import type { ManagerName, WindowPolicy } from '../model/pipeline.ts';
 import type { ItemReader } from './item-reader.ts';
 
-/** `configured`: as the options say. A number: always that many, 0 for no limit. */
-const WINDOWS: Readonly<Record<ManagerName, 'configured' | number>> = {
-  independent: 0,
-  dependent: 'configured',
+interface WindowRule {
+  /** Items at once; 0: no limit. */
+  readonly initial: number;
+  /** `read`: they count. `ignored`: as Zuul does. `refused`: they contradict the manager. */
+  readonly options: 'read' | 'ignored' | 'refused';
+}
+
+const RULES: Readonly<Record<ManagerName, WindowRule>> = {
+  independent: { initial: 0, options: 'ignored' },
+  dependent: { initial: 20, options: 'read' },
+  serial: { initial: 1, options: 'refused' },
+  supercedent: { initial: 1, options: 'refused' },
 };
 
+const OPTIONS = [
+  ...['window', 'window-floor', 'window-ceiling', 'window-increase-type', 'window-increase-factor'],
+  ...['window-decrease-type', 'window-decrease-factor'],
+];
+
 export function parseWindow(read: ItemReader, manager: ManagerName): WindowPolicy {
+  const { initial, options } = RULES[manager];
+  if (options === 'refused') return refuseOptions(read, manager, initial);
+  const policy = readOptions(read, options === 'read');
+  return { ...policy, initial: options === 'read' ? (policy.initial ?? initial) : initial };
+}
+
+function readOptions(read: ItemReader, counts: boolean) {
   const initial = read.integer('window', { min: 0 });
   const floor = read.integer('window-floor', { min: 1 });
   const ceilingNode = read.node('window-ceiling');
@@ -20,16 +40,33 @@ export function parseWindow(read: ItemReader, manager: ManagerName): WindowPolic
   });
   const increase = step('increase');
   const decrease = step('decrease');
-  const kind = WINDOWS[manager];
-  if (kind === 'configured' && ceiling !== undefined && ceiling < (floor ?? 3)) {
+  if (counts && ceiling !== undefined && ceiling < (floor ?? 3)) {
     const text = `window-ceiling ${ceiling} is below window-floor ${floor ?? 3}; raise it or lower the floor`;
     read.refuse(ceilingNode?.offset ?? 0, 'out-of-range', text);
   }
   return {
-    initial: kind === 'configured' ? (initial ?? 20) : kind,
+    initial,
     floor: floor ?? 3,
     ...(ceiling === undefined ? {} : { ceiling }),
     increase: { type: increase.type ?? 'linear', factor: increase.factor ?? 1 },
     decrease: { type: decrease.type ?? 'exponential', factor: decrease.factor ?? 2 },
+  } as const;
+}
+
+/** `window: 1` says what is so, and may stay. */
+function refuseOptions(read: ItemReader, manager: ManagerName, only: number): WindowPolicy {
+  for (const option of OPTIONS) {
+    const node = read.node(option);
+    if (node === undefined) continue;
+    if (option === 'window' && node.kind === 'scalar' && node.value === only) continue;
+    const text = `a ${manager} pipeline runs one item of a queue at a time, so ${option} has no effect; remove it, or use manager dependent`;
+    read.refuse(node.offset, 'wrong-manager', text);
+  }
+  return {
+    initial: only,
+    floor: only,
+    ceiling: only,
+    increase: { type: 'linear', factor: 1 },
+    decrease: { type: 'linear', factor: 1 },
   };
 }

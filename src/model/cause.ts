@@ -52,6 +52,8 @@ export type LeaveCode =
   | 'dependency-lost'
   /** Its change entered a pipeline that supercedes this one. */
   | 'superseded'
+  /** A newer item of its project and ref took its place in a supercedent pipeline. */
+  | 'overtaken'
   | 'merged-elsewhere'
   /** A dependency item nobody waits behind any more. */
   | 'no-longer-needed'
@@ -61,11 +63,11 @@ export type LeaveCode =
 
 /** What took an item out of its pipeline before it was reported. */
 export interface Remover {
-  /** `item`: one whose pipeline supercedes; `event`: news of the code host; `operator`: a request. */
+  /** `item`: one whose pipeline supercedes, or that overtook it; `event`: news of the code host; `operator`: a request. */
   readonly kind: 'item' | 'event' | 'operator';
   /** Root of its trace; null: the trace is not sampled. */
   readonly span: { readonly traceId: TraceId; readonly spanId: SpanId } | null;
-  /** The superceding pipeline, or the operator; null: the event has no name for people. */
+  /** The superceding pipeline, the change that overtook it, or the operator; null: the event has no name for people. */
   readonly name: string | null;
 }
 
@@ -100,6 +102,7 @@ export function leaveText(code: LeaveCode): string {
     'requirement-lost': 'a requirement of the pipeline is no longer met',
     'dependency-lost': 'a change it depends on cannot merge with it',
     superseded: 'the change entered a pipeline that supercedes this one',
+    overtaken: 'a newer item for the same project and ref took its place',
     'merged-elsewhere': 'the change was merged by somebody else',
     'no-longer-needed': 'no item behind needs it any more',
     'dequeued-by-hand': 'dequeued by hand',
@@ -123,7 +126,7 @@ export function resetText(cause: ResetCause): string {
     'item-ahead-misconfigured': `an item ahead has an invalid configuration: ${who}`,
     'item-ahead-not-merged': `the host did not merge an item ahead: ${who}`,
     'item-ahead-left': `an item ahead is gone: ${who}`,
-    'item-ahead-changed': `another item was moved ahead: ${who}`,
+    'item-ahead-changed': who === '' ? 'it is tested on its own now' : `another item was moved ahead: ${who}`,
     'queue-changed':
       who === '' ? 'it was moved to another queue' : `an item ahead was moved to another queue: ${who}`,
     'needed-change-failing': `a change it depends on is failing: ${who}`,

@@ -74,8 +74,8 @@ export const ITEM_STATES: { readonly [state in StretchState]: StateRow } = {
     kind: 'wait',
     run: 'pending',
     repeated: false,
-    now: () => 'waits for a place in the window',
-    past: () => 'waited for a place in the window',
+    now: subject => (subject ? `waits for its turn behind ${subject}` : 'waits for a place in the window'),
+    past: subject => (subject ? `waited for its turn behind ${subject}` : 'waited for a place in the window'),
   },
   merge: {
     word: 'merging',

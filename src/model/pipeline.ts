@@ -3,7 +3,7 @@ import type { Json } from './job.ts';
 import type { ConnectionName, PipelineName, ProjectKey } from './project.ts';
 
 /** How a pipeline queues: `src/pipeline/manager/` has what each one means. */
-export const MANAGER_NAMES = ['independent', 'dependent'] as const;
+export const MANAGER_NAMES = ['independent', 'dependent', 'serial', 'supercedent'] as const;
 
 export type ManagerName = (typeof MANAGER_NAMES)[number];
 

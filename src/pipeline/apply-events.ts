@@ -13,6 +13,7 @@ import { applyReportResult } from './apply-report-result.ts';
 import { sweepDepartures } from './departures.ts';
 import { enqueueEvent } from './enqueue.ts';
 import { leaveEarly } from './leave-item.ts';
+import { dropOvertaken } from './overtake.ts';
 import { operator, supercedingItem } from './remover.ts';
 import { requeueMoved } from './requeue.ts';
 import { withEvent } from './timeline.ts';
@@ -20,10 +21,12 @@ import type { TurnDraft } from './turn-draft.ts';
 
 export function applyEvents(draft: TurnDraft): void {
   requeueMoved(draft);
+  dropOvertaken(draft);
   sweepDepartures(draft);
   for (const event of draft.input.events) applyEvent(draft, event);
   // Again, for the queues that waited for a report.
   requeueMoved(draft);
+  dropOvertaken(draft);
   sweepDepartures(draft);
 }
 
@@ -32,6 +35,7 @@ function applyEvent(draft: TurnDraft, event: PipelineEvent): void {
     case 'enqueue':
       sweepDepartures(draft);
       enqueueEvent(draft, event);
+      dropOvertaken(draft);
       return;
     case 'change-updated':
       return; // the facts are looked at in every turn

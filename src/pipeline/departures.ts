@@ -39,6 +39,10 @@ function sweepQueue(draft: TurnDraft, queue: QueueDraft): void {
   for (const uuid of queue.items) {
     const item = draft.item(uuid);
     if (item === undefined) continue;
+    if (item.role === 'dependency' && draft.manager.dependencies === 'ignored') {
+      leaveEarly(draft, item, 'no-longer-needed', null);
+      continue;
+    }
     if (item.role === 'dependency') {
       unready ??= unreadyDependency(draft, item);
       continue;
@@ -98,7 +102,8 @@ export function lostDependency(draft: TurnDraft, item: QueueItem): string | null
 }
 
 function abandonedDependency(draft: TurnDraft, item: QueueItem): string | null {
-  if (draft.manager.abandonedDependency === 'until-merged' && isMerged(item)) return null;
+  const { abandonedDependency: when } = draft.manager;
+  if (when === 'never' || (when === 'until-merged' && isMerged(item))) return null;
   const lost = item.dependsOn.find(key => draft.facts(key)?.record.status === 'abandoned');
   return lost === undefined ? null : `${nameOf(draft, lost)} was abandoned`;
 }

@@ -57,7 +57,9 @@ export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change)
  * @param planned others that will enter in any case.
  */
 export function planFor(draft: TurnDraft, facts: ChangeFacts, planned: Iterable<ChangeFacts> = []): Plan {
-  const graph = dependencyGraph(draft, facts);
+  const graph: DependencyGraph = ignoresDependencies(draft)
+    ? { kind: 'resolved', ahead: [] }
+    : dependencyGraph(draft, facts);
   if (graph.kind !== 'resolved') return refused(graphRefusal(graph));
   const ahead: ChangeFacts[] = [];
   for (const needed of graph.ahead) {
@@ -67,6 +69,10 @@ export function planFor(draft: TurnDraft, facts: ChangeFacts, planned: Iterable<
   }
   const limit = limitRefusal(draft, new Set([...planned, ...ahead, facts]).size);
   return limit === null ? { kind: 'go', ahead } : refused(limit);
+}
+
+export function ignoresDependencies({ manager }: TurnDraft): boolean {
+  return manager.dependencies === 'ignored';
 }
 
 function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved' }>): Refusal {

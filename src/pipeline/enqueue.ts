@@ -10,7 +10,7 @@
  *
  * A refusal is a decision with its reason; where a person must do something about it, the change gets a report as well.
  * An independent pipeline tests each change on its own: its open dependencies come ahead of it as items that hold a place
- * and run nothing, a set of its own for every change.
+ * and run nothing, a set of its own for every change. A serial or supercedent pipeline skips step 2.
  */
 import { assertNever } from '../lib/assert-never.ts';
 import type { Uuid } from '../lib/ids.ts';
@@ -18,7 +18,7 @@ import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { openDependencies } from './dependency-graph.ts';
-import { ownRefusal, planFor, type Refusal, UNKNOWN_CHANGE } from './enqueue-plan.ts';
+import { ignoresDependencies, ownRefusal, planFor, type Refusal, UNKNOWN_CHANGE } from './enqueue-plan.ts';
 import { type EnqueueEvent, newItem } from './new-item.ts';
 import { sayOnce, spokenAs } from './say.ts';
 import type { ChangeFacts } from './turn.ts';
@@ -49,6 +49,7 @@ function enterWith(
       enterTree(draft, event, facts, ahead);
       return;
     case 'hold-places':
+    case 'ignored':
       enterAlone(draft, event, facts, ahead);
       return;
     default:
@@ -57,7 +58,7 @@ function enterWith(
   }
 }
 
-/** With place holders for what it depends on. */
+/** With place holders for what it depends on, if that counts here. */
 function enterAlone(
   draft: TurnDraft,
   event: EnqueueEvent,
@@ -173,7 +174,9 @@ function append(
   text: string,
   code: DecisionCode = 'enqueued',
 ): void {
-  const needs = openDependencies(draft, facts).map(needed => needed.record.change.key);
+  const needs = ignoresDependencies(draft)
+    ? []
+    : openDependencies(draft, facts).map(needed => needed.record.change.key);
   const neededItems = itemsOf(draft, queue, needs);
   const item = newItem(draft, {
     queue: queue.key,

@@ -88,12 +88,19 @@ export function leaveEarly(
   };
   const blame = reason === 'dependency-lost' ? (blameOfLost(draft, item) ?? own) : own;
   const report = { action: failed ? 'failure' : 'dequeue', text: farewell(reason, text, detail) } as const;
-  // The tenant has no business in a project that was taken away from it.
-  const said = reason === 'project-removed' ? {} : { report };
+  const said = isQuiet(reason) ? {} : { report };
   const remover = by?.remover ?? newsAbout(draft, item);
   const result = failed ? 'FAILURE' : 'DEQUEUED';
   const became = { kind: 'gone', blame } as const;
   leave(draft, item, { reason, result, text, became, remover, ...said }, by?.event ?? null);
+}
+
+/**
+ * The tenant has no business in a project that was taken away from it, and the end of what never began is no news: as in Zuul,
+ * which reports only what it has reported the start of.
+ */
+function isQuiet(reason: LeaveCode): boolean {
+  return reason === 'project-removed' || reason === 'overtaken';
 }
 
 /** An item that leaves because another did passes the blame on to the one that began it. */

@@ -132,6 +132,7 @@ function settle(
     runningSinceTaken(noted),
     stateOf(noted, {
       active,
+      oneAtATime: draft.manager.window === 'one',
       directlyAhead,
       heldBy: heldBy(pass, noted),
       host: heldByHost(draft, noted, hostWorkOf(noted)),
@@ -140,8 +141,9 @@ function settle(
     draft.input.now,
   );
   draft.put(settled);
-  if (blame === null) pass.nearest = settled;
-  else {
+  if (blame === null) {
+    if (draft.manager.window !== 'one') pass.nearest = settled;
+  } else {
     pass.failing.set(settled.uuid, blame);
     for (const change of settled.changes) pass.failingChanges.set(change.key, settled);
   }

@@ -8,7 +8,7 @@ import type { Blame, QueueDraft } from './turn-draft.ts';
 /** What a pass has found out about the items ahead. */
 export interface QueuePass {
   readonly queue: QueueDraft;
-  /** Nearest non-failing item ahead: what the next one is tested on top of. */
+  /** Nearest non-failing item ahead: what the next one is tested on top of. Null where one item is tested at a time. */
   nearest: QueueItem | null;
   /** Live item directly ahead, failing or not. */
   directlyAhead: QueueItem | null;

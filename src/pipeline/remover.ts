@@ -3,6 +3,7 @@ import { type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../li
 import type { Remover } from '../model/cause.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { changesText } from './changes-text.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 type EventOf<Kind extends PipelineEvent['kind']> = Extract<PipelineEvent, { readonly kind: Kind }>;
@@ -10,6 +11,11 @@ type EventOf<Kind extends PipelineEvent['kind']> = Extract<PipelineEvent, { read
 /** The item that entered a pipeline that supercedes this one. */
 export function supercedingItem({ by, internal }: EventOf<'superseded'>): Remover {
   return { kind: 'item', span: internal?.sampled === true ? internal.causedBy : null, name: by };
+}
+
+/** The one that took its place in the queue. */
+export function overtakingItem(item: QueueItem): Remover {
+  return { kind: 'item', span: item.sampled ? rootOf(item.uuid) : null, name: changesText(item) };
 }
 
 export function operator({ uuid, by, management }: EventOf<'dequeue'>): Remover {

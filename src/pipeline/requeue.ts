@@ -10,7 +10,7 @@
 import { changeText } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { changesText } from './changes-text.ts';
-import type { ChangeFacts } from './turn.ts';
+import type { QueueName } from './manager/manager.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
 export function requeueMoved(draft: TurnDraft): void {
@@ -20,18 +20,19 @@ export function requeueMoved(draft: TurnDraft): void {
     // The host's answer decides what those behind are tested with; it comes first.
     if (items.some(item => item.phase.phase === 'reporting')) continue;
     for (const item of items) {
-      const wanted = draft.facts(item.changes[0].key)?.queue ?? null;
+      const wanted = queueOf(draft, item);
       if (wanted !== null && wanted.key !== queue.key) move(draft, item, queue, wanted);
     }
   }
 }
 
-function move(
-  draft: TurnDraft,
-  item: QueueItem,
-  from: QueueDraft,
-  { key, name }: NonNullable<ChangeFacts['queue']>,
-): void {
+/** Null: its project is not in the tenant any more. */
+function queueOf(draft: TurnDraft, { changes: [change], origin }: QueueItem): QueueName | null {
+  const shared = draft.facts(change.key)?.queue ?? null;
+  return shared === null ? null : draft.manager.queueFor({ change, shared, event: origin.event });
+}
+
+function move(draft: TurnDraft, item: QueueItem, from: QueueDraft, { key, name }: QueueName): void {
   const to = draft.queue(key) ?? draft.addQueue({ key, name, window: from.window, items: [] });
   draft.moveToEnd({ ...item, queue: key }, from, to);
   const culprit = { item: item.uuid, change: changesText(item) };

@@ -12,6 +12,8 @@ import type { Blame } from './turn-draft.ts';
 /** What an item's neighbours mean for it; found out once per pass (`process-queue.ts`). */
 export interface Surroundings {
   readonly active: boolean;
+  /** Only the head of the queue is tested: what is ahead is what an item waits for. */
+  readonly oneAtATime: boolean;
   /** The live item directly ahead in the queue; null at the head. */
   readonly directlyAhead: QueueItem | null;
   /** The item it waits for because of a hold-following job. */
@@ -71,12 +73,12 @@ export function stateOf(item: QueueItem, around: Surroundings): Omit<TimelineEnt
   switch (item.buildset.stage.state) {
     case 'new':
     case 'superseded':
-      return around.active ? hostOr(around, 'merge') : { state: 'window' };
+      return around.active ? hostOr(around, 'merge') : outside(around);
     case 'merging':
       return hostOr(around, 'merge');
     case 'merged':
       // Only an item inside the window is prepared further.
-      return { state: around.active ? 'configure' : 'window' };
+      return around.active ? { state: 'configure' } : outside(around);
     case 'repo-state':
       return hostOr(around, 'repo-state');
     case 'running':
@@ -88,6 +90,10 @@ export function stateOf(item: QueueItem, around: Surroundings): Omit<TimelineEnt
   }
 }
 
+function outside({ oneAtATime, directlyAhead }: Surroundings): Omit<TimelineEntry, 'since'> {
+  return oneAtATime && directlyAhead !== null ? about('window', directlyAhead) : { state: 'window' };
+}
+
 /** The connection is the subject: which project and why is on the item. */
 function hostOr({ host }: Surroundings, state: ItemStateName): Omit<TimelineEntry, 'since'> {
   return host === null ? { state } : { state: 'host', subject: projectIdOf(host.project).connection };
@@ -96,7 +102,7 @@ function hostOr({ host }: Surroundings, state: ItemStateName): Omit<TimelineEntr
 function runningState(buildset: BuildSet, around: Surroundings): Omit<TimelineEntry, 'since'> {
   if (buildset.builds.some(build => build.state.state === 'started')) return { state: 'running' };
   if (buildset.builds.some(isOpen)) return { state: 'executor' };
-  if (!around.active) return { state: 'window' };
+  if (!around.active) return outside(around);
   if (around.host !== null) return hostOr(around, 'executor');
   return around.heldBy === null ? { state: 'executor' } : about('hold-following', around.heldBy);
 }

@@ -49,9 +49,9 @@ export function fitted(window: number, policy: WindowPolicy): number {
 
 /** Takes what the configuration says now over into the queues. */
 export function fitWindows(draft: TurnDraft): void {
-  if (draft.manager.window !== 'learnt') return;
+  const policy = draft.input.pipeline.window;
   for (const queue of draft.queues) {
-    const next = fitted(queue.window, draft.input.pipeline.window);
+    const next = draft.manager.window === 'learnt' ? fitted(queue.window, policy) : policy.initial;
     if (next === queue.window) continue;
     const [first] = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
     if (first !== undefined) sayWindow(draft, queue, first, next, 'it is configured anew');

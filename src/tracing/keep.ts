@@ -39,8 +39,8 @@ export function isKept(item: QueueItem, { outcomes, slowerThanMs }: KeepRules): 
   if (slowerThanMs !== null && millisecondsBetween(item.enqueuedAt, phase.at) > slowerThanMs) return true;
   return outcomes.some(outcome => {
     if (outcome === 'reset') return item.earlier.length > 0;
-    // The change went on in another pipeline: the usual end of a check, and nothing that went wrong.
-    if (phase.reason === 'superseded') return outcome === 'superseded';
+    // It went on in another pipeline, or a newer one runs in its place: a usual end, and nothing that went wrong.
+    if (phase.reason === 'superseded' || phase.reason === 'overtaken') return outcome === 'superseded';
     return RESULTS[outcome].includes(phase.result);
   });
 }

@@ -7,6 +7,7 @@
  *   6  every item leaves exactly once, with one result                       items.ts
  *   7  a build is asked for once, ends once; cancel wins                     builds.ts
  *   9  retries within the attempts, only after RETRY                         builds.ts
+ *   -  one item at a time, the newest only, where the manager promises it    managers.ts
  *   -  the timeline tiles the item's life; queues and items agree            items.ts
  *
  * Feed it every call of `decideTurn` that was committed, in order: `checker.turn(input, output)`; `finish` at the end of a
@@ -17,6 +18,7 @@ import type { TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
 import { BuildChecks } from './builds.ts';
 import type { Complain } from './complain.ts';
 import { ItemChecks } from './items.ts';
+import { ManagerChecks } from './managers.ts';
 import { MergeChecks } from './merges.ts';
 
 export interface Violation {
@@ -32,6 +34,7 @@ export class HistoryChecker {
   readonly #merges: MergeChecks;
   readonly #builds: BuildChecks;
   readonly #items: ItemChecks;
+  readonly #managers: ManagerChecks;
   #turn = -1;
 
   constructor() {
@@ -40,6 +43,7 @@ export class HistoryChecker {
     this.#merges = new MergeChecks(complain);
     this.#builds = new BuildChecks(complain);
     this.#items = new ItemChecks(complain);
+    this.#managers = new ManagerChecks(complain);
   }
 
   turn(input: TurnInput, output: TurnOutput): void {
@@ -47,6 +51,7 @@ export class HistoryChecker {
     this.#merges.turn(input, output);
     this.#builds.turn(input, output);
     this.#items.turn(input, output);
+    this.#managers.turn(input, output);
   }
 
   /** Everything asked for has been answered: nothing may be left in the pipeline. */

@@ -14,9 +14,9 @@ import { type BranchAfter, branchesAfter, hasLanded, type Landed } from '../../s
 import type { PipelineState } from '../../src/model/pipeline-state.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { isGood } from '../../src/model/results.ts';
-import { MANAGERS } from '../../src/pipeline/manager/managers.ts';
 import type { Command, TurnInput, TurnOutput } from '../../src/pipeline/turn.ts';
 import type { Complain } from './complain.ts';
+import { PROMISED } from './managers.ts';
 
 interface Landing {
   readonly buildset: Uuid;
@@ -57,7 +57,7 @@ export class MergeChecks {
       const item = output.state.items.get(command.item);
       if (item === undefined) continue;
       this.#checkVerdict(item, output.state);
-      if (MANAGERS[input.pipeline.manager].success === 'must-merge') this.#checkStackLanded(item);
+      if (PROMISED[input.pipeline.manager].landsWhatItTested) this.#checkStackLanded(item);
     }
   }
 

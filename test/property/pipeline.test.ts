@@ -58,7 +58,9 @@ function build(
   const pipeline = world.pipeline('pipeline', {
     ...setup,
     speaks: ['start', 'success', 'failure', 'merge-conflict', 'config-error', 'dequeue'],
-    window: { initial: setting.window, floor: 1 },
+    ...(setup.manager === 'serial' || setup.manager === 'supercedent'
+      ? {}
+      : { window: { initial: setting.window, floor: 1 } }),
   });
   setting.changes.forEach(({ lib, needs }, index) => {
     const fits = (other: number) => other < index && (setting.shared || setting.changes[other]?.lib === lib);
@@ -186,3 +188,49 @@ describe('an independent pipeline', () => {
     patience,
   );
 });
+
+describe.each(['serial', 'supercedent'] as const)('a %s pipeline', manager => {
+  it(
+    'keeps every invariant, tests nothing on top of anything, and drains whatever happens',
+    () => {
+      fc.assert(
+        fc.property(settingArbitrary, steps(120), (setting, played) => {
+          const { world, pipeline } = build(setting, { manager });
+          const chaos = new Chaos(pipeline, wildNature(pipeline));
+          chaos.play(played);
+          chaos.drain();
+          expect(chaos.check()).toEqual([]);
+          expect(world.landed).toEqual([]);
+          expect(pipeline.state.queues).toEqual([]);
+          expect(pipeline.left.every(item => typeof item.buildset.stackedOn !== 'string')).toBe(true);
+        }),
+        { numRuns: 100 * more },
+      );
+    },
+    patience,
+  );
+});
+
+it(
+  'a serial pipeline reports every change, in the order they came in',
+  () => {
+    fc.assert(
+      fc.property(settingArbitrary, steps(80), (setting, played) => {
+        const { pipeline } = build(setting, { manager: 'serial' });
+        const chaos = new Chaos(pipeline, honestNature(pipeline, new Set()));
+        chaos.play(played);
+        chaos.drain();
+        const entered = pipeline.left.toSorted((a, b) =>
+          BigInt(a.enqueuedAt) < BigInt(b.enqueuedAt) ? -1 : 1,
+        );
+        for (const [, left] of Map.groupBy(pipeline.left, item => item.queue))
+          expect(left).toEqual(entered.filter(item => item.queue === left[0]?.queue));
+        expect(
+          pipeline.left.every(item => item.phase.phase === 'left' && item.phase.reason === 'reported'),
+        ).toBe(true);
+      }),
+      { numRuns: 100 * more },
+    );
+  },
+  patience,
+);

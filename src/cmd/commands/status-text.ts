@@ -95,7 +95,7 @@ function idleLines(idle: readonly LivePipeline[], { width, paint }: Drawing): re
 
 function pipelineLines(pipeline: LivePipeline, drawing: Drawing): readonly string[] {
   const { paint } = drawing;
-  const shared = pipeline.manager === 'dependent';
+  const shared = pipeline.manager !== 'independent';
   const many = shared && pipeline.queues.length > 1;
   const [first] = pipeline.queues;
   const facts = [
@@ -108,7 +108,7 @@ function pipelineLines(pipeline: LivePipeline, drawing: Drawing): readonly strin
     `${paint(pipeline.name, 'bold', 'cyan')}  ${paint(facts.join(' · '), 'dim')}${disabled}`,
     ...pipeline.queues.flatMap(queue => [
       ...(many ? [paint(`  ${queueFacts(queue).join(' · ')}`, 'dim')] : []),
-      ...queueLines(queue, shared, drawing),
+      ...queueLines(queue, pipeline.manager === 'dependent', drawing),
     ]),
   ];
 }
@@ -117,10 +117,10 @@ function queueFacts({ name, window }: LiveQueue): readonly string[] {
   return [`queue ${printable(name)}`, window === 0 ? 'no window' : `window ${window}`];
 }
 
-function queueLines(queue: LiveQueue, shared: boolean, drawing: Drawing): readonly string[] {
+function queueLines(queue: LiveQueue, speculative: boolean, drawing: Drawing): readonly string[] {
   const items = queue.items.flatMap(uuid => drawing.view.items.get(uuid) ?? []);
   return items.flatMap((item, index) => {
-    const without = shared ? steppedOver(item, items.slice(0, index)) : [];
+    const without = speculative ? steppedOver(item, items.slice(0, index)) : [];
     return itemLines(item, index + 1, without, drawing);
   });
 }

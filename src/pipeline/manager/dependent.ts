@@ -5,6 +5,7 @@ export const dependent: Manager = {
   queueFor: ({ shared }) => shared,
   queuesFollow: true,
   window: 'learnt',
+  overtakes: false,
   dependencies: 'enter-ahead',
   bringsDependents: true,
   needsOrder: true,

@@ -4,7 +4,8 @@ import type { Manager } from './manager.ts';
 export const independent: Manager = {
   queueFor: ({ change, shared, event }) => ({ key: `${change.key} ${event}`, name: shared.name }),
   queuesFollow: false,
-  window: 'fixed',
+  window: 'unlimited',
+  overtakes: false,
   dependencies: 'hold-places',
   bringsDependents: false,
   needsOrder: false,

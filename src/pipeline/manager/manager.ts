@@ -2,17 +2,20 @@
  * The questions that gating asks a pipeline's manager. Everything that differs between managers is here, so that adding
  * one means answering each question, and the compiler lists what is missing (`managers.ts`).
  *
- *                          independent      dependent
- *     queueFor             one per change   the project's shared queue
- *     queuesFollow         no               yes
- *     window               fixed            learnt
- *     dependencies         hold places      enter ahead
- *     bringsDependents     no               yes
- *     needsOrder           no               yes
- *     abandonedDependency  until merged     always
- *     takesMerged          yes              no
- *     newPatchset          as configured    replaces
- *     success              may merge        must merge
+ *                          independent      dependent      serial           supercedent
+ *     queueFor             one per change   shared         shared           one per project and ref
+ *     queuesFollow         no               yes            yes              yes
+ *     window               unlimited        learnt         one              one
+ *     overtakes            no               no             no               yes
+ *     dependencies         hold places      enter ahead    ignored          ignored
+ *     bringsDependents     no               yes            no               no
+ *     needsOrder           no               yes            no               no
+ *     abandonedDependency  until merged     always         never            never
+ *     takesMerged          yes              no             yes              yes
+ *     newPatchset          as configured    replaces       as configured    as configured
+ *     success              may merge        must merge     may merge        may merge
+ *
+ * As in Zuul, where only the dependent manager merges: what a reporter of another pipeline merges has nothing tested on top of it.
  */
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
@@ -36,21 +39,26 @@ export interface Arriving {
 export interface Manager {
   /** The change queue that a change enters. */
   queueFor(arriving: Arriving): QueueName;
-  /** Items move when the configuration puts their project into another shared queue. */
+  /** Items move when the configuration says that `queueFor` their change is another queue now. */
   readonly queuesFollow: boolean;
-  /** `fixed`: as configured. `learnt`: wider with every merge, narrower with every failed test; kept while the queue is empty. */
-  readonly window: 'fixed' | 'learnt';
+  /**
+   * How many items of a queue are tested at once. `learnt`: as configured to begin with, wider with every merge, narrower with
+   * every failed test, and kept while the queue is empty. `one`: the head alone, so that nothing is tested on top of an item.
+   */
+  readonly window: 'unlimited' | 'learnt' | 'one';
+  /** The newest item of a queue takes the place of all that wait behind the head. */
+  readonly overtakes: boolean;
   /**
    * What becomes of the open dependencies of a change that enters. `enter-ahead`: each is tested, and merges, before it.
-   * `hold-places`: items ahead of it that run nothing, a set for every change.
+   * `hold-places`: items ahead of it that run nothing, a set for every change. `ignored`: nothing, not even that they are open.
    */
-  readonly dependencies: 'enter-ahead' | 'hold-places';
+  readonly dependencies: 'enter-ahead' | 'hold-places' | 'ignored';
   /** Open changes that depend on one that enters come in behind it, as far as they may. */
   readonly bringsDependents: boolean;
   /** A dependency is ahead in the same queue, or the item cannot stay; what depends on a lost change is lost too. */
   readonly needsOrder: boolean;
   /** When an abandoned dependency takes the item with it. `until-merged`: no longer once the speculative merge is made. */
-  readonly abandonedDependency: 'always' | 'until-merged';
+  readonly abandonedDependency: 'always' | 'until-merged' | 'never';
   /** A change that has merged may enter and stay. */
   readonly takesMerged: boolean;
   /** `replaces`: an older patchset never stays. `as-configured`: `dequeue-on-new-patchset` decides. */

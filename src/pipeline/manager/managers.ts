@@ -3,5 +3,12 @@ import type { ManagerName } from '../../model/pipeline.ts';
 import { dependent } from './dependent.ts';
 import { independent } from './independent.ts';
 import type { Manager } from './manager.ts';
+import { serial } from './serial.ts';
+import { supercedent } from './supercedent.ts';
 
-export const MANAGERS: Readonly<Record<ManagerName, Manager>> = { independent, dependent };
+export const MANAGERS: Readonly<Record<ManagerName, Manager>> = {
+  independent,
+  dependent,
+  serial,
+  supercedent,
+};

@@ -126,7 +126,7 @@ export class Board {
       ),
       element(
         'ol',
-        { class: `train ${pipeline.manager === 'dependent' ? '' : 'is-single'}` },
+        { class: `train ${pipeline.manager === 'independent' ? 'is-single' : ''}` },
         items.map(itemCard),
       ),
     );

@@ -30,7 +30,11 @@ import type { StoreServer, Transaction } from '../store/server.ts';
 import type { Check, Complain } from './check.ts';
 import { share } from './share.ts';
 
-const MANAGERS: { readonly [pipeline: string]: ManagerName } = { gate: 'dependent' };
+const MANAGERS: { readonly [pipeline: string]: ManagerName } = {
+  gate: 'dependent',
+  deploy: 'serial',
+  promote: 'supercedent',
+};
 
 interface Followed {
   state: PipelineState;

@@ -4,6 +4,7 @@
  *     pipeline gate dependent window=2 floor=1 ceiling=2 start dequeue supercedes=check
  *     pipeline gate dependent window=1       a second time: configured anew
  *     pipeline check gated                   independent, and it requires approvals
+ *     pipeline deploy serial                 or supercedent
  *     queue integrated app lib               these projects share a queue; their items follow in the next turn
  *     retire gate                            it is not configured any more
  *     jobs app merge:hold unit<merge docs<~merge lint:nonvoting
@@ -26,7 +27,7 @@
 
 import type { PipelineEvent, ReportOutcome } from '../../../src/model/event.ts';
 import type { MergerOutcome } from '../../../src/model/merge.ts';
-import type { ReportAction } from '../../../src/model/pipeline.ts';
+import { MANAGER_NAMES, type ReportAction } from '../../../src/model/pipeline.ts';
 import { projectKey } from '../../../src/model/project.ts';
 import type { BuildResult } from '../../../src/model/results.ts';
 import { renderState, renderTurn } from './render.ts';
@@ -148,7 +149,7 @@ export class Script {
       value === undefined ? {} : { [key]: value };
     const supercedes = words.find(word => word.startsWith('supercedes='))?.split('=')[1];
     const setup: PipelineSetup = {
-      manager: words.includes('dependent') ? 'dependent' : 'independent',
+      manager: MANAGER_NAMES.find(manager => words.includes(manager)) ?? 'independent',
       speaks: [
         'success',
         'failure',

@@ -225,3 +225,37 @@ describe('the checks of the recorded history', () => {
     expect(complaints(moved).some(text => text.startsWith('queue: '))).toBe(true);
   });
 });
+
+describe('the checks of one item at a time', () => {
+  /** A gate that tests B on top of A, handed over as the history of a pipeline with another manager. */
+  function asIf(manager: 'serial' | 'supercedent'): readonly string[] {
+    const { history } = story();
+    const pipeline = { ...history[0]!.input.pipeline, manager };
+    return complaints(history.map(({ input, output }) => ({ input: { ...input, pipeline }, output })));
+  }
+
+  it('notice that the second of a queue is merged and tested', () => {
+    expect(asIf('serial')).toContainEqual(
+      expect.stringMatching(/^manager: request-merge for .* not the first/),
+    );
+    expect(asIf('serial')).toContainEqual(
+      expect.stringMatching(/^manager: request-build for .* not the first/),
+    );
+  });
+
+  it('notice what is tested on top of another', () => {
+    expect(asIf('serial')).toContainEqual(expect.stringMatching(/^manager: request-merge for .* on top of/));
+  });
+
+  it('notice two items of a ref that run, and two that wait', () => {
+    expect(asIf('supercedent')).toContainEqual(expect.stringMatching(/2 items of .* run at once/));
+    const world = new World();
+    const post = world.pipeline('post', { manager: 'serial' });
+    world.jobs('app', [job('unit')]);
+    for (const name of ['A', 'B', 'C']) world.change(name, { project: 'app' });
+    post.enqueue('A', 'B', 'C');
+    const pipeline = { ...post.pipeline, manager: 'supercedent' as const };
+    const history = post.history.map(({ input, output }) => ({ input: { ...input, pipeline }, output }));
+    expect(complaints(history)).toContainEqual(expect.stringMatching(/2 items of .* wait/));
+  });
+});

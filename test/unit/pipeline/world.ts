@@ -126,6 +126,9 @@ export const USUAL_WINDOW: WindowPolicy = {
   decrease: { type: 'exponential', factor: 2 },
 };
 
+/** As `src/layout/parse-window.ts` has it. */
+const INITIAL = { independent: 0, dependent: 20, serial: 1, supercedent: 1 } as const;
+
 export interface PipelineSetup extends Partial<Omit<Pipeline, 'name' | 'reporters' | 'window'>> {
   readonly speaks?: readonly ReportAction[];
   readonly window?: Partial<WindowPolicy>;
@@ -164,7 +167,7 @@ function pipelineOf(name: string, setup: PipelineSetup): Pipeline {
     dequeueOnNewPatchset: true,
     allowOtherConnections: false,
     ...rest,
-    window: { ...USUAL_WINDOW, initial: manager === 'dependent' ? 20 : 0, ...window },
+    window: { ...USUAL_WINDOW, initial: INITIAL[manager], ...window },
   };
 }
 

@@ -1,0 +1,19 @@
+/**
+ * One change of a shared queue after the other, each on the branch as it is then, and every one of them: for deployments, where
+ * none may be left out and no two may run at once.
+ */
+import type { Manager } from './manager.ts';
+
+export const serial: Manager = {
+  queueFor: ({ shared }) => shared,
+  queuesFollow: true,
+  window: 'one',
+  overtakes: false,
+  dependencies: 'ignored',
+  bringsDependents: false,
+  needsOrder: false,
+  abandonedDependency: 'never',
+  takesMerged: true,
+  newPatchset: 'as-configured',
+  success: 'may-merge',
+};

@@ -1,0 +1,26 @@
+/**
+ * A supercedent pipeline: the head of a queue runs, the newest item waits, and what waits between them is out of date.
+ *
+ *     A B C   →   A C
+ *
+ * Looked at after every change that enters, as in Zuul: what an item overtakes does not depend on how many events a turn takes.
+ */
+import { changesText } from './changes-text.ts';
+import { leaveEarly } from './leave-item.ts';
+import { overtakingItem } from './remover.ts';
+import type { TurnDraft } from './turn-draft.ts';
+
+export function dropOvertaken(draft: TurnDraft): void {
+  if (!draft.manager.overtakes) return;
+  for (const queue of draft.queues) {
+    const items = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
+    const newest = items.at(-1);
+    if (newest === undefined) continue;
+    for (const item of items.slice(1, -1)) {
+      // The host decides about it already.
+      if (item.phase.phase !== 'queued') continue;
+      const by = { event: newest.origin.event, remover: overtakingItem(newest) };
+      leaveEarly(draft, item, 'overtaken', changesText(newest), by);
+    }
+  }
+}
