@@ -1,4 +1,4 @@
-/** All drivers there are. A new one is a folder here and a line in this list. */
+/** All drivers there are. A new one is a folder here and a line in this list. Threads load this module by its URL. */
 import type { Driver } from '../src/driver/driver.ts';
 import { gitDriver } from './git/index.ts';
 

@@ -26,7 +26,7 @@
 import type { Driver } from '../../src/driver/driver.ts';
 import { createConnection } from './connection.ts';
 import { readOptions } from './options.ts';
-import { parseReporter, reporterMerges } from './reporter-config.ts';
+import { landingMode, parseReporter } from './reporter-config.ts';
 import { parseRequirement, requirementMet } from './requirement-config.ts';
 import { parseTrigger, triggerMatches } from './trigger-config.ts';
 import { DRIVER_NAME } from './trigger-events.ts';
@@ -41,7 +41,7 @@ export const gitDriver: Driver = {
     parseReporter,
     matches: triggerMatches,
     meets: requirementMet,
-    merges: reporterMerges,
+    landingMode,
   },
   connect(name, options, deps) {
     const read = readOptions(name, options);

@@ -1,6 +1,7 @@
 /** `success: {local: {merge: true, note: true}}` */
 import type { ParseResult } from '../../src/driver/parse-result.ts';
 import type { Json } from '../../src/model/job.ts';
+import type { LandingMode } from '../../src/model/landed.ts';
 import type { ReportAction } from '../../src/model/pipeline.ts';
 import { parsedBefore, readMapping } from './mapping.ts';
 
@@ -20,8 +21,8 @@ export function parseReporter(value: Json): ParseResult<ReporterConfig> {
   });
 }
 
-export function reporterMerges(config: Json): boolean {
-  return parsedBefore(parseReporter(config)).merge;
+export function landingMode(config: Json): LandingMode | null {
+  return parsedBefore(parseReporter(config)).merge ? 'push' : null;
 }
 
 export function reporterNotes(config: Json, action: ReportAction): boolean {

@@ -14,6 +14,7 @@ import type { OptionReader } from '../lib/option-reader.ts';
 import type { ChangeRecord } from '../model/change.ts';
 import type { TriggerEvent } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
+import type { LandingMode } from '../model/landed.ts';
 import type { Connection, ConnectionDeps } from './connection.ts';
 import type { ParseResult } from './parse-result.ts';
 
@@ -34,8 +35,8 @@ export interface DriverConfigLanguage {
   matches(trigger: Json, event: TriggerEvent, record: ChangeRecord | undefined): Verdict;
   /** @param now of the turn, for requirements on the age of something. */
   meets(requirement: Json, record: ChangeRecord, now: Nanoseconds): Verdict;
-  /** This reporter lands the change. */
-  merges(reporter: Json): boolean;
+  /** How this reporter lands the change; null: it only reports. */
+  landingMode(reporter: Json): LandingMode | null;
 }
 
 export interface Driver {

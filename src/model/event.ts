@@ -76,6 +76,8 @@ export interface TriggerEvent {
   /** Full ref; null when the event is not about a ref. */
   readonly ref: string | null;
   readonly change: Change;
+  /** Of the commit a branch went to, where the driver knows it: by it a commit that the host made for us is recognised. */
+  readonly tree?: string;
   /** What trigger filters look at besides (comment text, approvals, account): read by the driver's own parser alone. */
   readonly facts: Json;
   /** Branches of which the configuration may have changed: the tenant reconfigures before it forwards. */

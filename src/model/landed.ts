@@ -7,6 +7,9 @@
 import type { TestedMerge } from './build-set.ts';
 import type { BranchName, CommitId, ProjectKey } from './project.ts';
 
+/** `push`: exactly the tested commit. `api`: the host merges and makes a commit of its own. */
+export type LandingMode = 'push' | 'api';
+
 export interface LandedBranch {
   readonly project: ProjectKey;
   readonly branch: BranchName;

@@ -3,6 +3,7 @@ import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { Change } from './change.ts';
 import type { Json } from './job.ts';
+import type { LandingMode } from './landed.ts';
 import type { MergedBranch } from './merge.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { ConnectionName, PipelineName, TenantName } from './project.ts';
@@ -29,6 +30,8 @@ export interface ReportIntent {
     readonly connection: ConnectionName;
     readonly config: Json;
     readonly merges: boolean;
+    /** Of a part that merges; absent in records of 0.3: `push`. */
+    readonly mode?: LandingMode;
     readonly change: Change;
     readonly tested?: MergedBranch;
   }[];

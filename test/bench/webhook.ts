@@ -10,6 +10,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { createLog } from '../../src/cmd/log.ts';
+import { driverTable } from '../../src/cmd/service/driver-table.ts';
 import { liveTracing } from '../../src/cmd/service/live-tracing.ts';
 import type { ProcessCore } from '../../src/cmd/service/manage-component.ts';
 import { noRepositories } from '../../src/cmd/service/no-repositories.ts';
@@ -81,7 +82,11 @@ async function startWeb(store: string, stack: AsyncDisposableStack) {
   const clock = systemClock();
   const log = createLog({ level: 'error', format: 'pretty', stream: process.stderr });
   const repositories = noRepositories('the benchmark reads no repository');
-  const { connections } = openConnections(settings.connections, { clock, log, repositories });
+  const { connections } = openConnections(settings.connections, driverTable.byName, {
+    clock,
+    log,
+    repositories,
+  });
   const opened = await openStoreSource(settings.store, { clock, log });
   if (opened.kind === 'refused') throw new Error(opened.errors.join('\n'));
   const sessions = stack.use(opened.source);
@@ -96,6 +101,7 @@ async function startWeb(store: string, stack: AsyncDisposableStack) {
     host: 'bench',
     paths,
     connections,
+    drivers: driverTable,
     tenants: [],
     repositories,
     root: () => 'http://127.0.0.1',

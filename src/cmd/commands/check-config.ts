@@ -16,8 +16,9 @@ import { readAuthKeys } from '../../settings/auth-keys.ts';
 import { readSettings } from '../../settings/read-settings.ts';
 import type { Settings } from '../../settings/settings.ts';
 import { readTlsFiles } from '../../settings/tls-files.ts';
+import { driverTable } from '../service/driver-table.ts';
 import { noRepositories } from '../service/no-repositories.ts';
-import { driversByName, openConnections } from '../service/open-connections.ts';
+import { openConnections } from '../service/open-connections.ts';
 import { readTenants } from '../service/read-tenants.ts';
 import { readBranchConfigs } from './read-branch-configs.ts';
 
@@ -50,7 +51,7 @@ export async function checkConfig({
   if (read.kind === 'invalid')
     return { errors: read.errors, warnings: [], settings: undefined, tenants: [], layouts: new Map() };
   const { settings } = read;
-  const opened = openConnections(settings.connections, {
+  const opened = openConnections(settings.connections, driverTable.byName, {
     clock: systemClock(),
     log: SILENT,
     repositories: noRepositories('checking settings opens no repository'),
@@ -96,7 +97,7 @@ async function checkLayouts(settings: Settings, tenants: readonly Tenant[], sign
   const projects = new Set(tenants.flatMap(tenant => tenant.projects.map(({ project }) => project)));
   const read = await readBranchConfigs(settings, projects, open => openAll(settings, open), signal);
   const cache = parseCache();
-  const drivers = driversByName();
+  const drivers = driverTable.byName;
   const languages = new Map(
     settings.connections.flatMap(({ connection, driver }) => {
       const config = drivers.get(driver)?.config;
@@ -118,8 +119,11 @@ async function checkLayouts(settings: Settings, tenants: readonly Tenant[], sign
 }
 
 function openAll(settings: Settings, repositories: RepositoryCache): ReadonlyMap<ConnectionName, Connection> {
-  return openConnections(settings.connections, { clock: systemClock(), log: SILENT, repositories })
-    .connections;
+  return openConnections(settings.connections, driverTable.byName, {
+    clock: systemClock(),
+    log: SILENT,
+    repositories,
+  }).connections;
 }
 
 /** As somebody in this directory would name it. */

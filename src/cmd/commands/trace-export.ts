@@ -13,6 +13,7 @@ import { publicRoot, type Settings } from '../../settings/settings.ts';
 import type { TracingOn } from '../../settings/tracing-settings.ts';
 import { exportedSpans } from '../../tracing/spans/ended-spans.ts';
 import { backFill } from '../back-fill.ts';
+import { driverTable } from '../service/driver-table.ts';
 import { spanOptions } from '../service/live-tracing.ts';
 import { noRepositories } from '../service/no-repositories.ts';
 import { openConnections } from '../service/open-connections.ts';
@@ -152,7 +153,11 @@ async function run(
   const { clock } = io;
   const now = clock.now();
   const repositories = noRepositories('this command reads the history only');
-  const { connections } = openConnections(settings.connections, { clock, log: SILENT, repositories });
+  const { connections } = openConnections(settings.connections, driverTable.byName, {
+    clock,
+    log: SILENT,
+    repositories,
+  });
   const looks = spanOptions(tracing, connections, () => publicRoot(settings.web));
   const sender =
     options.dryRun === true

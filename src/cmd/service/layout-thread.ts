@@ -1,16 +1,19 @@
 /** A worker thread that holds the layouts of one tenant; see open-layouts.ts. */
 import { workerData } from 'node:worker_threads';
+import type { Driver } from '../../driver/driver.ts';
 import { type LayoutTable, layoutTable } from '../../layout/layout-table.ts';
 import { serveCalls } from '../../lib/worker-calls.ts';
-import { driversByName } from './open-connections.ts';
 
 export interface LayoutThreadData {
   /** Connection → driver. */
   readonly drivers: readonly (readonly [connection: string, driver: string])[];
+  /** The driver table's module. */
+  readonly module: string;
 }
 
-const { drivers }: LayoutThreadData = workerData;
-const known = driversByName();
+const { drivers, module }: LayoutThreadData = workerData;
+const table: { readonly drivers: readonly Driver[] } = await import(module);
+const known = new Map(table.drivers.map(driver => [driver.name, driver]));
 const languages = new Map(
   drivers.flatMap(([connection, name]) => {
     const driver = known.get(name);

@@ -1,5 +1,4 @@
 /** `[connection NAME]` sections → open connections, each by its driver; every mistake as one line with its place. */
-import { drivers } from '../../../drivers/index.ts';
 import type { Connection, ConnectionDeps } from '../../driver/connection.ts';
 import type { Driver } from '../../driver/driver.ts';
 import { didYouMean } from '../../lib/nearest-name.ts';
@@ -12,15 +11,11 @@ export interface OpenConnections {
   readonly errors: readonly string[];
 }
 
-export function driversByName(): ReadonlyMap<string, Driver> {
-  return new Map(drivers.map(driver => [driver.name, driver]));
-}
-
 export function openConnections(
   sections: readonly ConnectionSection[],
+  known: ReadonlyMap<string, Driver>,
   deps: ConnectionDeps,
 ): OpenConnections {
-  const known = driversByName();
   const connections = new Map<ConnectionName, Connection>();
   const errors: string[] = [];
   for (const section of sections) {

@@ -2,6 +2,7 @@ import type { Driver } from '../../driver/driver.ts';
 import type { LayoutTable } from '../../layout/layout-table.ts';
 import type { Calls } from '../../lib/calls.ts';
 import { callsToWorker } from '../../lib/worker-calls.ts';
+import type { DriverTable } from './driver-table.ts';
 import type { LayoutThreadData } from './layout-thread.ts';
 
 /** Of processor time, which a busy machine does not use up. The largest tenant known builds in less than one second. */
@@ -10,9 +11,13 @@ const LIMIT_MS = 10_000;
 const HEAP_MB = 1024;
 
 /** Layouts in a thread of their own, one for each tenant: a costly proposal keeps no other tenant waiting. */
-export function openLayouts(drivers: ReadonlyMap<string, Driver>): Calls<LayoutTable> {
+export function openLayouts(
+  drivers: ReadonlyMap<string, Driver>,
+  { module }: Pick<DriverTable, 'module'>,
+): Calls<LayoutTable> {
   const data: LayoutThreadData = {
     drivers: [...drivers].map(([connection, { name }]) => [connection, name]),
+    module: module.href,
   };
   return callsToWorker<LayoutTable>({
     entry: new URL('./layout-thread.ts', import.meta.url),

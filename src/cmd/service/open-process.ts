@@ -15,6 +15,7 @@ import type { Settings } from '../../settings/settings.ts';
 import { storePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 import type { ComponentName } from './core.ts';
+import type { DriverTable } from './driver-table.ts';
 import { gitBounds } from './git-bounds.ts';
 import { liveTracing } from './live-tracing.ts';
 import type { ProcessCore } from './manage-component.ts';
@@ -28,6 +29,7 @@ export interface ProcessOptions {
   readonly settings: Settings;
   readonly log: Log;
   readonly clock: Clock;
+  readonly drivers: DriverTable;
   readonly components: ReadonlySet<ComponentName>;
   /** Public URL without trailing slash; asked after the port is known. */
   readonly root: () => string;
@@ -42,9 +44,10 @@ export type OpenedProcess =
 
 /** @throws StoreFileError, or an error of the file system with its code. */
 export async function openProcess(options: ProcessOptions): Promise<OpenedProcess> {
-  const { settings, log, clock, root, stack } = options;
+  const { settings, log, clock, root, drivers, stack } = options;
   const repositories = stack.use(await openRepositories(options));
-  const { connections, errors } = openConnections(settings.connections, { clock, log, repositories });
+  const deps = { clock, log, repositories };
+  const { connections, errors } = openConnections(settings.connections, drivers.byName, deps);
   for (const connection of connections.values()) stack.defer(() => connection.close());
   const tenants = await tenantsFor(options);
   if (tenants.kind === 'invalid') return { kind: 'refused', errors: [...errors, ...tenants.errors] };
@@ -63,6 +66,7 @@ export async function openProcess(options: ProcessOptions): Promise<OpenedProces
     host: hostname(),
     paths: storePaths(settings.store.root),
     connections,
+    drivers,
     tenants: tenants.tenants,
     repositories,
     root,

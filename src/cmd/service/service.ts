@@ -22,6 +22,7 @@ import { COMPONENT_KINDS } from '../../store/paths.ts';
 import type { ComponentHealth } from '../../web/deps.ts';
 import type { Component, ComponentName } from './core.ts';
 import { startHistoryDelivery, startSpanDelivery } from './deliveries.ts';
+import { type DriverTable, driverTable } from './driver-table.ts';
 import { type Managed, manageComponent, type ProcessCore } from './manage-component.ts';
 import { openMetricsServer } from './metrics-server.ts';
 import { openProcess } from './open-process.ts';
@@ -65,6 +66,7 @@ export async function startService(
   log: Log,
   components: readonly ComponentName[] = COMPONENT_KINDS,
   clock: Clock = systemClock(),
+  drivers: DriverTable = driverTable,
 ): Promise<StartedService> {
   await using stack = new AsyncDisposableStack();
   const wanted = new Set(components);
@@ -73,7 +75,7 @@ export async function startService(
   const keys = readAuthKeys(wanted.has('web') ? settings.auth : []);
   if (keys.kind === 'invalid') return { kind: 'refused', errors: keys.errors };
   const { realms } = keys;
-  const opened = await openProcess({ settings, log, clock, components: wanted, root, stack });
+  const opened = await openProcess({ settings, log, clock, drivers, components: wanted, root, stack });
   if (opened.kind === 'refused') return opened;
   const { core } = opened;
   const delivery = wanted.has('scheduler') ? startSpanDelivery(core) : undefined;

@@ -1,7 +1,6 @@
 import type { History } from '../../history/history.ts';
 import { createScheduler } from '../../scheduler/scheduler.ts';
 import { type Component, type Core, canonicalName } from './core.ts';
-import { driversByName } from './open-connections.ts';
 import { openLayouts } from './open-layouts.ts';
 
 /**
@@ -22,9 +21,9 @@ export async function startScheduler(
     store,
     paths: core.paths,
     connections: core.connections,
-    drivers: driversByName(),
+    drivers: core.drivers.byName,
     tenants: core.tenants,
-    openLayouts,
+    openLayouts: drivers => openLayouts(drivers, core.drivers),
     places: { canonicalName: project => canonicalName(core, project) },
     webRoot: core.root(),
     tracing: core.tracing,

@@ -1,12 +1,16 @@
 /**
- * Merges of ours, noted in the commit that asks for them, so before the host hears of them: when a branch then goes to such a
- * commit, the event that tells of it is our own doing, and its trace links to the item that did it (`caused_by`).
+ * Landings of ours, noted in the commit that asks for them, so before the host hears of them: when a branch then goes to such a
+ * commit, the event about it is our own doing, and its trace links to the item that did it (`caused_by`).
  *
- * One node per merge, `<commit>-<item>-<number>`, with the time in it. Nobody waits for it; the sweeper removes it.
+ * A host that merges by itself makes a commit that nobody knows before; such a landing is noted by project, branch and tree as
+ * well, and recognised where the driver gives the tree of the new commit.
+ *
+ * One node per note, `<commit or key>-<item>-<number>`, with the time in it. Nobody waits for it; the sweeper removes it.
  */
 import { addMilliseconds, type Nanoseconds } from '../../lib/clock.ts';
-import { parseUuid } from '../../lib/ids.ts';
+import { parseUuid, sha256 } from '../../lib/ids.ts';
 import type { SpanReference, TriggerEvent } from '../../model/event.ts';
+import type { LandedBranch } from '../../model/landed.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
 import type { StorePaths } from '../../store/paths.ts';
 import { create, type Operation, remove, type Store } from '../../store/port.ts';
@@ -18,31 +22,52 @@ const KEPT = 6 * 3_600_000;
 export function landingOperations(intent: ReportIntent, landings: string): readonly Operation[] {
   const { item, parts, requestedAt } = intent;
   if (item === null) return [];
-  const commits = new Set(
-    parts.flatMap(({ merges, tested }) => (merges && tested !== undefined ? [tested.commit] : [])),
+  const keys = new Set(
+    parts.flatMap(({ merges, mode, tested }) => {
+      if (!merges || tested === undefined) return [];
+      return mode === 'api' ? [tested.commit, treeKey(tested)] : [tested.commit];
+    }),
   );
   const time = new TextEncoder().encode(requestedAt);
   // Numbered: a report that is asked for again has the same commit and item.
-  return [...commits].map(commit => create(`${landings}/${commit}-${item}-`, time, { sequential: true }));
+  return [...keys].map(key => create(`${landings}/${key}-${item}-`, time, { sequential: true }));
 }
 
-/** Root of the item by the commit a branch went to, of those the events tell of. */
+/** Roots of items by what they landed: a commit, or a tree. */
+export type Landings = ReadonlyMap<string, SpanReference>;
+
+/** Those of which the events may tell. */
 export async function landingsOf(
   events: readonly TriggerEvent[],
   { store, paths }: { readonly store: Store; readonly paths: StorePaths },
-): Promise<ReadonlyMap<string, SpanReference>> {
+): Promise<Landings> {
   const found = new Map<string, SpanReference>();
-  const commits = new Set<string>(
-    events.flatMap(({ change }) =>
-      change.kind === 'ref' && change.newCommit !== null ? [change.newCommit] : [],
-    ),
-  );
-  if (commits.size === 0) return found;
+  const wanted = new Set(events.flatMap(keysOf));
+  if (wanted.size === 0) return found;
   for (const name of (await store.children(paths.landings)) ?? []) {
-    const [commit = '', item = ''] = name.split('-');
-    if (commits.has(commit)) found.set(commit, rootSpanOf(parseUuid(item)));
+    const [key = '', item = ''] = name.split('-');
+    if (wanted.has(key)) found.set(key, rootSpanOf(parseUuid(item)));
   }
   return found;
+}
+
+/** Root of the item whose landing the event tells of; null: none of ours. */
+export function landerOf(event: TriggerEvent, landings: Landings): SpanReference | null {
+  for (const key of keysOf(event)) {
+    const item = landings.get(key);
+    if (item !== undefined) return item;
+  }
+  return null;
+}
+
+function keysOf({ change, project, branch, tree }: TriggerEvent): readonly string[] {
+  if (change.kind !== 'ref' || change.newCommit === null) return [];
+  if (branch === null || tree === undefined) return [change.newCommit];
+  return [change.newCommit, treeKey({ project, branch, tree })];
+}
+
+function treeKey({ project, branch, tree }: Pick<LandedBranch, 'project' | 'branch' | 'tree'>): string {
+  return sha256(JSON.stringify([project, branch, tree])).slice(0, 40);
 }
 
 export async function outdatedLandings(

@@ -10,13 +10,7 @@ import type { Log } from '../../lib/log.ts';
 import { type Change, type ChangeKey, changeText } from '../../model/change.ts';
 import { spansCodec } from '../../model/codec/records.ts';
 import type { Decision } from '../../model/decision.ts';
-import type {
-  ConnectionEvent,
-  EventOrigin,
-  SpanReference,
-  TenantEvent,
-  TriggerEvent,
-} from '../../model/event.ts';
+import type { ConnectionEvent, EventOrigin, TenantEvent, TriggerEvent } from '../../model/event.ts';
 import type { ProjectKey, TenantName } from '../../model/project.ts';
 import type { EventQueue, QueueEntry } from '../../store/event-queue.ts';
 import { outboxRows } from '../../store/outbox-rows.ts';
@@ -36,6 +30,7 @@ import {
 } from '../../tracing/spans/ingestion-spans.ts';
 import { traceRows } from '../care/trace-rows.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
+import { type Landings, landerOf } from '../changes/own-merges.ts';
 import { decisionRows } from '../turn/decision-rows.ts';
 import { endedFacts, forwardedFacts, type Trip } from './ingestion-facts.ts';
 
@@ -56,8 +51,8 @@ export interface ForwardDeps {
 
 /** How an event was processed, for its trace. */
 export interface Attempts extends Pick<Processing, 'startedAt' | 'tries' | 'failures' | 'waits'> {
-  /** Merges of ours it may tell of: root of the item by the commit a branch went to. */
-  readonly landings: ReadonlyMap<string, SpanReference>;
+  /** Landings of ours it may tell of. */
+  readonly landings: Landings;
   /** Ids of the deliveries it was processed for, besides its own. */
   readonly answered: readonly string[];
 }
@@ -92,7 +87,7 @@ export function forwardOperations(
   ];
   for (const { trigger, tenants } of forwards) {
     const names = tenants.map(each => each.tenant);
-    const facts = forwardedFacts(event, trigger, names, causeOf(trigger, attempts), trip);
+    const facts = forwardedFacts(event, trigger, names, landerOf(trigger, attempts.landings), trip);
     const told = { ...withTraceState(trigger, event, deps), ...heldTrace(facts, deps) };
     for (const { tenant, queue } of tenants)
       operations.push(...queue.put(tenantEvent(told, tenant, processedAt)));
@@ -116,7 +111,7 @@ export function forwardOperations(
       ? [endedFacts(event, outcomeOf(processed, deps), trip)]
       : forwards.map(({ trigger, tenants }) => {
           const names = tenants.map(each => each.tenant);
-          return forwardedFacts(event, trigger, names, causeOf(trigger, attempts), trip);
+          return forwardedFacts(event, trigger, names, landerOf(trigger, attempts.landings), trip);
         });
   return [...operations, ...ingestionRows(facts, processedAt, deps)];
 }
@@ -200,11 +195,6 @@ function tenantEvent(trigger: TriggerEvent, tenant: TenantName, queuedAt: Nanose
 /** What follows from the event as a whole follows from the first of its traces. */
 function originOf({ uuid, sampled }: ConnectionEvent, { events }: ProcessedEvent): EventOrigin {
   return { span: rootSpanOf(events[0]?.uuid ?? uuid), sampled };
-}
-
-function causeOf({ change }: TriggerEvent, { landings }: Attempts): SpanReference | null {
-  if (change.kind !== 'ref' || change.newCommit === null) return null;
-  return landings.get(change.newCommit) ?? null;
 }
 
 function outcomeOf(processed: ProcessedEvent, deps: ForwardDeps): IngestionOutcome {

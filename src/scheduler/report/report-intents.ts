@@ -3,6 +3,7 @@ import type { Nanoseconds } from '../../lib/clock.ts';
 import { testedMergeOf } from '../../model/build-set.ts';
 import type { Change } from '../../model/change.ts';
 import type { FrozenJob } from '../../model/job.ts';
+import type { LandingMode } from '../../model/landed.ts';
 import type { MergedBranch } from '../../model/merge.ts';
 import type { DriverConfig, Pipeline, ReportAction } from '../../model/pipeline.ts';
 import { type ConnectionName, projectIdOf } from '../../model/project.ts';
@@ -22,8 +23,8 @@ export interface ReportContext {
   readonly jobs: readonly FrozenJob[];
   /** Of the item in the trace viewer; null: nobody could follow it. */
   readonly traceUrl: string | null;
-  /** That connection's driver says this reporter lands the change. */
-  merges(reporter: DriverConfig): boolean;
+  /** As that connection's driver says; null: this reporter does not land the change. */
+  landingMode(reporter: DriverConfig): LandingMode | null;
 }
 
 /** The intent for a report about an item; `item` is the item as it is when the report is asked for. */
@@ -91,10 +92,12 @@ function partsFor(
         );
   return context.pipeline.reporters[action]
     .filter(reporter => reporter.connection === connection)
-    .map(reporter => ({
+    .map(reporter => ({ reporter, mode: context.landingMode(reporter) }))
+    .map(({ reporter, mode }) => ({
       connection,
       config: reporter.config,
-      merges: context.merges(reporter),
+      merges: mode !== null,
+      ...(mode === null ? {} : { mode }),
       change,
       ...(tested === undefined ? {} : { tested: withoutRecipe(tested) }),
     }));

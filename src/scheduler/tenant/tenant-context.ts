@@ -2,6 +2,7 @@
 import { changeQueueOf } from '../../layout/change-queue.ts';
 import type { LayoutFacts } from '../../layout/layout-facts.ts';
 import type { Change, ProposedChange } from '../../model/change.ts';
+import type { LandingMode } from '../../model/landed.ts';
 import type { ProjectState } from '../../model/merge.ts';
 import type { DriverConfig, Pipeline } from '../../model/pipeline.ts';
 import { type PipelineName, type ProjectKey, projectIdOf, type TenantName } from '../../model/project.ts';
@@ -107,7 +108,7 @@ export function contextMaker(
         record: key => shared.changes.record(key),
         mergeMessage: change => messageOf(change),
         likelyStates: item => learned.get(placeOf(item.changes[0])) ?? [],
-        merges: reporter => merges(reporter),
+        landingMode,
       },
       expected: shared.expected,
       metrics: deps.metrics,
@@ -141,8 +142,8 @@ export function contextMaker(
     return source?.mergeMessage(change) ?? `Merge ${change.id}`;
   }
 
-  function merges(reporter: DriverConfig): boolean {
-    return shared.driversOfConnections.get(reporter.connection)?.config.merges(reporter.config) ?? false;
+  function landingMode({ connection, config }: DriverConfig): LandingMode | null {
+    return shared.driversOfConnections.get(connection)?.config.landingMode(config) ?? null;
   }
 
   return {

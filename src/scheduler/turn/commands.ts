@@ -9,6 +9,7 @@ import type { ChangeKey, ChangeRecord, ProposedChange } from '../../model/change
 import { reportIntentCodec } from '../../model/codec/records.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { FrozenJob, JobGraph } from '../../model/job.ts';
+import type { LandingMode } from '../../model/landed.ts';
 import type { MergerRequest, ProjectState } from '../../model/merge.ts';
 import type { DriverConfig, Pipeline } from '../../model/pipeline.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
@@ -60,7 +61,7 @@ export interface CommandContext {
   mergeMessage(change: ProposedChange): string;
   /** Projects whose heads the jobs of this item will likely need. */
   likelyStates(item: QueueItem): readonly ProjectState[];
-  merges(reporter: DriverConfig): boolean;
+  landingMode(reporter: DriverConfig): LandingMode | null;
 }
 
 /**
@@ -203,7 +204,7 @@ function reportOperations(
     pipeline: context.pipeline,
     jobs: item === undefined ? [] : jobsOfItem(item, context),
     traceUrl: item === undefined ? null : reportedTrace(context.viewer(), context.webRoot, item),
-    merges: context.merges,
+    landingMode: context.landingMode,
   };
   if (item !== undefined) {
     const intent = itemReportIntent(command, item, report);

@@ -350,8 +350,8 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         for (const kind of ['proposed', 'approved', 'abandoned', 'branchMoved'] as const) {
           expect(parsed(host.config.parseTrigger(trigger(kind)))).toEqual(trigger(kind));
         }
-        expect(host.config.merges(reporter('merge'))).toBe(true);
-        expect(host.config.merges(reporter('remark'))).toBe(false);
+        expect(host.config.landingMode(reporter('merge'))).toBe(host.lands);
+        expect(host.config.landingMode(reporter('remark'))).toBeNull();
       });
 
       test('and says where a mistake is', () => {

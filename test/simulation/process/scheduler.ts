@@ -1,5 +1,5 @@
 /** A scheduler process: all of the real scheduler, and the real git driver on a made-up git. */
-import { parseReporter, reporterMerges } from '../../../drivers/git/reporter-config.ts';
+import { landingMode, parseReporter } from '../../../drivers/git/reporter-config.ts';
 import { parseRequirement, requirementMet } from '../../../drivers/git/requirement-config.ts';
 import { parseTrigger, triggerMatches } from '../../../drivers/git/trigger-config.ts';
 import type { Driver } from '../../../src/driver/driver.ts';
@@ -20,7 +20,7 @@ const driver: Driver = {
     parseReporter,
     matches: triggerMatches,
     meets: requirementMet,
-    merges: reporterMerges,
+    landingMode,
   },
   connect: () => undefined,
 };

@@ -20,7 +20,7 @@ export const LANGUAGE: DriverConfigLanguage = {
   parseReporter: refuseBad,
   matches: () => ({ met: true, text: '' }),
   meets: () => ({ met: true, text: '' }),
-  merges: () => false,
+  landingMode: () => null,
 };
 
 function refuseBad(value: Json): ReturnType<DriverConfigLanguage['parseTrigger']> {

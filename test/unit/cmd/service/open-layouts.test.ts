@@ -1,6 +1,7 @@
 /** Layouts in their thread, as the service opens them, and what they leave of the event loop that decides. */
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { gitDriver } from '../../../../drivers/git/index.ts';
+import { driverTable } from '../../../../src/cmd/service/driver-table.ts';
 import { openLayouts } from '../../../../src/cmd/service/open-layouts.ts';
 import type { LayoutFacts } from '../../../../src/layout/layout-facts.ts';
 import { createLayouts, type Layouts } from '../../../../src/scheduler/tenant/layouts.ts';
@@ -22,7 +23,7 @@ let layouts: Layouts;
 let facts: LayoutFacts;
 
 beforeAll(async () => {
-  layouts = createLayouts(openLayouts(new Map([['local', gitDriver]])));
+  layouts = createLayouts(openLayouts(new Map([['local', gitDriver]]), driverTable));
   facts = await layouts.build(TENANT, [
     branchConfig(CONFIG, BASE.replace('- project', `${KNOWN_JOBS}\n- project`)),
     branchConfig(APP, ''),

@@ -1,6 +1,7 @@
 /** A web over a store that goes away and comes back: real HTTP, the embedded store behind a switch. */
 import { createHmac, randomUUID } from 'node:crypto';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { driverTable } from '../../../../src/cmd/service/driver-table.ts';
 import { liveTracing } from '../../../../src/cmd/service/live-tracing.ts';
 import type { ProcessCore } from '../../../../src/cmd/service/manage-component.ts';
 import { noRepositories } from '../../../../src/cmd/service/no-repositories.ts';
@@ -48,7 +49,7 @@ beforeEach(async () => {
   if (parsed.kind === 'invalid') throw new Error(JSON.stringify(parsed.problems));
   const { settings } = parsed;
   const clock = systemClock();
-  const { connections } = openConnections(settings.connections, {
+  const { connections } = openConnections(settings.connections, driverTable.byName, {
     clock,
     log,
     repositories: noRepositories('test'),
@@ -61,6 +62,7 @@ beforeEach(async () => {
     host: 'ci1',
     paths,
     connections,
+    drivers: driverTable,
     tenants: [],
     repositories: noRepositories('test'),
     root: () => url ?? 'http://127.0.0.1',

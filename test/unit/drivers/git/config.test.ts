@@ -155,8 +155,8 @@ describe('a requirement', () => {
 
 describe('a reporter', () => {
   test('merges only when told so', () => {
-    expect(config.merges(value(config.parseReporter({ merge: true })))).toBe(true);
-    expect(config.merges(value(config.parseReporter(null)))).toBe(false);
+    expect(config.landingMode(value(config.parseReporter({ merge: true })))).toBe('push');
+    expect(config.landingMode(value(config.parseReporter(null)))).toBeNull();
   });
 
   test('notes the end and not the start, unless told otherwise', () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import { parseNanoseconds } from '../../../../src/lib/clock.ts';
-import type { Uuid } from '../../../../src/lib/ids.ts';
+import { derivedUuid, type Uuid } from '../../../../src/lib/ids.ts';
 import { type ChangeRecord, refUpdateKey } from '../../../../src/model/change.ts';
+import type { LandingMode } from '../../../../src/model/landed.ts';
 import { type CommitId, parseCommitId } from '../../../../src/model/project.ts';
 import type { ReportIntent } from '../../../../src/model/report-intent.ts';
 import { landingOperations } from '../../../../src/scheduler/changes/own-merges.ts';
@@ -21,9 +22,11 @@ async function open(
   return { ...connection, ...(await connection.hold({ process, ...more })) };
 }
 
-function landing(item: Uuid, commit: CommitId): ReportIntent {
-  const tested = { project: APP, branch: 'master', base: commit, commit, before: commit, tree: '' };
-  const part = { connection: 'local', config: {}, merges: true, change, tested };
+const TREE = 'e'.repeat(40);
+
+function landing(item: Uuid, commit: CommitId, mode: LandingMode = 'push'): ReportIntent {
+  const tested = { project: APP, branch: 'master', base: commit, commit, before: commit, tree: TREE };
+  const part = { connection: 'local', config: {}, merges: true, mode, change, tested };
   return {
     uuid: item,
     tenant: 'acme',
@@ -225,6 +228,38 @@ test('an event that tells of a merge of ours links to the item that merged', asy
   const [root] = await world.spans();
   expect(root?.attributes['gatehouse.link.caused_by']).toBe(item);
   expect(root?.links).toMatchObject([rootSpanOf(item)]);
+  await world.end();
+});
+
+test('an event about a commit that the host made of our change links to the item by the tree', async () => {
+  await using stand = openStand();
+  const item = stand.ids.uuid();
+  const [tested, made] = [parseCommitId('c'.repeat(40)), parseCommitId('d'.repeat(40))];
+  await ensureNode(stand.store, stand.paths.landings);
+  const asked = landing(item, tested, 'api');
+  await stand.store.multi(landingOperations(asked, stand.paths.landings));
+  const world = await open(stand, async event => ({
+    ...NOTHING,
+    events: ['master', 'stable'].map(branch => ({
+      ...trigger(event, 'ref-updated'),
+      uuid: derivedUuid(event.uuid, branch),
+      branch,
+      tree: TREE,
+      change: {
+        kind: 'ref' as const,
+        key: refUpdateKey(APP, `refs/heads/${branch}`, made),
+        project: APP,
+        ref: `refs/heads/${branch}`,
+        branch,
+        oldCommit: null,
+        newCommit: made,
+      },
+    })),
+  }));
+  await world.offer('d1');
+  await eventually(async () => (await world.spans()).length > 1, 'the traces');
+  const roots = (await world.spans()).filter(({ parent }) => parent === null);
+  expect(roots.map(({ attributes }) => attributes['gatehouse.link.caused_by'])).toEqual([item, undefined]);
   await world.end();
 });
 

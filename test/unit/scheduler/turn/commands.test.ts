@@ -112,7 +112,7 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
       record: () => undefined,
       mergeMessage: () => '',
       likelyStates: () => [],
-      merges: () => false,
+      landingMode: () => null,
     },
   );
   await store.multi(operations);

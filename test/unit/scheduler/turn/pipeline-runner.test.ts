@@ -98,7 +98,7 @@ async function open(stand: Stand, share = createFairShare()) {
       record: key => records.get(key),
       mergeMessage: change => change.id,
       likelyStates: () => [],
-      merges: () => false,
+      landingMode: () => null,
     },
     expected: createExpectedDurations(),
     metrics: undefined,
