@@ -43,6 +43,7 @@ const BENCHMARKS: { readonly [name: string]: () => Promise<readonly Row[]> } = {
   executor: async () => (await import('./executor.ts')).benchExecutor(),
   latency: async () => (await import('./push-latency.ts')).benchPushLatency(),
   burst: async () => (await import('./burst.ts')).benchBurst(),
+  hosts: async () => (await import('./hosts.ts')).benchHosts(),
   webhook: async () => (await import('./webhook.ts')).benchWebhook(),
   zookeeper: async () => (await import('./zookeeper.ts')).benchZooKeeper(),
 };

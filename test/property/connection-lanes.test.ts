@@ -100,6 +100,6 @@ test('every event is handed on once, and those of one lane in their order', { ti
         await session.close();
       },
     ),
-    { numRuns: 100 },
+    { numRuns: 300 },
   );
 });

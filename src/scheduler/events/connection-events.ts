@@ -23,6 +23,8 @@ import type { LookTries } from './look-tries.ts';
  * processes or open requests than a machine and a host's rules for one client bear.
  */
 const AT_ONCE = 16;
+/** Of them, lanes that are tried again: many repositories that hang leave room for those that are served. */
+const RETRIES_AT_ONCE = 4;
 
 export interface ConnectionEventsDeps extends LookDeps {
   /** Absent: nobody reads them. */
@@ -41,16 +43,20 @@ export async function processConnectionEvents(
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
   const running = new Set<Promise<void>>();
+  let retries = 0;
   let newer: unknown;
 
   function begin(): void {
     while (!stop.aborted && running.size < AT_ONCE) {
-      const turn = lanes.take();
+      const turn = lanes.take(retries < RETRIES_AT_ONCE);
       if (turn === undefined) break;
+      const isRetry = turn.hold !== undefined;
+      if (isRetry) retries += 1;
       const task = take(turn)
         .catch(error => failed.abort(error))
         .finally(() => {
           running.delete(task);
+          if (isRetry) retries -= 1;
           begin();
         });
       running.add(task);

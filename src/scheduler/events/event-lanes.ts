@@ -24,8 +24,12 @@ export interface LaneTurn<Hold> {
 
 interface EventLanes<Hold> {
   add(lane: string, event: WaitingEvent): void;
-  /** Of the lane that has waited longest; undefined: every lane is empty, busy or held. */
-  take(): LaneTurn<Hold> | undefined;
+  /**
+   * Of the lane that has waited longest; undefined: every lane is empty, busy or held.
+   *
+   * @param retries also of lanes that were held; others come first.
+   */
+  take(retries: boolean): LaneTurn<Hold> | undefined;
   /** The events taken are out of the queue. */
   done(lane: string): void;
   /** The events taken stay in the queue, and the lane rests until `goOn`. */
@@ -49,11 +53,14 @@ export function createEventLanes<Hold>(): EventLanes<Hold> {
   const lanes = new Map<string, Lane<Hold>>();
   /** In the order in which they became ready. */
   const ready = new Set<string>();
+  /** The same, of those that were held. */
+  const readyAgain = new Set<string>();
 
   function free(name: string, lane: Lane<Hold>): void {
     lane.resting = false;
-    if (lane.waiting.length > 0) ready.add(name);
-    else lanes.delete(name);
+    if (lane.waiting.length === 0) lanes.delete(name);
+    else if (lane.hold === undefined) ready.add(name);
+    else readyAgain.add(name);
   }
 
   return {
@@ -61,13 +68,15 @@ export function createEventLanes<Hold>(): EventLanes<Hold> {
       const lane = lanes.get(name) ?? { waiting: [], resting: false, hold: undefined };
       lanes.set(name, lane);
       lane.waiting.push(event);
-      if (!lane.resting) ready.add(name);
+      // One that was held is ready again already.
+      if (!lane.resting && lane.hold === undefined) ready.add(name);
     },
-    take() {
-      const [name] = ready;
+    take(retries) {
+      const [name] = ready.size > 0 || !retries ? ready : readyAgain;
       const lane = name === undefined ? undefined : lanes.get(name);
       if (name === undefined || lane === undefined) return undefined;
       ready.delete(name);
+      readyAgain.delete(name);
       lane.resting = true;
       return { lane: name, events: takeLook(lane), hold: lane.hold };
     },

@@ -145,6 +145,29 @@ test('a limited repository rests until the time the host named, shows it, and ho
   await world.end();
 });
 
+test('repositories that hang at every attempt leave room for those that are served', async () => {
+  await using stand = openStand();
+  const world = await openHost(stand);
+  const ill = Array.from({ length: 16 }, (_, index) => `ill${index}-1`);
+  for (const id of ill) await world.offer(id);
+  await eventually(() => world.open.length === 16, 'all that fit are asked');
+  for (const question of [...world.open]) question.answer(LIMITED);
+  await eventually(() => world.open.length === 4, 'some are asked again');
+  const well = Array.from({ length: 12 }, (_, index) => `well${index}-1`);
+  for (const id of well) await world.offer(id);
+  for (const id of well) {
+    await eventually(() => world.ids().includes(id), `${id} is asked`);
+    world.serve(id);
+  }
+  await eventually(async () => (await world.queue.depth()) === 16, 'those that are served are done');
+  while ((await world.queue.depth()) > 0) {
+    for (const id of world.ids()) world.serve(id);
+    await new Promise(setImmediate);
+  }
+  expect((await world.handedOn()).toSorted()).toEqual([...ill, ...well].toSorted());
+  await world.end();
+});
+
 test('a host that never serves is asked ever more rarely, without end, and the event stays', async () => {
   await using stand = openStand();
   const connection = await openConnection(stand);
