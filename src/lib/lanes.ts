@@ -1,54 +1,84 @@
 /**
- * Tasks side by side, except those that must keep their order: tasks of one key run one after the other, in the order
- * given, and no more than `most` run at a time.
+ * Tasks side by side, except those that must keep their order: tasks of one key run one after the other, in the order given.
+ * Tasks belong to groups, and both are bounded: so many groups at a time, so many tasks of each. A group that is slow takes one place,
+ * however many tasks of it there are.
  *
- *     const lanes = createLanes(32);
- *     for (const each of found) lanes.run(each.item, () => carryOut(each));
+ *     const lanes = createLanes({ groups: 32, ofEach: 8 });
+ *     for (const each of found) lanes.run({ group: each.project, key: each.item }, () => carryOut(each));
  *     await lanes.idle();
  *
  * After a task that fails no further one begins; `failed` aborts with its error and `idle` rejects with it.
  */
 export interface Lanes {
   readonly failed: AbortSignal;
-  run(key: string, task: () => Promise<void>): void;
+  run(lane: Lane, task: () => Promise<void>): void;
   /** As if a task had failed with this error. */
   stop(error: unknown): void;
   /** Resolves when nothing runs or waits. @throws the error of the first task that failed, after those under way have ended. */
   idle(): Promise<void>;
 }
 
-export function createLanes(most: number): Lanes {
+export interface Lane {
+  readonly group: string;
+  /** Tasks of one key may be of several groups. */
+  readonly key: string;
+}
+
+/** @param most groups at a time, and tasks of each. */
+export function createLanes(most: { readonly groups: number; readonly ofEach: number }): Lanes {
   const stop = new AbortController();
-  const waiting: { readonly key: string; readonly task: () => Promise<void> }[] = [];
+  const waiting: { readonly lane: Lane; readonly task: () => Promise<void> }[] = [];
+  /** By key. */
   const running = new Map<string, Promise<void>>();
+  /** How many run, by group. */
+  const groups = new Map<string, number>();
 
   function begin(): void {
-    while (running.size < most && !stop.signal.aborted) {
-      const next = waiting.findIndex(({ key }) => !running.has(key));
-      const [chosen] = next < 0 ? [] : waiting.splice(next, 1);
+    while (!stop.signal.aborted) {
+      const [chosen] = waiting.splice(nextOfWaiting(), 1);
       if (chosen === undefined) return;
-      running.set(chosen.key, runOne(chosen.key, chosen.task));
+      const { lane, task } = chosen;
+      groups.set(lane.group, (groups.get(lane.group) ?? 0) + 1);
+      running.set(lane.key, runOne(lane, task));
     }
+  }
+
+  /** @returns past the end when none may begin. */
+  function nextOfWaiting(): number {
+    const held = new Set(running.keys());
+    const next = waiting.findIndex(({ lane: { group, key } }) => {
+      const mayBegin = !held.has(key) && hasPlace(groups.get(group));
+      held.add(key);
+      return mayBegin;
+    });
+    return next < 0 ? waiting.length : next;
+  }
+
+  function hasPlace(ofGroup: number | undefined): boolean {
+    return ofGroup === undefined ? groups.size < most.groups : ofGroup < most.ofEach;
   }
 
   function fail(error: unknown): void {
     if (!stop.signal.aborted) stop.abort(error);
   }
 
-  async function runOne(key: string, task: () => Promise<void>): Promise<void> {
+  async function runOne({ group, key }: Lane, task: () => Promise<void>): Promise<void> {
     try {
       await task();
     } catch (error) {
       fail(error);
     }
     running.delete(key);
+    const left = (groups.get(group) ?? 0) - 1;
+    if (left > 0) groups.set(group, left);
+    else groups.delete(group);
     begin();
   }
 
   return {
     failed: stop.signal,
-    run(key, task) {
-      waiting.push({ key, task });
+    run(lane, task) {
+      waiting.push({ lane, task });
       begin();
     },
     stop: fail,

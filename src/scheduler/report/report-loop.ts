@@ -1,5 +1,6 @@
 /**
- * Reports: durable intents, carried out side by side, those of one item in their order, answered by an event to the pipeline.
+ * Reports: durable intents, carried out side by side, in lanes of connection and repository, those of one item in their order, answered
+ * by an event to the pipeline.
  * Notes that are written at the same time share a push, and one that waits for its host holds up no other.
  *
  * The deed comes after the intent and before the answer, so a crash between them makes it happen again: drivers ask the
@@ -49,8 +50,11 @@ export interface ReportLoopDeps extends Omit<DeedDeps, 'prove' | 'mayAct'> {
 /** Words that a host has not taken for so long are not said any more. */
 const LONGEST_NOTE_HOURS = 24;
 
-/** Intents of one pipeline under way at a time. */
-const AT_ONCE = 32;
+/**
+ * Of one pipeline under way at a time: so many repositories, and so many intents of each, which share a push where they are notes. A
+ * repository that hangs takes one place, however many reports there are for it.
+ */
+const AT_ONCE = { groups: 32, ofEach: 32 };
 /** Timers may be a little early. */
 const SLACK_MS = 20;
 
@@ -88,7 +92,7 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
         const intent = await deps.quarantine.read(reportIntentCodec, entry.path, node);
         if (intent === undefined) continue;
         if (later.holds(intent)) taken.delete(entry.path);
-        else lanes.run(laneOf(intent), () => carry(intent, entry.path));
+        else lanes.run({ group: repositoryOf(intent), key: laneOf(intent) }, () => carry(intent, entry.path));
       }
     }
   } catch (error) {
@@ -112,6 +116,11 @@ async function newEntries(
   const fresh = entries.filter(({ path }) => !taken.has(path));
   for (const { path } of fresh) taken.add(path);
   return fresh;
+}
+
+/** Its connection and repository; of several, the first. */
+function repositoryOf({ parts, uuid }: ReportIntent): string {
+  return parts[0]?.change.project ?? uuid;
 }
 
 /** Reports that must keep their order: start before success. An item merges when all ahead of it have left, so merges do by themselves. */

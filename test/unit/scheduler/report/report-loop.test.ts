@@ -5,7 +5,7 @@ import type { Reporter, ReporterOutcome } from '../../../../src/driver/reporter.
 import { addMilliseconds, systemClock } from '../../../../src/lib/clock.ts';
 import { pipelineEventCodec, reportIntentCodec } from '../../../../src/model/codec/records.ts';
 import type { Json } from '../../../../src/model/job.ts';
-import { parseCommitId } from '../../../../src/model/project.ts';
+import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
 import type { ReportIntent } from '../../../../src/model/report-intent.ts';
 import { carryOut, NotAllowedToAct } from '../../../../src/scheduler/report/report-deed.ts';
 import { processReports } from '../../../../src/scheduler/report/report-loop.ts';
@@ -276,6 +276,35 @@ async function openLoop(stand: Stand, connection: Connection) {
     },
   };
 }
+
+test('however many reports of a repository hang, one of another is carried out at once', async () => {
+  await using stand = openStand();
+  const hanging = Promise.withResolvers<void>();
+  let hung = 0;
+  const told: string[] = [];
+  const reporter: Reporter = {
+    async report({ item: about, change: { project } }) {
+      if (project === change.project) {
+        hung += 1;
+        await hanging.promise;
+      }
+      told.push(about);
+      return { kind: 'done' };
+    },
+  };
+  await using loop = await openLoop(stand, { name: 'local', reporter } as unknown as Connection);
+  const other = { ...change, project: projectKey({ connection: 'local', name: 'acme/lib' }) };
+  for (let count = 0; count < 40; count++)
+    await loop.put({ ...intent(stand, [part(false)]), item: stand.ids.uuid() });
+  await eventually(() => hung >= 32, 'as many as share a push are under way');
+  const last = stand.ids.uuid();
+  await loop.put({ ...intent(stand, [{ ...part(false), change: other }]), item: last });
+  await eventually(() => told.length === 1, 'the other repository is told');
+  expect(told).toEqual([last]);
+  expect(hung).toBe(32);
+  hanging.resolve();
+  await eventually(async () => (await loop.results()).length === 41, 'all results');
+});
 
 const away = () =>
   Object.assign(new Error('The requested URL returned error: 403'), { retryable: true, reason: 'limited' });
