@@ -32,19 +32,21 @@ export function createConnection(
   const { templates, webhookToken, webhookRate, pollInterval } = options;
   const urlOf = (project: ProjectKey) => projectUrl(options.baseurl, projectIdOf(project).name);
   const access = accessOf(options);
+  const publicUrl = (project: ProjectKey) => publicRepositoryUrl(urlOf(project));
   const remote: Connection['remote'] = async project => ({ url: urlOf(project), ...access });
   const git = createGit({ identity: NOBODY, start: startAside });
   const openGit = (project: ProjectKey) =>
     openProjectGit(project, { repositories: deps.repositories, git, remoteOf: remote });
   const { clock, log } = deps;
+  const { canonicalHostname } = options;
   const secrets = webhookToken === undefined ? [] : [webhookToken];
   return {
     name,
     driver: DRIVER_NAME,
-    canonicalHostname: options.canonicalHostname,
+    canonicalHostname,
     remote,
-    publicUrl: project => publicRepositoryUrl(urlOf(project)),
-    source: createSource({ connection: name, clock, templates, openGit }),
+    publicUrl,
+    source: createSource({ connection: name, canonicalHostname, publicUrl, clock, templates, openGit }),
     listener: createListener({ log, openGit, pollInterval, ...timing }),
     reporter: createReporter({ log, openGit, secrets }),
     landing: createLanding({ templates, openGit, secrets }),

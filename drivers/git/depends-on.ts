@@ -3,11 +3,16 @@
  *
  *     Depends-On: acme/lib@master/fix-timeout
  *
- * project, `@`, and the change id: target branch and topic. Always a project of the same connection. What is written
- * otherwise is kept as it is, so that the refusal can quote it.
+ * project, `@`, and the change id: target branch and topic. A change of another connection names the place as well, by
+ * canonical host name or as the URL of the repository:
+ *
+ *     Depends-On: git.example.org/acme/lib@master/fix-timeout
+ *     Depends-On: https://git.example.org/acme/lib@master/fix-timeout
+ *
+ * What is written otherwise is kept as it is, so that the refusal can quote it.
  */
 import { type ChangeKey, changeKey } from '../../src/model/change.ts';
-import { type ConnectionName, type ProjectKey, projectKey } from '../../src/model/project.ts';
+import { type ConnectionName, type ProjectKey, projectIdOf, projectKey } from '../../src/model/project.ts';
 import { changeId, parseChangeId } from './ref-view.ts';
 
 /** Lines beyond this many are not looked at. */
@@ -31,4 +36,33 @@ export function namedChange(
   const project = projectKey({ connection, name: value.slice(0, at) });
   if (projects !== undefined && !projects.has(project)) return undefined;
   return changeKey(project, changeId(name));
+}
+
+export interface NamedPlaces {
+  readonly connection: ConnectionName;
+  readonly canonicalHostname: string;
+  publicUrl(project: ProjectKey): string | undefined;
+  readonly projects: ReadonlySet<ProjectKey>;
+}
+
+/** The change a value names in any of the forms above. */
+export function changeOfUrl(value: string, places: NamedPlaces): ChangeKey | undefined {
+  const { connection, projects } = places;
+  const text = value.replace(/^([a-z][a-z\d+.-]*:\/\/)[^/@]*@/i, '$1');
+  const at = text.indexOf('@');
+  if (at < 1) return undefined;
+  const place = text.slice(0, at);
+  const project = [...projects].find(each => placesOf(each, places).includes(withoutSuffix(place)));
+  const short = project === undefined ? text : `${projectIdOf(project).name}${text.slice(at)}`;
+  return namedChange(short, connection, projects);
+}
+
+function placesOf(project: ProjectKey, { canonicalHostname, publicUrl }: NamedPlaces): readonly string[] {
+  const url = publicUrl(project);
+  const canonical = `${canonicalHostname}/${projectIdOf(project).name}`;
+  return url === undefined ? [canonical] : [canonical, withoutSuffix(url)];
+}
+
+function withoutSuffix(url: string): string {
+  return url.replace(/\.git$/, '');
 }

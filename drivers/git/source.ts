@@ -3,8 +3,9 @@ import type { Source } from '../../src/driver/source.ts';
 import type { ObjectId } from '../../src/git/object-id.ts';
 import type { RefName } from '../../src/git/ref-name.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
-import { type ConnectionName, type ProjectKey, parseCommitId } from '../../src/model/project.ts';
+import { type ProjectKey, parseCommitId } from '../../src/model/project.ts';
 import { readChangeKey } from './change-keys.ts';
+import { changeOfUrl, type NamedPlaces } from './depends-on.ts';
 import { mergeMessage } from './merge-message.ts';
 import { type ProcessDeps, processEvent } from './process-event.ts';
 import { neededCommits, readProposals } from './proposal-states.ts';
@@ -13,9 +14,7 @@ import { type Refs, readRefs } from './ref-view.ts';
 import { eventProject } from './refs-changed.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
-export interface SourceDeps extends ProcessDeps {
-  readonly connection: ConnectionName;
-}
+export interface SourceDeps extends ProcessDeps, Omit<NamedPlaces, 'projects'> {}
 
 export function createSource(deps: SourceDeps): Source {
   // For `fetchChange`, which is not told; until the first event any project will do.
@@ -42,10 +41,8 @@ export function createSource(deps: SourceDeps): Source {
         ? fetchProposal(named.project, named.id, git, projects, deps)
         : fetchRef(named.project, named.ref, named.commit, await git.refs(), git, deps);
     },
-    dependentsOf(change, known) {
-      return known
-        .filter(({ status, dependsOn }) => status === 'open' && dependsOn.includes(change.key))
-        .map(record => record.change.key);
+    async changeOfUrl(value, known) {
+      return changeOfUrl(value, { ...deps, projects: known });
     },
     async branches(project, signal) {
       signal.throwIfAborted();

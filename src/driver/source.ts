@@ -77,8 +77,16 @@ export interface Source {
   coalesceKey?(event: ConnectionEvent): string | undefined;
   /** Asks the host for a change; undefined: there is no such change. */
   fetchChange(key: ChangeKey, signal: AbortSignal): Promise<ChangeRecord | undefined>;
-  /** Open changes known to depend on this one (git children, reverse `Depends-On`). */
-  dependentsOf(change: Change, known: readonly ChangeRecord[]): readonly ChangeKey[];
+  /**
+   * The change that the value of a `Depends-On` line names, whether it exists or not; undefined: none of this connection.
+   * The host is asked only for forms that do not name the project. `projects` are those any tenant knows on this connection:
+   * a change of another one is none.
+   */
+  changeOfUrl(
+    value: string,
+    projects: ReadonlySet<ProjectKey>,
+    signal: AbortSignal,
+  ): Promise<ChangeKey | undefined>;
   branches(
     project: ProjectKey,
     signal: AbortSignal,

@@ -68,7 +68,10 @@ export interface ChangeRecord {
   readonly status: ChangeStatus;
   /** Changes that must merge first (git parents and `Depends-On`), in order, direct ones only. */
   readonly dependsOn: readonly ChangeKey[];
-  /** Lines of `Depends-On` that name no change we know, as written. */
+  /**
+   * Values of `Depends-On` lines, as written, that name no change yet: of a driver, those it does not know by itself; in the
+   * change cache, those that no connection knows (`src/scheduler/changes/resolve-dependencies.ts`).
+   */
   readonly unresolvedDependencies: readonly string[];
   /** What the driver's requirements look at (approvals, labels, votes with their dates): read by its own parser alone. */
   readonly facts: Json;

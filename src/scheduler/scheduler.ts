@@ -24,7 +24,7 @@ import {
   tenantEventCodec,
 } from '../model/codec/records.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
-import { type ConnectionName, type ProjectKey, projectIdOf } from '../model/project.ts';
+import { type ConnectionName, type ProjectKey, projectIdOf, type TenantName } from '../model/project.ts';
 import { openExecutorLabels } from '../store/components.ts';
 import { ensureNode } from '../store/ensure-node.ts';
 import { EventQueue } from '../store/event-queue.ts';
@@ -34,6 +34,7 @@ import { giveSigns } from '../store/signs-of-life.ts';
 import { steadyExecutors } from './care/steady-executors.ts';
 import { runSweeper } from './care/sweeper.ts';
 import { openChangeCache } from './changes/change-cache.ts';
+import { createDependencyResolver, type DependencyResolverDeps } from './changes/resolve-dependencies.ts';
 import type { SchedulerDeps } from './deps.ts';
 import { createDuty } from './duty.ts';
 import { runConnection, type TenantsOf } from './events/connection-runner.ts';
@@ -79,13 +80,15 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   ])
     await ensureNode(store, path);
   const loops = trackedLoops(deps);
-  const shared = await share(deps, loops.track);
+  const runners = new Map<TenantName, TenantRunner>();
+  const shared = await share(deps, loops.track, name => projectsOf(name, runners));
   const { duty } = shared;
   const tenants = deps.tenants.map(tenant => {
     const layouts = createLayouts(deps.openLayouts(shared.driversOfConnections));
-    return { name: tenant.name, layouts, runner: createTenantRunner(tenant, layouts, shared) };
+    const runner = createTenantRunner(tenant, layouts, shared);
+    runners.set(tenant.name, runner);
+    return { layouts, runner };
   });
-  const runners = new Map(tenants.map(({ name, runner }) => [name, runner]));
   const ready = Promise.all([...runners.values()].map(runner => runner.ready)).then(() => {});
 
   return {
@@ -134,7 +137,11 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   };
 }
 
-async function share(deps: SchedulerDeps, track: SchedulerShared['track']): Promise<SchedulerShared> {
+async function share(
+  deps: SchedulerDeps,
+  track: SchedulerShared['track'],
+  projects: DependencyResolverDeps['projects'],
+): Promise<SchedulerShared> {
   const { store, paths, clock } = deps;
   const problem = (error: unknown) =>
     deps.log.error({ err: error }, 'the change cache could not be read again');
@@ -147,6 +154,7 @@ async function share(deps: SchedulerDeps, track: SchedulerShared['track']): Prom
     share: createFairShare(),
     expected: createExpectedDurations(),
     changes: await openChangeCache(deps.connections.keys(), store, paths, problem),
+    dependencies: createDependencyResolver({ ...deps, projects }),
     mergeRequests: new RequestQueue({ store, path: paths.requests('merge'), codec: mergerRequestCodec }),
     buildRequests: new RequestQueue({ store, path: paths.requests('build'), codec: buildRequestCodec }),
     executors: steadyExecutors(

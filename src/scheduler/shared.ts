@@ -8,6 +8,7 @@ import type { EventQueue } from '../store/event-queue.ts';
 import type { RequestQueue } from '../store/request-queue.ts';
 import type { SteadyExecutors } from './care/steady-executors.ts';
 import type { ChangeCache } from './changes/change-cache.ts';
+import type { DependencyResolver } from './changes/resolve-dependencies.ts';
 import type { SchedulerDeps } from './deps.ts';
 import type { Duty } from './duty.ts';
 import type { FairShare } from './fair-share.ts';
@@ -18,6 +19,7 @@ export interface SchedulerShared {
   readonly duty: Duty;
   readonly share: FairShare;
   readonly changes: ChangeCache;
+  readonly dependencies: DependencyResolver;
   readonly expected: ExpectedDurations;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;

@@ -12,7 +12,7 @@ import type { Developer } from './developer.ts';
 import { checkStory } from './invariants.ts';
 import type { Observer } from './observer.ts';
 import { outcomes, type Topic } from './outcomes.ts';
-import { CONNECTION, configOf, stateOf, TOKEN } from './site.ts';
+import { CONNECTION, configOf, FAR, stateOf, TOKEN } from './site.ts';
 import type { Stage } from './stage.ts';
 import type { StoryLog } from './story-log.ts';
 import { nameOf, shownTopic } from './topic-names.ts';
@@ -69,10 +69,11 @@ export function makeWorld(parts: Parts): World {
   /** @returns the delivery id. */
   async function tell(project: string): Promise<string> {
     deliveries += 1;
+    const connection = setup.far !== undefined && project in setup.far ? FAR : CONNECTION;
     const delivery = `story-${deliveries}`;
     const body = JSON.stringify({ project });
     const signature = createHmac('sha256', TOKEN).update(body).digest('hex');
-    const response = await fetch(`${site.service.url}/api/connection/${CONNECTION}/payload`, {
+    const response = await fetch(`${site.service.url}/api/connection/${connection}/payload`, {
       method: 'POST',
       body,
       headers: {

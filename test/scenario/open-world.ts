@@ -39,7 +39,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   const pushes: { heard: (project: string) => void } = { heard: () => {} };
   const hooks = openLineFifo(told, project => pushes.heard(project));
   const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
-  for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects }))
+  for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects, ...setup.far }))
     developers.set(name, await createDeveloper(root, name, files, told));
   const host = setup.overHttp === true ? await startGitHttpHost(path.join(root, 'repositories')) : undefined;
   const guard = setup.httpPassword === undefined ? undefined : basic('git', setup.httpPassword);
@@ -48,6 +48,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   const site: SiteOptions = {
     root,
     projects: Object.keys(projects),
+    far: Object.keys(setup.far ?? {}),
     moreTenants: setup.moreTenants ?? [],
     collector: sink.url,
     tracingOff: setup.tracingOff ?? false,

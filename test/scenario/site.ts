@@ -9,12 +9,16 @@ import { COMPONENT_KINDS } from '../../src/store/paths.ts';
 
 export const TENANT = 'tenant-one';
 export const CONNECTION = 'local';
+/** A second connection: other projects of the same folder. */
+export const FAR = 'far';
 export const CONFIG_PROJECT = 'org/config';
 export const TOKEN = 'token of the scenario';
 
 export interface SiteOptions {
   readonly root: string;
   readonly projects: readonly string[];
+  /** Those of the connection {@link FAR}; default none, and no such connection. */
+  readonly far?: readonly string[];
   /** Besides {@link TENANT}, with the same projects. */
   readonly moreTenants: readonly string[];
   readonly collector: string;
@@ -89,6 +93,7 @@ function settingsText({
   pollInterval = 0,
   scheduler = [],
   connection = [],
+  far = [],
   maxBuilds = 30,
   baseurl,
 }: SiteOptions): string {
@@ -117,6 +122,17 @@ baseurl = ${baseurl ?? path.join(root, 'repositories')}
 webhook_token = ${TOKEN}
 poll_interval = ${pollInterval}
 ${connection.join('\n')}
+${far.length === 0 ? '' : farText(root)}`;
+}
+
+function farText(root: string): string {
+  return `
+[connection ${FAR}]
+driver = git
+baseurl = ${path.join(root, 'repositories')}
+canonical_hostname = far.example.org
+webhook_token = ${TOKEN}
+poll_interval = 0
 `;
 }
 
@@ -130,7 +146,7 @@ session_timeout = 10
 `;
 }
 
-function tenantsText({ projects, moreTenants }: SiteOptions): string {
+function tenantsText({ projects, moreTenants, far = [] }: SiteOptions): string {
   return [TENANT, ...moreTenants]
     .map(
       name => `- tenant:
@@ -139,7 +155,7 @@ function tenantsText({ projects, moreTenants }: SiteOptions): string {
       ${CONNECTION}:
         config-projects: [${CONFIG_PROJECT}]
         untrusted-projects: [${projects.join(', ')}]
-`,
+${far.length === 0 ? '' : `      ${FAR}: {untrusted-projects: [${far.join(', ')}]}\n`}`,
     )
     .join('');
 }

@@ -32,6 +32,8 @@ export interface WorldSetup {
   readonly layout: string;
   /** Untrusted projects with their first files; default org/project, org/project1, org/project2. */
   readonly projects?: { readonly [name: string]: Files };
+  /** Projects of a second connection, called `far`, with their first files. */
+  readonly far?: { readonly [name: string]: Files };
   /** More tenants with the same projects; the world looks at the first one only. */
   readonly moreTenants?: readonly string[];
   /** More files of org/config. */

@@ -33,6 +33,8 @@ export interface ChangeCache extends Disposable {
   /** Operations that drop records nobody needs any more; they fail when somebody wrote one since. */
   forget(keys: readonly ChangeKey[]): readonly Operation[];
   all(): Iterable<ChangeRecord>;
+  /** Open changes that name it among what they need. */
+  dependentsOf(key: ChangeKey): readonly ChangeKey[];
   /** Resolves when every change of the cache this session has heard of is read. Rejects when one could not be. */
   fresh(): Promise<void>;
   /** Reads the record a commit failed for again. @returns false: the error is about something else. */
@@ -52,6 +54,26 @@ interface Entry {
 
 const READ_AT_ONCE = 200;
 
+/** Who needs whom, the other way round. */
+function createReverseIndex() {
+  const dependents = new Map<ChangeKey, Set<ChangeKey>>();
+  return {
+    of: (needed: ChangeKey): readonly ChangeKey[] => [...(dependents.get(needed) ?? [])],
+    /** @param before what `key` needed so far. */
+    set(key: ChangeKey, before: readonly ChangeKey[], after: readonly ChangeKey[]): void {
+      for (const needed of before) {
+        const known = dependents.get(needed);
+        known?.delete(key);
+        if (known?.size === 0) dependents.delete(needed);
+      }
+      for (const needed of after) {
+        const known = dependents.get(needed) ?? new Set();
+        dependents.set(needed, known.add(key));
+      }
+    },
+  };
+}
+
 /** @param onError told of records that cannot be read; a broken one counts as absent until it is written again. */
 export async function openChangeCache(
   connections: Iterable<ConnectionName>,
@@ -61,6 +83,7 @@ export async function openChangeCache(
 ): Promise<ChangeCache> {
   const entries = new Map<string, Entry>();
   const pathOfKey = new Map<ChangeKey, string>();
+  const needing = createReverseIndex();
   /** Versions of nodes whose content is of no use. */
   const unreadable = new Map<string, number>();
   const bases = new Set([...connections].map(name => paths.changeCache(name)));
@@ -74,12 +97,15 @@ export async function openChangeCache(
     const entry = entries.get(path);
     entries.delete(path);
     unreadable.delete(path);
-    if (entry !== undefined) pathOfKey.delete(entry.record.change.key);
+    if (entry === undefined) return;
+    pathOfKey.delete(entry.record.change.key);
+    needing.set(entry.record.change.key, entry.record.dependsOn, []);
   }
 
   function put(path: string, record: ChangeRecord, version: number): void {
     updates += 1;
     unreadable.delete(path);
+    needing.set(record.change.key, entries.get(path)?.record.dependsOn ?? [], record.dependsOn);
     entries.set(path, { record, version, touched: updates });
     pathOfKey.set(record.change.key, path);
   }
@@ -180,6 +206,7 @@ export async function openChangeCache(
         const entry = entryOf(key);
         return path === undefined || entry === undefined ? [] : [remove(path, entry.version)];
       }),
+    dependentsOf: key => needing.of(key).filter(each => entryOf(each)?.record.status === 'open'),
     all: () => [...entries.values()].map(({ record }) => record),
     fresh,
     async conflict(error) {

@@ -17,7 +17,7 @@ export interface ChangeFactsDeps {
   driverOf(connection: ConnectionName): Driver | undefined;
   record(key: ChangeKey): ChangeRecord | undefined;
   /** Open changes known to depend on it. */
-  dependentsOf(change: Change): readonly ChangeKey[];
+  dependentsOf(key: ChangeKey): readonly ChangeKey[];
   queueOf(change: Change): ChangeFacts['queue'];
 }
 
@@ -57,7 +57,7 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps, now: Nanoseconds):
     requirements: requirementsOf(record, deps, now),
     dependents:
       record.change.kind === 'change' && MANAGERS[pipeline.manager].bringsDependents
-        ? deps.dependentsOf(record.change).toSorted(byKey)
+        ? deps.dependentsOf(record.change.key).toSorted(byKey)
         : [],
     queue: deps.queueOf(record.change),
     connectionAllowed:

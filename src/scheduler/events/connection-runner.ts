@@ -54,6 +54,7 @@ export async function runConnection(
     ids,
     log: deps.log,
     changes: shared.changes,
+    dependencies: shared.dependencies,
     tracing: deps.tracing,
     ...(deps.metrics === undefined ? {} : { metrics: deps.metrics }),
     queue,

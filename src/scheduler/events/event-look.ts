@@ -17,6 +17,7 @@ import type { Fence } from '../../store/fence.ts';
 import type { Store } from '../../store/port.ts';
 import { deliveryLogFacts, eventLogFacts } from '../../tracing/log-facts.ts';
 import { landingsOf } from '../changes/own-merges.ts';
+import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
 import { isRemoteFault, REMOTE_PAUSES, troubleOf } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
 import { type OpenedMemory, openDriverMemory } from './driver-memory.ts';
@@ -32,6 +33,7 @@ const LONGEST_HOLD = 3_600_000;
 
 export interface LookDeps extends ForwardDeps {
   readonly store: Store;
+  readonly dependencies: Pick<DependencyResolver, 'resolve'>;
   /** Milliseconds before the second, third, ... attempt; the last one repeats. Default {@link REMOTE_PAUSES}. */
   readonly pauses?: readonly number[];
   projects(): ReadonlySet<ProjectKey>;
@@ -114,9 +116,11 @@ async function ask(
   try {
     const context = { projects: deps.projects(), memory, signal: stop };
     const outcome = await unlessAborted(deps.connection.source.process(event, context), abandoned);
-    return 'later' in outcome
-      ? { kind: 'later', ...outcome.later }
-      : { kind: 'processed', processed: outcome, memory };
+    if ('later' in outcome) return { kind: 'later', ...outcome.later };
+    const changes = await Promise.all(
+      outcome.changes.map(each => deps.dependencies.resolve(each, abandoned)),
+    );
+    return { kind: 'processed', processed: { ...outcome, changes }, memory };
   } catch (error) {
     stop.throwIfAborted();
     // What is remembered of the host was written by an upgraded scheduler: the event is for it as well.

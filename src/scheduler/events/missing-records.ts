@@ -3,7 +3,7 @@
  *
  * The event that led here told of its own project. What is known of another project may be out of date, its webhook lost: so
  * open changes there are asked for again, and the change does not wait for the next look at them because of an approval we
- * have not heard of. What we know counts where the host does not answer.
+ * have not heard of. What we know counts where the host does not answer. Lines that name no change are looked at again.
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
@@ -19,6 +19,7 @@ import {
 import type { ConnectionName } from '../../model/project.ts';
 import type { Step } from '../../model/step.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
+import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
 import { isRemoteFault } from '../remote-fault.ts';
 
 /** Far beyond any `max-dependencies`; stops a hostile chain. */
@@ -33,6 +34,7 @@ const MOST_QUERIES = 50;
 export interface MissingRecordsDeps {
   readonly changes: Pick<ChangeCache, 'record' | 'fresh' | 'mark' | 'changedSince'>;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
+  readonly dependencies: DependencyResolver;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Pick<Log, 'warn'>;
 }
@@ -52,6 +54,14 @@ export async function missingRecords(
   let refreshed = 0;
 
   async function learn(key: ChangeKey): Promise<ChangeRecord | undefined> {
+    const record = await look(key);
+    if (record === undefined) return undefined;
+    const resolved = await deps.dependencies.resolve(record, signal);
+    if (resolved !== record || found.has(key)) found.set(key, resolved);
+    return resolved;
+  }
+
+  async function look(key: ChangeKey): Promise<ChangeRecord | undefined> {
     const known = cache.record(key);
     if (known !== undefined && !isDue(known, change, since)) return known;
     if (known !== undefined && ++refreshed > MOST_REFRESHED) return known;

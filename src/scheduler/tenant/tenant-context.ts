@@ -68,10 +68,7 @@ export function contextMaker(
         pipeline,
         driverOf: connection => shared.driversOfConnections.get(connection),
         record: key => shared.changes.record(key),
-        dependentsOf: change => {
-          const source = deps.connections.get(projectIdOf(change.project).connection)?.source;
-          return source?.dependentsOf(change, [...shared.changes.all()]) ?? [];
-        },
+        dependentsOf: key => shared.changes.dependentsOf(key),
         queueOf: change => queueOf(config.layout, change),
       },
       freezing: {

@@ -29,6 +29,7 @@ import { tenantEventLogFacts } from '../../tracing/log-facts.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
 import type { LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
+import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
 import { missingRecords } from '../events/missing-records.ts';
 import { isRemoteFault, REMOTE_PAUSES } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
@@ -52,6 +53,7 @@ export interface TenantEventsDeps {
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
   driverOf(connection: ConnectionName): Driver | undefined;
   readonly changes: ChangeCache;
+  readonly dependencies: DependencyResolver;
   readonly tracing: Pick<LiveTracing, 'spans'>;
   readonly queue: EventQueue<TenantEvent>;
   /** Milliseconds before a host that is away is asked again. Default {@link REMOTE_PAUSES}. */

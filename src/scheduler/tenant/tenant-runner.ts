@@ -137,6 +137,7 @@ export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: Sch
       connections: deps.connections,
       driverOf: connection => shared.driversOfConnections.get(connection),
       changes: shared.changes,
+      dependencies: shared.dependencies,
       tracing: deps.tracing,
       queue,
       pipelines: () => layout.current?.layout.pipelines.values() ?? [],

@@ -27,6 +27,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
       await host[Symbol.asyncDispose]();
     });
 
+    const { signal } = new AbortController();
     const parsed = (result: ParseResult<Json>): Json => {
       if (result.kind === 'invalid') throw new Error(JSON.stringify(result.problems));
       return result.value;
@@ -201,7 +202,6 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         expect(gate.record(a.key).dependsOn).toEqual([]);
         expect(gate.record(b.key).dependsOn).toEqual([a.key]);
         expect(gate.record(c.key).dependsOn).toEqual([b.key]);
-        expect(host.connection.source.dependentsOf(gate.proposal(a.key), gate.records())).toEqual([b.key]);
       });
 
       test('a line of the message names a proposal of another project', async () => {
@@ -210,9 +210,11 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         const app = await host.propose({ topic: 'app', message: `Use it\n\n${line}\n` });
         await gate.settle();
         expect(gate.record(app.key)).toMatchObject({ dependsOn: [lib.key], unresolvedDependencies: [] });
-        expect(host.connection.source.dependentsOf(gate.proposal(lib.key), gate.records())).toEqual([
-          app.key,
-        ]);
+        const { changeOfUrl } = host.connection.source;
+        const value = line.slice(line.indexOf(' ') + 1);
+        expect(await changeOfUrl(value, new Set(host.projects), signal)).toBe(lib.key);
+        // A change of a project that no tenant has is none.
+        expect(await changeOfUrl(value, new Set([host.projects[0]]), signal)).toBeUndefined();
       });
 
       test('a line that names nothing is kept as written', async () => {

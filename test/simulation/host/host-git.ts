@@ -132,7 +132,14 @@ export function openConnection(
     canonicalHostname: CONNECTION,
     remote: async project => ({ url: `sim:${project}` }),
     publicUrl: () => undefined,
-    source: createSource({ connection: CONNECTION, clock, templates: TEMPLATES, openGit }),
+    source: createSource({
+      connection: CONNECTION,
+      canonicalHostname: CONNECTION,
+      publicUrl: () => undefined,
+      clock,
+      templates: TEMPLATES,
+      openGit,
+    }),
     listener: createListener({
       log,
       openGit,

@@ -177,7 +177,7 @@ export function createFakeHost(layout: string): FakeHost {
           return { events, changes: records, updated: [], memory: [], refusals: [] };
         },
         fetchChange: async key => changes.get(key),
-        dependentsOf: () => [],
+        changeOfUrl: async () => undefined,
         branches: async project => [{ branch: 'master', commit: configOf(project).commit }],
         mergeMessage: change => `Merge ${change.key}`,
       },

@@ -32,6 +32,29 @@ test('what one scheduler writes another one knows as soon as it can read anythin
   expect(theirs.record(first.change.key)).toEqual(first);
 });
 
+test('it is known who needs a change, until that closes or needs it no more', async () => {
+  await using stand = openStand();
+  using cache = await open(stand, stand.store);
+  const base = record(stand, 'master/base');
+  const { key } = base.change;
+  const write = async (...records: ChangeRecord[]) => {
+    await stand.store.multi(cache.operations(records));
+    cache.remember(records);
+  };
+  const [a, b] = [record(stand, 'master/a'), record(stand, 'master/b')];
+  await write(base, { ...a, dependsOn: [key] }, { ...b, dependsOn: [key] });
+  expect(cache.dependentsOf(key)).toEqual([a.change.key, b.change.key]);
+  await write({ ...a, dependsOn: [] });
+  expect(cache.dependentsOf(key)).toEqual([b.change.key]);
+  await write({ ...b, dependsOn: [key], status: 'merged' });
+  expect(cache.dependentsOf(key)).toEqual([]);
+  await write({ ...b, dependsOn: [key] });
+  expect(cache.dependentsOf(key)).toEqual([b.change.key]);
+  await stand.store.multi(cache.forget([b.change.key]));
+  await cache.fresh();
+  expect(cache.dependentsOf(key)).toEqual([]);
+});
+
 test('nobody overwrites what he has not seen', async () => {
   await using stand = openStand();
   const other = stand.connect();

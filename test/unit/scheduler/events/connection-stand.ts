@@ -93,6 +93,7 @@ export async function openConnection(stand: Stand) {
         {
           connection: { name: 'local', driver: 'git', source } as unknown as Connection,
           ...{ store: session, paths, clock, ids, log, changes },
+          dependencies: { resolve: async record => record },
           tracing: { spans: () => DEFAULT_SPAN_OPTIONS, policy: () => WHOLE_TRACES },
           queue: queueOn(session),
           pauses,

@@ -56,6 +56,7 @@ function world(known: readonly ChangeRecord[], host: (key: ChangeKey) => Promise
       changedSince: (_, keys) => keys.some(key => written.has(key)),
     },
     connections: new Map([['local', { source } as Connection]]),
+    dependencies: { resolve: async record => record },
     clock: { now: () => '3000' as Nanoseconds },
     log: { warn: (_, text) => void warnings.push(text) },
   };

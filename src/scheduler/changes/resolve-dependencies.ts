@@ -1,0 +1,76 @@
+/**
+ * Which changes the `Depends-On` lines of a record name, over all connections: the only place that knows it. What a driver
+ * knows by itself (git parents, footers of its host) is in the record already; every other line is asked of each connection.
+ *
+ *     local/acme/app#12 needs "https://review.example.org/c/acme/lib/+/7"   →   dependsOn [..., review/acme/lib#7]
+ *
+ * A short form may mean a change of several connections: the change's own one goes first; of others, exactly one must know
+ * it. A line that names nothing stays as written, for the refusal to quote, and is looked at again with the next event: the
+ * project may be in a tenant by then.
+ */
+import type { Connection } from '../../driver/connection.ts';
+import type { Log } from '../../lib/log.ts';
+import { type ChangeKey, type ChangeRecord, connectionOfKey } from '../../model/change.ts';
+import type { ConnectionName, ProjectKey } from '../../model/project.ts';
+
+export interface DependencyResolver {
+  /** @returns the record itself when no line of it names a change now. */
+  resolve(record: ChangeRecord, signal: AbortSignal): Promise<ChangeRecord>;
+}
+
+export interface DependencyResolverDeps {
+  readonly connections: ReadonlyMap<
+    ConnectionName,
+    { readonly source: Pick<Connection['source'], 'changeOfUrl'> }
+  >;
+  /** All that any tenant holds on a connection. */
+  projects(connection: ConnectionName): ReadonlySet<ProjectKey>;
+  readonly log: Pick<Log, 'warn'>;
+}
+
+export function createDependencyResolver(deps: DependencyResolverDeps): DependencyResolver {
+  async function named(
+    line: string,
+    connection: ConnectionName,
+    signal: AbortSignal,
+  ): Promise<ChangeKey | undefined> {
+    const source = deps.connections.get(connection)?.source;
+    try {
+      return await source?.changeOfUrl(line, deps.projects(connection), signal);
+    } catch (error) {
+      signal.throwIfAborted();
+      deps.log.warn({ err: error, connection, line }, 'cannot ask a host which change a line names');
+      return undefined;
+    }
+  }
+
+  async function find(
+    line: string,
+    own: ConnectionName,
+    signal: AbortSignal,
+  ): Promise<ChangeKey | undefined> {
+    const first = await named(line, own, signal);
+    if (first !== undefined) return first;
+    const others = [...deps.connections.keys()].filter(name => name !== own);
+    const found = (await Promise.all(others.map(name => named(line, name, signal)))).filter(
+      key => key !== undefined,
+    );
+    return found.length === 1 ? found[0] : undefined;
+  }
+
+  return {
+    async resolve(record, signal) {
+      const { change, dependsOn, unresolvedDependencies: lines } = record;
+      if (lines.length === 0) return record;
+      const own = connectionOfKey(change.key);
+      const keys = await Promise.all(lines.map(line => find(line, own, signal)));
+      const found = keys.flatMap(key => (key === undefined || key === change.key ? [] : [key]));
+      if (keys.every(key => key === undefined)) return record;
+      return {
+        ...record,
+        dependsOn: [...new Set([...dependsOn, ...found])],
+        unresolvedDependencies: lines.filter((_, index) => keys[index] === undefined),
+      };
+    },
+  };
+}
