@@ -3,7 +3,7 @@ import type { NewConnectionEvent } from '../../src/driver/intake.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';
 import { type ConnectionName, type ProjectKey, projectKey } from '../../src/model/project.ts';
 
-export const REFS_CHANGED = 'refs-changed';
+const REFS_CHANGED = 'refs-changed';
 
 /** @param name of the project on its connection, e.g. `acme/app`. */
 export function refsChanged(name: string, deliveryId: string): NewConnectionEvent {

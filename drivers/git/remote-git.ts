@@ -70,7 +70,7 @@ function adviceFor(message: string): string {
   return '; git serves a directory to its owner only: run Gatehouse as that user, or reach the directory over ssh or http';
 }
 
-export type LandOutcome =
+type LandOutcome =
   | { readonly kind: 'pushed' }
   /** Nothing changed at the remote; `text` is one line, the remote's own words where it had any. */
   | { readonly kind: 'rejected'; readonly nature: FailureNature; readonly text: string };

@@ -19,7 +19,7 @@ export interface ReporterDeps extends ActingDeps {
   readonly log: DriverLog;
 }
 
-export const NOTES_REF = parseRefName('refs/notes/gatehouse');
+const NOTES_REF = parseRefName('refs/notes/gatehouse');
 
 export function createReporter(deps: ReporterDeps): Reporter {
   return {

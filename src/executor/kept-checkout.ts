@@ -18,7 +18,7 @@ import { type OwnProcesses, WorkspaceFailure } from './git-process.ts';
 import type { Owner } from './sandbox/stage.ts';
 import { commitFacts, type TimeStep } from './time-step.ts';
 
-export interface KeptRequest extends Omit<Checkout, 'tree'> {
+interface KeptRequest extends Omit<Checkout, 'tree'> {
   readonly project: ProjectKey;
   readonly canonicalName: string;
   /** Workspaces and playbooks are at different commits of one project. */

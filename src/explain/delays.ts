@@ -51,7 +51,7 @@ export interface Delays extends DelaysQuestion {
   readonly load: readonly LoadPoint[];
 }
 
-export interface Spread {
+interface Spread {
   readonly mean: Nanoseconds;
   readonly p50: Nanoseconds;
   readonly p95: Nanoseconds;
@@ -71,7 +71,7 @@ export interface StateDelays extends Spread {
   readonly items: number;
 }
 
-export interface ResetDelays extends CulpritDelays {
+interface ResetDelays extends CulpritDelays {
   readonly count: number;
   /** That were tested again. */
   readonly items: number;

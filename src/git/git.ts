@@ -35,7 +35,7 @@ export interface GitOptions {
   readonly start?: StartProcess;
 }
 
-export interface RunOptions {
+interface RunOptions {
   /** The repository (`GIT_DIR`); absent: git looks from `cwd`, or needs none. */
   readonly gitDir?: string;
   /** Default: `gitDir`, else `/`. */

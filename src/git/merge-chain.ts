@@ -26,9 +26,9 @@ import type { ObjectReader } from './object-reader.ts';
 import type { ObjectWriter } from './object-writer.ts';
 
 /** Zuul's merge modes; all but `merge` are refused with a typed outcome. */
-export type MergeMode = 'merge' | 'merge-resolve' | 'cherry-pick' | 'squash-merge' | 'rebase';
+type MergeMode = 'merge' | 'merge-resolve' | 'cherry-pick' | 'squash-merge' | 'rebase';
 
-export interface ChainStep {
+interface ChainStep {
   readonly change: ObjectId;
   /** Message of the merge commit. */
   readonly message: string;
@@ -37,7 +37,7 @@ export interface ChainStep {
 }
 
 /** The state after one step. */
-export interface ChainLink {
+interface ChainLink {
   readonly commit: ObjectId;
   readonly tree: ObjectId;
 }
@@ -56,7 +56,7 @@ export type ChainOutcome =
   | { readonly kind: 'unsupported-mode'; readonly at: number; readonly mode: MergeMode };
 
 /** Why a step could not be merged onto what was there. */
-export type StepFailure =
+type StepFailure =
   /** `with`: the last change of the chain that touched one of the files; undefined: none did. */
   | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly with: ObjectId | undefined }
   | { readonly kind: 'unrelated' };

@@ -19,21 +19,21 @@ import { isObjectId, type ObjectId } from './object-id.ts';
 import { parseTree, pathBytes, type Tree, type TreeEntry } from './tree.ts';
 import { OverBudget } from './tree-budget.ts';
 
-export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
+type ObjectType = 'commit' | 'tree' | 'blob' | 'tag';
 
-export interface ObjectHeader {
+interface ObjectHeader {
   readonly id: ObjectId;
   readonly type: ObjectType;
   /** Bytes of content. */
   readonly size: number;
 }
 
-export type ReadResult =
+type ReadResult =
   | { readonly kind: 'object'; readonly type: ObjectType; readonly data: Buffer }
   | { readonly kind: 'missing' }
   | { readonly kind: 'too-large'; readonly size: number };
 
-export type FileResult =
+type FileResult =
   | { readonly kind: 'file'; readonly data: Buffer }
   | { readonly kind: 'missing' }
   | { readonly kind: 'too-large'; readonly size: number }

@@ -29,7 +29,7 @@ export interface RefChange {
   readonly force?: boolean;
 }
 
-export interface RefRejection {
+interface RefRejection {
   readonly ref: RefName;
   readonly reason:
     | /** The ref is not where `from` says: another push was faster. */ 'stale'

@@ -25,7 +25,7 @@ export interface RepositoryCache extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-export interface CacheCounters extends RepositoryCounters {
+interface CacheCounters extends RepositoryCounters {
   readonly spawns: number;
 }
 

@@ -5,7 +5,7 @@
 import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 import { type ObjectId, parseObjectId } from './object-id.ts';
 
-export type EntryKind = 'file' | 'directory' | 'symlink' | 'submodule';
+type EntryKind = 'file' | 'directory' | 'symlink' | 'submodule';
 
 export interface TreeEntry {
   /** Name within its directory, one character per byte. */

@@ -38,7 +38,7 @@ export interface TracesPage {
 }
 
 /** What is absent does not narrow the answer. */
-export interface FinishedItemsQuestion {
+interface FinishedItemsQuestion {
   /** Left then or later. */
   readonly since?: Nanoseconds;
   /** Left before. */

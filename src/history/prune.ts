@@ -19,7 +19,7 @@ export interface Pruned {
 }
 
 /** Rows of a few KB each: some hundred MB at most. */
-export const MOST_TRACES = 100_000;
+const MOST_TRACES = 100_000;
 
 export interface PruneStep {
   /** Undefined: for their age nothing is forgotten. */

@@ -5,7 +5,7 @@
 import type { Generated, Kysely } from 'kysely';
 
 /** One queue item that left; `document` is the whole QueueItem, from which its trace is drawn. */
-export interface ItemTable {
+interface ItemTable {
   id: Generated<number>;
   uuid: string;
   tenant: string;
@@ -78,7 +78,7 @@ export interface BuildTable {
   cause: string | null;
 }
 
-export interface DecisionTable {
+interface DecisionTable {
   id: Generated<number>;
   /** SHA-256 of `document`: a decision handed over twice is kept once. */
   digest: string;
@@ -93,14 +93,14 @@ export interface DecisionTable {
 }
 
 /** One row: which database this is, wherever it is moved. */
-export interface IdentityTable {
+interface IdentityTable {
   id: string;
   /** Id of the installation that writes it, `service.instance.id` of its spans; null until the first web of this version does. */
   installation: string | null;
 }
 
 /** The trace of what is no item, or a part of one, as it was sent. */
-export interface TraceTable {
+interface TraceTable {
   id: Generated<number>;
   /** SHA-256 of `document`: a part handed over twice is kept once. */
   digest: string;

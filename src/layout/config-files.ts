@@ -5,7 +5,7 @@ import type { BranchConfig, ConfigFile } from '../model/merge.ts';
 import type { BranchName } from '../model/project.ts';
 
 /** The first root that exists is read, the others are not. A root ending in `/` is a directory, read with all below it. */
-export const CONFIG_ROOTS = ['zuul.yaml', 'zuul.d/', '.zuul.yaml', '.zuul.d/'] as const;
+const CONFIG_ROOTS = ['zuul.yaml', 'zuul.d/', '.zuul.yaml', '.zuul.d/'] as const;
 
 /** Whether a path of a repository may hold configuration: what mergers read and what makes a change speculative. */
 export function isConfigPath(path: string): boolean {
@@ -48,7 +48,7 @@ export function chooseBranches(
     .toSorted((a, b) => rank(a.branch) - rank(b.branch) || compareText(a.branch, b.branch));
 }
 
-export function isBranchRead(project: TenantProject, branch: BranchName): boolean {
+function isBranchRead(project: TenantProject, branch: BranchName): boolean {
   const any = (sources: readonly string[]) => sources.some(source => matchesWhole(source, branch));
   if (project.includeBranches.length > 0) return any(project.includeBranches);
   return !any(project.excludeBranches);

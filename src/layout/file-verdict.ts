@@ -1,6 +1,6 @@
 import { type Matcher, matcherText, matches } from './matcher.ts';
 
-export interface FileVerdict {
+interface FileVerdict {
   readonly matches: boolean;
   /** English clause; empty when there is nothing to say. */
   readonly because: string;

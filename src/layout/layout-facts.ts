@@ -16,7 +16,7 @@ export interface LayoutFacts {
   readonly errorCount: number;
 }
 
-export interface ProjectFacts {
+interface ProjectFacts {
   readonly defaultBranch: BranchName;
   /** The change queue it names. */
   readonly queue: { readonly name: string; readonly perBranch: boolean } | undefined;

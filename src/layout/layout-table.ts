@@ -41,7 +41,7 @@ export interface FreezeQuestion {
   readonly proposed: readonly BranchConfig[];
 }
 
-export type FreezeReply =
+type FreezeReply =
   | { readonly kind: 'unknown-layout' }
   | { readonly kind: 'answered'; readonly answer: FreezeAnswer };
 
@@ -56,7 +56,7 @@ export interface FreezeAnswer {
   readonly defaultBranches: ReadonlyMap<ProjectKey, BranchName>;
 }
 
-export interface JobTime {
+interface JobTime {
   readonly name: JobName;
   readonly from: number;
   readonly to: number;

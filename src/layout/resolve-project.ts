@@ -2,7 +2,7 @@ import { didYouMean, type HintBudget } from '../lib/nearest-name.ts';
 import type { Tenant } from '../model/layout.ts';
 import { type ProjectKey, projectIdOf } from '../model/project.ts';
 
-export type ResolvedProject =
+type ResolvedProject =
   | { readonly kind: 'project'; readonly project: ProjectKey }
   | { readonly kind: 'unknown'; readonly code: string; readonly text: string };
 

@@ -12,7 +12,7 @@ interface CommonNode {
   readonly depth: number;
 }
 
-export interface YamlScalar extends CommonNode {
+interface YamlScalar extends CommonNode {
   readonly kind: 'scalar';
   readonly value: null | boolean | number | string;
   /** As written, without quotes. */
@@ -21,7 +21,7 @@ export interface YamlScalar extends CommonNode {
   readonly plain: boolean;
 }
 
-export interface YamlSequence extends CommonNode {
+interface YamlSequence extends CommonNode {
   readonly kind: 'sequence';
   readonly items: readonly YamlNode[];
 }

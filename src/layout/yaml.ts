@@ -19,7 +19,7 @@ import { MAX_DEPTH, TreeBuilder, TreeError, type YamlProblem } from './yaml-tree
 export type { LineColumn } from './text-lines.ts';
 export type { YamlProblem } from './yaml-tree.ts';
 
-export const MAX_YAML_LENGTH = 1_048_576;
+const MAX_YAML_LENGTH = 1_048_576;
 
 export interface YamlDocument {
   readonly kind: 'document';

@@ -29,7 +29,7 @@ export interface Metrics {
 /** What those need that do the work. */
 export type MetricsSink = Pick<Metrics, 'record' | 'forget' | 'source'>;
 
-export interface Exposition {
+interface Exposition {
   readonly contentType: string;
   readonly body: string;
 }

@@ -229,7 +229,7 @@ export type PipelineEvent =
     };
 
 /** What the executor knows of a build from its request. */
-export interface BuildOrigin {
+interface BuildOrigin {
   readonly job: JobName;
   readonly attempt: number;
   readonly requestedAt: Nanoseconds;
@@ -240,7 +240,7 @@ export interface BuildOrigin {
 }
 
 /** Our own doing that led to an event; its trace links to who caused it. */
-export interface InternalOrigin {
+interface InternalOrigin {
   readonly queuedAt: Nanoseconds;
   /** Root of the item that caused it. */
   readonly causedBy: SpanReference;

@@ -31,7 +31,7 @@ export interface RequiredProject {
   readonly overrideCheckout?: string;
 }
 
-export interface NodeRequirement {
+interface NodeRequirement {
   /** Name of the node within the job. */
   readonly name: string;
   /** Label an executor must offer. */

@@ -117,7 +117,7 @@ export interface BranchHead {
 }
 
 /** One merge of a chain: which commit was merged, where it can be fetched, and the message of the merge commit. */
-export type MergedInput = Pick<MergeInput, 'ref' | 'commit' | 'message'>;
+type MergedInput = Pick<MergeInput, 'ref' | 'commit' | 'message'>;
 
 /** The exact state that is tested for one project and branch. */
 export interface MergedBranch {

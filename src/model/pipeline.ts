@@ -1,6 +1,6 @@
 /** A pipeline as configured: which events it takes, how it queues, how it reports. */
 import type { Json } from './job.ts';
-import type { ConnectionName, PipelineName, ProjectKey } from './project.ts';
+import type { ConnectionName, PipelineName } from './project.ts';
 
 /** How a pipeline queues: `src/pipeline/manager/` has what each one means. */
 export const MANAGER_NAMES = ['independent', 'dependent', 'serial', 'supercedent'] as const;
@@ -62,17 +62,4 @@ export interface Pipeline {
   readonly allowOtherConnections: boolean;
   /** Consecutive failures after which reports go to `disabled`; undefined: never. */
   readonly disableAfterConsecutiveFailures?: number;
-}
-
-/**
- * What a pipeline's pass needs to know of the projects it may meet; derived from the layout.
- *
- * Two projects share a change queue when both name the same queue; a project without one has a queue of its own.
- */
-export interface PipelineProject {
-  readonly project: ProjectKey;
-  /** Name of the shared queue, or undefined. */
-  readonly queue?: string;
-  /** One queue per branch rather than one for all. */
-  readonly queuePerBranch: boolean;
 }

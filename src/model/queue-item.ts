@@ -48,7 +48,7 @@ export interface ItemEvent {
   readonly facts: { readonly [name: string]: string | number | boolean };
 }
 
-export type ItemPhase =
+type ItemPhase =
   | { readonly phase: 'queued' }
   /** The intent is durable before the host is asked; a crash repeats the question, not the deed. */
   | { readonly phase: 'reporting'; readonly report: Uuid; readonly action: ReportAction }
@@ -87,7 +87,7 @@ export interface ReportRecord {
 }
 
 /** Where it came from: the trip of the event, for links from the item's trace back to it. */
-export interface ItemOrigin {
+interface ItemOrigin {
   /** Uuid of the trigger event; its ingestion trace. */
   readonly event: Uuid;
   readonly eventType: string;

@@ -21,7 +21,7 @@ import { hasLandedAnyway, isUnsettled } from './host-wait.ts';
 import { leaveEarly } from './leave-item.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
-export interface Departure {
+interface Departure {
   readonly reason: LeaveCode;
   readonly detail: string | null;
 }

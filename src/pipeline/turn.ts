@@ -22,7 +22,7 @@ import type { JobName, ProjectKey, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 
-export type { ChangeQueue, PipelineState } from '../model/pipeline-state.ts';
+export type { PipelineState } from '../model/pipeline-state.ts';
 
 /** What gating needs to know about one change, evaluated by its driver beforehand. */
 export interface ChangeFacts {

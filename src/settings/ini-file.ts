@@ -14,7 +14,7 @@
 import type { OptionProblem } from '../lib/option-reader.ts';
 import { decodeLines } from './decode-lines.ts';
 
-export interface IniOption {
+interface IniOption {
   /** White space around it removed; continuation lines joined by `\n`. */
   readonly raw: string;
   readonly line: number;

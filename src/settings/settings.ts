@@ -131,16 +131,16 @@ export interface MergerSettings {
   readonly gitMemoryLimit: number | undefined;
 }
 
-export type SigtermMethod = 'graceful' | 'immediate';
+type SigtermMethod = 'graceful' | 'immediate';
 
-export interface LogServerSettings {
+interface LogServerSettings {
   /** Default `127.0.0.1`; any other needs a token. */
   readonly listenAddress: string;
   /** Default 0: any free one, which the registry tells. */
   readonly port: number;
 }
 
-export type SandboxMode = 'auto' | 'bubblewrap' | 'none';
+type SandboxMode = 'auto' | 'bubblewrap' | 'none';
 
 export interface ExecutorSettings {
   /** One directory per running build. Default `<state_dir>/jobs`. */
@@ -187,7 +187,7 @@ export interface ExecutorSettings {
   readonly logToken: Secret | undefined;
 }
 
-export type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
+type LogLevel = 'trace' | 'debug' | 'info' | 'warn' | 'error' | 'fatal' | 'silent';
 
 export interface LogSettings {
   /** Default `info`. */

@@ -20,7 +20,7 @@ import { isFromVariable } from './otel-variable.ts';
 
 export type TracingSettings = TracingOff | TracingOn;
 
-export interface TracingOff {
+interface TracingOff {
   readonly kind: 'off';
   /** For `gatehouse config-check` and the log: what would have to change to have traces. */
   readonly why: string;

@@ -21,7 +21,7 @@ import { create, type Store, StoreError } from './port.ts';
 import { createRefresher, touchOnContact } from './refresher.ts';
 
 /** What a component says anew of itself. */
-export type Said = Pick<ComponentRecord, 'state' | 'trouble'>;
+type Said = Pick<ComponentRecord, 'state' | 'trouble'>;
 
 export interface Registration extends Disposable {
   /** Such as `executor-3`. */

@@ -30,17 +30,17 @@ export type Delivery =
   /** The same rows again, not earlier; undefined: our own back-off. */
   | { readonly retryAfterMs: number | undefined };
 
-export interface OutboxBounds {
+interface OutboxBounds {
   /** Older rows are dropped, as `too-old`. */
   readonly maxAgeMs: number;
   /** When more bytes wait, the oldest rows are dropped, as `outbox-full`. */
   readonly maxBytes: number;
 }
 
-export type DropReason = 'too-old' | 'outbox-full';
+type DropReason = 'too-old' | 'outbox-full';
 
 /** What the bounds dropped at once. */
-export interface DroppedRows {
+interface DroppedRows {
   readonly rows: number;
   /** What they held together, in spans for instance; at least: a row that does not say counts as one. */
   readonly values: number;

@@ -23,7 +23,7 @@ export interface QuarantineDeps {
   readonly log: Log;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The node itself must stay, because it is only ever set: it is emptied, and empty means not written yet. Default false. */
   readonly keepNode?: boolean;
 }

@@ -8,7 +8,7 @@ import { splitOperations } from './split-operations.ts';
 const DAY = 86_400_000;
 
 /** Code hosts repeat deliveries for three days; one more for clocks and queues. */
-export const SEEN_KEPT_MS = 4 * DAY;
+const SEEN_KEPT_MS = 4 * DAY;
 
 const READ_AT_ONCE = 500;
 

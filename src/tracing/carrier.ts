@@ -12,7 +12,7 @@ import type { SpanId, TraceId } from '../lib/ids.ts';
 import type { SpanReference } from '../model/event.ts';
 
 /** Everything the baggage may hold. */
-export interface Baggage {
+interface Baggage {
   readonly tenant: string;
   readonly pipeline: string;
   readonly item: string;

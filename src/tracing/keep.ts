@@ -10,7 +10,7 @@ import { millisecondsBetween } from '../lib/clock.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 
-export type KeptOutcome =
+type KeptOutcome =
   | 'failure'
   | 'error'
   | 'merge-conflict'

@@ -7,7 +7,7 @@ import type { SpanKind } from './allowed-attributes.ts';
 import { ATTRIBUTE } from './attributes.ts';
 
 export const COMPONENTS = ['scheduler', 'merger', 'executor', 'web'] as const;
-export type Component = (typeof COMPONENTS)[number];
+type Component = (typeof COMPONENTS)[number];
 
 export interface SpanMaker {
   readonly component: Component;

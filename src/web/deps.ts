@@ -77,7 +77,7 @@ export interface WebConnection {
 }
 
 /** A piece of a build's log. */
-export interface LogPiece {
+interface LogPiece {
   readonly bytes: Uint8Array;
   /** Nothing will be added behind `bytes`. */
   readonly complete: boolean;
@@ -132,7 +132,7 @@ export type StoreContact =
 /** What became of a webhook; `failed`: it could not be stored, the host should send it again. */
 export type WebhookOutcome = 'stored' | 'duplicate' | 'ignored' | 'refused' | 'failed';
 
-export interface WebLog {
+interface WebLog {
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;
 }

@@ -25,7 +25,7 @@ export interface Update {
   readonly members: string;
 }
 
-export type CatchUp =
+type CatchUp =
   | { readonly kind: 'snapshot'; readonly update: Update }
   | { readonly kind: 'missed'; readonly updates: readonly Update[] };
 

@@ -9,7 +9,7 @@ import { type Refusal, send } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 
 /** On each answer that may be out of date: since when there is no contact, as an HTTP date. */
-export const AWAY_HEADER = 'X-Store-Away-Since';
+const AWAY_HEADER = 'X-Store-Away-Since';
 
 export function markWhatIsOld(deps: Pick<WebDeps, 'contact'>): RequestHandler {
   return (_request, response, next) => {

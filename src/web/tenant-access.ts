@@ -14,10 +14,7 @@ export interface FoundTenant {
   readonly snapshot: TenantSnapshot;
 }
 
-export function tenantOf(
-  deps: Pick<WebDeps, 'snapshot' | 'tenants'>,
-  request: ReadRequest,
-): FoundTenant | Refusal {
+function tenantOf(deps: Pick<WebDeps, 'snapshot' | 'tenants'>, request: ReadRequest): FoundTenant | Refusal {
   const name = request.parameter('tenant');
   const snapshot = deps.snapshot(name);
   if (snapshot !== undefined) return { kind: 'found', name, snapshot };

@@ -7,7 +7,7 @@
  */
 import { generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
 
-export interface Certificate {
+interface Certificate {
   /** PEM. */
   readonly cert: Buffer;
   /** PEM, PKCS #8. */

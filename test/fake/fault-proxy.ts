@@ -15,7 +15,7 @@ import { connect, createServer, type Server, type Socket } from 'node:net';
 import { Lane, type LaneEvents, type LaneMode } from './fault-lane.ts';
 import { freePort } from './zookeeper/free-port.ts';
 
-export type ProxyMode =
+type ProxyMode =
   | LaneMode
   /** Answers of the server are read and thrown away. */
   | { readonly kind: 'dropReplies' }
@@ -26,7 +26,7 @@ export type ProxyMode =
   /** Live connections are reset; new ones are refused, as with no server there. */
   | { readonly kind: 'refuse' };
 
-export interface Counters {
+interface Counters {
   /** Connections taken so far. */
   readonly connections: number;
   /** Bytes that reached the other side. */

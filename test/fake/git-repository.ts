@@ -16,7 +16,7 @@ import { startAside } from '../../src/git/starter/start-aside.ts';
 /** 2026-01-01T00:00:00Z; each commit of a repository is one minute later than the one before. */
 const FIRST_DATE = 1_767_225_600;
 
-export interface CommitSpec {
+interface CommitSpec {
   /** Full ref that then points at the commit; default `refs/heads/main`. */
   readonly ref?: string;
   /** Default: the present tip of `ref`, if any. The first is what `files` are changes of. */

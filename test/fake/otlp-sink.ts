@@ -16,7 +16,6 @@ import type { SinkSpan } from './otlp/sink-span.ts';
 
 export { checkTraces } from './check-traces.ts';
 export { decodeJsonRequest } from './otlp/decode-json.ts';
-export { decodeExportRequest } from './otlp/decode-protobuf.ts';
 export { retryInfo, type SinkAnswer } from './otlp/sink-answer.ts';
 export type { SinkSpan, SinkValue } from './otlp/sink-span.ts';
 

@@ -413,7 +413,7 @@ function mergerSteps(start: number, took: number): readonly Step[] {
 }
 
 /** What an executor tells of a build that ran from `start` to `end`. */
-export function executionOf(start: number, end: number, result: BuildResult): Execution {
+function executionOf(start: number, end: number, result: BuildResult): Execution {
   const last = Math.max(start + 1, end);
   const span = last - start;
   const part = (from: number, to: number) => ({

@@ -79,7 +79,7 @@ function textOf(records: readonly StoredRecord[]): string {
 }
 
 /** The bytes of a node, of a site whose directory is `root`. */
-export function bytesOf(node: DumpedNode, root: string): Uint8Array {
+function bytesOf(node: DumpedNode, root: string): Uint8Array {
   if (node.base64 !== undefined) return Buffer.from(node.base64, 'base64');
   const text = node.records === undefined ? (node.text ?? '') : textOf(node.records);
   return encoder.encode(text.replaceAll('{root}', root));

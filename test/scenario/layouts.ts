@@ -65,7 +65,7 @@ export const BASE_JOB = `
 `;
 
 /** project-merge first, then project-test1 and project-test2; changes behind wait for project-merge of the ones ahead. */
-export function classicJobs({ holdFollowing = true }: { readonly holdFollowing?: boolean } = {}): string {
+function classicJobs({ holdFollowing = true }: { readonly holdFollowing?: boolean } = {}): string {
   return `
 - job:
     name: project-merge

@@ -20,7 +20,7 @@ export interface StagedBuild {
   readonly variables: Variables;
 }
 
-export interface Variables {
+interface Variables {
   readonly zuul: {
     readonly items: readonly { readonly change?: string; readonly ref: string; readonly newrev?: string }[];
     readonly pipeline: string;

@@ -66,7 +66,7 @@ export interface WorldSetup {
   readonly expectedTrouble?: readonly RegExp[];
 }
 
-export interface ProposalSpec {
+interface ProposalSpec {
   /** Default org/project. */
   readonly project?: string;
   readonly branch?: string;

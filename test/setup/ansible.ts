@@ -10,7 +10,7 @@ import { describe, inject } from 'vitest';
 import { ON_ANSIBLE } from './provided.ts';
 
 /** False: what needs Ansible must be skipped, by a name with {@link ON_ANSIBLE} in it. */
-export function hasAnsible(): boolean {
+function hasAnsible(): boolean {
   return inject('ansible').kind === 'found';
 }
 

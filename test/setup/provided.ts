@@ -1,7 +1,7 @@
 /** What the set-up of a run hands to its tests. Free of vitest's own code, which loads in a test worker only. */
 import type { FoundServer } from '../fake/zookeeper/find-server.ts';
 
-export type ProvidedZooKeeper =
+type ProvidedZooKeeper =
   | {
       readonly kind: 'found';
       /** For servers of one's own: `startZooKeeper({ server })`. */

@@ -11,7 +11,7 @@ export interface Plan {
 }
 
 /** Two of each kind. */
-export const PROCESSES = ['scheduler', 'merger', 'executor', 'web', 'sender'].flatMap(kind => [
+const PROCESSES = ['scheduler', 'merger', 'executor', 'web', 'sender'].flatMap(kind => [
   `${kind}1`,
   `${kind}2`,
 ]);

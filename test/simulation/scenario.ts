@@ -2,7 +2,6 @@
  * A scenario: what people do, in order, each as soon as its moment has come. A moment is a time since the last step or
  * something that can be seen from outside (a job runs, a change has landed).
  */
-import { parseRefName } from '../../src/git/ref-name.ts';
 import type { World } from './world.ts';
 
 export interface ScenarioStep {
@@ -85,11 +84,6 @@ export function landed(world: World, project: string, topic: string): boolean {
 
 export function hasLanded(project: string, topic: string): NonNullable<ScenarioStep['when']> {
   return world => landed(world, project, topic);
-}
-
-/** Its proposal is still there. */
-export function isProposed(world: World, project: string, topic: string): boolean {
-  return world.host.repository(project).refs.has(parseRefName(`refs/heads/for/master/${topic}`));
 }
 
 /** `project/topic` of everything that landed, in order. */

@@ -8,7 +8,7 @@ import { type Outcome, simulate } from './run.ts';
 import type { Scenario } from './scenario.ts';
 import { SESSION_TIMEOUT } from './world.ts';
 
-export const PHASES: readonly PointPhase[] = ['before', 'effect', 'reply'];
+const PHASES: readonly PointPhase[] = ['before', 'effect', 'reply'];
 
 /** What is done at each call. */
 const STRIKES: readonly Strike[] = [

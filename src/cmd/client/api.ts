@@ -29,7 +29,7 @@ export interface Api {
   stream(path: string, signal: AbortSignal): Promise<ReadableStream<Uint8Array>>;
 }
 
-export interface ApiBytes {
+interface ApiBytes {
   readonly bytes: Uint8Array;
   /** Null: there is no such header. */
   header(name: string): string | null;

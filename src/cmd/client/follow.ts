@@ -23,7 +23,7 @@ export interface LivePipeline {
 }
 
 /** What concerns a tenant as a whole. */
-export interface LiveTenant {
+interface LiveTenant {
   readonly name: string;
   readonly projects: number;
   readonly configErrors: number;

@@ -21,7 +21,7 @@ export interface WebViewDeps {
   readonly spans: SpanOutbox | undefined;
 }
 
-export interface SpanOutbox {
+interface SpanOutbox {
   readonly outbox: Pick<OutboxView, 'waiting' | 'oldest'>;
   readonly report: Pick<RecordView<SenderReport>, 'value'>;
 }

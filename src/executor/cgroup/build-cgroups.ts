@@ -31,7 +31,7 @@ export interface CgroupHierarchy {
 }
 
 /** What the kernel had to do to a build. */
-export interface CgroupEvents {
+interface CgroupEvents {
   /** Processes killed because the build reached its limit of memory. */
   readonly outOfMemory: number;
   /** Forks refused because it reached its limit of processes. */

@@ -20,7 +20,7 @@ export interface BuildDoor {
   charge(bytes: number): void;
 }
 
-export type Refusal =
+type Refusal =
   /** More requests wait than we hold: later there is room. */
   | 'crowded'
   /** The connection sends request after request without waiting for answers. */

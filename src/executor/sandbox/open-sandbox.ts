@@ -32,7 +32,7 @@ export interface SandboxOptions {
 }
 
 /** The sandbox was demanded (`[executor] sandbox = bubblewrap`) and does not work here. */
-export class SandboxUnavailable extends Error {
+class SandboxUnavailable extends Error {
   override readonly name = 'SandboxUnavailable';
 }
 

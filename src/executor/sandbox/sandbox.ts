@@ -70,7 +70,7 @@ export interface JobCommand {
   readonly mark: string;
 }
 
-export type Launch = Pick<ProcessSpec, 'argv' | 'env' | 'cwd' | 'user' | 'reach' | 'handsOver' | 'seccomp'>;
+type Launch = Pick<ProcessSpec, 'argv' | 'env' | 'cwd' | 'user' | 'reach' | 'handsOver' | 'seccomp'>;
 
 export interface Sandbox {
   /** One line: what isolates jobs here, or that nothing does and why. */

@@ -88,7 +88,7 @@ function overlayOptions(stage: Stage, { lower, layer }: Overlay): string {
 }
 
 /** Becomes the job's user for good: no way back, no capability, no set-uid program. */
-export function dropTo({ uid, gid }: Owner): string[] {
+function dropTo({ uid, gid }: Owner): string[] {
   return [
     ...['setpriv', '--reuid', String(uid), '--regid', String(gid), '--clear-groups'],
     ...['--no-new-privs', '--inh-caps=-all', '--bounding-set=-all', '--'],

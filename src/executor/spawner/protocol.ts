@@ -58,7 +58,7 @@ export function seccompDescriptor({ handsOver }: Pick<ProcessSpec, 'handsOver'>)
   return handsOver === true ? 5 : 4;
 }
 
-export type OutputSpec =
+type OutputSpec =
   /** Appended to a file, a time stamp before each line; at most `limit` bytes, then the process is stopped. */
   | { readonly kind: 'log'; readonly path: string; readonly limit: number }
   /** The last `limit` bytes of both streams come back with the end. */

@@ -31,7 +31,7 @@ export interface Spawner extends AsyncDisposable {
 }
 
 /** What the helper found out about this machine. */
-export interface SpawnerFacts {
+interface SpawnerFacts {
   /** Why the kernel does not kill jobs before the service when memory runs out; null: it does. */
   readonly oomScoreProblem: string | null;
 }

@@ -34,7 +34,7 @@ export function layoutFrom1(layout: LayoutSummary1): LayoutSummary {
 }
 
 /** Version 2 (0.3.0) said of a report whether it merged, and not what the branches hold then. */
-export type ReportResult2 = Omit<Extract<PipelineEvent, { readonly kind: 'report-result' }>, 'outcome'> & {
+type ReportResult2 = Omit<Extract<PipelineEvent, { readonly kind: 'report-result' }>, 'outcome'> & {
   readonly outcome:
     | { readonly kind: 'done'; readonly merged: boolean }
     | Exclude<ReportOutcome, { readonly kind: 'done' }>;

@@ -20,7 +20,7 @@
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
 
-export interface QueueName {
+interface QueueName {
   /** Unique within the pipeline. */
   readonly key: string;
   /** For people. */
@@ -28,7 +28,7 @@ export interface QueueName {
 }
 
 /** A change on its way into a queue. */
-export interface Arriving {
+interface Arriving {
   readonly change: Change;
   /** What the configuration says of its project and branch. */
   readonly shared: QueueName;

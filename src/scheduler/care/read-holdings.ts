@@ -12,7 +12,7 @@ import type { PipelineName, TenantName } from '../../model/project.ts';
 import { nameOfNode, type StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
 
-export interface PipelinePlace {
+interface PipelinePlace {
   readonly tenant: TenantName;
   readonly pipeline: PipelineName;
   /** How many items it holds. */

@@ -11,7 +11,7 @@
 import type { StorePaths } from '../../store/paths.ts';
 import { type Operation, remove, type Store } from '../../store/port.ts';
 
-export interface BlobCandidates {
+interface BlobCandidates {
   readonly all: readonly string[];
   /** Versions of those that were unused at the sweep before. */
   readonly versions: ReadonlyMap<string, number>;

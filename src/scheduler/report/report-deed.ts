@@ -32,7 +32,7 @@ export interface DeedDeps {
   mayAct(): boolean;
 }
 
-export type ReportPart = NonNullable<ReportRecord['done']>['parts'][number];
+type ReportPart = NonNullable<ReportRecord['done']>['parts'][number];
 
 export interface Deed {
   readonly outcome: ReportOutcome;

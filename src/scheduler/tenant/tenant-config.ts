@@ -84,7 +84,7 @@ export function sameBranches(a: TenantConfig['branches'], b: TenantConfig['branc
   });
 }
 
-export function sourcesOf({ tenant, branches }: Pick<TenantConfig, 'tenant' | 'branches'>): LayoutSources {
+function sourcesOf({ tenant, branches }: Pick<TenantConfig, 'tenant' | 'branches'>): LayoutSources {
   return {
     tenant,
     projects: [...branches].map(([project, configs]) => ({

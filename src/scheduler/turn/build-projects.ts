@@ -84,7 +84,7 @@ export function buildPlaybooks(
 }
 
 /** Head of the first wanted branch there is, else of a usual one, else whichever is known. */
-export function headOf(
+function headOf(
   heads: readonly BranchHead[],
   project: ProjectKey,
   wanted: readonly (string | undefined)[],

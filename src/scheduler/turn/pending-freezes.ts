@@ -27,7 +27,7 @@ export interface PreparedFreeze {
   readonly answer: FreezeAnswer;
 }
 
-export interface SortedEvents {
+interface SortedEvents {
   /** For this turn, in queue order. */
   readonly taken: readonly Entry[];
   /** By buildset: whatever a turn with `taken` can need. */

@@ -18,7 +18,7 @@ import type { Draft } from './decide-with-graphs.ts';
 import { decisionHistory } from './decision-rows.ts';
 import { encodeStoredItem, storableItem } from './stored-item.ts';
 
-export interface CommitPlaces {
+interface CommitPlaces {
   readonly counters: string;
   item(uuid: Uuid): string;
   readonly spanOutbox: string;

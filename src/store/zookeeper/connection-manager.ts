@@ -12,7 +12,7 @@ export interface Packet {
 }
 
 /** What is not sent yet. Emits `readable` when something was added. */
-export interface PacketQueue extends EventEmitter {
+interface PacketQueue extends EventEmitter {
   readonly queue: Packet[];
   /** Asked for the next packet to write until it has none. */
   shift(): Packet | undefined;

@@ -13,7 +13,7 @@ import type { ZooKeeperHost, ZooKeeperOptions } from './options.ts';
 import { ServerRotation } from './server-rotation.ts';
 import { type Dialer, isTlsRefusal } from './sockets.ts';
 
-export interface ConnectorListener {
+interface ConnectorListener {
   /** A server listens. @returns what to tell it first. */
   hello(socket: Socket): Buffer;
   /**

@@ -30,7 +30,7 @@ import { isSessionProof, SERVER_ERROR, storeErrorOf } from './server-errors.ts';
 import type { Dialer } from './sockets.ts';
 import { LINK, XID } from './wire.ts';
 
-export interface LinkListener {
+interface LinkListener {
   /** A server took us, as a new session or the one we had. Calls made in here are the first on this connection. */
   attached(timeoutMs: number, sentAt: number): void;
   /** The connection is gone; another one is being looked for. */

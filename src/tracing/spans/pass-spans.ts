@@ -33,7 +33,7 @@ export interface PassFacts {
   readonly parts: readonly PassPart[];
 }
 
-export interface PassBuild {
+interface PassBuild {
   readonly uuid: Uuid;
   readonly job: JobName;
   /** Null: its item has no trace. */

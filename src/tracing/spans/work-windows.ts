@@ -18,12 +18,12 @@ export interface Gap extends TimeWindow {
 }
 
 /** A stretch of a state of work in which none of the work went on. */
-export interface Idle extends Gap {
+interface Idle extends Gap {
   readonly state: IdleState;
 }
 
 /** What an item waits for in a state of work; `executor` is also a state of its own. */
-export type IdleState = 'executor' | OwnGap;
+type IdleState = 'executor' | OwnGap;
 
 export interface WorkWindows {
   /** Layouts and job graphs, by start. */

@@ -21,7 +21,7 @@ export interface User {
   readonly tenants: readonly TenantName[];
 }
 
-export type TokenVerdict =
+type TokenVerdict =
   | { readonly kind: 'user'; readonly user: User }
   /** @property reason without any part of the token. */
   | { readonly kind: 'invalid'; readonly reason: string };

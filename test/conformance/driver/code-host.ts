@@ -13,7 +13,7 @@ import type { ProjectKey } from '../../../src/model/project.ts';
 /** File contents by path. */
 export type Files = Readonly<Record<string, string>>;
 
-export interface ProposalSpec {
+interface ProposalSpec {
   /** What the people call it; unique per project. */
   readonly topic: string;
   /** Default: the first project. */

@@ -38,7 +38,7 @@ export interface Gate {
 
 export type Tested = NonNullable<LandingRequest['tested']>;
 
-export interface Settled {
+interface Settled {
   readonly events: readonly TriggerEvent[];
   readonly updated: readonly ChangeKey[];
   readonly refusals: ProcessedEvent['refusals'];

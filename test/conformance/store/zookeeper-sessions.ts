@@ -31,7 +31,7 @@ export async function expireSession(store: Store, server: Address): Promise<void
   await closeSession(server.port, store.credentials(), server.host);
 }
 
-export const SILENT: Log = {
+const SILENT: Log = {
   debug() {},
   info() {},
   warn() {},

@@ -18,7 +18,7 @@ export interface Deliveries {
   readonly attempts: readonly Attempt[];
 }
 
-export interface Attempt {
+interface Attempt {
   readonly id: string;
   /** HTTP status; undefined: the connection failed. */
   readonly status: number | undefined;

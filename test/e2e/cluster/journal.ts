@@ -10,7 +10,7 @@ import { type FSWatcher, watch } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 
-export interface RefChange {
+interface RefChange {
   /** Nanoseconds since the epoch: when the host had applied it. */
   readonly at: bigint;
   readonly repository: string;

@@ -16,7 +16,7 @@ export async function sessionsOf(
   return sessions;
 }
 
-export function fourLetterWord(port: number, word: string): Promise<string> {
+function fourLetterWord(port: number, word: string): Promise<string> {
   return new Promise((resolve, reject) => {
     const socket = connect({ host: '127.0.0.1', port });
     let text = '';

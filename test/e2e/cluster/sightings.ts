@@ -7,7 +7,7 @@ import { type Api, ApiError, createApi } from '../../../src/cmd/client/api.ts';
 import { followTenant, type LiveView } from '../../../src/cmd/client/follow.ts';
 import { TENANT } from './layout.ts';
 
-export interface Sighting {
+interface Sighting {
   readonly uuid: string;
   /** `master/c01`. */
   readonly change: string;

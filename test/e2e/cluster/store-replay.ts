@@ -6,19 +6,19 @@
  */
 import type { LoggedOperation, LoggedTransaction } from './transaction-log.ts';
 
-export interface ReplayedNode {
+interface ReplayedNode {
   readonly data: Buffer;
   /** Session of an ephemeral node. */
   readonly owner: string | undefined;
 }
 
-export interface Commit {
+interface Commit {
   /** Path of what the fence protects, e.g. `/gatehouse/tenants/acme/pipelines/gate`. */
   readonly fence: string;
   readonly transaction: LoggedTransaction;
 }
 
-export interface Tenure {
+interface Tenure {
   readonly fence: string;
   readonly session: string;
   readonly from: LoggedTransaction;

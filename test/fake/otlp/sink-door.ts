@@ -3,7 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 import type { SinkAnswer } from './sink-answer.ts';
 import type { SinkSpan } from './sink-span.ts';
 
-export interface ArrivedRequest {
+interface ArrivedRequest {
   readonly method: string;
   readonly path: string;
   /** Names in lower case. */

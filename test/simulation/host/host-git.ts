@@ -18,7 +18,7 @@ import { type RemoteCall, RemoteTrouble } from './remote-call.ts';
 
 export const CONNECTION = 'local';
 
-export const TEMPLATES = {
+const TEMPLATES = {
   proposals: template('for/{branch}/{topic}'),
   approvals: template('gate/{branch}/{topic}'),
 };
@@ -35,9 +35,9 @@ export interface HostAccess {
 }
 
 /** Commits of one machine. */
-export type Mirror = Set<ObjectId>;
+type Mirror = Set<ObjectId>;
 
-export function openProjectGit(
+function openProjectGit(
   project: ProjectKey,
   life: Incarnation,
   { host, call }: HostAccess,

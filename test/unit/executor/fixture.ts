@@ -36,7 +36,7 @@ export interface Ended {
   readonly log: string;
 }
 
-export interface Submitted {
+interface Submitted {
   readonly request: BuildRequest;
   readonly ended: Promise<Ended>;
   cancel(): void;

@@ -113,7 +113,7 @@ function renderBuild(build: Build): string {
   return resultOf(build) ?? build.state.state;
 }
 
-export function label(item: QueueItem): string {
+function label(item: QueueItem): string {
   const [change] = item.changes;
   return change.kind === 'change' ? `${change.id},${change.patchset}` : change.ref;
 }

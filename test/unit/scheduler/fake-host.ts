@@ -15,7 +15,7 @@ import { type CommitId, type ProjectKey, parseCommitId, projectKey } from '../..
 export const CONFIG = projectKey({ connection: 'local', name: 'acme/config' });
 export const APP = projectKey({ connection: 'local', name: 'acme/app' });
 
-export type Effect =
+type Effect =
   | { readonly kind: 'land'; readonly commit: CommitId; readonly by: string }
   | { readonly kind: 'note'; readonly text: string; readonly by: string };
 

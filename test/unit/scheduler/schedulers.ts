@@ -101,7 +101,7 @@ export interface Schedulers extends AsyncDisposable {
   quiet(deadlineMs?: number): Promise<void>;
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly tenant?: Tenant;
   /** Default: that tenant alone. */
   readonly tenants?: readonly Tenant[];

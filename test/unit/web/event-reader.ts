@@ -1,5 +1,5 @@
 /** Reads server-sent events as a browser would. */
-export interface ServerEvent {
+interface ServerEvent {
   readonly id: string;
   readonly event: string;
   readonly data: {

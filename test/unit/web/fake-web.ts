@@ -249,7 +249,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
   return fake;
 }
 
-export function sampleComponents(): readonly RegisteredComponent[] {
+function sampleComponents(): readonly RegisteredComponent[] {
   const component = {
     version: '0.1.0',
     state: 'running',

@@ -16,7 +16,7 @@ import type { QueueItem, TimelineEntry } from '../../../src/model/queue-item.ts'
 import type { BuildResult, BuildSetResult } from '../../../src/model/results.ts';
 
 /** 2026-11-20T12:00:00Z */
-export const BEGINNING = fromMilliseconds(Date.UTC(2026, 10, 20, 12));
+const BEGINNING = fromMilliseconds(Date.UTC(2026, 10, 20, 12));
 
 export function at(seconds: number): Nanoseconds {
   return addMilliseconds(BEGINNING, seconds * 1000);
@@ -82,7 +82,7 @@ export interface SampleItem {
   readonly left?: { readonly at: number; readonly reason: LeaveCode; readonly result: BuildSetResult };
 }
 
-export const JOBS: readonly JobNode[] = [
+const JOBS: readonly JobNode[] = [
   node('lint'),
   node('unit-tests'),
   node('integration', { dependencies: [{ name: 'unit-tests', soft: false }] }),

@@ -12,7 +12,7 @@ export interface Instruction {
 }
 
 /** `BPF_LD | BPF_W | BPF_ABS`, and so on: linux/bpf_common.h. */
-export const CODE = { load: 0x20, equal: 0x15, atLeast: 0x35, anyBit: 0x45, return: 0x06 } as const;
+const CODE = { load: 0x20, equal: 0x15, atLeast: 0x35, anyBit: 0x45, return: 0x06 } as const;
 
 /** Offsets into `struct seccomp_data`, in bytes. */
 export const DATA = { number: 0, architecture: 4, argument: (index: number) => 16 + 8 * index } as const;

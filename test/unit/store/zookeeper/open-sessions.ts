@@ -6,7 +6,7 @@ import { ZooKeeperSession } from '../../../../src/store/zookeeper/session.ts';
 import { openZooKeeper } from '../../../../src/store/zookeeper/source.ts';
 import { TIMEOUT_MS } from './scripted-server.ts';
 
-export class MovableClock {
+class MovableClock {
   #ahead = 0;
   monotonic(): number {
     return performance.now() + this.#ahead;
