@@ -20,7 +20,7 @@
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
 
-interface QueueName {
+export interface QueueName {
   /** Unique within the pipeline. */
   readonly key: string;
   /** For people. */
