@@ -7,6 +7,7 @@
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
+import { aboutItem } from '../model/about-item.ts';
 import {
   type Build,
   type BuildState,
@@ -151,7 +152,7 @@ function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): E
   if (result !== 'RETRY') return { result, detail };
   if (build.state.state === 'started' && build.state.failingSince !== undefined)
     return { result: 'FAILURE', detail };
-  const about = { change: item.changes[0], item: item.uuid, event: event.uuid };
+  const about = aboutItem(item, event.uuid);
   const why = detail === undefined ? '' : `: ${detail}`;
   const before = item.buildset.builds.filter(({ job }) => job === build.job).map(workerEndOfRetry);
   if (workerEnd === undefined) {

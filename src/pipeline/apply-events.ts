@@ -6,6 +6,7 @@
  * here a `result-ignored` decision says so.
  */
 import { assertNever } from '../lib/assert-never.ts';
+import { aboutItem } from '../model/about-item.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import { applyBuildFailing, applyBuildResult, applyBuildStarted } from './apply-build-events.ts';
 import { applyMergerResult } from './apply-merger-result.ts';
@@ -90,7 +91,7 @@ function applyDequeue(draft: TurnDraft, event: Extract<PipelineEvent, { readonly
         remover: operator(event),
       });
     } else {
-      const about = { change: item.changes[0], item: item.uuid, event: event.uuid };
+      const about = aboutItem(item, event.uuid);
       draft.decide('event-refused', about, `${event.by} asked to dequeue it while it is being reported`);
     }
   }

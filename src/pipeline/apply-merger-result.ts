@@ -1,5 +1,6 @@
 /** A merger's answer to the request the buildset waits for; any other answer comes too late to matter. */
 import type { Nanoseconds } from '../lib/clock.ts';
+import { aboutItem } from '../model/about-item.ts';
 import type { MergerWork, TestedMerge } from '../model/build-set.ts';
 import { sameRevision } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
@@ -106,7 +107,7 @@ function retryOrFail(
 ): QueueItem {
   const again = outcome.kind === 'failed' && outcome.retryable ? askMergerAgain(draft, item) : undefined;
   if (again === undefined) return complete(draft, item, 'ERROR');
-  const about = { change: item.changes[0], item: item.uuid, event: event.uuid };
+  const about = aboutItem(item, event.uuid);
   draft.decide('retry', about, `the merger is asked again after: ${textOf(outcome)}`);
   return again;
 }

@@ -5,11 +5,11 @@
  * tree, in whichever commit the host made of it), or the items that are out of its way now conflict and its own merge is made, or being made, without them (past-conflicts.ts).
  */
 import type { Uuid } from '../lib/ids.ts';
+import { changesText } from '../model/about-item.ts';
 import { testedMergeOf } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
 import type { BranchAfter } from '../model/landed.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { changesText } from './changes-text.ts';
 import { moveBehind } from './move-behind.ts';
 import { pastConflicts } from './past-conflicts.ts';
 import { mergeOnLanded } from './prepare-item.ts';

@@ -12,7 +12,7 @@
 import { addMilliseconds, earlierOf, millisecondsBetween, type Nanoseconds } from '../lib/clock.ts';
 import { durationText } from '../lib/duration-text.ts';
 import type { Uuid } from '../lib/ids.ts';
-import { changeText } from '../model/change.ts';
+import { aboutItem, changesText } from '../model/about-item.ts';
 import type { HostTrouble, HostWait, HostWork } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -108,11 +108,11 @@ export function waitForHost(
   const tries = noted?.tries ?? Math.max(own?.tries ?? 0, ...others.map(other => other.tries)) + 1;
   const retryAt = noted?.retryAt ?? addMilliseconds(now, delayMs(doing, tries));
   if (own === undefined) {
-    const about = { change: item.changes[0], item: item.uuid, event };
+    const about = aboutItem(item, event);
     draft.decide(
       'waits-for-host',
       about,
-      `${changeText(item.changes[0])} waits for the code host of ${trouble.project} (${trouble.reason}): ${trouble.text}`,
+      `${changesText(item)} waits for the code host of ${trouble.project} (${trouble.reason}): ${trouble.text}`,
     );
   }
   return { ...bounded(item), hostWait: { ...wait, tries, retryAt } };
@@ -169,8 +169,8 @@ export function withoutWait(draft: TurnDraft, item: QueueItem): QueueItem {
   const after = durationText(millisecondsBetween(hostWait.since, draft.input.now));
   draft.decide(
     'host-recovered',
-    { change: item.changes[0], item: item.uuid, event: null },
-    `${changeText(item.changes[0])} goes on: the code host of ${hostWait.project} was waited for for ${after}`,
+    aboutItem(item),
+    `${changesText(item)} goes on: the code host of ${hostWait.project} was waited for for ${after}`,
   );
   return rest;
 }

@@ -6,13 +6,13 @@
  * `lostChanges` (what depends on it leaves as well).
  */
 import { laterOf } from '../lib/clock.ts';
+import { aboutItem, changesText } from '../model/about-item.ts';
 import { type BuildSet, graphOf, testedMergeOf } from '../model/build-set.ts';
 import { type LeaveCode, leaveText, type Remover } from '../model/cause.ts';
 import type { BranchAfter } from '../model/landed.ts';
 import type { ReportAction } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
-import { changesText } from './changes-text.ts';
 import { newsAbout } from './remover.ts';
 import { sayOnce } from './say.ts';
 import { runningSinceTaken } from './since-taken.ts';
@@ -54,11 +54,7 @@ export function leave(
     buildset,
     phase: { phase: 'left', at, reason: how.reason, result: how.result, ...removerOf(how) },
   });
-  draft.decide(
-    'left',
-    { change: item.changes[0], item: item.uuid, event },
-    `${changesText(item)} left with ${how.result}: ${how.text}`,
-  );
+  draft.decide('left', aboutItem(item, event), `${changesText(item)} left with ${how.result}: ${how.text}`);
   const { became } = how;
   if (became.kind === 'landed') {
     const culprit = { item: item.uuid, change: changesText(item), buildset: buildset.uuid };

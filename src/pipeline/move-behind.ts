@@ -1,6 +1,6 @@
+import { aboutItem, changesText } from '../model/about-item.ts';
 import { culpritText, type ResetCause } from '../model/cause.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { changesText } from './changes-text.ts';
 import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
@@ -15,10 +15,6 @@ export function moveBehind(
   if (!draft.isKnown(item.uuid)) return moved;
   const to = nearest === null ? 'the tip of the branch' : changesText(nearest);
   const why = cause.culprit === null ? '' : ` because of ${culpritText(cause.culprit)}`;
-  draft.decide(
-    'moved-behind',
-    { change: item.changes[0], item: item.uuid, event: null },
-    `${changesText(item)} is now behind ${to}${why}`,
-  );
+  draft.decide('moved-behind', aboutItem(item), `${changesText(item)} is now behind ${to}${why}`);
   return withEvent(moved, { at: draft.input.now, name: 'moved', facts: { behind: to, cause: cause.code } });
 }

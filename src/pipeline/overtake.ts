@@ -5,7 +5,7 @@
  *
  * Looked at after every change that enters, as in Zuul: what an item overtakes does not depend on how many events a turn takes.
  */
-import { changesText } from './changes-text.ts';
+import { changesText } from '../model/about-item.ts';
 import { leaveEarly } from './leave-item.ts';
 import { overtakingItem } from './remover.ts';
 import type { TurnDraft } from './turn-draft.ts';

@@ -9,6 +9,7 @@
  *     begin             → running                start report, once per item
  */
 import type { Uuid } from '../lib/ids.ts';
+import { leadChange } from '../model/about-item.ts';
 import {
   type BuildSetStage,
   type FrozenGraph,
@@ -57,7 +58,7 @@ export function prepareItem(draft: TurnDraft, item: QueueItem): QueueItem {
     kind: 'freeze',
     item: item.uuid,
     buildset: item.buildset.uuid,
-    project: item.changes[0].project,
+    project: leadChange(item).project,
   });
   return item;
 }

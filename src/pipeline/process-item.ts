@@ -15,12 +15,12 @@
  * Worked example: queue A B C D, B's test fails. B: failing, not the nearest any more. C extends B, the nearest is A:
  * moved behind A and reset, culprit B's build. D extends C, which was reset: reset for the same cause. B stays second.
  */
+import { changesText } from '../model/about-item.ts';
 import type { StartHold } from '../model/build-set.ts';
 import type { ResetCause } from '../model/cause.ts';
 import type { HostWork } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { changesText } from './changes-text.ts';
 import { lostDependency } from './departures.ts';
 import { followNearest } from './follow-nearest.ts';
 import { heldByHost, isDue, mayAskHost } from './host-wait.ts';

@@ -1,9 +1,9 @@
 /** Who or what removes an item, for the trace of the item: its link leads to the trace that tells more. */
 import { type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../lib/ids.ts';
+import { changesText } from '../model/about-item.ts';
 import type { Remover } from '../model/cause.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { changesText } from './changes-text.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 type EventOf<Kind extends PipelineEvent['kind']> = Extract<PipelineEvent, { readonly kind: Kind }>;

@@ -3,12 +3,12 @@
  * reporters answered (`apply-report-result.ts`) decides how it leaves.
  */
 import { laterOf } from '../lib/clock.ts';
+import { aboutItem, changesText } from '../model/about-item.ts';
 import { testedMergeOf } from '../model/build-set.ts';
 import { conflictText } from '../model/conflict-text.ts';
 import { type BranchAfter, branchesAfter, hasLanded, type Landed } from '../model/landed.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
-import { changesText } from './changes-text.ts';
 import { leave } from './leave-item.ts';
 import { actionFor, hasReporters, intend } from './say.ts';
 import { failureOf } from './standing.ts';
@@ -56,7 +56,7 @@ function countFailures(draft: TurnDraft, item: QueueItem, result: BuildSetResult
   draft.disabled = true;
   draft.decide(
     'pipeline-disabled',
-    { change: item.changes[0], item: item.uuid, event: null },
+    aboutItem(item),
     `${draft.consecutiveFailures} consecutive failures reach the limit of ${limit}: reports go to the disabled reporters from now on`,
   );
 }
@@ -83,7 +83,7 @@ export function leaveReported(
   const text = conflict === null ? reported.text : conflictText(conflict, item.changes);
   draft.decide(
     'reported',
-    { change: item.changes[0], item: item.uuid, event: null },
+    aboutItem(item),
     `${changesText(item)} was reported with ${result}: ${reported.text}`,
   );
   if (merged) {
@@ -116,7 +116,7 @@ function withTreesCompared(draft: TurnDraft, item: QueueItem, branches: readonly
     if (now.tree === tested.tree) continue;
     draft.decide(
       'landed-tree-differs',
-      { change: item.changes[0], item: item.uuid, event: null },
+      aboutItem(item),
       `${changesText(item)} landed on ${branch} of ${project} as ${now.commit}, whose tree ${now.tree} is not the tested ${tested.tree}`,
     );
     compared = withEvent(compared, {

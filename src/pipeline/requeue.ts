@@ -7,9 +7,8 @@
  *
  * A new queue begins with the window of the queue the first item comes from, so that a rename costs nothing.
  */
-import { changeText } from '../model/change.ts';
+import { aboutItem, changesText, leadChange } from '../model/about-item.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { changesText } from './changes-text.ts';
 import type { QueueName } from './manager/manager.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
@@ -27,9 +26,10 @@ export function requeueMoved(draft: TurnDraft): void {
 }
 
 /** Null: its project is not in the tenant any more. */
-function queueOf(draft: TurnDraft, { changes: [change], origin }: QueueItem): QueueName | null {
+function queueOf(draft: TurnDraft, item: QueueItem): QueueName | null {
+  const change = leadChange(item);
   const shared = draft.facts(change.key)?.queue ?? null;
-  return shared === null ? null : draft.manager.queueFor({ change, shared, event: origin.event });
+  return shared === null ? null : draft.manager.queueFor({ change, shared, event: item.origin.event });
 }
 
 function move(draft: TurnDraft, item: QueueItem, from: QueueDraft, { key, name }: QueueName): void {
@@ -38,10 +38,9 @@ function move(draft: TurnDraft, item: QueueItem, from: QueueDraft, { key, name }
   const culprit = { item: item.uuid, change: changesText(item) };
   draft.requeued.set(item.uuid, { code: 'queue-changed', culprit });
   draft.departuresDue = true;
-  const change = item.changes[0];
   draft.decide(
     'requeued',
-    { change, item: item.uuid, event: null },
-    `${changeText(change)} moved from queue ${from.name} to queue ${name}: its project is in that one now`,
+    aboutItem(item),
+    `${changesText(item)} moved from queue ${from.name} to queue ${name}: its project is in that one now`,
   );
 }

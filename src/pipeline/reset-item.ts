@@ -5,9 +5,9 @@
  * A buildset that was complete stays complete (its end is a fact that may have been exported); it only moves to `earlier`.
  */
 
+import { aboutItem, changesText } from '../model/about-item.ts';
 import { type BuildSet, graphOf } from '../model/build-set.ts';
 import { type ResetCause, resetText } from '../model/cause.ts';
-import { changeText } from '../model/change.ts';
 import type { ItemEvent, QueueItem } from '../model/queue-item.ts';
 import { stopWork } from './stop-work.ts';
 import { withEvent } from './timeline.ts';
@@ -48,11 +48,10 @@ export function resetItem(draft: TurnDraft, item: QueueItem, cause: ResetCause):
     buildset: newBuildset(draft, old.number + 1, cause),
   };
   const retest = cause.code === 'base-moved' && item.phase.phase === 'reporting';
-  const change = item.changes[0];
   draft.decide(
     retest ? 'retest' : 'reset',
-    { change, item: item.uuid, event: null },
-    `${changeText(change)} is tested again: ${resetText(cause)}`,
+    aboutItem(item),
+    `${changesText(item)} is tested again: ${resetText(cause)}`,
   );
   return withEvent(next, resetEvent(old, cause, retest ? 'retest' : 'reset'));
 }

@@ -7,6 +7,7 @@
  */
 import { assertNever } from '../lib/assert-never.ts';
 import type { Uuid } from '../lib/ids.ts';
+import { leadChange } from '../model/about-item.ts';
 import type { ReportAction } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
@@ -72,7 +73,7 @@ export function intend(draft: TurnDraft, item: QueueItem, intent: Intent, text?:
     kind: 'report',
     ...intent,
     item: item.uuid,
-    change: item.changes[0].key,
+    change: leadChange(item).key,
     ...(text === undefined ? {} : { text }),
   });
   const record = { uuid: intent.report, action: intent.action, requestedAt: draft.input.now, done: null };

@@ -1,3 +1,4 @@
+import { changesText } from '../model/about-item.ts';
 import { type Build, isOpen, resultOf } from '../model/build.ts';
 import { type BuildSet, currentBuild, graphOf } from '../model/build-set.ts';
 import type { Culprit } from '../model/cause.ts';
@@ -6,7 +7,6 @@ import type { ItemStateName } from '../model/item-states.ts';
 import { isFailed } from '../model/job-standing.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
-import { changesText } from './changes-text.ts';
 import type { Blame } from './turn-draft.ts';
 
 /** What an item's neighbours mean for it; found out once per pass (`process-queue.ts`). */

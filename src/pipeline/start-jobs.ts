@@ -4,13 +4,13 @@
  * Jobs are considered in configuration order. A skip may settle jobs listed earlier, so the list is walked until a walk
  * settles nothing; each walk but the last settles at least one job.
  */
+import { changesText, leadChange } from '../model/about-item.ts';
 import { type Build, resultOf } from '../model/build.ts';
 import type { StartHold } from '../model/build-set.ts';
 import type { JobNode } from '../model/job.ts';
 import { currentBuilds, failFastCulprit, isFailed, isFinal, jobStanding } from '../model/job-standing.ts';
 import type { JobName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { changesText } from './changes-text.ts';
 import { complete } from './prepare-item.ts';
 import { cancelOpenBuilds } from './stop-work.ts';
 import { withEvent } from './timeline.ts';
@@ -135,7 +135,7 @@ function request(draft: TurnDraft, item: QueueItem, job: JobNode, attempt: numbe
 }
 
 function hasOwnTrace(draft: TurnDraft, item: QueueItem, job: JobNode): boolean {
-  return job.trace === 'own' || draft.input.tracing?.runsLong(item.changes[0].project, job.name) === true;
+  return job.trace === 'own' || draft.input.tracing?.runsLong(leadChange(item).project, job.name) === true;
 }
 
 function completeWhenDone(

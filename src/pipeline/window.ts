@@ -5,6 +5,7 @@
  *
  *     window 20, decrease exponential 2, floor 3:  20 → 10 → 5 → 3 → 3
  */
+import { aboutItem } from '../model/about-item.ts';
 import type { WindowPolicy } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
@@ -62,7 +63,7 @@ export function fitWindows(draft: TurnDraft): void {
 function sayWindow(draft: TurnDraft, queue: QueueDraft, item: QueueItem, next: number, why: string): void {
   draft.decide(
     'window-changed',
-    { change: item.changes[0], item: item.uuid, event: null },
+    aboutItem(item),
     `window of queue ${queue.name} is ${next} after ${queue.window}: ${why}`,
   );
 }

@@ -2,6 +2,7 @@
 
 import type { History } from '../history/history.ts';
 import type { Clock } from '../lib/clock.ts';
+import { leadChange } from '../model/about-item.ts';
 import { graphOf } from '../model/build-set.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 
@@ -33,7 +34,7 @@ export function expectedDurations(deps: {
     async of(item) {
       const found = new Map<string, number>();
       for (const job of graphOf(item.buildset)?.jobs ?? []) {
-        const mean = await meanOf(item.tenant, item.changes[0].project, job.name);
+        const mean = await meanOf(item.tenant, leadChange(item).project, job.name);
         if (mean !== undefined) found.set(job.name, mean);
       }
       return found;

@@ -3,6 +3,7 @@
  * elapsed and remaining times, so it is different at every call.
  */
 import { millisecondsBetween, type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
+import { leadChange } from '../model/about-item.ts';
 import { type Build, isOpen, resultOf } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
 import { type Change, commitOf } from '../model/change.ts';
@@ -127,7 +128,7 @@ function refJson(change: Change, context: StatusContext) {
 
 function jobJson(item: QueueItem, job: JobNode, standing: JobStanding | undefined, context: StatusContext) {
   const build = currentBuild(item.buildset, job.name);
-  const expected = context.expected.get(`${item.changes[0].project} ${job.name}`);
+  const expected = context.expected.get(`${leadChange(item).project} ${job.name}`);
   const times = build === undefined ? NO_TIMES : timesOf(build, context.now, expected);
   const page =
     build === undefined || times.start_time === null

@@ -1,6 +1,7 @@
 /** What is now: status, pipelines, projects, jobs, configuration errors, under Zuul's paths and names. */
 import type { Router } from 'express';
 import { toMilliseconds } from '../lib/clock.ts';
+import { leadChange } from '../model/about-item.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import { configErrorText } from '../model/config-error.ts';
 import { projectIdOf } from '../model/project.ts';
@@ -115,7 +116,7 @@ async function statusContext(
   const durations = new Map<string, number>();
   for (const item of liveItems(snapshot)) {
     for (const [job, mean] of await expected.of(item))
-      durations.set(`${item.changes[0].project} ${job}`, mean);
+      durations.set(`${leadChange(item).project} ${job}`, mean);
   }
   return {
     now: deps.clock.now(),

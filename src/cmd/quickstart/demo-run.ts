@@ -8,6 +8,7 @@ import { API, APP, DEMO_CHANGES, TENANT } from './demo-files.ts';
 import { approve, commitTopic, propose } from './developer.ts';
 import type { Site } from './prepare-site.ts';
 import { type ProgressRow, progressFrame, progressLines } from './progress.ts';
+import { isAbout } from './shown-item.ts';
 
 /** Milliseconds until a demo that does not come to its end is given up. */
 const DEMO_LIMIT = 120_000;
@@ -86,8 +87,7 @@ class GateWatcher {
 
   /** Resolves when the change is in the pipeline, or was. */
   untilEntered(pipeline: string, project: string, change: string, signal: AbortSignal): Promise<void> {
-    const isIt = (item: LiveItem) =>
-      item.pipeline === pipeline && item.changes[0]?.project === project && item.changes[0].name === change;
+    const isIt = (item: LiveItem) => item.pipeline === pipeline && isAbout(item, project, change);
     return this.#await(
       () => this.#results.has(`${project} ${change}`) || [...(this.#view?.items.values() ?? [])].some(isIt),
       `${change} to enter ${pipeline}`,
@@ -141,12 +141,12 @@ class GateWatcher {
       }[]
     >(`/api/tenant/${TENANT}/items?limit=100`);
     for (const item of finished) {
-      const change = item.changes[0];
-      if (change === undefined) continue;
       const left = this.#left.get(item.pipeline) ?? new Set();
       left.add(item.uuid);
       this.#left.set(item.pipeline, left);
-      if (item.pipeline === 'gate') this.#results.set(`${change.project} ${change.name}`, item.result ?? '');
+      if (item.pipeline !== 'gate') continue;
+      for (const { project, name } of item.changes)
+        this.#results.set(`${project} ${name}`, item.result ?? '');
     }
   }
 
@@ -169,10 +169,7 @@ class GateWatcher {
   #row(change: (typeof DEMO_CHANGES)[number], view: LiveView): ProgressRow {
     const id = `master/${change.topic}`;
     const item = [...view.items.values()].find(
-      each =>
-        each.pipeline === 'gate' &&
-        each.changes[0]?.project === change.project &&
-        each.changes[0].name === id,
+      each => each.pipeline === 'gate' && isAbout(each, change.project, id),
     );
     return {
       name: `${SHORT[change.project] ?? change.project} ${change.topic}`,

@@ -5,6 +5,7 @@ import type { Api } from '../client/api.ts';
 import { DEMO_CHANGES, type DemoChange, TENANT } from './demo-files.ts';
 import { git } from './developer.ts';
 import type { Site } from './prepare-site.ts';
+import { isAbout } from './shown-item.ts';
 
 type FinishedItem = ReturnType<typeof finishedItem>;
 
@@ -40,12 +41,7 @@ export async function gateOutcomes(
   return Promise.all(
     DEMO_CHANGES.map(async change => {
       const id = `master/${change.topic}`;
-      const item = finished.find(
-        each =>
-          each.pipeline === 'gate' &&
-          each.changes[0]?.project === change.project &&
-          each.changes[0].name === id,
-      );
+      const item = finished.find(each => each.pipeline === 'gate' && isAbout(each, change.project, id));
       if (item === undefined) throw new Error(`${change.project} ${id} did not leave the gate`);
       const explanation = await api.get<Explanation>(`/api/tenant/${TENANT}/item/${item.uuid}/explain`);
       const commit = commits.get(change.topic) ?? '';

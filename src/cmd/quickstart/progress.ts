@@ -89,7 +89,7 @@ export function progressLines(
   for (const [uuid, item] of after.items) {
     if (item.pipeline !== pipeline) continue;
     const old = before?.items.get(uuid);
-    const name = item.changes[0]?.text ?? uuid;
+    const name = nameOf(item);
     if (old === undefined) lines.push(`${name} entered ${pipeline}`);
     for (const reset of item.resets.slice(old?.resets.length ?? 0))
       lines.push(`${name} is tested again: ${reset.text}`);
@@ -101,8 +101,11 @@ export function progressLines(
     }
   }
   for (const [uuid, item] of before?.items ?? []) {
-    if (item.pipeline === pipeline && !after.items.has(uuid))
-      lines.push(`${item.changes[0]?.text ?? uuid} left ${pipeline}`);
+    if (item.pipeline === pipeline && !after.items.has(uuid)) lines.push(`${nameOf(item)} left ${pipeline}`);
   }
   return lines;
+}
+
+function nameOf({ changes }: LiveItem): string {
+  return changes.map(({ text }) => text).join(' + ');
 }

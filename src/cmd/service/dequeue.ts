@@ -1,4 +1,5 @@
 /** An operator's wish to take a change out, on its way to the pipeline: stored, with where it came from for its trace. */
+import { leadChange } from '../../model/about-item.ts';
 import { pipelineEventCodec } from '../../model/codec/records.ts';
 import type { ManagementOrigin, PipelineEvent } from '../../model/event.ts';
 import { EventQueue } from '../../store/event-queue.ts';
@@ -20,7 +21,7 @@ export async function storeDequeue(
     clock,
   });
   const uuid = ids.uuid();
-  const { key } = item.changes[0];
+  const { key } = leadChange(item);
   const management: ManagementOrigin = {
     receivedAt,
     storedAt: clock.now(),

@@ -13,6 +13,7 @@
 import type { Clock } from '../../lib/clock.ts';
 import { derivedUuid, type Uuid } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
+import { leadChange } from '../../model/about-item.ts';
 import { isOpen } from '../../model/build.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import type { PipelineEvent } from '../../model/event.ts';
@@ -149,11 +150,17 @@ function lostReports(
   known: ReadonlySet<string>,
   commanding: CommandContext,
 ): readonly Operation[] {
-  const commands = items.flatMap(({ uuid: item, phase, buildset: { stage }, changes: [change] }) => {
+  const commands = items.flatMap(item => {
+    const {
+      uuid,
+      phase,
+      buildset: { stage },
+    } = item;
     if (phase.phase !== 'reporting' || known.has(phase.report)) return [];
     const { report, action } = phase;
     const result = stage.state === 'complete' ? stage.result : null;
-    return [{ kind: 'report', report, item, action, result, change: change.key, awaited: true } as const];
+    const { key: change } = leadChange(item);
+    return [{ kind: 'report', report, item: uuid, action, result, change, awaited: true } as const];
   });
   return commandOperations({ state, commands, decisions: [], left: [] }, commanding);
 }

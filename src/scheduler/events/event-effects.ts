@@ -3,8 +3,9 @@
  * the turn's commit. An event of our own that came to nothing leaves no trace; an operator's request always does.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
+import { changesText, leadChange } from '../../model/about-item.ts';
 import type { LeaveCode } from '../../model/cause.ts';
-import { type Change, type ChangeKey, changeText } from '../../model/change.ts';
+import type { Change, ChangeKey } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
@@ -114,7 +115,7 @@ function internal(
       type: event.kind,
       tenant: context.tenant.name,
       pipeline: context.pipeline.name,
-      project: first.changes[0].project,
+      project: leadChange(first).project,
       change: knownChange(event.change, context),
       queuedAt: origin.queuedAt,
       takenAt,
@@ -162,7 +163,7 @@ function claim({ draft, told }: Turn, isWanted: (item: QueueItem) => boolean): r
 }
 
 function leaving(item: QueueItem): EventEffect['left'][number] {
-  return { item: item.uuid, change: changeText(item.changes[0]), code: codeOf(item) ?? 'reported' };
+  return { item: item.uuid, change: changesText(item), code: codeOf(item) ?? 'reported' };
 }
 
 function codeOf({ phase }: QueueItem): LeaveCode | undefined {

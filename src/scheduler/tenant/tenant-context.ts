@@ -1,6 +1,7 @@
 /** Puts together what the turns of one pipeline need, from the tenant's current configuration. */
 import { changeQueueOf } from '../../layout/change-queue.ts';
 import type { LayoutFacts } from '../../layout/layout-facts.ts';
+import { leadChange } from '../../model/about-item.ts';
 import type { Change, ProposedChange } from '../../model/change.ts';
 import type { LandingMode } from '../../model/landed.ts';
 import type { ProjectState } from '../../model/merge.ts';
@@ -92,7 +93,10 @@ export function contextMaker(
         buildRequests: shared.buildRequests,
         ...(deps.relativePriority === true
           ? {
-              relativeGroup: ({ changes: [change] }) => queueOf(config.layout, change)?.key ?? change.project,
+              relativeGroup: item => {
+                const change = leadChange(item);
+                return queueOf(config.layout, change)?.key ?? change.project;
+              },
             }
           : {}),
         executors: shared.executors,
@@ -104,7 +108,7 @@ export function contextMaker(
         graph: blob => graphs.get(blob),
         record: key => shared.changes.record(key),
         mergeMessage: change => messageOf(change),
-        likelyStates: item => learned.get(placeOf(item.changes[0])) ?? [],
+        likelyStates: item => learned.get(placeOf(leadChange(item))) ?? [],
         landingMode,
       },
       expected: shared.expected,

@@ -6,6 +6,7 @@
  * items ahead in their place. Files of config-projects are only checked: what they say counts after the merge.
  */
 import { addMilliseconds, earlierOf, laterOf } from '../../lib/clock.ts';
+import { leadChange } from '../../model/about-item.ts';
 import { type TurnWork, testedMergeOf } from '../../model/build-set.ts';
 import type { Change } from '../../model/change.ts';
 import { jobNodeOf } from '../../model/job.ts';
@@ -46,7 +47,7 @@ export function freezeBuildset(
       const tested = testedMergeOf(item.buildset);
       if (tested === null) throw new Error(`buildset ${item.buildset.uuid} is frozen before it is merged`);
       const defaultBranch = (project: ProjectKey) => defaultBranches.get(project);
-      context.learn(item.changes[0], neededStates(outcome.jobs, item.changes, defaultBranch));
+      context.learn(leadChange(item), neededStates(outcome.jobs, item.changes, defaultBranch));
       return {
         kind: 'frozen',
         work,

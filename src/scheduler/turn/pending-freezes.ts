@@ -10,6 +10,7 @@ import type { FreezeAnswer } from '../../layout/layout-table.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { pause } from '../../lib/pause.ts';
+import { leadChange } from '../../model/about-item.ts';
 import type { Change } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { MergerOutcome } from '../../model/merge.ts';
@@ -123,7 +124,7 @@ function mergeOf(
   if (event.kind !== 'merger-result' || event.outcome.kind !== 'merged') return [];
   const item = state.items.get(event.item);
   if (item === undefined || item.buildset.uuid !== event.buildset) return [];
-  return [[event.uuid, { change: item.changes[0], outcome: event.outcome }]];
+  return [[event.uuid, { change: leadChange(item), outcome: event.outcome }]];
 }
 
 async function settled(all: readonly Promise<void>[], patience: number): Promise<void> {

@@ -1,5 +1,6 @@
 /** Builds of which a turn learned that they succeeded, and how long each ran. */
 import { millisecondsBetween } from '../../lib/clock.ts';
+import { leadChange } from '../../model/about-item.ts';
 import { endOfBuild } from '../../model/build.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { Draft } from './decide-with-graphs.ts';
@@ -19,7 +20,7 @@ export function seenSuccesses(
       if (known.has(build) || state.state !== 'completed') continue;
       if (state.result !== 'SUCCESS' || state.startedAt === null) continue;
       const ms = millisecondsBetween(state.startedAt, endOfBuild(build) ?? state.at);
-      found.push({ tenant: item.tenant, project: item.changes[0].project, job: build.job, ms });
+      found.push({ tenant: item.tenant, project: leadChange(item).project, job: build.job, ms });
     }
   }
   return found;

@@ -1,5 +1,6 @@
 /** The `zuul` variables of a job, named and shaped as Zuul's, so that scripts and playbooks written for it find what they expect. */
 import type { Uuid } from '../../lib/ids.ts';
+import { leadChange } from '../../model/about-item.ts';
 import type { BuildProject } from '../../model/build-request.ts';
 import type { Change } from '../../model/change.ts';
 import type { FrozenJob, Json } from '../../model/job.ts';
@@ -23,7 +24,7 @@ type Variables = { [name: string]: Json };
 
 export function zuulVariables(input: VariableInput): Variables {
   const { item, job, pipeline } = input;
-  const change = item.changes[0];
+  const change = leadChange(item);
   return {
     ...changeVariables(change),
     build: input.build,

@@ -1,0 +1,8 @@
+/** The changes of an item as the API shows it. */
+interface ShownChanges {
+  readonly changes: readonly { readonly project: string; readonly name: string }[];
+}
+
+export function isAbout({ changes }: ShownChanges, project: string, name: string): boolean {
+  return changes.some(change => change.project === project && change.name === name);
+}
