@@ -4,6 +4,8 @@
  * Lists follow an index that begins with the tenant and ends with the id, newest first, so that the newest page costs the same
  * however long the history is. No join: a planner that begins with the buildsets would sort all builds.
  */
+
+import type { BuildFacts, BuildsetFacts } from './build-facts.ts';
 import {
   type BuildFilter,
   type BuildsetFilter,
@@ -13,7 +15,6 @@ import {
   oneOf,
   someRefFits,
 } from './filters.ts';
-import type { BuildFacts, BuildsetFacts } from './history-json.ts';
 import type { RefRow } from './item-rows.ts';
 import type { Database } from './schema.ts';
 

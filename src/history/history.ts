@@ -16,6 +16,7 @@ import type { Secret } from '../lib/secret.ts';
 import type { Decision } from '../model/decision.ts';
 import type { HistoryRow } from '../model/history.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import type { BuildFacts, BuildsetFacts, NumberedBuild } from './build-facts.ts';
 import { expectedDuration } from './expected-duration.ts';
 import type { BuildFilter, BuildsetFilter } from './filters.ts';
 import { findBuilds, findBuildsets } from './find-builds.ts';
@@ -29,7 +30,6 @@ import {
   type LeftPage,
   type LeftQuestion,
 } from './find-items.ts';
-import type { BuildFacts, BuildsetFacts, NumberedBuild } from './history-json.ts';
 import { migrate } from './migrations.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import { type Pruned, type PruneStep, prune } from './prune.ts';

@@ -1,6 +1,6 @@
 /** What stands between a job and the machine it runs on, as an executor found at its start. */
 
-type WallName =
+export type WallName =
   /** Its own view of files, processes and network. */
   | 'sandbox'
   | 'system-calls'

@@ -6,9 +6,8 @@
  * A wish is written down (202) and obeyed in the component's own time; its `state` tells.
  */
 import type { Request, RequestHandler, Router } from 'express';
-import { toMilliseconds } from '../lib/clock.ts';
+import { componentsJson } from '../api/components.ts';
 import type { ComponentState } from '../model/component.ts';
-import type { Wall } from '../model/wall.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import { COMPONENT_KINDS } from '../store/paths.ts';
 import { type Answer, answering, badRequest, json, notFound, send } from './answer.ts';
@@ -25,7 +24,7 @@ const WISHES: ReadonlyMap<string, ComponentState> = new Map([
 export function addComponentRoutes(router: Router, deps: Pick<WebDeps, 'components'>): void {
   router.get(
     '/components',
-    answering(async () => json(componentsJson(deps.components()))),
+    answering(async () => json(componentsJson(COMPONENT_KINDS, deps.components()))),
   );
 }
 
@@ -66,54 +65,4 @@ async function wish(deps: WishDeps, request: Request): Promise<Answer> {
 function unknown(id: string, components: readonly RegisteredComponent[]): string {
   const known = components.map(component => component.id).join(', ') || 'none';
   return `there is no component ${JSON.stringify(id.slice(0, 64))}; there are: ${known}`;
-}
-
-/** What `/api/components` answers: every kind is there, also without components. */
-export interface ComponentsJson {
-  readonly [kind: string]: readonly ComponentJson[];
-}
-
-export interface ComponentJson {
-  readonly hostname: string;
-  readonly state: ComponentState;
-  readonly version: string;
-  readonly gatehouse: {
-    /** Such as `executor-4`. */
-    readonly id: string;
-    readonly pid: number;
-    /** Milliseconds since the epoch. */
-    readonly started_at: number;
-    readonly labels: readonly string[];
-    readonly address: string | null;
-    /** What an operator asked for last; null: nothing yet. */
-    readonly wanted: ComponentState | null;
-    /** Why it takes no work although it runs; null: it does. */
-    readonly trouble: string | null;
-    /** What its jobs meet; empty: it is no executor, or one of 0.3. */
-    readonly walls: readonly Wall[];
-  };
-}
-
-function componentsJson(components: readonly RegisteredComponent[]): ComponentsJson {
-  return Object.fromEntries(
-    COMPONENT_KINDS.map(kind => [kind, components.filter(each => each.kind === kind).map(componentJson)]),
-  );
-}
-
-function componentJson(component: RegisteredComponent): ComponentJson {
-  return {
-    hostname: component.host,
-    state: component.state,
-    version: component.version,
-    gatehouse: {
-      id: component.id,
-      pid: component.pid,
-      started_at: Math.round(toMilliseconds(component.startedAt)),
-      labels: component.labels,
-      address: component.address,
-      wanted: component.wanted ?? null,
-      trouble: component.trouble ?? null,
-      walls: component.walls ?? [],
-    },
-  };
 }

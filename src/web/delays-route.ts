@@ -8,16 +8,18 @@
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Router } from 'express';
+import { type DelaysAnswer, delaysDocument } from '../api/delays.ts';
+import { itemPage } from '../api/links.ts';
+import type { LivePipeline } from '../api/tenant-snapshot.ts';
 import { type DelayedItem, delayedItem } from '../explain/delayed-item.ts';
-import { type Delays, delaysOf } from '../explain/delays.ts';
+import { delaysOf } from '../explain/delays.ts';
 import type { History } from '../history/history.ts';
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
 import { type Answer, badRequest, json, notFound, type ReadRequest, type Refusal } from './answer.ts';
-import type { LivePipeline, WebDeps } from './deps.ts';
-import { itemPage } from './links.ts';
+import type { WebDeps } from './deps.ts';
 import { readQuery } from './query.ts';
 import { KEEP_MS, RETRY_AFTER_S, type SharedAnswers, sharedAnswers } from './shared-answers.ts';
 import { parseSince } from './since.ts';
@@ -29,18 +31,6 @@ const PAGE = 50;
 const MOST_PAGES = 500;
 
 type DelaysDeps = Pick<WebDeps, 'snapshot' | 'tenants' | 'history' | 'clock' | 'root' | 'traceUi'>;
-
-/** What the route answers. */
-export interface DelaysAnswer extends Omit<Delays, 'slowest'> {
-  readonly tenant: string;
-  readonly pipeline: string;
-  /** As they are now; `window` 0: no limit. */
-  readonly queues: readonly { readonly name: string; readonly window: number; readonly items: number }[];
-  readonly slowest: readonly (Delays['slowest'][number] & {
-    readonly page: string;
-    readonly traceUrl: string | null;
-  })[];
-}
 
 export function addDelaysRoute(router: Router, deps: DelaysDeps): void {
   const shared = sharedAnswers<DelaysAnswer>(deps.clock);
@@ -74,7 +64,7 @@ async function delays(
   }
   const key = JSON.stringify([tenant.name, name, rounded(read.since)]);
   const made = shared(key, () => answer(deps, tenant.name, live, { since: read.since, until: now }));
-  return made === undefined ? TOO_MANY : json(await made);
+  return made === undefined ? TOO_MANY : json(delaysDocument(await made));
 }
 
 const TOO_MANY: Refusal = {

@@ -5,18 +5,15 @@
  * The functions without a promise are answered from memory and are called often.
  */
 
+import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import type { NewConnectionEvent, WebhookIntake } from '../driver/intake.ts';
 import type { ExplainContext, Explanation } from '../explain/explain.ts';
 import type { History } from '../history/history.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { TraceId } from '../lib/ids.ts';
 import type { ComponentState } from '../model/component.ts';
-import type { ConfigError } from '../model/config-error.ts';
-import type { Pipeline } from '../model/pipeline.ts';
-import type { PipelineState } from '../model/pipeline-state.ts';
-import type { ConnectionName, ProjectKey, TenantName } from '../model/project.ts';
+import type { ConnectionName, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import type { SenderReport } from '../model/sender-report.ts';
 import type { SpanRecord } from '../model/span.ts';
 import type { SseSettings } from '../settings/settings.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
@@ -24,49 +21,6 @@ import type { Installation } from '../tracing/resource.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
 import type { Tokens } from './auth/caller.ts';
 import type { CallerContext } from './auth/caller-context.ts';
-
-export interface LivePipeline {
-  readonly pipeline: Pipeline;
-  readonly state: PipelineState;
-  /** Waiting for the pipeline's next turn. */
-  readonly triggerEvents: number;
-  readonly resultEvents: number;
-  readonly managementEvents: number;
-}
-
-/** The delivery of spans, for the page's footer; null where tracing is off. */
-export interface TracingHealth {
-  /** Rows in the outbox; one holds the spans that ended in one commit. */
-  readonly waiting: number;
-  readonly oldestWaiting: Nanoseconds | null;
-  /** By the process that sends, since it began to; null: none has told yet. */
-  readonly delivered: number | null;
-  /** Spans by reason, e.g. `too-old`. */
-  readonly lost: { readonly [reason: string]: number };
-  /** Of the last attempt; null after a success. */
-  readonly problem: string | null;
-  /** What that process last said, at most a second old while something happens; null: none has told yet. */
-  readonly sender: SenderReport | null;
-}
-
-/** A tenant at one moment. */
-export interface TenantSnapshot {
-  /** In the layout's order. */
-  readonly pipelines: readonly LivePipeline[];
-  readonly reconfiguredAt: Nanoseconds;
-  readonly triggerEvents: number;
-  readonly managementEvents: number;
-  /** Waiting events by connection. */
-  readonly connectionEvents: { readonly [connection: ConnectionName]: number };
-  readonly configErrors: readonly ConfigError[];
-  readonly projects: readonly {
-    readonly project: ProjectKey;
-    readonly canonicalName: string;
-    readonly trusted: boolean;
-  }[];
-  readonly jobs: readonly { readonly name: string; readonly description?: string }[];
-  readonly tracing: TracingHealth | null;
-}
 
 export interface WebConnection {
   readonly name: ConnectionName;

@@ -5,6 +5,7 @@
  * (`ManagementEvent`), linked to the caller's where that may be believed: auth/caller-context.ts.
  */
 import type { Request, RequestHandler } from 'express';
+import { refId } from '../api/status.ts';
 import { readBody } from '../lib/read-body.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -15,7 +16,6 @@ import { callerContext } from './auth/caller-context.ts';
 import { operatorOf } from './auth/operator.ts';
 import type { DequeueRequest, WebDeps } from './deps.ts';
 import { itemsOfTrace, mayActFor, type TraceDeps } from './items-of-trace.ts';
-import { refId } from './status-json.ts';
 
 type DequeueDeps = TraceDeps &
   Pick<WebDeps, 'log' | 'clock'> & {

@@ -1,7 +1,11 @@
 /** What has happened: builds, buildsets, finished items, decisions. Builds that still run are found by uuid, too. */
 import type { Router } from 'express';
+import { buildJson, buildsetJson, type LogUrl } from '../api/builds.ts';
+import { logAddress } from '../api/links.ts';
+import { finishedItem } from '../api/live-item.ts';
+import { decisionsDocument } from '../api/service.ts';
+import type { BuildFacts } from '../history/build-facts.ts';
 import { MAX_SKIP } from '../history/filters.ts';
-import { type BuildFacts, buildJson, buildsetJson, type LogUrl } from '../history/history-json.ts';
 import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
 import { buildsetsOf } from '../model/queue-item.ts';
@@ -9,8 +13,6 @@ import { buildTraceAddress } from '../tracing/trace-links.ts';
 import { json, notFound } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import { readFilter } from './history-filter.ts';
-import { logAddress } from './links.ts';
-import { finishedItem } from './live-item.ts';
 import { readQuery } from './query.ts';
 import { type FoundTenant, findBuild, findItem, inTenant, liveItemWith } from './tenant-access.ts';
 
@@ -82,7 +84,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
         limit,
         ...(project === undefined ? {} : { project }),
       });
-      return json({ change, decisions });
+      return json(decisionsDocument(change, decisions));
     }),
   );
 }

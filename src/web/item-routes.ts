@@ -1,8 +1,10 @@
 /** One item, live or finished: as the page draws it, as a trace, explained; and the logs of its builds. */
 import type { Router } from 'express';
+import { explanationDocument } from '../api/explanation.ts';
+import { liveItem } from '../api/live-item.ts';
 import { stretchesOf } from '../explain/stretches.ts';
 import { itemsWaitedFor } from '../explain/waited-for.ts';
-import type { BuildFacts } from '../history/history-json.ts';
+import type { BuildFacts } from '../history/build-facts.ts';
 import { millisecondsBetween, type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -10,7 +12,6 @@ import { traceLinks } from '../tracing/trace-links.ts';
 import { json, notFound, type Refusal } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
-import { liveItem } from './live-item.ts';
 import { ownOtlpJson } from './otlp-json.ts';
 import { readQuery } from './query.ts';
 import { type FoundTenant, findBuild, findItem, inTenant } from './tenant-access.ts';
@@ -44,7 +45,8 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
       if (found.kind === 'refused') return found;
       const now = deps.clock.now();
       const others = await itemsAhead(deps, tenant, found.item, now);
-      return json(deps.explain(found.item, now, { others, usual: await expected.of(found.item) }));
+      const explanation = deps.explain(found.item, now, { others, usual: await expected.of(found.item) });
+      return json(explanationDocument(explanation));
     }),
   );
   router.get(

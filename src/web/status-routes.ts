@@ -1,15 +1,22 @@
 /** What is now: status, pipelines, projects, jobs, configuration errors, under Zuul's paths and names. */
 import type { Router } from 'express';
+import {
+  type ConnectionsDocument,
+  configErrorsDocument,
+  type InfoDocument,
+  jobsDocument,
+  type PipelinesDocument,
+  projectsDocument,
+  type TenantsDocument,
+} from '../api/service.ts';
+import { refId, type StatusContext, statusItem, statusJson } from '../api/status.ts';
+import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import { toMilliseconds } from '../lib/clock.ts';
 import { leadChange } from '../model/about-item.ts';
-import type { ConfigError } from '../model/config-error.ts';
-import { configErrorText } from '../model/config-error.ts';
-import { projectIdOf } from '../model/project.ts';
 import { answering, json } from './answer.ts';
 import { defaultRealm } from './auth/challenge.ts';
-import type { TenantSnapshot, WebDeps } from './deps.ts';
+import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
-import { itemJson, refId, type StatusContext, statusJson } from './status-json.ts';
 import { inTenant, liveItems } from './tenant-access.ts';
 
 /** Zuul's readers ask once a second, by the hundred. */
@@ -41,7 +48,7 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
   );
   router.get(
     '/config-errors',
-    inTenant(deps, async ({ snapshot }) => json(snapshot.configErrors.map(configErrorJson))),
+    inTenant(deps, async ({ snapshot }) => json(configErrorsDocument(snapshot.configErrors))),
   );
   router.get(
     '/pipelines',
@@ -49,13 +56,11 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
   );
   router.get(
     '/projects',
-    inTenant(deps, async ({ snapshot }) => json(projectsJson(snapshot))),
+    inTenant(deps, async ({ snapshot }) => json(projectsDocument(snapshot))),
   );
   router.get(
     '/jobs',
-    inTenant(deps, async ({ snapshot }) =>
-      json(snapshot.jobs.toSorted((a, b) => (a.name < b.name ? -1 : 1))),
-    ),
+    inTenant(deps, async ({ snapshot }) => json(jobsDocument(snapshot))),
   );
 }
 
@@ -113,10 +118,10 @@ async function statusContext(
   expected: ExpectedDurations,
   snapshot: TenantSnapshot,
 ): Promise<StatusContext> {
-  const durations = new Map<string, number>();
+  const durations = new Map<string, ReadonlyMap<string, number>>();
   for (const item of liveItems(snapshot)) {
-    for (const [job, mean] of await expected.of(item))
-      durations.set(`${leadChange(item).project} ${job}`, mean);
+    const { project } = leadChange(item);
+    durations.set(project, new Map([...(durations.get(project) ?? []), ...(await expected.of(item))]));
   }
   return {
     now: deps.clock.now(),
@@ -140,13 +145,13 @@ function itemsOfChange(snapshot: TenantSnapshot, wanted: string, context: Status
             change.ref === wanted ||
             (change.kind === 'change' && change.id === wanted),
         );
-        return item !== undefined && fits === true ? [itemJson(item, queue, state.items, context)] : [];
+        return item !== undefined && fits === true ? [statusItem(item, queue, state.items, context)] : [];
       }),
     ),
   );
 }
 
-function infoJson(deps: WebDeps, tenant: string | null) {
+function infoJson(deps: WebDeps, tenant: string | null): InfoDocument {
   return {
     info: {
       capabilities: { job_history: true, auth: authJson(deps.auth) },
@@ -159,7 +164,7 @@ function infoJson(deps: WebDeps, tenant: string | null) {
 }
 
 /** As Zuul's clients read it: where a token for which realm comes from. */
-function authJson({ realms }: WebDeps['auth']) {
+function authJson({ realms }: WebDeps['auth']): InfoDocument['info']['capabilities']['auth'] {
   const sections = realms.map(({ settings }) => settings);
   return {
     realms: Object.fromEntries(
@@ -173,13 +178,13 @@ function authJson({ realms }: WebDeps['auth']) {
   };
 }
 
-function connectionsJson(deps: WebDeps) {
+function connectionsJson(deps: WebDeps): ConnectionsDocument {
   return deps
     .connections()
     .map(({ name, driver, canonicalHostname }) => ({ name, driver, canonical_hostname: canonicalHostname }));
 }
 
-function tenantJson(name: string, snapshot: TenantSnapshot | undefined) {
+function tenantJson(name: string, snapshot: TenantSnapshot | undefined): TenantsDocument {
   if (snapshot === undefined) return [];
   const queue = liveItems(snapshot)
     .filter(item => item.role === 'live')
@@ -187,21 +192,7 @@ function tenantJson(name: string, snapshot: TenantSnapshot | undefined) {
   return [{ name, projects: snapshot.projects.filter(project => !project.trusted).length, queue }];
 }
 
-function configErrorJson(error: ConfigError) {
-  return {
-    source_context: {
-      project: error.project === undefined ? null : projectIdOf(error.project).name,
-      branch: error.branch ?? null,
-      path: error.file,
-    },
-    error: configErrorText(error),
-    short_error: error.code,
-    severity: error.severity,
-    gatehouse: { line: error.line, column: error.column, text: error.text },
-  };
-}
-
-function pipelinesJson(deps: WebDeps, snapshot: TenantSnapshot) {
+function pipelinesJson(deps: WebDeps, snapshot: TenantSnapshot): PipelinesDocument {
   const drivers = new Map(deps.connections().map(connection => [connection.name, connection.driver]));
   return snapshot.pipelines.map(({ pipeline }) => ({
     name: pipeline.name,
@@ -211,15 +202,4 @@ function pipelinesJson(deps: WebDeps, snapshot: TenantSnapshot) {
       driver: drivers.get(trigger.connection) ?? null,
     })),
   }));
-}
-
-function projectsJson(snapshot: TenantSnapshot) {
-  return snapshot.projects
-    .map(({ project, canonicalName, trusted }) => ({
-      name: projectIdOf(project).name,
-      connection_name: projectIdOf(project).connection,
-      canonical_name: canonicalName,
-      type: trusted ? 'config' : 'untrusted',
-    }))
-    .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }

@@ -1,12 +1,13 @@
 /** Finding the tenant, item or build a path names, or the 404 that says what is missing. */
 
 import type { RequestHandler } from 'express';
-import type { BuildFacts } from '../history/history-json.ts';
+import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
+import type { BuildFacts } from '../history/build-facts.ts';
 import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
 import { type Answer, answering, notFound, type ReadRequest, type Refusal } from './answer.ts';
-import type { TenantSnapshot, WebDeps } from './deps.ts';
+import type { WebDeps } from './deps.ts';
 
 export interface FoundTenant {
   readonly kind: 'found';

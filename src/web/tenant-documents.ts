@@ -1,9 +1,9 @@
-import { toMilliseconds } from '../lib/clock.ts';
+import { liveItem } from '../api/live-item.ts';
+import { livePipeline, liveTenant } from '../api/live-view.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceLinks } from '../tracing/trace-links.ts';
-import type { LivePipeline, TenantSnapshot, WebDeps } from './deps.ts';
+import type { WebDeps } from './deps.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
-import { liveItem } from './live-item.ts';
 
 type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components'> & {
   readonly expected: ExpectedDurations;
@@ -21,60 +21,16 @@ export async function tenantDocuments(
   const documents = new Map<string, string>();
   const snapshot = deps.snapshot(tenant);
   if (snapshot === undefined) return documents;
-  documents.set('tenant', JSON.stringify(tenantDocument(tenant, snapshot, deps)));
+  const contact = deps.contact();
+  const away = contact.kind === 'away' ? contact.since : null;
+  const present = new Set(deps.components().map(({ kind }) => kind));
+  documents.set('tenant', JSON.stringify(liveTenant(tenant, snapshot, present, away)));
   for (const [position, live] of snapshot.pipelines.entries()) {
-    documents.set(`pipeline/${live.pipeline.name}`, JSON.stringify(pipelineDocument(live, position)));
+    documents.set(`pipeline/${live.pipeline.name}`, JSON.stringify(livePipeline(live, position)));
     for (const item of live.state.items.values())
       documents.set(`item/${item.uuid}`, await itemDocument(deps, item));
   }
   return documents;
-}
-
-/** Without any of them the gate stands still. */
-const NEEDED = ['scheduler', 'merger', 'executor'] as const;
-
-function tenantDocument(
-  name: string,
-  snapshot: TenantSnapshot,
-  deps: Pick<WebDeps, 'contact' | 'components'>,
-) {
-  const { tracing } = snapshot;
-  const contact = deps.contact();
-  const present = new Set(deps.components().map(({ kind }) => kind));
-  return {
-    name,
-    /** Kinds of components of which none is registered. */
-    missing: NEEDED.filter(kind => !present.has(kind)),
-    /** Null: all of this is as of now. */
-    awaySince: contact.kind === 'away' ? toMilliseconds(contact.since) : null,
-    reconfiguredAt: toMilliseconds(snapshot.reconfiguredAt),
-    triggerEvents: snapshot.triggerEvents,
-    managementEvents: snapshot.managementEvents,
-    connectionEvents: snapshot.connectionEvents,
-    projects: snapshot.projects.length,
-    configErrors: snapshot.configErrors.length,
-    tracing:
-      tracing === null
-        ? null
-        : {
-            ...tracing,
-            oldestWaiting: tracing.oldestWaiting === null ? null : toMilliseconds(tracing.oldestWaiting),
-          },
-  };
-}
-
-function pipelineDocument({ pipeline, state, triggerEvents, resultEvents }: LivePipeline, position: number) {
-  return {
-    name: pipeline.name,
-    position,
-    description: pipeline.description ?? null,
-    manager: pipeline.manager,
-    disabled: state.disabled,
-    events: triggerEvents + resultEvents,
-    queues: state.queues
-      .filter(queue => queue.items.length > 0)
-      .map(queue => ({ key: queue.key, name: queue.name, window: queue.window, items: queue.items })),
-  };
 }
 
 async function itemDocument(deps: DocumentDeps, item: QueueItem): Promise<string> {

@@ -5,8 +5,8 @@
  */
 import path from 'node:path';
 import { expect, test } from 'vitest';
+import type { LiveItem } from '../../src/api/live-item.ts';
 import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
-import type { LiveItem } from '../../src/web/live-item.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';

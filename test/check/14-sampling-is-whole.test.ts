@@ -8,6 +8,7 @@
  * would be sent. A few: the real service, real jobs, a collector.
  */
 import { expect, test } from 'vitest';
+import type { LiveItem } from '../../src/api/live-item.ts';
 import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import { derivedUuid, traceIdOf } from '../../src/lib/ids.ts';
 import type { BuildRequest } from '../../src/model/build-request.ts';
@@ -17,7 +18,6 @@ import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../src/trac
 import { isSampled } from '../../src/tracing/sampling.ts';
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../src/tracing/spans/span-options.ts';
-import type { LiveItem } from '../../src/web/live-item.ts';
 import { brokenChains } from '../e2e/event-chains.ts';
 import { asArrived, checkTraces } from '../fake/check-traces.ts';
 import { classicLayout } from '../scenario/layouts.ts';

@@ -6,7 +6,7 @@
  * real one.
  */
 import { expect } from 'vitest';
-import type { LiveItem } from '../../src/web/live-item.ts';
+import type { LiveItem } from '../../src/api/live-item.ts';
 import { DEMO, dequeueByHand, tellDemo } from '../scenario/demo-story.ts';
 import { story } from '../scenario/story.ts';
 import { jaegerWarnings, searched } from './jaeger-rules.ts';

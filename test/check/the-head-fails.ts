@@ -5,8 +5,8 @@
 
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
+import type { FinishedItem } from '../../src/api/live-item.ts';
 import type { Explanation } from '../../src/explain/explain.ts';
-import type { FinishedItem } from '../scenario/observer.ts';
 import { stateOf, TENANT } from '../scenario/site.ts';
 import type { World } from '../scenario/world.ts';
 

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { expect } from 'vitest';
-import type { ComponentsJson } from '../../src/web/component-routes.ts';
+import type { ComponentsJson } from '../../src/api/components.ts';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 

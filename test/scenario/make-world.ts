@@ -2,9 +2,9 @@
 import { createHmac } from 'node:crypto';
 import { rm } from 'node:fs/promises';
 import path from 'node:path';
+import type { LiveItem } from '../../src/api/live-item.ts';
 import { type Api, createApi } from '../../src/cmd/client/api.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
-import type { LiveItem } from '../../src/web/live-item.ts';
 import type { GitHttpHost } from '../fake/git-http-host.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import { noteStory } from '../fake/told/note-story.ts';

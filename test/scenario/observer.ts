@@ -1,12 +1,11 @@
 /** Looks at a running service as its users do (live feed, history, collector) and waits for what a story expects. */
+
+import type { FinishedItem, LiveItem } from '../../src/api/live-item.ts';
 import type { Api } from '../../src/cmd/client/api.ts';
 import { followTenant, type LiveView } from '../../src/cmd/client/follow.ts';
-import type { finishedItem, LiveItem } from '../../src/web/live-item.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import { TENANT } from './site.ts';
 import type { Stage, StagedBuild } from './stage.ts';
-
-export type FinishedItem = ReturnType<typeof finishedItem>;
 
 export interface Observer extends AsyncDisposable {
   /** Live items, by uuid. */

@@ -14,15 +14,16 @@
  * Changes are called A, B, C, ...; a job is written `<job>: <topics it is tested with, oldest first>`. When the story is over,
  * everything still held is let go, the service is stopped, and what must hold for every story is checked.
  */
+
+import type { FinishedItem, LiveItem } from '../../src/api/live-item.ts';
 import type { Api } from '../../src/cmd/client/api.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
-import type { LiveItem } from '../../src/web/live-item.ts';
 import type { GitHttpHost } from '../fake/git-http-host.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer, Files } from './developer.ts';
-import type { FinishedItem, Observer } from './observer.ts';
+import type { Observer } from './observer.ts';
 import type { ToldDecision } from './outcomes.ts';
 import type { Stage } from './stage.ts';
 import type { StoryLog } from './story-log.ts';

@@ -1,43 +1,7 @@
 /** Follows a tenant over server-sent events: the current documents first, then each change of them. */
-import type { LiveItem } from '../../web/live-item.ts';
+import type { LiveItem } from '../../api/live-item.ts';
+import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 import { type Api, ApiError } from './api.ts';
-
-export interface LiveQueue {
-  readonly name: string;
-  readonly window: number;
-  /** Oldest first. */
-  readonly items: readonly string[];
-}
-
-export interface LivePipeline {
-  readonly name: string;
-  readonly position: number;
-  readonly manager: string;
-  readonly description: string | null;
-  /** It disabled itself after too many failures. */
-  readonly disabled: boolean;
-  /** Waiting for its next turn. */
-  readonly events: number;
-  /** Those that hold items. */
-  readonly queues: readonly LiveQueue[];
-}
-
-/** What concerns a tenant as a whole. */
-interface LiveTenant {
-  readonly name: string;
-  readonly projects: number;
-  readonly configErrors: number;
-  /** Events that wait to be handed to the pipelines. */
-  readonly triggerEvents: number;
-  /** Events that wait to be read, by connection. */
-  readonly connectionEvents: { readonly [connection: string]: number };
-  /** Kinds of components of which none is registered. */
-  readonly missing: readonly string[];
-  /** Milliseconds since the epoch: all of this is as of then; null: as of now. */
-  readonly awaySince: number | null;
-  /** Delivery of spans; null: tracing is off. */
-  readonly tracing: LiveView['tracing'];
-}
 
 /** A tenant as the page sees it. */
 export interface LiveView {
@@ -45,11 +9,7 @@ export interface LiveView {
   readonly tenant: LiveTenant | null;
   readonly pipelines: readonly LivePipeline[];
   readonly items: ReadonlyMap<string, LiveItem>;
-  readonly tracing: {
-    readonly waiting: number;
-    readonly delivered: number | null;
-    readonly problem: string | null;
-  } | null;
+  readonly tracing: LiveTenant['tracing'];
   /** The service's clock when it sent this, milliseconds since the epoch: times in the view count on that clock. */
   readonly sentAt: number;
 }

@@ -19,11 +19,11 @@
  * stand are shown.
  */
 
+import type { ComponentJson, ComponentsJson } from '../../api/components.ts';
 import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { printable } from '../../lib/text-width.ts';
 import { wallText } from '../../model/wall.ts';
-import type { ComponentJson, ComponentsJson } from '../../web/component-routes.ts';
 import type { Look } from '../terminal/look.ts';
 import { cutTo, padded, paintedWidth } from '../terminal/painted-text.ts';
 

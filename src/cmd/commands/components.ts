@@ -1,7 +1,7 @@
 /** `gatehouse components`, and what an operator asks of one: `pause`, `resume`, `stop-gracefully`. */
 import type { Command } from 'commander';
+import type { ComponentsJson } from '../../api/components.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
-import type { ComponentsJson } from '../../web/component-routes.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { componentsLines } from './components-text.ts';
 import { type AskOptions, addServiceOptions, type ServiceSession, withService } from './session.ts';

@@ -1,8 +1,8 @@
 /** `gatehouse delays`: where the time of a whole pipeline went. */
 import type { Command } from 'commander';
+import type { DelaysAnswer } from '../../api/delays.ts';
 import { delaysLines } from '../../explain/delays-text.ts';
 import { painter } from '../../lib/ansi.ts';
-import type { DelaysAnswer } from '../../web/delays-route.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { cutTo } from '../terminal/painted-text.ts';
 import {

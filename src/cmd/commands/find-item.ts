@@ -5,7 +5,7 @@
  *     gatehouse trace 0e2c20
  *     gatehouse trace acme/app master/login
  */
-import type { finishedItem } from '../../web/live-item.ts';
+import type { FinishedItem } from '../../api/live-item.ts';
 import { currentView } from '../client/follow.ts';
 import { type Refused, refused } from './refused.ts';
 import { type Session, tenantPath } from './session.ts';
@@ -14,8 +14,6 @@ export interface FoundItem {
   readonly kind: 'item';
   readonly uuid: string;
 }
-
-type FinishedItem = ReturnType<typeof finishedItem>;
 
 /** What tells an item from the others of its tenant. */
 type Known = Pick<FinishedItem, 'uuid' | 'pipeline' | 'changes' | 'enqueuedAt'>;

@@ -1,10 +1,10 @@
 /** What there is to say of an item below its line: jobs, what it waits for, what is wrong with it, why it was tested again. */
 
+import type { LiveItem } from '../../api/live-item.ts';
 import type { Paint } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { printable } from '../../lib/text-width.ts';
 import { rowOfState } from '../../model/item-states.ts';
-import type { LiveItem } from '../../web/live-item.ts';
 import { wrapPieces, wrapWords } from '../terminal/painted-text.ts';
 import { jobText } from './job-text.ts';
 

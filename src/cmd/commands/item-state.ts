@@ -1,7 +1,8 @@
 /** An item's state in a word and a mark. */
+
+import type { LiveItem } from '../../api/live-item.ts';
 import type { Colour } from '../../lib/ansi.ts';
 import { rowOfState, type StateRole } from '../../model/item-states.ts';
-import type { LiveItem } from '../../web/live-item.ts';
 
 export interface StateLook {
   readonly mark: string;

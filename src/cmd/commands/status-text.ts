@@ -13,11 +13,12 @@
  *     empty: check, post
  */
 
+import type { LiveItem } from '../../api/live-item.ts';
+import type { LivePipeline } from '../../api/live-view.ts';
 import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { printable, toWidth, widthOf } from '../../lib/text-width.ts';
-import type { LiveItem } from '../../web/live-item.ts';
-import type { LivePipeline, LiveQueue, LiveView } from '../client/follow.ts';
+import type { LiveView } from '../client/follow.ts';
 import type { Look } from '../terminal/look.ts';
 import { padded, paintedWidth, wrapWords } from '../terminal/painted-text.ts';
 import { itemNotes } from './item-notes.ts';
@@ -113,11 +114,15 @@ function pipelineLines(pipeline: LivePipeline, drawing: Drawing): readonly strin
   ];
 }
 
-function queueFacts({ name, window }: LiveQueue): readonly string[] {
+function queueFacts({ name, window }: LivePipeline['queues'][number]): readonly string[] {
   return [`queue ${printable(name)}`, window === 0 ? 'no window' : `window ${window}`];
 }
 
-function queueLines(queue: LiveQueue, speculative: boolean, drawing: Drawing): readonly string[] {
+function queueLines(
+  queue: LivePipeline['queues'][number],
+  speculative: boolean,
+  drawing: Drawing,
+): readonly string[] {
   const items = queue.items.flatMap(uuid => drawing.view.items.get(uuid) ?? []);
   return items.flatMap((item, index) => {
     const without = speculative ? steppedOver(item, items.slice(0, index)) : [];

@@ -1,9 +1,9 @@
 /** `gatehouse trace`: an item's spans as a waterfall, open ones included. */
 import { type Command, InvalidArgumentError } from 'commander';
+import type { LiveItem } from '../../api/live-item.ts';
 import { waterfall } from '../../explain/waterfall.ts';
 import { painter } from '../../lib/ansi.ts';
 import { printable } from '../../lib/text-width.ts';
-import type { LiveItem } from '../../web/live-item.ts';
 import { followTenant } from '../client/follow.ts';
 import { type OtlpTrace, spansFromOtlp } from '../client/spans-from-otlp.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';

@@ -13,12 +13,12 @@
  *       - check  event approved is not proposed
  */
 
+import type { LiveItem } from '../../api/live-item.ts';
 import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { fromMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { printable, toWidth } from '../../lib/text-width.ts';
 import type { Decision, DecisionCode } from '../../model/decision.ts';
-import type { LiveItem } from '../../web/live-item.ts';
 import type { Look } from '../terminal/look.ts';
 import { padded, paintedWidth, wrapWords } from '../terminal/painted-text.ts';
 import { type EventGroup, eventGroups, type PipelineLine } from './decision-groups.ts';

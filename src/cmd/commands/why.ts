@@ -1,9 +1,9 @@
 /** `gatehouse why`: what was decided about a change, and the reason of each decision. */
 import type { Command } from 'commander';
+import type { LiveItem } from '../../api/live-item.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
 import { didYouMean } from '../../lib/nearest-name.ts';
 import type { Decision } from '../../model/decision.ts';
-import type { LiveItem } from '../../web/live-item.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { liveItemOf, newestBuildset } from './find-item.ts';
 import { type Refused, refused } from './refused.ts';

@@ -1,6 +1,6 @@
 /** The demo: six changes proposed, checked, approved in order, and gated; what is seen on the way goes to the screen. */
 
-import type { LiveItem } from '../../web/live-item.ts';
+import type { LiveItem } from '../../api/live-item.ts';
 import { type Api, ApiError } from '../client/api.ts';
 import { followTenant, type LiveView } from '../client/follow.ts';
 import type { Screen } from '../terminal/screen.ts';

@@ -1,13 +1,12 @@
 /** What became of the demo's changes, from the service's history and the repositories; and whether it is what was to be expected. */
+
+import type { FinishedItem } from '../../api/live-item.ts';
 import type { Explanation } from '../../explain/explain.ts';
-import type { finishedItem } from '../../web/live-item.ts';
 import type { Api } from '../client/api.ts';
 import { DEMO_CHANGES, type DemoChange, TENANT } from './demo-files.ts';
 import { git } from './developer.ts';
 import type { Site } from './prepare-site.ts';
 import { isAbout } from './shown-item.ts';
-
-type FinishedItem = ReturnType<typeof finishedItem>;
 
 export interface ChangeOutcome {
   readonly project: string;

@@ -9,11 +9,11 @@
  *       4  api basket-route    ● api-contract-tests     tested again: app-unit-tests of acme/app master/discount,... ended with FAILURE
  */
 
+import type { LiveItem } from '../../api/live-item.ts';
 import { type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { toWidth } from '../../lib/text-width.ts';
 import { rowOfState } from '../../model/item-states.ts';
-import type { LiveItem } from '../../web/live-item.ts';
 import type { LiveView } from '../client/follow.ts';
 import { outcomeWord } from './summary.ts';
 

@@ -7,6 +7,7 @@
  *     const again = web.join(anotherSession);
  */
 
+import type { TenantSnapshot } from '../../api/tenant-snapshot.ts';
 import { explainItem } from '../../explain/explain.ts';
 import type { History } from '../../history/history.ts';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
@@ -18,7 +19,7 @@ import { itemSpans } from '../../tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../tracing/spans/span-options.ts';
 import { tokenVerifier } from '../../web/auth/token.ts';
 import { createWeb, type Web } from '../../web/create-web.ts';
-import type { ComponentHealth, TenantSnapshot, WebDeps } from '../../web/deps.ts';
+import type { ComponentHealth, WebDeps } from '../../web/deps.ts';
 import { VERSION } from '../version.ts';
 import { readBuildLog } from './build-logs.ts';
 import { type Contact, followContact } from './contact.ts';

@@ -1,4 +1,6 @@
 /** What the web shows, taken from the live copy of the store. */
+
+import type { TenantSnapshot, TracingHealth } from '../../api/tenant-snapshot.ts';
 import type { Connection } from '../../driver/connection.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
@@ -7,7 +9,6 @@ import type { Pipeline } from '../../model/pipeline.ts';
 import { type ConnectionName, projectIdOf, type TenantName } from '../../model/project.ts';
 import type { SenderReport } from '../../model/sender-report.ts';
 import type { LiveTenants } from '../../store/live-tenants.ts';
-import type { TenantSnapshot, TracingHealth } from '../../web/deps.ts';
 import type { OutboxView } from './outbox-view.ts';
 import type { RecordView } from './record-view.ts';
 import type { WaitingEvents } from './waiting-events.ts';

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
+import type { ComponentJson } from '../../../src/api/components.ts';
 import { componentsLines } from '../../../src/cmd/commands/components-text.ts';
 import type { Wall } from '../../../src/model/wall.ts';
-import type { ComponentJson } from '../../../src/web/component-routes.ts';
 
 const NOW = 1_795_000_000_000;
 const LOOK = { width: 84, colour: false, root: 'http://127.0.0.1:9000', now: NOW };

@@ -1,5 +1,6 @@
 /** Items, views and decisions as the API gives them, and streams that remember what was written. */
 
+import type { LiveItem } from '../../../src/api/live-item.ts';
 import type { LiveView } from '../../../src/cmd/client/follow.ts';
 import type { LiveJob } from '../../../src/cmd/commands/job-text.ts';
 import type { Io } from '../../../src/cmd/terminal/io.ts';
@@ -8,7 +9,6 @@ import type { Uuid } from '../../../src/lib/ids.ts';
 import type { ChangeKey } from '../../../src/model/change.ts';
 import type { Decision } from '../../../src/model/decision.ts';
 import { projectKey } from '../../../src/model/project.ts';
-import type { LiveItem } from '../../../src/web/live-item.ts';
 
 /** 2026-11-20 18:00:00 UTC, milliseconds. */
 export const NOW = Date.UTC(2026, 10, 20, 18);
@@ -88,13 +88,17 @@ export function item(digit: string, change: string, facts: Partial<LiveItem> = {
 export function gateView(items: readonly LiveItem[], facts: Partial<LiveView> = {}): LiveView {
   const common = { description: null, disabled: false, events: 0 };
   const queues =
-    items.length === 0 ? [] : [{ name: 'integrated', window: 20, items: items.map(({ uuid }) => uuid) }];
+    items.length === 0
+      ? []
+      : [{ key: 'integrated', name: 'integrated', window: 20, items: items.map(({ uuid }) => uuid) }];
   return {
     tenant: {
       name: 'acme',
       projects: 3,
       configErrors: 0,
+      reconfiguredAt: NOW,
       triggerEvents: 0,
+      managementEvents: 0,
       connectionEvents: {},
       missing: [],
       awaySince: null,

@@ -8,6 +8,7 @@ import { currentView } from '../../../src/cmd/client/follow.ts';
 import { runProgram } from '../../../src/cmd/commands/program.ts';
 import { delaysOf } from '../../../src/explain/delays.ts';
 import { addMilliseconds, fromMilliseconds } from '../../../src/lib/clock.ts';
+import { parseUuid } from '../../../src/lib/ids.ts';
 import { type CannedService, cannedService } from './canned-service.ts';
 import {
   before,
@@ -83,7 +84,7 @@ beforeAll(async () => {
         'enqueued',
         'gate',
         'acme/app master/login,11111111 entered queue integrated: event approved',
-        { item: login.uuid },
+        { item: parseUuid(login.uuid) },
       ),
     ],
   });

@@ -87,12 +87,20 @@ describe('the status', () => {
   });
 
   test('warns of lost contact, of configuration errors and of spans that are not delivered', () => {
-    const tracing = { waiting: 12, delivered: 3, problem: 'connection refused' };
+    const tracing = {
+      waiting: 12,
+      oldestWaiting: null,
+      lost: {},
+      delivered: 3,
+      problem: 'connection refused',
+    };
     const tenant = {
       name: 'acme',
       projects: 1,
       configErrors: 2,
+      reconfiguredAt: NOW,
       triggerEvents: 0,
+      managementEvents: 0,
       connectionEvents: {},
       missing: ['executor'],
       awaySince: NOW - 61_000,

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import type { ComponentsJson } from '../../../src/web/component-routes.ts';
+import type { ComponentsJson } from '../../../src/api/components.ts';
 import { postByPort, postBySocket } from './ask-web.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
 import { at } from './sample-item.ts';

@@ -3,6 +3,7 @@ import { Buffer } from 'node:buffer';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
+import type { TenantSnapshot } from '../../../src/api/tenant-snapshot.ts';
 import type { WebhookVerdict } from '../../../src/driver/intake.ts';
 import { explainItem } from '../../../src/explain/explain.ts';
 import { type History, openHistory } from '../../../src/history/history.ts';
@@ -16,13 +17,7 @@ import type { RegisteredComponent } from '../../../src/store/component-view.ts';
 import type { CallerContext } from '../../../src/web/auth/caller-context.ts';
 import { tokenVerifier } from '../../../src/web/auth/token.ts';
 import { createWeb, type WebLimits } from '../../../src/web/create-web.ts';
-import type {
-  ComponentHealth,
-  SpanIntake,
-  StoreContact,
-  TenantSnapshot,
-  WebDeps,
-} from '../../../src/web/deps.ts';
+import type { ComponentHealth, SpanIntake, StoreContact, WebDeps } from '../../../src/web/deps.ts';
 import { INSTALLATION } from '../../fake/installation.ts';
 import {
   checkItems,

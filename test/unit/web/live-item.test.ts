@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { failingReasons } from '../../../src/api/failing-reasons.ts';
+import { finishedItem, liveItem } from '../../../src/api/live-item.ts';
 import type { ConfigError } from '../../../src/model/config-error.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
-import { failingReasons } from '../../../src/web/failing-reasons.ts';
-import { finishedItem, liveItem } from '../../../src/web/live-item.ts';
 import { finishedItems, gateItems, RESET } from './sample-gate.ts';
 import { at, node, type SampleBuild, sampleItem, uuidOf } from './sample-item.ts';
 

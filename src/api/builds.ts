@@ -4,30 +4,118 @@
  * Zuul's times are UTC to the second without a zone (`2026-11-20T17:30:00`); the exact ones are in our block, in
  * nanoseconds as text.
  */
+
+import Type from 'typebox';
+import type { BuildFacts, BuildsetFacts, NumberedBuild } from '../history/build-facts.ts';
+import type { BuildRow, BuildsetRow, RefRow } from '../history/item-rows.ts';
 import { millisecondsBetween, parseNanoseconds, toMilliseconds } from '../lib/clock.ts';
 import type { Json } from '../model/job.ts';
-import type { BuildRow, BuildsetRow, RefRow } from './item-rows.ts';
+import {
+  type Document,
+  document,
+  flag,
+  json,
+  list,
+  nanoseconds,
+  nullable,
+  number,
+  optional,
+  text,
+  together,
+  uuid,
+  whole,
+} from './schema.ts';
 
-export type JsonObject = { readonly [name: string]: Json };
+const zuul = () => nullable(text('UTC to the second, without a zone'));
+const plainBuild = document({
+  _id: nullable(whole(), 'Null until it is in the database'),
+  uuid: uuid(),
+  job_name: text(),
+  result: nullable(text()),
+  held: flag(),
+  start_time: zuul(),
+  end_time: zuul(),
+  duration: nullable(number(), 'Seconds'),
+  voting: flag(),
+  log_url: nullable(text()),
+  nodeset: nullable(text()),
+  error_detail: nullable(text()),
+  final: flag('False: it was tried again'),
+  artifacts: list(json()),
+  provides: list(json()),
+});
+const ourBuild = document({
+  item: uuid(),
+  attempt: whole(),
+  cause: json('Why it was cancelled or skipped'),
+  trace_id: text(),
+  span_id: text(),
+  worker: nullable(text()),
+  waiting_ms: nullable(number()),
+  running_ms: nullable(number()),
+  requested_at: nullable(nanoseconds()),
+  started_at: nullable(nanoseconds()),
+  ended_at: nullable(nanoseconds()),
+  trace_url: optional(nullable(text())),
+});
+const refSchema = document({
+  project: text(),
+  branch: nullable(text()),
+  change: nullable(Type.Union([whole(), text()]), 'A number where the host numbers its changes'),
+  patchset: nullable(text()),
+  ref: nullable(text()),
+  oldrev: nullable(text()),
+  newrev: nullable(text()),
+  ref_url: nullable(text()),
+});
+const eventFields = document({
+  pipeline: text(),
+  event_id: nullable(text()),
+  event_timestamp: zuul(),
+});
 
-/** `id` is null for a build that is not in the database yet. */
-export type NumberedBuild = BuildRow & { readonly id: number | null };
+export const buildSchema = together(
+  together(plainBuild, eventFields),
+  document({ ref: refSchema, buildset: document({ uuid: uuid() }), gatehouse: ourBuild }),
+);
+type BuildDocument = Document<typeof buildSchema>;
 
-export interface BuildFacts extends NumberedBuild {
-  readonly buildset: BuildsetRow;
-  readonly ref: RefRow;
-}
-
-export interface BuildsetFacts extends BuildsetRow {
-  readonly id: number | null;
-  readonly refs: readonly RefRow[];
-}
+const buildOfSet = together(plainBuild, document({ gatehouse: ourBuild }));
+export const buildsetSchema = together(
+  eventFields,
+  document({
+    _id: nullable(whole()),
+    uuid: uuid(),
+    result: nullable(text()),
+    message: nullable(text()),
+    first_build_start_time: zuul(),
+    last_build_end_time: zuul(),
+    refs: list(refSchema),
+    builds: optional(list(buildOfSet, 'Not in lists')),
+    retry_builds: optional(list(buildOfSet, 'Those that were tried again; not in lists')),
+    events: list(document({ event_time: zuul(), event_type: text(), description: text() })),
+    gatehouse: document({
+      item: uuid(),
+      number: whole(),
+      cause: json('Why it ended without a result of its own'),
+      trace_id: text(),
+      span_id: text(),
+      created_at: nullable(nanoseconds()),
+      ended_at: nullable(nanoseconds()),
+    }),
+  }),
+);
+type BuildsetDocument = Document<typeof buildsetSchema>;
 
 /** Where the log of a build is; a build that never ran has none. */
 export type LogUrl = (tenant: string, build: string) => string;
 
 /** @param more what else is known of it, for our block. */
-export function buildJson(build: BuildFacts, logUrl: LogUrl, more: JsonObject = {}): JsonObject {
+export function buildJson(
+  build: BuildFacts,
+  logUrl: LogUrl,
+  more: Pick<BuildDocument['gatehouse'], 'trace_url'> = {},
+): BuildDocument {
   return {
     ...plainBuildJson(build, build.buildset, logUrl),
     pipeline: build.buildset.pipeline,
@@ -43,7 +131,7 @@ export function buildJson(build: BuildFacts, logUrl: LogUrl, more: JsonObject = 
 export function buildsetJson(
   buildset: BuildsetFacts,
   detail?: { readonly builds: readonly NumberedBuild[]; readonly logUrl: LogUrl },
-): JsonObject {
+): BuildsetDocument {
   return {
     _id: buildset.id,
     uuid: buildset.uuid,
@@ -75,7 +163,11 @@ export function buildsetJson(
   };
 }
 
-function buildLists(buildset: BuildsetFacts, builds: readonly NumberedBuild[], logUrl: LogUrl): JsonObject {
+function buildLists(
+  buildset: BuildsetFacts,
+  builds: readonly NumberedBuild[],
+  logUrl: LogUrl,
+): Pick<BuildsetDocument, 'builds' | 'retry_builds'> {
   const shown = (final: number) =>
     builds
       .filter(build => build.final === final)
@@ -86,7 +178,11 @@ function buildLists(buildset: BuildsetFacts, builds: readonly NumberedBuild[], l
   return { builds: shown(1), retry_builds: shown(0) };
 }
 
-function plainBuildJson(build: NumberedBuild, buildset: BuildsetRow, logUrl: LogUrl): JsonObject {
+function plainBuildJson(
+  build: NumberedBuild,
+  buildset: BuildsetRow,
+  logUrl: LogUrl,
+): Document<typeof plainBuild> {
   return {
     _id: build.id,
     uuid: build.uuid,
@@ -106,7 +202,7 @@ function plainBuildJson(build: NumberedBuild, buildset: BuildsetRow, logUrl: Log
   };
 }
 
-function ourBuildJson(build: BuildRow, buildset: BuildsetRow): JsonObject {
+function ourBuildJson(build: BuildRow, buildset: BuildsetRow): Document<typeof ourBuild> {
   return {
     item: buildset.item,
     attempt: build.attempt,
@@ -122,7 +218,7 @@ function ourBuildJson(build: BuildRow, buildset: BuildsetRow): JsonObject {
   };
 }
 
-function refJson(ref: RefRow): JsonObject {
+function refJson(ref: RefRow): Document<typeof refSchema> {
   return {
     project: ref.project,
     branch: ref.branch,
@@ -136,7 +232,7 @@ function refJson(ref: RefRow): JsonObject {
 }
 
 /** A number where the host numbers its changes, as Zuul's clients expect; else the host's text. */
-function changeNumber(change: string | null): Json {
+function changeNumber(change: string | null): number | string | null {
   return change !== null && /^[1-9]\d{0,14}$/.test(change) ? Number(change) : change;
 }
 

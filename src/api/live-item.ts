@@ -1,18 +1,126 @@
 /**
- * One item as the page draws it: pure, and free of "now", so that it changes only when the item does. Times are
- * milliseconds since the epoch; the page lets the clocks run itself.
+ * One item, as our page, the command line and the live stream have it: pure, and free of "now", so that it changes only when the
+ * item does. Times are milliseconds since the epoch; readers let the clocks run themselves.
  */
 import { toMilliseconds } from '../lib/clock.ts';
 import { type Build, resultOf } from '../model/build.ts';
 import { currentBuild, graphOf } from '../model/build-set.ts';
 import { briefResetText, culpritText, leaveText, removalText, resetText } from '../model/cause.ts';
 import { type Change, changeText } from '../model/change.ts';
+import { STRETCH_STATES } from '../model/item-states.ts';
 import type { JobNode } from '../model/job.ts';
 import { type JobStanding, jobStandings, waitText } from '../model/job-standing.ts';
 import { lostBuildTime } from '../model/lost-time.ts';
 import { projectIdOf } from '../model/project.ts';
 import { buildsetsOf, endOfItem, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
 import { failingReasons } from './failing-reasons.ts';
+import {
+  type Document,
+  document,
+  flag,
+  list,
+  milliseconds,
+  nullable,
+  number,
+  oneOf,
+  text,
+  uuid,
+  whole,
+} from './schema.ts';
+
+const stateSchema = document({
+  name: oneOf(STRETCH_STATES, 'What the item does: the states of decisions-and-results.md'),
+  since: milliseconds(),
+  subject: nullable(text(), 'What it waits for, for people: a change, or a connection'),
+});
+
+const changeSchema = document({
+  text: text('Project and change, for people'),
+  project: text('Without its connection'),
+  name: text("The host's name of the change, or a ref"),
+  subject: nullable(text()),
+  owner: nullable(text()),
+  url: nullable(text('At the code host; http or https')),
+});
+
+const jobSchema = document({
+  name: text(),
+  voting: flag(),
+  attempts: whole('Tries at most'),
+  dependencies: list(text('Name of a job')),
+  expectedMs: nullable(number('Milliseconds it usually takes')),
+  waitingFor: nullable(text("What it waits for, as in Zuul's waiting_status")),
+  build: nullable(uuid('Of the last attempt')),
+  state: oneOf(['waiting', 'requested', 'started', 'completed', 'cancelled', 'skipped']),
+  attempt: whole('From 1'),
+  result: nullable(text('As of builds; FAILING: its run phase has failed, and it tidies up')),
+  requestedAt: nullable(milliseconds()),
+  startedAt: nullable(milliseconds()),
+  endedAt: nullable(milliseconds()),
+  worker: nullable(text('The executor')),
+  detail: nullable(text('Why it ended so, for people')),
+});
+export type LiveJob = Document<typeof jobSchema>;
+
+const resetSchema = document({
+  at: milliseconds(),
+  code: text('A reset cause of decisions-and-results.md'),
+  number: whole('Of the buildset that ended'),
+  text: text('Why, for people'),
+  brief: text('The same in short'),
+  lostMs: number('Milliseconds of build time that were lost'),
+});
+
+export const liveItemSchema = document({
+  uuid: uuid('Also the id of its trace'),
+  tenant: text(),
+  pipeline: text(),
+  queue: text('Key of its change queue'),
+  role: oneOf(['live', 'dependency'], 'A dependency only holds a place'),
+  changes: list(changeSchema),
+  dependsOn: list(text('Key of a change')),
+  enqueuedAt: milliseconds(),
+  behind: nullable(uuid(), 'The item whose state this one is tested on top of'),
+  active: flag('Inside the window'),
+  state: stateSchema,
+  hostWait: nullable(
+    document({
+      project: text(),
+      doing: text('merge, build or report'),
+      reason: text(),
+      text: text('For people'),
+      tries: whole(),
+      since: milliseconds(),
+      retryAt: milliseconds(),
+    }),
+    'Trouble with its code host that it met itself',
+  ),
+  timeline: list(stateSchema, 'Oldest first; each ends where the next begins'),
+  failing: list(text('Why it will not merge as it stands')),
+  buildset: document({ uuid: uuid(), number: whole(), stage: text() }),
+  jobs: list(jobSchema),
+  jobDecisions: list(document({ job: text(), runs: flag(), because: text('A clause') })),
+  resets: list(resetSchema, 'Oldest first'),
+  left: nullable(
+    document({ at: milliseconds(), result: text(), reason: text('Code'), text: text('For people') }),
+    'Null while it is in its pipeline',
+  ),
+  traceUrl: nullable(text('In the trace viewer')),
+  tracesUrl: nullable(text('A search for all its traces')),
+});
+export type LiveItem = Document<typeof liveItemSchema>;
+
+export const finishedItemSchema = document({
+  uuid: uuid(),
+  pipeline: text(),
+  changes: list(changeSchema),
+  enqueuedAt: milliseconds(),
+  leftAt: milliseconds(),
+  result: nullable(text()),
+  reason: nullable(text('Code')),
+  resets: whole(),
+});
+export type FinishedItem = Document<typeof finishedItemSchema>;
 
 export interface ItemContext {
   /** Address of the trace in the configured viewer. */
@@ -23,7 +131,7 @@ export interface ItemContext {
   readonly expected: ReadonlyMap<string, number>;
 }
 
-export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: ItemContext) {
+export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: ItemContext): LiveItem {
   const state: TimelineEntry = item.timeline.at(-1) ?? item.timeline[0];
   const left = item.phase.phase === 'left' ? item.phase : null;
   return {
@@ -71,14 +179,12 @@ function shownHostWait({ hostWait }: QueueItem) {
   return { project: projectIdOf(project).name, doing, reason, text, tries, ...times };
 }
 
-export type LiveItem = ReturnType<typeof liveItem>;
-
-export function isActive(item: QueueItem): boolean {
+function isActive(item: QueueItem): boolean {
   return item.timeline.at(-1)?.state !== 'window';
 }
 
 /** Why and when it was tested again, and what that cost. */
-export function resetsOf(item: QueueItem) {
+function resetsOf(item: QueueItem): LiveItem['resets'] {
   const all = buildsetsOf(item);
   return item.earlier.flatMap((buildset, index) => {
     // One that had come to its result is no longer superseded in its own record; the next one knows the cause.
@@ -109,7 +215,7 @@ function shownJob(
   job: JobNode,
   standing: JobStanding | undefined,
   expectedMs: number | null,
-) {
+): LiveJob {
   const build = currentBuild(item.buildset, job.name);
   return {
     name: job.name,
@@ -121,7 +227,7 @@ function shownJob(
     ...(build === undefined
       ? {
           build: null,
-          state: 'waiting',
+          state: 'waiting' as const,
           attempt: 1,
           result: null,
           startedAt: null,
@@ -183,7 +289,7 @@ function shownChange(change: Change) {
 }
 
 /** A line of the list of finished items. */
-export function finishedItem(item: QueueItem) {
+export function finishedItem(item: QueueItem): FinishedItem {
   return {
     uuid: item.uuid,
     pipeline: item.pipeline,

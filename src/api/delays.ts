@@ -1,0 +1,106 @@
+/** `…/pipeline/<p>/delays`: the delays of a pipeline (`src/explain/delays.ts`), with its queues and links. */
+import type { Delays } from '../explain/delays.ts';
+import { kind, stateName } from './explanation.ts';
+import {
+  byName,
+  type Document,
+  document,
+  flag,
+  list,
+  nanoseconds,
+  nullable,
+  number,
+  text,
+  uuid,
+  whole,
+} from './schema.ts';
+
+const at = () => nanoseconds('Nanoseconds since the epoch');
+const blamed = {
+  resets: whole(),
+  items: whole('That were tested again for it'),
+  lostBuildTime: nanoseconds(),
+};
+const spread = { mean: nanoseconds(), p50: nanoseconds(), p95: nanoseconds(), longest: nanoseconds() };
+
+export const delaysSchema = document({
+  tenant: text(),
+  pipeline: text(),
+  since: at(),
+  covered: nanoseconds('From here on every item is counted'),
+  until: at(),
+  truncated: flag('There were more items than are counted'),
+  items: whole(),
+  queued: whole('Still in the pipeline'),
+  left: whole(),
+  results: list(document({ result: text(), items: whole() })),
+  leftPerHour: number(),
+  succeededPerHour: number(),
+  took: nullable(document(spread), 'Of those that left'),
+  time: nanoseconds('All lives together'),
+  states: list(
+    document({
+      ...spread,
+      state: stateName(),
+      kind: kind(),
+      duration: nanoseconds(),
+      share: number('0 to 1'),
+      perItem: nanoseconds(),
+      items: whole(),
+    }),
+    'Longest first',
+  ),
+  resets: document({
+    count: whole(),
+    items: whole(),
+    lostBuildTime: nanoseconds(),
+    buildTime: nanoseconds(),
+    lostShare: number('0 to 1'),
+    byCause: list(document({ ...blamed, code: text() })),
+    byJob: list(document({ ...blamed, job: text() })),
+    byProject: list(document({ ...blamed, project: text() })),
+    byChange: list(document({ ...blamed, change: text(), item: uuid(), job: nullable(text()) })),
+  }),
+  slowest: list(
+    document({
+      item: uuid(),
+      changes: list(text()),
+      enqueuedAt: at(),
+      duration: nanoseconds(),
+      result: nullable(text()),
+      reason: nullable(text()),
+      resets: whole(),
+      lostBuildTime: nanoseconds(),
+      mostly: nullable(document({ state: stateName(), kind: kind(), duration: nanoseconds() })),
+      page: text(),
+      traceUrl: nullable(text()),
+    }),
+  ),
+  load: list(
+    document({
+      at: at(),
+      states: byName(number(), 'Items in each state on average'),
+      left: whole(),
+      succeeded: whole(),
+      resets: whole(),
+    }),
+  ),
+  queues: list(document({ name: text(), window: whole('0: no limit'), items: whole() })),
+});
+
+/** What the route answers, with the words it is made of. */
+export interface DelaysAnswer extends Omit<Delays, 'slowest'> {
+  readonly tenant: string;
+  readonly pipeline: string;
+  /** As they are now; `window` 0: no limit. */
+  readonly queues: readonly { readonly name: string; readonly window: number; readonly items: number }[];
+  readonly slowest: readonly (Delays['slowest'][number] & {
+    readonly page: string;
+    readonly traceUrl: string | null;
+  })[];
+}
+
+/** The same; it compiles while the description fits. */
+export function delaysDocument(answer: DelaysAnswer): Document<typeof delaysSchema> {
+  return answer;
+}

@@ -1,0 +1,126 @@
+/**
+ * The description of `…/item/<uuid>/explain`. The document is the explanation itself (`src/explain/explain.ts`): its type and
+ * this description are held together by the compiler.
+ */
+import type { Explanation } from '../explain/explain.ts';
+import { STRETCH_STATES } from '../model/item-states.ts';
+import {
+  type Document,
+  document,
+  flag,
+  list,
+  nanoseconds,
+  nullable,
+  number,
+  oneOf,
+  optional,
+  text,
+  uuid,
+  whole,
+} from './schema.ts';
+
+export const stateName = () => oneOf(STRETCH_STATES);
+export const kind = () => oneOf(['wait', 'work']);
+const at = () => nanoseconds('Nanoseconds since the epoch');
+const culpritSchema = document({
+  item: uuid(),
+  change: text('For people'),
+  buildset: optional(uuid()),
+  build: optional(uuid()),
+  job: optional(text()),
+  result: optional(text()),
+  left: optional(text('Code')),
+});
+
+export const explanationSchema = document({
+  item: uuid(),
+  tenant: text(),
+  pipeline: text(),
+  changes: list(text('For people')),
+  enqueuedAt: at(),
+  until: nanoseconds('When it left, or the moment of asking'),
+  duration: nanoseconds(),
+  ended: nullable(document({ reason: text('Code'), text: text(), result: text() })),
+  stretches: list(
+    document({
+      state: stateName(),
+      kind: kind(),
+      subject: optional(text('What it waited for')),
+      whom: optional(uuid('The item it waited for')),
+      from: at(),
+      to: at(),
+      duration: nanoseconds(),
+    }),
+    'Its states in order, without gap',
+  ),
+  totals: list(
+    document({ state: stateName(), kind: kind(), duration: nanoseconds(), share: number('0 to 1') }),
+    'Longest first',
+  ),
+  waitedFor: list(
+    document({
+      item: uuid(),
+      change: text(),
+      state: stateName(),
+      duration: nanoseconds(),
+      meanwhile: list(document({ state: stateName(), duration: nanoseconds() })),
+    }),
+  ),
+  takeovers: list(
+    document({
+      from: text(),
+      to: text(),
+      how: oneOf(['released', 'lost']),
+      since: at(),
+      at: at(),
+      duration: nanoseconds(),
+    }),
+  ),
+  moreTakeovers: nullable(document({ count: whole(), duration: nanoseconds() })),
+  resets: list(
+    document({
+      buildset: whole('Number of the buildset it ended'),
+      at: at(),
+      code: text(),
+      text: text(),
+      culprit: nullable(culpritSchema),
+      elapsed: nanoseconds(),
+      lostBuildTime: nanoseconds(),
+    }),
+  ),
+  lostBuildTime: nanoseconds(),
+  executorQueueTime: nanoseconds(),
+  buildTime: nanoseconds(),
+  builds: list(
+    document({
+      uuid: uuid(),
+      job: text(),
+      buildset: whole(),
+      attempt: whole(),
+      voting: flag(),
+      result: nullable(text()),
+      worker: nullable(text()),
+      waited: nanoseconds(),
+      ran: nanoseconds(),
+      usual: nullable(nanoseconds(), "Mean of the job's last successes for the project"),
+    }),
+  ),
+  criticalPath: list(
+    document({
+      from: at(),
+      to: at(),
+      duration: nanoseconds(),
+      kind: kind(),
+      state: stateName(),
+      text: text('A clause'),
+      buildset: whole(),
+      repeated: flag('A reset threw this away'),
+      build: optional(uuid()),
+    }),
+  ),
+});
+
+/** The same; it compiles while the description fits. */
+export function explanationDocument(explanation: Explanation): Document<typeof explanationSchema> {
+  return explanation;
+}

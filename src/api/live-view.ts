@@ -1,0 +1,109 @@
+/** The documents of a tenant's live stream, beside its items: the tenant, and each pipeline. */
+
+import type { Nanoseconds } from '../lib/clock.ts';
+import { toMilliseconds } from '../lib/clock.ts';
+import {
+  byName,
+  type Document,
+  document,
+  flag,
+  list,
+  milliseconds,
+  nullable,
+  text,
+  uuid,
+  whole,
+} from './schema.ts';
+import { tracingSchema } from './status-schema.ts';
+import type { LivePipeline as PipelineFacts, TenantSnapshot } from './tenant-snapshot.ts';
+
+const liveTracingSchema = document({
+  waiting: whole('Rows in the outbox'),
+  oldestWaiting: nullable(milliseconds()),
+  delivered: tracingSchema.properties.delivered,
+  lost: tracingSchema.properties.lost,
+  problem: tracingSchema.properties.problem,
+});
+
+export const liveTenantSchema = document({
+  name: text(),
+  missing: list(text('Kind of component of which none is registered')),
+  awaySince: nullable(milliseconds(), 'All of this is as of then; null: as of now'),
+  reconfiguredAt: milliseconds(),
+  triggerEvents: whole('Events that wait to be handed to the pipelines'),
+  managementEvents: whole(),
+  connectionEvents: byName(whole(), 'Events that wait to be read, by connection'),
+  projects: whole(),
+  configErrors: whole(),
+  tracing: nullable(liveTracingSchema, 'Delivery of spans; null: tracing is off'),
+});
+export type LiveTenant = Document<typeof liveTenantSchema>;
+
+export const livePipelineSchema = document({
+  name: text(),
+  position: whole("In the layout's order"),
+  description: nullable(text()),
+  manager: text(),
+  disabled: flag('It disabled itself after too many failures'),
+  events: whole('That wait for its next turn'),
+  queues: list(
+    document({
+      key: text(),
+      name: text(),
+      window: whole('0: no limit'),
+      items: list(uuid(), 'Oldest first'),
+    }),
+    'Those that hold items',
+  ),
+});
+export type LivePipeline = Document<typeof livePipelineSchema>;
+
+/** Without any of them the gate stands still. */
+const NEEDED = ['scheduler', 'merger', 'executor'] as const;
+
+/** @param present kinds of components that are registered. @param awaySince when contact with the store was lost. */
+export function liveTenant(
+  name: string,
+  { tracing, ...snapshot }: TenantSnapshot,
+  present: ReadonlySet<string>,
+  awaySince: Nanoseconds | null,
+): LiveTenant {
+  return {
+    name,
+    missing: NEEDED.filter(kind => !present.has(kind)),
+    awaySince: awaySince === null ? null : toMilliseconds(awaySince),
+    reconfiguredAt: toMilliseconds(snapshot.reconfiguredAt),
+    triggerEvents: snapshot.triggerEvents,
+    managementEvents: snapshot.managementEvents,
+    connectionEvents: snapshot.connectionEvents,
+    projects: snapshot.projects.length,
+    configErrors: snapshot.configErrors.length,
+    tracing:
+      tracing === null
+        ? null
+        : {
+            waiting: tracing.waiting,
+            oldestWaiting: tracing.oldestWaiting === null ? null : toMilliseconds(tracing.oldestWaiting),
+            delivered: tracing.delivered,
+            lost: tracing.lost,
+            problem: tracing.problem,
+          },
+  };
+}
+
+export function livePipeline(
+  { pipeline, state, triggerEvents, resultEvents }: PipelineFacts,
+  position: number,
+): LivePipeline {
+  return {
+    name: pipeline.name,
+    position,
+    description: pipeline.description ?? null,
+    manager: pipeline.manager,
+    disabled: state.disabled,
+    events: triggerEvents + resultEvents,
+    queues: state.queues
+      .filter(queue => queue.items.length > 0)
+      .map(queue => ({ key: queue.key, name: queue.name, window: queue.window, items: queue.items })),
+  };
+}

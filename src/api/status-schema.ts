@@ -1,0 +1,141 @@
+/** The description of `/api/tenant/<t>/status`; `status.ts` makes the document. */
+import { liveItemSchema } from './live-item.ts';
+import {
+  byName,
+  type Document,
+  document,
+  flag,
+  list,
+  milliseconds,
+  nanoseconds,
+  nullable,
+  number,
+  oneOf,
+  text,
+  uuid,
+  whole,
+} from './schema.ts';
+import type { TracingHealth } from './tenant-snapshot.ts';
+
+const seconds = () => nullable(number('Seconds since the epoch'));
+const jobSchema = document({
+  name: text(),
+  uuid: nullable(uuid()),
+  result: nullable(text()),
+  voting: flag(),
+  dependencies: list(text()),
+  pipeline: text(),
+  tries: whole(),
+  queued: flag(),
+  canceled: flag(),
+  paused: flag(),
+  pre_fail: flag(),
+  retry: flag(),
+  waiting_status: nullable(
+    text('executor, dependencies: ..., hold-following: ..., window, code host: ..., repo state'),
+  ),
+  execute_time: seconds(),
+  start_time: seconds(),
+  end_time: seconds(),
+  estimated_time: nullable(whole('Seconds')),
+  elapsed_time: nullable(whole('Milliseconds')),
+  remaining_time: nullable(whole('Milliseconds')),
+  url: nullable(text()),
+  finger_url: nullable(text()),
+  report_url: nullable(text()),
+});
+export type StatusJob = Document<typeof jobSchema>;
+
+export const statusItemSchema = document({
+  id: uuid(),
+  live: flag(),
+  active: flag(),
+  zuul_ref: text(),
+  refs: list(
+    document({
+      id: text(),
+      url: nullable(text()),
+      ref: text(),
+      project: text(),
+      project_canonical: text(),
+      owner: nullable(text()),
+      commit: nullable(text()),
+    }),
+  ),
+  item_ahead: nullable(uuid()),
+  items_behind: list(uuid()),
+  failing_reasons: list(text()),
+  enqueue_time: whole('Milliseconds since the epoch'),
+  remaining_time: nullable(whole('Milliseconds')),
+  jobs: list(jobSchema),
+  gatehouse: document({
+    state: liveItemSchema.properties.state.properties.name,
+    since: nanoseconds('Nanoseconds since the epoch'),
+    subject: nullable(text()),
+    buildset: uuid(),
+    resets: liveItemSchema.properties.resets,
+    page: text(),
+    trace_id: text(),
+    trace_url: nullable(text()),
+  }),
+});
+export type StatusItem = Document<typeof statusItemSchema>;
+
+const senderSchema = document({
+  at: nanoseconds('Nanoseconds since the epoch'),
+  host: text(),
+  endpoint: text('Without user and password'),
+  protocol: text(),
+  state: oneOf(['idle', 'ok', 'failing']),
+  sent: whole(),
+  requests: nullable(whole(), 'Null: a sender of 0.2'),
+  failedRequests: whole(),
+  partialSuccesses: whole(),
+  lost: byName(whole()),
+  lastError: nullable(document({ at: nanoseconds(), text: text() })),
+  lastSentAt: nullable(nanoseconds()),
+});
+
+export const tracingSchema = document({
+  waiting: whole('Rows in the outbox'),
+  oldestWaiting: nullable(nanoseconds('Nanoseconds since the epoch')),
+  delivered: nullable(whole(), 'Spans, by the process that sends; null: no report yet'),
+  lost: byName(whole(), 'Spans that will never arrive, by reason'),
+  problem: nullable(text('Of the last attempt')),
+  sender: nullable(senderSchema),
+});
+
+export function senderDocument({ sender, ...health }: TracingHealth): Document<typeof tracingSchema> {
+  return { ...health, sender: sender === null ? null : { ...sender, requests: sender.requests ?? null } };
+}
+
+const length = document({ length: whole() });
+export const statusSchema = document({
+  zuul_version: text(),
+  last_reconfigured: milliseconds(),
+  trigger_event_queue: length,
+  management_event_queue: length,
+  connection_event_queues: byName(length),
+  pipelines: list(
+    document({
+      name: text(),
+      description: nullable(text()),
+      state: oneOf(['normal', 'disabled']),
+      manager: text(),
+      triggers: list(document({ name: text() })),
+      trigger_events: whole(),
+      result_events: whole(),
+      management_events: whole(),
+      change_queues: list(
+        document({
+          name: text(),
+          branch: nullable(text()),
+          window: whole('0: no limit'),
+          heads: list(list(statusItemSchema)),
+        }),
+      ),
+    }),
+  ),
+  gatehouse: document({ tracing: nullable(tracingSchema, 'Null where tracing is off') }),
+});
+export type StatusDocument = Document<typeof statusSchema>;

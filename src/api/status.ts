@@ -1,0 +1,173 @@
+/**
+ * `/api/tenant/<t>/status` as Zuul's clients know it, with a `gatehouse` block per item. Jobs and states are those of
+ * {@link liveItem} under Zuul's names; unlike it, this has elapsed and remaining times and is different at every call.
+ */
+import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
+import { leadChange } from '../model/about-item.ts';
+import { type Change, commitOf } from '../model/change.ts';
+import type { ChangeQueue } from '../model/pipeline-state.ts';
+import { projectIdOf, shortCommit } from '../model/project.ts';
+import type { QueueItem } from '../model/queue-item.ts';
+import { traceAddress } from '../tracing/trace-links.ts';
+import type { TraceUi } from '../tracing/ui-url.ts';
+import { buildPage, itemPage } from './links.ts';
+import { type LiveItem, type LiveJob, liveItem } from './live-item.ts';
+import { type StatusDocument, type StatusItem, type StatusJob, senderDocument } from './status-schema.ts';
+import type { LivePipeline, TenantSnapshot } from './tenant-snapshot.ts';
+
+export interface StatusContext {
+  readonly now: Nanoseconds;
+  readonly version: string;
+  readonly root: string;
+  readonly traceUi: TraceUi | null;
+  readonly canonicalNames: ReadonlyMap<string, string>;
+  /** Milliseconds a job usually takes, by key of the project, then by its name. */
+  readonly expected: ReadonlyMap<string, ReadonlyMap<string, number>>;
+}
+
+export function statusJson(snapshot: TenantSnapshot, context: StatusContext): StatusDocument {
+  return {
+    zuul_version: context.version,
+    last_reconfigured: Math.round(toMilliseconds(snapshot.reconfiguredAt)),
+    trigger_event_queue: { length: snapshot.triggerEvents },
+    management_event_queue: { length: snapshot.managementEvents },
+    connection_event_queues: Object.fromEntries(
+      Object.entries(snapshot.connectionEvents).map(([connection, length]) => [connection, { length }]),
+    ),
+    pipelines: snapshot.pipelines.map(live => pipelineJson(live, context)),
+    gatehouse: { tracing: snapshot.tracing === null ? null : senderDocument(snapshot.tracing) },
+  };
+}
+
+function pipelineJson(
+  { pipeline, state, ...events }: LivePipeline,
+  context: StatusContext,
+): StatusDocument['pipelines'][number] {
+  return {
+    name: pipeline.name,
+    description: pipeline.description ?? null,
+    state: state.disabled ? 'disabled' : 'normal',
+    manager: pipeline.manager,
+    triggers: pipeline.triggers.map(trigger => ({ name: trigger.connection })),
+    trigger_events: events.triggerEvents,
+    result_events: events.resultEvents,
+    management_events: events.managementEvents,
+    change_queues: state.queues
+      .filter(queue => queue.items.length > 0)
+      .map(queue => queueJson(queue, state.items, context)),
+  };
+}
+
+function queueJson(queue: ChangeQueue, items: ReadonlyMap<string, QueueItem>, context: StatusContext) {
+  const heads: StatusItem[][] = [];
+  for (const uuid of queue.items) {
+    const item = items.get(uuid);
+    if (item === undefined) continue;
+    if (item.behind === null || heads.length === 0) heads.push([]);
+    heads.at(-1)?.push(statusItem(item, queue, items, context));
+  }
+  return { name: queue.name, branch: null, window: queue.window, heads };
+}
+
+export function statusItem(
+  item: QueueItem,
+  queue: ChangeQueue,
+  items: ReadonlyMap<string, QueueItem>,
+  context: StatusContext,
+): StatusItem {
+  const live = liveItem(item, {
+    traceUrl: traceAddress(context.traceUi, item),
+    tracesUrl: null,
+    expected: context.expected.get(leadChange(item).project) ?? new Map(),
+  });
+  const jobs = live.jobs.map(job => jobJson(live, job, context));
+  const remaining = jobs.flatMap(({ remaining_time }) => (remaining_time === null ? [] : [remaining_time]));
+  return {
+    id: live.uuid,
+    live: live.role === 'live',
+    active: live.active,
+    zuul_ref: `Z${live.buildset.uuid}`,
+    refs: item.changes.map(change => refJson(change, context)),
+    item_ahead: live.behind,
+    items_behind: queue.items.filter(uuid => items.get(uuid)?.behind === item.uuid),
+    failing_reasons: live.failing,
+    enqueue_time: Math.round(live.enqueuedAt),
+    remaining_time: remaining.length === 0 ? null : Math.max(...remaining),
+    jobs,
+    gatehouse: {
+      state: live.state.name,
+      since: (item.timeline.at(-1) ?? item.timeline[0]).since,
+      subject: live.state.subject,
+      buildset: live.buildset.uuid,
+      resets: live.resets,
+      page: itemPage(context.root, live.tenant, live.uuid),
+      trace_id: live.uuid,
+      trace_url: live.traceUrl,
+    },
+  };
+}
+
+/** Zuul's id of a change: `<number>,<patchset>`; of a ref update: the new commit. */
+export function refId(change: Change): string {
+  if (change.kind === 'ref') return change.newCommit ?? '';
+  return `${change.id},${change.patchset === change.commit ? shortCommit(change.commit) : change.patchset}`;
+}
+
+function refJson(change: Change, context: StatusContext): StatusItem['refs'][number] {
+  const { name } = projectIdOf(change.project);
+  return {
+    id: refId(change),
+    url: change.url ?? null,
+    ref: change.ref,
+    project: name,
+    project_canonical: context.canonicalNames.get(change.project) ?? name,
+    owner: change.kind === 'change' ? (change.owner ?? null) : null,
+    commit: commitOf(change) ?? null,
+  };
+}
+
+function jobJson({ tenant, pipeline }: LiveItem, job: LiveJob, context: StatusContext): StatusJob {
+  const page =
+    job.build === null || job.startedAt === null ? null : buildPage(context.root, tenant, job.build);
+  const isOpen = job.state === 'requested' || job.state === 'started';
+  return {
+    name: job.name,
+    uuid: job.build,
+    result: job.result === 'FAILING' ? null : job.result,
+    voting: job.voting,
+    dependencies: job.dependencies,
+    pipeline,
+    tries: job.attempt,
+    queued: job.state === 'requested',
+    canceled: job.state === 'cancelled',
+    paused: false,
+    pre_fail: job.result === 'FAILING',
+    retry: job.attempt > 1,
+    waiting_status: job.waitingFor,
+    ...timesOf(job, toMilliseconds(context.now)),
+    url: isOpen && page !== null ? `stream/${job.build}?logfile=console.log` : page,
+    finger_url: null,
+    report_url: page,
+  };
+}
+
+/** Zuul's units: points in time and the estimate in seconds, elapsed and remaining in milliseconds. */
+function timesOf({ requestedAt, startedAt, endedAt, expectedMs, state }: LiveJob, now: number) {
+  const end = state === 'skipped' ? null : endedAt;
+  const elapsed = startedAt === null ? null : Math.max(0, Math.round((end ?? now) - startedAt));
+  return {
+    execute_time: seconds(requestedAt),
+    start_time: seconds(startedAt),
+    end_time: seconds(end),
+    estimated_time: requestedAt === null || expectedMs === null ? null : Math.round(expectedMs / 1000),
+    elapsed_time: elapsed,
+    remaining_time:
+      expectedMs === null || elapsed === null || end !== null
+        ? null
+        : Math.max(0, Math.round(expectedMs - elapsed)),
+  };
+}
+
+function seconds(time: number | null): number | null {
+  return time === null ? null : time / 1000;
+}

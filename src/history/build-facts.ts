@@ -1,0 +1,15 @@
+/** Builds and buildsets as the database, or the record of a live item, tells of them. */
+import type { BuildRow, BuildsetRow, RefRow } from './item-rows.ts';
+
+/** `id` is null for a build that is not in the database yet. */
+export type NumberedBuild = BuildRow & { readonly id: number | null };
+
+export interface BuildFacts extends NumberedBuild {
+  readonly buildset: BuildsetRow;
+  readonly ref: RefRow;
+}
+
+export interface BuildsetFacts extends BuildsetRow {
+  readonly id: number | null;
+  readonly refs: readonly RefRow[];
+}
