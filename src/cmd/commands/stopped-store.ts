@@ -41,9 +41,7 @@ export async function openSource(
   if (opened.kind === 'refused') return opened;
   const { store, root, name } = opened.stopped;
   if (await isHalfCopied(store, root))
-    return refused(
-      `${name} holds a copy that was never finished; remove what is below ${root} and copy again`,
-    );
+    return refused(`${name} holds part of a dump only; remove what is below ${root} and restore again`);
   if (!(await store.children(root))?.length)
     return refused(`${name} has nothing below ${root}; is ${config} the right file?`);
   return opened;

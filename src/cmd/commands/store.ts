@@ -1,4 +1,4 @@
-/** `gatehouse store copy|dump|restore`: moves what is in progress from one store to another one, while nothing runs. */
+/** `gatehouse store dump|restore`: saves what is in progress, or moves it to another store, while nothing runs. */
 import type { Command } from 'commander';
 import { toMilliseconds } from '../../lib/clock.ts';
 import { randomIds } from '../../lib/ids.ts';
@@ -23,11 +23,11 @@ const INTERRUPTED = 130;
 
 const EXAMPLES = `
 Examples:
-  gatehouse store copy --from old.conf --to new.conf
   gatehouse store dump -c /etc/gatehouse/gatehouse.conf > gatehouse.dump
   gatehouse store restore -c /etc/gatehouse/gatehouse.conf < gatehouse.dump
+  gatehouse store dump -c old.conf | gatehouse store restore -c new.conf
 
-All of them want the service to be stopped, and write only where nothing is.`;
+Both want the service to be stopped; restore writes only where nothing is, and all of a whole dump or nothing.`;
 
 type Done = (status: number) => void;
 type Work = (options: StoppedOptions) => Promise<number | Refused>;
@@ -40,18 +40,6 @@ export function addStoreCommands(program: Command, io: Io, done: Done): void {
       'Moves what is in progress (items, requests, events, all that waits) from one store to another one, or saves it to a file.',
     )
     .addHelpText('after', EXAMPLES);
-  store
-    .command('copy')
-    .summary('copy the state of one installation to another store')
-    .description(
-      'Copies the state of a stopped installation into an empty store, such as from one machine to ZooKeeper.',
-    )
-    .requiredOption('--from <file>', 'settings file that names the store as it was')
-    .requiredOption('--to <file>', 'settings file that names the empty one')
-    .addHelpText('after', EXAMPLES)
-    .action(async ({ from, to }: { from: string; to: string }) =>
-      done(await run(io, options => copy(from, to, options))),
-    );
   store
     .command('dump')
     .summary('write the state to standard output, as lines of JSON')
@@ -81,25 +69,6 @@ async function run(io: Io, work: Work): Promise<number> {
     if (error instanceof DumpError) return complain(io, error.message);
     return complain(io, failureText(error, 'the store'));
   }
-}
-
-async function copy(from: string, to: string, options: StoppedOptions): Promise<number | Refused> {
-  const source = await openSource(from, options);
-  if (source.kind === 'refused') return source;
-  const target = await openTarget(to, options);
-  if (target.kind === 'refused') return target;
-  const different = otherRoot(source.stopped.root, target.stopped.root);
-  if (different !== undefined) return different;
-  const nodes = persistentNodes(readTree(source.stopped.store, source.stopped.root));
-  const kinds = await fill(target.stopped, nodes, options, () => source.stopped.running());
-  if (kinds.kind === 'refused') return kinds;
-  const { io } = options;
-  print(io, `copied from ${source.stopped.name} to ${target.stopped.name}:\n${kindsText(kinds.kinds)}`);
-  print(
-    io,
-    `Start the service with ${to}. Never start it with ${from} again: both would act on the same changes.`,
-  );
-  return 0;
 }
 
 async function dump(config: string, options: StoppedOptions): Promise<number | Refused> {
@@ -132,29 +101,23 @@ async function restore(config: string, options: StoppedOptions): Promise<number 
   if (target.kind === 'refused') return target;
   const different = otherRoot(head.root, target.stopped.root);
   if (different !== undefined) return different;
-  const filled = await fill(target.stopped, parseDumpNodes(lines), options);
-  if (filled.kind === 'refused') return filled;
+  const kinds = await fill(target.stopped, parseDumpNodes(lines), options);
   print(
     io,
-    `restored to ${target.stopped.name}, as it was at ${head.at} (release ${head.release}):\n${kindsText(filled.kinds)}`,
+    `restored to ${target.stopped.name}, as it was at ${head.at} (release ${head.release}):\n${kindsText(kinds)}`,
   );
   return 0;
 }
 
-/** @param stillFine asked after the last node: a reason why what was written is worth nothing. */
 async function fill(
   { store, root, name }: StoppedStore,
   nodes: AsyncIterable<CopiedNode>,
   { io, signal }: StoppedOptions,
-  stillFine: () => Promise<string | undefined> = async () => undefined,
-): Promise<{ readonly kind: 'filled'; readonly kinds: ReadonlyMap<string, number> } | Refused> {
+): Promise<ReadonlyMap<string, number>> {
   const kinds = new Map<string, number>();
   try {
     await writeTree(store, root, counted(nodes, kinds, signal), randomIds());
-    const somebody = await stillFine();
-    if (somebody === undefined) return { kind: 'filled', kinds };
-    await emptyTree(store, root);
-    return refused(`nothing was copied: ${somebody}`);
+    return kinds;
   } catch (error) {
     await takeBack(error);
     throw error;

@@ -188,5 +188,5 @@ export function manageComponent<C extends Component>(
 }
 
 function halfCopied({ storeName, paths }: ProcessCore): string {
-  return `${storeName} holds a copy that was never finished (below ${paths.root}); remove ${paths.root} and copy again`;
+  return `${storeName} holds part of a dump only (below ${paths.root}); remove ${paths.root} and restore again`;
 }

@@ -179,7 +179,7 @@ test('a component refuses to work on a tree that was copied by half, and says wh
   const failures = await Promise.allSettled([managed.ended, managed.begun, managed.ready]);
   expect(failures.map(each => each.status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(String((failures[0] as PromiseRejectedResult).reason)).toContain(
-    'a copy that was never finished (below /gatehouse); remove /gatehouse and copy again',
+    'part of a dump only (below /gatehouse); remove /gatehouse and restore again',
   );
   expect(calls).toEqual([]);
 });
