@@ -27,5 +27,7 @@ export function createLanding(deps: LandingDeps): Landing {
 }
 
 function clean(outcome: LandingOutcome, { secrets }: LandingDeps): LandingOutcome {
-  return outcome.kind === 'landed' ? outcome : { ...outcome, text: redact(outcome.text, secrets) };
+  return outcome.kind === 'landed' || outcome.kind === 'later'
+    ? outcome
+    : { ...outcome, text: redact(outcome.text, secrets) };
 }

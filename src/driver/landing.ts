@@ -7,7 +7,9 @@
  * With `api` nothing keeps others from pushing between the comparison and the merge. What is found then is answered as it is: the
  * caller compares what landed with what was tested.
  */
+import type { Nanoseconds } from '../lib/clock.ts';
 import type { Change } from '../model/change.ts';
+import type { HostTroubleReason } from '../model/host-trouble.ts';
 import type { Json } from '../model/job.ts';
 import type { LandedBranch } from '../model/landed.ts';
 import type { MergedBranch } from '../model/merge.ts';
@@ -28,6 +30,15 @@ export type LandingOutcome =
   | { readonly kind: 'landed'; readonly landed: readonly [LandedBranch, ...LandedBranch[]] }
   /** The branch does not hold what it was tested on. Nothing has changed. */
   | { readonly kind: 'base-moved'; readonly text: string }
+  /** The host does not serve us now: a limit, a lock, an answer that is behind its own writes. Nothing has changed. */
+  | {
+      readonly kind: 'later';
+      readonly reason: HostTroubleReason;
+      /** One line for people. */
+      readonly text: string;
+      /** Not to be asked again before; absent: the host did not say. */
+      readonly notBefore?: Nanoseconds;
+    }
   /** The host will not take it; `text` names the rule in the host's words. Nothing has changed. */
   | { readonly kind: 'refused'; readonly text: string };
 
@@ -36,14 +47,14 @@ export interface Landing {
    * Must be repeatable: a call after a crash or a lost answer first asks the host whether the deed is done already.
    *
    * @param mayAct to be asked directly before each change at the host: false when another process may be acting in our place.
-   * @throws when the host does not serve, or when it may not act: the caller tries again later if it still may. The error has
+   * @throws when the host cannot be reached, or when it may not act: the caller tries again later if it still may. The error has
    *   `unsettled: true` when the landing was sent and its outcome is not known.
    */
   land(request: LandingRequest, signal: AbortSignal, mayAct: () => boolean): Promise<LandingOutcome>;
   /**
    * What of the request has landed so far, empty: nothing. Changes nothing.
    *
-   * @throws when the host does not serve.
+   * @throws when the host cannot be reached.
    */
   landed(request: LandingRequest, signal: AbortSignal): Promise<readonly LandedBranch[]>;
 }

@@ -9,7 +9,7 @@
  * What is known of a project's host is on the items that wait for it, so that the next holder of the pipeline knows it, too.
  * Reading (merges) and writing (landing, notes) are apart: a host may refuse the one and serve the other.
  */
-import { addMilliseconds, earlierOf, millisecondsBetween, type Nanoseconds } from '../lib/clock.ts';
+import { addMilliseconds, earlierOf, laterOf, millisecondsBetween, type Nanoseconds } from '../lib/clock.ts';
 import { durationText } from '../lib/duration-text.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { aboutItem, changesText } from '../model/about-item.ts';
@@ -26,6 +26,9 @@ const LONGEST_MS: { readonly [doing in HostWork]: number } = {
   // Each try is a build of its own, with a log.
   build: 300_000,
 };
+
+/** A limit that the host names is kept, up to an hour. */
+const LONGEST_NAMED_MS = 3_600_000;
 
 /**
  * Whether the item may ask the host now; if so it is the one that asks for all who wait for the same.
@@ -106,7 +109,8 @@ export function waitForHost(
   // Many that were asked for before anybody knew fail together: that is one failure.
   const noted = own === undefined ? others.find(other => !isDue(other, now)) : undefined;
   const tries = noted?.tries ?? Math.max(own?.tries ?? 0, ...others.map(other => other.tries)) + 1;
-  const retryAt = noted?.retryAt ?? addMilliseconds(now, delayMs(doing, tries));
+  const usual = addMilliseconds(now, delayMs(doing, tries));
+  const retryAt = noted?.retryAt ?? laterOf(usual, namedBy(trouble, now));
   if (own === undefined) {
     const about = aboutItem(item, event);
     draft.decide(
@@ -115,7 +119,8 @@ export function waitForHost(
       `${changesText(item)} waits for the code host of ${trouble.project} (${trouble.reason}): ${trouble.text}`,
     );
   }
-  return { ...bounded(item), hostWait: { ...wait, tries, retryAt } };
+  const named = noted?.notBefore === undefined ? {} : { notBefore: noted.notBefore };
+  return { ...bounded(item), hostWait: { ...wait, ...named, tries, retryAt } };
 }
 
 /** Tries of one kind kept on an item: the first few and the last few. The spans of all were drawn when each ended. */
@@ -143,9 +148,14 @@ function thinned<T>(tries: readonly T[], isFailure: (each: T) => boolean): reado
 }
 
 /** Also when the clock was set back and the time lies further ahead than anything ever waits. */
-export function isDue({ doing, retryAt }: HostWait, now: Nanoseconds): boolean {
+export function isDue({ doing, retryAt, notBefore }: HostWait, now: Nanoseconds): boolean {
   const ahead = millisecondsBetween(now, retryAt);
-  return ahead <= 0 || ahead > LONGEST_MS[doing];
+  return ahead <= 0 || ahead > (notBefore === undefined ? LONGEST_MS[doing] : LONGEST_NAMED_MS);
+}
+
+/** When the host says it serves again, within reason. */
+function namedBy({ notBefore }: HostTrouble, now: Nanoseconds): Nanoseconds {
+  return notBefore === undefined ? now : earlierOf(notBefore, addMilliseconds(now, LONGEST_NAMED_MS));
 }
 
 /** Milliseconds after failure number `tries` in a row. */

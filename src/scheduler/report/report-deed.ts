@@ -8,14 +8,16 @@
  * host is only asked whether it has arrived.
  */
 import type { Connection } from '../../driver/connection.ts';
+import type { LandingOutcome } from '../../driver/landing.ts';
 import type { ReportRequest } from '../../driver/reporter.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import { type Change, changeText } from '../../model/change.ts';
 import type { ReportOutcome } from '../../model/event.ts';
+import type { HostTrouble } from '../../model/host-trouble.ts';
 import type { LandedBranch } from '../../model/landed.ts';
-import type { ConnectionName } from '../../model/project.ts';
+import type { ConnectionName, ProjectKey } from '../../model/project.ts';
 import type { ReportRecord } from '../../model/queue-item.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
@@ -143,6 +145,7 @@ async function act(
   const done = await landing.land(part, signal, () => deps.mayAct());
   if (done.kind === 'refused') return { kind: 'not-merged', text: done.text };
   if (done.kind === 'base-moved') return done;
+  if (done.kind === 'later') return { kind: 'host', trouble: troubleOf(done, part.change.project) };
   const { landed } = done;
   try {
     await reporter?.report(requestOf(intent, part), signal, () => deps.mayAct());
@@ -153,6 +156,13 @@ async function act(
     deps.log.warn({ err: error, ...reportLogFacts(intent) }, 'landed; its report follows later');
     return { kind: 'done', landed, unsaid: true };
   }
+}
+
+function troubleOf(
+  { reason, text, notBefore }: Extract<LandingOutcome, { readonly kind: 'later' }>,
+  project: ProjectKey,
+): HostTrouble {
+  return { project, reason, text, ...(notBefore === undefined ? {} : { notBefore }) };
 }
 
 function cannot({ connection }: ReportIntent['parts'][number], what: string): PartOutcome {

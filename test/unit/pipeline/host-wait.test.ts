@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { millisecondsBetween } from '../../../src/lib/clock.ts';
+import { addMilliseconds, millisecondsBetween } from '../../../src/lib/clock.ts';
 import type { HostTrouble } from '../../../src/model/host-trouble.ts';
 import { projectKey } from '../../../src/model/project.ts';
 import { nextHostRetry } from '../../../src/pipeline/host-wait.ts';
@@ -51,6 +51,23 @@ function succeed(gate: PipelineWorld): void {
     if (report !== undefined) gate.turn([gate.reportEvent(report)]);
   }
 }
+
+test.each([
+  [90, 89],
+  [7_200, 3_600],
+])(
+  'a time that the host names, %i seconds away, is kept up to an hour: %i seconds to go after a turn',
+  (named, expected) => {
+    const { world, gate } = gateWith(['A']);
+    gate.enqueue('A');
+    const notBefore = addMilliseconds(world.now, named * 1000);
+    gate.turn(gate.merges.map(merge => refusedMerge(gate, merge, { notBefore })));
+    const wait = gate.items()[0]?.hostWait ?? expect.unreachable('it does not wait');
+    expect(Math.round(millisecondsBetween(world.now, wait.retryAt) / 1000)).toBe(expected);
+    gate.turn([]);
+    expect(gate.merges).toEqual([]);
+  },
+);
 
 test('a host that refuses to serve throws nobody out: all wait in state host, one asks for all, and all land', () => {
   const { world, gate } = gateWith(['A', 'B', 'C', 'D', 'E']);
