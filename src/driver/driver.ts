@@ -35,6 +35,11 @@ export interface DriverConfigLanguage {
   matches(trigger: Json, event: TriggerEvent, record: ChangeRecord | undefined): Verdict;
   /** @param now of the turn, for requirements on the age of something. */
   meets(requirement: Json, record: ChangeRecord, now: Nanoseconds): Verdict;
+  /**
+   * When `meets` may answer otherwise although nothing happens: the first time after `now`; null: never. No such method: no
+   * requirement of this driver is about the age of something.
+   */
+  recheckAt?(requirement: Json, record: ChangeRecord, now: Nanoseconds): Nanoseconds | null;
   /** How this reporter lands the change; null: it only reports. */
   landingMode(reporter: Json): LandingMode | null;
 }

@@ -2,6 +2,7 @@
  * Whether a change may enter, and what must go ahead of it: steps 1 to 4 of `enqueue.ts`. Every refusal has a code for the
  * decision and a sentence with the facts; a loud one is also said on the change, because somebody has to do something.
  */
+import type { Nanoseconds } from '../lib/clock.ts';
 import { type Change, changeText, sameRevision } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
 import { projectIdOf } from '../model/project.ts';
@@ -15,6 +16,8 @@ export interface Refusal {
   readonly text: string;
   /** Somebody has to do something: say it on the change. */
   readonly report: boolean;
+  /** When there may be another answer by itself. */
+  readonly recheckAt?: Nanoseconds;
 }
 
 export type Plan =
@@ -48,7 +51,10 @@ export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change)
   if (draft.liveItems(change.key).some(item => item.changes.some(live => sameRevision(live, change)))) {
     return quiet('already-enqueued', 'it is in this pipeline already');
   }
-  return facts.requirements.met ? null : quiet('requirement-not-met', facts.requirements.text);
+  const { met, text, recheckAt } = facts.requirements;
+  if (met) return null;
+  const refusal = quiet('requirement-not-met', text);
+  return recheckAt === undefined ? refusal : { ...refusal, recheckAt };
 }
 
 /**

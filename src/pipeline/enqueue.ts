@@ -13,6 +13,7 @@
  * and run nothing, a set of its own for every change. A serial or supercedent pipeline skips step 2.
  */
 import { assertNever } from '../lib/assert-never.ts';
+import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
@@ -220,10 +221,13 @@ function refuse(
   refusal: Refusal,
   silent: boolean,
 ): void {
-  draft.decide(refusal.code, { change, item: null, event: event.trigger.uuid }, refusal.text);
+  const { recheckAt } = refusal;
+  const waits = !silent && recheckAt !== undefined && draft.postpone(event.uuid, recheckAt);
+  const text = waits ? `${refusal.text}; it is looked at again at ${timeText(recheckAt)}` : refusal.text;
+  draft.decide(refusal.code, { change, item: null, event: event.trigger.uuid }, text);
   const action = refusal.report && !silent ? spokenAs(draft, 'failure') : null;
   if (action === null) return;
-  const text = `This change cannot enter ${draft.input.pipeline.name}: ${refusal.text}.`;
+  const message = `This change cannot enter ${draft.input.pipeline.name}: ${refusal.text}.`;
   draft.command({
     kind: 'report',
     report: draft.input.ids.uuid(),
@@ -231,7 +235,11 @@ function refuse(
     action,
     result: 'FAILURE',
     change: change.key,
-    text,
+    text: message,
     awaited: false,
   });
+}
+
+function timeText(time: Nanoseconds): string {
+  return new Date(toMilliseconds(time)).toISOString();
 }

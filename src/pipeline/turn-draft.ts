@@ -71,6 +71,7 @@ export class TurnDraft {
   readonly #decisions: Decision[] = [];
   readonly #needs: Need[] = [];
   readonly #left: QueueItem[] = [];
+  readonly #postponed = new Map<Uuid, Nanoseconds>();
   #itemsChanged = false;
   #parked: ParkedProjects | null = null;
 
@@ -183,6 +184,13 @@ export class TurnDraft {
     this.#commands.push(command);
   }
 
+  /** @returns false: too many wait already. */
+  postpone(event: Uuid, until: Nanoseconds): boolean {
+    if (this.#postponed.size >= (this.input.mostPostponed ?? 0)) return false;
+    this.#postponed.set(event, until);
+    return true;
+  }
+
   need(need: Need): void {
     this.#needs.push(need);
   }
@@ -213,6 +221,7 @@ export class TurnDraft {
       decisions: this.#decisions,
       needs: this.#needs,
       left: this.#left,
+      postponed: this.#postponed,
     };
   }
 

@@ -28,7 +28,12 @@ export type { PipelineState } from '../model/pipeline-state.ts';
 export interface ChangeFacts {
   readonly record: ChangeRecord;
   /** Of this pipeline's `require` and `reject`; `text` names the first that fails. */
-  readonly requirements: { readonly met: boolean; readonly text: string };
+  readonly requirements: {
+    readonly met: boolean;
+    readonly text: string;
+    /** The first time at which the answer may be another one by itself; absent: none. */
+    readonly recheckAt?: Nanoseconds;
+  };
   /** Open changes that depend on this one. */
   readonly dependents: readonly ChangeKey[];
   /**
@@ -77,7 +82,9 @@ export interface TurnInput {
   readonly maxChanges?: number;
   readonly maxDependencies?: number;
   readonly state: PipelineState;
-  /** In queue order; all are consumed by the turn. */
+  /** Enqueue events that may wait for their time in all; the rest is refused. */
+  readonly mostPostponed?: number;
+  /** In queue order; all are consumed by the turn, except those it postpones. */
   readonly events: readonly PipelineEvent[];
   /** All changes of items and events, and their dependencies and dependents, transitively. */
   readonly changes: ReadonlyMap<ChangeKey, ChangeFacts>;
@@ -144,4 +151,6 @@ export interface TurnOutput {
   readonly needs: readonly Need[];
   /** Items that left in this turn, in their final form; no longer in `state`. */
   readonly left: readonly QueueItem[];
+  /** Enqueue events that are not consumed: each is given again at its time. */
+  readonly postponed: ReadonlyMap<Uuid, Nanoseconds>;
 }

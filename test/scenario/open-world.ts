@@ -58,6 +58,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     sections: setup.sections ?? [],
     store,
     clock: setup.clock ?? systemClock(),
+    ...(setup.drivers === undefined ? {} : { drivers: setup.drivers }),
     ...(setup.maxBuilds === undefined ? {} : { maxBuilds: setup.maxBuilds }),
     ...(host === undefined ? {} : { baseurl: host.url }),
     ...(setup.httpPassword === undefined ? {} : { connection: [`http_password = ${setup.httpPassword}`] }),

@@ -1,6 +1,7 @@
 /** What an operator would write, and the service that is started from it, in this process. */
 import { mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
+import type { DriverTable } from '../../src/cmd/service/driver-table.ts';
 import { type Service, startService } from '../../src/cmd/service/service.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
@@ -31,6 +32,7 @@ export interface SiteOptions {
   readonly sections: readonly string[];
   readonly store: SiteStore;
   readonly clock: Clock;
+  readonly drivers?: DriverTable;
   /** Of the code host; default the repositories' folder. */
   readonly baseurl?: string;
   /** More lines of the connection's section. */
@@ -66,7 +68,7 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
 async function startAgain(options: SiteOptions, log: Log): Promise<Service> {
   const read = readSettings(configOf(options.root), {});
   if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));
-  const started = await startService(read.settings, log, COMPONENT_KINDS, options.clock);
+  const started = await startService(read.settings, log, COMPONENT_KINDS, options.clock, options.drivers);
   if (started.kind === 'refused') throw new Error(started.errors.join('\n'));
   await started.service.ready;
   return started.service;

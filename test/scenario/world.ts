@@ -17,6 +17,7 @@
 
 import type { FinishedItem, LiveItem } from '../../src/api/live-item.ts';
 import type { Api } from '../../src/cmd/client/api.ts';
+import type { DriverTable } from '../../src/cmd/service/driver-table.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
@@ -59,6 +60,8 @@ export interface WorldSetup {
   readonly overHttp?: boolean;
   /** What the service must know to reach the repositories; with `overHttp`. */
   readonly httpPassword?: string;
+  /** Default: those of the product. */
+  readonly drivers?: DriverTable;
   /** That of the service; default the system's. */
   readonly clock?: Clock;
   /** Hears what the service logs as well. */

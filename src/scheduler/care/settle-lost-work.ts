@@ -162,7 +162,7 @@ function lostReports(
     const { key: change } = leadChange(item);
     return [{ kind: 'report', report, item: uuid, action, result, change, awaited: true } as const];
   });
-  return commandOperations({ state, commands, decisions: [], left: [] }, commanding);
+  return commandOperations({ state, commands, left: [] }, commanding);
 }
 
 async function withdraw<T extends MergerRequest | BuildRequest>(

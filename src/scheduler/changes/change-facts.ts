@@ -3,7 +3,7 @@
  * driver against the pipeline's requirements. Reads the change cache only; hosts were asked when the event came in.
  */
 import type { Driver } from '../../driver/driver.ts';
-import type { Nanoseconds } from '../../lib/clock.ts';
+import { earlierOf, type Nanoseconds } from '../../lib/clock.ts';
 import type { Change, ChangeKey, ChangeRecord } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
@@ -74,17 +74,35 @@ function requirementsOf(
   const driver = deps.driverOf(connection);
   if (driver === undefined)
     return { met: false, text: `connection ${connection} is not configured any more` };
+  const recheckAt = recheckOf(record, connection, driver, deps, now);
   for (const requirement of deps.pipeline.require) {
     if (requirement.connection !== connection) continue;
     const verdict = driver.config.meets(requirement.config, record, now);
-    if (!verdict.met) return { met: false, text: verdict.text };
+    if (!verdict.met) return { met: false, text: verdict.text, ...recheckAt };
   }
   for (const rejection of deps.pipeline.reject) {
     if (rejection.connection !== connection) continue;
     const verdict = driver.config.meets(rejection.config, record, now);
-    if (verdict.met) return { met: false, text: `rejected: ${verdict.text}` };
+    if (verdict.met) return { met: false, text: `rejected: ${verdict.text}`, ...recheckAt };
   }
-  return { met: true, text: 'all requirements are met' };
+  return { met: true, text: 'all requirements are met', ...recheckAt };
+}
+
+/** The first time at which one of them may answer otherwise. */
+function recheckOf(
+  record: ChangeRecord,
+  connection: ConnectionName,
+  { config }: Driver,
+  { pipeline: { require, reject } }: ChangeFactsDeps,
+  now: Nanoseconds,
+): Pick<ChangeFacts['requirements'], 'recheckAt'> {
+  let first: Nanoseconds | null = null;
+  for (const each of [...require, ...reject]) {
+    if (each.connection !== connection) continue;
+    const at = config.recheckAt?.(each.config, record, now) ?? null;
+    if (at !== null) first = first === null ? at : earlierOf(first, at);
+  }
+  return first === null ? {} : { recheckAt: first };
 }
 
 /** The same in every scheduler, whatever it heard of first; 9 before 10. */

@@ -18,6 +18,7 @@ import { pendingFreezes } from '../turn/pending-freezes.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
 import type { PipelineContext } from '../turn/pipeline-context.ts';
 import type { PipelineRunnerDeps } from '../turn/pipeline-runner.ts';
+import { createRechecks } from '../turn/rechecks.ts';
 import type { ConfigDeps, TenantConfig } from './tenant-config.ts';
 
 export interface ContextMaker {
@@ -72,6 +73,7 @@ export function contextMaker(
         dependentsOf: key => shared.changes.dependentsOf(key),
         queueOf: change => queueOf(config.layout, change),
       },
+      rechecks: createRechecks(),
       freezing: {
         graphs,
         pending: pendingFreezes({ clock, pipeline: name, layout: config.layout, layouts, wake }),

@@ -69,7 +69,7 @@ export interface CommandContext {
  * then the turn is taken again.
  */
 export async function withdrawOperations(
-  draft: Pick<Draft, 'commands' | 'state' | 'left'>,
+  draft: Decided,
   { mergeRequests, buildRequests }: Pick<CommandContext, 'mergeRequests' | 'buildRequests'>,
 ): Promise<readonly Operation[]> {
   const merges = draft.commands.flatMap(command =>
@@ -94,11 +94,13 @@ function cancelWords({ state, left }: Pick<Draft, 'state' | 'left'>): (build: st
 }
 
 /** Everything else; these operations touch nothing that anybody but the pipeline's holder changes. */
-export function commandOperations(draft: Draft, context: CommandContext): readonly Operation[] {
+type Decided = Pick<Draft, 'state' | 'commands' | 'left'>;
+
+export function commandOperations(draft: Decided, context: CommandContext): readonly Operation[] {
   return draft.commands.flatMap(command => operationsOf(command, draft, context));
 }
 
-function operationsOf(command: Command, draft: Draft, context: CommandContext): readonly Operation[] {
+function operationsOf(command: Command, draft: Decided, context: CommandContext): readonly Operation[] {
   switch (command.kind) {
     case 'request-merge': {
       const item = itemOf(command.item, draft);
@@ -149,7 +151,7 @@ function mergerOperations(request: MergerRequest, context: CommandContext): read
 
 function buildOperations(
   command: Extract<Command, { kind: 'request-build' }>,
-  draft: Draft,
+  draft: Decided,
   context: CommandContext,
 ): readonly Operation[] {
   const item = itemOf(command.item, draft);
@@ -193,7 +195,7 @@ function isNoop(request: BuildRequest): boolean {
 
 function reportOperations(
   command: Extract<Command, { kind: 'report' }>,
-  draft: Draft,
+  draft: Decided,
   context: CommandContext,
 ): readonly Operation[] {
   const item = command.item === null ? undefined : itemOf(command.item, draft);
@@ -246,7 +248,7 @@ function supersedeOperations(
 }
 
 /** Items that left in this turn may still have a last report. */
-function itemOf(uuid: Uuid, draft: Draft): QueueItem {
+function itemOf(uuid: Uuid, draft: Decided): QueueItem {
   const item = draft.state.items.get(uuid) ?? draft.left.find(each => each.uuid === uuid);
   if (item === undefined) throw new Error(`a command names item ${uuid}, which the turn does not know`);
   return item;

@@ -16,6 +16,7 @@ import type { FreezeContext } from './freeze-buildset.ts';
 import type { JobGraphs } from './job-graphs.ts';
 import type { LandedConfigurationDeps } from './note-landed.ts';
 import type { PipelineClock } from './pipeline-clock.ts';
+import type { Rechecks } from './rechecks.ts';
 import type { CommitContext } from './turn-operations.ts';
 
 export interface PipelineContext {
@@ -37,6 +38,7 @@ export interface PipelineContext {
   readonly graphs: JobGraphs;
   readonly changes: Pick<ChangeCache, 'operations' | 'remember' | 'fresh' | 'conflict'>;
   readonly facts: ChangeFactsDeps;
+  readonly rechecks: Rechecks;
   readonly freezing: FreezeContext;
   readonly commanding: CommandContext;
   readonly committing: CommitContext;

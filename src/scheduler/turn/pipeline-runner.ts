@@ -144,7 +144,8 @@ async function turning(
   let again = 0;
   const revise = createPriorityRevision();
   const alarm = createHostAlarm(deps.log);
-  const hostTimer = createHostTimer(dirty, signal);
+  const hostTimer = createTimer(dirty, signal);
+  const recheckTimer = createTimer(dirty, signal);
   dirty.set();
   for (;;) {
     held.items = state.items.size;
@@ -176,6 +177,7 @@ async function turning(
     alarm.look(state, now);
     // By the time of the look: a commit may take longer than a host is left alone.
     hostTimer(nextHostRetry(state.items.values(), lookedAt), now);
+    recheckTimer(deps.context().rechecks.next(lookedAt), now);
     if (state !== before && isHostUnasked(state.items.values(), lookedAt)) dirty.set();
     deps.context().graphs.retain(new Set(blobsOf(state)));
   }
@@ -195,13 +197,17 @@ function tellArrival({ takeover }: Arrival, log: Log): void {
 /** Timers may be a little early. */
 const SLACK_MS = 20;
 
-/** @returns sets when a code host is to be asked again; null: at no time yet. */
-function createHostTimer(dirty: Dirty, signal: AbortSignal) {
+/** Timers of this length and less are exact; what is later is looked at once more by then. */
+const LONGEST_TIMER_MS = 86_400_000;
+
+/** @returns sets when there is something to do by time alone; null: at no time yet. */
+function createTimer(dirty: Dirty, signal: AbortSignal) {
   let pending: Nanoseconds | null = null;
   return (time: Nanoseconds | null, now: Nanoseconds): void => {
     if (time === null || time === pending) return;
     pending = time;
-    void pause(Math.max(0, millisecondsBetween(now, time)) + SLACK_MS, signal).then(() => {
+    const ms = Math.min(LONGEST_TIMER_MS, Math.max(0, millisecondsBetween(now, time)));
+    void pause(ms + SLACK_MS, signal).then(() => {
       if (pending === time) pending = null;
       dirty.set();
     });
@@ -264,7 +270,8 @@ async function turn(
  * @throws the turn's error when it fails without any event as well: then the stored state itself is at fault.
  */
 async function singly(deps: PipelineRunnerDeps, arrival: Arrival, fence: Fence): Promise<void> {
-  const [entry] = await deps.events.list(1);
+  const { clock, rechecks } = deps.context();
+  const [entry] = rechecks.due(await deps.events.list(1 + rechecks.waiting), clock.now());
   const state = await storedState(deps, fence);
   try {
     await pipelineTurn(deps.context(), state, arrival, fence, oneEvent(entry));

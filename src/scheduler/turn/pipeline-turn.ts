@@ -12,6 +12,7 @@
  * A commit that fails because somebody was quicker (a worker whose request is gone, a new layout, news of a change) changes
  * nothing; the turn is then simply taken again.
  */
+import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import { turnMeasurements } from '../../metrics/turn-measurements.ts';
 import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
@@ -32,6 +33,7 @@ import { freezeBuildset } from './freeze-buildset.ts';
 import { landedChanges, landedConfiguration } from './note-landed.ts';
 import type { PreparedFreeze } from './pending-freezes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
+import { MOST_WAITING } from './rechecks.ts';
 import { seenSuccesses } from './seen-successes.ts';
 import { commitTurn } from './turn-commit.ts';
 import { judgedDepartures, outboxOperations, stateOperations } from './turn-operations.ts';
@@ -64,18 +66,25 @@ export async function pipelineTurn(
   { events: limit, patience }: TurnLimits,
 ): Promise<TurnEnd> {
   const begun = context.clock.monotonic();
+  const { clock, rechecks } = context;
   const { pending } = context.freezing;
-  const most = limit === 1 ? 1 : limit + pending.waiting;
+  const most = limit + rechecks.waiting + (limit === 1 ? 0 : pending.waiting);
   const listed = limit === 0 ? [] : await context.events.list(most);
-  context.clock.catchUp(listed.map(entry => entry.value));
-  const { taken: entries, freezes } = await pending.sort(listed, state, patience);
+  clock.catchUp(listed.map(entry => entry.value));
+  const due = rechecks.due(listed, clock.now()).slice(0, limit === 1 ? 1 : most);
+  const { taken: entries, freezes } = await pending.sort(due, state, patience);
   await context.changes.fresh();
   const events = entries.map(entry => entry.value);
   const takenAt = context.clock.now();
   const landed = landedChanges(state, events, context.facts.record);
-  const draft = withArrival(state, decide(context, state, events, landed, freezes), arrival);
-  if (entries.length === 0 && draft.state === state && draft.commands.length === 0)
+  const known = knownChanges(context, state, events, landed, takenAt);
+  const mostPostponed = MOST_WAITING - (listed.length - due.length);
+  const decided = decide(context, { state, events, now: takenAt, changes: known, mostPostponed }, freezes);
+  const draft = withArrival(state, decided, arrival);
+  if (entries.length === 0 && draft.state === state && draft.commands.length === 0) {
+    rechecks.note([], new Map(), timesOf(state, known));
     return { kind: 'nothing-to-do' };
+  }
   const graphs = await context.graphs.flush();
   const late = await lateExecutionRows(events, draft, context);
   const effects = effectRows(events, draft, takenAt, context);
@@ -91,7 +100,9 @@ export async function pipelineTurn(
       ...effects,
       ...late,
       ...configuration,
-      ...entries.map(entry => context.events.ack(entry)),
+      ...entries
+        .filter(({ value }) => !draft.postponed.has(value.uuid))
+        .map(entry => context.events.ack(entry)),
     ],
   };
   try {
@@ -105,6 +116,7 @@ export async function pipelineTurn(
     return { kind: 'again', because: isFact ? 'facts' : 'workers' };
   }
   context.changes.remember([...landed.values()]);
+  rechecks.note(entries, draft.postponed, timesOf(draft.state, known));
   for (const success of seenSuccesses(state, draft)) context.expected.learn(success, success.ms);
   explain(context, draft);
   context.metrics?.record(
@@ -123,29 +135,39 @@ export async function pipelineTurn(
   return { kind: 'committed', state: draft.state, more };
 }
 
-function decide(
+type KnownChanges = ReturnType<typeof gatherChangeFacts>;
+
+function knownChanges(
   context: PipelineContext,
   state: PipelineState,
   events: readonly PipelineEvent[],
   landed: ReadonlyMap<ChangeKey, ChangeRecord>,
+  now: Nanoseconds,
+): KnownChanges {
+  const record = (key: ChangeKey) => landed.get(key) ?? context.facts.record(key);
+  return gatherChangeFacts(state, events, { ...context.facts, record }, now);
+}
+
+/** When something said of the changes in the pipeline may be different. */
+function timesOf({ items }: PipelineState, changes: KnownChanges): readonly Nanoseconds[] {
+  return [...items.values()].flatMap(item =>
+    item.changes.flatMap(({ key }) => changes.get(key)?.requirements.recheckAt ?? []),
+  );
+}
+
+function decide(
+  context: PipelineContext,
+  facts: Pick<TurnInput, 'state' | 'events' | 'now' | 'changes'> & { readonly mostPostponed: number },
   freezes: ReadonlyMap<Uuid, PreparedFreeze>,
 ): Draft {
   const { maxChangesPerPipeline, maxDependencies } = context.tenant;
-  const now = context.clock.now();
-  const facts = {
-    ...context.facts,
-    record: (key: ChangeKey) => landed.get(key) ?? context.facts.record(key),
-  };
   return decideWithNeeds(
     {
-      now,
+      ...facts,
       tenant: context.tenant.name,
       pipeline: context.pipeline,
       layoutVersion: context.layoutVersion,
       retired: context.retired,
-      state,
-      events,
-      changes: gatherChangeFacts(state, events, facts, now),
       ids: context.ids,
       ...tracingFacts(context),
       ...(maxChangesPerPipeline === undefined ? {} : { maxChanges: maxChangesPerPipeline }),

@@ -105,6 +105,7 @@ export class PipelineHistory implements Check {
       commands: this.#commands(before, state, left, transaction),
       decisions: [],
       needs: [],
+      postponed: new Map(),
     };
     const input: TurnInput = {
       now: parseNanoseconds('0'),

@@ -444,7 +444,7 @@ export class PipelineWorld {
       this.#rewriteHistory(now, output);
     }
     this.left.push(...total.left);
-    return { state: this.state, needs: [], ...total };
+    return { state: this.state, needs: [], postponed: new Map(), ...total };
   }
 
   /** What is written of a turn is more than what was decided. */

@@ -89,7 +89,6 @@ async function request(stand: Stand, frozen: FrozenJob, executors: readonly (rea
           attempt: 1,
         },
       ],
-      decisions: [],
       left: [],
     },
     {

@@ -16,6 +16,7 @@ import { createJobGraphs } from '../../../../src/scheduler/turn/job-graphs.ts';
 import { pipelineClock } from '../../../../src/scheduler/turn/pipeline-clock.ts';
 import type { PipelineContext } from '../../../../src/scheduler/turn/pipeline-context.ts';
 import { createPipelineRunner } from '../../../../src/scheduler/turn/pipeline-runner.ts';
+import { createRechecks } from '../../../../src/scheduler/turn/rechecks.ts';
 import { ensureNode } from '../../../../src/store/ensure-node.ts';
 import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { loadPipeline } from '../../../../src/store/load-pipeline.ts';
@@ -73,6 +74,7 @@ async function open(stand: Stand, share = createFairShare()) {
       dependentsOf: () => [],
       queueOf: () => ({ key: 'q', name: 'q' }),
     },
+    rechecks: createRechecks(),
     freezing: {
       graphs,
       pending: { waiting: 0, sort: async entries => ({ taken: entries, freezes: new Map() }) },

@@ -1,0 +1,66 @@
+/**
+ * What may be different in a pipeline because of time alone (`older-than`, `newer-than`): which moments, and which events wait
+ * for one.
+ *
+ * The event of a change that meets its requirements later stays in the queue, durable; what is kept here is only when to look at
+ * it again. Whoever takes the pipeline over, or has a new layout, looks at once and finds the same time.
+ */
+import { laterOf, type Nanoseconds } from '../../lib/clock.ts';
+import type { Uuid } from '../../lib/ids.ts';
+import type { PipelineEvent } from '../../model/event.ts';
+import type { QueueEntry } from '../../store/event-queue.ts';
+
+/** More would make every turn read a long queue; what comes then is refused at once. */
+export const MOST_WAITING = 200;
+
+export interface Rechecks {
+  /** Events that wait for their time. */
+  readonly waiting: number;
+  /** @returns without the events that wait for a later time. */
+  due<Entry extends QueueEntry<PipelineEvent>>(entries: readonly Entry[], now: Nanoseconds): readonly Entry[];
+  /**
+   * After a turn at `now`.
+   *
+   * @param postponed events that stay in the queue, each with its time.
+   * @param times when something said of the changes in the pipeline may be different.
+   */
+  note(
+    taken: readonly QueueEntry<PipelineEvent>[],
+    postponed: ReadonlyMap<Uuid, Nanoseconds>,
+    times: readonly Nanoseconds[],
+  ): void;
+  /** The earliest of all these times after `now`; null: there is none. */
+  next(now: Nanoseconds): Nanoseconds | null;
+}
+
+export function createRechecks(): Rechecks {
+  /** By event. */
+  const events = new Map<Uuid, Nanoseconds>();
+  let moments: readonly Nanoseconds[] = [];
+  return {
+    get waiting() {
+      return events.size;
+    },
+    due: (entries, now) =>
+      entries.filter(({ value }) => {
+        const time = events.get(value.uuid);
+        return time === undefined || !isLater(time, now);
+      }),
+    note(taken, postponed, times) {
+      for (const { value } of taken) events.delete(value.uuid);
+      for (const [event, time] of postponed) events.set(event, time);
+      moments = times;
+    },
+    next(now) {
+      const times = [...events.values(), ...moments].filter(time => isLater(time, now));
+      return times.reduce<Nanoseconds | null>(
+        (first, time) => (first === null || isLater(first, time) ? time : first),
+        null,
+      );
+    },
+  };
+}
+
+function isLater(time: Nanoseconds, than: Nanoseconds): boolean {
+  return time !== than && laterOf(time, than) === time;
+}

@@ -1,0 +1,68 @@
+/** Requirements on the age of something: what becomes true or false by time happens at that time, and without an event. */
+import { expect } from 'vitest';
+import { ageDrivers } from '../fake/age-driver.ts';
+import { BASE_JOB } from './layouts.ts';
+import { story } from './story.ts';
+
+const layout = (requirement: string) => `
+- pipeline:
+    name: gate
+    manager: dependent
+    require: {local: {approved: true, ${requirement}}}
+    trigger: {local: [{event: approved}]}
+    success: {local: {merge: true, note: true}}
+    failure: {local: {note: true}}
+${BASE_JOB}
+- job: {name: test}
+- project:
+    name: org/project
+    gate: {jobs: [test]}
+`;
+
+story(
+  'a change that is too young enters by itself when it is old enough',
+  { layout: layout('older-than: 3'), drivers: ageDrivers },
+  async world => {
+    world.free();
+    await world.propose('A');
+    await world.approve('A');
+    const refused = await world.observer.until('the reason to be on record', async () =>
+      (await world.decisions('A')).find(({ code }) => code === 'requirement-not-met'),
+    );
+    expect(refused.text).toMatch(/^it is not 3 s old yet; it is looked at again at 20\d\d-.*Z$/);
+    await world.leaves('A', 'SUCCESS');
+    expect(await world.landed()).toEqual(['A']);
+    const codes = (await world.decisions('A')).map(({ code }) => code);
+    expect(codes.filter(code => code === 'requirement-not-met').length).toBe(1);
+    expect(codes.filter(code => code === 'trigger-matched').length).toBe(1);
+  },
+);
+
+story(
+  'a change that waits to be old enough is not forgotten when the service starts anew',
+  { layout: layout('older-than: 6'), drivers: ageDrivers },
+  async world => {
+    world.free();
+    await world.propose('A');
+    await world.approve('A');
+    await world.observer.until('the reason to be on record', async () =>
+      (await world.decisions('A')).some(({ code }) => code === 'requirement-not-met'),
+    );
+    await world.restart('org/project');
+    await world.leaves('A', 'SUCCESS');
+    expect(await world.landed()).toEqual(['A']);
+  },
+);
+
+story(
+  'a change that was approved too long ago leaves at that time',
+  { layout: layout('newer-than: 8'), drivers: ageDrivers },
+  async world => {
+    await world.propose('A');
+    await world.approve('A');
+    await world.runs('test: A');
+    const left = await world.leaves('A', 'FAILURE');
+    expect(left.reason).toBe('requirement-lost');
+    expect(await world.landed()).toEqual([]);
+  },
+);
