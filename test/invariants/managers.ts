@@ -2,7 +2,7 @@
  * What a pipeline's manager promises, worked out again from the records and the contract:
  *
  *     serial         of a queue only the first item is merged and tested, and on nothing but itself
- *     supercedent    the same; and of a project and ref one item runs and at most one waits
+ *     supercedent    the same; of a project and ref one item runs and at most one waits, and only for that one others are dropped
  *
  * It knows managers by their names only, and none of the answers that the decisions read.
  */
@@ -35,10 +35,12 @@ export class ManagerChecks {
     this.#complain = complain;
   }
 
-  turn({ pipeline }: TurnInput, { state, commands }: TurnOutput): void {
+  turn({ pipeline }: TurnInput, output: TurnOutput): void {
+    const { state, commands, left } = output;
     const promised = PROMISED[pipeline.manager];
     if (promised.oneOfAQueue) for (const command of commands) this.#checkWork(command, state);
     if (promised.newestOfARef) this.#checkRefs(state);
+    for (const item of left) this.#checkOvertaken(item, output);
   }
 
   #checkWork(command: Command, { queues, items }: PipelineState): void {
@@ -63,6 +65,19 @@ export class ManagerChecks {
       const waiting = items.slice(1).filter(isQueued);
       if (waiting.length > 1) this.#complain('manager', `${waiting.length} items of ${ref} wait`);
     }
+  }
+
+  /** A newer one of its ref is there, or left in the same turn. */
+  #checkOvertaken(item: QueueItem, { state, left }: TurnOutput): void {
+    if (item.phase.phase !== 'left' || item.phase.reason !== 'overtaken') return;
+    const ref = item.changes.map(refOf).join(' ');
+    const others = [...state.items.values(), ...left].filter(
+      other => other !== item && other.changes.map(refOf).join(' ') === ref,
+    );
+    if (!others.some(other => BigInt(other.enqueuedAt) >= BigInt(item.enqueuedAt)))
+      this.#complain('manager', `${item.uuid} was overtaken, and nothing newer of ${ref} is there`);
+    if (item.buildset.builds.length > 0)
+      this.#complain('manager', `${item.uuid} was overtaken, and had begun`);
   }
 }
 

@@ -15,6 +15,7 @@ export const MUST_REACH: readonly string[] = [
   'host: the request was lost',
   'left: abandoned DEQUEUED',
   'left: new-patchset DEQUEUED',
+  'left: overtaken DEQUEUED',
   'left: reported FAILURE',
   'left: reported MERGE_CONFLICT',
   'left: reported SUCCESS',

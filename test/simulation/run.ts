@@ -61,6 +61,7 @@ export async function simulate(options: RunOptions): Promise<Outcome> {
     seed,
     sometimes,
     ...(scenario.jobs === undefined ? {} : { jobs: scenario.jobs }),
+    pipelines: scenario.pipelines?.(seed) ?? [],
     ...(options.processes === undefined ? {} : { processes: options.processes }),
   });
   using _globals = installGlobals(world.kernel);

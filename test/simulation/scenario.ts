@@ -2,6 +2,7 @@
  * A scenario: what people do, in order, each as soon as its moment has come. A moment is a time since the last step or
  * something that can be seen from outside (a job runs, a change has landed).
  */
+import type { AfterLanding } from './site.ts';
 import type { World } from './world.ts';
 
 export interface ScenarioStep {
@@ -17,6 +18,8 @@ export interface Scenario {
   readonly steps: readonly ScenarioStep[];
   /** Milliseconds jobs run. */
   readonly jobs?: readonly [number, number];
+  /** Pipelines of its site, beside check, gate and post. */
+  readonly pipelines?: (seed: number) => readonly AfterLanding[];
   /** `project/topic` of what lands when nothing goes wrong, in this order. What goes wrong may cost attempts, never more lands. */
   readonly lands: readonly string[];
   /** Whatever happens, these never land. */

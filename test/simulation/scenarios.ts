@@ -18,7 +18,7 @@ import {
   type Scenario,
   type ScenarioStep,
 } from './scenario.ts';
-import { mainConfig, ownConfig, PROJECTS } from './site.ts';
+import { AFTER_LANDING, mainConfig, ownConfig, PROJECTS } from './site.ts';
 import type { World } from './world.ts';
 
 function keyOf(project: string, topic: string) {
@@ -178,6 +178,27 @@ const post: Scenario = {
   lands: ['org/docs/landing'],
 };
 
+/** The pushes come faster than the jobs end. */
+const deployments: Scenario = {
+  name: 'deployments',
+  text: 'what lands is deployed one after the other, and of each branch the latest is promoted',
+  jobs: [8_000, 14_000],
+  pipelines: () => AFTER_LANDING,
+  steps: [
+    deed('a push past the gate', world => world.people.pushDirectly('org/app', { a: '1' }), ready),
+    ...['org/app', 'org/lib', 'org/app', 'org/app', 'org/docs'].map((project, index) =>
+      deed(
+        `push ${index + 2}`,
+        world => world.people.pushDirectly(project, { [`${index}`]: '1' }),
+        after(1_500),
+      ),
+    ),
+    proposeAndApprove('org/docs', 'landing', {}, after(300)),
+    proposeAndApprove('org/docs', 'another', {}, after(20)),
+  ],
+  lands: ['org/docs/landing', 'org/docs/another'],
+};
+
 const series: Scenario = {
   name: 'depends-on',
   text: 'a series: a change of org/app on top of another, both needing one of org/lib',
@@ -229,6 +250,7 @@ const busy: Scenario = {
   name: 'busy',
   text: 'a dozen changes of all kinds, people who change their minds',
   jobs: [500, 8_000],
+  pipelines: seed => AFTER_LANDING.filter(name => stream(seed, `site ${name}`).chance(0.5)),
   steps: Array.from(
     { length: 14 },
     (_, index): ScenarioStep => ({
@@ -294,6 +316,7 @@ export const SCENARIOS: readonly Scenario[] = [
   lostRace,
   reconfiguration,
   post,
+  deployments,
   series,
   lostExecutor,
   longJobs,

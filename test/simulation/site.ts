@@ -65,7 +65,30 @@ const PIPELINES = `
     name: publish
 `;
 
-function project(name: string, queue: boolean): string {
+/** Pipelines of some sites that take updates of refs one at a time. */
+export const AFTER_LANDING = ['deploy', 'promote'] as const;
+export type AfterLanding = (typeof AFTER_LANDING)[number];
+
+const MANAGER: Readonly<Record<AfterLanding, string>> = { deploy: 'serial', promote: 'supercedent' };
+
+function pipelineAfterLanding(name: AfterLanding): string {
+  return `
+- pipeline:
+    name: ${name}
+    manager: ${MANAGER[name]}
+    precedence: low
+    post-review: true
+    trigger:
+      local: [{event: ref-updated}]
+    success:
+      local: {note: true}
+- job:
+    name: ${name}-it
+`;
+}
+
+function project(name: string, queue: boolean, more: readonly AfterLanding[]): string {
+  const after = more.map(pipeline => `    ${pipeline}:\n      jobs: [${pipeline}-it]\n`).join('');
   return `
 - project:
     name: ${name}
@@ -75,16 +98,17 @@ ${queue ? '    queue: integrated\n' : ''}    check:
       jobs: [unit, integration: {dependencies: [unit]}]
     post:
       jobs: [publish]
-`;
+${after}`;
 }
 
-/** The config-project's file, with more lines. */
-export function mainConfig(more = ''): string {
+/** The config-project's file, with more lines. @param pipelines beside check, gate and post. */
+export function mainConfig(more = '', pipelines: readonly AfterLanding[] = []): string {
   return [
     PIPELINES,
-    project('org/app', true),
-    project('org/lib', true),
-    project('org/docs', false),
+    ...pipelines.map(pipelineAfterLanding),
+    project('org/app', true, pipelines),
+    project('org/lib', true, pipelines),
+    project('org/docs', false, pipelines),
     more,
   ].join('');
 }
@@ -102,11 +126,11 @@ export function ownConfig(job: string): string {
 `;
 }
 
-export function populate(host: CodeHost): void {
+export function populate(host: CodeHost, pipelines: readonly AfterLanding[]): void {
   host.create(
     'org/config',
     new Map([
-      ['zuul.yaml', mainConfig()],
+      ['zuul.yaml', mainConfig('', pipelines)],
       ['playbooks/job.sh', 'true'],
     ]),
   );

@@ -22,7 +22,7 @@ import type { ProcessParts } from './process/parts.ts';
 import { runScheduler } from './process/scheduler.ts';
 import { type Received, runSender } from './process/sender.ts';
 import { runWeb, type WebDoor } from './process/web.ts';
-import { populate, TENANT, tenants } from './site.ts';
+import { type AfterLanding, populate, TENANT, tenants } from './site.ts';
 import type { Sometimes } from './sometimes.ts';
 import { StoreServer } from './store/server.ts';
 import { SimSession } from './store/session.ts';
@@ -75,6 +75,8 @@ export interface WorldOptions {
   readonly processes?: { readonly [kind: string]: number };
   /** Milliseconds jobs run: from, to. */
   readonly jobs?: readonly [number, number];
+  /** Beside check, gate and post. */
+  readonly pipelines?: readonly AfterLanding[];
 }
 
 export class World {
@@ -110,7 +112,7 @@ export class World {
     this.weather = new Weather(stream(seed, 'delays'), stream(seed, 'trouble'));
     this.#random = stream(seed, 'world');
     this.tracing = tracePolicyOf(seed);
-    populate(this.host);
+    populate(this.host, options.pipelines ?? []);
     this.host.onPush = project => this.#announce(project);
     const durations = stream(seed, 'jobs');
     const [shortest, longest] = options.jobs ?? [1_000, 12_000];

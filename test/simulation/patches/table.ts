@@ -307,6 +307,43 @@ export const PATCHES: readonly Patch[] = [
     caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle', calm: true },
   },
   {
+    name: 'serial-side-by-side',
+    rule: 'a serial pipeline runs one item of a queue at a time',
+    edits: [
+      {
+        file: 'src/layout/parse-window.ts',
+        find: "serial: { initial: 1, options: 'refused' },",
+        replace: "serial: { initial: 20, options: 'refused' },",
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'deployments', calm: true },
+  },
+  {
+    name: 'old-updates-promoted',
+    rule: 'between the item that runs and the newest of its ref a supercedent pipeline keeps none',
+    edits: [
+      {
+        file: 'src/pipeline/overtake.ts',
+        find: 'items.slice(1, -1)',
+        replace: 'items.slice(1, 1)',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'deployments', calm: true },
+  },
+  {
+    name: 'overtaken-by-another-project',
+    rule: 'a supercedent pipeline has a queue for each project and ref',
+    edits: [
+      {
+        file: 'src/pipeline/manager/supercedent.ts',
+        find: 'queueFor: ({ change }) => queueOfRef(change),',
+        replace:
+          'queueFor: ({ change, shared }) => (change.key === shared.key ? queueOfRef(change) : shared),',
+      },
+    ],
+    caughtBy: { kind: 'seeds', from: 1, scenario: 'deployments', calm: true },
+  },
+  {
     name: 'cancel-ignored',
     rule: 'an executor is told to stop what is cancelled',
     edits: [
