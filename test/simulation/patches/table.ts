@@ -133,9 +133,9 @@ export const PATCHES: readonly Patch[] = [
       },
       {
         file: 'src/scheduler/turn/pipeline-turn.ts',
-        find: '  const now = context.clock.now();\n',
+        find: '  const now = context.clock.now();\n  const configuration',
         replace:
-          '  const now = context.clock.now();\n  await fence.commit(outboxOperations(state, draft, context.committing, now), context.ids.uuid());\n',
+          '  const now = context.clock.now();\n  await fence.commit(outboxOperations(state, draft, context.committing, now), context.ids.uuid());\n  const configuration',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'reset' },
