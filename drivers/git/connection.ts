@@ -7,6 +7,7 @@ import { DEFAULT_PROTOCOLS, type SshAccess } from '../../src/git/remote.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { publicRepositoryUrl } from '../../src/tracing/repository-url.ts';
+import { createHealth } from './health.ts';
 import { createLanding } from './landing.ts';
 import { createListener, type Wait } from './listener.ts';
 import type { GitOptions } from './options.ts';
@@ -35,8 +36,12 @@ export function createConnection(
   const publicUrl = (project: ProjectKey) => publicRepositoryUrl(urlOf(project));
   const remote: Connection['remote'] = async project => ({ url: urlOf(project), ...access });
   const git = createGit({ identity: NOBODY, start: startAside });
-  const openGit = (project: ProjectKey) =>
-    openProjectGit(project, { repositories: deps.repositories, git, remoteOf: remote });
+  const health = createHealth();
+  const openGit = async (project: ProjectKey) =>
+    health.watched(
+      project,
+      await openProjectGit(project, { repositories: deps.repositories, git, remoteOf: remote }),
+    );
   const { clock, log } = deps;
   const { canonicalHostname } = options;
   const secrets = webhookToken === undefined ? [] : [webhookToken];
@@ -46,11 +51,21 @@ export function createConnection(
     canonicalHostname,
     remote,
     publicUrl,
-    source: createSource({ connection: name, canonicalHostname, publicUrl, clock, templates, openGit }),
+    source: createSource({
+      connection: name,
+      canonicalHostname,
+      publicUrl,
+      clock,
+      templates,
+      openGit,
+      health,
+      announces: webhookToken !== undefined,
+    }),
     listener: createListener({ log, openGit, pollInterval, ...timing }),
     reporter: createReporter({ log, openGit, secrets }),
     landing: createLanding({ templates, openGit, secrets }),
     ...(webhookToken === undefined ? {} : { webhook: createWebhook(webhookToken, webhookRate) }),
+    health,
     // The mirrors belong to the caller, and nothing else stays open.
     close: () => Promise.resolve(),
   };

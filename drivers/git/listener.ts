@@ -83,7 +83,7 @@ async function lookAt(project: ProjectKey, watch: Watch, told: Told, deps: Liste
     if (watch.signal.aborted || (same && last !== undefined)) return;
     const id = refsDeliveryId(project, before, refs);
     const times = last?.id === id ? last.times + 1 : 1;
-    await watch.emit(refsChanged(projectIdOf(project).name, times === 1 ? id : `${id}-${times}`));
+    await watch.emit(refsChanged(projectIdOf(project).name, times === 1 ? id : `${id}-${times}`, true));
     told.set(project, { id, times });
   } catch (error) {
     // The edge of the loop: one project's trouble is not the others'.

@@ -5,9 +5,18 @@ import { type ConnectionName, type ProjectKey, projectKey } from '../../src/mode
 
 const REFS_CHANGED = 'refs-changed';
 
-/** @param name of the project on its connection, e.g. `acme/app`. */
-export function refsChanged(name: string, deliveryId: string): NewConnectionEvent {
-  return { type: REFS_CHANGED, deliveryId, payload: { project: name } };
+/**
+ * @param name of the project on its connection, e.g. `acme/app`.
+ * @param found a poll found it.
+ */
+export function refsChanged(name: string, deliveryId: string, found = false): NewConnectionEvent {
+  const payload = found ? { project: name, polled: true } : { project: name };
+  return { type: REFS_CHANGED, deliveryId, payload };
+}
+
+/** A poll found it, no webhook. */
+export function isPolled({ payload }: Pick<ConnectionEvent, 'payload'>): boolean {
+  return typeof payload === 'object' && payload !== null && 'polled' in payload && payload.polled === true;
 }
 
 /** Undefined: not an event of ours. */

@@ -1,20 +1,25 @@
 /** The reading side of a connection: events, single changes, branches, merge messages. */
-import type { Source } from '../../src/driver/source.ts';
+import type { ProcessedEvent, Source } from '../../src/driver/source.ts';
 import type { ObjectId } from '../../src/git/object-id.ts';
 import type { RefName } from '../../src/git/ref-name.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import { type ProjectKey, parseCommitId } from '../../src/model/project.ts';
 import { readChangeKey } from './change-keys.ts';
 import { changeOfUrl, type NamedPlaces } from './depends-on.ts';
+import type { GitHealth } from './health.ts';
 import { mergeMessage } from './merge-message.ts';
 import { type ProcessDeps, processEvent } from './process-event.ts';
 import { neededCommits, readProposals } from './proposal-states.ts';
 import { refUpdateRecord } from './ref-update.ts';
 import { type Refs, readRefs } from './ref-view.ts';
-import { eventProject } from './refs-changed.ts';
+import { eventProject, isPolled } from './refs-changed.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
-export interface SourceDeps extends ProcessDeps, Omit<NamedPlaces, 'projects'> {}
+export interface SourceDeps extends ProcessDeps, Omit<NamedPlaces, 'projects'> {
+  readonly health: Pick<GitHealth, 'processed'>;
+  /** The host announces news with webhooks. */
+  readonly announces: boolean;
+}
 
 export function createSource(deps: SourceDeps): Source {
   // For `fetchChange`, which is not told; until the first event any project will do.
@@ -23,7 +28,9 @@ export function createSource(deps: SourceDeps): Source {
     async process(event, context) {
       projects = context.projects;
       try {
-        return await processEvent(event, context, deps);
+        const processed = await processEvent(event, context, deps);
+        deps.health.processed(event.receivedAt, deps.announces && isPolled(event) && isNews(processed));
+        return processed;
       } catch (error) {
         if (!(error instanceof HostFailed) || !error.retryable) throw error;
         return { later: { reason: error.reason, text: error.message } };
@@ -51,6 +58,11 @@ export function createSource(deps: SourceDeps): Source {
     },
     mergeMessage,
   };
+}
+
+/** The refs were not what was remembered, and the project is not seen for the first time. */
+function isNews({ memory, firstLooks }: ProcessedEvent): boolean {
+  return memory.length > 0 && firstLooks === undefined;
 }
 
 async function fetchProposal(

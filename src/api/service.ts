@@ -49,9 +49,6 @@ export const infoSchema = document({
 });
 export type InfoDocument = Document<typeof infoSchema>;
 
-export const connectionsSchema = list(document({ name: text(), driver: text(), canonical_hostname: text() }));
-export type ConnectionsDocument = Document<typeof connectionsSchema>;
-
 export const tenantsSchema = list(
   document({ name: text(), projects: whole(), queue: whole('Live items in its pipelines') }),
 );

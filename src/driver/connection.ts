@@ -6,6 +6,7 @@
  *   reporter.ts   reports results
  *   landing.ts    lands changes
  *   remote.ts     where git finds a project
+ *   health.ts     how the host serves
  *
  * Life: `connect` → any number of calls → `close`. `listen` runs only in the process that was elected for it; every other
  * method may be called in any process. Nothing here decides or writes state: what a method finds goes into the store with
@@ -17,6 +18,7 @@
 import type { RepositoryCache } from '../git/repository-cache.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { ConnectionName, ProjectKey } from '../model/project.ts';
+import type { HealthView } from './health.ts';
 import type { Listener, WebhookIntake } from './intake.ts';
 import type { Landing } from './landing.ts';
 import type { GitRemote, RemoteUse } from './remote.ts';
@@ -50,5 +52,6 @@ export interface Connection {
   readonly webhook?: WebhookIntake;
   readonly reporter?: Reporter;
   readonly landing?: Landing;
+  readonly health?: HealthView;
   close(): Promise<void>;
 }

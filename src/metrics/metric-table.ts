@@ -63,6 +63,16 @@ export const METRICS = {
     help: 'Repositories, or other lanes of a connection, whose events wait for a code host in trouble, by the last reason',
     labels: ['connection', 'reason'],
   },
+  gatehouse_connection_serving: {
+    kind: 'gauge',
+    help: '0 while the code host of a connection limits or fails some repository, else 1',
+    labels: ['connection'],
+  },
+  gatehouse_connection_events_missed: {
+    kind: 'counter',
+    help: 'News that a look of our own found before the code host announced them',
+    labels: ['connection'],
+  },
   gatehouse_resets: {
     kind: 'counter',
     help: 'Buildsets that a reset threw away, by cause and culprit job',

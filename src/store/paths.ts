@@ -125,6 +125,8 @@ function connectionPaths(base: string) {
     /** What the driver wants to remember (its view of the host's refs). */
     memory: `${base}/memory`,
     memoryOf: (key: string) => `${base}/memory/${nodeName(key)}`,
+    /** How the host serves, for the webs. */
+    report: `${base}/report`,
   };
 }
 

@@ -12,6 +12,7 @@ import type { History } from '../history/history.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { TraceId } from '../lib/ids.ts';
 import type { ComponentState } from '../model/component.ts';
+import type { ConnectionReport } from '../model/connection-health.ts';
 import type { ConnectionName, TenantName } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
@@ -115,6 +116,8 @@ export interface WebDeps {
   /** Where an item's time went: `explainItem` of `src/tracing/`. */
   readonly explain: (item: QueueItem, now: Nanoseconds, context: ExplainContext) => Explanation;
   readonly connections: () => readonly WebConnection[];
+  /** How its code host serves; undefined: its driver does not know, or no scheduler has reported yet. */
+  readonly connectionReport: (connection: ConnectionName) => ConnectionReport | undefined;
   /** Resolves after the event is durable. */
   readonly storeEvent: (
     connection: ConnectionName,

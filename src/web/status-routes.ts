@@ -1,7 +1,7 @@
 /** What is now: status, pipelines, projects, jobs, configuration errors, under Zuul's paths and names. */
 import type { Router } from 'express';
+import { connectionsDocument } from '../api/connections.ts';
 import {
-  type ConnectionsDocument,
   configErrorsDocument,
   type InfoDocument,
   jobsDocument,
@@ -76,7 +76,7 @@ export function addGlobalRoutes(router: Router, deps: WebDeps): void {
   );
   router.get(
     '/connections',
-    answering(async () => json(connectionsJson(deps))),
+    answering(async () => json(connectionsDocument(deps.connections(), deps.connectionReport))),
   );
   router.get(
     '/tenants',
@@ -176,12 +176,6 @@ function authJson({ realms }: WebDeps['auth']): InfoDocument['info']['capabiliti
     default_realm: defaultRealm(sections) ?? null,
     read_protected: false,
   };
-}
-
-function connectionsJson(deps: WebDeps): ConnectionsDocument {
-  return deps
-    .connections()
-    .map(({ name, driver, canonicalHostname }) => ({ name, driver, canonical_hostname: canonicalHostname }));
 }
 
 function tenantJson(name: string, snapshot: TenantSnapshot | undefined): TenantsDocument {

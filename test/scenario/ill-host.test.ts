@@ -1,5 +1,6 @@
 /** The code host is ill while changes are in the gate: nobody is thrown out, and everything goes on when it is well. */
 import { expect } from 'vitest';
+import type { ConnectionsDocument } from '../../src/api/connections.ts';
 import { classicLayout, layoutWith } from './layouts.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
@@ -87,6 +88,12 @@ story(
   },
 );
 
+async function healthOf({ service }: World) {
+  const response = await fetch(`${service.url}/api/connections`);
+  const connections = (await response.json()) as ConnectionsDocument;
+  return connections[0]?.gatehouse.health;
+}
+
 const PROJECTS = ['org/project', 'org/project1', 'org/project2'];
 const ONE_JOB = PROJECTS.map(name => `\n- project:\n    name: ${name}\n    gate: {jobs: [unit]}\n`);
 
@@ -115,9 +122,20 @@ story(
     await world.approve('A');
     await world.leaves('A', 'SUCCESS');
     expect(await world.landed()).toEqual(['A']);
+    await world.observer.until('the limited repository to be reported', async () => {
+      const health = await healthOf(world);
+      return health?.waiting.some(
+        ({ lane, reason }) => lane === 'local/org/project2' && reason === 'limited',
+      );
+    });
+    expect(await healthOf(world)).toMatchObject({ missed: 0 });
 
     ill(world).heal();
     await Promise.all(processed);
+    await world.observer.until('the host to serve again', async () => {
+      const health = await healthOf(world);
+      return health?.state === 'serving' && health.waiting_count === 0;
+    });
     for (const topic of ['B', 'C']) await world.leaves(topic, 'SUCCESS');
     const waits = () => world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'HostWait');
     await world.observer.until('the wait to be exported', () =>

@@ -5,9 +5,11 @@
  * Spans are sent by processes that run a scheduler, history is written by those that run a web, which reads that database.
  */
 import type { History } from '../../history/history.ts';
+import { senderReportCodec } from '../../model/codec/records.ts';
 import type { TracingOn } from '../../settings/tracing-settings.ts';
 import { installationId } from '../../store/installation.ts';
 import type { OutboxCounters, OutboxDrain } from '../../store/outbox-drain.ts';
+import { publishRecord } from '../../store/published-record.ts';
 import type { SpanSender } from '../../tracing/otlp/sender.ts';
 import { VERSION } from '../version.ts';
 import { elected } from './elected.ts';
@@ -16,7 +18,6 @@ import { createHistoryDelivery } from './history-delivery.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { onlyHost } from './own-installation.ts';
 import { pruneHistory } from './prune-history.ts';
-import { publishSenderReport } from './publish-sender-report.ts';
 import { createSpanDrain, createSpanSender, senderReport } from './span-delivery.ts';
 import { type Part, type Supervised, supervise } from './supervise.ts';
 
@@ -76,11 +77,13 @@ function deliverSpans(core: ProcessCore, tracing: TracingOn): SpanDelivery {
       backlog: () => drain?.counters().depth ?? 0,
     });
     const own = sender;
-    const report = publishSenderReport({
+    const report = publishRecord({
+      what: 'the report of the span delivery',
       store,
       path: paths.senderReport,
       log,
-      read: () => senderReport(own.health(), tracing, { at: clock.now(), host: core.host }),
+      encode: () =>
+        senderReportCodec.encode(senderReport(own.health(), tracing, { at: clock.now(), host: core.host })),
     });
     const draining = createSpanDrain({
       settings: tracing,

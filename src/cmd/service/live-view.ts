@@ -1,6 +1,7 @@
 /** Everything a web shows of the store, kept by watch over all its sessions. */
 import type { Uuid } from '../../lib/ids.ts';
-import { senderReportCodec } from '../../model/codec/records.ts';
+import { connectionReportCodec, senderReportCodec } from '../../model/codec/records.ts';
+import type { ConnectionReport } from '../../model/connection-health.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { SenderReport } from '../../model/sender-report.ts';
 import { type Components, openComponents } from '../../store/component-view.ts';
@@ -22,6 +23,8 @@ export interface LiveView extends Disposable {
   readonly spanOutbox: OutboxView;
   /** How the delivery of spans fares, by whoever does it. */
   readonly senderReport: RecordView<SenderReport>;
+  /** How code hosts serve, by the scheduler that holds the connection; undefined: not reported. */
+  readonly connectionReport: (connection: ConnectionName) => ConnectionReport | undefined;
   /** Id of the installation. */
   readonly installation: Uuid;
 }
@@ -83,6 +86,12 @@ async function openAll(
       told('the report of the span delivery could not be looked at'),
     ),
   );
+  const reports = new Map<ConnectionName, RecordView<ConnectionReport>>();
+  for (const name of connections.keys()) {
+    const { report } = paths.connection(name);
+    const onError = told(`the report of connection ${name} could not be looked at`);
+    reports.set(name, opening.use(await openRecordView(store, report, connectionReportCodec, onError)));
+  }
   const installation = await installationId(store, paths, ids);
   const all = opening.move();
   return {
@@ -92,6 +101,7 @@ async function openAll(
     components,
     spanOutbox,
     senderReport,
+    connectionReport: name => reports.get(name)?.value(),
     installation,
     [Symbol.dispose]: () => all.dispose(),
   };

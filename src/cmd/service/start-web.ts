@@ -197,6 +197,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
       }),
     explain: explainItem,
     connections: () => [...connections.values()],
+    connectionReport: name => shown.view()?.connectionReport(name),
     storeEvent: (connection, event) => insides.intake.store(connection, event),
     keepLogs: settings.executor.keepLogs,
     readLog: question => readBuildLog({ settings: settings.executor, components, log }, question),

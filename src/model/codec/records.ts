@@ -5,6 +5,7 @@
 import type { BuildRequest } from '../build-request.ts';
 import type { ChangeRecord } from '../change.ts';
 import type { ComponentRecord } from '../component.ts';
+import type { ConnectionReport } from '../connection-health.ts';
 import type { ConnectionEvent, PipelineEvent, TenantEvent } from '../event.ts';
 import type { HistoryRow } from '../history.ts';
 import type { JobGraph, Json } from '../job.ts';
@@ -40,4 +41,5 @@ export const mergerOutcomeCodec = recordCodec<MergerOutcome>('merger-outcome', 1
 export const layoutSummaryCodec = recordCodec<LayoutSummary>('layout', 2, [upgradeFrom(layoutFrom1)]);
 export const componentCodec = recordCodec<ComponentRecord>('component', 2, [upgradeFrom(componentFrom1)]);
 export const senderReportCodec = recordCodec<SenderReport>('sender-report', 1);
+export const connectionReportCodec = recordCodec<ConnectionReport>('connection-report', 1);
 export const reportIntentCodec = recordCodec<ReportIntent>('report-intent', 1);

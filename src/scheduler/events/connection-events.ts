@@ -12,9 +12,9 @@ import { pause } from '../../lib/pause.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { Fence } from '../../store/fence.ts';
-import { createEventLanes, type LaneTurn } from './event-lanes.ts';
+import { connectionMeasurements } from './connection-report.ts';
+import { createEventLanes, type EventLanes, type LaneTurn } from './event-lanes.ts';
 import { type LookDeps, lookAtHost } from './event-look.ts';
-import { laneMeasurements } from './lane-measurements.ts';
 import { reportLook } from './look-log.ts';
 import type { LookTries } from './look-tries.ts';
 
@@ -29,6 +29,8 @@ const RETRIES_AT_ONCE = 4;
 export interface ConnectionEventsDeps extends LookDeps {
   /** Absent: nobody reads them. */
   readonly metrics?: Pick<MetricsSink, 'source'>;
+  /** Called after each look, with the lanes that are in trouble. */
+  onLook?(troubled: EventLanes<LookTries>['troubled']): void;
 }
 
 /** Returns when aborted; throws when the fence is lost. */
@@ -39,7 +41,7 @@ export async function processConnectionEvents(
 ): Promise<void> {
   const { queue, connection } = deps;
   const lanes = createEventLanes<LookTries>();
-  using _metrics = deps.metrics?.source(() => laneMeasurements(connection.name, lanes.troubled()));
+  using _metrics = deps.metrics?.source(() => connectionMeasurements(connection, lanes.troubled()));
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
   const running = new Set<Promise<void>>();
@@ -76,9 +78,11 @@ export async function processConnectionEvents(
     reportLook(end, turn, first.value, deps);
     if (end.kind === 'taken') {
       lanes.done(turn.lane);
+      deps.onLook?.(lanes.troubled);
       return;
     }
     lanes.hold(turn, end.tries);
+    deps.onLook?.(lanes.troubled);
     void pause(end.ms, stop).then(() => {
       lanes.goOn(turn.lane);
       begin();

@@ -1,14 +1,17 @@
 /** A connection's life in one scheduler: listen to the host and process what came in, under the connection's fence. */
 
 import type { Connection } from '../../driver/connection.ts';
-import { connectionEventCodec } from '../../model/codec/records.ts';
+import { connectionEventCodec, connectionReportCodec } from '../../model/codec/records.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
 import { EventQueue } from '../../store/event-queue.ts';
+import type { Fence } from '../../store/fence.ts';
+import { publishRecord } from '../../store/published-record.ts';
 import { fencedLoop, together } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
 import { type ConnectionEventsDeps, processConnectionEvents } from './connection-events.ts';
+import { connectionReport } from './connection-report.ts';
 import { openDriverMemory } from './driver-memory.ts';
 import { type ForeignTenants, foreignTenants } from './foreign-tenants.ts';
 
@@ -96,7 +99,7 @@ export async function runConnection(
   const loop = { store, clock, log: deps.log, duty: shared.duty };
   await fencedLoop(`connection ${connection.name}`, request, loop, signal, async (fence, stop) => {
     await together(AbortSignal.any([stop, fence.lost]), held => {
-      const processing = processConnectionEvents(events, fence, held);
+      const processing = processAndReport(events, fence, held, shared);
       const listening = connection.listener?.listen({
         emit,
         projects: allProjects,
@@ -107,4 +110,33 @@ export async function runConnection(
       return [processing, ...(listening === undefined ? [] : [listening.then(() => processing)])];
     });
   });
+}
+
+/** Beside the events the webs are told how the host serves, where the driver knows. */
+async function processAndReport(
+  events: ConnectionEventsDeps,
+  fence: Fence,
+  signal: AbortSignal,
+  { deps }: SchedulerShared,
+): Promise<void> {
+  const { connection, store, paths, clock, log } = events;
+  const { health } = connection;
+  if (health === undefined) return await processConnectionEvents(events, fence, signal);
+  let troubled: Parameters<NonNullable<ConnectionEventsDeps['onLook']>>[0] = () => [];
+  const report = publishRecord({
+    store,
+    path: paths.connection(connection.name).report,
+    encode: () => {
+      const writer = { at: clock.now(), holder: deps.name };
+      return connectionReportCodec.encode(connectionReport(health, troubled(), writer));
+    },
+    what: `the report of connection ${connection.name}`,
+    log,
+  });
+  using _changes = health.onChange(report.touch);
+  const onLook = (lanes: typeof troubled) => {
+    troubled = lanes;
+    report.touch();
+  };
+  await report.during(signal, () => processConnectionEvents({ ...events, onLook }, fence, signal));
 }

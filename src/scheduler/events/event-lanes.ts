@@ -22,7 +22,7 @@ export interface LaneTurn<Hold> {
   readonly hold: Hold | undefined;
 }
 
-interface EventLanes<Hold> {
+export interface EventLanes<Hold> {
   add(lane: string, event: WaitingEvent): void;
   /**
    * Of the lane that has waited longest; undefined: every lane is empty, busy or held.

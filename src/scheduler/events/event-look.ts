@@ -7,7 +7,7 @@
  *     not understood    tried again a few times, then quarantined with a trace that names the reason
  */
 import type { ProcessedEvent, ProcessedLater } from '../../driver/source.ts';
-import { millisecondsBetween } from '../../lib/clock.ts';
+import { addMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import type { ProjectKey } from '../../model/project.ts';
@@ -85,12 +85,12 @@ export async function lookAtHost(
     const begun = deps.changes.mark();
     const answer = await ask(event, deps, signals);
     switch (answer.kind) {
-      case 'later':
-        return {
-          kind: 'held',
-          tries: failedTry(tries, answer, clock.now()),
-          ms: holdOf(answer, tries, deps),
-        };
+      case 'later': {
+        const { reason, text } = answer;
+        const [at, ms] = [clock.now(), holdOf(answer, tries, deps)];
+        const failure = { kind: 'later', reason, text, retryAt: addMilliseconds(at, ms) } as const;
+        return { kind: 'held', tries: failedTry(tries, failure, at), ms };
+      }
       case 'not-understood': {
         const failed = failedTry(tries, answer, clock.now());
         if (failed.misunderstood < MOST_MISUNDERSTOOD)

@@ -13,7 +13,13 @@ import {
 } from '../../tracing/spans/event-process-spans.ts';
 
 type LookFailure =
-  | { readonly kind: 'later'; readonly reason: HostTroubleReason; readonly text: string }
+  | {
+      readonly kind: 'later';
+      readonly reason: HostTroubleReason;
+      readonly text: string;
+      /** Not tried again before. */
+      readonly retryAt: Nanoseconds;
+    }
   | { readonly kind: 'not-understood'; readonly error: unknown };
 
 export interface LookTries extends Pick<Processing, 'startedAt' | 'failures' | 'waits'> {

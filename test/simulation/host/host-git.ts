@@ -3,6 +3,7 @@
  * driver is the real one. A machine has the commits it fetched or made; the host has all that was pushed to it.
  */
 import { parseBranchTemplate } from '../../../drivers/git/branch-template.ts';
+import { createHealth } from '../../../drivers/git/health.ts';
 import { createLanding } from '../../../drivers/git/landing.ts';
 import { createListener } from '../../../drivers/git/listener.ts';
 import { HostFailed, type ProjectGit } from '../../../drivers/git/remote-git.ts';
@@ -139,6 +140,8 @@ export function openConnection(
       clock,
       templates: TEMPLATES,
       openGit,
+      health: createHealth(),
+      announces: true,
     }),
     listener: createListener({
       log,

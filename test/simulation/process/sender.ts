@@ -1,12 +1,12 @@
 /** A process that delivers the outboxes: spans to a collector, history to a database; one of several at a time. */
-import { publishSenderReport } from '../../../src/cmd/service/publish-sender-report.ts';
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
-import { historyRowsCodec, spansCodec } from '../../../src/model/codec/records.ts';
+import { historyRowsCodec, senderReportCodec, spansCodec } from '../../../src/model/codec/records.ts';
 import type { HistoryRow } from '../../../src/model/history.ts';
 import type { SenderReport } from '../../../src/model/sender-report.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import { acquireLock } from '../../../src/store/lock.ts';
 import { createOutboxDrain } from '../../../src/store/outbox-drain.ts';
+import { publishRecord } from '../../../src/store/published-record.ts';
 import type { Incarnation } from '../kernel/incarnation.ts';
 import type { ProcessParts } from './parts.ts';
 
@@ -29,11 +29,12 @@ export async function runSender(life: Incarnation, parts: ProcessParts, stop: Ab
     signal: stop,
   });
   let [sent, lastSentAt]: [number, Nanoseconds | null] = [0, null];
-  const report = publishSenderReport({
+  const report = publishRecord({
+    what: 'the report of the span delivery',
     store,
     path: paths.senderReport,
     log: life.log,
-    read: () => reportOf(life, sent, lastSentAt),
+    encode: () => senderReportCodec.encode(reportOf(life, sent, lastSentAt)),
   });
   const spans = createOutboxDrain({
     store,

@@ -168,8 +168,25 @@ describe('the small lists', () => {
     [
       '/api/connections',
       [
-        { name: 'local', driver: 'git', canonical_hostname: 'git.example.org' },
-        { name: 'hooks', driver: 'fake', canonical_hostname: 'hooks.example.org' },
+        {
+          ...{ name: 'local', driver: 'git', canonical_hostname: 'git.example.org' },
+          gatehouse: {
+            health: {
+              ...{ state: 'limited', text: 'HTTP 403', limited_until: null, last_event_at: 1795000000000 },
+              ...{ missed: 2, reported_at: 1795000001000, holder: 'ci1/4711', waiting_count: 1 },
+              waiting: [
+                {
+                  ...{ lane: 'local/acme/app', reason: 'limited', text: 'HTTP 403' },
+                  ...{ since: 1795000000500, retry_at: 1795000030000 },
+                },
+              ],
+            },
+          },
+        },
+        {
+          ...{ name: 'hooks', driver: 'fake', canonical_hostname: 'hooks.example.org' },
+          gatehouse: { health: null },
+        },
       ],
     ],
     ['/api/tenant/main/jobs', [{ name: 'lint', description: 'Style' }, { name: 'unit-tests' }]],

@@ -7,9 +7,10 @@ import type { TenantSnapshot } from '../../../src/api/tenant-snapshot.ts';
 import type { WebhookVerdict } from '../../../src/driver/intake.ts';
 import { explainItem } from '../../../src/explain/explain.ts';
 import { type History, openHistory } from '../../../src/history/history.ts';
-import { addMilliseconds, type Clock, type Nanoseconds } from '../../../src/lib/clock.ts';
+import { addMilliseconds, type Clock, fromMilliseconds, type Nanoseconds } from '../../../src/lib/clock.ts';
 import { spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
 import { createMetrics } from '../../../src/metrics/registry.ts';
+import type { ConnectionReport } from '../../../src/model/connection-health.ts';
 import { endOfItem, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
 import type { AuthRealm } from '../../../src/settings/auth-keys.ts';
@@ -29,6 +30,26 @@ import {
   stateOf,
 } from './sample-gate.ts';
 import { at } from './sample-item.ts';
+
+const LIMITED: ConnectionReport = {
+  state: 'limited',
+  text: 'HTTP 403',
+  limitedUntil: null,
+  lastEventAt: fromMilliseconds(1_795_000_000_000),
+  missed: 2,
+  at: fromMilliseconds(1_795_000_001_000),
+  holder: 'ci1/4711',
+  waitingLanes: 1,
+  waiting: [
+    {
+      lane: 'local/acme/app',
+      reason: 'limited',
+      text: 'HTTP 403',
+      since: fromMilliseconds(1_795_000_000_500),
+      retryAt: fromMilliseconds(1_795_000_030_000),
+    },
+  ],
+};
 
 /** Of connection `hooks`; it takes 2 webhooks per second. */
 export const MOST_WEBHOOK_BYTES = 1_500_000;
@@ -166,6 +187,7 @@ export async function fakeWeb(options: FakeOptions = {}): Promise<FakeWeb> {
     spansOf: rootSpan,
     installation: () => INSTALLATION,
     explain: explainItem,
+    connectionReport: name => (name === 'local' ? LIMITED : undefined),
     connections: () => [
       { name: 'local', driver: 'git', canonicalHostname: 'git.example.org' },
       {

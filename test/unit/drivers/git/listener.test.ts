@@ -117,7 +117,7 @@ describe('the listener', () => {
       {
         type: 'refs-changed',
         deliveryId: expect.stringContaining(refsDigest(refsAt('1'))),
-        payload: { project: 'acme/app' },
+        payload: { project: 'acme/app', polled: true },
       },
     ]);
   });
@@ -166,18 +166,18 @@ describe('the listener', () => {
     it.remotes.set(app, new Error('no route to host'));
     it.remotes.set(lib, refsAt('3'));
     await it.poll();
-    expect(it.emitted.at(-1)?.payload).toEqual({ project: 'acme/lib' });
+    expect(it.emitted.at(-1)?.payload).toEqual({ project: 'acme/lib', polled: true });
     expect(it.warnings).toHaveLength(1);
     it.remotes.set(app, refsAt('2'));
     await it.poll();
-    expect(it.emitted.map(({ payload }) => payload)).toContainEqual({ project: 'acme/app' });
+    expect(it.emitted.map(({ payload }) => payload)).toContainEqual({ project: 'acme/app', polled: true });
   });
 
   test('looks at a project that appears', async () => {
     await it.settled();
     it.remotes.set(lib, refsAt('3'));
     await it.poll();
-    expect(it.emitted.at(-1)?.payload).toEqual({ project: 'acme/lib' });
+    expect(it.emitted.at(-1)?.payload).toEqual({ project: 'acme/lib', polled: true });
   });
 });
 

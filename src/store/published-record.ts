@@ -1,29 +1,30 @@
 /**
- * Tells the webs how the delivery of spans fares: one node, written by whoever sends, when something is different and at most
- * every second.
+ * A record that one process keeps up to date for all others to show: one node, written when something is different and at most every
+ * so often.
  *
- *     const report = publishSenderReport({ store, path: paths.senderReport, read, log });
+ *     const report = publishRecord({ store, path: paths.senderReport, encode: () => senderReportCodec.encode(read()), what, log });
  *     await report.during(signal, () => drain.run(signal));     // elsewhere, after each delivery: report.touch()
  */
-import type { Log } from '../../lib/log.ts';
-import { pause } from '../../lib/pause.ts';
-import { senderReportCodec } from '../../model/codec/records.ts';
-import type { SenderReport } from '../../model/sender-report.ts';
-import { isOutOfContact } from '../../store/connection.ts';
-import { ensureNode } from '../../store/ensure-node.ts';
-import { type Store, set } from '../../store/port.ts';
+import type { Log } from '../lib/log.ts';
+import { pause } from '../lib/pause.ts';
+import { isOutOfContact } from './connection.ts';
+import { ensureNode } from './ensure-node.ts';
+import { type Store, set } from './port.ts';
 
-export interface SenderReporting {
+export interface PublishedRecord {
   /** Something is different. */
   touch(): void;
   /** Writes while the work goes on, and once more at its end. */
   during(signal: AbortSignal, work: () => Promise<void>): Promise<void>;
 }
 
-export interface SenderReportDeps {
+export interface PublishedRecordDeps {
   readonly store: Store;
   readonly path: string;
-  readonly read: () => SenderReport;
+  /** The record as it is now. */
+  readonly encode: () => Uint8Array;
+  /** For the log, e.g. `the report of the span delivery`. */
+  readonly what: string;
   readonly log: Pick<Log, 'debug' | 'warn'>;
   /** Waits between two writings; default by the real clock. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -31,17 +32,17 @@ export interface SenderReportDeps {
 
 const WRITE_EVERY = 1_000;
 
-export function publishSenderReport(deps: SenderReportDeps): SenderReporting {
-  const { store, path, read, log } = deps;
+export function publishRecord(deps: PublishedRecordDeps): PublishedRecord {
+  const { store, path, encode, what, log } = deps;
   let news = Promise.withResolvers<void>();
 
   async function write(): Promise<void> {
     try {
-      await store.multi([set(path, senderReportCodec.encode(read()))]);
+      await store.multi([set(path, encode())]);
     } catch (error) {
-      // Nothing depends on it: the next news, or the next sender, writes again.
-      if (isOutOfContact(error)) log.debug({ err: error }, 'how the delivery of spans fares was not written');
-      else log.warn({ err: error }, 'how the delivery of spans fares cannot be written');
+      // Nothing depends on it: the next news, or the next writer, writes again.
+      if (isOutOfContact(error)) log.debug({ err: error }, `${what} was not written`);
+      else log.warn({ err: error }, `${what} cannot be written`);
     }
   }
 

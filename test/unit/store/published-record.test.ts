@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
-import { publishSenderReport } from '../../../../src/cmd/service/publish-sender-report.ts';
-import { openRecordView } from '../../../../src/cmd/service/record-view.ts';
-import { fromMilliseconds } from '../../../../src/lib/clock.ts';
-import { senderReportCodec } from '../../../../src/model/codec/records.ts';
-import type { SenderReport } from '../../../../src/model/sender-report.ts';
-import { openEmbeddedStore } from '../../../../src/store/embedded/server.ts';
-import { storePaths } from '../../../../src/store/paths.ts';
-import { eventually } from '../../../conformance/store/eventually.ts';
-import { SILENT } from '../../../fake/silent-log.ts';
+import { openRecordView } from '../../../src/cmd/service/record-view.ts';
+import { fromMilliseconds } from '../../../src/lib/clock.ts';
+import { senderReportCodec } from '../../../src/model/codec/records.ts';
+import type { SenderReport } from '../../../src/model/sender-report.ts';
+import { openEmbeddedStore } from '../../../src/store/embedded/server.ts';
+import { storePaths } from '../../../src/store/paths.ts';
+import { publishRecord } from '../../../src/store/published-record.ts';
+import { eventually } from '../../conformance/store/eventually.ts';
+import { SILENT } from '../../fake/silent-log.ts';
 
 const path = storePaths('/gatehouse').senderReport;
 
@@ -27,7 +27,7 @@ function reportOf(sent: number): SenderReport {
   };
 }
 
-test('what the sender says is seen by every web, one writing for a burst of news', async () => {
+test('what one process publishes is seen by all, one writing for a burst of news', async () => {
   await using server = openEmbeddedStore({ file: ':memory:' });
   const store = server.connect();
   using seen = await openRecordView(server.connect(), path, senderReportCodec, error => {
@@ -37,11 +37,9 @@ test('what the sender says is seen by every web, one writing for a burst of news
 
   let sent = 1;
   let rested = Promise.withResolvers<void>();
-  const reporting = publishSenderReport({
-    store,
-    path,
-    read: () => reportOf(sent),
-    log: SILENT,
+  const reporting = publishRecord({
+    ...{ store, path, what: 'the report', log: SILENT },
+    encode: () => senderReportCodec.encode(reportOf(sent)),
     pause: () => rested.promise,
   });
   const over = Promise.withResolvers<void>();
@@ -69,7 +67,10 @@ test('what the sender says is seen by every web, one writing for a burst of news
 test('without contact the work goes on; its failure is not that of the report', async () => {
   await using server = openEmbeddedStore({ file: ':memory:' });
   const store = server.connect();
-  const reporting = publishSenderReport({ store, path, read: () => reportOf(1), log: SILENT });
+  const reporting = publishRecord({
+    ...{ store, path, what: 'the report', log: SILENT },
+    encode: () => senderReportCodec.encode(reportOf(1)),
+  });
   await expect(
     reporting.during(new AbortController().signal, async () => {
       await server.expire(store.sessionId);

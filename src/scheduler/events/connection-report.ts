@@ -1,0 +1,50 @@
+/** What the scheduler that holds a connection reports of its code host: to the webs over the store, and to its own metrics. */
+import type { Connection } from '../../driver/connection.ts';
+import type { HealthView } from '../../driver/health.ts';
+import type { Measurement } from '../../metrics/measurement.ts';
+import type { ConnectionReport, WaitingLane } from '../../model/connection-health.ts';
+import type { LookTries } from './look-tries.ts';
+
+type Troubled = Iterable<readonly [lane: string, tries: LookTries]>;
+
+/** A report is read by people; its record stays small. */
+const MOST_LANES = 20;
+
+export function connectionReport(
+  health: HealthView,
+  troubled: Troubled,
+  writer: Pick<ConnectionReport, 'at' | 'holder'>,
+): ConnectionReport {
+  const waiting = waitingLanes(troubled);
+  return {
+    ...health.now(),
+    ...writer,
+    waitingLanes: waiting.length,
+    waiting: waiting.slice(0, MOST_LANES),
+  };
+}
+
+function waitingLanes(troubled: Troubled): readonly WaitingLane[] {
+  return [...troubled].flatMap(([lane, { failure, waits }]) => {
+    const since = waits.at(-1)?.startedAt;
+    if (failure?.kind !== 'later' || since === undefined) return [];
+    const { reason, text, retryAt } = failure;
+    return [{ lane, reason, text, since, retryAt }];
+  });
+}
+
+export function* connectionMeasurements(
+  { name, health }: Pick<Connection, 'name' | 'health'>,
+  troubled: Troubled,
+): Iterable<Measurement> {
+  const lanes = new Map<string, number>();
+  for (const { reason } of waitingLanes(troubled)) lanes.set(reason, (lanes.get(reason) ?? 0) + 1);
+  for (const [reason, value] of lanes)
+    yield { metric: 'gatehouse_connection_lanes_waiting', labels: { connection: name, reason }, value };
+  const known = health?.now();
+  if (known === undefined) return;
+  const labels = { connection: name };
+  const serves = known.state === 'serving' || known.state === 'unknown';
+  yield { metric: 'gatehouse_connection_serving', labels, value: serves ? 1 : 0 };
+  yield { metric: 'gatehouse_connection_events_missed', labels, value: known.missed };
+}
