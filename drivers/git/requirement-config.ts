@@ -2,8 +2,8 @@
  * `require: {local: {approved: true, open: true, current-patchset: true}}`, and the same keys below `reject:`, where a
  * change is refused when all that is written holds.
  */
-import type { Verdict } from '../../src/driver/driver.ts';
 import type { ParseResult } from '../../src/driver/parse-result.ts';
+import type { Verdict } from '../../src/driver/verdict.ts';
 import type { ChangeRecord } from '../../src/model/change.ts';
 import type { Json } from '../../src/model/job.ts';
 import { readFacts } from './facts.ts';

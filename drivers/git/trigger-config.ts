@@ -4,8 +4,8 @@
  * `branch` and `ref` are regular expressions (or lists, of which one must match) that match from the start. What the parser
  * returns parses to itself, so the stored form is read by the same function.
  */
-import type { Verdict } from '../../src/driver/driver.ts';
 import type { ParseResult } from '../../src/driver/parse-result.ts';
+import type { Verdict } from '../../src/driver/verdict.ts';
 import { compileRegex } from '../../src/lib/regex.ts';
 import type { TriggerEvent } from '../../src/model/event.ts';
 import type { Json } from '../../src/model/job.ts';

@@ -16,13 +16,9 @@ import type { TriggerEvent } from '../model/event.ts';
 import type { Json } from '../model/job.ts';
 import type { LandingMode } from '../model/landed.ts';
 import type { Connection, ConnectionDeps } from './connection.ts';
+import type { Mergeability } from './mergeability.ts';
 import type { ParseResult } from './parse-result.ts';
-
-export interface Verdict {
-  readonly met: boolean;
-  /** English clause: what matched, or the first thing that did not. */
-  readonly text: string;
-}
+import type { Verdict } from './verdict.ts';
 
 export interface DriverConfigLanguage {
   /** One element of `trigger: {<connection>: [...]}`. */
@@ -50,6 +46,7 @@ export interface Driver {
   /** Root span kind of its ingestion traces, e.g. `GitEvent`. */
   readonly eventSpanKind: string;
   readonly config: DriverConfigLanguage;
+  readonly mergeability?: Mergeability;
   /**
    * Reads its options (the reader collects errors with file and line and knows which options stayed unread) and opens a
    * connection. Nothing is contacted yet.

@@ -49,6 +49,8 @@ export type LeaveCode =
   | 'abandoned'
   | 'new-patchset'
   | 'requirement-lost'
+  /** The code host would not land it any more. */
+  | 'cannot-land'
   | 'dependency-lost'
   /** Its change entered a pipeline that supercedes this one. */
   | 'superseded'
@@ -100,6 +102,7 @@ export function leaveText(code: LeaveCode): string {
     abandoned: 'the change was abandoned',
     'new-patchset': 'a new patchset replaced it',
     'requirement-lost': 'a requirement of the pipeline is no longer met',
+    'cannot-land': 'the code host would not land it',
     'dependency-lost': 'a change it depends on cannot merge with it',
     superseded: 'the change entered a pipeline that supercedes this one',
     overtaken: 'a newer item for the same project and ref took its place',

@@ -12,6 +12,7 @@ export type DecisionCode =
   | 'trigger-matched'
   | 'no-trigger-matched'
   | 'requirement-not-met'
+  | 'cannot-land'
   | 'already-enqueued'
   | 'project-not-in-pipeline'
   | 'no-such-change'

@@ -70,7 +70,7 @@ function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
   for (const change of item.changes) {
     const facts = draft.facts(change.key);
     if (facts === undefined) continue;
-    const { record, requirements } = facts;
+    const { record, requirements, landing } = facts;
     if (facts.queue === null) {
       // Its landing may have arrived: the host says what is so.
       if (isUnsettled(draft, item)) continue;
@@ -85,6 +85,7 @@ function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
         return { reason: 'new-patchset', detail: changeText(record.change) };
     }
     if (!requirements.met) return { reason: 'requirement-lost', detail: requirements.text };
+    if (landing?.met === false) return { reason: 'cannot-land', detail: landing.text };
   }
   return null;
 }

@@ -52,7 +52,7 @@ export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change)
     return quiet('already-enqueued', 'it is in this pipeline already');
   }
   const { met, text, recheckAt } = facts.requirements;
-  if (met) return null;
+  if (met) return facts.landing?.met === false ? quiet('cannot-land', facts.landing.text) : null;
   const refusal = quiet('requirement-not-met', text);
   return recheckAt === undefined ? refusal : { ...refusal, recheckAt };
 }
@@ -121,9 +121,10 @@ function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Refu
       'other-connection',
       `it depends on ${name}, and the pipeline takes no changes of its connection`,
     );
-  return needed.requirements.met
+  const lacking = [needed.requirements, needed.landing].find(verdict => verdict?.met === false);
+  return lacking === undefined
     ? null
-    : quiet('dependency-not-ready', `it depends on ${name}, which is not ready: ${needed.requirements.text}`);
+    : quiet('dependency-not-ready', `it depends on ${name}, which is not ready: ${lacking.text}`);
 }
 
 /** It is here, and that is enough: items of the same change share one. */

@@ -77,7 +77,7 @@ export function leaveEarly(
   by: { readonly event: QueueItem['uuid']; readonly remover: Remover } | null = null,
 ): void {
   const text = detail === null ? leaveText(reason) : `${leaveText(reason)}: ${detail}`;
-  const failed = reason === 'requirement-lost' || reason === 'dependency-lost';
+  const failed = ['requirement-lost', 'cannot-land', 'dependency-lost'].includes(reason);
   const own: Blame = {
     code: 'item-ahead-left',
     culprit: { item: item.uuid, change: changesText(item), left: reason },
@@ -111,7 +111,7 @@ function blameOfLost(draft: TurnDraft, item: QueueItem): Blame | undefined {
 /** What the change is told; for the two failures in the words people know from Zuul. */
 function farewell(reason: LeaveCode, text: string, detail: string | null): string {
   const more = detail === null ? '' : `: ${detail}`;
-  if (reason === 'requirement-lost')
+  if (reason === 'requirement-lost' || reason === 'cannot-land')
     return `This change is unable to merge due to a missing merge requirement${more}.`;
   if (reason === 'dependency-lost') return `This change depends on a change that failed to merge${more}.`;
   return `${text.charAt(0).toUpperCase()}${text.slice(1)}.`;

@@ -34,6 +34,8 @@ export interface ChangeFacts {
     /** The first time at which the answer may be another one by itself; absent: none. */
     readonly recheckAt?: Nanoseconds;
   };
+  /** Whether the code host would land it as this pipeline does; absent: nothing is landed, or no rule of the host is known. */
+  readonly landing?: { readonly met: boolean; readonly text: string };
   /** Open changes that depend on this one. */
   readonly dependents: readonly ChangeKey[];
   /**

@@ -31,7 +31,6 @@ export const NOT_TOLD_YET: ReadonlySet<string> = new Set([
   'decision pipeline-full',
   'decision project-not-in-pipeline',
   'decision requeued',
-  'decision requirement-not-met',
   'decision result-ignored',
   'decision too-many-dependencies',
   'event cancel-requested',

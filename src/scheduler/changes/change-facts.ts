@@ -11,6 +11,7 @@ import type { PipelineState } from '../../model/pipeline-state.ts';
 import { type ConnectionName, projectIdOf } from '../../model/project.ts';
 import { MANAGERS } from '../../pipeline/manager/managers.ts';
 import type { ChangeFacts } from '../../pipeline/turn.ts';
+import { landingVerdict } from './landing-verdict.ts';
 
 export interface ChangeFactsDeps {
   readonly pipeline: Pipeline;
@@ -55,6 +56,7 @@ function factsOf(record: ChangeRecord, deps: ChangeFactsDeps, now: Nanoseconds):
   return {
     record,
     requirements: requirementsOf(record, deps, now),
+    ...landingVerdict(record, pipeline, deps.driverOf(connection), now),
     dependents:
       record.change.kind === 'change' && MANAGERS[pipeline.manager].bringsDependents
         ? deps.dependentsOf(record.change.key).toSorted(byKey)

@@ -23,6 +23,7 @@ const BY_NEWS: ReadonlySet<LeaveCode> = new Set([
   'abandoned',
   'new-patchset',
   'requirement-lost',
+  'cannot-land',
   'dependency-lost',
   'merged-elsewhere',
 ]);

@@ -65,7 +65,7 @@ async function open(stand: Stand) {
     landings: '/landings',
     tracing: () => null,
     viewer: () => null,
-    merges: () => true,
+    landingMode: () => 'push' as const,
     graph: () => ({ jobs: [] }),
   } as unknown as PipelineContext['commanding'];
   const tenant = { name: 'acme', projects: [], maxJobTimeout: 1 };

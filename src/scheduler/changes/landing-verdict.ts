@@ -1,0 +1,23 @@
+/** What the code host is known to say to landing a change by a pipeline; the driver judges what the change cache holds. */
+import type { Driver } from '../../driver/driver.ts';
+import type { Nanoseconds } from '../../lib/clock.ts';
+import type { ChangeRecord } from '../../model/change.ts';
+import type { Pipeline } from '../../model/pipeline.ts';
+import { projectIdOf } from '../../model/project.ts';
+import type { ChangeFacts } from '../../pipeline/turn.ts';
+
+export function landingVerdict(
+  record: ChangeRecord,
+  { reporters }: Pipeline,
+  driver: Driver | undefined,
+  now: Nanoseconds,
+): Pick<ChangeFacts, 'landing'> {
+  if (driver?.mergeability === undefined || record.change.kind !== 'change') return {};
+  const { config, mergeability } = driver;
+  const { connection } = projectIdOf(record.change.project);
+  const own = reporters.success.filter(reporter => reporter.connection === connection);
+  const mode = own.map(reporter => config.landingMode(reporter.config)).find(each => each !== null);
+  if (mode === undefined) return {};
+  const ourVotes = own.map(reporter => mergeability.votesOf(reporter.config));
+  return { landing: mergeability.canLand(record, { ourVotes, mode, now }) };
+}
