@@ -1,6 +1,6 @@
 /** `/api/components`: every process of the installation by kind, as Zuul's clients know it, with a `gatehouse` block. */
 import { toMilliseconds } from '../lib/clock.ts';
-import type { ComponentRecord } from '../model/component.ts';
+import type { ComponentRecord, ComponentState } from '../model/component.ts';
 import type { WallName } from '../model/wall.ts';
 import { byName, type Document, document, list, nullable, oneOf, text, whole } from './schema.ts';
 
@@ -45,6 +45,13 @@ export const componentsSchema = byName(
   'By kind; a kind without components is there, too',
 );
 export type ComponentsJson = Document<typeof componentsSchema>;
+
+/** What an operator may want of a component, and the state that leads to. */
+export const WISHES: ReadonlyMap<string, ComponentState> = new Map([
+  ['pause', 'paused'],
+  ['resume', 'running'],
+  ['stop', 'stopping'],
+]);
 
 export const wishSchema = document({ id: text(), wanted: oneOf(STATES) });
 

@@ -1,5 +1,6 @@
 /** `/badge?project=&pipeline=&branch=`: whether the last finished buildset passed, as a picture for a README. */
 import type { Router } from 'express';
+import { QUERIES } from '../api/queries.ts';
 import { notFound, send } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import { readQuery } from './query.ts';
@@ -9,17 +10,9 @@ export function addBadgeRoute(router: Router, deps: Pick<WebDeps, 'snapshot' | '
     const { tenant } = request.params;
     if (deps.snapshot(tenant) === undefined)
       return send(response, notFound('there is no such tenant', 'path: tenant'));
-    const query = readQuery(new URL(request.originalUrl, 'http://local').searchParams, [
-      'project',
-      'pipeline',
-      'branch',
-    ]);
-    const [project, pipeline, branch] = [
-      query.texts('project'),
-      query.texts('pipeline'),
-      query.texts('branch'),
-    ];
-    if (query.refusal !== undefined) return send(response, query.refusal);
+    const query = readQuery(new URL(request.originalUrl, 'http://local').searchParams, QUERIES.badge);
+    if (query.kind === 'refused') return send(response, query);
+    const { project, pipeline, branch } = query.values;
     const [buildset] = await deps.history.buildsets({
       tenant,
       complete: true,

@@ -6,20 +6,13 @@
  * A wish is written down (202) and obeyed in the component's own time; its `state` tells.
  */
 import type { Request, RequestHandler, Router } from 'express';
-import { componentsJson } from '../api/components.ts';
-import type { ComponentState } from '../model/component.ts';
+import { componentsJson, WISHES } from '../api/components.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import { COMPONENT_KINDS } from '../store/paths.ts';
 import { type Answer, answering, badRequest, json, notFound, send } from './answer.ts';
 import type { Authentication } from './auth/caller.ts';
 import { operatorOf } from './auth/operator.ts';
 import type { WebDeps } from './deps.ts';
-
-const WISHES: ReadonlyMap<string, ComponentState> = new Map([
-  ['pause', 'paused'],
-  ['resume', 'running'],
-  ['stop', 'stopping'],
-]);
 
 export function addComponentRoutes(router: Router, deps: Pick<WebDeps, 'components'>): void {
   router.get(

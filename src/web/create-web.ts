@@ -34,6 +34,7 @@ import { addItemRoutes } from './item-routes.ts';
 import { type LocalDoor, listenLocally } from './local-door.ts';
 import { refusalForLostCall } from './lost-call.ts';
 import { addMetricsRoute } from './metrics-route.ts';
+import { addOpenApiRoutes } from './openapi-routes.ts';
 import { otlpRoute } from './otlp-route.ts';
 import { addPageRoutes } from './page-routes.ts';
 import { type SpanQuota, spanQuota } from './span-quota.ts';
@@ -129,6 +130,7 @@ function application(deps: WebDeps, parts: Parts, door: Door): Express {
   app.use(securityHeaders);
   addHealthRoutes(app, deps);
   addMetricsRoute(app, deps);
+  addOpenApiRoutes(app, deps);
   app.use('/api', readableFromAnywhere, apiRoutes({ ...deps, auth: { ...deps.auth, door } }, parts));
   if (door === 'port') addPageRoutes(app, deps);
   app.use(nothingHere);

@@ -10,6 +10,7 @@ import { setImmediate } from 'node:timers/promises';
 import type { Router } from 'express';
 import { type DelaysAnswer, delaysDocument } from '../api/delays.ts';
 import { itemPage } from '../api/links.ts';
+import { QUERIES } from '../api/queries.ts';
 import type { LivePipeline } from '../api/tenant-snapshot.ts';
 import { type DelayedItem, delayedItem } from '../explain/delayed-item.ts';
 import { delaysOf } from '../explain/delays.ts';
@@ -46,9 +47,9 @@ async function delays(
   tenant: FoundTenant,
   request: ReadRequest,
 ): Promise<Answer> {
-  const query = readQuery(request.query, ['since']);
-  const text = query.text('since') ?? '24h';
-  if (query.refusal !== undefined) return query.refusal;
+  const query = readQuery(request.query, QUERIES.delays);
+  if (query.kind === 'refused') return query;
+  const text = query.values.since ?? '24h';
   const now = deps.clock.now();
   const read = parseSince(text, now);
   if (read.kind === 'wrong') return badRequest(`since: ${read.reason}`, 'query parameter since');

@@ -3,9 +3,9 @@ import type { Router } from 'express';
 import { buildJson, buildsetJson, type LogUrl } from '../api/builds.ts';
 import { logAddress } from '../api/links.ts';
 import { finishedItem } from '../api/live-item.ts';
+import { QUERIES } from '../api/queries.ts';
 import { decisionsDocument } from '../api/service.ts';
 import type { BuildFacts } from '../history/build-facts.ts';
-import { MAX_SKIP } from '../history/filters.ts';
 import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
 import { buildsetsOf } from '../model/queue-item.ts';
@@ -62,10 +62,9 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
   router.get(
     '/items',
     inTenant(deps, async (tenant, request) => {
-      const query = readQuery(request.query, ['limit', 'skip']);
-      const limit = query.integer('limit', { min: 1, max: 100 }) ?? 20;
-      const skip = query.integer('skip', { min: 0, max: MAX_SKIP }) ?? 0;
-      if (query.refusal !== undefined) return query.refusal;
+      const query = readQuery(request.query, QUERIES.items);
+      if (query.kind === 'refused') return query;
+      const { limit, skip } = query.values;
       const items = await deps.history.recentItems({ tenant: tenant.name, limit, skip });
       return json(items.map(({ item }) => finishedItem(item)));
     }),
@@ -73,10 +72,9 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
   router.get(
     '/changes/*change/decisions',
     inTenant(deps, async (tenant, request) => {
-      const query = readQuery(request.query, ['project', 'limit']);
-      const project = query.text('project');
-      const limit = query.integer('limit', { min: 1, max: 1000 }) ?? 500;
-      if (query.refusal !== undefined) return query.refusal;
+      const query = readQuery(request.query, QUERIES.decisions);
+      if (query.kind === 'refused') return query;
+      const { project, limit } = query.values;
       const change = request.parameter('change');
       const decisions = await deps.history.decisions({
         tenant: tenant.name,

@@ -2,6 +2,7 @@
 import type { Router } from 'express';
 import { explanationDocument } from '../api/explanation.ts';
 import { liveItem } from '../api/live-item.ts';
+import { QUERIES } from '../api/queries.ts';
 import { stretchesOf } from '../explain/stretches.ts';
 import { itemsWaitedFor } from '../explain/waited-for.ts';
 import type { BuildFacts } from '../history/build-facts.ts';
@@ -15,9 +16,6 @@ import type { ExpectedDurations } from './expected-durations.ts';
 import { ownOtlpJson } from './otlp-json.ts';
 import { readQuery } from './query.ts';
 import { type FoundTenant, findBuild, findItem, inTenant } from './tenant-access.ts';
-
-const LOG_PIECE = 256 * 1024;
-const MAX_LOG_PIECE = 4 * 1024 * 1024;
 
 export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedDurations): void {
   router.get(
@@ -52,10 +50,9 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
   router.get(
     '/build/:uuid/log',
     inTenant(deps, async (tenant, request) => {
-      const query = readQuery(request.query, ['offset', 'limit']);
-      const offset = query.integer('offset', { min: 0, max: Number.MAX_SAFE_INTEGER }) ?? 0;
-      const limit = query.integer('limit', { min: 1, max: MAX_LOG_PIECE }) ?? LOG_PIECE;
-      if (query.refusal !== undefined) return query.refusal;
+      const query = readQuery(request.query, QUERIES.log);
+      if (query.kind === 'refused') return query;
+      const { offset, limit } = query.values;
       const build = await findBuild(deps, tenant, request.parameter('uuid'));
       const piece =
         build === undefined

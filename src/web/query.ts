@@ -1,82 +1,89 @@
 /**
- * Typed reading of query parameters. Every mistake is answered with 400 and names the parameter: an ignored filter would
- * be an answer to another question.
+ * Typed reading of query parameters by the tables of `src/api/queries.ts`. Every mistake is answered with 400 and names the
+ * parameter: an ignored filter would be an answer to another question.
  *
- *     const read = readQuery(request.query, ['limit', 'skip', 'project']);
- *     const limit = read.integer('limit', { min: 1, max: 1000 });
- *     const project = read.texts('project');
- *     if (read.refusal !== undefined) return read.refusal;
+ *     const query = readQuery(request.query, QUERIES.items);
+ *     if (query.kind === 'refused') return query;
+ *     const { limit, skip } = query.values;
  */
+import type { Parameter, QueryTable } from '../api/queries.ts';
 import { didYouMean } from '../lib/nearest-name.ts';
 import { badRequest, type Refusal } from './answer.ts';
 
 const MAX_TEXT = 1000;
 const MAX_VALUES = 20;
 
-export interface Query {
-  /** All values of a parameter that may be repeated; undefined when it is absent. */
-  texts(name: string): readonly string[] | undefined;
-  text(name: string): string | undefined;
-  integer(name: string, range: { readonly min: number; readonly max: number }): number | undefined;
-  /** `true`, `false`, `1` or `0` in any case. */
-  boolean(name: string): boolean | undefined;
-  /** The first mistake, if any. Look at it before using the values. */
-  readonly refusal: Refusal | undefined;
-}
+/** Values by name; one that is absent and has no default is undefined. */
+export type QueryValues<Table extends QueryTable> = {
+  readonly [name in keyof Table]:
+    | (Table[name] extends { readonly default: number } ? never : undefined)
+    | (Table[name] extends { readonly kind: 'integer' }
+        ? number
+        : Table[name] extends { readonly kind: 'boolean' }
+          ? boolean
+          : Table[name] extends { readonly kind: 'texts' }
+            ? readonly string[]
+            : string);
+};
 
-/** @param known every name that may appear. */
-export function readQuery(query: URLSearchParams, known: readonly string[]): Query {
-  let refusal: Refusal | undefined;
-  const refuse = (name: string, reason: string) => {
-    refusal ??= badRequest(`${name}: ${reason}`, `query parameter ${name}`);
-    return undefined;
-  };
+type Value = string | readonly string[] | number | boolean | undefined;
+type Read = { readonly value: Value } | { readonly wrong: string };
+
+export function readQuery<Table extends QueryTable>(
+  query: URLSearchParams,
+  table: Table,
+): { readonly kind: 'read'; readonly values: QueryValues<Table> } | Refusal {
+  const known = Object.keys(table);
   const stranger = [...query.keys()].find(name => !known.includes(name));
   if (stranger !== undefined) {
     const name = stranger.slice(0, 100);
-    refuse(
-      name,
-      `unknown parameter${didYouMean(name, known) || `; known here: ${known.join(', ') || 'none'}`}`,
-    );
+    const hint = didYouMean(name, known) || `; known here: ${known.join(', ') || 'none'}`;
+    return refuse(name, `unknown parameter${hint}`);
   }
-
-  function texts(name: string): readonly string[] | undefined {
-    const values = query.getAll(name);
-    if (values.length === 0) return undefined;
-    if (values.length > MAX_VALUES) return refuse(name, `more than ${MAX_VALUES} values`);
-    if (values.some(value => value.length > MAX_TEXT))
-      return refuse(name, `longer than ${MAX_TEXT} characters`);
-    if (values.some(value => value.includes('\0'))) return refuse(name, 'holds a NUL character');
-    return values;
+  const values: { [name: string]: Value } = {};
+  for (const [name, parameter] of Object.entries(table)) {
+    const read = readParameter(query.getAll(name), parameter);
+    if ('wrong' in read) return refuse(name, read.wrong);
+    values[name] = read.value;
   }
+  // The loop above has made each value as its parameter says.
+  return { kind: 'read', values: values as QueryValues<Table> };
+}
 
-  function text(name: string): string | undefined {
-    const values = texts(name);
-    if (values !== undefined && values.length > 1) return refuse(name, 'given more than once');
-    return values?.[0];
+function refuse(name: string, reason: string): Refusal {
+  return badRequest(`${name}: ${reason}`, `query parameter ${name}`);
+}
+
+function readParameter(given: readonly string[], parameter: Parameter): Read {
+  const [first] = given;
+  if (first === undefined) return { value: 'default' in parameter ? parameter.default : undefined };
+  if (given.length > MAX_VALUES) return { wrong: `more than ${MAX_VALUES} values` };
+  if (given.some(value => value.length > MAX_TEXT)) return { wrong: `longer than ${MAX_TEXT} characters` };
+  if (given.some(value => value.includes('\0'))) return { wrong: 'holds a NUL character' };
+  if (parameter.kind === 'texts') return { value: given };
+  if (given.length > 1) return { wrong: 'given more than once' };
+  switch (parameter.kind) {
+    case 'text':
+      return { value: first };
+    case 'boolean':
+      return readBoolean(first);
+    case 'integer':
+      return readInteger(first, parameter);
   }
+}
 
-  return {
-    texts,
-    text,
-    integer(name, { min, max }) {
-      const value = text(name);
-      if (value === undefined) return undefined;
-      if (!/^-?\d{1,15}$/.test(value)) return refuse(name, `${JSON.stringify(value)} is not a whole number`);
-      const number = Number(value);
-      return number >= min && number <= max
-        ? number
-        : refuse(name, `${value} is out of range, ${min} to ${max}`);
-    },
-    boolean(name) {
-      const value = text(name)?.toLowerCase();
-      if (value === undefined) return undefined;
-      if (value === 'true' || value === '1') return true;
-      if (value === 'false' || value === '0') return false;
-      return refuse(name, `${JSON.stringify(value)} is neither true nor false`);
-    },
-    get refusal() {
-      return refusal;
-    },
-  };
+/** `true`, `false`, `1` or `0` in any case. */
+function readBoolean(given: string): Read {
+  const value = given.toLowerCase();
+  if (value === 'true' || value === '1') return { value: true };
+  if (value === 'false' || value === '0') return { value: false };
+  return { wrong: `${JSON.stringify(value)} is neither true nor false` };
+}
+
+function readInteger(given: string, { min, max }: { readonly min: number; readonly max: number }): Read {
+  if (!/^-?\d{1,15}$/.test(given)) return { wrong: `${JSON.stringify(given)} is not a whole number` };
+  const number = Number(given);
+  return number >= min && number <= max
+    ? { value: number }
+    : { wrong: `${given} is out of range, ${min} to ${max}` };
 }

@@ -85,6 +85,7 @@ export function addGlobalRoutes(router: Router, deps: WebDeps): void {
 }
 
 const INDEX = {
+  openapi: '/openapi.yaml',
   info: '/api/info',
   connections: '/api/connections',
   tenants: '/api/tenants',

@@ -83,7 +83,7 @@ describe('http-api.md', () => {
   }
 
   function prefixOf(file: string, global: boolean): string {
-    if (/\/(health-routes|page-routes|metrics-route)\.ts$/.test(file)) return '';
+    if (/\/(health-routes|page-routes|metrics-route|openapi-routes)\.ts$/.test(file)) return '';
     if (file.endsWith('/component-routes.ts')) return '/api';
     return global ? '/api' : '/api/tenant/:tenant';
   }

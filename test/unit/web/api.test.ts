@@ -4,19 +4,24 @@ import { spanIdOf } from '../../../src/lib/ids.ts';
 import { jobExecutionSpanId } from '../../../src/tracing/span-ids.ts';
 import { MOST_ITEMS } from '../../../src/web/delays-route.ts';
 import { MOST_WAITING } from '../../../src/web/shared-answers.ts';
+import { type Contract, contractOf, type Described } from '../../fake/contract.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
 import { finishedItems } from './sample-gate.ts';
 import { at, uuidOf } from './sample-item.ts';
 
 let web: FakeWeb;
+let contract: Contract;
 beforeAll(async () => {
   web = await fakeWeb();
+  contract = contractOf((await (await fetch(`${web.url}/openapi.json`)).json()) as Described);
 });
 afterAll(() => web.close());
 
 async function get(path: string) {
   const response = await fetch(`${web.url}${path}`);
   const text = await response.text();
+  const type = response.headers.get('content-type') ?? '';
+  expect(contract.problems({ method: 'GET', path, status: response.status, type, text }), path).toEqual([]);
   return {
     response,
     status: response.status,

@@ -1,0 +1,66 @@
+/**
+ * The query parameters of every route that takes any. The web checks requests with these tables, and the OpenAPI description is
+ * made from them: a parameter that is not here is refused, and described nowhere. The live stream alone ignores what it does not know.
+ */
+import { MAX_LIMIT, MAX_SKIP } from '../history/filters.ts';
+
+/** How a value is written. `texts` may be given several times. */
+export type Parameter = { readonly description?: string } & (
+  | { readonly kind: 'text' | 'texts' | 'boolean' }
+  | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly default?: number }
+);
+
+export interface QueryTable {
+  readonly [name: string]: Parameter;
+}
+
+const texts = { kind: 'texts' } as const;
+const boolean = { kind: 'boolean' } as const;
+const number = { kind: 'integer', min: 0, max: Number.MAX_SAFE_INTEGER } as const;
+const skip = { kind: 'integer', min: 0, max: MAX_SKIP, description: 'How many to leave out' } as const;
+
+const filter = {
+  project: texts,
+  pipeline: texts,
+  change: texts,
+  branch: texts,
+  patchset: texts,
+  ref: texts,
+  newrev: texts,
+  uuid: texts,
+  result: texts,
+  complete: boolean,
+  idx_min: { ...number, description: 'Smallest _id' },
+  idx_max: { ...number, description: 'Largest _id' },
+  limit: { kind: 'integer', min: 1, max: MAX_LIMIT },
+  skip,
+} as const satisfies QueryTable;
+
+const MAX_LOG_PIECE = 4 * 1024 * 1024;
+
+export const QUERIES = {
+  buildsets: filter,
+  builds: { ...filter, job_name: texts, voting: boolean, final: boolean },
+  items: { limit: { kind: 'integer', min: 1, max: 100, default: 20 }, skip: { ...skip, default: 0 } },
+  decisions: {
+    project: { kind: 'text' },
+    limit: { kind: 'integer', min: 1, max: 1000, default: 500 },
+  },
+  delays: {
+    since: {
+      kind: 'text',
+      description: 'A time such as 2026-11-20T12:00:00Z or a duration such as 24h, the default',
+    },
+  },
+  log: {
+    offset: { ...number, default: 0, description: 'First byte' },
+    limit: { kind: 'integer', min: 1, max: MAX_LOG_PIECE, default: 256 * 1024, description: 'Bytes' },
+  },
+  events: {
+    'last-event-id': {
+      kind: 'text',
+      description: 'As the header Last-Event-ID, for readers that cannot send it',
+    },
+  },
+  badge: { project: texts, pipeline: texts, branch: texts },
+} as const satisfies { readonly [route: string]: QueryTable };

@@ -1,0 +1,17 @@
+/** `/openapi.yaml` and `/openapi.json`: the description of all routes, with the address the service is known by. */
+import type { Router } from 'express';
+import { dump } from 'js-yaml';
+import { openApi } from '../api/openapi.ts';
+import { answering, json } from './answer.ts';
+import type { WebDeps } from './deps.ts';
+
+export function addOpenApiRoutes(router: Router, { version, root }: Pick<WebDeps, 'version' | 'root'>): void {
+  router.get('/openapi.yaml', (_request, response) => {
+    response.setHeader('Cache-Control', 'no-cache');
+    response.type('application/yaml').send(dump(openApi(version, root()), { noRefs: true }));
+  });
+  router.get(
+    '/openapi.json',
+    answering(async () => json(openApi(version, root()))),
+  );
+}

@@ -1,0 +1,146 @@
+/** Every answer of a running service is as its own OpenAPI description says: of every route, and refusals as well. */
+import { expect } from 'vitest';
+import { askDoor, type Door } from '../../src/cmd/client/door.ts';
+import { type Contract, contractOf } from '../fake/contract.ts';
+import { layoutWith } from './layouts.ts';
+import { story } from './story.ts';
+import type { World } from './world.ts';
+
+const layout = layoutWith(
+  `
+- job:
+    name: unit
+- job:
+    name: docs
+    files: ^docs/
+- project:
+    name: org/project
+    check: {jobs: [unit, docs]}
+    gate: {jobs: [unit, docs]}
+`,
+  { check: true },
+);
+
+const TENANT = '/api/tenant/tenant-one';
+const NOBODY = 'f'.repeat(32);
+
+interface Asking {
+  readonly method?: string;
+  readonly headers?: { readonly [name: string]: string };
+  readonly body?: string;
+}
+
+function clientOf(contract: Contract, door: Door) {
+  return async (path: string, { method = 'GET', headers = {}, body }: Asking = {}): Promise<unknown> => {
+    const signal = AbortSignal.timeout(30_000);
+    const sent = body === undefined ? {} : { body };
+    const response = await askDoor(door, path, { method, headers, signal, ...sent });
+    const type = response.headers.get('content-type') ?? '';
+    const text = type.startsWith('text/event-stream') ? '' : await response.text();
+    await response.body?.cancel().catch(() => {});
+    const { status } = response;
+    expect(contract.problems({ method, path, status, type, text }), `${method} ${path}`).toEqual([]);
+    return type.startsWith('application/json') ? JSON.parse(text) : text;
+  };
+}
+
+async function questions(ask: ReturnType<typeof clientOf>, world: World, live: string): Promise<void> {
+  const left = (await ask(`${TENANT}/items`)) as readonly { readonly uuid: string }[];
+  const builds = (await ask(`${TENANT}/builds?limit=5&voting=1`)) as readonly { readonly uuid: string }[];
+  const sets = (await ask(`${TENANT}/buildsets`)) as readonly { readonly uuid: string }[];
+  const running = world.item('C')?.jobs.find(({ build }) => build !== null)?.build ?? NOBODY;
+  const paths = [
+    ...['/health/live', '/health/ready', '/metrics', '/openapi.yaml', '/openapi.json'],
+    ...['/api', '/api/info', '/api/connections', '/api/components', '/api/tenants', '/api/nothing'],
+    ...['info', 'status', 'pipelines', 'projects', 'jobs', 'config-errors', 'events', 'badge'].map(
+      name => `${TENANT}/${name}`,
+    ),
+    ...['items?limit=0', 'items?limti=3', 'builds?final=perhaps', 'buildsets?idx_min=x', 'nothing'].map(
+      name => `${TENANT}/${name}`,
+    ),
+    ...['master/C', 'nothing'].map(change => `${TENANT}/status/change/${change}`),
+    ...['master/A', 'master/C', 'nothing'].map(change => `${TENANT}/changes/${change}/decisions`),
+    ...['check/delays', 'gate/delays?since=1h', 'gate/delays?since=soon', 'nothing/delays'].map(
+      name => `${TENANT}/pipeline/${name}`,
+    ),
+    ...[live, left[0]?.uuid, NOBODY, 'x'].flatMap(uuid =>
+      ['', '/trace', '/explain'].map(part => `${TENANT}/item/${uuid}${part}`),
+    ),
+    ...[running, builds[0]?.uuid, NOBODY].flatMap(uuid =>
+      ['', '/log', '/log?offset=3&limit=2', '/log?offset=-1'].map(part => `${TENANT}/build/${uuid}${part}`),
+    ),
+    ...[sets[0]?.uuid, NOBODY].map(uuid => `${TENANT}/buildset/${uuid}`),
+    ...['status', 'items', 'badge'].map(name => `/api/tenant/nobody/${name}`),
+    '/api/tenant/%ff/status',
+  ];
+  for (const path of paths) await ask(path);
+  await ask(`${TENANT}/status`, { method: 'POST' });
+}
+
+async function wishes(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>) {
+  const headers = { 'content-type': 'application/json' };
+  const post = (body: unknown, more = headers) => ({
+    method: 'POST',
+    headers: more,
+    body: JSON.stringify(body),
+  });
+  const dequeue = `${TENANT}/project/org/project/dequeue`;
+  await ask(dequeue, post({}));
+  await ask('/api/otlp/v1/traces', post({ resourceSpans: [] }));
+  await ask('/api/components/merger-0/pause', post({}));
+  await ask('/api/connection/local/payload', post({}));
+  await operator('/api/otlp/v1/traces', post({ resourceSpans: [] }));
+  await operator('/api/otlp/v1/traces', post({ resourceSpans: 1 }));
+  await operator('/api/otlp/v1/traces', post({}, { 'content-type': 'text/plain' }));
+  await operator('/api/components/merger-0/pause', post({}));
+  await operator('/api/components/merger-0/resume', post({}));
+  await operator('/api/components/merger-0/nonsense', post({}));
+  await operator('/api/components/nobody-0/stop', post({}));
+  await operator(dequeue, post({}));
+  await operator(dequeue, post({ pipeline: 'check', change: 'nothing' }));
+  await operator(dequeue, post({ pipeline: 'check', change: 'master/C' }));
+  await operator(dequeue, { ...post(''), headers: { 'content-type': 'text/plain' } });
+}
+
+async function streamed(contract: Contract, { api }: World): Promise<void> {
+  const stop = new AbortController();
+  const body = await api.stream(`${TENANT}/events`, stop.signal);
+  let text = '';
+  for await (const chunk of body.pipeThrough(new TextDecoderStream())) {
+    text += chunk;
+    if (text.includes('\n\n') && text.includes('data: ')) break;
+  }
+  stop.abort();
+  const data = text.split('\n').find(line => line.startsWith('data: ')) ?? '';
+  const { set }: { set: { readonly [name: string]: unknown } } = JSON.parse(data.slice('data: '.length));
+  const kinds = { tenant: 'LiveTenant', pipeline: 'LivePipeline', item: 'Item' } as const;
+  for (const [name, document] of Object.entries(set)) {
+    const [kind = ''] = name.split('/');
+    const schema = Object.entries(kinds).find(([each]) => each === kind)?.[1] ?? kind;
+    expect(contract.problemsOf(schema, document), name).toEqual([]);
+  }
+  expect(Object.keys(set)).toEqual(expect.arrayContaining(['tenant', 'pipeline/check']));
+}
+
+const expectedTrouble = [/a webhook was refused/];
+story('every answer is as the description says', { layout, expectedTrouble }, async world => {
+  const contract = contractOf(await world.api.get('/openapi.json'));
+  const ask = clientOf(contract, { kind: 'http', root: world.api.root });
+  const operator = clientOf(contract, { kind: 'socket', path: world.operator.root });
+  await world.propose('A');
+  await world.propose('B');
+  world.fail('unit', 'B');
+  await world.runs('unit: A', 'unit: B');
+  world.release(/./);
+  await world.leaves('A', 'SUCCESS', 'check');
+  await world.leaves('B', 'FAILURE', 'check');
+  await world.propose('C');
+  await world.runs('unit: C');
+  await streamed(contract, world);
+  await questions(ask, world, world.item('C')?.uuid ?? NOBODY);
+  await wishes(ask, operator);
+  await world.leaves('C', 'DEQUEUED', 'check');
+
+  const answered = new Set([...contract.seen].map(each => each.split(' ').slice(0, 2).join(' ')));
+  expect(contract.operations.filter(each => !answered.has(each))).toEqual([]);
+});
