@@ -11,14 +11,14 @@ import { isOutOfContact } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import { type Store, set } from './port.ts';
 
-export interface PublishedRecord {
+interface PublishedRecord {
   /** Something is different. */
   touch(): void;
   /** Writes while the work goes on, and once more at its end. */
   during(signal: AbortSignal, work: () => Promise<void>): Promise<void>;
 }
 
-export interface PublishedRecordDeps {
+interface PublishedRecordDeps {
   readonly store: Store;
   readonly path: string;
   /** The record as it is now. */

@@ -48,7 +48,10 @@ function bytesOf(record: StoredRecord): Uint8Array {
 }
 
 /** Kinds of records that did not exist before this release. */
-const CAME_WITH: ReadonlyMap<string, string> = new Map([['sender-report', '0.3.0']]);
+const CAME_WITH: ReadonlyMap<string, string> = new Map([
+  ['sender-report', '0.3.0'],
+  ['connection-report', '0.4.0'],
+]);
 
 describe.each(trees)('%s', (_, tree) => {
   test('holds every kind of record there was', () => {

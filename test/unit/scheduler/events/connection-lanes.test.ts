@@ -3,6 +3,7 @@ import { afterEach, expect, test, vi } from 'vitest';
 import type { ProcessedEvent, ProcessedLater } from '../../../../src/driver/source.ts';
 import { addMilliseconds } from '../../../../src/lib/clock.ts';
 import { createMetrics } from '../../../../src/metrics/registry.ts';
+import { driverMemoryCodec } from '../../../../src/model/codec/records.ts';
 import type { ConnectionEvent } from '../../../../src/model/event.ts';
 import { REMOTE_PAUSES } from '../../../../src/scheduler/remote-fault.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
@@ -199,14 +200,14 @@ test('a host that never serves is asked ever more rarely, without end, and the e
 test('lanes that write one key of the driver’s memory do not overwrite each other: the slower one looks again', async () => {
   await using stand = openStand();
   const connection = await openConnection(stand);
-  const both = Promise.withResolvers<void>();
-  let reading = 0;
+  const looks: string[] = [];
+  let both = Promise.withResolvers<void>();
   const holder = await connection.hold({
     lane: event => event.deliveryId,
     async process(event, { memory }) {
       const before = (await memory.get('count')) ?? 0;
-      reading += 1;
-      if (reading === 2) both.resolve();
+      looks.push(event.deliveryId);
+      if (looks.length % 3 === 2) both.resolve();
       await both.promise;
       return {
         ...NOTHING,
@@ -215,12 +216,18 @@ test('lanes that write one key of the driver’s memory do not overwrite each ot
       };
     },
   });
-  await connection.offer('a');
-  await connection.offer('b');
-  await eventually(async () => (await connection.tenantQueue.depth()) === 2, 'both are handed on');
-  expect(reading).toBe(3);
   const path = stand.paths.connection('local').memoryOf('count');
-  expect(new TextDecoder().decode((await stand.store.get(path))?.data)).toContain('2');
+  // The key is made by the first two, and written anew by the others.
+  for (const [pair, count] of [
+    [['a', 'b'], 2],
+    [['c', 'd'], 4],
+  ] as const) {
+    both = Promise.withResolvers<void>();
+    for (const id of pair) await connection.offer(id);
+    await eventually(async () => (await connection.tenantQueue.depth()) === count, 'both are handed on');
+    expect(looks).toHaveLength((count * 3) / 2);
+    expect(driverMemoryCodec.decode((await stand.store.get(path))?.data ?? new Uint8Array())).toBe(count);
+  }
   await holder.end();
 });
 
