@@ -8,6 +8,7 @@ import type { Service } from '../../src/cmd/service/service.ts';
 import type { GitHttpHost } from '../fake/git-http-host.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import { noteStory } from '../fake/told/note-story.ts';
+import { type ContractSite, contractPeople, type People } from './contract-people.ts';
 import type { Developer } from './developer.ts';
 import { checkStory } from './invariants.ts';
 import type { Observer } from './observer.ts';
@@ -30,6 +31,7 @@ export interface Parts {
   readonly sink: OtlpSink;
   readonly stage: Stage;
   readonly host: GitHttpHost | undefined;
+  readonly contract: ContractSite | undefined;
   readonly log: StoryLog;
   readonly developers: ReadonlyMap<string, Developer>;
   readonly begun: RunningSite;
@@ -40,7 +42,7 @@ export interface Parts {
 }
 
 export function makeWorld(parts: Parts): World {
-  const { root, setup, sink, stage, host, log, developers, hooks, pushes } = parts;
+  const { root, setup, sink, stage, host, contract, log, developers, hooks, pushes } = parts;
   let site = parts.begun;
   const topics = new Map<string, Topic>();
   const failures = new Set<string>();
@@ -92,6 +94,15 @@ export function makeWorld(parts: Parts): World {
     await site.observer.eventProcessed(await tell(project));
   }
 
+  const people: People =
+    contract === undefined
+      ? gitPeople(push)
+      : contractPeople(contract.host, {
+          site: () => site,
+          developer,
+          problem: error => log.log.error({ err: error }, 'the story could not deliver a webhook'),
+        });
+
   const isOf =
     (topic: string, pipeline: string) =>
     (item: { readonly pipeline: string; readonly changes: LiveItem['changes'] }) =>
@@ -125,6 +136,7 @@ export function makeWorld(parts: Parts): World {
     sink,
     stage,
     host,
+    contract: contract?.host,
     get observer() {
       return site.observer;
     },
@@ -139,20 +151,20 @@ export function makeWorld(parts: Parts): World {
         ...(on === undefined ? {} : { parent: topicOf(on).commit }),
       });
       topics.set(topic, { project, branch, commit });
-      await push(project, commit, `refs/heads/for/${branch}/${topic}`);
+      await people.propose(project, branch, topic, commit);
       return commit;
     },
     async approve(topic, commit) {
       const known = topicOf(topic);
-      await push(known.project, commit ?? known.commit, `refs/heads/gate/${known.branch}/${topic}`);
+      await people.approve(known.project, known.branch, topic, commit ?? known.commit);
     },
     async withdraw(topic) {
       const { project, branch } = topicOf(topic);
-      await push(project, null, `refs/heads/gate/${branch}/${topic}`);
+      await people.withdraw(project, branch, topic);
     },
     async abandon(topic) {
       const { project, branch } = topicOf(topic);
-      await push(project, null, `refs/heads/for/${branch}/${topic}`);
+      await people.abandon(project, branch, topic);
     },
     ignoreHooks() {
       pushes.heard = () => {};
@@ -203,6 +215,7 @@ export function makeWorld(parts: Parts): World {
         return site.observer.items().length === 0;
       });
       pushes.heard = () => {};
+      people.leave();
       await site.observer[Symbol.asyncDispose]();
       await site.service.close();
       await checkStory({
@@ -221,10 +234,24 @@ export function makeWorld(parts: Parts): World {
       hooks[Symbol.dispose]();
       await sink[Symbol.asyncDispose]();
       await host?.[Symbol.asyncDispose]();
+      contract?.[Symbol.dispose]();
       await rm(root, { recursive: true, force: true });
     },
   };
   return world;
+}
+
+/** With the git driver a deed is a push. */
+function gitPeople(push: (project: string, to: string | null, ref: string) => Promise<void>): People {
+  const proposal = (branch: string, topic: string) => `refs/heads/for/${branch}/${topic}`;
+  const approval = (branch: string, topic: string) => `refs/heads/gate/${branch}/${topic}`;
+  return {
+    propose: (project, branch, topic, commit) => push(project, commit, proposal(branch, topic)),
+    approve: (project, branch, topic, commit) => push(project, commit, approval(branch, topic)),
+    withdraw: (project, branch, topic) => push(project, null, approval(branch, topic)),
+    abandon: (project, branch, topic) => push(project, null, proposal(branch, topic)),
+    leave: () => {},
+  };
 }
 
 function needed<T>(value: T | undefined, what: string): T {

@@ -6,8 +6,12 @@ import { createApi } from '../../src/cmd/client/api.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { bothLogs } from '../fake/both-logs.ts';
+import { registerHost } from '../fake/contract-host/driver.ts';
+import { ContractHost } from '../fake/contract-host/host.ts';
+import { contractTable } from '../fake/contract-host/index.ts';
 import { startGitHttpHost } from '../fake/git-http-host.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
+import type { ContractSite } from './contract-people.ts';
 import { createDeveloper, type Developer } from './developer.ts';
 import { openLineFifo } from './line-fifo.ts';
 import { makeWorld, type RunningSite } from './make-world.ts';
@@ -45,6 +49,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   const guard = setup.httpPassword === undefined ? undefined : basic('git', setup.httpPassword);
   if (guard !== undefined)
     host?.ail(request => (request.authorization === guard ? undefined : { kind: 'status', status: 401 }));
+  const contract = setup.contractHost === true ? openContract(root) : undefined;
   const site: SiteOptions = {
     root,
     projects: Object.keys(projects),
@@ -61,6 +66,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     ...(setup.drivers === undefined ? {} : { drivers: setup.drivers }),
     ...(setup.maxBuilds === undefined ? {} : { maxBuilds: setup.maxBuilds }),
     ...(host === undefined ? {} : { baseurl: host.url }),
+    ...(contract === undefined ? {} : { driverLines: contract.lines, drivers: contractTable }),
     ...(setup.httpPassword === undefined ? {} : { connection: [`http_password = ${setup.httpPassword}`] }),
   };
   const heard = setup.secondLog === undefined ? log.log : bothLogs(log.log, setup.secondLog);
@@ -84,15 +90,41 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
       'the first look at each repository',
       () => firstLooks(sink) >= developers.size,
     );
-  return makeWorld({ root, setup, host, sink, stage, log, developers, begun, restart, hooks, pushes });
+  return makeWorld({
+    root,
+    setup,
+    host,
+    contract,
+    sink,
+    stage,
+    log,
+    developers,
+    begun,
+    restart,
+    hooks,
+    pushes,
+  });
 }
 
 function basic(user: string, password: string): string {
   return `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 }
 
+/** The fake host of the contract, on the same repositories. */
+function openContract(root: string): ContractSite {
+  const host = new ContractHost(project => path.join(root, 'repositories', `${project}.git`), systemClock());
+  const registration = registerHost(root, host);
+  return {
+    host,
+    lines: ['driver = contract', `host = ${root}`],
+    [Symbol.dispose]: () => registration[Symbol.dispose](),
+  };
+}
+
 function firstLooks(sink: OtlpSink): number {
-  return sink.spans.filter(span => span.attributes['gatehouse.span'] === 'GitEvent').length;
+  // Named for the driver: `GitEvent`, `ContractEvent`.
+  return sink.spans.filter(span => /^(Git|Contract)Event$/.test(String(span.attributes['gatehouse.span'])))
+    .length;
 }
 
 /** For the message of a condition that was never met. */

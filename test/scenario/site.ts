@@ -32,6 +32,9 @@ export interface SiteOptions {
   readonly sections: readonly string[];
   readonly store: SiteStore;
   readonly clock: Clock;
+  /** Lines of the connection in place of those of the git driver. */
+  readonly driverLines?: readonly string[];
+  /** Default: those of the product. */
   readonly drivers?: DriverTable;
   /** Of the code host; default the repositories' folder. */
   readonly baseurl?: string;
@@ -98,6 +101,11 @@ function settingsText({
   far = [],
   maxBuilds = 30,
   baseurl,
+  driverLines = [
+    'driver = git',
+    `baseurl = ${baseurl ?? path.join(root, 'repositories')}`,
+    `poll_interval = ${pollInterval}`,
+  ],
 }: SiteOptions): string {
   const tracing = `enabled = ${!tracingOff}\nendpoint = ${collector}\ntimeout = 10000`;
   return `[scheduler]
@@ -119,10 +127,8 @@ ${[tracing, ...more].join('\n')}
 ${sections.join('\n')}
 
 [connection ${CONNECTION}]
-driver = git
-baseurl = ${baseurl ?? path.join(root, 'repositories')}
 webhook_token = ${TOKEN}
-poll_interval = ${pollInterval}
+${driverLines.join('\n')}
 ${connection.join('\n')}
 ${far.length === 0 ? '' : farText(root)}`;
 }

@@ -21,6 +21,7 @@ import type { DriverTable } from '../../src/cmd/service/driver-table.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
+import type { ContractHost } from '../fake/contract-host/host.ts';
 import type { GitHttpHost } from '../fake/git-http-host.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer, Files } from './developer.ts';
@@ -62,6 +63,8 @@ export interface WorldSetup {
   readonly httpPassword?: string;
   /** Default: those of the product. */
   readonly drivers?: DriverTable;
+  /** True: the code host is the fake one of the contract, which merges by itself (`world.contract`). */
+  readonly contractHost?: boolean;
   /** That of the service; default the system's. */
   readonly clock?: Clock;
   /** Hears what the service logs as well. */
@@ -90,6 +93,8 @@ export interface World {
   readonly stage: Stage;
   /** With `overHttp`. */
   readonly host: GitHttpHost | undefined;
+  /** With `contractHost`. */
+  readonly contract: ContractHost | undefined;
   readonly observer: Observer;
   readonly log: StoryLog;
   readonly service: Service;

@@ -54,6 +54,9 @@ export interface CodeHost extends AsyncDisposable {
   isOpen(topic: string): Promise<boolean>;
   /** From now on the host's own rules refuse every merge, with this text. */
   refuseMerges(text: string): Promise<void>;
+  /** From now on the first project's host serves nothing, until {@link heal}. */
+  ail(): Promise<void>;
+  heal(): Promise<void>;
   /** Everything the gate has said about a proposal, as people see it. */
   remarks(proposed: Proposed): Promise<string>;
   /** The line that makes a commit depend on a proposal. */

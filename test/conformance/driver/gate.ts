@@ -20,6 +20,8 @@ import type { CodeHost } from './code-host.ts';
 export interface Gate {
   /** Takes all news in, as the scheduler does. */
   settle(): Promise<Settled>;
+  /** Takes these in, as they came. */
+  take(news: readonly NewConnectionEvent[]): Promise<readonly TriggerEvent[]>;
   /** The event that news become. */
   eventOf(news: NewConnectionEvent): ConnectionEvent;
   /** Processes without committing anything. */
@@ -31,7 +33,7 @@ export interface Gate {
   /** What a merger makes of the changes, in order, on the present tip. */
   merge(...keys: readonly ChangeKey[]): Promise<Tested>;
   report(key: ChangeKey, config: Json, about?: Partial<ReportRequest>): Promise<ReporterOutcome>;
-  land(key: ChangeKey, config: Json, tested?: Tested): Promise<LandingOutcome>;
+  land(key: ChangeKey, config: Json, tested?: Tested, mayAct?: () => boolean): Promise<LandingOutcome>;
   /** What of it has landed so far. */
   landed(key: ChangeKey, config: Json, tested: Tested): Promise<readonly LandedBranch[]>;
 }
@@ -103,6 +105,11 @@ export function createGate(host: CodeHost): Gate {
     records: () => [...cache.values()],
     eventOf,
     peek: look,
+    async take(news) {
+      const taken: ProcessedEvent[] = [];
+      for (const each of news) taken.push(...(await take(each)));
+      return taken.flatMap(({ events }) => events);
+    },
     async settle() {
       const all: ProcessedEvent[] = [];
       for (const news of await host.news()) {
@@ -142,7 +149,8 @@ export function createGate(host: CodeHost): Gate {
       return { base: before, before, beforeTree, commit: parseCommitId(commit), tree };
     },
     report: async (key, config, about = {}) => reporter().report(requestOf(key, config, about), signal),
-    land: async (key, config, tested) => landing().land(landingOf(key, config, tested), signal, () => true),
+    land: async (key, config, tested, mayAct = () => true) =>
+      landing().land(landingOf(key, config, tested), signal, mayAct),
     landed: async (key, config, tested) => landing().landed(landingOf(key, config, tested), signal),
   };
 

@@ -1,5 +1,5 @@
 /** Plain repositories as a code host: people push with git, the listener finds it. */
-import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gitDriver } from '../../../drivers/git/index.ts';
@@ -123,6 +123,8 @@ export async function openGitHost(
       await mkdir(hooks, { recursive: true });
       await writeFile(join(hooks, 'update'), `#!/bin/sh\necho '${text}' >&2\nexit 1\n`, { mode: 0o755 });
     },
+    ail: () => rename(repository(projects[0]).path, `${repository(projects[0]).path}.away`),
+    heal: () => rename(`${repository(projects[0]).path}.away`, repository(projects[0]).path),
     remarks: ({ commit }) =>
       repository(projects[0]).git('notes', '--ref=refs/notes/gatehouse', 'show', commit),
     dependsOn: (topic, project) => `Depends-On: ${project.slice('local/'.length)}@${BRANCH}/${topic}`,

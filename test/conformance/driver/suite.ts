@@ -158,6 +158,71 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
       });
     });
 
+    describe('has the properties of a code host:', () => {
+      test('P1: what a lost delivery was about is found with the next one', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await host.news();
+        await host.approve('login');
+        const { events } = await gate.settle();
+        expect(those(events, 'proposed')).toEqual([login.key]);
+        expect(those(events, 'approved')).toEqual([login.key]);
+      });
+
+      test('P1: a delivery that comes again under another id is no second event', async () => {
+        await host.propose({ topic: 'login' });
+        const news = await host.news();
+        expect(await gate.take(news)).not.toEqual([]);
+        const again = news.map(each => ({ ...each, deliveryId: `${each.deliveryId}-again` }));
+        expect(await gate.take(again)).toEqual([]);
+      });
+
+      test('P1: deliveries that are swapped end in the same state, each event once', async () => {
+        const login = await host.propose({ topic: 'login' });
+        const first = await host.news();
+        await host.approve('login');
+        const events = [...(await gate.take(await host.news())), ...(await gate.take(first))];
+        expect(those(events, 'proposed')).toEqual([login.key]);
+        expect(those(events, 'approved')).toEqual([login.key]);
+        expect(meets(login.key, 'approved')).toBe(true);
+      });
+
+      test('P2: two projects are two lanes', async () => {
+        await host.propose({ topic: 'app' });
+        await host.propose({ topic: 'lib', project: host.projects[1] });
+        const { source } = host.connection;
+        const lanes = (await host.news()).map(news => source.lane?.(gate.eventOf(news)));
+        expect(new Set(lanes)).toHaveLength(2);
+      });
+
+      test('P3: a host that is away is no verdict: news and landing are for later', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        const tested = await gate.merge(login.key);
+        await host.approve('login');
+        const news = await host.news();
+        await host.ail();
+        const context = { projects: new Set(host.projects), memory: gate.memory, signal };
+        for (const each of news.filter(({ payload }) => JSON.stringify(payload).includes('acme/app')))
+          expect(await host.connection.source.process(gate.eventOf(each), context)).toMatchObject({
+            later: { reason: expect.any(String), text: expect.any(String) },
+          });
+        const outcome = await gate.land(login.key, reporter('merge'), tested).catch(error => error);
+        expect(outcome.kind === 'later' || outcome.retryable === true).toBe(true);
+        await host.heal();
+        expect(those(await gate.take(news), 'approved')).toEqual([login.key]);
+        expect(await gate.land(login.key, reporter('merge'), tested)).toMatchObject({ kind: 'landed' });
+      });
+
+      test('P5: a process that may not act any more changes nothing', async () => {
+        const login = await host.propose({ topic: 'login' });
+        await gate.settle();
+        const tested = await gate.merge(login.key);
+        await expect(gate.land(login.key, reporter('merge'), tested, () => false)).rejects.toThrow();
+        expect(await host.tip(host.projects[0])).toBe(tested.before);
+        expect(await host.isOpen('login')).toBe(true);
+      });
+    });
+
     describe('is repeatable:', () => {
       test('the same event processed again gives the same events, ids included', async () => {
         const login = await host.propose({ topic: 'login' });
@@ -231,7 +296,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
     });
 
     describe('merges:', () => {
-      test('what was tested and says what the branch holds now, and the proposal is gone', async () => {
+      test('P4: what was tested, and names what the branch holds now; the proposal is gone', async () => {
         const login = await host.propose({ topic: 'login' });
         await host.approve('login');
         await gate.settle();
@@ -246,7 +311,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         expect(gate.record(login.key).status).toBe('merged');
       });
 
-      test('once, however often it is asked', async () => {
+      test('P5: once, however often it is asked', async () => {
         const login = await host.propose({ topic: 'login' });
         await gate.settle();
         const tested = await gate.merge(login.key);
@@ -257,7 +322,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         expect(await host.tip(host.projects[0])).toBe(tip);
       });
 
-      test('and says whether it has, without doing anything', async () => {
+      test('P5: and says whether it has, without doing anything', async () => {
         const login = await host.propose({ topic: 'login' });
         await gate.settle();
         const tested = await gate.merge(login.key);

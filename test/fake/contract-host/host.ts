@@ -1,0 +1,174 @@
+/**
+ * A code host as the contract has it, on real git repositories: it makes its own merge commits (merge or squash), has votes with
+ * dates, limits, answers that are behind its own writes, and deliveries that may be lost, doubled or swapped (faults.ts).
+ *
+ *     const host = new ContractHost(project => bare(project), clock);
+ *     await host.propose('acme/app', { id: 'main/login', branch: 'main', head: commit });
+ *     await host.vote('acme/app', 'main/login');
+ *     (await host.read('acme/app')).proposals.get('main/login')?.votes     // [{by: 'reviewer', at: …}]
+ *
+ * What people do is above, the API that the driver calls below. A snapshot is what one read shows, with the number of the write
+ * that made it.
+ */
+import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
+import { type Delivery, Faults, HostError } from './faults.ts';
+import { type BranchHead, branchesOf, mergeInto, ownCommits, type Strategy, setRef } from './repository.ts';
+
+export interface Vote {
+  readonly by: string;
+  readonly at: Nanoseconds;
+  /** The revision that was voted on. */
+  readonly head: string;
+}
+
+export interface Proposal {
+  readonly id: string;
+  readonly branch: string;
+  readonly ref: string;
+  readonly head: string;
+  /** Commits it brought to its branch when it was made, newest first. */
+  readonly commits: readonly { readonly commit: string; readonly message: string }[];
+  readonly state: 'open' | 'merged' | 'abandoned';
+  readonly votes: readonly Vote[];
+  /** What the host made of it. */
+  readonly landed?: BranchHead;
+}
+
+export interface Snapshot {
+  readonly sequence: number;
+  readonly branches: ReadonlyMap<string, BranchHead>;
+  readonly proposals: ReadonlyMap<string, Proposal>;
+}
+
+export class ContractHost {
+  readonly faults = new Faults();
+  /** Of the API, in order, e.g. `merge acme/app main/login`. */
+  readonly calls: string[] = [];
+  /** A rule that forbids every merge, in the host's words. */
+  rule: string | undefined;
+  /** Where deliveries go. */
+  onDelivery: (delivery: Delivery) => void = () => {};
+  readonly bare: (project: string) => string;
+  readonly #clock: Pick<Clock, 'now'>;
+  readonly #now = new Map<string, Snapshot>();
+  /** What reads that are behind show, and how many of them are left. */
+  readonly #stale = new Map<string, { readonly shown: Snapshot; left: number }>();
+  readonly #comments = new Map<string, Map<string, string>>();
+  #sequence = 0;
+  #deliveries = 0;
+
+  constructor(bare: (project: string) => string, clock: Pick<Clock, 'now'>) {
+    this.bare = bare;
+    this.#clock = clock;
+  }
+
+  /** A new proposal, or a new revision of one. @param head is in the repository. */
+  async propose(
+    project: string,
+    { id, branch, head }: Pick<Proposal, 'id' | 'branch' | 'head'>,
+  ): Promise<void> {
+    const { proposals } = await this.#present(project);
+    const known = proposals.get(id);
+    const ref = known?.ref ?? `refs/changes/${proposals.size + 1}/head`;
+    await setRef(this.bare(project), ref, head);
+    const commits = await ownCommits(this.bare(project), head, branch);
+    const state = 'open';
+    await this.#write(project, { id, branch, ref, head, commits, state, votes: known?.votes ?? [] });
+  }
+
+  async vote(project: string, id: string, by = 'reviewer'): Promise<void> {
+    const proposal = await this.proposal(project, id);
+    const vote = { by, at: this.#clock.now(), head: proposal.head };
+    await this.#write(project, { ...proposal, votes: [...proposal.votes, vote] });
+  }
+
+  async withdrawVotes(project: string, id: string): Promise<void> {
+    await this.#write(project, { ...(await this.proposal(project, id)), votes: [] });
+  }
+
+  async abandon(project: string, id: string): Promise<void> {
+    await this.#write(project, { ...(await this.proposal(project, id)), state: 'abandoned' });
+  }
+
+  /** Something in the repository was changed past the host's own pages. */
+  async pushed(project: string): Promise<void> {
+    await this.#write(project);
+  }
+
+  /** As it is, whatever a read would show. */
+  async proposal(project: string, id: string): Promise<Proposal> {
+    const found = (await this.#present(project)).proposals.get(id);
+    if (found === undefined) throw new Error(`${project} has no proposal ${id}`);
+    return found;
+  }
+
+  comments(project: string, id: string): readonly string[] {
+    return [...(this.#comments.get(`${project} ${id}`)?.values() ?? [])];
+  }
+
+  /** API. */
+  async read(project: string): Promise<Snapshot> {
+    this.#begin('read', project);
+    const present = await this.#present(project);
+    const stale = this.#stale.get(project);
+    if (stale === undefined || stale.left === 0) return present;
+    stale.left -= 1;
+    return stale.shown;
+  }
+
+  /** API. @returns the branch as it is now, and the number of the write. */
+  async merge(
+    project: string,
+    id: string,
+    { head, strategy }: { readonly head: string; readonly strategy: Strategy },
+  ): Promise<BranchHead & { readonly sequence: number }> {
+    this.#begin('merge', project, id);
+    const proposal = await this.proposal(project, id);
+    if (proposal.state !== 'open') throw new HostError(405, `the proposal is ${proposal.state}`);
+    if (proposal.head !== head) throw new HostError(409, `the proposal is at ${proposal.head.slice(0, 8)}`);
+    if (this.rule !== undefined) throw new HostError(422, this.rule);
+    await this.faults.beforeMerge();
+    const title = `${id} (${strategy})`;
+    const landed = await mergeInto(this.bare(project), proposal.branch, head, { strategy, title });
+    if (landed === undefined) throw new HostError(409, 'it conflicts with its branch');
+    const { sequence } = await this.#write(project, { ...proposal, state: 'merged', landed });
+    this.faults.end();
+    return { ...landed, sequence };
+  }
+
+  /** API. A comment with a key that is there is not written again. */
+  async comment(project: string, id: string, { key, text }: { readonly key: string; readonly text: string }) {
+    this.#begin('comment', project, id);
+    const place = `${project} ${id}`;
+    const comments = this.#comments.get(place) ?? new Map<string, string>();
+    this.#comments.set(place, comments.set(key, comments.get(key) ?? text));
+  }
+
+  #begin(call: 'read' | 'merge' | 'comment', ...what: readonly string[]): void {
+    this.calls.push([call, ...what].join(' '));
+    this.faults.begin(call);
+  }
+
+  async #present(project: string): Promise<Snapshot> {
+    const known = this.#now.get(project);
+    if (known !== undefined) return known;
+    const branches = await branchesOf(this.bare(project));
+    const first = { sequence: 0, branches, proposals: new Map() };
+    this.#now.set(project, first);
+    return first;
+  }
+
+  async #write(project: string, proposal?: Proposal): Promise<Snapshot> {
+    const before = await this.#present(project);
+    const branches = await branchesOf(this.bare(project));
+    const proposals = new Map(before.proposals);
+    if (proposal !== undefined) proposals.set(proposal.id, proposal);
+    const sequence = ++this.#sequence;
+    const now = { sequence, branches, proposals };
+    this.#now.set(project, now);
+    this.#stale.set(project, { shown: before, left: this.faults.lag });
+    const delivery = { id: `${++this.#deliveries}`, project, sequence };
+    for (const each of this.faults.deliver(delivery)) this.onDelivery(each);
+    return now;
+  }
+}

@@ -1,0 +1,128 @@
+/** What happened at the fake host between two looks at a project. */
+
+import type { Nanoseconds } from '../../../src/lib/clock.ts';
+import { derivedUuid, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
+import { type Change, type ChangeRecord, refUpdateKey } from '../../../src/model/change.ts';
+import type { ConnectionEvent, TriggerEvent } from '../../../src/model/event.ts';
+import type { Json } from '../../../src/model/job.ts';
+import { type ProjectKey, parseCommitId } from '../../../src/model/project.ts';
+import type { Snapshot } from './host.ts';
+import { isApproved, recordOf } from './records.ts';
+
+interface Remembered {
+  readonly branches: { readonly [branch: string]: string };
+  readonly proposals: {
+    readonly [id: string]: { readonly head: string; readonly state: string; readonly approved: boolean };
+  };
+}
+
+export function encodeMemory({ branches, proposals }: Snapshot): Json {
+  return {
+    branches: Object.fromEntries([...branches].map(([name, { commit }]) => [name, commit])),
+    proposals: Object.fromEntries(
+      [...proposals].map(([id, proposal]) => [
+        id,
+        { head: proposal.head, state: proposal.state, approved: isApproved(proposal) },
+      ]),
+    ),
+  };
+}
+
+export function readMemory(value: Json | undefined): Remembered | undefined {
+  return value as unknown as Remembered | undefined;
+}
+
+interface Look {
+  readonly event: ConnectionEvent;
+  readonly project: ProjectKey;
+  readonly before: Remembered | undefined;
+  readonly snapshot: Snapshot;
+  readonly now: Nanoseconds;
+  readonly projects: ReadonlySet<ProjectKey>;
+}
+
+interface Piece {
+  readonly type: string;
+  readonly change: Change;
+  readonly tree?: string;
+}
+
+export function newsOf(look: Look) {
+  const moved = moves(look);
+  const { pieces, records, updated } = proposalNews(look);
+  const events = [...moved.pieces, ...pieces].map((piece, ordinal) => eventOf(piece, ordinal, look));
+  return { events, changes: [...moved.records, ...records], updated };
+}
+
+function moves({ project, before, snapshot, now }: Look) {
+  const pieces: Piece[] = [];
+  for (const [branch, { commit, tree }] of before === undefined ? [] : snapshot.branches) {
+    const old = before?.branches[branch];
+    if (old === commit) continue;
+    const ref = `refs/heads/${branch}`;
+    const newCommit = parseCommitId(commit);
+    const oldCommit = old === undefined ? null : parseCommitId(old);
+    const key = refUpdateKey(project, ref, newCommit);
+    pieces.push({
+      type: 'ref-updated',
+      change: { kind: 'ref', key, project, ref, branch, oldCommit, newCommit },
+      tree,
+    });
+  }
+  const records: ChangeRecord[] = pieces.map(({ change }) => ({
+    change,
+    status: 'open',
+    dependsOn: [],
+    unresolvedDependencies: [],
+    facts: {},
+    fetchedAt: now,
+  }));
+  return { pieces, records };
+}
+
+function proposalNews({ project, before, snapshot, now, projects }: Look) {
+  const pieces: Piece[] = [];
+  const records: ChangeRecord[] = [];
+  const updated: Change['key'][] = [];
+  for (const proposal of snapshot.proposals.values()) {
+    const { id, head, state } = proposal;
+    const old = before?.proposals[id];
+    const approved = isApproved(proposal);
+    if (old?.head === head && old.state === state && old.approved === approved) continue;
+    const record = recordOf(project, proposal, snapshot, { now, projects });
+    const types = [
+      ...(state === 'open' && old?.head !== head ? ['proposed'] : []),
+      ...(state === 'open' && approved && (old?.head !== head || !old.approved) ? ['approved'] : []),
+      ...(state === 'abandoned' && old?.state === 'open' ? ['abandoned'] : []),
+    ];
+    pieces.push(...types.map(type => ({ type, change: record.change })));
+    records.push(record);
+    if (types.length === 0) updated.push(record.change.key);
+  }
+  return { pieces, records, updated };
+}
+
+function eventOf(
+  { type, change, tree }: Piece,
+  ordinal: number,
+  { event, project, before }: Look,
+): TriggerEvent {
+  const isMove = change.kind === 'ref' && change.branch !== undefined;
+  return {
+    uuid: derivedUuid(event.uuid, 'trigger', String(ordinal)),
+    connection: event.connection,
+    driver: 'contract',
+    type,
+    project,
+    branch: change.branch ?? null,
+    ref: change.ref,
+    change,
+    ...(tree === undefined ? {} : { tree }),
+    facts: {},
+    configMayHaveChanged: isMove ? [change.branch] : [],
+    branchesChanged: isMove && before?.branches[change.branch] === undefined,
+    receivedAt: event.receivedAt,
+    sampled: event.sampled,
+    span: { traceId: traceIdOf(event.uuid), spanId: spanIdOf(event.uuid) },
+  };
+}

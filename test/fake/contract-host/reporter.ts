@@ -1,0 +1,25 @@
+/** Comments on proposals of the fake host; the host itself knows which it has. */
+import { parsedBefore } from '../../../drivers/git/mapping.ts';
+import type { Reporter } from '../../../src/driver/reporter.ts';
+import { projectIdOf } from '../../../src/model/project.ts';
+import type { ContractHost } from './host.ts';
+import { parseReporter } from './language.ts';
+import { laterOf, Unserved } from './trouble.ts';
+
+export function createReporter(host: ContractHost): Reporter {
+  return {
+    async report({ config, change, item, action, message }, signal, mayAct = () => true) {
+      signal.throwIfAborted();
+      if (!parsedBefore(parseReporter(config)).note || change.kind === 'ref') return { kind: 'done' };
+      if (!mayAct()) throw new Error('this process may not act at the code host any more');
+      try {
+        const { name } = projectIdOf(change.project);
+        await host.comment(name, change.id, { key: `${item} ${action}`, text: message });
+        return { kind: 'done' };
+      } catch (error) {
+        const later = laterOf(error);
+        throw later === undefined ? error : new Unserved(later);
+      }
+    },
+  };
+}

@@ -1,0 +1,64 @@
+/** The git side of a project of the fake host: what its web interface would do with a bare repository. */
+import { runGit } from '../git-repository.ts';
+
+export interface BranchHead {
+  readonly commit: string;
+  readonly tree: string;
+}
+
+export type Strategy = 'merge' | 'squash';
+
+async function text(bare: string, ...args: readonly string[]): Promise<string> {
+  return (await runGit(bare, args)).toString().trimEnd();
+}
+
+/** Branches with what they hold. */
+export async function branchesOf(bare: string): Promise<ReadonlyMap<string, BranchHead>> {
+  const lines = await text(
+    bare,
+    'for-each-ref',
+    '--format=%(objectname) %(tree) %(refname:lstrip=2)',
+    'refs/heads',
+  );
+  return new Map(
+    lines.split('\n').flatMap(line => {
+      const [commit = '', tree = '', ...name] = line.split(' ');
+      return commit === '' ? [] : [[name.join(' '), { commit, tree }] as const];
+    }),
+  );
+}
+
+/** Commits a proposal brings to its branch, newest first, with their messages. */
+export async function ownCommits(bare: string, head: string, branch: string) {
+  const log = await text(bare, 'log', '-z', '--format=%H%n%B', head, `^refs/heads/${branch}`, '--');
+  return log.split('\0').flatMap(entry => {
+    const [commit = '', ...message] = entry.split('\n');
+    return commit === '' ? [] : [{ commit, message: message.join('\n').trimEnd() }];
+  });
+}
+
+export async function setRef(bare: string, ref: string, commit: string): Promise<void> {
+  await text(bare, 'update-ref', ref, commit);
+}
+
+/**
+ * A commit of the host's own on the branch; undefined: the two conflict.
+ *
+ * @param title subject of the commit.
+ */
+export async function mergeInto(
+  bare: string,
+  branch: string,
+  head: string,
+  { strategy, title }: { readonly strategy: Strategy; readonly title: string },
+): Promise<BranchHead | undefined> {
+  const ref = `refs/heads/${branch}`;
+  const base = await text(bare, 'rev-parse', '--verify', '--end-of-options', ref);
+  const merged = await text(bare, 'merge-tree', '--write-tree', base, head).catch(() => undefined);
+  const tree = merged?.split('\n')[0];
+  if (tree === undefined) return undefined;
+  const parents = strategy === 'merge' ? ['-p', base, '-p', head] : ['-p', base];
+  const commit = await text(bare, 'commit-tree', tree, ...parents, '-m', title);
+  await text(bare, 'update-ref', ref, commit, base);
+  return { commit, tree };
+}

@@ -1,0 +1,95 @@
+/** Reads the fake host: news of a project become events by comparing what it shows with what was remembered of it. */
+import { isMapping } from '../../../drivers/git/mapping.ts';
+import { mergeMessage } from '../../../drivers/git/merge-message.ts';
+import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
+import type { ProcessedEvent, ProcessedLater, Source } from '../../../src/driver/source.ts';
+import type { Clock } from '../../../src/lib/clock.ts';
+import type { ChangeKey } from '../../../src/model/change.ts';
+import type { ConnectionEvent } from '../../../src/model/event.ts';
+import { type ProjectKey, parseCommitId, projectIdOf, projectKey } from '../../../src/model/project.ts';
+import type { Delivery } from './faults.ts';
+import { BEHIND, type MonotonicReads } from './monotonic-reads.ts';
+import { encodeMemory, newsOf, readMemory } from './news.ts';
+import { changeNamed, recordOf } from './records.ts';
+import { laterOf, Unserved } from './trouble.ts';
+
+export const PROJECT_CHANGED = 'project-changed';
+
+export function projectChanged({ id, project, sequence }: Delivery): NewConnectionEvent {
+  return { type: PROJECT_CHANGED, deliveryId: `delivery-${id}`, payload: { project, sequence } };
+}
+
+function projectOf({
+  payload,
+  connection,
+}: Pick<ConnectionEvent, 'payload' | 'connection'>): ProjectKey | undefined {
+  const name = isMapping(payload) ? payload.project : undefined;
+  return typeof name === 'string' ? projectKey({ connection, name }) : undefined;
+}
+
+export interface SourceDeps {
+  readonly connection: string;
+  readonly clock: Clock;
+  readonly reads: MonotonicReads;
+}
+
+const NOTHING: ProcessedEvent = { events: [], changes: [], updated: [], memory: [], refusals: [] };
+
+export function createSource(deps: SourceDeps): Source {
+  const { connection, clock, reads } = deps;
+  return {
+    async process(event, { projects, memory }): Promise<ProcessedEvent | ProcessedLater> {
+      const project = projectOf(event);
+      if (project === undefined || !projects.has(project))
+        return { ...NOTHING, discarded: 'no tenant has the project' };
+      const promised = isMapping(event.payload) ? event.payload.sequence : undefined;
+      if (typeof promised === 'number') reads.saw(project, promised);
+      try {
+        const snapshot = await reads.read(project);
+        if (snapshot === undefined) return { later: BEHIND };
+        const key = projectIdOf(project).name;
+        const before = readMemory(await memory.get(key));
+        const now = clock.now();
+        const news = newsOf({ event, project, before, snapshot, now, projects });
+        return {
+          ...NOTHING,
+          ...news,
+          memory: [{ key, value: encodeMemory(snapshot) }],
+          ...(before === undefined ? { firstLooks: [project] } : {}),
+          ...(news.events.length + news.updated.length === 0 ? { discarded: 'nothing is different' } : {}),
+        };
+      } catch (error) {
+        const later = laterOf(error);
+        if (later === undefined) throw error;
+        return { later };
+      }
+    },
+    lane: event => projectOf(event) ?? '',
+    coalesceKey: event => projectOf(event),
+    async fetchChange(key: ChangeKey) {
+      const at = key.indexOf('#');
+      const project = key.slice(0, at) as ProjectKey;
+      if (at < 0 || !key.startsWith(`${connection}/`)) return undefined;
+      const snapshot = await present(project, reads);
+      const proposal = snapshot.proposals.get(key.slice(at + 1));
+      return proposal && recordOf(project, proposal, snapshot, { now: clock.now(), projects: undefined });
+    },
+    changeOfUrl: async (value, projects) => changeNamed(value, connection, projects),
+    async branches(project) {
+      const { branches } = await present(project, reads);
+      return [...branches].map(([branch, { commit }]) => ({ branch, commit: parseCommitId(commit) }));
+    },
+    mergeMessage,
+  };
+}
+
+/** @throws Unserved */
+async function present(project: ProjectKey, reads: MonotonicReads) {
+  try {
+    const snapshot = await reads.read(project);
+    if (snapshot !== undefined) return snapshot;
+  } catch (error) {
+    throw new Unserved(laterOf(error) ?? BEHIND);
+  }
+  throw new Unserved(BEHIND);
+}

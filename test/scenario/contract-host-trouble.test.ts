@@ -1,0 +1,81 @@
+/** What goes wrong at a host that merges by itself. */
+import { expect } from 'vitest';
+import { addMilliseconds, systemClock } from '../../src/lib/clock.ts';
+import { HostError } from '../fake/contract-host/faults.ts';
+import { contractLayout, contractOf, landedAtHost, mergesAsked } from './contract-host-stories.ts';
+import { story } from './story.ts';
+
+story(
+  'a merge whose reply is lost is found done: nothing lands twice, and nobody is tested again',
+  {
+    layout: contractLayout('merge'),
+    contractHost: true,
+    expectedTrouble: [/could not report/],
+  },
+  async world => {
+    for (const topic of ['A', 'B']) await world.propose(topic);
+    for (const topic of ['A', 'B']) await world.approve(topic);
+    await world.runs('unit: A', 'unit: A B');
+    contractOf(world).faults.loseReply();
+    world.free();
+    for (const topic of ['A', 'B']) expect((await world.leaves(topic, 'SUCCESS')).resets).toBe(0);
+    expect(await landedAtHost(world)).toEqual(['A', 'B']);
+    expect(mergesAsked(world)).toEqual(['A', 'B']);
+  },
+);
+
+story(
+  'a limit that the host names is waited out in the state host, and then all land',
+  {
+    layout: contractLayout('merge'),
+    contractHost: true,
+    expectedTrouble: [/could not report/, /waits for the code host/],
+  },
+  async world => {
+    await world.propose('A');
+    await world.approve('A');
+    await world.runs('unit: A');
+    const until = addMilliseconds(systemClock().now(), 4_000);
+    contractOf(world).faults.fail('merge', () => new HostError(429, 'too many requests', until), 1);
+    world.free();
+    const waiting = await world.observer.until('A to wait', () => world.item('A')?.hostWait ?? undefined);
+    expect(waiting).toMatchObject({ doing: 'report', reason: 'limited' });
+    expect((await world.leaves('A', 'SUCCESS')).resets).toBe(0);
+    expect(mergesAsked(world)).toEqual(['A', 'A']);
+  },
+);
+
+story(
+  'a push between the look and the merge makes the host land something else: those behind are tested again, and it is said aloud',
+  {
+    layout: contractLayout('merge'),
+    contractHost: true,
+    expectedTrouble: [
+      /^error .* landed on master of local\/org\/project as .* is not the tested .*"landed-tree-differs"/,
+    ],
+  },
+  async world => {
+    const developer = world.developer('org/project');
+    for (const topic of ['A', 'B', 'C']) await world.propose(topic);
+    for (const topic of ['A', 'B', 'C']) await world.approve(topic);
+    await world.runs('unit: A', 'unit: A B', 'unit: A B C');
+    const { faults } = contractOf(world);
+    faults.beforeMerge = async () => {
+      faults.beforeMerge = async () => {};
+      const foreign = await developer.commit({ files: { 'foreign.txt': 'x' }, message: 'Past the gate' });
+      await developer.push(foreign, 'refs/heads/master');
+    };
+    world.release(/unit: A$/);
+    await world.leaves('A', 'SUCCESS');
+    await world.observer.until('B to be tested again', () => world.item('B')?.resets.length === 1);
+    expect(world.item('B')?.resets[0]).toMatchObject({
+      code: 'landed-tree-differs',
+      text: expect.stringContaining('master/A'),
+    });
+    expect((await world.decisions('A')).map(({ code }) => code)).toContain('landed-tree-differs');
+    expect(world.log.trouble.join('\n')).toContain('landed-tree-differs');
+    world.free();
+    for (const topic of ['B', 'C']) expect((await world.leaves(topic, 'SUCCESS')).resets).toBe(1);
+    expect(await landedAtHost(world)).toEqual(['A', 'B', 'C']);
+  },
+);
