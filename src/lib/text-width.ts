@@ -1,7 +1,14 @@
-/** Texts in columns: how wide they are, cut and filled to a width. Control characters from elsewhere never reach a terminal. */
-const WIDE =
-  /[\u1100-\u115f\u2e80-\u303e\u3041-\u33ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe4f\uff00-\uff60\uffe0-\uffe6\u{1f300}-\u{1faff}]/u;
-const segments = new Intl.Segmenter('en', { granularity: 'grapheme' });
+/**
+ * Texts in columns of a terminal: how wide they are, cut and filled to a width. Colour codes have no width and never leak out of a cut.
+ * Control characters from elsewhere never reach a terminal.
+ */
+import stringWidth from 'string-width';
+
+/** Colour codes, each a piece of its own, and what stands between them. */
+// biome-ignore lint/suspicious/noControlCharactersInRegex: the escape character is what is looked for
+const PIECES = /\u001b\[[0-9;]*m|[^\u001b]+|\u001b/g;
+const RESET = '\u001b[0m';
+const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
 /** Printable, on one line. */
 export function printable(text: string): string {
@@ -9,23 +16,39 @@ export function printable(text: string): string {
 }
 
 export function widthOf(text: string): number {
-  let width = 0;
-  for (const { segment } of segments.segment(text)) width += WIDE.test(segment) ? 2 : 1;
-  return width;
+  return stringWidth(text);
 }
 
-/** Exactly `width` columns: cut with `…` or filled with spaces. */
-export function toWidth(text: string, width: number, side: 'left' | 'right' = 'left'): string {
-  const fill = width - widthOf(text);
-  if (fill >= 0) return side === 'left' ? text + ' '.repeat(fill) : ' '.repeat(fill) + text;
+/** At most `width` columns; what is cut ends in `…`. */
+export function cutTo(text: string, width: number): string {
+  if (widthOf(text) <= width) return text;
   if (width <= 0) return '';
   let cut = '';
-  let used = 1;
-  for (const { segment } of segments.segment(text)) {
-    const next = WIDE.test(segment) ? 2 : 1;
-    if (used + next > width) break;
-    cut += segment;
-    used += next;
+  let left = width - 1;
+  let colour = '';
+  for (const [piece] of text.matchAll(PIECES)) {
+    if (piece.startsWith('\u001b[')) {
+      cut += piece;
+      colour = piece === RESET ? '' : piece;
+      continue;
+    }
+    for (const { segment } of graphemes.segment(piece)) {
+      left -= widthOf(segment);
+      if (left < 0) return `${cut}…${colour === '' ? '' : RESET}`;
+      cut += segment;
+    }
   }
-  return `${cut}…${' '.repeat(width - used)}`;
+  return cut;
+}
+
+/** Exactly `width` columns: cut, or filled with spaces on the side that is free. */
+export function toWidth(text: string, width: number, side: 'left' | 'right' = 'left'): string {
+  const cut = cutTo(text, width);
+  const fill = ' '.repeat(Math.max(0, width - widthOf(cut)));
+  return side === 'left' ? cut + fill : fill + cut;
+}
+
+/** Filled with spaces on the right; never cut. */
+export function padded(text: string, width: number): string {
+  return text + ' '.repeat(Math.max(0, width - widthOf(text)));
 }

@@ -22,10 +22,9 @@
 import type { ComponentJson, ComponentsJson } from '../../api/components.ts';
 import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
-import { printable } from '../../lib/text-width.ts';
+import { cutTo, padded, printable, widthOf } from '../../lib/text-width.ts';
 import { wallText } from '../../model/wall.ts';
 import type { Look } from '../terminal/look.ts';
-import { cutTo, padded, paintedWidth } from '../terminal/painted-text.ts';
 
 export interface ComponentsOptions extends Look {
   /** Of the service, without trailing slash. */
@@ -74,7 +73,7 @@ function headLine(each: readonly ComponentJson[], paint: Paint, { root, width }:
   const count = `${each.length} ${each.length === 1 ? 'component' : 'components'}`;
   const text = each.length === 0 ? 'no components' : `${paint(count, 'bold')} on ${hosts.join(', ')}`;
   const room = width - root.length - 1;
-  return paintedWidth(text) > room ? text : `${padded(text, room)} ${paint(root, 'dim')}`;
+  return widthOf(text) > room ? text : `${padded(text, room)} ${paint(root, 'dim')}`;
 }
 
 function versionsIn(each: readonly ComponentJson[]): ReadonlySet<string> {
@@ -115,9 +114,7 @@ function wallLines({ gatehouse: { walls = [] } }: ComponentJson, paint: Paint): 
 
 function columnWidths(rows: readonly (readonly string[])[]): readonly number[] {
   const columns = Math.max(0, ...rows.map(row => row.length));
-  return Array.from({ length: columns }, (_, at) =>
-    Math.max(...rows.map(row => paintedWidth(row[at] ?? ''))),
-  );
+  return Array.from({ length: columns }, (_, at) => Math.max(...rows.map(row => widthOf(row[at] ?? ''))));
 }
 
 function rowText(cells: readonly string[], widths: readonly number[]): string {

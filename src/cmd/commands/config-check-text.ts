@@ -10,7 +10,7 @@
  */
 import type { Paint } from '../../lib/ansi.ts';
 import { printable, toWidth } from '../../lib/text-width.ts';
-import { wrapWords } from '../terminal/painted-text.ts';
+import { wrapWords } from '../terminal/wrap-text.ts';
 import type { ConfigSummary, TenantSummary } from './config-summary.ts';
 
 export interface SummaryOptions {

@@ -1,10 +1,11 @@
 /** `gatehouse delays`: where the time of a whole pipeline went. */
+
 import type { Command } from 'commander';
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { delaysLines } from '../../explain/delays-text.ts';
 import { painter } from '../../lib/ansi.ts';
+import { cutTo } from '../../lib/text-width.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
-import { cutTo } from '../terminal/painted-text.ts';
 import {
   type AskOptions,
   addAskOptions,

@@ -1,10 +1,11 @@
 /** `gatehouse explain`: what an item waited for, and what its resets cost. */
+
 import type { Command } from 'commander';
 import type { Explanation } from '../../explain/explain.ts';
 import { explainText } from '../../explain/explain-text.ts';
 import { painter } from '../../lib/ansi.ts';
+import { cutTo } from '../../lib/text-width.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
-import { cutTo } from '../terminal/painted-text.ts';
 import { CHANGE_ARGUMENT, findItem, ITEM_ARGUMENT } from './find-item.ts';
 import type { Refused } from './refused.ts';
 import {

@@ -5,7 +5,7 @@ import type { Paint } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { printable } from '../../lib/text-width.ts';
 import { rowOfState } from '../../model/item-states.ts';
-import { wrapPieces, wrapWords } from '../terminal/painted-text.ts';
+import { wrapPieces, wrapWords } from '../terminal/wrap-text.ts';
 import { jobText } from './job-text.ts';
 
 export interface NotesOptions {

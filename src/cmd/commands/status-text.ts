@@ -17,10 +17,10 @@ import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline } from '../../api/live-view.ts';
 import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
-import { printable, toWidth, widthOf } from '../../lib/text-width.ts';
+import { padded, printable, toWidth, widthOf } from '../../lib/text-width.ts';
 import type { LiveView } from '../client/follow.ts';
 import type { Look } from '../terminal/look.ts';
-import { padded, paintedWidth, wrapWords } from '../terminal/painted-text.ts';
+import { wrapWords } from '../terminal/wrap-text.ts';
 import { itemNotes } from './item-notes.ts';
 import { itemState } from './item-state.ts';
 
@@ -160,7 +160,7 @@ function itemLines(
   const state = paint(`${toWidth(word, STATE_WIDTH)} ${toWidth(since, TIME_WIDTH, 'right')}`, ...colour);
   const all = width < WIDE ? '' : paint(` of ${toWidth(total, TIME_WIDTH, 'right')}`, 'dim');
   const right = `${state}${all}  ${paint(item.uuid.slice(0, 8), 'dim')}`;
-  const room = Math.max(16, width - INDENT.length - 2 - paintedWidth(right));
+  const room = Math.max(16, width - INDENT.length - 2 - widthOf(right));
   const text = printable(change?.text ?? item.uuid);
   const left = `${toWidth(String(place), 3, 'right')} ${paint(mark, ...colour)}`;
   return [

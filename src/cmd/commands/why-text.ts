@@ -17,10 +17,10 @@ import type { LiveItem } from '../../api/live-item.ts';
 import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { fromMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
-import { printable, toWidth } from '../../lib/text-width.ts';
+import { padded, printable, toWidth, widthOf } from '../../lib/text-width.ts';
 import type { Decision, DecisionCode } from '../../model/decision.ts';
 import type { Look } from '../terminal/look.ts';
-import { padded, paintedWidth, wrapWords } from '../terminal/painted-text.ts';
+import { wrapWords } from '../terminal/wrap-text.ts';
 import { type EventGroup, eventGroups, type PipelineLine } from './decision-groups.ts';
 import { itemNotes } from './item-notes.ts';
 import { itemState } from './item-state.ts';
@@ -79,9 +79,9 @@ function itemLines(item: LiveItem, drawing: Drawing): readonly string[] {
       ? `${paint(mark, ...colour)} in ${paint(item.pipeline, 'bold')} for ${ago(item.enqueuedAt)}: ${paint(`${word} for ${ago(item.state.since)}`, ...colour)}`
       : `${fate(left.result, paint)} left ${paint(item.pipeline, 'bold')} ${ago(left.at)} ago after ${durationText(left.at - item.enqueuedAt)}: ${paint(left.result, resultColour(left.result))}${left.reason === 'reported' ? '' : `, ${left.text}`}`;
   const more = `gatehouse ${left === null ? 'trace' : 'explain'} ${id}`;
-  const room = width - paintedWidth(more) - 2;
+  const room = width - widthOf(more) - 2;
   return [
-    paintedWidth(place) > room ? place : `${padded(place, room)}  ${paint(more, 'dim')}`,
+    widthOf(place) > room ? place : `${padded(place, room)}  ${paint(more, 'dim')}`,
     ...itemNotes(item, { width, paint, now: left?.at ?? now, indent: '    ' }),
     ...jobDecisionLines(item, drawing),
   ];

@@ -4,7 +4,7 @@ import { painter } from '../../lib/ansi.ts';
 import { millisecondsBetween, parseNanoseconds } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { toWidth } from '../../lib/text-width.ts';
-import { wrapWords } from '../terminal/painted-text.ts';
+import { wrapWords } from '../terminal/wrap-text.ts';
 import type { ChangeOutcome } from './outcome.ts';
 
 /** A gate's outcome in a word, e.g. `merged`. */

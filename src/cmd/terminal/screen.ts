@@ -4,9 +4,9 @@
  * A frame never takes more room than the terminal has: lines are cut to its width and what does not fit below is counted
  * in a last line, because a frame that scrolls cannot be drawn over.
  */
+import { cutTo } from '../../lib/text-width.ts';
 import type { TextStream } from './io.ts';
 import { hasColour } from './look.ts';
-import { cutTo } from './painted-text.ts';
 
 export interface Screen {
   readonly live: boolean;

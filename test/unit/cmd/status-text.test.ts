@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { type StatusOptions, statusLines } from '../../../src/cmd/commands/status-text.ts';
-import { paintedWidth } from '../../../src/cmd/terminal/painted-text.ts';
+import { widthOf } from '../../../src/lib/text-width.ts';
 import { failed, gateView, item, job, NOW, passed, running } from './fixture.ts';
 
 const look: StatusOptions = {
@@ -72,7 +72,7 @@ describe('the status', () => {
 
   test.each([80, 100, 140, 220])('keeps to %i columns, with colours as without', width => {
     const coloured = statusLines(gateView([first, second, third]), { ...look, width, colour: true });
-    expect(Math.max(...coloured.map(paintedWidth))).toBeLessThanOrEqual(width);
+    expect(Math.max(...coloured.map(widthOf))).toBeLessThanOrEqual(width);
     // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what is taken away
     const bare = coloured.map(line => line.replaceAll(/\u001b\[[0-9;]*m/g, ''));
     expect(bare).toEqual(statusLines(gateView([first, second, third]), { ...look, width }));

@@ -1,19 +1,14 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  cutTo,
-  padded,
-  paintedWidth,
-  wrapPieces,
-  wrapWords,
-} from '../../../src/cmd/terminal/painted-text.ts';
+import { wrapPieces, wrapWords } from '../../../src/cmd/terminal/wrap-text.ts';
 import { painter } from '../../../src/lib/ansi.ts';
+import { cutTo, padded, widthOf } from '../../../src/lib/text-width.ts';
 
 const paint = painter(true);
 
 describe('painted text', () => {
   test('is as wide as what is seen of it', () => {
-    expect(paintedWidth(`${paint('ab', 'red', 'bold')}c`)).toBe(3);
+    expect(widthOf(`${paint('ab', 'red', 'bold')}c`)).toBe(3);
   });
 
   test('that fits is left alone', () => {
@@ -33,7 +28,7 @@ describe('painted text', () => {
     fc.assert(
       fc.property(fc.array(piece), fc.integer({ min: 1, max: 30 }), (pieces, width) => {
         const cut = cutTo(pieces.join(''), width);
-        expect(paintedWidth(cut)).toBeLessThanOrEqual(width);
+        expect(widthOf(cut)).toBeLessThanOrEqual(width);
         expect(cut.lastIndexOf('\u001b[31m')).toBeLessThanOrEqual(cut.lastIndexOf('\u001b[0m'));
       }),
     );
