@@ -78,7 +78,7 @@ export const buildSchema = together(
   together(plainBuild, eventFields),
   document({ ref: refSchema, buildset: document({ uuid: uuid() }), gatehouse: ourBuild }),
 );
-type BuildDocument = Document<typeof buildSchema>;
+export type BuildDocument = Document<typeof buildSchema>;
 
 const buildOfSet = together(plainBuild, document({ gatehouse: ourBuild }));
 export const buildsetSchema = together(
@@ -105,7 +105,7 @@ export const buildsetSchema = together(
     }),
   }),
 );
-type BuildsetDocument = Document<typeof buildsetSchema>;
+export type BuildsetDocument = Document<typeof buildsetSchema>;
 
 /** Where the log of a build is; a build that never ran has none. */
 export type LogUrl = (tenant: string, build: string) => string;

@@ -119,8 +119,9 @@ export const explanationSchema = document({
     }),
   ),
 });
+export type ExplanationDocument = Document<typeof explanationSchema>;
 
 /** The same; it compiles while the description fits. */
-export function explanationDocument(explanation: Explanation): Document<typeof explanationSchema> {
+export function explanationDocument(explanation: Explanation): ExplanationDocument {
   return explanation;
 }

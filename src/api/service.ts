@@ -84,6 +84,8 @@ export const configErrorsSchema = list(
   }),
 );
 
+export type ConfigErrorsDocument = Document<typeof configErrorsSchema>;
+
 export const decisionsSchema = document({
   change: text(),
   decisions: list(
@@ -102,6 +104,8 @@ export const decisionsSchema = document({
   ),
 });
 
+export type DecisionsDocument = Document<typeof decisionsSchema>;
+
 export const healthSchema = document({
   status: oneOf(['ready', 'not ready']),
   components: list(document({ component: text(), ready: flag(), reason: optional(text()) })),
@@ -110,7 +114,7 @@ export const aliveSchema = document({ status: oneOf(['alive']), version: text() 
 /** OTLP's own JSON, described by OpenTelemetry. */
 export const traceSchema = document({ resourceSpans: list(json()) });
 
-export function configErrorsDocument(errors: readonly ConfigError[]): Document<typeof configErrorsSchema> {
+export function configErrorsDocument(errors: readonly ConfigError[]): ConfigErrorsDocument {
   return errors.map(error => ({
     source_context: {
       project: error.project === undefined ? null : projectIdOf(error.project).name,
@@ -139,9 +143,6 @@ export function jobsDocument({ jobs }: TenantSnapshot): Document<typeof jobsSche
   return jobs.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
-export function decisionsDocument(
-  change: string,
-  decisions: readonly Decision[],
-): Document<typeof decisionsSchema> {
+export function decisionsDocument(change: string, decisions: readonly Decision[]): DecisionsDocument {
   return { change, decisions };
 }

@@ -3,7 +3,7 @@
  * scripts consist of, with their types stripped by Node. Nothing else below `src/` can be asked for.
  *
  *     src/web/page/theme.css             /page/theme.css
- *     src/web/page/main.js               below /page/, as web/page/main.js
+ *     src/web/page/main.ts               below /page/, as web/page/main.ts
  *     src/model/item-states.ts           below /page/ likewise, because a module of the page imports it
  *
  * Modules keep their places relative to one another, so that the browser resolves the imports as they are written.
@@ -22,7 +22,7 @@ export interface PageFile {
 const SOURCES = fileURLToPath(new URL('../', import.meta.url));
 const PAGE = 'web/page';
 /** Modules that are loaded by address: the page's script, and the worker it starts. */
-const ENTRIES = [`${PAGE}/main.js`, `${PAGE}/live-worker.js`];
+const ENTRIES = [`${PAGE}/main.ts`, `${PAGE}/live-worker.ts`];
 const PLAIN = new Set(['.css', '.svg']);
 
 /** By path below `/page/`. */

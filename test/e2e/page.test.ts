@@ -166,7 +166,7 @@ describeOnChromium('the page', executablePath => {
     await card('dark-mode').waitFor();
     await page.locator(`#link-${uuidOf('dark-mode')}`).focus();
     await page.keyboard.press('Enter');
-    await page.getByRole('tree').waitFor();
+    await page.getByRole('tree').locator('.span-row').first().waitFor();
 
     expect(new URL(page.url()).pathname).toBe(`/t/main/item/${uuidOf('dark-mode')}`);
     const names = await page.locator('.span-row .name').allInnerTexts();

@@ -1,6 +1,8 @@
 /** The rooms import one another only as `doc/architecture.md` says, and never in a circle. */
+import { execFile } from 'node:child_process';
 import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
 
 const root = path.resolve(import.meta.dirname, '../..');
@@ -20,6 +22,7 @@ interface Import {
   readonly from: string;
   /** Repository path, or a package name. */
   readonly to: string;
+  readonly typesOnly: boolean;
 }
 
 /** `{@link import('<file>')}` in a comment imports nothing. */
@@ -33,8 +36,9 @@ function importsOf(file: string): Import[] {
     ...text.matchAll(/^\s*(?:import|export)\b[^;]*?\bfrom\s+'([^']+)'/gm),
     ...text.matchAll(/\bimport\(\s*'([^']+)'/g),
   ];
-  return specifiers.map(([, specifier = '']) => ({
+  return specifiers.map(([statement, specifier = '']) => ({
     from: file,
+    typesOnly: /^\s*(?:import|export) type\b/.test(statement),
     to: specifier.startsWith('.') ? path.normalize(path.join(path.dirname(file), specifier)) : specifier,
   }));
 }
@@ -83,6 +87,24 @@ describe('the rooms', () => {
   test('leave spawning git to the git room', () => {
     const spawners = imports.filter(({ to }) => to === 'node:child_process').map(({ from }) => roomOf(from));
     expect([...new Set(spawners)].filter(room => !['git', 'executor', 'cmd'].includes(room))).toEqual([]);
+  });
+
+  test('leave the page to itself: it loads the table of states, and knows documents by their types', () => {
+    const page = path.join('src', 'web', 'page') + path.sep;
+    const wrong = imports.filter(({ from, to, typesOnly }) => {
+      if (!from.startsWith(page) || to.startsWith(page)) return false;
+      return to !== path.join('src', 'model', 'item-states.ts') && !(typesOnly && roomOf(to) === 'api');
+    });
+    expect(wrong.map(({ from, to }) => `${from} imports ${to}`)).toEqual([]);
+    expect(imports.filter(({ from, to }) => to.startsWith(page) && !from.startsWith(page))).toEqual([]);
+  });
+
+  test('compile, the page with the types of a browser', { timeout: 300_000 }, async () => {
+    const tsc = path.join(root, 'node_modules/typescript/bin/tsc');
+    const run = promisify(execFile)(process.execPath, [tsc, '--noEmit', '--project', 'src/web/page'], {
+      cwd: root,
+    });
+    expect(await run.catch((error: { readonly stdout: string }) => error)).toMatchObject({ stdout: '' });
   });
 
   test('have no import cycles between files', () => {

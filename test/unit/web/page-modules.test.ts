@@ -1,4 +1,4 @@
-/** The parts of the page that need no browser. They are plain JavaScript, loaded as the browser loads them. */
+/** The parts of the page that need no browser. Loaded apart: the browser's types are not ours. */
 import { describe, expect, test } from 'vitest';
 
 const load = (name: string) => import(new URL(`../../../src/web/page/${name}`, import.meta.url).href);
@@ -15,7 +15,7 @@ describe('terminal output', () => {
     ['50%\r100%', ['50%|', '100%|']],
     ['<b>&amp;', ['<b>&amp;|']],
   ])('%j', async (text, expected) => {
-    const { pieces } = await load('ansi.js');
+    const { pieces } = await load('ansi.ts');
     const found = pieces(text, { classes: '', rest: '' });
     expect(found.map((piece: { text: string; classes: string }) => `${piece.text}|${piece.classes}`)).toEqual(
       expected,
@@ -23,7 +23,7 @@ describe('terminal output', () => {
   });
 
   test('comes out the same wherever it was cut', async () => {
-    const { pieces } = await load('ansi.js');
+    const { pieces } = await load('ansi.ts');
     const text = 'a\x1b[1;31mred\x1b[0m\x1b]0;title\x07b\n';
     for (let cut = 0; cut <= text.length; cut++) {
       const state = { classes: '', rest: '' };
@@ -50,11 +50,11 @@ describe('times', () => {
     [180_000_000, '2d 2h'],
     [-5, '0 ms'],
   ])('%d ms reads %s', async (ms, text) => {
-    expect((await load('format.js')).duration(ms)).toBe(text);
+    expect((await load('format.ts')).duration(ms)).toBe(text);
   });
 
   test('a running clock shows whole seconds', async () => {
-    const { elapsed } = await load('format.js');
+    const { elapsed } = await load('format.ts');
     expect([elapsed(-10), elapsed(400), elapsed(2_400), elapsed(61_000)]).toEqual([
       '0 s',
       '0 s',
@@ -66,7 +66,7 @@ describe('times', () => {
   test.each([1, 90, 6_000, 90_000, 4_000_000, 400_000_000])(
     'an axis of %d ms has a few round marks',
     async end => {
-      const ticks: number[] = (await load('ticks.js')).ticksFor(end);
+      const ticks: number[] = (await load('ticks.ts')).ticksFor(end);
       expect(ticks.length).toBeLessThanOrEqual(6);
       expect(ticks.every(tick => tick > 0 && tick < end)).toBe(true);
       if (end > 1) expect(ticks.length).toBeGreaterThanOrEqual(1);

@@ -1,4 +1,4 @@
-/** What the tabs of one browser share. Plain JavaScript, loaded as the browser loads it. */
+/** What the tabs of one browser share. Loaded apart: the browser's types are not ours. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 
 interface Message {
@@ -33,7 +33,7 @@ beforeEach(async () => {
   vi.useFakeTimers();
   made = new Map();
   const { SharedStreams } = await import(
-    new URL('../../../src/web/page/shared-streams.js', import.meta.url).href
+    new URL('../../../src/web/page/shared-streams.ts', import.meta.url).href
   );
   const streams = new SharedStreams((tenant: string, tell: (message: Message) => void) => {
     const stream = new FakeStream(tell);

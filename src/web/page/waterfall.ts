@@ -2,11 +2,12 @@
  * A trace as a waterfall: one row per span, time to the right. Open spans grow with the clock; resets are lines through
  * all rows. Arrow keys move between rows, left and right fold.
  */
-import { pages } from './address.js';
-import { element, show } from './dom.js';
-import { clock, duration } from './format.js';
-import { ticksFor } from './ticks.js';
-import { readTrace } from './trace.js';
+import type { LiveItem } from '../../api/live-item.ts';
+import { pages } from './address.ts';
+import { element, show } from './dom.ts';
+import { clock, duration } from './format.ts';
+import { ticksFor } from './ticks.ts';
+import { type Bar, type OtlpTrace, readTrace, type Trace, type TraceRow } from './trace.ts';
 
 const LEGEND = [
   ['wait', 'waiting'],
@@ -21,19 +22,28 @@ const LEGEND = [
 /** Deeper rows begin folded. */
 const OPEN_DEPTH = 2;
 
+interface Placed {
+  readonly row: TraceRow;
+  readonly bar: HTMLElement;
+  readonly time: HTMLElement;
+  /** Parts of the bar, each for a child. */
+  readonly inner: readonly (readonly [HTMLElement, Bar])[];
+  readonly line: HTMLElement;
+}
+
 export class Waterfall {
-  root = element('section', { class: 'panel waterfall', 'aria-labelledby': 'trace-title' });
-  #tenant;
-  #now;
-  #trace = { start: 0, rows: [] };
-  #item;
-  #folded = new Map();
-  #placed = [];
+  readonly root = element('section', { class: 'panel waterfall', 'aria-labelledby': 'trace-title' });
+  readonly #tenant: string;
+  readonly #now: () => number;
+  #trace: Trace = { start: 0, rows: [] };
+  #item: LiveItem | undefined;
+  readonly #folded = new Map<string, boolean>();
+  #placed: readonly Placed[] = [];
   #axis = element('div', { class: 'axis', 'aria-hidden': 'true' });
   #list = element('ol', { class: 'spans', role: 'tree', 'aria-label': 'Spans' });
   #tip = element('div', { class: 'tip', role: 'tooltip', id: 'span-tip', hidden: true });
 
-  constructor(tenant, now) {
+  constructor(tenant: string, now: () => number) {
     this.#tenant = tenant;
     this.#now = now;
     show(
@@ -54,7 +64,7 @@ export class Waterfall {
     this.#list.addEventListener('focusout', () => this.#hideTip());
   }
 
-  draw(otlp, item) {
+  draw(otlp: OtlpTrace, item: LiveItem): void {
     this.#trace = readTrace(otlp);
     this.#item = item;
     for (const row of this.#trace.rows)
@@ -63,7 +73,7 @@ export class Waterfall {
   }
 
   /** Moves everything to where it belongs now. */
-  grow() {
+  grow(): void {
     const end = this.#end();
     for (const { row, bar, time, inner } of this.#placed) {
       place(bar, row, 0, end);
@@ -74,13 +84,13 @@ export class Waterfall {
     this.#drawAxis(end);
   }
 
-  #end() {
+  #end(): number {
     const open = this.#trace.rows.some(row => row.end === null);
     const last = this.#trace.rows.reduce((end, row) => Math.max(end, row.end ?? row.start), 1);
     return open ? Math.max(last, this.#now() - this.#trace.start) : last;
   }
 
-  #drawRows() {
+  #drawRows(): void {
     const visible = this.#trace.rows.filter(row => row.ancestors.every(id => !this.#folded.get(id)));
     this.#placed = visible.map((row, index) => this.#row(row, index));
     show(
@@ -90,14 +100,14 @@ export class Waterfall {
     this.grow();
   }
 
-  #row(row, index) {
+  #row(row: TraceRow, index: number): Placed {
     const folded = this.#folded.get(row.id);
     const bar = element('span', { class: `span-bar ${row.look} ${row.end === null ? 'is-open' : ''}` });
     // A folded build shows its time in the executors' queue as the pale part of its bar.
     const inner = folded
       ? row.children
           .filter(child => child.look === 'wait')
-          .map(child => [element('span', { class: 'span-inner' }), child])
+          .map((child): [HTMLElement, Bar] => [element('span', { class: 'span-inner' }), child])
       : [];
     bar.append(...inner.map(([part]) => part));
     const time = element('span', { class: 'time' });
@@ -106,15 +116,7 @@ export class Waterfall {
       row.attributes['gatehouse.span'] === 'Build' && row.attributes['gatehouse.worker'] !== undefined;
     const name = element('span', { class: 'name' }, row.name);
     name.style.paddingInlineStart = `${row.depth * 0.85}rem`;
-    name.prepend(
-      row.children.length > 0
-        ? element('span', {
-            class: `fold ${folded ? '' : 'is-open'}`,
-            'aria-hidden': 'true',
-            onclick: event => this.#toggle(event, row.id),
-          })
-        : element('span', { class: 'fold is-leaf', 'aria-hidden': 'true' }),
-    );
+    name.prepend(this.#fold(row, folded === true));
     const line = element(
       'li',
       {
@@ -126,8 +128,6 @@ export class Waterfall {
         'aria-expanded': row.children.length > 0 ? String(!folded) : null,
         'aria-describedby': 'span-tip',
         'data-span': row.id,
-        onpointermove: event => this.#showTip(row, event.clientX, event.clientY),
-        onfocus: event => this.#tipAtRow(row, event.currentTarget),
       },
       name,
       element('span', { class: 'lane' }, bar),
@@ -135,15 +135,29 @@ export class Waterfall {
       hasLog && build !== undefined
         ? element(
             'a',
-            { class: 'log', 'data-route': true, tabindex: -1, href: pages.build(this.#tenant, build) },
+            {
+              class: 'log',
+              'data-route': true,
+              tabindex: -1,
+              href: pages.build(this.#tenant, String(build)),
+            },
             'log',
           )
         : element('span', { class: 'log' }),
     );
+    line.addEventListener('pointermove', event => this.#showTip(row, event.clientX, event.clientY));
+    line.addEventListener('focus', () => this.#tipAtRow(row, line));
     return { row, bar, time, inner, line };
   }
 
-  #drawAxis(end) {
+  #fold({ children, id }: TraceRow, folded: boolean): HTMLElement {
+    if (children.length === 0) return element('span', { class: 'fold is-leaf', 'aria-hidden': 'true' });
+    const fold = element('span', { class: `fold ${folded ? '' : 'is-open'}`, 'aria-hidden': 'true' });
+    fold.addEventListener('click', event => this.#toggle(event, id));
+    return fold;
+  }
+
+  #drawAxis(end: number): void {
     const marks = ticksFor(end, Math.max(3, Math.min(8, Math.floor(this.#axis.clientWidth / 95)))).map(
       tick => {
         const mark = element('span', { class: 'tick' }, element('span', {}, duration(tick)));
@@ -159,23 +173,29 @@ export class Waterfall {
     show(this.#axis, element('div', { class: 'axis-lane' }, marks, resets));
   }
 
-  #toggle(event, id) {
+  #toggle(event: Event, id: string): void {
     event.stopPropagation();
     this.#folded.set(id, !this.#folded.get(id));
     this.#drawRows();
     document.getElementById(`span-${id}`)?.focus({ preventScroll: true });
   }
 
-  #key(event) {
-    const line = event.target instanceof Element ? event.target.closest('.span-row') : null;
+  #key(event: KeyboardEvent): void {
+    const line = event.target instanceof Element ? event.target.closest<HTMLElement>('.span-row') : null;
     if (line === null) return;
     const lines = this.#placed.map(placed => placed.line);
     const index = lines.indexOf(line);
-    const steps = { ArrowDown: 1, ArrowUp: -1, Home: -index, End: lines.length - 1 - index };
-    const { row } = this.#placed[index];
-    if (event.key in steps)
-      focusRow(lines, Math.min(lines.length - 1, Math.max(0, index + steps[event.key])));
-    else if (event.key === 'Enter') line.querySelector('a.log')?.click();
+    const steps = new Map([
+      ['ArrowDown', 1],
+      ['ArrowUp', -1],
+      ['Home', -index],
+      ['End', lines.length - 1 - index],
+    ]);
+    const row = this.#placed[index]?.row;
+    const step = steps.get(event.key);
+    if (row === undefined) return;
+    if (step !== undefined) focusRow(lines, Math.min(lines.length - 1, Math.max(0, index + step)));
+    else if (event.key === 'Enter') line.querySelector<HTMLElement>('a.log')?.click();
     else if (event.key === 'Escape') this.#hideTip();
     else if (
       (event.key === 'ArrowRight' && this.#folded.get(row.id)) ||
@@ -186,13 +206,13 @@ export class Waterfall {
     event.preventDefault();
   }
 
-  #tipAtRow(row, line) {
+  #tipAtRow(row: TraceRow, line: Element): void {
     if (!line.matches(':focus-visible')) return;
     const box = line.getBoundingClientRect();
     this.#showTip(row, box.left + box.width / 2, box.bottom);
   }
 
-  #showTip(row, x, y) {
+  #showTip(row: TraceRow, x: number, y: number): void {
     const end = row.end ?? this.#end();
     const facts = Object.entries(row.attributes).filter(([key]) => SHOWN[key] !== undefined);
     show(
@@ -217,13 +237,13 @@ export class Waterfall {
     this.#tip.style.top = `${below + this.#tip.offsetHeight > window.innerHeight ? Math.max(8, y - this.#tip.offsetHeight - 14) : below}px`;
   }
 
-  #hideTip() {
+  #hideTip(): void {
     this.#tip.hidden = true;
   }
 }
 
 /** Attributes worth a line in the tooltip, with their words. */
-const SHOWN = {
+const SHOWN: { readonly [attribute: string]: string } = {
   'gatehouse.result': 'result',
   'gatehouse.cause.text': 'because',
   'gatehouse.superseded.text': 'replaced because',
@@ -238,13 +258,13 @@ const SHOWN = {
   'gatehouse.left.text': 'left',
 };
 
-function focusRow(lines, index) {
+function focusRow(lines: readonly HTMLElement[], index: number): void {
   for (const [position, line] of lines.entries()) line.tabIndex = position === index ? 0 : -1;
   lines[index]?.focus();
 }
 
 /** Places a bar within `from`…`to`; a span is never thinner than a hair. */
-function place(bar, span, from, to, openEnd = to) {
+function place(bar: HTMLElement, span: Bar, from: number, to: number, openEnd = to): void {
   const total = Math.max(1, to - from);
   bar.style.left = `${(Math.max(0, span.start - from) / total) * 100}%`;
   bar.style.width = `max(2px, ${(((span.end ?? openEnd) - span.start) / total) * 100}%)`;

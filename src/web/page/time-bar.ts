@@ -1,9 +1,17 @@
 /** An item's life as one bar: a stretch per state. */
 import { rowOfState } from '../../model/item-states.ts';
-import { element } from './dom.js';
-import { clock, duration } from './format.js';
+import { element } from './dom.ts';
+import { clock, duration } from './format.ts';
 
-export function timeBar(stretches, start, end) {
+/** Times in milliseconds since the epoch. */
+export interface ShownStretch {
+  readonly name: string;
+  readonly subject: string | null;
+  readonly since: number;
+  readonly until: number;
+}
+
+export function timeBar(stretches: readonly ShownStretch[], start: number, end: number): HTMLElement {
   const total = Math.max(1, end - start);
   const bar = element('div', {
     class: 'time-bar',

@@ -1,12 +1,13 @@
 /** Who had others tested again, and what that cost: by job, by change, by project, by reason. */
-import { pages } from './address.js';
-import { element } from './dom.js';
-import { count, duration, milliseconds, percent } from './format.js';
+import type { DelaysAnswer } from '../../api/delays.ts';
+import { pages } from './address.ts';
+import { type Child, element } from './dom.ts';
+import { count, duration, milliseconds, percent } from './format.ts';
 
 /** Rows shown of each list. */
 const SHOWN = 6;
 
-export function culpritPanel({ tenant, resets }) {
+export function culpritPanel({ tenant, resets }: DelaysAnswer): HTMLElement {
   const times = resets.count === 1 ? 'once' : count(resets.count, 'time');
   const lost = `${time(resets.lostBuildTime)} of machine time lost, ${percent(resets.lostShare)} of all`;
   return element(
@@ -36,7 +37,17 @@ export function culpritPanel({ tenant, resets }) {
   );
 }
 
-function list(title, rows, nameOf) {
+interface Blamed {
+  readonly resets: number;
+  readonly items: number;
+  readonly lostBuildTime: string;
+}
+
+function list<Row extends Blamed>(
+  title: string,
+  rows: readonly Row[],
+  nameOf: (row: Row) => Child,
+): HTMLElement | null {
   if (rows.length === 0) return null;
   const most = Math.max(1, ...rows.map(row => milliseconds(row.lostBuildTime)));
   return element(
@@ -67,6 +78,6 @@ function list(title, rows, nameOf) {
   );
 }
 
-function time(nanoseconds) {
+function time(nanoseconds: string): string {
   return duration(milliseconds(nanoseconds));
 }

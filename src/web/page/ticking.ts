@@ -5,19 +5,19 @@
  *     data-since="<ms>"                     text: time since then
  *     data-from="<ms>" data-expected="<ms>" width: share of the expected time that is over
  */
-import { elapsed } from './format.js';
+import { elapsed } from './format.ts';
 
-export function tick(root, now) {
-  for (const clock of root.querySelectorAll('[data-since]')) {
+export function tick(root: Element, now: number): void {
+  for (const clock of root.querySelectorAll<HTMLElement>('[data-since]')) {
     const text = elapsed(now - Number(clock.dataset.since));
     if (clock.textContent !== text) clock.textContent = text;
   }
-  for (const bar of root.querySelectorAll('[data-from]'))
+  for (const bar of root.querySelectorAll<HTMLElement>('[data-from]'))
     bar.style.width = `${share(bar.dataset, now) * 100}%`;
 }
 
 /** Approaches, but never reaches, the end: an estimate is no promise. */
-function share({ from, expected }, now) {
+function share({ from, expected }: DOMStringMap, now: number): number {
   const over = Math.max(0, now - Number(from));
   if (expected === undefined) return 1;
   const part = over / Number(expected);

@@ -14,12 +14,18 @@ const COMPLETE = new RegExp(`^(?:${[COLOUR, OTHER_CSI, OSC.replace(/\?$/, ''), W
 /** A longer beginning of a sequence is none. */
 const LONGEST_SEQUENCE = 200;
 
-/** @param {{classes: string, rest: string}} state carried from one call to the next; begins as two empty texts. */
-export function pieces(added, state) {
+export interface Piece {
+  readonly text: string;
+  /** Space-separated. */
+  readonly classes: string;
+}
+
+/** @param state carried from one call to the next; begins as two empty texts. */
+export function pieces(added: string, state: { classes: string; rest: string }): Piece[] {
   const whole = state.rest + added;
   const text = whole.slice(0, completeLength(whole));
   state.rest = whole.slice(text.length);
-  const found = [];
+  const found: Piece[] = [];
   let position = 0;
   for (const match of text.matchAll(SEQUENCE)) {
     if (match.index > position)
@@ -32,16 +38,16 @@ export function pieces(added, state) {
 }
 
 /** Without a sequence whose end has not arrived yet. */
-function completeLength(text) {
+function completeLength(text: string): number {
   const begin = text.lastIndexOf('\x1b');
   if (begin < 0 || text.length - begin > LONGEST_SEQUENCE) return text.length;
   return COMPLETE.test(text.slice(begin)) ? text.length : begin;
 }
 
-function classesAfter(classes, codes) {
+function classesAfter(classes: string, codes: string): string {
   let set = new Set(classes.split(' ').filter(name => name !== ''));
   for (const code of codes.split(';').map(Number)) {
-    if (code === 0) set = new Set();
+    if (code === 0) set = new Set<string>();
     else if (code === 1) set.add('bold');
     else if (code === 22) set.delete('bold');
     else if ((code >= 30 && code <= 39) || (code >= 90 && code <= 97)) {

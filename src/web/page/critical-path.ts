@@ -1,20 +1,23 @@
 /** What held the item up, one thing after the other: each link of the chain with its place in the item's life. */
+import type { ExplanationDocument } from '../../api/explanation.ts';
 import { rowOfState } from '../../model/item-states.ts';
-import { pages } from './address.js';
-import { element } from './dom.js';
-import { duration, milliseconds } from './format.js';
+import { pages } from './address.ts';
+import { type Child, element } from './dom.ts';
+import { duration, milliseconds } from './format.ts';
 
 /** Links shorter than this share of the whole are told together. */
 const SHORT_SHARE = 0.01;
 
 /** @param end milliseconds: when the item left, or now; the last link of a live item reaches that far. */
-export function criticalPath(explanation, end) {
+export function criticalPath(explanation: ExplanationDocument, end: number): readonly Child[] {
   const start = milliseconds(explanation.enqueuedAt);
-  const links = explanation.criticalPath.map(link => ({
-    ...link,
-    from: milliseconds(link.from),
-    to: milliseconds(link.to),
-  }));
+  const links = explanation.criticalPath.map(
+    (link): Link => ({
+      ...link,
+      from: milliseconds(link.from),
+      to: milliseconds(link.to),
+    }),
+  );
   const last = links.at(-1);
   if (last !== undefined && explanation.ended === null) last.to = Math.max(last.to, end);
   const short = (end - start) * SHORT_SHARE;
@@ -35,7 +38,7 @@ export function criticalPath(explanation, end) {
 }
 
 /** Whom it waited for, and what that one was doing meanwhile. */
-function waitedFor({ tenant, waitedFor: waits }) {
+function waitedFor({ tenant, waitedFor: waits }: ExplanationDocument): Child {
   if (waits.length === 0) return null;
   return [
     element('h3', {}, 'Whom it waited for'),
@@ -62,7 +65,12 @@ function waitedFor({ tenant, waitedFor: waits }) {
   ];
 }
 
-function row(tenant, link, start, end) {
+type Link = Omit<ExplanationDocument['criticalPath'][number], 'from' | 'to'> & {
+  readonly from: number;
+  to: number;
+};
+
+function row(tenant: string, link: Link, start: number, end: number): HTMLElement {
   const bar = element('span', { class: `path-bar is-${link.repeated ? 'repeated' : link.kind}` });
   const total = Math.max(1, end - start);
   bar.style.left = `${((link.from - start) / total) * 100}%`;

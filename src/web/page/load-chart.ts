@@ -1,10 +1,11 @@
 /** How full a pipeline was over time: a column per stretch of time, its items stacked by what they were doing. */
-import { ITEM_STATES } from '../../model/item-states.ts';
-import { element } from './dom.js';
-import { clock, count, dateAndClock, milliseconds } from './format.js';
+import type { DelaysAnswer } from '../../api/delays.ts';
+import { ITEM_STATES, STRETCH_STATES, type StateRole } from '../../model/item-states.ts';
+import { element } from './dom.ts';
+import { clock, count, dateAndClock, milliseconds } from './format.ts';
 
 /** Stacked from the bottom up; each is what the states of one role add up to. */
-const LAYERS = Object.entries({
+const WORDS: { readonly [role in StateRole]: string } = {
   report: 'reporting',
   ahead: 'tested, behind others',
   run: 'running',
@@ -12,22 +13,25 @@ const LAYERS = Object.entries({
   wait: 'waiting',
   trouble: 'held up by trouble',
   idle: 'outside window',
-}).map(([role, word]) => ({
+};
+const LAYERS = Object.entries(WORDS).map(([role, word]) => ({
   role,
   word,
-  states: Object.keys(ITEM_STATES).filter(state => ITEM_STATES[state].role === role),
+  states: STRETCH_STATES.filter(state => ITEM_STATES[state].role === role),
 }));
 const DAY_MS = 86_400_000;
 
-export function loadChart({ load, covered, until }) {
-  const columns = load.map(point => ({
-    ...point,
-    at: milliseconds(point.at),
-    layers: LAYERS.map(({ states }) => states.reduce((sum, state) => sum + (point.states[state] ?? 0), 0)),
-  }));
+export function loadChart({ load, covered, until }: DelaysAnswer): HTMLElement {
+  const columns = load.map(
+    (point): Column => ({
+      ...point,
+      at: milliseconds(point.at),
+      layers: LAYERS.map(({ states }) => states.reduce((sum, state) => sum + (point.states[state] ?? 0), 0)),
+    }),
+  );
   const all = columns.map(({ layers }) => layers.reduce((sum, items) => sum + items, 0));
   const most = Math.max(1, ...all);
-  const used = LAYERS.filter((_layer, index) => columns.some(({ layers }) => layers[index] > 0));
+  const used = LAYERS.filter((_layer, index) => columns.some(({ layers }) => (layers[index] ?? 0) > 0));
   const span = milliseconds(until) - milliseconds(covered);
   return element(
     'section',
@@ -46,7 +50,7 @@ export function loadChart({ load, covered, until }) {
       'div',
       { class: 'load', role: 'img', 'aria-label': `at most ${round(Math.max(...all))} items at once` },
       element('span', { class: 'load-most', 'aria-hidden': 'true' }, round(most)),
-      columns.map((column, index) => columnOf(column, all[index], most, span)),
+      columns.map((column, index) => columnOf(column, all[index] ?? 0, most, span)),
     ),
     element(
       'p',
@@ -57,7 +61,22 @@ export function loadChart({ load, covered, until }) {
   );
 }
 
-function columnOf({ at, layers, left, succeeded, resets }, items, most, span) {
+interface Column {
+  /** Milliseconds. */
+  readonly at: number;
+  /** Items, in the order of {@link LAYERS}. */
+  readonly layers: readonly number[];
+  readonly left: number;
+  readonly succeeded: number;
+  readonly resets: number;
+}
+
+function columnOf(
+  { at, layers, left, succeeded, resets }: Column,
+  items: number,
+  most: number,
+  span: number,
+): HTMLElement {
   const words = [
     when(at, span),
     `${round(items)} items on average`,
@@ -67,7 +86,7 @@ function columnOf({ at, layers, left, succeeded, resets }, items, most, span) {
   const column = element('span', { class: 'load-column', title: words.filter(Boolean).join('\n') });
   for (const [index, height] of layers.entries()) {
     if (height === 0) continue;
-    const part = element('i', { class: `load-part ${LAYERS[index].role}` });
+    const part = element('i', { class: `load-part ${LAYERS[index]?.role}` });
     part.style.height = `${(height / most) * 100}%`;
     column.append(part);
   }
@@ -75,10 +94,10 @@ function columnOf({ at, layers, left, succeeded, resets }, items, most, span) {
   return column;
 }
 
-function when(at, span) {
+function when(at: number, span: number): string {
   return span > DAY_MS ? dateAndClock(at).replace(/:\d\d$/, '') : clock(at).slice(0, 5);
 }
 
-function round(items) {
+function round(items: number): string {
   return items >= 10 ? String(Math.round(items)) : String(Math.round(items * 10) / 10);
 }

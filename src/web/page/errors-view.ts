@@ -1,31 +1,33 @@
 /** What is wrong in the configuration of a tenant, file by file. */
-import { api, fetchJson, pages } from './address.js';
-import { element, show } from './dom.js';
-import { count } from './format.js';
+import type { ConfigErrorsDocument } from '../../api/service.ts';
+import { api, fetchJson, pages } from './address.ts';
+import { element, show } from './dom.ts';
+import { count } from './format.ts';
+import type { Changed, View } from './messages.ts';
 
-export class ErrorsView {
-  #root;
-  #tenant;
+export class ErrorsView implements View {
+  readonly #tenant: string;
   #list = element('section', { class: 'panel', 'aria-labelledby': 'errors-title' });
 
-  constructor(root, tenant) {
-    this.#root = root;
+  constructor(root: Element, tenant: string) {
     this.#tenant = tenant;
     const back = element('a', { 'data-route': true, href: pages.tenant(tenant) }, '← All queues');
-    show(this.#root, element('nav', { class: 'crumbs', 'aria-label': 'Breadcrumb' }, back), this.#list);
+    show(root, element('nav', { class: 'crumbs', 'aria-label': 'Breadcrumb' }, back), this.#list);
     void this.#load();
   }
 
-  update(changed) {
+  update(changed: Changed): void {
     if (changed === null || changed.has('tenant')) void this.#load();
   }
 
-  tick() {}
+  tick(): void {}
 
-  close() {}
+  close(): void {}
 
-  async #load() {
-    const errors = await fetchJson(api(this.#tenant, 'config-errors')).catch(() => undefined);
+  async #load(): Promise<void> {
+    const errors = await fetchJson<ConfigErrorsDocument>(api(this.#tenant, 'config-errors')).catch(
+      () => undefined,
+    );
     if (errors === undefined) return;
     show(
       this.#list,
@@ -39,7 +41,11 @@ export class ErrorsView {
   }
 }
 
-function errorRow({ source_context: source, severity, gatehouse }) {
+function errorRow({
+  source_context: source,
+  severity,
+  gatehouse,
+}: ConfigErrorsDocument[number]): HTMLElement {
   const project =
     source.project === null ? '' : `${source.project}${source.branch === null ? '' : ` @ ${source.branch}`} `;
   return element(

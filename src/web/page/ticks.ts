@@ -4,9 +4,9 @@ const STEPS = [
 ];
 
 /** Round times between 0 and `end` milliseconds, about as many as have room. */
-export function ticksFor(end, most = 6) {
+export function ticksFor(end: number, most = 6): readonly number[] {
   const step = STEPS.find(candidate => end / candidate <= most) ?? Math.ceil(end / most);
-  const ticks = [];
+  const ticks: number[] = [];
   for (let tick = step; tick < end * 0.98; tick += step) ticks.push(tick);
   return ticks;
 }

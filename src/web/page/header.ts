@@ -1,10 +1,21 @@
 /** The line at the top: tenant, what waits, what is wrong, whether this page is live. */
-import { pages } from './address.js';
-import { element } from './dom.js';
-import { count, duration } from './format.js';
+import type { LiveTenant } from '../../api/live-view.ts';
+import type { TenantsDocument } from '../../api/service.ts';
+import { pages } from './address.ts';
+import { type Child, element } from './dom.ts';
+import { count, duration } from './format.ts';
+import type { Live } from './live.ts';
 
-export function headerContent({ tenants, tenant, live, go }) {
-  const facts = live?.get('tenant');
+export interface HeaderFacts {
+  readonly tenants: TenantsDocument;
+  /** The one that is shown. */
+  readonly tenant: string | undefined;
+  readonly live: Live | undefined;
+  readonly go: (address: string) => void;
+}
+
+export function headerContent({ tenants, tenant, live, go }: HeaderFacts): readonly Child[] {
+  const facts = live?.tenant();
   const isLive = live?.connected === true && (facts?.awaySince ?? null) === null;
   return [
     element(
@@ -18,9 +29,9 @@ export function headerContent({ tenants, tenant, live, go }) {
       element('img', { src: pages.icon, alt: '', width: 26, height: 26 }),
       'Gatehouse',
     ),
-    tenantChoice(tenants, tenant, go),
+    tenantChoice({ tenants, tenant, live, go }),
     element('span', { class: 'grow' }),
-    facts !== undefined && headerFacts(facts, live.now()),
+    live !== undefined && facts !== undefined && headerFacts(facts, live.now()),
     element(
       'span',
       {
@@ -33,7 +44,7 @@ export function headerContent({ tenants, tenant, live, go }) {
   ];
 }
 
-function headerFacts(facts, now) {
+function headerFacts(facts: LiveTenant, now: number): HTMLElement {
   const waiting =
     facts.triggerEvents +
     facts.managementEvents +
@@ -60,7 +71,7 @@ function headerFacts(facts, now) {
   );
 }
 
-function tracingFact(tracing, lost, now) {
+function tracingFact(tracing: NonNullable<LiveTenant['tracing']>, lost: number, now: number): HTMLElement {
   if (lost > 0)
     return element(
       'span',
@@ -89,19 +100,12 @@ function tracingFact(tracing, lost, now) {
   );
 }
 
-function tenantChoice(tenants, tenant, go) {
-  if ((tenants?.length ?? 0) < 2) return element('span', { class: 'tenant' }, tenant ?? '');
+function tenantChoice({ tenants, tenant, go }: HeaderFacts): HTMLElement {
+  if (tenants.length < 2) return element('span', { class: 'tenant' }, tenant ?? '');
   const options = tenants.map(({ name }) =>
     element('option', { value: name, selected: name === tenant }, name),
   );
-  return element(
-    'select',
-    {
-      class: 'tenant',
-      id: 'tenant',
-      'aria-label': 'Tenant',
-      onchange: event => go(pages.tenant(event.target.value)),
-    },
-    options,
-  );
+  const choice = element('select', { class: 'tenant', id: 'tenant', 'aria-label': 'Tenant' }, options);
+  choice.addEventListener('change', () => go(pages.tenant(choice.value)));
+  return choice;
 }

@@ -1,8 +1,9 @@
 /** Where the time of a pipeline went: how full it was, its states, who had others tested again, and the slowest items. */
+import type { DelaysAnswer } from '../../api/delays.ts';
 import { rowOfState } from '../../model/item-states.ts';
-import { api, fetchJson, pages } from './address.js';
-import { culpritPanel } from './culprits.js';
-import { element, externalLink, show } from './dom.js';
+import { api, fetchJson, messageOf, pages } from './address.ts';
+import { culpritPanel } from './culprits.ts';
+import { type Child, element, externalLink, show } from './dom.ts';
 import {
   count,
   dateAndClock,
@@ -12,23 +13,24 @@ import {
   resultKind,
   resultMark,
   resultWord,
-} from './format.js';
-import { loadChart } from './load-chart.js';
+} from './format.ts';
+import { loadChart } from './load-chart.ts';
+import type { Changed, View } from './messages.ts';
 
 const PERIODS = ['1h', '6h', '24h', '7d', '30d'];
 const DEFAULT_PERIOD = '24h';
 /** News of the pipeline come all the time; numbers over a day need not follow each. */
 const REFRESH_MS = 15_000;
 
-export class DelaysView {
-  #tenant;
-  #pipeline;
-  #since;
+export class DelaysView implements View {
+  readonly #tenant: string;
+  readonly #pipeline: string;
+  readonly #since: string;
   #body = element('div', { class: 'delays' });
-  #timer;
+  #timer: number | undefined;
   #closed = false;
 
-  constructor(root, tenant, pipeline) {
+  constructor(root: Element, tenant: string, pipeline: string) {
     this.#tenant = tenant;
     this.#pipeline = pipeline;
     this.#since = new URLSearchParams(location.search).get('since') ?? DEFAULT_PERIOD;
@@ -47,19 +49,19 @@ export class DelaysView {
     void this.#load();
   }
 
-  update(changed) {
+  update(changed: Changed): void {
     if (changed !== null && !changed.has(`pipeline/${this.#pipeline}`)) return;
-    this.#timer ??= setTimeout(() => void this.#load(), REFRESH_MS);
+    this.#timer ??= window.setTimeout(() => void this.#load(), REFRESH_MS);
   }
 
-  tick() {}
+  tick(): void {}
 
-  close() {
+  close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
   }
 
-  #periods() {
+  #periods(): HTMLElement {
     const known = PERIODS.includes(this.#since) ? PERIODS : [...PERIODS, this.#since];
     return element(
       'ul',
@@ -82,12 +84,12 @@ export class DelaysView {
     );
   }
 
-  async #load() {
+  async #load(): Promise<void> {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     const path = `pipeline/${encodeURIComponent(this.#pipeline)}/delays?since=${encodeURIComponent(this.#since)}`;
     try {
-      const delays = await fetchJson(api(this.#tenant, path));
+      const delays = await fetchJson<DelaysAnswer>(api(this.#tenant, path));
       if (this.#closed) return;
       if (delays === undefined) return show(this.#body, this.#empty('There is no such pipeline.'));
       show(
@@ -96,17 +98,17 @@ export class DelaysView {
       );
     } catch (error) {
       if (this.#closed) return;
-      show(this.#body, this.#empty(`Could not be loaded (${error.message}); trying again …`));
-      this.#timer ??= setTimeout(() => void this.#load(), REFRESH_MS);
+      show(this.#body, this.#empty(`Could not be loaded (${messageOf(error)}); trying again …`));
+      this.#timer ??= window.setTimeout(() => void this.#load(), REFRESH_MS);
     }
   }
 
-  #empty(text) {
+  #empty(text: string): HTMLElement {
     return element('div', { class: 'empty' }, element('p', {}, text));
   }
 }
 
-function sections(delays) {
+function sections(delays: DelaysAnswer): readonly Child[] {
   return [
     delays.truncated &&
       element(
@@ -122,7 +124,7 @@ function sections(delays) {
   ];
 }
 
-function tiles({ left, queued, results, succeededPerHour, took, resets, queues }) {
+function tiles({ left, queued, results, succeededPerHour, took, resets, queues }: DelaysAnswer): HTMLElement {
   const failed = results
     .filter(({ result }) => resultKind(result) === 'bad')
     .reduce((sum, { items }) => sum + items, 0);
@@ -140,7 +142,7 @@ function tiles({ left, queued, results, succeededPerHour, took, resets, queues }
   );
 }
 
-function tile(word, value, more) {
+function tile(word: string, value: string | number, more: string | null): HTMLElement {
   return element(
     'div',
     {},
@@ -149,7 +151,7 @@ function tile(word, value, more) {
   );
 }
 
-function statePanel({ states, time: total, items }) {
+function statePanel({ states, time: total, items }: DelaysAnswer): HTMLElement {
   const most = Math.max(...states.map(({ share }) => share));
   return element(
     'section',
@@ -200,7 +202,7 @@ function statePanel({ states, time: total, items }) {
   );
 }
 
-function head(words, titles) {
+function head(words: readonly string[], titles: readonly string[]): HTMLElement {
   return element(
     'thead',
     {},
@@ -212,13 +214,13 @@ function head(words, titles) {
   );
 }
 
-function bar(share) {
+function bar(share: number): HTMLElement {
   const made = element('i', { class: 'number-bar', 'aria-hidden': 'true' });
   made.style.width = `max(2px, ${share * 100}%)`;
   return made;
 }
 
-function slowPanel({ tenant, slowest }) {
+function slowPanel({ tenant, slowest }: DelaysAnswer): HTMLElement {
   return element(
     'section',
     { class: 'panel', 'aria-labelledby': 'slowest-title' },
@@ -255,6 +257,6 @@ function slowPanel({ tenant, slowest }) {
   );
 }
 
-function time(nanoseconds) {
+function time(nanoseconds: string): string {
   return duration(milliseconds(nanoseconds));
 }

@@ -1,8 +1,11 @@
-import { element } from './dom.js';
-import { clock, dateAndClock, milliseconds } from './format.js';
+import type { DecisionsDocument } from '../../api/service.ts';
+import { type Child, element } from './dom.ts';
+import { clock, dateAndClock, milliseconds } from './format.ts';
+
+type Decisions = DecisionsDocument['decisions'];
 
 /** Decisions about the change that concern this item, or no item at all (why it was not enqueued). */
-export function decisionList(decisions, item) {
+export function decisionList(decisions: Decisions, item: string): readonly Child[] {
   const shown = decisions.filter(decision => decision.item === null || decision.item === item);
   return [
     element('h2', { id: 'decisions-title' }, 'Decisions'),
@@ -12,7 +15,7 @@ export function decisionList(decisions, item) {
   ];
 }
 
-function decisionRow(decision) {
+function decisionRow(decision: Decisions[number]): HTMLElement {
   const at = milliseconds(decision.at);
   return element(
     'li',

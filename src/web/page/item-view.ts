@@ -1,34 +1,40 @@
 /** One item, live or finished: where its time went, its trace as a waterfall, the decisions about it. */
-import { api, fetchJson, pages } from './address.js';
-import { criticalPath } from './critical-path.js';
-import { decisionList } from './decision-list.js';
-import { element, show } from './dom.js';
-import { itemHead } from './item-head.js';
-import { tick } from './ticking.js';
-import { timePanel } from './time-panel.js';
-import { Waterfall } from './waterfall.js';
+import type { ExplanationDocument } from '../../api/explanation.ts';
+import type { LiveItem } from '../../api/live-item.ts';
+import type { DecisionsDocument } from '../../api/service.ts';
+import { api, fetchJson, messageOf, pages } from './address.ts';
+import { criticalPath } from './critical-path.ts';
+import { decisionList } from './decision-list.ts';
+import { element, show } from './dom.ts';
+import { itemHead } from './item-head.ts';
+import type { Live } from './live.ts';
+import type { Changed, View } from './messages.ts';
+import { tick } from './ticking.ts';
+import { timePanel } from './time-panel.ts';
+import type { OtlpTrace } from './trace.ts';
+import { Waterfall } from './waterfall.ts';
 
 /** News of an item come in bursts: its trace is asked for when they are over. */
 const AFTER_NEWS_MS = 300;
 /** An item reaches the history a moment after it left its queue. */
 const AFTER_LEAVING_MS = 1000;
 
-export class ItemView {
-  #root;
-  #tenant;
-  #uuid;
-  #live;
-  #item;
-  #explanation;
+export class ItemView implements View {
+  readonly #root: Element;
+  readonly #tenant: string;
+  readonly #uuid: string;
+  readonly #live: Live;
+  #item: LiveItem | undefined;
+  #explanation: ExplanationDocument | undefined;
   #head = element('div', { class: 'item-head' });
   #time = element('section', { class: 'panel', 'aria-labelledby': 'time-title' });
   #path = element('section', { class: 'panel', 'aria-labelledby': 'path-title', hidden: true });
   #decisions = element('section', { class: 'panel', 'aria-labelledby': 'decisions-title' });
-  #waterfall;
-  #timer;
+  readonly #waterfall: Waterfall;
+  #timer: number | undefined;
   #closed = false;
 
-  constructor(root, tenant, uuid, live) {
+  constructor(root: Element, tenant: string, uuid: string, live: Live) {
     this.#root = root;
     this.#tenant = tenant;
     this.#uuid = uuid;
@@ -40,15 +46,15 @@ export class ItemView {
     void this.#load();
   }
 
-  update(changed) {
+  update(changed: Changed): void {
     const name = `item/${this.#uuid}`;
     if (changed !== null && !changed.has(name)) return;
-    const item = this.#live.get(name);
+    const item = this.#live.item(this.#uuid);
     if (item !== undefined) this.#take(item);
     this.#loadIn(item === undefined ? AFTER_LEAVING_MS : AFTER_NEWS_MS);
   }
 
-  tick() {
+  tick(): void {
     if (this.#item === undefined || this.#item.left !== null) return;
     tick(this.#root, this.#live.now());
     // What somebody points at or reads by keyboard stays as it is for the moment.
@@ -56,29 +62,31 @@ export class ItemView {
     this.#waterfall.grow();
   }
 
-  close() {
+  close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
   }
 
-  #loadIn(ms) {
+  #loadIn(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#load(), ms);
+    this.#timer = window.setTimeout(() => void this.#load(), ms);
   }
 
-  async #load() {
+  async #load(): Promise<void> {
     const path = `item/${this.#uuid}`;
     try {
-      const item = this.#live.item(this.#uuid) ?? (await fetchJson(api(this.#tenant, path)));
+      const item = this.#live.item(this.#uuid) ?? (await fetchJson<LiveItem>(api(this.#tenant, path)));
       if (this.#closed) return;
       if (item === undefined) return this.#missing();
       this.#take(item);
-      const [{ name, project }] = item.changes;
-      const query = `project=${encodeURIComponent(project)}&limit=50`;
+      const [change] = item.changes;
+      const query = `project=${encodeURIComponent(change?.project ?? '')}&limit=50`;
       const [trace, explanation, decisions] = await Promise.all([
-        fetchJson(api(this.#tenant, `${path}/trace`)),
-        fetchJson(api(this.#tenant, `${path}/explain`)),
-        fetchJson(api(this.#tenant, `changes/${encodeURIComponent(name)}/decisions?${query}`)),
+        fetchJson<OtlpTrace>(api(this.#tenant, `${path}/trace`)),
+        fetchJson<ExplanationDocument>(api(this.#tenant, `${path}/explain`)),
+        fetchJson<DecisionsDocument>(
+          api(this.#tenant, `changes/${encodeURIComponent(change?.name ?? '')}/decisions?${query}`),
+        ),
       ]);
       this.#explanation = explanation;
       if (trace !== undefined) this.#waterfall.draw(trace, item);
@@ -87,14 +95,14 @@ export class ItemView {
     } catch (error) {
       show(
         this.#decisions,
-        element('p', { class: 'quiet' }, `Could not be loaded (${error.message}); trying again …`),
+        element('p', { class: 'quiet' }, `Could not be loaded (${messageOf(error)}); trying again …`),
       );
       if (!this.#closed) this.#loadIn(5000);
     }
   }
 
   /** Known a moment ago: it is on its way into the history. Never known: there is none, or not yet. */
-  #missing() {
+  #missing(): void {
     this.#loadIn(this.#item === undefined ? 5000 : AFTER_LEAVING_MS);
     if (this.#item !== undefined) return;
     const text = 'It is neither in a queue nor in the history.';
@@ -104,7 +112,7 @@ export class ItemView {
     );
   }
 
-  #take(item) {
+  #take(item: LiveItem): void {
     if (this.#item === undefined) {
       const back = element('a', { 'data-route': true, href: pages.tenant(this.#tenant) }, '← All queues');
       const crumbs = element('nav', { class: 'crumbs', 'aria-label': 'Breadcrumb' }, back);
@@ -116,7 +124,8 @@ export class ItemView {
     this.#drawTimes();
   }
 
-  #drawTimes() {
+  #drawTimes(): void {
+    if (this.#item === undefined) return;
     const end = this.#item.left?.at ?? this.#live.now();
     show(this.#time, timePanel(this.#item, end, this.#explanation));
     this.#path.hidden = this.#explanation === undefined;
@@ -124,6 +133,6 @@ export class ItemView {
   }
 }
 
-function isLookedAt(panel) {
+function isLookedAt(panel: Element): boolean {
   return panel.matches(':hover, :focus-within');
 }

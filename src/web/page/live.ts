@@ -3,60 +3,72 @@
  *
  * `listener(changed)` is called with the names that changed, or null after a whole snapshot.
  */
-import { openFeed } from './live-feed.js';
+import type { LiveItem } from '../../api/live-item.ts';
+import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
+import { openFeed } from './live-feed.ts';
+import type { Changed, LiveDocument, News, StreamMessage } from './messages.ts';
+
+interface Listeners {
+  readonly onChange: (changed: Changed) => void;
+  readonly onConnection: (connected: boolean) => void;
+}
 
 export class Live {
-  documents = new Map();
+  readonly documents = new Map<string, LiveDocument>();
   connected = false;
   /** When the last news came, in this machine's time. */
   heardAt = 0;
   #offset = 0;
-  #listeners;
-  #stop;
+  readonly #listeners: Listeners;
+  readonly #stop: () => void;
 
-  constructor(tenant, listeners) {
+  constructor(tenant: string, listeners: Listeners) {
     this.#listeners = listeners;
     this.#stop = openFeed(tenant, message => this.#hear(message));
   }
 
-  #hear(message) {
-    if (message.kind === 'connection') return this.#setConnected(message.connected);
+  #hear(message: StreamMessage): void {
+    if (message.kind === 'connection') {
+      this.#setConnected(message.connected);
+      return;
+    }
     if (message.kind === 'snapshot') this.documents.clear();
     const changed = this.#take(message);
     this.#listeners.onChange(message.kind === 'snapshot' ? null : changed);
   }
 
-  #setConnected(connected) {
+  #setConnected(connected: boolean): void {
     if (this.connected === connected && this.heardAt !== 0) return;
     this.connected = connected;
     this.#listeners.onConnection(connected);
   }
 
   /** The server's time, in milliseconds. */
-  now() {
+  now(): number {
     return Date.now() + this.#offset;
   }
 
-  get(name) {
-    return this.documents.get(name);
+  tenant(): LiveTenant | undefined {
+    // The name says which document it is: the service made them so.
+    return this.documents.get('tenant') as LiveTenant | undefined;
   }
 
-  pipelines() {
+  pipelines(): readonly LivePipeline[] {
     return [...this.documents]
       .filter(([name]) => name.startsWith('pipeline/'))
-      .map(([, pipeline]) => pipeline)
+      .map(([, pipeline]) => pipeline as LivePipeline)
       .sort((a, b) => a.position - b.position);
   }
 
-  item(uuid) {
-    return this.documents.get(`item/${uuid}`);
+  item(uuid: string): LiveItem | undefined {
+    return this.documents.get(`item/${uuid}`) as LiveItem | undefined;
   }
 
-  close() {
+  close(): void {
     this.#stop();
   }
 
-  #take({ set, gone, now }) {
+  #take({ set, gone, now }: News): ReadonlySet<string> {
     this.heardAt = Date.now();
     this.#offset = now - Date.now();
     for (const [name, value] of Object.entries(set)) this.documents.set(name, value);

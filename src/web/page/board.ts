@@ -1,20 +1,24 @@
 /** All pipelines and their queues, and what has left them lately. */
-import { api, fetchJson, pages } from './address.js';
-import { element, show } from './dom.js';
-import { clock, count, duration, resultKind, resultMark, resultWord } from './format.js';
-import { itemCard } from './item-card.js';
-import { tick } from './ticking.js';
+import type { FinishedItem } from '../../api/live-item.ts';
+import type { LivePipeline } from '../../api/live-view.ts';
+import { api, fetchJson, pages } from './address.ts';
+import { type Child, element, show } from './dom.ts';
+import { clock, count, duration, resultKind, resultMark, resultWord } from './format.ts';
+import { itemCard } from './item-card.ts';
+import type { Live } from './live.ts';
+import type { Changed, View } from './messages.ts';
+import { tick } from './ticking.ts';
 
 const RECENT = 12;
 
-export class Board {
-  #live;
-  #tenant;
+export class Board implements View {
+  readonly #live: Live;
+  readonly #tenant: string;
   #queues = element('div', { class: 'pipelines' });
   #recent = element('section', { class: 'recent', 'aria-labelledby': 'recent-title' });
-  #timer;
+  #timer: number | undefined;
 
-  constructor(root, tenant, live) {
+  constructor(root: Element, tenant: string, live: Live) {
     this.#live = live;
     this.#tenant = tenant;
     show(
@@ -28,8 +32,8 @@ export class Board {
   }
 
   /** @param changed names of documents, or null: everything. */
-  update(changed) {
-    if (this.#live.get('tenant') === undefined) return;
+  update(changed: Changed): void {
+    if (this.#live.tenant() === undefined) return;
     const structure =
       changed === null ||
       [...changed].some(name => name.startsWith('pipeline/') || !this.#live.documents.has(name));
@@ -43,15 +47,15 @@ export class Board {
       this.#recentSoon();
   }
 
-  tick() {
+  tick(): void {
     tick(this.#queues, this.#live.now());
   }
 
-  close() {
+  close(): void {
     clearTimeout(this.#timer);
   }
 
-  #drawAll() {
+  #drawAll(): void {
     const pipelines = this.#live.pipelines();
     const busy = pipelines.filter(pipeline => pipeline.queues.length > 0);
     const idle = pipelines.filter(pipeline => pipeline.queues.length === 0);
@@ -71,16 +75,17 @@ export class Board {
     );
   }
 
-  #redrawItem(name) {
-    const item = this.#live.get(name);
+  #redrawItem(name: string): void {
+    if (!name.startsWith('item/')) return;
+    const item = this.#live.item(name.slice('item/'.length));
     const card = this.#queues.querySelector(`[data-item="${name.slice('item/'.length)}"]`);
-    if (card === null || item?.uuid === undefined) return;
-    const focused = card.contains(document.activeElement) ? document.activeElement.id : '';
+    if (card === null || item === undefined) return;
+    const focused = card.contains(document.activeElement) ? (document.activeElement?.id ?? '') : '';
     card.replaceWith(itemCard(item));
     if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
   }
 
-  #pipeline(pipeline) {
+  #pipeline(pipeline: LivePipeline): HTMLElement {
     const size = pipeline.queues.reduce((sum, queue) => sum + queue.items.length, 0);
     return element(
       'section',
@@ -98,7 +103,7 @@ export class Board {
     );
   }
 
-  #delaysLink({ name, description }, text) {
+  #delaysLink({ name, description }: LivePipeline, text: string): HTMLElement {
     return element(
       'a',
       {
@@ -111,7 +116,7 @@ export class Board {
     );
   }
 
-  #queue(pipeline, queue) {
+  #queue(pipeline: LivePipeline, queue: LivePipeline['queues'][number]): HTMLElement {
     const items = queue.items.map(uuid => this.#live.item(uuid)).filter(item => item !== undefined);
     const window = queue.window === 0 ? null : `window ${queue.window}`;
     return element(
@@ -132,8 +137,8 @@ export class Board {
     );
   }
 
-  #emptyState(pipelines) {
-    const { projects } = this.#live.get('tenant');
+  #emptyState(pipelines: readonly LivePipeline[]): HTMLElement {
+    const projects = this.#live.tenant()?.projects ?? 0;
     if (pipelines.length === 0) {
       return emptyBox(
         'No pipelines yet',
@@ -160,13 +165,15 @@ export class Board {
   }
 
   /** An item reaches the history a moment after it left its queue. */
-  #recentSoon() {
+  #recentSoon(): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(() => void this.#loadRecent(), 800);
+    this.#timer = window.setTimeout(() => void this.#loadRecent(), 800);
   }
 
-  async #loadRecent() {
-    const items = await fetchJson(api(this.#tenant, `items?limit=${RECENT}`)).catch(() => undefined);
+  async #loadRecent(): Promise<void> {
+    const items = await fetchJson<readonly FinishedItem[]>(api(this.#tenant, `items?limit=${RECENT}`)).catch(
+      () => undefined,
+    );
     if (items === undefined) return;
     show(
       this.#recent,
@@ -181,7 +188,7 @@ export class Board {
     );
   }
 
-  #finished(item) {
+  #finished(item: FinishedItem): HTMLElement {
     const kind = resultKind(item.result);
     const [change] = item.changes;
     return element(
@@ -191,9 +198,9 @@ export class Board {
       element(
         'a',
         { class: 'title', 'data-route': true, href: pages.item(this.#tenant, item.uuid) },
-        change.subject ?? change.name,
+        change?.subject ?? change?.name,
       ),
-      element('span', { class: 'change' }, change.text),
+      element('span', { class: 'change' }, change?.text),
       element(
         'span',
         { class: 'outcome' },
@@ -207,6 +214,6 @@ export class Board {
   }
 }
 
-function emptyBox(title, ...children) {
+function emptyBox(title: string, ...children: readonly Child[]): HTMLElement {
   return element('div', { class: 'empty' }, element('h2', {}, title), element('p', {}, ...children));
 }

@@ -1,10 +1,11 @@
 /** One item of a queue, and what of it the item's own page repeats. */
+import type { LiveItem, LiveJob } from '../../api/live-item.ts';
 import { rowOfState } from '../../model/item-states.ts';
-import { pages } from './address.js';
-import { element, externalLink } from './dom.js';
-import { clock, duration, resultKind, resultMark, resultWord } from './format.js';
+import { pages } from './address.ts';
+import { type Child, element, externalLink } from './dom.ts';
+import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
 
-export function itemCard(item) {
+export function itemCard(item: LiveItem): HTMLElement {
   const [change] = item.changes;
   const failing = item.failing.length > 0;
   return element(
@@ -31,7 +32,7 @@ export function itemCard(item) {
               'data-route': true,
               href: pages.item(item.tenant, item.uuid),
             },
-            change.subject ?? change.name,
+            change?.subject ?? change?.name,
           ),
         ),
         element('span', {
@@ -44,19 +45,19 @@ export function itemCard(item) {
         'p',
         { class: 'change' },
         item.changes.map(shown => element('span', {}, shown.text)),
-        change.owner !== null && element('span', { class: 'owner' }, `by ${change.owner}`),
+        typeof change?.owner === 'string' && element('span', { class: 'owner' }, `by ${change.owner}`),
         element('span', { class: 'owner' }, externalLink(item.traceUrl, 'trace')),
       ),
       stateLine(item),
       item.hostWait !== null && hostNotice(item.hostWait),
-      item.resets.length > 0 && resetBadge(item),
+      resetBadge(item),
       jobList(item),
     ),
   );
 }
 
 /** State and jobs alone: the rest is on the page already. */
-export function itemSummary(item) {
+export function itemSummary(item: LiveItem): HTMLElement {
   return element(
     'article',
     { class: `card ${item.failing.length > 0 ? 'is-failing' : ''}` },
@@ -66,7 +67,7 @@ export function itemSummary(item) {
   );
 }
 
-function jobList(item) {
+function jobList(item: LiveItem): HTMLElement | null {
   if (item.jobs.length === 0) return null;
   return element(
     'ul',
@@ -75,7 +76,7 @@ function jobList(item) {
   );
 }
 
-function stateLine(item) {
+function stateLine(item: LiveItem): HTMLElement {
   const { name, since, subject } = item.state;
   return element(
     'p',
@@ -93,7 +94,7 @@ function stateLine(item) {
   );
 }
 
-function hostNotice({ project, text, since, tries }) {
+function hostNotice({ project, text, since, tries }: NonNullable<LiveItem['hostWait']>): HTMLElement {
   const count = tries === 1 ? 'one try' : `${tries} tries`;
   return element(
     'p',
@@ -103,8 +104,9 @@ function hostNotice({ project, text, since, tries }) {
   );
 }
 
-function resetBadge(item) {
+function resetBadge(item: LiveItem): HTMLElement | null {
   const last = item.resets.at(-1);
+  if (last === undefined) return null;
   const lost = item.resets.reduce((sum, reset) => sum + reset.lostMs, 0);
   const again = item.resets.length === 1 ? 'tested again' : `tested again ${item.resets.length}×, last`;
   return element(
@@ -120,7 +122,7 @@ function resetBadge(item) {
   );
 }
 
-function jobRow(item, job) {
+function jobRow(item: LiveItem, job: LiveJob): HTMLElement {
   const kind =
     job.state === 'started'
       ? job.result === 'FAILING'
@@ -129,7 +131,7 @@ function jobRow(item, job) {
       : job.state === 'waiting' || job.state === 'requested'
         ? 'wait'
         : resultKind(job.result);
-  const mark = { run: '▸', wait: '·' }[kind] ?? resultMark(kind);
+  const mark = kind === 'run' ? '▸' : kind === 'wait' ? '·' : resultMark(kind);
   const content = [
     element('span', { class: 'mark', 'aria-hidden': 'true' }, mark),
     element(
@@ -167,7 +169,7 @@ function jobRow(item, job) {
   );
 }
 
-function when(job) {
+function when(job: LiveJob): Child {
   if (job.state === 'started') return element('span', { 'data-since': job.startedAt });
   if (job.startedAt !== null && job.endedAt !== null) return duration(job.endedAt - job.startedAt);
   return job.waitingFor === null
@@ -179,13 +181,13 @@ function when(job) {
       : 'waits';
 }
 
-function wordFor(job) {
+function wordFor(job: LiveJob): string {
   if (job.state === 'started') return job.result === 'FAILING' ? 'has failed, still cleaning up' : 'running';
   if (job.result !== null) return resultWord(job.result);
   return job.waitingFor === null ? 'not started' : `waits for ${job.waitingFor}`;
 }
 
-function bar(job) {
+function bar(job: LiveJob): HTMLElement {
   if (job.state !== 'started') return element('span', { class: 'bar' });
   return element('span', {
     class: `bar ${job.expectedMs === null ? 'is-unknown' : ''}`,

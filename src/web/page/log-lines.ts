@@ -1,11 +1,17 @@
 /**
  * A log in lines, each with who wrote it: behind its time a line of the executor has `#`, one of the job `|`; see src/lib/log-line.ts.
  */
-import { pieces } from './ansi.js';
+import { type Piece, pieces } from './ansi.ts';
 
 const OF_EXECUTOR = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} # /;
 /** A line longer than the executor writes any is not waited for. */
 const LONGEST = 65_536;
+
+interface LogLine {
+  /** Written by the executor, not by the job. */
+  readonly executor: boolean;
+  readonly pieces: readonly Piece[];
+}
 
 export class LogLines {
   #rest = '';
@@ -13,10 +19,9 @@ export class LogLines {
   #classes = '';
 
   /**
-   * @param {boolean} complete no more comes: what has no newline yet is a line, too.
-   * @returns {{executor: boolean, pieces: {text: string, classes: string}[]}[]}
+   * @param complete no more comes: what has no newline yet is a line, too.
    */
-  add(text, complete) {
+  add(text: string, complete: boolean): readonly LogLine[] {
     const whole = this.#rest + text;
     const newline = whole.lastIndexOf('\n') + 1;
     const end = complete || (newline === 0 && whole.length > LONGEST) ? whole.length : newline;
@@ -28,7 +33,7 @@ export class LogLines {
       .map(line => this.#line(line));
   }
 
-  #line(line) {
+  #line(line: string): LogLine {
     const newline = line.endsWith('\n') ? '\n' : '';
     const text = line.slice(0, line.length - newline.length);
     const executor = OF_EXECUTOR.test(text);

@@ -1,14 +1,20 @@
 /** Where the time of an item went: one bar, the states added up, and what its resets cost. */
+import type { ExplanationDocument } from '../../api/explanation.ts';
+import type { LiveItem } from '../../api/live-item.ts';
 import { isOwnGap, rowOfState } from '../../model/item-states.ts';
-import { element } from './dom.js';
-import { clock, count, duration, milliseconds } from './format.js';
-import { timeBar } from './time-bar.js';
+import { type Child, element } from './dom.ts';
+import { clock, count, duration, milliseconds } from './format.ts';
+import { type ShownStretch, timeBar } from './time-bar.ts';
 
 /**
  * @param end when the item left, or now.
  * @param explanation the service's, if it is there already: it also tells what the scheduler let pass.
  */
-export function timePanel(item, end, explanation) {
+export function timePanel(
+  item: LiveItem,
+  end: number,
+  explanation: ExplanationDocument | undefined,
+): readonly Child[] {
   const stretches = stretchesOf(item, end, explanation);
   const total = end - item.enqueuedAt;
   return [
@@ -21,15 +27,19 @@ export function timePanel(item, end, explanation) {
     timeBar(stretches, item.enqueuedAt, end),
     stateTable(stretches, total),
     item.resets.length > 0 && resetList(item.resets),
-    (explanation?.takeovers ?? []).length > 0 && takeoverList(explanation.takeovers),
+    explanation !== undefined && explanation.takeovers.length > 0 && takeoverList(explanation.takeovers),
   ];
 }
 
 /** As explained, and as the item tells for what came since. */
-function stretchesOf(item, end, explanation) {
+function stretchesOf(
+  item: LiveItem,
+  end: number,
+  explanation: ExplanationDocument | undefined,
+): readonly ShownStretch[] {
   const told = (explanation?.stretches ?? []).map(({ state, subject, from, to }) => ({
     name: state,
-    subject: isOwnGap(state) ? rowOfState(subject).word : (subject ?? null),
+    subject: subject === undefined ? null : isOwnGap(state) ? rowOfState(subject).word : subject,
     since: milliseconds(from),
     until: milliseconds(to),
   }));
@@ -45,10 +55,10 @@ function stretchesOf(item, end, explanation) {
 }
 
 /** Each state with all its stretches added up, longest first. */
-function stateTable(stretches, total) {
-  const sums = new Map();
+function stateTable(stretches: readonly ShownStretch[], total: number): HTMLElement {
+  const sums = new Map<string, Sum>();
   for (const { name, since, until, subject } of stretches) {
-    const known = sums.get(name) ?? { time: 0, subjects: new Set() };
+    const known = sums.get(name) ?? { time: 0, subjects: new Set<string>() };
     known.time += until - since;
     if (subject !== null) known.subjects.add(subject);
     sums.set(name, known);
@@ -61,7 +71,12 @@ function stateTable(stretches, total) {
   );
 }
 
-function stateRow(name, { time, subjects }, total) {
+interface Sum {
+  time: number;
+  readonly subjects: Set<string>;
+}
+
+function stateRow(name: string, { time, subjects }: Sum, total: number): HTMLElement {
   return element(
     'li',
     { class: `is-${rowOfState(name).role}` },
@@ -77,7 +92,7 @@ function stateRow(name, { time, subjects }, total) {
   );
 }
 
-function resetList(resets) {
+function resetList(resets: LiveItem['resets']): readonly Child[] {
   const lost = resets.reduce((sum, reset) => sum + reset.lostMs, 0);
   const times = resets.length === 1 ? 'once' : count(resets.length, 'time');
   return [
@@ -86,7 +101,7 @@ function resetList(resets) {
   ];
 }
 
-function resetRow(reset) {
+function resetRow(reset: LiveItem['resets'][number]): HTMLElement {
   return element(
     'li',
     {},
@@ -96,14 +111,16 @@ function resetRow(reset) {
   );
 }
 
-function takeoverList(takeovers) {
+type Takeovers = ExplanationDocument['takeovers'];
+
+function takeoverList(takeovers: Takeovers): readonly Child[] {
   return [
     element('h3', {}, 'Its pipeline was taken over'),
     element('ol', { class: 'resets' }, takeovers.map(takeoverRow)),
   ];
 }
 
-function takeoverRow({ from, to, how, since, duration: took }) {
+function takeoverRow({ from, to, how, since, duration: took }: Takeovers[number]): HTMLElement {
   const was = how === 'lost' ? 'was gone' : 'gave it up';
   return element(
     'li',

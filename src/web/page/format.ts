@@ -1,7 +1,7 @@
 /** Words and numbers for people. */
 
 /** `420 ms`, `2.4 s`, `32 s`, `2m 05s`, `1h 04m`, `3d 2h`. */
-export function duration(ms) {
+export function duration(ms: number): string {
   const seconds = Math.max(0, Math.round(ms / 1000));
   if (ms < 950) return `${Math.max(0, Math.round(ms))} ms`;
   if (ms < 9950) return `${(ms / 1000).toFixed(1)} s`;
@@ -14,11 +14,11 @@ export function duration(ms) {
 }
 
 /** As `duration`, but never finer than seconds: for clocks that run. */
-export function elapsed(ms) {
+export function elapsed(ms: number): string {
   return ms < 10_000 ? `${Math.max(0, Math.round(ms / 1000))} s` : duration(ms);
 }
 
-export function clock(ms) {
+export function clock(ms: number): string {
   return new Date(ms).toLocaleTimeString(undefined, {
     hour: '2-digit',
     minute: '2-digit',
@@ -27,7 +27,7 @@ export function clock(ms) {
   });
 }
 
-export function dateAndClock(ms) {
+export function dateAndClock(ms: number): string {
   return new Date(ms).toLocaleString(undefined, {
     dateStyle: 'medium',
     timeStyle: 'medium',
@@ -35,21 +35,21 @@ export function dateAndClock(ms) {
   });
 }
 
-export function count(number, one, many = `${one}s`) {
+export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
 /** Of a share, 0 to 1. */
-export function percent(share) {
+export function percent(share: number): string {
   return share > 0 && share < 0.01 ? '<1 %' : `${Math.round(share * 100)} %`;
 }
 
-function two(number) {
+function two(number: number): string {
   return String(number).padStart(2, '0');
 }
 
 /** Of a decimal text of nanoseconds. */
-export function milliseconds(nanoseconds) {
+export function milliseconds(nanoseconds: string): number {
   return Number(BigInt(nanoseconds) / 1000n) / 1000;
 }
 
@@ -67,20 +67,22 @@ const BAD = new Set([
   'FAILING',
 ]);
 
+export type ResultKind = 'good' | 'bad' | 'retry' | 'off' | 'open';
+
 /** `good`, `bad`, `retry`, `off` (cancelled, skipped, dequeued) or, for null, `open`. */
-export function resultKind(result) {
+export function resultKind(result: string | null | undefined): ResultKind {
   if (result === null || result === undefined) return 'open';
   if (result === 'SUCCESS') return 'good';
   if (BAD.has(result)) return 'bad';
   return result === 'RETRY' || result === 'SUPERSEDED' ? 'retry' : 'off';
 }
 
-export function resultMark(kind) {
+export function resultMark(kind: ResultKind): string {
   return { good: '✓', bad: '✕', retry: '↻', off: '–', open: '·' }[kind];
 }
 
-export function resultWord(result) {
-  const words = {
+export function resultWord(result: string | null): string {
+  const words: { readonly [result: string]: string } = {
     SUCCESS: 'passed',
     FAILURE: 'failed',
     TIMED_OUT: 'timed out',
@@ -88,5 +90,5 @@ export function resultWord(result) {
     DEQUEUED: 'dequeued',
     FAILING: 'failing',
   };
-  return words[result] ?? String(result).toLowerCase().replaceAll('_', ' ');
+  return words[String(result)] ?? String(result).toLowerCase().replaceAll('_', ' ');
 }

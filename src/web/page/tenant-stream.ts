@@ -4,32 +4,34 @@
  *
  * `listener` gets messages: `{kind: 'snapshot', set, gone, now}`, `{kind: 'update', …}` or `{kind: 'connection', connected}`.
  */
-import { api } from './address.js';
+
+import { api } from './address.ts';
+import type { LiveDocument, News, Take } from './messages.ts';
 
 /** After a refusal. */
 const REFUSED_MS = 3000;
 
 export class TenantStream {
-  documents = new Map();
+  readonly documents = new Map<string, LiveDocument>();
   connected = false;
-  #tenant;
-  #listener;
-  #source;
-  #timer;
+  readonly #tenant: string;
+  readonly #listener: Take;
+  #source: EventSource | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #lastId = '';
   /** Milliseconds by which the server's clock is ahead of ours; undefined: nothing was heard yet. */
-  #offset;
+  #offset: number | undefined;
 
-  constructor(tenant, listener) {
+  constructor(tenant: string, listener: Take) {
     this.#tenant = tenant;
     this.#listener = listener;
   }
 
-  get isOpen() {
+  get isOpen(): boolean {
     return this.#source !== undefined;
   }
 
-  open() {
+  open(): void {
     if (this.isOpen) return;
     clearTimeout(this.#timer);
     const since = this.#lastId === '' ? '' : `?last-event-id=${encodeURIComponent(this.#lastId)}`;
@@ -50,14 +52,14 @@ export class TenantStream {
     });
   }
 
-  close() {
+  close(): void {
     clearTimeout(this.#timer);
     this.#source?.close();
     this.#source = undefined;
   }
 
   /** Everything, for who has nothing yet; undefined: nothing was heard yet. */
-  snapshot() {
+  snapshot(): News | undefined {
     if (this.#offset === undefined) return undefined;
     return {
       kind: 'snapshot',
@@ -67,8 +69,8 @@ export class TenantStream {
     };
   }
 
-  #take(kind, event) {
-    const { set, gone, now } = JSON.parse(event.data);
+  #take(kind: News['kind'], event: MessageEvent<string>): void {
+    const { set, gone, now }: Omit<News, 'kind'> = JSON.parse(event.data);
     this.#lastId = event.lastEventId;
     this.#offset = now - Date.now();
     for (const [name, value] of Object.entries(set)) this.documents.set(name, value);
@@ -76,7 +78,7 @@ export class TenantStream {
     this.#listener({ kind, set, gone, now });
   }
 
-  #setConnected(connected) {
+  #setConnected(connected: boolean): void {
     this.connected = connected;
     this.#listener({ kind: 'connection', connected });
   }

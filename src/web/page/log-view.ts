@@ -1,20 +1,23 @@
 /** The log of one build, followed while it grows. */
 
-import { api, fetchJson, pages } from './address.js';
-import { element, externalLink, show } from './dom.js';
-import { clock, duration, resultKind, resultMark, resultWord } from './format.js';
-import { LogLines } from './log-lines.js';
-import { tick } from './ticking.js';
+import type { BuildDocument } from '../../api/builds.ts';
+import { api, fetchJson, messageOf, pages } from './address.ts';
+import { element, externalLink, show } from './dom.ts';
+import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
+import type { Live } from './live.ts';
+import { LogLines } from './log-lines.ts';
+import type { View } from './messages.ts';
+import { tick } from './ticking.ts';
 
 const EVERY_MS = 1000;
 /** Characters kept on the page; the whole log is one click away. */
 const KEPT = 2_000_000;
 
-export class LogView {
-  #root;
-  #tenant;
-  #uuid;
-  #live;
+export class LogView implements View {
+  readonly #root: Element;
+  readonly #tenant: string;
+  readonly #uuid: string;
+  readonly #live: Live;
   #head = element('div', { class: 'item-head' });
   #output = element('pre', { class: 'log-output', tabindex: 0, 'aria-label': 'Log' });
   #status = element('p', { class: 'quiet', role: 'status' });
@@ -23,11 +26,11 @@ export class LogView {
   #lines = new LogLines();
   #offset = 0;
   #shown = 0;
-  #timer;
-  #headTimer;
+  #timer: number | undefined;
+  #headTimer: number | undefined;
   #closed = false;
 
-  constructor(root, tenant, uuid, live) {
+  constructor(root: Element, tenant: string, uuid: string, live: Live) {
     this.#root = root;
     this.#tenant = tenant;
     this.#uuid = uuid;
@@ -62,23 +65,25 @@ export class LogView {
     void this.#read();
   }
 
-  update() {
+  update(): void {
     clearTimeout(this.#headTimer);
-    this.#headTimer = setTimeout(() => void this.#loadHead(), 500);
+    this.#headTimer = window.setTimeout(() => void this.#loadHead(), 500);
   }
 
-  tick() {
+  tick(): void {
     tick(this.#root, this.#live.now());
   }
 
-  close() {
+  close(): void {
     this.#closed = true;
     clearTimeout(this.#timer);
     clearTimeout(this.#headTimer);
   }
 
-  async #loadHead() {
-    const build = await fetchJson(api(this.#tenant, `build/${this.#uuid}`)).catch(() => undefined);
+  async #loadHead(): Promise<void> {
+    const build = await fetchJson<BuildDocument>(api(this.#tenant, `build/${this.#uuid}`)).catch(
+      () => undefined,
+    );
     if (build === undefined || this.#closed) return;
     const kind = resultKind(build.result);
     const { requested_at, started_at, ended_at, item, attempt, worker } = build.gatehouse;
@@ -95,7 +100,7 @@ export class LogView {
               { class: 'chip is-run' },
               element('i', { class: 'dot', 'aria-hidden': 'true' }),
               started === null ? 'queued ' : 'running ',
-              element('b', { 'data-since': started ?? Number(requested_at.slice(0, -6)) }),
+              element('b', { 'data-since': started ?? Number(requested_at?.slice(0, -6)) }),
             )
           : element('span', { class: `chip is-${kind}` }, `${resultMark(kind)} ${resultWord(build.result)}`),
         build.error_detail !== null && element('span', {}, build.error_detail),
@@ -116,25 +121,25 @@ export class LogView {
     this.tick();
   }
 
-  async #read() {
-    const more = await this.#readPiece().catch(error => {
-      this.#status.textContent = `Could not be read (${error.message}); trying again …`;
-      return 'later';
+  async #read(): Promise<void> {
+    const more = await this.#readPiece().catch((error: unknown) => {
+      this.#status.textContent = `Could not be read (${messageOf(error)}); trying again …`;
+      return 'later' as const;
     });
     if (this.#closed || more === 'end') return;
-    this.#timer = setTimeout(() => void this.#read(), more === 'more' ? 0 : EVERY_MS);
+    this.#timer = window.setTimeout(() => void this.#read(), more === 'more' ? 0 : EVERY_MS);
   }
 
   /** @returns `more` there is more already, `later` perhaps later, `end` that was all. */
-  async #readPiece() {
+  async #readPiece(): Promise<'more' | 'later' | 'end'> {
     const response = await fetch(`${api(this.#tenant, `build/${this.#uuid}/log`)}?offset=${this.#offset}`);
     if (response.status === 404) {
       this.#status.textContent = 'No output yet.';
       return 'later';
     }
     if (response.status === 410) {
-      const { error } = await response.json();
-      this.#status.textContent = `${error[0].toUpperCase()}${error.slice(1)}.`;
+      const { error }: { error: string } = await response.json();
+      this.#status.textContent = `${error.slice(0, 1).toUpperCase()}${error.slice(1)}.`;
       return 'end';
     }
     if (!response.ok) throw new Error(String(response.status));
@@ -147,7 +152,7 @@ export class LogView {
     return bytes.byteLength > 0 ? 'more' : 'later';
   }
 
-  #add(text, complete) {
+  #add(text: string, complete: boolean): void {
     for (const line of this.#lines.add(text, complete)) {
       const drawn = line.pieces.map(piece =>
         piece.classes === ''
@@ -158,7 +163,7 @@ export class LogView {
       for (const piece of line.pieces) this.#shown += piece.text.length;
     }
     while (this.#shown > KEPT && this.#output.firstChild !== null) {
-      this.#shown -= this.#output.firstChild.textContent.length;
+      this.#shown -= this.#output.firstChild.textContent?.length ?? 0;
       this.#output.firstChild.remove();
     }
     if (this.#follow.checked && text !== '') this.#output.scrollTop = this.#output.scrollHeight;

@@ -1,12 +1,13 @@
-import { element, externalLink } from './dom.js';
-import { resultKind, resultMark, resultWord } from './format.js';
-import { itemSummary } from './item-card.js';
+import type { LiveItem } from '../../api/live-item.ts';
+import { type Child, element, externalLink } from './dom.ts';
+import { resultKind, resultMark, resultWord } from './format.ts';
+import { itemSummary } from './item-card.ts';
 
 /** Title, where it came from and, while it is live, its state and jobs. */
-export function itemHead(item) {
+export function itemHead(item: LiveItem): readonly Child[] {
   const [change] = item.changes;
   return [
-    element('h1', {}, change.subject ?? change.name),
+    element('h1', {}, change?.subject ?? change?.name),
     element(
       'p',
       { class: 'meta' },
@@ -17,7 +18,7 @@ export function itemHead(item) {
         `${item.pipeline} · `,
         item.changes.map(shown => externalLink(shown.url, shown.text) ?? shown.text),
       ),
-      change.owner !== null && element('span', {}, `by ${change.owner}`),
+      typeof change?.owner === 'string' && element('span', {}, `by ${change.owner}`),
       item.dependsOn.length > 0 && element('span', {}, `needs ${item.dependsOn.join(', ')}`),
       externalLink(item.traceUrl, 'open in the trace viewer'),
       externalLink(item.tracesUrl, 'with the traces of its event'),
@@ -26,7 +27,7 @@ export function itemHead(item) {
   ];
 }
 
-function outcome(left) {
+function outcome(left: NonNullable<LiveItem['left']>): HTMLElement {
   const kind = resultKind(left.result);
   const why = left.reason === 'reported' ? '' : `: ${left.text}`;
   return element(

@@ -1,0 +1,56 @@
+/** Where things are: pages of ours and the API, below whatever path the service is published at. */
+import type { TenantsDocument } from '../../api/service.ts';
+
+const base = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '');
+
+export const pages = {
+  icon: `${base}/page/icon.svg`,
+  tenant: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}`,
+  item: (tenant: string, uuid: string) => `${base}/t/${encodeURIComponent(tenant)}/item/${uuid}`,
+  errors: (tenant: string) => `${base}/t/${encodeURIComponent(tenant)}/config-errors`,
+  pipeline: (tenant: string, name: string) =>
+    `${base}/t/${encodeURIComponent(tenant)}/pipeline/${encodeURIComponent(name)}`,
+  build: (tenant: string, uuid: string) => `${base}/t/${encodeURIComponent(tenant)}/build/${uuid}`,
+};
+
+export function api(tenant: string, path: string): string {
+  return `${base}/api/tenant/${encodeURIComponent(tenant)}/${path}`;
+}
+
+/** Undefined when there is no such thing; throws when the answer cannot be had. */
+export async function fetchJson<Answer>(address: string): Promise<Answer | undefined> {
+  const response = await fetch(address, { headers: { Accept: 'application/json' } });
+  if (response.status === 404) return undefined;
+  if (!response.ok) throw new Error(`${address} answered ${response.status}`);
+  return response.json();
+}
+
+/** Empty: there is none yet, or it cannot be asked. */
+export async function fetchTenants(): Promise<TenantsDocument> {
+  return (await fetchJson<TenantsDocument>(`${base}/api/tenants`)) ?? [];
+}
+
+export type Place =
+  | { readonly page: 'none'; readonly tenant?: undefined }
+  | { readonly page: 'board' | 'errors'; readonly tenant: string }
+  | { readonly page: 'item' | 'build' | 'buildset'; readonly tenant: string; readonly uuid: string }
+  | { readonly page: 'pipeline'; readonly tenant: string; readonly name: string };
+
+/** What the address bar names. */
+export function currentPlace(): Place {
+  const path = location.pathname.slice(base.length);
+  const [, named, rest = ''] = /^\/t\/([^/]+)(.*)$/.exec(path) ?? [];
+  if (named === undefined) return { page: 'none' };
+  const tenant = decodeURIComponent(named);
+  if (rest === '/config-errors') return { page: 'errors', tenant };
+  const [, pipeline] = /^\/pipeline\/([^/]+)$/.exec(rest) ?? [];
+  if (pipeline !== undefined) return { page: 'pipeline', tenant, name: decodeURIComponent(pipeline) };
+  const [, kind, uuid] = /^\/(item|build|buildset)\/([0-9a-f]{32})/.exec(rest) ?? [];
+  if (uuid === undefined) return { page: 'board', tenant };
+  return { page: kind === 'item' ? 'item' : kind === 'build' ? 'build' : 'buildset', tenant, uuid };
+}
+
+/** Of whatever was thrown, for people. */
+export function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}

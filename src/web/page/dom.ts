@@ -1,0 +1,64 @@
+/** What an element may hold; null, undefined and false are left out. */
+export type Child = Node | string | number | null | undefined | false | readonly Child[];
+
+/** Null, undefined and false leave the attribute out. */
+export interface Attributes {
+  readonly [name: string]: string | number | boolean | null | undefined;
+}
+
+/**
+ * Elements from data. Text only ever becomes a text node, and an address only an http(s) one or one of ours: nothing a
+ * change's author writes can become markup.
+ *
+ *     element('a', { class: 'title', href: '/t/main' }, 'Remember the session')
+ */
+export function element<Tag extends keyof HTMLElementTagNameMap>(
+  tag: Tag,
+  attributes: Attributes = {},
+  ...children: readonly Child[]
+): HTMLElementTagNameMap[Tag] {
+  const made = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (value === null || value === undefined || value === false) continue;
+    if (name !== 'href' || isHarmless(String(value)))
+      made.setAttribute(name, value === true ? '' : String(value));
+  }
+  append(made, children);
+  return made;
+}
+
+function append(parent: Element, children: readonly Child[]): void {
+  for (const child of children) {
+    if (child === null || child === undefined || child === false) continue;
+    if (isList(child)) append(parent, child);
+    else parent.append(child instanceof Node ? child : document.createTextNode(String(child)));
+  }
+}
+
+function isList(child: Child): child is readonly Child[] {
+  return Array.isArray(child);
+}
+
+/** Replaces what `parent` shows and keeps the focus where it was, when that is still there. */
+export function show(parent: Element, ...children: readonly Child[]): void {
+  const focused = parent.contains(document.activeElement) ? (document.activeElement?.id ?? '') : '';
+  parent.replaceChildren();
+  append(parent, children);
+  if (focused !== '') document.getElementById(focused)?.focus({ preventScroll: true });
+}
+
+export function externalLink(
+  address: string | null | undefined,
+  ...children: readonly Child[]
+): HTMLElement | null {
+  if (address === null || address === undefined) return null;
+  return element(
+    'a',
+    { href: address, class: 'external', rel: 'noopener noreferrer', target: '_blank' },
+    ...children,
+  );
+}
+
+function isHarmless(address: string): boolean {
+  return /^(https?:\/\/|\/(?!\/)|#)/.test(address);
+}
