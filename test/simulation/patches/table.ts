@@ -20,9 +20,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/turn/pipeline-turn.ts',
-        find: 'const draft = withArrival(state, decide(context, state, events, landed, freezes), arrival);',
-        replace:
-          'const draft = withArrival(state, decide(context, state, events, landed, freezes), { ...arrival, takeover: null });',
+        find: 'const draft = withArrival(state, decided, arrival);',
+        replace: 'const draft = withArrival(state, decided, { ...arrival, takeover: null });',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'failure-in-the-middle' },
