@@ -13,8 +13,8 @@ const TEMPLATE = fileURLToPath(new URL('./page/index.html', import.meta.url));
 export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root'>): void {
   const template = readFileSync(TEMPLATE, 'utf8');
   const files = pageFiles();
-  router.get('/page/{*path}', (request, response, next) => {
-    const file = files.get(request.path.slice('/page/'.length));
+  router.get('/page/{*path}', async (request, response, next) => {
+    const file = (await files).get(request.path.slice('/page/'.length));
     if (file === undefined) return next();
     response.setHeader('Cache-Control', 'no-cache');
     response.type(file.type).send(file.text);

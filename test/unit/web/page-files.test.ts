@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest';
 import { pageFiles } from '../../../src/web/page-files.ts';
 
-const files = pageFiles();
+const files = await pageFiles();
 
 test('the page is served with all its modules import, and nothing else below src', () => {
   const modules = [...files.keys()].filter(name => name.endsWith('.ts'));
