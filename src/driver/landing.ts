@@ -7,12 +7,11 @@
  * With `api` nothing keeps others from pushing between the comparison and the merge. What is found then is answered as it is: the
  * caller compares what landed with what was tested.
  */
-import type { Nanoseconds } from '../lib/clock.ts';
 import type { Change } from '../model/change.ts';
-import type { HostTroubleReason } from '../model/host-trouble.ts';
 import type { Json } from '../model/job.ts';
 import type { LandedBranch } from '../model/landed.ts';
 import type { MergedBranch } from '../model/merge.ts';
+import type { HostLater } from './host-later.ts';
 
 export interface LandingRequest {
   /** As `parseReporter` returned it. */
@@ -30,15 +29,7 @@ export type LandingOutcome =
   | { readonly kind: 'landed'; readonly landed: readonly [LandedBranch, ...LandedBranch[]] }
   /** The branch does not hold what it was tested on. Nothing has changed. */
   | { readonly kind: 'base-moved'; readonly text: string }
-  /** The host does not serve us now: a limit, a lock, an answer that is behind its own writes. Nothing has changed. */
-  | {
-      readonly kind: 'later';
-      readonly reason: HostTroubleReason;
-      /** One line for people. */
-      readonly text: string;
-      /** Not to be asked again before; absent: the host did not say. */
-      readonly notBefore?: Nanoseconds;
-    }
+  | ({ readonly kind: 'later' } & HostLater)
   /** The host will not take it; `text` names the rule in the host's words. Nothing has changed. */
   | { readonly kind: 'refused'; readonly text: string };
 

@@ -2,6 +2,7 @@
 import type { Change } from '../model/change.ts';
 import type { Json } from '../model/job.ts';
 import type { ReportAction } from '../model/pipeline.ts';
+import type { HostLater } from './host-later.ts';
 
 /** What a reporter is asked to say. */
 export interface ReportRequest {
@@ -21,6 +22,7 @@ export interface ReportRequest {
 
 export type ReporterOutcome =
   | { readonly kind: 'done' }
+  | ({ readonly kind: 'later' } & HostLater)
   /** The host will never take it; `text` says why. */
   | { readonly kind: 'failed'; readonly text: string };
 
@@ -30,7 +32,8 @@ export interface Reporter {
    *
    * @param mayAct to be asked directly before each change at the host: false when another process may be acting in our
    *   place. Absent: always true.
-   * @throws when the host cannot be reached, or when it may not act: the caller retries with back-off if it still may.
+   * @throws when the host cannot be reached, which counts as `later`, or when it may not act: the caller retries with back-off if it
+   *   still may.
    */
   report(request: ReportRequest, signal: AbortSignal, mayAct?: () => boolean): Promise<ReporterOutcome>;
 }

@@ -4,14 +4,13 @@
  * The host is the truth and an event only a hint: `process` reads the host, compares with the driver's memory and derives
  * what happened, so that a lost, doubled or late delivery ends in the same state.
  */
-import type { Nanoseconds } from '../lib/clock.ts';
 import type { Change, ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { ConnectionEvent, TriggerEvent } from '../model/event.ts';
-import type { HostTroubleReason } from '../model/host-trouble.ts';
 import type { Json } from '../model/job.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import type { Step } from '../model/step.ts';
 import type { DriverMemory } from './driver-memory.ts';
+import type { HostLater } from './host-later.ts';
 import type { NewConnectionEvent } from './intake.ts';
 
 /** What processing one connection event came to; committed as a whole with the event's acknowledgement. */
@@ -39,13 +38,7 @@ export interface ProcessedEvent {
  * processed again; the other lanes go on.
  */
 export interface ProcessedLater {
-  readonly later: {
-    readonly reason: HostTroubleReason;
-    /** One line for people. */
-    readonly text: string;
-    /** The host is not asked for this lane before; absent: the host did not say, so it is asked again ever more rarely. */
-    readonly notBefore?: Nanoseconds;
-  };
+  readonly later: HostLater;
 }
 
 export interface Source {

@@ -10,12 +10,14 @@ import type { ReportIntent } from '../../model/report-intent.ts';
 export interface LaterReports {
   /** Not before its time. */
   holds(intent: ReportIntent): boolean;
-  /** @returns milliseconds until it is due. */
-  add(intent: ReportIntent): number;
+  /** @param notBefore milliseconds, as the host said; 0: it did not. @returns milliseconds until it is due. */
+  add(intent: ReportIntent, notBefore: number): number;
   /** The host took it: the others of its projects need not wait. */
   done(intent: ReportIntent): void;
 }
 
+/** A limit that the host names is kept, up to an hour. */
+const LONGEST_NAMED_MS = 3_600_000;
 const BACKOFF = { firstMs: 2_000, maxMs: 60_000 };
 
 export function createLaterReports(clock: Pick<Clock, 'monotonic'>): LaterReports {
@@ -26,7 +28,7 @@ export function createLaterReports(clock: Pick<Clock, 'monotonic'>): LaterReport
       if (intent.awaited === true) return false;
       return intent.parts.some(({ change }) => (waits.get(change.project)?.until ?? 0) > clock.monotonic());
     },
-    add(intent) {
+    add(intent, notBefore) {
       const now = clock.monotonic();
       let due = now;
       for (const project of new Set(intent.parts.map(({ change }) => change.project))) {
@@ -34,7 +36,9 @@ export function createLaterReports(clock: Pick<Clock, 'monotonic'>): LaterReport
         // Those under way together fail together: that is one failure.
         const failed = known === undefined || known.until <= now;
         const tries = (known?.tries ?? 0) + (failed ? 1 : 0);
-        const until = failed ? now + backoffDelay(BACKOFF, tries, 0.5) : known.until;
+        const named = now + Math.min(notBefore, LONGEST_NAMED_MS);
+        const own = failed ? now + backoffDelay(BACKOFF, tries, 0.5) : known.until;
+        const until = Math.max(own, named);
         waits.set(project, { tries, until });
         due = Math.max(due, until);
       }

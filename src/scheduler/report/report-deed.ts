@@ -8,7 +8,7 @@
  * host is only asked whether it has arrived.
  */
 import type { Connection } from '../../driver/connection.ts';
-import type { LandingOutcome } from '../../driver/landing.ts';
+import type { HostLater } from '../../driver/host-later.ts';
 import type { ReportRequest } from '../../driver/reporter.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -139,6 +139,7 @@ async function act(
   if (!part.merges) {
     if (reporter === undefined) return cannot(part, 'report');
     const said = await reporter.report(requestOf(intent, part), signal, () => deps.mayAct());
+    if (said.kind === 'later') return { kind: 'host', trouble: troubleOf(said, part.change.project) };
     return said.kind === 'done' ? { kind: 'done', landed: [] } : said;
   }
   if (landing === undefined) return cannot(part, 'land changes');
@@ -148,8 +149,8 @@ async function act(
   if (done.kind === 'later') return { kind: 'host', trouble: troubleOf(done, part.change.project) };
   const { landed } = done;
   try {
-    await reporter?.report(requestOf(intent, part), signal, () => deps.mayAct());
-    return { kind: 'done', landed };
+    const said = await reporter?.report(requestOf(intent, part), signal, () => deps.mayAct());
+    return { kind: 'done', landed, ...(said?.kind === 'later' ? { unsaid: true } : {}) };
   } catch (error) {
     signal.throwIfAborted();
     if (!deps.mayAct()) throw error;
@@ -158,10 +159,7 @@ async function act(
   }
 }
 
-function troubleOf(
-  { reason, text, notBefore }: Extract<LandingOutcome, { readonly kind: 'later' }>,
-  project: ProjectKey,
-): HostTrouble {
+function troubleOf({ reason, text, notBefore }: HostLater, project: ProjectKey): HostTrouble {
   return { project, reason, text, ...(notBefore === undefined ? {} : { notBefore }) };
 }
 

@@ -83,7 +83,7 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
       return;
     }
     taken.delete(path);
-    void pause(later.add(intent) + SLACK_MS, stop).then(() => dirty.set());
+    void pause(later.add(intent, msNamed(deed, deps)) + SLACK_MS, stop).then(() => dirty.set());
   };
   try {
     for await (const _ of wakeUps(deps.store, deps.outbox, stop, ({ kind }) => kind === 'created', dirty)) {
@@ -150,6 +150,12 @@ function settled(
       ? remove(path)
       : set(path, reportIntentCodec.encode({ ...withoutWaiter(intent), parts: deed.unsaid, answered: true }));
   return [rest, ...answer(intent, deed, deps)];
+}
+
+/** Milliseconds until the time the host named; 0: it named none. */
+function msNamed({ outcome }: Deed, { clock }: ReportLoopDeps): number {
+  const notBefore = outcome.kind === 'host' ? outcome.trouble.notBefore : undefined;
+  return notBefore === undefined ? 0 : Math.max(0, millisecondsBetween(clock.now(), notBefore));
 }
 
 function withoutWaiter({ awaited: _, ...intent }: ReportIntent): ReportIntent {

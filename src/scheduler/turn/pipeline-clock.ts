@@ -36,7 +36,7 @@ export function pipelineClock(clock: Clock): PipelineClock {
 }
 
 /** Names of times to come: they say when something is to be done, not that it was. */
-const TO_COME: ReadonlySet<string> = new Set<keyof HostWait>(['retryAt']);
+const TO_COME: ReadonlySet<string> = new Set<keyof HostWait>(['retryAt', 'notBefore']);
 
 /** The latest time in any of these records that has been; 0 when there is none. */
 export function latestTime(records: Iterable<object>): Nanoseconds {

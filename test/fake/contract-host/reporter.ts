@@ -4,7 +4,7 @@ import type { Reporter } from '../../../src/driver/reporter.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import type { ContractHost } from './host.ts';
 import { parseReporter } from './language.ts';
-import { laterOf, Unserved } from './trouble.ts';
+import { laterOf } from './trouble.ts';
 
 export function createReporter(host: ContractHost): Reporter {
   return {
@@ -18,7 +18,8 @@ export function createReporter(host: ContractHost): Reporter {
         return { kind: 'done' };
       } catch (error) {
         const later = laterOf(error);
-        throw later === undefined ? error : new Unserved(later);
+        if (later === undefined) throw error;
+        return { kind: 'later', ...later };
       }
     },
   };

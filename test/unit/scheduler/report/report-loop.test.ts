@@ -310,6 +310,35 @@ const away = () =>
   Object.assign(new Error('The requested URL returned error: 403'), { retryable: true, reason: 'limited' });
 
 describe('a host that is ill', () => {
+  test('and says until when is not asked again at once, and the time goes along with the answer', async () => {
+    await using stand = openStand();
+    const notBefore = addMilliseconds(stand.clock.now(), 600_000);
+    const limited = { reason: 'limited', text: 'too many requests', notBefore } as const;
+    const { asked, connection } = connectionAnswering([{ kind: 'later', ...limited }]);
+    const deed = await carryOut(
+      intent(stand, [part(false)]),
+      deps(stand, connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(deed.outcome).toEqual({ kind: 'host', trouble: { project: change.project, ...limited } });
+    expect(asked).toHaveLength(1);
+  });
+
+  test('and takes a landing and limits its words has landed the change; the words are for later', async () => {
+    await using stand = openStand();
+    const { connection } = connectionAnswering(
+      [LANDED],
+      [{ kind: 'later', reason: 'limited', text: 'slow' }],
+    );
+    const deed = await carryOut(
+      intent(stand, [part(true)]),
+      deps(stand, connection),
+      AbortSignal.timeout(5000),
+    );
+    expect(deed.outcome).toEqual({ kind: 'done', landed: [MASTER] });
+    expect(deed.unsaid).toEqual([part(false)].map(each => ({ ...each, config: { merge: true } })));
+  });
+
   test('is told to the item that waits for the answer, which decides when to ask again', async () => {
     await using stand = openStand();
     const { asked, connection } = connectionAnswering([away()]);

@@ -15,7 +15,7 @@ test('a clock that is behind the records counts up from the latest of their time
 test('the time at which a code host is to be asked again has not been yet', () => {
   const item = {
     timeline: [{ since: later(-100) }],
-    hostWait: { since: later(-50), retryAt: later(30_000) },
+    hostWait: { since: later(-50), retryAt: later(30_000), notBefore: later(20_000) },
   };
   expect(latestTime([item])).toBe(later(-50));
   const clock = standing();
