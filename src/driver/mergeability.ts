@@ -11,7 +11,7 @@ import type { Json } from '../model/job.ts';
 import type { LandingMode } from '../model/landed.ts';
 import type { Verdict } from './verdict.ts';
 
-export interface LandingQuestion {
+interface LandingQuestion {
   /** Of each reporter of the pipeline's success: what the host gets from us and need not have yet. */
   readonly ourVotes: readonly Json[];
   readonly mode: LandingMode;

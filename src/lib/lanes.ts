@@ -18,7 +18,7 @@ export interface Lanes {
   idle(): Promise<void>;
 }
 
-export interface Lane {
+interface Lane {
   readonly group: string;
   /** Tasks of one key may be of several groups. */
   readonly key: string;

@@ -39,21 +39,31 @@ describeOnZooKeeper('an installation that moves', () => {
     await copyFile(conf, before);
     const file = path.join(root, 'state/store.sqlite');
     await mkdir(path.dirname(file));
-    const io = recordingIo();
-    const move = () => runProgram(['store', 'copy', '--from', before, '--to', conf], io);
+    async function move(): Promise<{ readonly status: number; readonly out: string; readonly err: string }> {
+      const [dump, restored] = [recordingIo(), recordingIo()];
+      const dumped = await runProgram(['store', 'dump', '-c', before ?? ''], dump);
+      if (dumped !== 0) return { status: dumped, out: '', err: dump.err() };
+      const stdin = async function* () {
+        yield Buffer.from(dump.out());
+      };
+      const status = await runProgram(['store', 'restore', '-c', conf ?? ''], { ...restored, stdin });
+      return { status, out: restored.out(), err: restored.err() };
+    }
     const settings = await goldenSettings({ root, zookeeper: [`hosts = ${server.host}:${server.port}`] });
-    expect(await move()).toBe(1);
-    expect(io.err()).toContain('there is no store at');
+    expect(await move()).toMatchObject({ status: 1, err: expect.stringContaining('there is no store at') });
     {
       await using store = openEmbeddedStore({ file });
       await restore(store.connect(), tree.nodes, root);
-      expect(await move()).toBe(1);
-      expect(io.err()).toContain('it is in use by another process');
+      expect(await move()).toMatchObject({
+        status: 1,
+        err: expect.stringContaining('it is in use by another process'),
+      });
     }
-    expect(await move(), io.err()).toBe(0);
-    expect(io.out()).toMatch(/ {2}queue-item\n/);
-    expect(await move()).toBe(1);
-    expect(io.err()).toContain('choose another root or store');
+    expect(await move()).toMatchObject({ status: 0, out: expect.stringMatching(/ {2}queue-item\n/) });
+    expect(await move()).toMatchObject({
+      status: 1,
+      err: expect.stringContaining('choose another root or store'),
+    });
 
     const log = storyLog();
     const started = await startService(settings, log.log);
@@ -74,7 +84,8 @@ describeOnZooKeeper('an installation that moves', () => {
     }, 200_000);
     const known = new Set(tree.nodes.flatMap(({ path: at }) => /\/items\/(\w+)$/.exec(at)?.[1] ?? []));
     expect(new Set(finished.filter(each => each.pipeline === 'gate').map(each => each.uuid))).toEqual(known);
-    expect(await runProgram(['store', 'dump', '-c', conf], io)).toBe(1);
-    expect(io.err()).toContain('somebody still works with ZooKeeper');
+    const late = recordingIo();
+    expect(await runProgram(['store', 'dump', '-c', conf], late)).toBe(1);
+    expect(late.err()).toContain('somebody still works with ZooKeeper');
   });
 });

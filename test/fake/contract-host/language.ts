@@ -17,7 +17,7 @@ import type { Strategy } from './repository.ts';
 
 type Requirement = { readonly [key: string]: Json };
 
-export interface Facts {
+interface Facts {
   readonly approved: boolean;
   readonly votes: readonly Vote[];
 }

@@ -13,7 +13,7 @@ import { encodeMemory, newsOf, readMemory } from './news.ts';
 import { changeNamed, recordOf } from './records.ts';
 import { laterOf, Unserved } from './trouble.ts';
 
-export const PROJECT_CHANGED = 'project-changed';
+const PROJECT_CHANGED = 'project-changed';
 
 export function projectChanged({ id, project, sequence }: Delivery): NewConnectionEvent {
   return { type: PROJECT_CHANGED, deliveryId: `delivery-${id}`, payload: { project, sequence } };
