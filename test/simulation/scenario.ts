@@ -71,6 +71,11 @@ export function jobsBegun(job: string, times = 1): NonNullable<ScenarioStep['whe
   return world => world.jobRuns.filter(run => run.job === job).length >= times;
 }
 
+/** A job of a change of branch `master` has begun in that pipeline. */
+export function begunIn(pipeline: string, topic: string): NonNullable<ScenarioStep['when']> {
+  return world => world.jobRuns.some(run => run.of === `${pipeline} master/${topic}`);
+}
+
 /** The tenant is configured: the gate's queue takes events. */
 export function ready(world: World): boolean {
   const node = world.server.leader.find(world.paths.tenant('acme').layout);

@@ -8,6 +8,7 @@ import { stream } from './kernel/random.ts';
 import {
   after,
   approve,
+  begunIn,
   deed,
   hasLanded,
   jobsBegun,
@@ -109,7 +110,7 @@ const dequeued: Scenario = {
     deed(
       'by-hand is dequeued',
       world => world.dequeue('gate', keyOf('org/app', 'by-hand')),
-      jobsBegun('unit', 3),
+      begunIn('gate', 'by-hand'),
     ),
     deed(
       'the approval of withdrawn is taken back',

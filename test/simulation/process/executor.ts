@@ -21,6 +21,8 @@ const SLOTS = 4;
 export interface JobRun {
   readonly build: string;
   readonly job: string;
+  /** `<pipeline> <change id>`. */
+  readonly of: string;
   readonly by: string;
   readonly generation: number;
   readonly startedAt: number;
@@ -86,6 +88,7 @@ async function execute(
   const run: JobRun = {
     build: request.uuid,
     job: request.jobName,
+    of: `${request.zuul.pipeline} ${request.zuul.change}`,
     by: life.name,
     generation: life.generation,
     startedAt: parts.now(),
