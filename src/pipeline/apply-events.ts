@@ -63,7 +63,6 @@ function applyEvent(draft: TurnDraft, event: PipelineEvent): void {
       return;
     default:
       assertNever(event, 'pipeline event');
-      return;
   }
 }
 

@@ -55,7 +55,6 @@ function enterWith(
       return;
     default:
       assertNever(dependencies, 'treatment of dependencies');
-      return;
   }
 }
 
