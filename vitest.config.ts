@@ -14,8 +14,8 @@ export default defineConfig({
     isolate: false,
     // Node strips the types itself: nothing is transformed, and what is compiled is kept between processes.
     experimental: { viteModuleRunner: false },
-    // Twice as many as processors, since many tests wait for clocks, disks and servers: three used 71 % of two processors.
-    maxWorkers: 4,
+    // More than two processors can work, since many tests wait for clocks, disks and servers; four are slower where a dozen processes start.
+    maxWorkers: 3,
     sequence: { sequencer: LongestFirst },
   },
 });
