@@ -15,13 +15,13 @@ import type { ProjectKey } from '../model/project.ts';
 import type { Languages } from './build-pipeline.ts';
 import { checkJobs } from './check-jobs.ts';
 import { checkProjects } from './check-projects.ts';
-import { collectFile } from './collect-items.ts';
+import { collectFile } from './collect-stanzas.ts';
 import { type Collected, emptyCollection } from './collected.ts';
 import { chooseBranches, chooseConfigFiles, compareText } from './config-files.ts';
-import type { ParsedFile } from './items.ts';
 import type { Layout, LayoutFile, ProjectConfig } from './layout.ts';
 import type { ParseCache } from './parse-cache.ts';
 import { projectResolver } from './resolve-project.ts';
+import type { ParsedFile } from './stanzas.ts';
 
 export interface LayoutInput {
   readonly tenant: Tenant;
@@ -47,8 +47,8 @@ export function buildLayout({ tenant, configs, languages, cache }: LayoutInput):
     tenant,
     pipelines: collected.pipelines,
     jobs: collected.jobs,
-    nodesets: itemsOf(collected.nodesets),
-    queues: itemsOf(collected.queues),
+    nodesets: stanzasOf(collected.nodesets),
+    queues: stanzasOf(collected.queues),
     templates: collected.templates,
     projects: new Map(tenant.projects.map(project => [project.project, projectConfig(project, collected)])),
     resolveProject: resolve,
@@ -83,7 +83,7 @@ function filesOf(
 
 function unreadable(text: string): ParsedFile {
   const problem = { offset: 0, code: 'unreadable-file', text };
-  return { items: [], problems: [problem], positionOf: () => ({ line: 1, column: 1 }) };
+  return { stanzas: [], problems: [problem], positionOf: () => ({ line: 1, column: 1 }) };
 }
 
 /** As somebody reads them: project by project in the tenant's order, file by file, downwards. */
@@ -100,28 +100,29 @@ function inOrder(errors: readonly ConfigError[], { projects }: Tenant): readonly
   );
 }
 
-function itemsOf<T>(map: ReadonlyMap<string, { readonly item: T }>): ReadonlyMap<string, T> {
-  return new Map([...map].map(([name, { item }]) => [name, item]));
+function stanzasOf<T>(map: ReadonlyMap<string, { readonly stanza: T }>): ReadonlyMap<string, T> {
+  return new Map([...map].map(([name, { stanza }]) => [name, stanza]));
 }
 
 function projectConfig({ project, trusted }: TenantProject, collected: Collected): ProjectConfig {
-  const stanzas = collected.stanzas.get(project) ?? [];
+  const variants = collected.projects.get(project) ?? [];
   return {
     project,
     trusted,
     queue: queueOf(project, collected),
     defaultBranch:
-      firstOf(stanzas, ({ item }) => (item.kind === 'project' ? item.defaultBranch : undefined)) ?? 'master',
-    stanzas,
-    broken: collected.brokenStanzas.get(project) ?? [],
+      firstOf(variants, ({ stanza }) => (stanza.kind === 'project' ? stanza.defaultBranch : undefined)) ??
+      'master',
+    variants,
+    broken: collected.brokenProjects.get(project) ?? [],
   };
 }
 
-function queueOf(project: ProjectKey, { stanzas, templates }: Collected): string | undefined {
-  return firstOf(stanzas.get(project) ?? [], ({ item }) => {
-    if (item.queue !== undefined || item.kind !== 'project') return item.queue?.name;
-    return firstOf(item.templates, ({ name }) =>
-      firstOf(templates.get(name) ?? [], template => template.item.queue?.name),
+function queueOf(project: ProjectKey, { projects, templates }: Collected): string | undefined {
+  return firstOf(projects.get(project) ?? [], ({ stanza }) => {
+    if (stanza.queue !== undefined || stanza.kind !== 'project') return stanza.queue?.name;
+    return firstOf(stanza.templates, ({ name }) =>
+      firstOf(templates.get(name) ?? [], template => template.stanza.queue?.name),
     );
   });
 }

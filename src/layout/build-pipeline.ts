@@ -1,4 +1,4 @@
-/** A pipeline item and the drivers of the connections it names → a {@link Pipeline}, or what is wrong with it. */
+/** A pipeline stanza and the drivers of the connections it names → a {@link Pipeline}, or what is wrong with it. */
 
 import type { DriverConfigLanguage } from '../driver/driver.ts';
 import type { ParseResult } from '../driver/parse-result.ts';
@@ -8,8 +8,8 @@ import type { Json } from '../model/job.ts';
 import type { DriverConfig, Pipeline, ReportAction } from '../model/pipeline.ts';
 import type { ConnectionName } from '../model/project.ts';
 import { errorAt, placeText } from './config-place.ts';
-import type { DriverEntry, PipelineItem } from './items.ts';
 import type { LayoutFile } from './layout.ts';
+import type { DriverEntry, PipelineStanza } from './stanzas.ts';
 import { jsonOf, nodeAt } from './yaml-node.ts';
 
 /** What each connection of the installation understands. */
@@ -22,7 +22,7 @@ export type BuiltPipeline =
 /** Connections every Zuul has without a section of their own. */
 const BUILT_IN_OF_ZUUL = ['timer', 'zuul', 'sql', 'sqlreporter'];
 
-export function buildPipeline(item: PipelineItem, file: LayoutFile, languages: Languages): BuiltPipeline {
+export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, languages: Languages): BuiltPipeline {
   const errors: ConfigError[] = [];
 
   function read(
@@ -46,7 +46,7 @@ export function buildPipeline(item: PipelineItem, file: LayoutFile, languages: L
   }
 
   const reporters = (action: ReportAction): readonly DriverConfig[] =>
-    (item.reporters[action] ?? []).flatMap(entry =>
+    (stanza.reporters[action] ?? []).flatMap(entry =>
       read(entry, (language, value) => language.parseReporter(value)),
     );
   const requirements = (entries: readonly DriverEntry[]) =>
@@ -54,14 +54,16 @@ export function buildPipeline(item: PipelineItem, file: LayoutFile, languages: L
 
   const failure = reporters('failure');
   const pipeline: Pipeline = {
-    name: item.name,
-    manager: item.manager,
-    ...(item.description === undefined ? {} : { description: item.description }),
-    precedence: item.precedence,
-    postReview: item.postReview,
-    triggers: item.triggers.flatMap(entry => read(entry, (language, value) => language.parseTrigger(value))),
-    require: requirements(item.require),
-    reject: requirements(item.reject),
+    name: stanza.name,
+    manager: stanza.manager,
+    ...(stanza.description === undefined ? {} : { description: stanza.description }),
+    precedence: stanza.precedence,
+    postReview: stanza.postReview,
+    triggers: stanza.triggers.flatMap(entry =>
+      read(entry, (language, value) => language.parseTrigger(value)),
+    ),
+    require: requirements(stanza.require),
+    reject: requirements(stanza.reject),
     reporters: {
       enqueue: reporters('enqueue'),
       start: reporters('start'),
@@ -69,20 +71,20 @@ export function buildPipeline(item: PipelineItem, file: LayoutFile, languages: L
       failure,
       // As in Zuul, `failure` speaks for these two unless they are written.
       'merge-conflict':
-        item.reporters['merge-conflict'] === undefined ? failure : reporters('merge-conflict'),
-      'config-error': item.reporters['config-error'] === undefined ? failure : reporters('config-error'),
+        stanza.reporters['merge-conflict'] === undefined ? failure : reporters('merge-conflict'),
+      'config-error': stanza.reporters['config-error'] === undefined ? failure : reporters('config-error'),
       'no-jobs': reporters('no-jobs'),
       dequeue: reporters('dequeue'),
       disabled: reporters('disabled'),
     },
-    messages: item.messages,
-    window: item.window,
-    supercedes: item.supercedes.map(({ name }) => name),
-    dequeueOnNewPatchset: item.dequeueOnNewPatchset,
-    allowOtherConnections: item.allowOtherConnections,
-    ...(item.disableAfterConsecutiveFailures === undefined
+    messages: stanza.messages,
+    window: stanza.window,
+    supercedes: stanza.supercedes.map(({ name }) => name),
+    dequeueOnNewPatchset: stanza.dequeueOnNewPatchset,
+    allowOtherConnections: stanza.allowOtherConnections,
+    ...(stanza.disableAfterConsecutiveFailures === undefined
       ? {}
-      : { disableAfterConsecutiveFailures: item.disableAfterConsecutiveFailures }),
+      : { disableAfterConsecutiveFailures: stanza.disableAfterConsecutiveFailures }),
   };
   const [first, ...rest] = errors;
   return first === undefined ? { kind: 'pipeline', pipeline } : { kind: 'broken', errors: [first, ...rest] };

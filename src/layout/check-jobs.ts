@@ -5,11 +5,11 @@ import type { ConfigError } from '../model/config-error.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
-import type { JobItem } from './items.ts';
 import { DEFAULT_PARENT } from './job-variant.ts';
 import type { JobVariant, LayoutFile } from './layout.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import { shortList } from './short-list.ts';
+import type { JobStanza } from './stanzas.ts';
 
 export function checkJobs(collected: Collected, resolve: ProjectResolver): void {
   const cyclic = jobsInParentCycles(collected.jobs);
@@ -19,7 +19,7 @@ export function checkJobs(collected: Collected, resolve: ProjectResolver): void 
       if (variant.broken !== undefined) return variant;
       const broken =
         parentReferenceError(variant, collected, cyclic, restrictions) ??
-        referenceError(variant.item, variant.file, collected, resolve);
+        referenceError(variant.stanza, variant.file, collected, resolve);
       if (broken === undefined) return variant;
       collected.errors.push(broken);
       return { ...variant, broken };
@@ -36,8 +36,8 @@ interface Restrictions {
 
 function restrictionsOf(variants: readonly JobVariant[]): Restrictions {
   return {
-    final: variants.find(({ item }) => item.attributes.final === true),
-    guarded: variants.find(({ item }) => item.attributes.protected === true),
+    final: variants.find(({ stanza }) => stanza.attributes.final === true),
+    guarded: variants.find(({ stanza }) => stanza.attributes.protected === true),
   };
 }
 
@@ -52,17 +52,19 @@ function remembered<Key extends object, Value>(compute: (key: Key) => Value): (k
 }
 
 function parentReferenceError(
-  { name, parent, item, file }: JobVariant,
+  { name, parent, stanza, file }: JobVariant,
   { jobs, hints }: Collected,
   cyclic: ReadonlyMap<string, string>,
   restrictions: (variants: readonly JobVariant[]) => Restrictions,
 ): ConfigError | undefined {
   if (parent === null) return undefined;
-  const at = item.offsets.get('parent') ?? item.offset;
+  const at = stanza.offsets.get('parent') ?? stanza.offset;
   const parents = jobs.get(parent);
   if (parents === undefined) {
     const implied =
-      item.parent === undefined ? `; job ${name} names no parent, so it inherits from ${DEFAULT_PARENT}` : '';
+      stanza.parent === undefined
+        ? `; job ${name} names no parent, so it inherits from ${DEFAULT_PARENT}`
+        : '';
     const text = `Job ${parent} not defined${didYouMean(parent, jobs.keys(), hints)}${implied}`;
     return errorAt(file, at, 'job-not-defined', text);
   }
@@ -77,7 +79,7 @@ function parentReferenceError(
   }
   const { final, guarded } = restrictions(parents);
   if (final !== undefined) {
-    const place = placeText(final.file, final.item.offset);
+    const place = placeText(final.file, final.stanza.offset);
     const text = `job ${parent} is final (${place}), so job ${name} cannot inherit from it; choose another parent`;
     return errorAt(file, at, 'final-job', text);
   }
@@ -91,12 +93,12 @@ function parentReferenceError(
 
 /** Nodeset and required projects, of a definition or of a project's override. */
 export function referenceError(
-  item: JobItem,
+  stanza: JobStanza,
   file: LayoutFile,
   { nodesets, brokenNodesets, hints }: Collected,
   resolve: ProjectResolver,
 ): ConfigError | undefined {
-  const { nodeset, requiredProjects } = item.attributes;
+  const { nodeset, requiredProjects } = stanza.attributes;
   if (nodeset?.kind === 'named' && !nodesets.has(nodeset.name)) {
     const broken = brokenNodesets.has(nodeset.name);
     const hint = broken
@@ -106,7 +108,7 @@ export function referenceError(
       file,
       nodeset.offset,
       'unknown-nodeset',
-      `nodeset ${nodeset.name} of job ${item.name} is not defined${hint}`,
+      `nodeset ${nodeset.name} of job ${stanza.name} is not defined${hint}`,
     );
   }
   for (const required of requiredProjects ?? []) {

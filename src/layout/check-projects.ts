@@ -6,42 +6,42 @@ import { projectIdOf } from '../model/project.ts';
 import { referenceError } from './check-jobs.ts';
 import type { Collected } from './collected.ts';
 import { errorAt } from './config-place.ts';
-import type { JobItem } from './items.ts';
 import { attributeError } from './job-variant.ts';
-import type { LayoutFile, ProjectStanza } from './layout.ts';
+import type { LayoutFile, ProjectVariant } from './layout.ts';
 import { NOOP_JOB } from './noop-job.ts';
 import { PROJECT_KEYS } from './parse-project.ts';
 import type { ProjectResolver } from './resolve-project.ts';
+import type { JobStanza } from './stanzas.ts';
 
 export function checkProjects(collected: Collected, tenant: Tenant, resolve: ProjectResolver): void {
-  const check = (stanza: ProjectStanza): ProjectStanza => {
-    if (stanza.broken !== undefined) return stanza;
-    const errors = stanzaErrors(stanza, collected, tenant, resolve);
+  const check = (variant: ProjectVariant): ProjectVariant => {
+    if (variant.broken !== undefined) return variant;
+    const errors = variantErrors(variant, collected, tenant, resolve);
     collected.errors.push(...errors);
     const [broken] = errors;
-    return broken === undefined ? stanza : { ...stanza, broken };
+    return broken === undefined ? variant : { ...variant, broken };
   };
-  for (const [name, stanzas] of collected.templates) collected.templates.set(name, stanzas.map(check));
-  for (const [project, stanzas] of collected.stanzas) collected.stanzas.set(project, stanzas.map(check));
+  for (const [name, variants] of collected.templates) collected.templates.set(name, variants.map(check));
+  for (const [project, variants] of collected.projects) collected.projects.set(project, variants.map(check));
 }
 
-function stanzaErrors(
-  { item, file }: ProjectStanza,
+function variantErrors(
+  { stanza, file }: ProjectVariant,
   collected: Collected,
   tenant: Tenant,
   resolve: ProjectResolver,
 ): readonly ConfigError[] {
   const errors: ConfigError[] = [];
   const subject =
-    item.kind === 'project'
-      ? `project ${item.name ?? projectIdOf(file.project).name}`
-      : `${item.kind} ${item.name}`;
-  for (const { name, offset } of item.kind === 'project' ? item.templates : []) {
+    stanza.kind === 'project'
+      ? `project ${stanza.name ?? projectIdOf(file.project).name}`
+      : `${stanza.kind} ${stanza.name}`;
+  for (const { name, offset } of stanza.kind === 'project' ? stanza.templates : []) {
     if (collected.templates.has(name)) continue;
     const hint = didYouMean(name, collected.templates.keys(), collected.hints);
     errors.push(errorAt(file, offset, 'unknown-template', `project-template ${name} is not defined${hint}`));
   }
-  for (const { pipeline, jobs } of item.pipelines) {
+  for (const { pipeline, jobs } of stanza.pipelines) {
     if (!collected.pipelineNames.has(pipeline.name)) {
       const names = [...PROJECT_KEYS, ...collected.pipelineNames.keys()];
       const pipelines = [...collected.pipelineNames.keys()].join(', ') || 'none';
@@ -58,7 +58,7 @@ function stanzaErrors(
 }
 
 function listedJobError(
-  job: JobItem,
+  job: JobStanza,
   file: LayoutFile,
   collected: Collected,
   tenant: Tenant,

@@ -1,37 +1,44 @@
-/** Items with mistakes: their errors, and what keeps the place of what they would have been. */
+/** Stanzas with mistakes: their errors, and what keeps the place of what they would have been. */
 import type { ConfigError } from '../model/config-error.ts';
 import { append, type CollectContext, type Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
-import type { BrokenItem, PipelineItem } from './items.ts';
 import { brokenVariant } from './job-variant.ts';
 import type { LayoutFile } from './layout.ts';
+import type { BrokenStanza, PipelineStanza } from './stanzas.ts';
 
 /** What is broken stays where it would have counted, unless it would not have been allowed there. */
 export function collectBroken(
-  item: BrokenItem,
+  stanza: BrokenStanza,
   file: LayoutFile,
   into: Collected,
   context: CollectContext,
 ): void {
-  const { name } = item;
-  if (item.of === 'pipeline' && !file.trusted) {
-    into.errors.push(untrustedPipeline(item, file));
+  const { name } = stanza;
+  if (stanza.of === 'pipeline' && !file.trusted) {
+    into.errors.push(untrustedPipeline(stanza, file));
     return;
   }
-  const errors = item.problems.map(({ offset, code, text }) => errorAt(file, offset, code, text));
+  const errors = stanza.problems.map(({ offset, code, text }) => errorAt(file, offset, code, text));
   into.errors.push(...errors);
   const [error] = errors;
   if (error === undefined) return;
-  if (item.of === 'project') markBrokenStanza(item, file, error, into, context);
+  if (stanza.of === 'project') markBrokenProject(stanza, file, error, into, context);
   if (name === undefined) return;
-  if (item.of === 'pipeline' && !into.pipelineNames.has(name)) {
-    into.pipelineNames.set(name, { place: placeText(file, item.offset) });
+  if (stanza.of === 'pipeline' && !into.pipelineNames.has(name)) {
+    into.pipelineNames.set(name, { place: placeText(file, stanza.offset) });
   }
-  if (item.of === 'nodeset') into.brokenNodesets.add(name);
-  if (item.of === 'job') addToOwner(into.jobs, name, brokenVariant(item, name, file, error));
-  if (item.of === 'project-template') {
-    const template = { kind: item.of, offset: item.offset, name, queue: undefined, vars: {}, pipelines: [] };
-    addToOwner(into.templates, name, { file, item: template, branch: file.impliedBranch, broken: error });
+  if (stanza.of === 'nodeset') into.brokenNodesets.add(name);
+  if (stanza.of === 'job') addToOwner(into.jobs, name, brokenVariant(stanza, name, file, error));
+  if (stanza.of === 'project-template') {
+    const template = {
+      kind: stanza.of,
+      offset: stanza.offset,
+      name,
+      queue: undefined,
+      vars: {},
+      pipelines: [],
+    };
+    addToOwner(into.templates, name, { file, stanza: template, branch: file.impliedBranch, broken: error });
   }
 }
 
@@ -45,22 +52,22 @@ function addToOwner<T extends { readonly file: LayoutFile }>(
   if (first === undefined || first.file.project === value.file.project) append(map, name, value);
 }
 
-function markBrokenStanza(
-  item: BrokenItem,
+function markBrokenProject(
+  stanza: BrokenStanza,
   file: LayoutFile,
   error: ConfigError,
   into: Collected,
   { resolve }: CollectContext,
 ): void {
-  const named = item.name === undefined ? undefined : resolve(item.name);
+  const named = stanza.name === undefined ? undefined : resolve(stanza.name);
   if (named?.kind === 'unknown') return;
   const project = named?.project ?? file.project;
   if (!file.trusted && project !== file.project) return;
   const branch: string | undefined = file.trusted ? undefined : file.branch;
-  append(into.brokenStanzas, project, { branch, error });
+  append(into.brokenProjects, project, { branch, error });
 }
 
-export function untrustedPipeline({ offset }: PipelineItem | BrokenItem, file: LayoutFile): ConfigError {
+export function untrustedPipeline({ offset }: PipelineStanza | BrokenStanza, file: LayoutFile): ConfigError {
   return errorAt(
     file,
     offset,

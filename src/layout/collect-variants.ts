@@ -8,9 +8,9 @@ import type { ConfigError } from '../model/config-error.ts';
 import type { JobName } from '../model/project.ts';
 import { errorAt } from './config-place.ts';
 import type { FreezeChange } from './freeze-request.ts';
-import type { JobItem } from './items.ts';
 import type { JobVariant, Layout, LayoutFile } from './layout.ts';
 import { matcherText, matches } from './matcher.ts';
+import type { JobStanza } from './stanzas.ts';
 
 export type CollectedVariants =
   /** In the order in which they apply, the base job first. */
@@ -30,7 +30,7 @@ export function collectVariants(layout: Layout, name: JobName, change: FreezeCha
   const [first] = found;
   if (found.size > MAX_VARIANTS && first !== undefined) {
     const text = `job ${name} is made of more than ${MAX_VARIANTS} definitions; remove some`;
-    return { kind: 'error', error: errorAt(first.file, first.item.offset, 'too-many-variants', text) };
+    return { kind: 'error', error: errorAt(first.file, first.stanza.offset, 'too-many-variants', text) };
   }
   return result.kind === 'variants' ? { ...result, variants: [...found] } : result;
 }
@@ -55,7 +55,7 @@ function collect(collection: Collection, name: JobName, generation: number): Col
 function collectOnce(collection: Collection, name: JobName, generation: number): CollectedVariants {
   const { layout, change, found } = collection;
   const variants = layout.jobs.get(name) ?? [];
-  const matching = variants.filter(variant => branchMatches(variant.item, variant.file, change));
+  const matching = variants.filter(variant => branchMatches(variant.stanza, variant.file, change));
   if (matching.length === 0) return { kind: 'none', because: noBranchText(name, variants, change) };
   let orphan = '';
   let inherited = '';
@@ -81,7 +81,7 @@ function collectOnce(collection: Collection, name: JobName, generation: number):
 
 /** Whether a definition or a project's override counts for the change's branch. */
 export function branchMatches(
-  { branches }: JobItem,
+  { branches }: JobStanza,
   { impliedBranch }: LayoutFile,
   change: FreezeChange,
 ): boolean {
@@ -118,7 +118,7 @@ function branchText(variants: readonly JobVariant[], change: FreezeChange): stri
   return bound ? `${changedRefText(change)} matches` : '';
 }
 
-function tooManyGenerations({ name, file, item }: JobVariant): ConfigError {
+function tooManyGenerations({ name, file, stanza }: JobVariant): ConfigError {
   const text = `job ${name} is the end of more than ${MAX_GENERATIONS} generations of parents; inherit from a nearer job`;
-  return errorAt(file, item.offset, 'too-deep', text);
+  return errorAt(file, stanza.offset, 'too-deep', text);
 }

@@ -4,21 +4,21 @@ import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { Languages } from './build-pipeline.ts';
-import type { NodesetItem, QueueItemConfig } from './items.ts';
-import type { BrokenStanza, JobVariant, LayoutFile, ProjectStanza } from './layout.ts';
+import type { BrokenProject, JobVariant, LayoutFile, ProjectVariant } from './layout.ts';
 import type { ProjectResolver } from './resolve-project.ts';
+import type { NodesetStanza, QueueStanza } from './stanzas.ts';
 
 /** What a layout is made from while it is made. */
 export interface Collected {
   readonly pipelines: Map<string, Pipeline>;
-  /** Also the broken ones, which other items may name without being wrong. */
+  /** Also the broken ones, which other stanzas may name without being wrong. */
   readonly pipelineNames: Map<string, { readonly place: string }>;
   readonly jobs: Map<string, JobVariant[]>;
-  readonly nodesets: Map<string, { readonly item: NodesetItem; readonly file: LayoutFile }>;
-  readonly queues: Map<string, { readonly item: QueueItemConfig; readonly file: LayoutFile }>;
-  readonly templates: Map<string, ProjectStanza[]>;
-  readonly stanzas: Map<ProjectKey, ProjectStanza[]>;
-  readonly brokenStanzas: Map<ProjectKey, BrokenStanza[]>;
+  readonly nodesets: Map<string, { readonly stanza: NodesetStanza; readonly file: LayoutFile }>;
+  readonly queues: Map<string, { readonly stanza: QueueStanza; readonly file: LayoutFile }>;
+  readonly templates: Map<string, ProjectVariant[]>;
+  readonly projects: Map<ProjectKey, ProjectVariant[]>;
+  readonly brokenProjects: Map<ProjectKey, BrokenProject[]>;
   /** For the error of a job that names one. */
   readonly brokenNodesets: Set<string>;
   readonly errors: ConfigError[];
@@ -40,8 +40,8 @@ export function emptyCollection(): Collected {
     nodesets: new Map(),
     queues: new Map(),
     templates: new Map(),
-    stanzas: new Map(),
-    brokenStanzas: new Map(),
+    projects: new Map(),
+    brokenProjects: new Map(),
     brokenNodesets: new Set(),
     errors: [],
     hints: hintBudget(),

@@ -117,7 +117,7 @@ function dependencyCycles(
         ? `job ${members[0]} depends on itself`
         : `jobs ${shortList(members)} depend on each other in a circle`;
     const text = `${who}; remove a dependency`;
-    const offset = draft.dependencies.find(({ name }) => inCircle.has(name))?.offset ?? listing.item.offset;
+    const offset = draft.dependencies.find(({ name }) => inCircle.has(name))?.offset ?? listing.stanza.offset;
     return [errorAt(draft.dependenciesFile ?? listing.file, offset, 'dependency-cycle', text)];
   });
 }

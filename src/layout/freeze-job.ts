@@ -6,7 +6,7 @@ import { branchMatches, changedRefText, collectVariants } from './collect-varian
 import { errorAt } from './config-place.ts';
 import type { FileJudge } from './file-verdict.ts';
 import type { FreezeRequest } from './freeze-request.ts';
-import { applyItem, emptyDraft, type JobDraft } from './job-draft.ts';
+import { applyStanza, emptyDraft, type JobDraft } from './job-draft.ts';
 import type { Layout } from './layout.ts';
 import { matcherText } from './matcher.ts';
 import { mergeVars } from './merge-vars.ts';
@@ -68,11 +68,11 @@ function draftJob(
   listings: readonly JobListing[],
 ): Drafted {
   const counting = listings.filter(
-    ({ item, file }) => item.branches === undefined || branchMatches(item, file, change),
+    ({ stanza, file }) => stanza.branches === undefined || branchMatches(stanza, file, change),
   );
   const [listing] = counting;
   if (listing === undefined) {
-    const wanted = listings.map(({ item }) => matcherText(item.branches ?? [])).join('; ');
+    const wanted = listings.map(({ stanza }) => matcherText(stanza.branches ?? [])).join('; ');
     return {
       kind: 'does-not-run',
       because: `the project lists it for branches ${wanted}, not for ${changedRefText(change)}`,
@@ -85,8 +85,8 @@ function draftJob(
   if (collected.kind === 'none') return { kind: 'does-not-run', because: collected.because };
   if (collected.kind === 'error') return collected;
   let draft = emptyDraft(name);
-  for (const { item, file } of [...collected.variants, ...counting]) {
-    const applied = applyItem(draft, item, file, layout.resolveProject);
+  for (const { stanza, file } of [...collected.variants, ...counting]) {
+    const applied = applyStanza(draft, stanza, file, layout.resolveProject);
     if (applied.kind === 'error') return applied;
     draft = applied.draft;
   }
@@ -132,11 +132,11 @@ function meaning(draft: JobDraft): string {
 
 function cannotRun(
   draft: JobDraft,
-  { item, file }: JobListing,
+  { stanza, file }: JobListing,
   layout: Layout,
   pipeline: string,
 ): ConfigError | undefined {
-  const refuse = (code: string, text: string) => errorAt(file, item.offset, code, text);
+  const refuse = (code: string, text: string) => errorAt(file, stanza.offset, code, text);
   if (draft.name === NOOP_JOB && draft.definedAt.length === 0) return undefined;
   if (draft.abstract) {
     return refuse(

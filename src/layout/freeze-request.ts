@@ -1,7 +1,7 @@
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
 import type { Layout } from './layout.ts';
 
-/** What a job graph is frozen for: one project's change of an item. */
+/** What a job graph is frozen for: one project's change in a queue item. */
 export interface FreezeChange {
   readonly project: ProjectKey;
   /** Target branch, or the branch that was pushed; null for a tag. */

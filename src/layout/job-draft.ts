@@ -10,11 +10,11 @@ import type { ConfigError } from '../model/config-error.ts';
 import type { Json, Playbook, RequiredProject } from '../model/job.ts';
 import { type JobName, type ProjectKey, projectIdOf } from '../model/project.ts';
 import { errorAt, placeText } from './config-place.ts';
-import type { DependencyEntry, JobAttributes, JobItem, NodesetReference } from './items.ts';
 import type { LayoutFile } from './layout.ts';
 import type { Matcher } from './matcher.ts';
 import { mergeVars } from './merge-vars.ts';
 import type { ProjectResolver } from './resolve-project.ts';
+import type { DependencyEntry, JobAttributes, JobStanza, NodesetReference } from './stanzas.ts';
 
 /** Attributes where the last definition wins. */
 type Overridden = Pick<
@@ -84,21 +84,21 @@ export function emptyDraft(name: JobName): JobDraft {
   };
 }
 
-/** @param item a definition of the job or of one of its parents, or a project's override of the job. */
-export function applyItem(
+/** @param stanza a definition of the job or of one of its parents, or a project's override of the job. */
+export function applyStanza(
   before: JobDraft,
-  item: JobItem,
+  stanza: JobStanza,
   file: LayoutFile,
   resolve: ProjectResolver,
 ): Applied {
-  const error = forbidden(before, item, file);
+  const error = forbidden(before, stanza, file);
   if (error !== undefined) return { kind: 'error', error };
-  const { attributes } = item;
-  const inherits = before.name !== item.name;
+  const { attributes } = stanza;
+  const inherits = before.name !== stanza.name;
   const playbooks = (paths: readonly string[] | undefined): readonly Playbook[] =>
     (paths ?? []).map(path => ({ project: file.project, branch: file.branch, path, trusted: file.trusted }));
   const draft: JobDraft = {
-    name: item.name,
+    name: stanza.name,
     settings: { ...before.settings, ...overridden(attributes) },
     preRun: [...before.preRun, ...playbooks(attributes.preRun)],
     run: attributes.run === undefined ? before.run : playbooks(attributes.run),
@@ -114,9 +114,9 @@ export function applyItem(
     // A child is not abstract because its parent is; a variant cannot undo what another variant said.
     abstract: (inherits ? false : before.abstract) || attributes.abstract === true,
     postReview: before.postReview || attributes.postReview === true,
-    final: before.final ?? (attributes.final === true ? placeText(file, item.offset) : undefined),
+    final: before.final ?? (attributes.final === true ? placeText(file, stanza.offset) : undefined),
     protectedBy: before.protectedBy ?? (attributes.protected === true ? file.project : undefined),
-    definedAt: [...before.definedAt, placeText(file, item.offset)],
+    definedAt: [...before.definedAt, placeText(file, stanza.offset)],
   };
   return { kind: 'draft', draft };
 }
@@ -136,23 +136,23 @@ const EXECUTION_KEYS = [
   'network',
 ];
 
-function forbidden(before: JobDraft, item: JobItem, file: LayoutFile): ConfigError | undefined {
+function forbidden(before: JobDraft, stanza: JobStanza, file: LayoutFile): ConfigError | undefined {
   if (before.definedAt.length === 0) return undefined;
-  const inherits = before.name !== item.name;
-  const changed = EXECUTION_KEYS.find(key => item.offsets.has(key));
-  const at = (changed === undefined ? undefined : item.offsets.get(changed)) ?? item.offset;
+  const inherits = before.name !== stanza.name;
+  const changed = EXECUTION_KEYS.find(key => stanza.offsets.has(key));
+  const at = (changed === undefined ? undefined : stanza.offsets.get(changed)) ?? stanza.offset;
   if (before.final !== undefined && (inherits || changed !== undefined)) {
     const text = inherits
-      ? `job ${before.name} is final (${before.final}), so job ${item.name} cannot inherit from it; choose another parent`
-      : `job ${item.name} is final (${before.final}), so "${changed}" cannot be set here; remove it`;
+      ? `job ${before.name} is final (${before.final}), so job ${stanza.name} cannot inherit from it; choose another parent`
+      : `job ${stanza.name} is final (${before.final}), so "${changed}" cannot be set here; remove it`;
     return errorAt(file, at, 'final-job', text);
   }
   const foreign = before.protectedBy !== undefined && before.protectedBy !== file.project;
   if (foreign && (inherits || changed !== undefined)) {
     const owner = projectIdOf(before.protectedBy).name;
     const text = inherits
-      ? `job ${before.name} is protected, only jobs of project ${owner} can inherit from it; choose another parent for ${item.name}`
-      : `job ${item.name} is protected, only project ${owner} can set "${changed}"; remove it`;
+      ? `job ${before.name} is protected, only jobs of project ${owner} can inherit from it; choose another parent for ${stanza.name}`
+      : `job ${stanza.name} is protected, only project ${owner} can set "${changed}"; remove it`;
     return errorAt(file, at, 'protected-job', text);
   }
   return undefined;

@@ -1,28 +1,28 @@
-/** One `job:` item in the light of the file it stands in. */
+/** One `job:` stanza in the light of the file it stands in. */
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { JobName } from '../model/project.ts';
 import { errorAt } from './config-place.ts';
-import type { BrokenItem, JobItem } from './items.ts';
 import type { JobVariant, LayoutFile } from './layout.ts';
+import type { BrokenStanza, JobStanza } from './stanzas.ts';
 
 /** The parent of jobs that name none. */
 export const DEFAULT_PARENT: JobName = 'base';
 
-export function jobVariant(item: JobItem, file: LayoutFile, tenant: Tenant): JobVariant {
-  const { name } = item;
-  const broken = parentError(item, file) ?? attributeError(item, file, tenant);
-  return { name, file, item, parent: parentOf(item), branches: item.branches, broken };
+export function jobVariant(stanza: JobStanza, file: LayoutFile, tenant: Tenant): JobVariant {
+  const { name } = stanza;
+  const broken = parentError(stanza, file) ?? attributeError(stanza, file, tenant);
+  return { name, file, stanza, parent: parentOf(stanza), branches: stanza.branches, broken };
 }
 
 export function brokenVariant(
-  item: BrokenItem,
+  stanza: BrokenStanza,
   name: JobName,
   file: LayoutFile,
   broken: ConfigError,
 ): JobVariant {
-  const { offset, branches } = item;
-  const attributes: JobItem = {
+  const { offset, branches } = stanza;
+  const attributes: JobStanza = {
     kind: 'job',
     offset,
     name,
@@ -31,16 +31,19 @@ export function brokenVariant(
     attributes: {},
     offsets: new Map(),
   };
-  return { name, file, item: attributes, parent: null, branches, broken };
+  return { name, file, stanza: attributes, parent: null, branches, broken };
 }
 
-function parentOf({ name, parent }: JobItem): JobName | null {
+function parentOf({ name, parent }: JobStanza): JobName | null {
   if (parent === null) return null;
   if (parent !== undefined) return parent.name;
   return name === DEFAULT_PARENT ? null : DEFAULT_PARENT;
 }
 
-function parentError({ name, parent, offset, offsets }: JobItem, file: LayoutFile): ConfigError | undefined {
+function parentError(
+  { name, parent, offset, offsets }: JobStanza,
+  file: LayoutFile,
+): ConfigError | undefined {
   const at = offsets.get('parent') ?? offset;
   if (parent === null && !file.trusted) {
     const text = `base jobs (parent: null) may be defined in config-projects only; name a parent for job ${name}`;
@@ -51,9 +54,9 @@ function parentError({ name, parent, offset, offsets }: JobItem, file: LayoutFil
   return undefined;
 }
 
-/** What an item alone, or a project's override, may get wrong about its attributes. */
-export function attributeError(item: JobItem, file: LayoutFile, tenant: Tenant): ConfigError | undefined {
-  const { attributes, name, offset, offsets } = item;
+/** What a stanza alone, or a project's override, may get wrong about its attributes. */
+export function attributeError(stanza: JobStanza, file: LayoutFile, tenant: Tenant): ConfigError | undefined {
+  const { attributes, name, offset, offsets } = stanza;
   const refuse = (key: string, code: string, text: string) =>
     errorAt(file, offsets.get(key) ?? offset, code, text);
   for (const [key, seconds] of [

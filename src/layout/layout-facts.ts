@@ -34,16 +34,16 @@ export function layoutFacts(layout: Layout): LayoutFacts {
   };
 }
 
-function projectFacts({ defaultBranch, queue, stanzas }: ProjectConfig, layout: Layout): ProjectFacts {
+function projectFacts({ defaultBranch, queue, variants }: ProjectConfig, layout: Layout): ProjectFacts {
   const pipelines = new Set<PipelineName>();
   const templates = new Set<string>();
-  for (const { item } of stanzas) {
-    for (const entry of item.pipelines) pipelines.add(entry.pipeline.name);
-    if (item.kind === 'project') for (const { name } of item.templates) templates.add(name);
+  for (const { stanza } of variants) {
+    for (const entry of stanza.pipelines) pipelines.add(entry.pipeline.name);
+    if (stanza.kind === 'project') for (const { name } of stanza.templates) templates.add(name);
   }
   for (const name of templates)
-    for (const { item } of layout.templates.get(name) ?? [])
-      for (const entry of item.pipelines) pipelines.add(entry.pipeline.name);
+    for (const { stanza } of layout.templates.get(name) ?? [])
+      for (const entry of stanza.pipelines) pipelines.add(entry.pipeline.name);
   return {
     defaultBranch,
     queue:

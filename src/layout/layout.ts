@@ -9,16 +9,16 @@ import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
-import type {
-  JobItem,
-  NodesetItem,
-  ParsedFile,
-  ProjectItem,
-  QueueItemConfig,
-  TemplateItem,
-} from './items.ts';
 import type { Matcher } from './matcher.ts';
 import type { ProjectResolver } from './resolve-project.ts';
+import type {
+  JobStanza,
+  NodesetStanza,
+  ParsedFile,
+  ProjectStanza,
+  QueueStanza,
+  TemplateStanza,
+} from './stanzas.ts';
 
 /** A file of one project's branch, parsed. */
 export interface LayoutFile {
@@ -35,7 +35,7 @@ export interface LayoutFile {
 export interface JobVariant {
   readonly name: JobName;
   readonly file: LayoutFile;
-  readonly item: JobItem;
+  readonly stanza: JobStanza;
   /** Null: a base job. */
   readonly parent: JobName | null;
   readonly branches: readonly Matcher[] | undefined;
@@ -43,15 +43,15 @@ export interface JobVariant {
   readonly broken: ConfigError | undefined;
 }
 
-export interface ProjectStanza {
+export interface ProjectVariant {
   readonly file: LayoutFile;
-  readonly item: ProjectItem | TemplateItem;
+  readonly stanza: ProjectStanza | TemplateStanza;
   /** Counts for changes of this branch only; undefined: for all. */
   readonly branch: BranchName | undefined;
   readonly broken: ConfigError | undefined;
 }
 
-export interface BrokenStanza {
+export interface BrokenProject {
   readonly branch: BranchName | undefined;
   readonly error: ConfigError;
 }
@@ -64,8 +64,8 @@ export interface ProjectConfig {
   /** The first one written counts. Default `master`. */
   readonly defaultBranch: BranchName;
   /** Config-projects' first. */
-  readonly stanzas: readonly ProjectStanza[];
-  readonly broken: readonly BrokenStanza[];
+  readonly variants: readonly ProjectVariant[];
+  readonly broken: readonly BrokenProject[];
 }
 
 export interface Layout {
@@ -74,9 +74,9 @@ export interface Layout {
   readonly pipelines: ReadonlyMap<PipelineName, Pipeline>;
   /** Definitions in the order in which they apply. */
   readonly jobs: ReadonlyMap<JobName, readonly JobVariant[]>;
-  readonly nodesets: ReadonlyMap<string, NodesetItem>;
-  readonly queues: ReadonlyMap<string, QueueItemConfig>;
-  readonly templates: ReadonlyMap<string, readonly ProjectStanza[]>;
+  readonly nodesets: ReadonlyMap<string, NodesetStanza>;
+  readonly queues: ReadonlyMap<string, QueueStanza>;
+  readonly templates: ReadonlyMap<string, readonly ProjectVariant[]>;
   /** Every project of the tenant, with or without stanzas. */
   readonly projects: ReadonlyMap<ProjectKey, ProjectConfig>;
   readonly resolveProject: ProjectResolver;

@@ -1,6 +1,6 @@
 import { sha256 } from '../lib/ids.ts';
-import type { ParsedFile } from './items.ts';
 import { parseFile } from './parse-file.ts';
+import type { ParsedFile } from './stanzas.ts';
 
 /** Parsed files by the hash of their text: a layout is built often, its files rarely change. */
 export interface ParseCache {

@@ -1,12 +1,19 @@
-/** The text of one configuration file → its items, each whole or broken. */
+/** The text of one configuration file → its stanzas, each whole or broken. */
 
 import { didYouMean, type HintBudget, hintBudget } from '../lib/nearest-name.ts';
-import { type ItemContext, regexBudget } from './item-context.ts';
-import { type BrokenItem, ITEM_KINDS, type ItemKind, type ParsedFile, type ParsedItem } from './items.ts';
+import { type ParseContext, regexBudget } from './parse-context.ts';
 import { parseJob } from './parse-job.ts';
+import { parseNodeset } from './parse-nodeset.ts';
 import { parsePipeline } from './parse-pipeline.ts';
 import { parseProject, parseTemplate } from './parse-project.ts';
-import { parseNodeset, parseQueue } from './parse-small-items.ts';
+import { parseQueue } from './parse-queue.ts';
+import {
+  type BrokenStanza,
+  type ParsedFile,
+  type ParsedStanza,
+  STANZA_KINDS,
+  type StanzaKind,
+} from './stanzas.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
@@ -18,54 +25,54 @@ export function parseFile(text: string): ParsedFile {
   if (yaml.kind === 'invalid') {
     const { line, column, code } = yaml;
     return {
-      items: [],
+      stanzas: [],
       problems: [{ offset: 0, code, text: yaml.text }],
       positionOf: () => ({ line, column }),
     };
   }
   const { root, positionOf } = yaml;
-  if (root === undefined) return { items: [], problems: yaml.problems, positionOf };
+  if (root === undefined) return { stanzas: [], problems: yaml.problems, positionOf };
   if (root.kind !== 'sequence') {
-    const text = `the file is ${describeNode(root)}; it must be a list of items such as "- job:"`;
-    return { items: [], problems: [{ offset: root.offset, code: 'wrong-type', text }], positionOf };
+    const text = `the file is ${describeNode(root)}; it must be a list of stanzas such as "- job:"`;
+    return { stanzas: [], problems: [{ offset: root.offset, code: 'wrong-type', text }], positionOf };
   }
-  const problems: YamlProblem[] = [...problemsBefore(yaml, root.items[0])];
-  const context: ItemContext = {
+  const problems: YamlProblem[] = [...problemsBefore(yaml, root.elements[0])];
+  const context: ParseContext = {
     regexes: regexBudget(),
     hints: hintBudget(),
     problem: problem => problems.push(problem),
   };
-  const yamlProblems = problemsByItem(yaml, root.items);
-  const items: ParsedItem[] = [];
+  const yamlProblems = problemsByStanza(yaml, root.elements);
+  const stanzas: ParsedStanza[] = [];
   let mistakes = 0;
-  for (const [index, node] of root.items.entries()) {
-    const item = parseItem(node, yamlProblems[index] ?? [], context);
-    items.push(item);
-    if (item.kind === 'broken') mistakes += item.problems.length;
-    if (mistakes + problems.length >= MAX_MISTAKES && index + 1 < root.items.length) {
+  for (const [index, node] of root.elements.entries()) {
+    const stanza = parseStanza(node, yamlProblems[index] ?? [], context);
+    stanzas.push(stanza);
+    if (stanza.kind === 'broken') mistakes += stanza.problems.length;
+    if (mistakes + problems.length >= MAX_MISTAKES && index + 1 < root.elements.length) {
       const text = `the file has more than ${MAX_MISTAKES} mistakes; what follows is not read`;
       problems.push({ offset: node.offset, code: 'too-many-mistakes', text });
       break;
     }
   }
-  return { items, problems, positionOf };
+  return { stanzas, problems, positionOf };
 }
 
 /** More are of no use to a reader, and each costs time and memory wherever it is shown. */
 const MAX_MISTAKES = 1000;
 
-/** The YAML parser's problems between the start of each item and the start of the next. */
-function problemsByItem(
+/** The YAML parser's problems between the start of each stanza and the start of the next. */
+function problemsByStanza(
   { problems }: YamlDocument,
-  items: readonly YamlNode[],
+  stanzas: readonly YamlNode[],
 ): readonly (readonly YamlProblem[])[] {
   if (problems.length === 0) return [];
   const sorted = problems.toSorted((a, b) => a.offset - b.offset);
   let next = 0;
-  while ((sorted[next]?.offset ?? FAR) < (items[0]?.offset ?? FAR)) next++;
-  return items.map((_, index) => {
+  while ((sorted[next]?.offset ?? FAR) < (stanzas[0]?.offset ?? FAR)) next++;
+  return stanzas.map((_, index) => {
     const from = next;
-    const end = items[index + 1]?.offset ?? FAR;
+    const end = stanzas[index + 1]?.offset ?? FAR;
     while ((sorted[next]?.offset ?? FAR) < end) next++;
     return sorted.slice(from, next);
   });
@@ -78,19 +85,23 @@ function problemsBefore(yaml: YamlDocument, first: YamlNode | undefined): readon
   return yaml.problems.filter(({ offset }) => offset < end);
 }
 
-function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[], file: ItemContext): ParsedItem {
-  const broken = (problem: YamlProblem, of: BrokenItem['of'] = 'unknown'): BrokenItem => {
-    return { kind: 'broken', of, offset: item.offset, name: undefined, problems: [problem] };
+function parseStanza(
+  stanza: YamlNode,
+  yamlProblems: readonly YamlProblem[],
+  file: ParseContext,
+): ParsedStanza {
+  const broken = (problem: YamlProblem, of: BrokenStanza['of'] = 'unknown'): BrokenStanza => {
+    return { kind: 'broken', of, offset: stanza.offset, name: undefined, problems: [problem] };
   };
-  const [entry, second] = item.kind === 'mapping' ? [...item.entries] : [];
-  if (entry === undefined || item.kind !== 'mapping') {
-    const text = `an item is ${describeNode(item)}; it must be a mapping with one key such as "job:"`;
-    return broken({ offset: item.offset, code: 'wrong-type', text });
+  const [entry, second] = stanza.kind === 'mapping' ? [...stanza.entries] : [];
+  if (entry === undefined || stanza.kind !== 'mapping') {
+    const text = `a stanza is ${describeNode(stanza)}; it must be a mapping with one key such as "job:"`;
+    return broken({ offset: stanza.offset, code: 'wrong-type', text });
   }
   const [key, { keyOffset, value }] = entry;
-  const kind = ITEM_KINDS.find(known => known === key);
+  const kind = STANZA_KINDS.find(known => known === key);
   if (second !== undefined) {
-    const text = `an item has one key, but "${second[0]}" stands beside "${key}"; indent it below "${key}" or start it with "- "`;
+    const text = `a stanza has one key, but "${second[0]}" stands beside "${key}"; indent it below "${key}" or start it with "- "`;
     return broken({ offset: second[1].keyOffset, code: 'wrong-type', text }, kind);
   }
   if (kind === undefined) {
@@ -107,28 +118,28 @@ function parseItem(item: YamlNode, yamlProblems: readonly YamlProblem[], file: I
 function unknownKind(key: string, hints: HintBudget): { readonly code: string; readonly text: string } {
   if (UNSUPPORTED.includes(key))
     return { code: 'not-supported', text: `"${key}" is not supported yet; remove it` };
-  const hint = didYouMean(key, ITEM_KINDS, hints) || `; known here: ${ITEM_KINDS.join(', ')}`;
-  return { code: 'unknown-key', text: `unknown item "${key}"${hint}` };
+  const hint = didYouMean(key, STANZA_KINDS, hints) || `; known here: ${STANZA_KINDS.join(', ')}`;
+  return { code: 'unknown-key', text: `unknown stanza "${key}"${hint}` };
 }
 
-/** Parses one item; any problem that is no warning makes it broken as a whole. */
+/** Parses one stanza; any problem that is no warning makes it broken as a whole. */
 function whole(
-  kind: ItemKind,
+  kind: StanzaKind,
   value: YamlMapping,
   offset: number,
   yamlProblems: readonly YamlProblem[],
-  file: ItemContext,
-): ParsedItem {
+  file: ParseContext,
+): ParsedStanza {
   const problems: YamlProblem[] = [...yamlProblems];
-  const item = parserOf(kind)(value, offset, {
+  const stanza = parserOf(kind)(value, offset, {
     ...file,
     problem: problem => (problem.severity === 'warning' ? file.problem(problem) : problems.push(problem)),
   });
   const [first, ...rest] = problems.toSorted((a, b) => a.offset - b.offset);
-  if (item !== undefined && first === undefined) return item;
+  if (stanza !== undefined && first === undefined) return stanza;
   const nameNode = value.entries.get('name')?.value;
   const name = nameNode?.kind === 'scalar' && nameNode.text !== '' ? nameNode.text : undefined;
-  const branches = item?.kind === 'job' ? item.branches : undefined;
+  const branches = stanza?.kind === 'job' ? stanza.branches : undefined;
   return {
     kind: 'broken',
     of: kind,
@@ -139,10 +150,10 @@ function whole(
   };
 }
 
-type Parser = (value: YamlMapping, offset: number, context: ItemContext) => ParsedItem | undefined;
+type Parser = (value: YamlMapping, offset: number, context: ParseContext) => ParsedStanza | undefined;
 
-function parserOf(kind: ItemKind): Parser {
-  const parsers: { readonly [kind in ItemKind]: Parser } = {
+function parserOf(kind: StanzaKind): Parser {
+  const parsers: { readonly [kind in StanzaKind]: Parser } = {
     pipeline: parsePipeline,
     job: (value, offset, context) => parseJob(value, offset, context),
     project: parseProject,

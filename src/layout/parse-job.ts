@@ -1,15 +1,15 @@
-/** `job:` items, and the same attributes where a project lists a job with overrides. */
+/** `job:` stanzas, and the same attributes where a project lists a job with overrides. */
 import { reservedVariable } from '../model/reserved-variables.ts';
-import type { ItemContext } from './item-context.ts';
-import { type ItemReader, itemReader, type PlacedName } from './item-reader.ts';
+import { type MappingReader, mappingReader, type PlacedName } from './mapping-reader.ts';
+import type { ParseContext } from './parse-context.ts';
+import { parseNodes } from './parse-nodeset.ts';
 import type {
   DependencyEntry,
   JobAttributes,
-  JobItem,
+  JobStanza,
   NodesetReference,
   RequiredProjectEntry,
-} from './items.ts';
-import { parseNodes } from './parse-small-items.ts';
+} from './stanzas.ts';
 import { jsonOf, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** Attributes of Zuul's jobs that we refuse, so that nobody believes in them. */
@@ -43,12 +43,12 @@ const UNSUPPORTED = [
 export function parseJob(
   value: YamlMapping,
   offset: number,
-  context: ItemContext,
+  context: ParseContext,
   override?: string,
-): JobItem | undefined {
+): JobStanza | undefined {
   const nameNode = value.entries.get('name')?.value;
   const name = override ?? (nameNode?.kind === 'scalar' ? nameNode.text : '');
-  const read = itemReader(value, `job ${name}`.trim(), context);
+  const read = mappingReader(value, `job ${name}`.trim(), context);
   if (override === undefined) read.required('name');
   const parent = override === undefined ? parseParent(read) : undefined;
   const branches = read.matchers('branches');
@@ -61,7 +61,7 @@ export function parseJob(
 }
 
 /** A job named in a project's list without overrides. */
-export function plainJob({ name, offset }: PlacedName): JobItem {
+export function plainJob({ name, offset }: PlacedName): JobStanza {
   return {
     kind: 'job',
     offset,
@@ -73,7 +73,7 @@ export function plainJob({ name, offset }: PlacedName): JobItem {
   };
 }
 
-function parseParent(read: ItemReader): PlacedName | null | undefined {
+function parseParent(read: MappingReader): PlacedName | null | undefined {
   const node = read.node('parent');
   if (node === undefined) return undefined;
   if (node.kind === 'scalar' && node.value === null) return null;
@@ -81,7 +81,7 @@ function parseParent(read: ItemReader): PlacedName | null | undefined {
   return name === undefined ? undefined : { name, offset: node.offset };
 }
 
-function parseAttributes(read: ItemReader, subject: string, context: ItemContext): JobAttributes {
+function parseAttributes(read: MappingReader, subject: string, context: ParseContext): JobAttributes {
   return {
     description: read.string('description'),
     run: parsePlaybooks(read, 'run', subject, context),
@@ -113,10 +113,10 @@ function parseAttributes(read: ItemReader, subject: string, context: ItemContext
 }
 
 function parsePlaybooks(
-  read: ItemReader,
+  read: MappingReader,
   key: string,
   subject: string,
-  context: ItemContext,
+  context: ParseContext,
 ): readonly string[] | undefined {
   return read.list(key)?.flatMap(node => {
     const path = playbookPath(node, `${key} of ${subject}`, context);
@@ -124,10 +124,10 @@ function parsePlaybooks(
   });
 }
 
-function playbookPath(node: YamlNode, subject: string, context: ItemContext): string | undefined {
+function playbookPath(node: YamlNode, subject: string, context: ParseContext): string | undefined {
   let path: string | undefined;
   if (node.kind === 'mapping') {
-    const read = itemReader(node, subject, context);
+    const read = mappingReader(node, subject, context);
     path = read.required('name');
     read.unsupported(['semaphores', 'cleanup', 'nesting-level']);
     read.finish();
@@ -147,14 +147,14 @@ function isPathBelowRoot(path: string): boolean {
 }
 
 function parseDependencies(
-  read: ItemReader,
+  read: MappingReader,
   subject: string,
-  context: ItemContext,
+  context: ParseContext,
 ): readonly DependencyEntry[] | undefined {
   return read.list('dependencies')?.flatMap(node => {
     if (node.kind !== 'mapping')
       return nameOf(node, `dependencies of ${subject}`, context).map(name => ({ ...name, soft: false }));
-    const entry = itemReader(node, `a dependency of ${subject}`, context);
+    const entry = mappingReader(node, `a dependency of ${subject}`, context);
     const name = entry.required('name');
     const soft = entry.boolean('soft') ?? false;
     entry.finish();
@@ -163,13 +163,13 @@ function parseDependencies(
 }
 
 function parseRequiredProjects(
-  read: ItemReader,
+  read: MappingReader,
   subject: string,
-  context: ItemContext,
+  context: ParseContext,
 ): readonly RequiredProjectEntry[] | undefined {
   return read.list('required-projects')?.flatMap((node): readonly RequiredProjectEntry[] => {
     if (node.kind !== 'mapping') return nameOf(node, `required-projects of ${subject}`, context);
-    const entry = itemReader(node, `a required project of ${subject}`, context);
+    const entry = mappingReader(node, `a required project of ${subject}`, context);
     const name = entry.required('name');
     const overrideCheckout = entry.string('override-checkout');
     entry.unsupported(['override-branch'], 'it is called override-checkout');
@@ -179,7 +179,7 @@ function parseRequiredProjects(
   });
 }
 
-function nameOf(node: YamlNode, subject: string, context: ItemContext): readonly PlacedName[] {
+function nameOf(node: YamlNode, subject: string, context: ParseContext): readonly PlacedName[] {
   if (node.kind === 'scalar' && node.value !== null && node.text !== '')
     return [{ name: node.text, offset: node.offset }];
   context.problem({
@@ -192,9 +192,9 @@ function nameOf(node: YamlNode, subject: string, context: ItemContext): readonly
 
 /** `nodeset: name`, `nodeset: {nodes: [...]}` or, for one node, `nodeset: {label: name}`. */
 function parseNodesetReference(
-  read: ItemReader,
+  read: MappingReader,
   subject: string,
-  context: ItemContext,
+  context: ParseContext,
 ): NodesetReference | undefined {
   const node = read.node('nodeset');
   if (node?.kind !== 'mapping') {
@@ -203,7 +203,7 @@ function parseNodesetReference(
       ? undefined
       : { kind: 'named', name, offset: node.offset };
   }
-  const inline = itemReader(node, `nodeset of ${subject}`, context);
+  const inline = mappingReader(node, `nodeset of ${subject}`, context);
   inline.unsupported(['groups', 'alternatives']);
   inline.unsupported(['name'], 'an inline nodeset has no name; remove it');
   const label = inline.string('label');
@@ -220,7 +220,7 @@ function parseNodesetReference(
 }
 
 /** Of a job or a project. Refuses names that would hide what Gatehouse tells the job, steer Ansible, or are no names for a variable. */
-export function parseVars(read: ItemReader, context: ItemContext): JobAttributes['vars'] | undefined {
+export function parseVars(read: MappingReader, context: ParseContext): JobAttributes['vars'] | undefined {
   const vars = read.mapping('vars');
   for (const [name, { keyOffset }] of vars?.entries ?? []) {
     const reserved = reservedVariable(name);
@@ -244,10 +244,10 @@ export function parseVars(read: ItemReader, context: ItemContext): JobAttributes
 const OLD_WORDS = /^(yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/;
 
 /** In variables nothing else would tell the difference. */
-function warnOfOldWords(node: YamlNode, context: ItemContext): void {
+function warnOfOldWords(node: YamlNode, context: ParseContext): void {
   switch (node.kind) {
     case 'sequence':
-      for (const item of node.items) warnOfOldWords(item, context);
+      for (const element of node.elements) warnOfOldWords(element, context);
       break;
     case 'mapping':
       for (const { value } of node.entries.values()) warnOfOldWords(value, context);

@@ -1,19 +1,19 @@
-/** `pipeline:` items. What triggers, requirements and reporters mean is the drivers' business, see `build-pipeline.ts`. */
+/** `pipeline:` stanzas. What triggers, requirements and reporters mean is the drivers' business, see `build-pipeline.ts`. */
 
 import { MANAGER_NAMES, type Pipeline, REPORT_ACTIONS, type ReportAction } from '../model/pipeline.ts';
-import type { ItemContext } from './item-context.ts';
-import { type ItemReader, itemReader } from './item-reader.ts';
-import type { DriverEntry, PipelineItem } from './items.ts';
+import { type MappingReader, mappingReader } from './mapping-reader.ts';
+import type { ParseContext } from './parse-context.ts';
 import { parseWindow } from './parse-window.ts';
+import type { DriverEntry, PipelineStanza } from './stanzas.ts';
 import { describeNode, type YamlMapping } from './yaml-node.ts';
 
 export function parsePipeline(
   value: YamlMapping,
   offset: number,
-  context: ItemContext,
-): PipelineItem | undefined {
+  context: ParseContext,
+): PipelineStanza | undefined {
   const nameNode = value.entries.get('name')?.value;
-  const read = itemReader(
+  const read = mappingReader(
     value,
     nameNode?.kind === 'scalar' ? `pipeline ${nameNode.text}` : 'pipeline',
     context,
@@ -24,7 +24,7 @@ export function parsePipeline(
   const triggers = parseEntries(read, 'trigger', context, 'each');
   const window = parseWindow(read, manager ?? 'independent');
   const disableAfter = read.integer('disable-after-consecutive-failures', { min: 1 });
-  const item = {
+  const stanza = {
     kind: 'pipeline' as const,
     offset,
     precedence: read.oneOf('precedence', ['high', 'normal', 'low']) ?? 'normal',
@@ -45,7 +45,7 @@ export function parsePipeline(
   read.unsupported(['merge-failure-message'], 'it is called merge-conflict-message');
   read.unsupported(['ignore-dependencies', 'variant-description', 'source']);
   read.finish();
-  return name === undefined || manager === undefined ? undefined : { ...item, name, manager };
+  return name === undefined || manager === undefined ? undefined : { ...stanza, name, manager };
 }
 
 /**
@@ -54,9 +54,9 @@ export function parsePipeline(
  * @param style `each`: a list below a connection is one entry per element; `whole`: the value is one entry.
  */
 function parseEntries(
-  read: ItemReader,
+  read: MappingReader,
   key: string,
-  context: ItemContext,
+  context: ParseContext,
   style: 'each' | 'whole',
 ): readonly DriverEntry[] | undefined {
   if (!read.has(key)) {
@@ -74,11 +74,11 @@ function parseEntries(
   return [...node.entries].flatMap(([name, { keyOffset, value }]) => {
     const connection = { name, offset: keyOffset };
     if (style === 'whole' || value.kind !== 'sequence') return [{ connection, value }];
-    return value.items.map(item => ({ connection, value: item }));
+    return value.elements.map(element => ({ connection, value: element }));
   });
 }
 
-function parseReporters(read: ItemReader, context: ItemContext): PipelineItem['reporters'] {
+function parseReporters(read: MappingReader, context: ParseContext): PipelineStanza['reporters'] {
   const reporters: { [action in ReportAction]?: readonly DriverEntry[] } = {};
   for (const action of REPORT_ACTIONS) {
     const entries = parseEntries(read, action, context, 'each');
@@ -87,7 +87,7 @@ function parseReporters(read: ItemReader, context: ItemContext): PipelineItem['r
   return reporters;
 }
 
-function parseMessages(read: ItemReader): Pipeline['messages'] {
+function parseMessages(read: MappingReader): Pipeline['messages'] {
   const messages: { [action in ReportAction | 'footer']?: string } = {};
   for (const action of [...REPORT_ACTIONS, 'footer'] as const) {
     const message = read.string(`${action}-message`);

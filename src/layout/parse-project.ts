@@ -1,10 +1,10 @@
-/** `project:` and `project-template:` items. */
+/** `project:` and `project-template:` stanzas. */
 
 import { didYouMean } from '../lib/nearest-name.ts';
-import type { ItemContext } from './item-context.ts';
-import { type ItemReader, itemReader } from './item-reader.ts';
-import type { JobItem, ProjectItem, ProjectPipelineEntry, TemplateItem } from './items.ts';
+import { type MappingReader, mappingReader } from './mapping-reader.ts';
+import type { ParseContext } from './parse-context.ts';
 import { parseJob, parseVars, plainJob } from './parse-job.ts';
+import type { JobStanza, ProjectPipelineEntry, ProjectStanza, TemplateStanza } from './stanzas.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** Attributes of a project; every other key names a pipeline. */
@@ -21,11 +21,11 @@ export const PROJECT_KEYS = [
 export function parseProject(
   value: YamlMapping,
   offset: number,
-  context: ItemContext,
-): ProjectItem | undefined {
+  context: ParseContext,
+): ProjectStanza | undefined {
   const nameNode = value.entries.get('name')?.value;
   const subject = nameNode?.kind === 'scalar' ? `project ${nameNode.text}` : 'project';
-  const read = itemReader(value, subject, context);
+  const read = mappingReader(value, subject, context);
   const name = read.string('name');
   if (name?.startsWith('^')) {
     read.refuse(
@@ -56,11 +56,11 @@ export function parseProject(
 export function parseTemplate(
   value: YamlMapping,
   offset: number,
-  context: ItemContext,
-): TemplateItem | undefined {
+  context: ParseContext,
+): TemplateStanza | undefined {
   const nameNode = value.entries.get('name')?.value;
   const subject = nameNode?.kind === 'scalar' ? `project-template ${nameNode.text}` : 'project-template';
-  const read = itemReader(value, subject, context);
+  const read = mappingReader(value, subject, context);
   const name = read.required('name');
   read.string('description');
   for (const key of ['default-branch', 'merge-mode', 'templates']) {
@@ -77,7 +77,7 @@ export function parseTemplate(
   return name === undefined ? undefined : { kind: 'project-template', offset, name, ...common };
 }
 
-function parseCommon(read: ItemReader, value: YamlMapping, subject: string, context: ItemContext) {
+function parseCommon(read: MappingReader, value: YamlMapping, subject: string, context: ParseContext) {
   const queueNode = read.node('queue');
   const queue = read.string('queue');
   const vars = parseVars(read, context) ?? {};
@@ -111,9 +111,9 @@ function parsePipelineEntry(
   offset: number,
   value: YamlMapping,
   subject: string,
-  context: ItemContext,
+  context: ParseContext,
 ): ProjectPipelineEntry {
-  const read = itemReader(value, `${pipeline} of ${subject}`, context);
+  const read = mappingReader(value, `${pipeline} of ${subject}`, context);
   const jobs = (read.list('jobs') ?? []).flatMap(
     node => parseListedJob(node, `${pipeline} of ${subject}`, context) ?? [],
   );
@@ -125,7 +125,7 @@ function parsePipelineEntry(
 }
 
 /** `- name` or `- name: {overrides}`. */
-function parseListedJob(node: YamlNode, subject: string, context: ItemContext): JobItem | undefined {
+function parseListedJob(node: YamlNode, subject: string, context: ParseContext): JobStanza | undefined {
   if (node.kind === 'scalar' && node.value !== null && node.text !== '') {
     return plainJob({ name: node.text, offset: node.offset });
   }

@@ -3,9 +3,9 @@
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { TenantProject } from '../model/layout.ts';
 import { type ConnectionName, projectKey } from '../model/project.ts';
-import type { ItemContext } from './item-context.ts';
-import { type ItemReader, itemReader, type PlacedName } from './item-reader.ts';
-import { ITEM_KINDS } from './items.ts';
+import { type MappingReader, mappingReader, type PlacedName } from './mapping-reader.ts';
+import type { ParseContext } from './parse-context.ts';
+import { STANZA_KINDS } from './stanzas.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 export interface TenantProjectEntry {
@@ -15,7 +15,7 @@ export interface TenantProjectEntry {
 
 /** Kinds that may stand in `include` and `exclude`: ours, and those Zuul has besides. */
 const KINDS: readonly string[] = [
-  ...ITEM_KINDS,
+  ...STANZA_KINDS,
   'secret',
   'semaphore',
   'image',
@@ -39,14 +39,14 @@ export function parseTenantProjects(
   connection: ConnectionName,
   node: YamlNode,
   subject: string,
-  context: ItemContext,
+  context: ParseContext,
 ): readonly TenantProjectEntry[] {
   if (node.kind !== 'mapping') {
     const text = `source ${connection} of ${subject} is ${describeNode(node)}; it must be a mapping with config-projects and untrusted-projects`;
     context.problem({ offset: node.offset, code: 'wrong-type', text });
     return [];
   }
-  const read = itemReader(node, `source ${connection} of ${subject}`, context);
+  const read = mappingReader(node, `source ${connection} of ${subject}`, context);
   const entries = [
     ...listOf(read, 'config-projects').flatMap(entry => parseEntry(entry, connection, true, [], context)),
     ...listOf(read, 'untrusted-projects').flatMap(entry => parseEntry(entry, connection, false, [], context)),
@@ -55,7 +55,7 @@ export function parseTenantProjects(
   return entries;
 }
 
-function listOf(read: ItemReader, key: string): readonly YamlNode[] {
+function listOf(read: MappingReader, key: string): readonly YamlNode[] {
   return read.list(key) ?? [];
 }
 
@@ -64,8 +64,8 @@ function parseEntry(
   node: YamlNode,
   connection: ConnectionName,
   trusted: boolean,
-  groups: readonly ItemReader[],
-  context: ItemContext,
+  groups: readonly MappingReader[],
+  context: ParseContext,
 ): readonly TenantProjectEntry[] {
   const make = (name: PlacedName, options: YamlMapping | undefined) => [
     parseOptions(name, options, connection, trusted, groups, context),
@@ -74,7 +74,7 @@ function parseEntry(
     return make({ name: node.text, offset: node.offset }, undefined);
   }
   if (node.kind === 'mapping' && node.entries.has('projects')) {
-    const group = itemReader(node, 'a group of projects', context);
+    const group = mappingReader(node, 'a group of projects', context);
     const projects = listOf(group, 'projects');
     group.names('include');
     group.names('exclude');
@@ -105,18 +105,18 @@ function parseOptions(
   options: YamlMapping | undefined,
   connection: ConnectionName,
   trusted: boolean,
-  groups: readonly ItemReader[],
-  context: ItemContext,
+  groups: readonly MappingReader[],
+  context: ParseContext,
 ): TenantProjectEntry {
   const project = projectKey({ connection, name });
   if (!/^[^\s/]+(\/[^\s/]+)*$/.test(name) || name.split('/').includes('..')) {
     context.problem({ offset, code: 'invalid-name', text: `"${name}" is no name of a project` });
   }
   if (options === undefined) {
-    const kinds = itemKinds(undefined, groups, context);
+    const kinds = stanzaKinds(undefined, groups, context);
     return { offset, project: { project, trusted, includeBranches: [], excludeBranches: [], ...kinds } };
   }
-  const read = itemReader(options, `project ${name}`, context);
+  const read = mappingReader(options, `project ${name}`, context);
   const loadBranch = read.string('load-branch');
   if (loadBranch !== undefined && !trusted) {
     const text = `load-branch of project ${name} is for config-projects; use include-branches to read some branches only`;
@@ -124,7 +124,7 @@ function parseOptions(
   }
   const includeBranches = branchPatterns(read, 'include-branches', context);
   const excludeBranches = branchPatterns(read, 'exclude-branches', context);
-  const kinds = itemKinds(read, groups, context);
+  const kinds = stanzaKinds(read, groups, context);
   read.unsupported(UNSUPPORTED);
   read.finish();
   return {
@@ -140,7 +140,7 @@ function parseOptions(
   };
 }
 
-function branchPatterns(read: ItemReader, key: string, context: ItemContext): readonly string[] {
+function branchPatterns(read: MappingReader, key: string, context: ParseContext): readonly string[] {
   return (read.names(key) ?? []).map(({ name, offset }) => {
     const regex = context.regexes.compile(name);
     if (regex.kind === 'invalid') read.refuse(offset, 'invalid-regex', regex.reason);
@@ -149,10 +149,10 @@ function branchPatterns(read: ItemReader, key: string, context: ItemContext): re
 }
 
 /** The project's own `include` and `exclude` win over those of its groups, the innermost first. */
-function itemKinds(
-  own: ItemReader | undefined,
-  groups: readonly ItemReader[],
-  context: ItemContext,
+function stanzaKinds(
+  own: MappingReader | undefined,
+  groups: readonly MappingReader[],
+  context: ParseContext,
 ): { readonly itemKinds?: readonly string[] } {
   const readers = [...(own === undefined ? [] : [own]), ...groups.toReversed()];
   const first = (key: string) => readers.map(read => read.names(key)).find(names => names !== undefined);
@@ -160,11 +160,11 @@ function itemKinds(
   const exclude = first('exclude');
   for (const { name, offset } of [...(include ?? []), ...(exclude ?? [])]) {
     if (KINDS.includes(name)) continue;
-    const text = `"${name}" is no kind of configuration item${didYouMean(name, KINDS) || `; known: ${ITEM_KINDS.join(', ')}`}`;
-    context.problem({ offset, code: 'unknown-item-kind', text });
+    const text = `"${name}" is not a kind of stanza${didYouMean(name, KINDS) || `; known: ${STANZA_KINDS.join(', ')}`}`;
+    context.problem({ offset, code: 'unknown-stanza-kind', text });
   }
   if (include === undefined && exclude === undefined) return {};
   const included = include?.map(({ name }) => name) ?? KINDS;
   const excluded = new Set((exclude ?? []).map(({ name }) => name));
-  return { itemKinds: ITEM_KINDS.filter(kind => included.includes(kind) && !excluded.has(kind)) };
+  return { itemKinds: STANZA_KINDS.filter(kind => included.includes(kind) && !excluded.has(kind)) };
 }

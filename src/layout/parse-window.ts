@@ -1,6 +1,6 @@
 /** The `window` options of a pipeline: what they say is for pipelines that learn how far it is safe to speculate. */
 import type { ManagerName, WindowPolicy } from '../model/pipeline.ts';
-import type { ItemReader } from './item-reader.ts';
+import type { MappingReader } from './mapping-reader.ts';
 
 interface WindowRule {
   /** Items at once; 0: no limit. */
@@ -21,14 +21,14 @@ const OPTIONS = [
   ...['window-decrease-type', 'window-decrease-factor'],
 ];
 
-export function parseWindow(read: ItemReader, manager: ManagerName): WindowPolicy {
+export function parseWindow(read: MappingReader, manager: ManagerName): WindowPolicy {
   const { initial, options } = RULES[manager];
   if (options === 'refused') return refuseOptions(read, manager, initial);
   const policy = readOptions(read, options === 'read');
   return { ...policy, initial: options === 'read' ? (policy.initial ?? initial) : initial };
 }
 
-function readOptions(read: ItemReader, counts: boolean) {
+function readOptions(read: MappingReader, counts: boolean) {
   const initial = read.integer('window', { min: 0 });
   const floor = read.integer('window-floor', { min: 1 });
   const ceilingNode = read.node('window-ceiling');
@@ -54,7 +54,7 @@ function readOptions(read: ItemReader, counts: boolean) {
 }
 
 /** `window: 1` says what is so, and may stay. */
-function refuseOptions(read: ItemReader, manager: ManagerName, only: number): WindowPolicy {
+function refuseOptions(read: MappingReader, manager: ManagerName, only: number): WindowPolicy {
   for (const option of OPTIONS) {
     const node = read.node(option);
     if (node === undefined) continue;

@@ -4,12 +4,12 @@ import type { Json } from '../model/job.ts';
 import type { JobName, PipelineName } from '../model/project.ts';
 import { append } from './collected.ts';
 import type { FreezeChange } from './freeze-request.ts';
-import type { JobItem, ProjectPipelineEntry } from './items.ts';
-import type { Layout, LayoutFile, ProjectStanza } from './layout.ts';
+import type { Layout, LayoutFile, ProjectVariant } from './layout.ts';
 import { mergeVars } from './merge-vars.ts';
+import type { JobStanza, ProjectPipelineEntry } from './stanzas.ts';
 
 export interface JobListing {
-  readonly item: JobItem;
+  readonly stanza: JobStanza;
   readonly file: LayoutFile;
 }
 
@@ -27,25 +27,25 @@ export type ProjectJobs =
 export function projectJobs(layout: Layout, pipeline: PipelineName, change: FreezeChange): ProjectJobs {
   const project = layout.projects.get(change.project);
   if (project === undefined) return { kind: 'not-in-pipeline' };
-  const stanzas = project.stanzas
-    .filter(stanza => counts(stanza.branch, change))
-    .flatMap(stanza => [...templatesOf(stanza, layout, change), stanza]);
+  const variants = project.variants
+    .filter(variant => counts(variant.branch, change))
+    .flatMap(variant => [...templatesOf(variant, layout, change), variant]);
   const errors = [
     ...project.broken.filter(({ branch }) => counts(branch, change)).map(({ error }) => error),
-    ...stanzas.flatMap(({ broken }) => broken ?? []),
+    ...variants.flatMap(({ broken }) => broken ?? []),
   ];
   const [first, ...rest] = errors;
   if (first !== undefined) return { kind: 'broken', errors: [first, ...rest] };
 
-  const entries = stanzas.flatMap(({ item, file }) => {
-    const inPipeline = item.pipelines.filter(entry => entry.pipeline.name === pipeline);
+  const entries = variants.flatMap(({ stanza, file }) => {
+    const inPipeline = stanza.pipelines.filter(entry => entry.pipeline.name === pipeline);
     return inPipeline.map(entry => ({ entry, file }));
   });
   if (entries.length === 0) return { kind: 'not-in-pipeline' };
   return {
     kind: 'jobs',
     jobs: listings(entries),
-    vars: stanzas.reduce((vars, { item }) => mergeVars(vars, item.vars), {}),
+    vars: variants.reduce((vars, { stanza }) => mergeVars(vars, stanza.vars), {}),
     // Once defined it stays: a config-project can force it.
     failFast: entries.find(({ entry }) => entry.failFast !== undefined)?.entry.failFast ?? false,
   };
@@ -57,12 +57,12 @@ function counts(branch: string | undefined, change: FreezeChange): boolean {
 }
 
 function templatesOf(
-  { item }: ProjectStanza,
+  { stanza }: ProjectVariant,
   layout: Layout,
   change: FreezeChange,
-): readonly ProjectStanza[] {
-  if (item.kind !== 'project') return [];
-  return item.templates.flatMap(({ name }) =>
+): readonly ProjectVariant[] {
+  if (stanza.kind !== 'project') return [];
+  return stanza.templates.flatMap(({ name }) =>
     (layout.templates.get(name) ?? []).filter(template => counts(template.branch, change)),
   );
 }
@@ -72,7 +72,7 @@ function listings(
 ): ReadonlyMap<JobName, readonly JobListing[]> {
   const jobs = new Map<JobName, JobListing[]>();
   for (const { entry, file } of entries) {
-    for (const item of entry.jobs) append(jobs, item.name, { item, file });
+    for (const stanza of entry.jobs) append(jobs, stanza.name, { stanza, file });
   }
   return jobs;
 }

@@ -15,8 +15,8 @@ import { didYouMean, hintBudget } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { ConnectionName } from '../model/project.ts';
-import { type ItemContext, regexBudget } from './item-context.ts';
-import { itemReader } from './item-reader.ts';
+import { mappingReader } from './mapping-reader.ts';
+import { type ParseContext, regexBudget } from './parse-context.ts';
 import { parseTenantProjects, type TenantProjectEntry } from './parse-tenant-projects.ts';
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
@@ -28,7 +28,7 @@ export type ParsedTenantFile =
 const DEFAULT_MAX_JOB_TIMEOUT = 10_800;
 
 /** Things Zuul's tenant file may hold and ours may not. */
-const UNSUPPORTED_ITEMS = ['global-semaphore', 'authorization-rule', 'admin-rule', 'api-root'];
+const UNSUPPORTED_KINDS = ['global-semaphore', 'authorization-rule', 'admin-rule', 'api-root'];
 const UNSUPPORTED_KEYS = [
   'access-rules',
   'admin-rules',
@@ -81,45 +81,45 @@ export function parseTenantFile(
 function parseTenants(
   { root, positionOf }: YamlDocument,
   connections: ReadonlySet<ConnectionName>,
-  context: ItemContext,
+  context: ParseContext,
 ): readonly Tenant[] {
   if (root?.kind !== 'sequence') {
     const what = root === undefined ? 'empty' : describeNode(root);
     context.problem({
       offset: root?.offset ?? 0,
       code: 'wrong-type',
-      text: `the tenant file is ${what}; it must be a list of "- tenant:" items`,
+      text: `the tenant file is ${what}; it must be a list of "- tenant:" stanzas`,
     });
     return [];
   }
   const tenants = new Map<string, { readonly tenant: Tenant; readonly offset: number }>();
-  for (const item of root.items) {
-    const value = tenantOf(item, context);
+  for (const stanza of root.elements) {
+    const value = tenantOf(stanza, context);
     const tenant = value === undefined ? undefined : parseTenant(value, connections, context);
     if (tenant === undefined) continue;
     const first = tenants.get(tenant.name);
     if (first === undefined) {
-      tenants.set(tenant.name, { tenant, offset: item.offset });
+      tenants.set(tenant.name, { tenant, offset: stanza.offset });
     } else {
       const text = `tenant ${tenant.name} is there twice, first at line ${positionOf(first.offset).line}; rename one`;
-      context.problem({ offset: item.offset, code: 'duplicate-definition', text });
+      context.problem({ offset: stanza.offset, code: 'duplicate-definition', text });
     }
   }
   return [...tenants.values()].map(({ tenant }) => tenant);
 }
 
-function tenantOf(item: YamlNode, context: ItemContext): YamlMapping | undefined {
-  const [entry, second] = item.kind === 'mapping' ? [...item.entries] : [];
+function tenantOf(stanza: YamlNode, context: ParseContext): YamlMapping | undefined {
+  const [entry, second] = stanza.kind === 'mapping' ? [...stanza.entries] : [];
   if (entry === undefined) {
     context.problem({
-      offset: item.offset,
+      offset: stanza.offset,
       code: 'wrong-type',
-      text: `an item is ${describeNode(item)}; it must be "tenant:" with a mapping below`,
+      text: `a stanza is ${describeNode(stanza)}; it must be "tenant:" with a mapping below`,
     });
     return undefined;
   }
   const [key, { keyOffset, value }] = entry;
-  if (UNSUPPORTED_ITEMS.includes(key)) {
+  if (UNSUPPORTED_KINDS.includes(key)) {
     context.problem({
       offset: keyOffset,
       code: 'not-supported',
@@ -131,7 +131,7 @@ function tenantOf(item: YamlNode, context: ItemContext): YamlMapping | undefined
     context.problem({
       offset: keyOffset,
       code: 'unknown-key',
-      text: `unknown item "${key}"${didYouMean(key, ['tenant']) || '; known here: tenant'}`,
+      text: `unknown stanza "${key}"${didYouMean(key, ['tenant']) || '; known here: tenant'}`,
     });
     return undefined;
   }
@@ -151,11 +151,11 @@ function tenantOf(item: YamlNode, context: ItemContext): YamlMapping | undefined
 function parseTenant(
   value: YamlMapping,
   connections: ReadonlySet<ConnectionName>,
-  context: ItemContext,
+  context: ParseContext,
 ): Tenant | undefined {
   const nameNode = value.entries.get('name')?.value;
   const subject = nameNode?.kind === 'scalar' ? `tenant ${nameNode.text}` : 'tenant';
-  const read = itemReader(value, subject, context);
+  const read = mappingReader(value, subject, context);
   const name = read.required('name');
   if (name !== undefined && !/^[\w.-]+$/.test(name)) {
     const text = `"${name}" is no name for a tenant (it stands in URLs); use letters, digits, ".", "_" and "-"`;
@@ -203,7 +203,7 @@ function parseTenant(
 function inOrder(
   entries: readonly TenantProjectEntry[],
   subject: string,
-  context: ItemContext,
+  context: ParseContext,
 ): Tenant['projects'] {
   const projects = entries.toSorted((a, b) => Number(b.project.trusted) - Number(a.project.trusted));
   const seen = new Set<string>();

@@ -23,7 +23,7 @@ interface YamlScalar extends CommonNode {
 
 interface YamlSequence extends CommonNode {
   readonly kind: 'sequence';
-  readonly items: readonly YamlNode[];
+  readonly elements: readonly YamlNode[];
 }
 
 export interface YamlEntry {
@@ -43,7 +43,7 @@ export function jsonOf(node: YamlNode): Json {
     case 'scalar':
       return node.value;
     case 'sequence':
-      return node.items.map(jsonOf);
+      return node.elements.map(jsonOf);
     case 'mapping':
       return Object.fromEntries([...node.entries].map(([key, { value }]) => [key, jsonOf(value)]));
   }
@@ -54,8 +54,8 @@ export function nodeAt(node: YamlNode, path: readonly (string | number)[]): { re
   const [step, ...rest] = path;
   if (step === undefined) return node;
   if (node.kind === 'sequence' && typeof step === 'number') {
-    const item = node.items[step];
-    return item === undefined ? node : nodeAt(item, rest);
+    const element = node.elements[step];
+    return element === undefined ? node : nodeAt(element, rest);
   }
   if (node.kind === 'mapping') {
     const entry = node.entries.get(String(step));

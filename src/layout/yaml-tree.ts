@@ -105,17 +105,17 @@ export class TreeBuilder {
   }
 
   #sequence(offset: number): YamlNode {
-    const items: YamlNode[] = [];
+    const elements: YamlNode[] = [];
     let size = 1;
     let depth = 0;
     while (!this.#isPop()) {
-      const item = this.#node(offset);
-      items.push(item);
-      size += item.size;
-      depth = Math.max(depth, item.depth);
+      const element = this.#node(offset);
+      elements.push(element);
+      size += element.size;
+      depth = Math.max(depth, element.depth);
     }
     this.#next++;
-    return this.#bounded({ kind: 'sequence', offset, items, size, depth: depth + 1 });
+    return this.#bounded({ kind: 'sequence', offset, elements, size, depth: depth + 1 });
   }
 
   #mapping(offset: number): YamlNode {

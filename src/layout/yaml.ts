@@ -6,7 +6,7 @@
  *           text: 'key "name" is there twice, first at line 2' }] }
  *
  * A text that cannot be parsed at all is `invalid` with one place. What is wrong with one value only (a duplicate key, a
- * tag, a merge key) is a problem at its offset: the caller drops the item around it and keeps the rest.
+ * tag, a merge key) is a problem at its offset: the caller drops the stanza around it and keeps the rest.
  *
  * Bounds: 1 MiB of text, 64 levels, 250 000 nodes after aliases are followed. Aliases share nodes, so a small text
  * cannot become a large value.

@@ -19,7 +19,7 @@ export interface TenantProject {
   readonly excludeBranches: readonly string[];
   /** A config-project is read from this branch only. Default `master` or, where that is absent, `main`. */
   readonly loadBranch?: BranchName;
-  /** Kinds of configuration items read from it (`include`, `exclude`), e.g. `['job', 'project']`. Absent: all. */
+  /** Kinds of stanzas read from it (`include`, `exclude`; the name is the stored one), e.g. `['job', 'project']`. Absent: all. */
   readonly itemKinds?: readonly string[];
 }
 

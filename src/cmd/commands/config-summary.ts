@@ -77,8 +77,8 @@ function tenantSummary({ name, projects }: Tenant, layout: Layout | undefined): 
       })),
       jobs: [...layout.jobs.keys()],
       queues: [...layout.queues.keys()],
-      idleProjects: [...layout.projects.values()].flatMap(({ project, stanzas, broken }) =>
-        stanzas.length + broken.length === 0 ? [project] : [],
+      idleProjects: [...layout.projects.values()].flatMap(({ project, variants, broken }) =>
+        variants.length + broken.length === 0 ? [project] : [],
       ),
     },
   };

@@ -1,7 +1,7 @@
 /** Every code, result, span and route of the sources is explained, and tables name none that is gone. */
 import { describe, expect, test } from 'vitest';
-import { ITEM_KINDS } from '../../../src/layout/items.ts';
 import { PROJECT_KEYS } from '../../../src/layout/parse-project.ts';
+import { STANZA_KINDS } from '../../../src/layout/stanzas.ts';
 import { ITEM_STATES, isWait, STRETCH_STATES } from '../../../src/model/item-states.ts';
 import { REPORT_ACTIONS } from '../../../src/model/pipeline.ts';
 import { ALLOWED } from '../../../src/tracing/allowed-attributes.ts';
@@ -126,8 +126,8 @@ describe('configuration-language.md', () => {
     return [...new Set(keys.map(([, key = '']) => key))];
   }
 
-  test('has a section for every kind of item', () => {
-    for (const kind of ITEM_KINDS) expect(sectionOf(textOf(LANGUAGE), kind).length).toBeGreaterThan(50);
+  test('has a section for every kind of stanza', () => {
+    for (const kind of STANZA_KINDS) expect(sectionOf(textOf(LANGUAGE), kind).length).toBeGreaterThan(50);
   });
 
   test.each([
@@ -152,7 +152,8 @@ describe('configuration-language.md', () => {
       'parse-job.ts',
       'parse-tenant-projects.ts',
       'tenant-file.ts',
-      'parse-small-items.ts',
+      'parse-nodeset.ts',
+      'parse-queue.ts',
       'parse-pipeline.ts',
     ];
     const refused = files.flatMap(file => {

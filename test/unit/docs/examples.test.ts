@@ -91,12 +91,12 @@ describe('examples', () => {
       expect(tenantsOf(text, file)).toEqual([expect.objectContaining({ maxJobTimeout: expect.any(Number) })]);
   });
 
-  test('of items are items', () => {
-    const items = yaml.filter(({ text }) => text.startsWith('- ') && !text.startsWith('- tenant:'));
-    expect(items.length).toBeGreaterThan(5);
-    for (const { file, text } of items) {
+  test('of stanzas are stanzas', () => {
+    const stanzas = yaml.filter(({ text }) => text.startsWith('- ') && !text.startsWith('- tenant:'));
+    expect(stanzas.length).toBeGreaterThan(5);
+    for (const { file, text } of stanzas) {
       const parsed = parseFile(text);
-      const broken = parsed.items.flatMap(item => (item.kind === 'broken' ? item.problems : []));
+      const broken = parsed.stanzas.flatMap(stanza => (stanza.kind === 'broken' ? stanza.problems : []));
       expect({ file, problems: [...parsed.problems, ...broken] }).toEqual({ file, problems: [] });
     }
   });
@@ -105,10 +105,10 @@ describe('examples', () => {
     const entries = yaml.filter(({ text }) => text.startsWith('trigger:'));
     expect(entries.length).toBeGreaterThan(0);
     for (const { text } of entries) {
-      const item = parseFile(
+      const stanza = parseFile(
         `- pipeline:\n    name: p\n    manager: dependent\n${text.replaceAll(/^/gm, '    ')}`,
-      ).items[0];
-      expect(item?.kind).toBe('pipeline');
+      ).stanzas[0];
+      expect(stanza?.kind).toBe('pipeline');
     }
   });
 

@@ -20,7 +20,7 @@ const many = (count: number, line: (index: number) => string) =>
 export const BOMBS: readonly (readonly [name: string, text: string])[] = [
   ['22 000 unknown jobs', misspeltJobs(22_000)],
   ['60 000 unknown keys', `- job:\n    name: a\n${many(60_000, index => `    key${index}: 1\n`)}`],
-  ['20 000 items with a duplicate key', many(20_000, () => '- job:\n    name: a\n    name: b\n')],
+  ['20 000 stanzas with a duplicate key', many(20_000, () => '- job:\n    name: a\n    name: b\n')],
   [
     'a circle of 20 000 parents',
     many(20_000, index => `- job: {name: j${index}, parent: j${(index + 1) % 20_000}}\n`),

@@ -114,7 +114,7 @@ describe('pipelines', () => {
 });
 
 describe('warnings', () => {
-  it('do not break the item they are about', () => {
+  it('do not break the stanza they are about', () => {
     const layout = layoutOf({ app: '- job: {name: unit, run: x.sh, vars: {a: yes}}\n' });
     expect(layout.errors).toMatchObject([{ severity: 'warning', code: 'old-boolean', line: 1 }]);
     expect(layout.jobs.get('unit')?.[0]?.broken).toBeUndefined();
@@ -150,7 +150,7 @@ describe('which files and branches count', () => {
     expect(variants?.map(({ file }) => [file.branch, file.impliedBranch])).toEqual([['master', undefined]]);
   });
 
-  it('only the kinds of items the tenant file allows', () => {
+  it('only the kinds of stanzas the tenant file allows', () => {
     const tenant = {
       ...TENANT,
       projects: TENANT.projects.map(p => (p.project === APP ? { ...p, itemKinds: ['project'] } : p)),
@@ -160,7 +160,7 @@ describe('which files and branches count', () => {
     const layout = buildLayout(layoutInput([branchConfig(CONFIG, BASE), branchConfig(APP, text)], tenant));
     expect(errorsOf(layout)).toEqual([]);
     expect(layout.jobs.has('unit')).toBe(false);
-    expect(layout.projects.get(APP)?.stanzas.length).toBe(1);
+    expect(layout.projects.get(APP)?.variants.length).toBe(1);
   });
 
   it('a file the merger could not read is an error with its reason', () => {
@@ -283,12 +283,12 @@ describe('whatever is written', () => {
       'secret',
       'what',
     );
-    const item = fc
+    const stanza = fc
       .tuple(kind, fc.array(fc.tuple(key, scalar), { maxLength: 5 }))
       .map(([of, pairs]) => `- ${of}:\n${pairs.map(([name, value]) => `    ${name}: ${value}\n`).join('')}`);
     fc.assert(
-      fc.property(fc.array(item, { maxLength: 6 }), items => {
-        const layout = layoutOf({ app: items.join(''), lib: '- project: {check: {jobs: [tests]}}\n' });
+      fc.property(fc.array(stanza, { maxLength: 6 }), stanzas => {
+        const layout = layoutOf({ app: stanzas.join(''), lib: '- project: {check: {jobs: [tests]}}\n' });
         for (const error of layout.errors) {
           expect(error).toMatchObject({ project: APP, branch: 'master', file: 'zuul.yaml' });
           expect(error.line).toBeGreaterThan(0);

@@ -55,7 +55,7 @@ describe('a tenant file', () => {
     ).toBe(Number.MAX_SAFE_INTEGER);
   });
 
-  it('branches and kinds of items per project, groups give defaults', () => {
+  it('branches and kinds of stanzas per project, groups give defaults', () => {
     const [tenant] = tenantsOf(`${HEAD}        untrusted-projects:
           - a: {include-branches: [master, stable/.*]}
           - b: {exclude-branches: wip/.*, exclude: [secret, nodeset]}
@@ -89,20 +89,20 @@ describe('mistakes refuse the file', () => {
     [
       'an empty file',
       '',
-      ['tenants.yaml:1:1: the tenant file is empty; it must be a list of "- tenant:" items'],
+      ['tenants.yaml:1:1: the tenant file is empty; it must be a list of "- tenant:" stanzas'],
     ],
     [
       'a mapping',
       'tenant:\n  name: a\n',
-      ['tenants.yaml:1:1: the tenant file is a mapping; it must be a list of "- tenant:" items'],
+      ['tenants.yaml:1:1: the tenant file is a mapping; it must be a list of "- tenant:" stanzas'],
     ],
     [
-      'another item',
+      'another stanza',
       '- tenat:\n    name: a\n',
-      ['tenants.yaml:1:3: unknown item "tenat", did you mean "tenant"?'],
+      ['tenants.yaml:1:3: unknown stanza "tenat", did you mean "tenant"?'],
     ],
     [
-      'an item Zuul has',
+      'a stanza Zuul has',
       '- global-semaphore:\n    name: a\n',
       ['tenants.yaml:1:3: "global-semaphore" is not supported yet; remove it'],
     ],
@@ -186,7 +186,7 @@ describe('mistakes refuse the file', () => {
     [
       'a kind that is none',
       `${HEAD}        untrusted-projects:\n          - include: jobs\n            projects: [x, y]\n`,
-      ['tenants.yaml:6:22: "jobs" is no kind of configuration item, did you mean "job"?'],
+      ['tenants.yaml:6:22: "jobs" is not a kind of stanza, did you mean "job"?'],
     ],
     [
       'a branch pattern RE2 cannot do',

@@ -1,4 +1,4 @@
-/** What reading one file's items shares: where problems go, and how much its regular expressions and hints may cost. */
+/** What reading one file's stanzas shares: where problems go, and how much its regular expressions and hints may cost. */
 import type { HintBudget } from '../lib/nearest-name.ts';
 import { compileRegex, type InvalidRegex, type Regex } from '../lib/regex.ts';
 import type { YamlProblem } from './yaml-tree.ts';
@@ -8,7 +8,7 @@ export interface RegexBudget {
   compile(source: string): Regex | InvalidRegex;
 }
 
-export interface ItemContext {
+export interface ParseContext {
   problem(problem: YamlProblem): void;
   readonly regexes: RegexBudget;
   /** For all hints of the file. */

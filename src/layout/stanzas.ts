@@ -1,5 +1,5 @@
 /**
- * What a configuration file says, item by item, before it is known whose file it is: parsing is a function of the text
+ * What a configuration file says, stanza by stanza, before it is known whose file it is: parsing is a function of the text
  * alone and remembered by the hash of the text (`parse-cache.ts`). Everything that depends on the tenant, on other files
  * or on drivers is checked when the layout is built.
  *
@@ -7,41 +7,41 @@
  */
 import type { Json } from '../model/job.ts';
 import type { ManagerName, Pipeline, Precedence, ReportAction, WindowPolicy } from '../model/pipeline.ts';
-import type { PlacedName } from './item-reader.ts';
+import type { PlacedName } from './mapping-reader.ts';
 import type { Matcher } from './matcher.ts';
 import type { LineColumn, YamlProblem } from './yaml.ts';
 import type { YamlNode } from './yaml-node.ts';
 
-/** Kinds of items we read. */
-export const ITEM_KINDS = ['pipeline', 'job', 'project', 'project-template', 'queue', 'nodeset'] as const;
-export type ItemKind = (typeof ITEM_KINDS)[number];
+/** Kinds of stanzas we read. */
+export const STANZA_KINDS = ['pipeline', 'job', 'project', 'project-template', 'queue', 'nodeset'] as const;
+export type StanzaKind = (typeof STANZA_KINDS)[number];
 
 export interface ParsedFile {
-  readonly items: readonly ParsedItem[];
-  /** Problems outside any item, and warnings; what breaks an item is on the item. */
+  readonly stanzas: readonly ParsedStanza[];
+  /** Problems outside any stanza, and warnings; what breaks a stanza is on the stanza. */
   readonly problems: readonly YamlProblem[];
   positionOf(offset: number): LineColumn;
 }
 
-export type ParsedItem =
-  | PipelineItem
-  | JobItem
-  | ProjectItem
-  | TemplateItem
-  | QueueItemConfig
-  | NodesetItem
-  | BrokenItem;
+export type ParsedStanza =
+  | PipelineStanza
+  | JobStanza
+  | ProjectStanza
+  | TemplateStanza
+  | QueueStanza
+  | NodesetStanza
+  | BrokenStanza;
 
-interface CommonItem {
+interface CommonStanza {
   readonly offset: number;
   readonly name: string;
 }
 
-/** An item with mistakes: it has no effect but to say so, wherever it would have counted. */
-export interface BrokenItem {
+/** A stanza with mistakes: it has no effect but to say so, wherever it would have counted. */
+export interface BrokenStanza {
   readonly kind: 'broken';
   /** `unsupported`: a kind Zuul has and we do not; `unknown`: no kind at all. */
-  readonly of: ItemKind | 'unsupported' | 'unknown';
+  readonly of: StanzaKind | 'unsupported' | 'unknown';
   readonly offset: number;
   readonly name: string | undefined;
   /** Of a job whose own `branches` could be read: where the broken variant would have applied. */
@@ -55,7 +55,7 @@ export interface DriverEntry {
   readonly value: YamlNode;
 }
 
-export interface PipelineItem extends CommonItem {
+export interface PipelineStanza extends CommonStanza {
   readonly kind: 'pipeline';
   readonly manager: ManagerName;
   readonly description?: string;
@@ -118,7 +118,7 @@ export interface JobAttributes {
 }
 
 /** A job definition, or a project's override of one. */
-export interface JobItem extends CommonItem {
+export interface JobStanza extends CommonStanza {
   readonly kind: 'job';
   /** Undefined: not written; null: a base job. */
   readonly parent: PlacedName | null | undefined;
@@ -131,17 +131,17 @@ export interface JobItem extends CommonItem {
 
 export interface ProjectPipelineEntry {
   readonly pipeline: PlacedName;
-  readonly jobs: readonly JobItem[];
+  readonly jobs: readonly JobStanza[];
   readonly failFast?: boolean;
 }
 
-interface CommonProject extends CommonItem {
+interface CommonProject extends CommonStanza {
   readonly queue: PlacedName | undefined;
   readonly vars: { readonly [name: string]: Json };
   readonly pipelines: readonly ProjectPipelineEntry[];
 }
 
-export interface ProjectItem extends Omit<CommonProject, 'name'> {
+export interface ProjectStanza extends Omit<CommonProject, 'name'> {
   readonly kind: 'project';
   /** Undefined: the project whose file this is. */
   readonly name: string | undefined;
@@ -150,16 +150,16 @@ export interface ProjectItem extends Omit<CommonProject, 'name'> {
   readonly templates: readonly PlacedName[];
 }
 
-export interface TemplateItem extends CommonProject {
+export interface TemplateStanza extends CommonProject {
   readonly kind: 'project-template';
 }
 
-export interface QueueItemConfig extends CommonItem {
+export interface QueueStanza extends CommonStanza {
   readonly kind: 'queue';
   readonly perBranch: boolean;
 }
 
-export interface NodesetItem extends CommonItem {
+export interface NodesetStanza extends CommonStanza {
   readonly kind: 'nodeset';
   readonly nodes: readonly { readonly name: string; readonly label: string }[];
 }

@@ -2,17 +2,17 @@
  * Typed reading of one mapping of a configuration file, the counterpart of `src/lib/option-reader.ts` for YAML.
  *
  * It never stops at the first mistake: a wrong value becomes a problem at its place and reads as absent, so that all
- * mistakes of an item are shown together. `finish()` adds a problem for every key nobody asked for.
+ * mistakes of a stanza are shown together. `finish()` adds a problem for every key nobody asked for.
  *
- *     const read = itemReader(node, 'job unit-tests', context);
+ *     const read = mappingReader(node, 'job unit-tests', context);
  *     const timeout = read.integer('timeout', { min: 1 });
  *     read.unsupported(['secrets']);
  *     read.finish();
  */
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { Range } from '../lib/option-reader.ts';
-import type { ItemContext } from './item-context.ts';
 import type { Matcher } from './matcher.ts';
+import type { ParseContext } from './parse-context.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
 /** A name with the place where it is written, for errors found later. */
@@ -21,7 +21,7 @@ export interface PlacedName {
   readonly offset: number;
 }
 
-export interface ItemReader {
+export interface MappingReader {
   has(key: string): boolean;
   /** The value as parsed; undefined when absent. Null (`key:`) is a value here. */
   node(key: string): YamlNode | undefined;
@@ -53,7 +53,7 @@ export interface ItemReader {
 const MAX_MATCHERS = 200;
 
 /** @param subject what the mapping is, for people: `job unit-tests`. */
-export function itemReader(mapping: YamlMapping, subject: string, context: ItemContext): ItemReader {
+export function mappingReader(mapping: YamlMapping, subject: string, context: ParseContext): MappingReader {
   const known = new Set<string>();
   const unsupportedKeys = new Set<string>();
   const refuse = (offset: number, code: string, text: string) => context.problem({ offset, code, text });
@@ -82,14 +82,14 @@ export function itemReader(mapping: YamlMapping, subject: string, context: ItemC
   function list(key: string): readonly YamlNode[] | undefined {
     const value = node(key);
     if (value === undefined) return undefined;
-    if (value.kind === 'sequence') return value.items;
+    if (value.kind === 'sequence') return value.elements;
     return value.kind === 'scalar' && value.value === null ? [] : [value];
   }
 
   function matcher(value: YamlNode, key: string): Matcher | undefined {
     if (value.kind === 'scalar') return compiled(text(value, key), false, value.offset);
     if (value.kind === 'sequence') return wrong(value, key, 'a regular expression or {regex, negate}');
-    const read = itemReader(value, `${key} of ${subject}`, context);
+    const read = mappingReader(value, `${key} of ${subject}`, context);
     const regex = read.required('regex');
     const negate = read.boolean('negate') ?? false;
     read.finish();

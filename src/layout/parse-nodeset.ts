@@ -1,27 +1,14 @@
-import type { ItemContext } from './item-context.ts';
-import { itemReader } from './item-reader.ts';
-import type { NodesetItem, QueueItemConfig } from './items.ts';
+import { mappingReader } from './mapping-reader.ts';
+import type { ParseContext } from './parse-context.ts';
+import type { NodesetStanza } from './stanzas.ts';
 import type { YamlMapping } from './yaml-node.ts';
-
-export function parseQueue(
-  value: YamlMapping,
-  offset: number,
-  context: ItemContext,
-): QueueItemConfig | undefined {
-  const read = itemReader(value, 'queue', context);
-  const name = read.required('name');
-  const perBranch = read.boolean('per-branch') ?? false;
-  read.unsupported(['allow-circular-dependencies', 'dependencies-by-topic']);
-  read.finish();
-  return name === undefined ? undefined : { kind: 'queue', offset, name, perBranch };
-}
 
 export function parseNodeset(
   value: YamlMapping,
   offset: number,
-  context: ItemContext,
-): NodesetItem | undefined {
-  const read = itemReader(value, 'nodeset', context);
+  context: ParseContext,
+): NodesetStanza | undefined {
+  const read = mappingReader(value, 'nodeset', context);
   const name = read.required('name');
   const nodes = parseNodes(value, 'nodeset', context);
   read.list('nodes');
@@ -34,10 +21,10 @@ export function parseNodeset(
 export function parseNodes(
   value: YamlMapping,
   subject: string,
-  context: ItemContext,
+  context: ParseContext,
 ): readonly { readonly name: string; readonly label: string }[] {
   const nodes = new Map<string, { readonly name: string; readonly label: string }>();
-  for (const node of itemReader(value, subject, context).list('nodes') ?? []) {
+  for (const node of mappingReader(value, subject, context).list('nodes') ?? []) {
     if (node.kind !== 'mapping') {
       context.problem({
         offset: node.offset,
@@ -46,7 +33,7 @@ export function parseNodes(
       });
       continue;
     }
-    const read = itemReader(node, `a node of ${subject}`, context);
+    const read = mappingReader(node, `a node of ${subject}`, context);
     const label = read.required('label');
     const name = read.string('name') ?? label;
     read.finish();

@@ -1,0 +1,169 @@
+/**
+ * First pass over a tenant's configuration: every stanza of every file goes to its place in the layout, or becomes an error.
+ *
+ * Rules checked here need one stanza and what came before it: who may define what, what may be there twice, which project
+ * is meant. References to other stanzas are checked when all are known (`check-jobs.ts`, `check-projects.ts`).
+ */
+import { assertNever } from '../lib/assert-never.ts';
+import { projectIdOf } from '../model/project.ts';
+import { buildPipeline } from './build-pipeline.ts';
+import { collectBroken, untrustedPipeline } from './collect-broken.ts';
+import { append, type CollectContext, type Collected } from './collected.ts';
+import { errorAt, placeText } from './config-place.ts';
+import { jobVariant } from './job-variant.ts';
+import type { LayoutFile } from './layout.ts';
+import type {
+  JobStanza,
+  NodesetStanza,
+  ParsedStanza,
+  PipelineStanza,
+  ProjectStanza,
+  TemplateStanza,
+} from './stanzas.ts';
+
+/** @param kinds kinds of stanzas loaded from this project; undefined: all. */
+export function collectFile(
+  file: LayoutFile,
+  kinds: ReadonlySet<string> | undefined,
+  into: Collected,
+  context: CollectContext,
+): void {
+  for (const { offset, code, text, severity } of file.parsed.problems) {
+    const error = errorAt(file, offset, code, text, severity);
+    into.errors.push(error);
+    // Its own project's stanza may have been in what could not be read: better no jobs than too few.
+    const branch = file.trusted ? undefined : file.branch;
+    if (error.severity === 'error') append(into.brokenProjects, file.project, { branch, error });
+  }
+  for (const stanza of file.parsed.stanzas) {
+    const kind = stanza.kind === 'broken' ? stanza.of : stanza.kind;
+    if (kinds === undefined || kind === 'unknown' || kinds.has(kind))
+      collectStanza(stanza, file, into, context);
+  }
+}
+
+function collectStanza(
+  stanza: ParsedStanza,
+  file: LayoutFile,
+  into: Collected,
+  context: CollectContext,
+): void {
+  switch (stanza.kind) {
+    case 'pipeline':
+      collectPipeline(stanza, file, into, context);
+      break;
+    case 'job':
+      collectJob(stanza, file, into, context);
+      break;
+    case 'project':
+      collectProject(stanza, file, into, context);
+      break;
+    case 'project-template':
+      collectTemplate(stanza, file, into);
+      break;
+    case 'queue':
+      collectUnique('queue', into.queues, stanza, file, into, (a, b) => a.perBranch === b.perBranch);
+      break;
+    case 'nodeset':
+      collectUnique('nodeset', into.nodesets, stanza, file, into, (a, b) => nodesText(a) === nodesText(b));
+      break;
+    case 'broken':
+      collectBroken(stanza, file, into, context);
+      break;
+    default:
+      assertNever(stanza);
+  }
+}
+
+function collectPipeline(
+  stanza: PipelineStanza,
+  file: LayoutFile,
+  into: Collected,
+  context: CollectContext,
+): void {
+  if (!file.trusted) {
+    into.errors.push(untrustedPipeline(stanza, file));
+    return;
+  }
+  const first = into.pipelineNames.get(stanza.name);
+  if (first !== undefined) {
+    const text = `pipeline ${stanza.name} is defined already at ${first.place}; rename or remove one`;
+    into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
+    return;
+  }
+  into.pipelineNames.set(stanza.name, { place: placeText(file, stanza.offset) });
+  const built = buildPipeline(stanza, file, context.languages);
+  if (built.kind === 'pipeline') into.pipelines.set(stanza.name, built.pipeline);
+  else into.errors.push(...built.errors);
+}
+
+function collectJob(stanza: JobStanza, file: LayoutFile, into: Collected, { tenant }: CollectContext): void {
+  const variants = into.jobs.get(stanza.name) ?? [];
+  const [first] = variants;
+  if (first !== undefined && first.file.project !== file.project) {
+    const owner = `${projectIdOf(first.file.project).name} (${placeText(first.file, first.stanza.offset)})`;
+    const text = `job ${stanza.name} belongs to project ${owner}; a job is defined in one project, choose another name`;
+    into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
+    return;
+  }
+  const variant = jobVariant(stanza, file, tenant);
+  if (variant.broken !== undefined) into.errors.push(variant.broken);
+  append(into.jobs, stanza.name, variant);
+}
+
+function collectProject(
+  stanza: ProjectStanza,
+  file: LayoutFile,
+  into: Collected,
+  { resolve }: CollectContext,
+): void {
+  const named = stanza.name === undefined ? undefined : resolve(stanza.name);
+  if (named?.kind === 'unknown') {
+    into.errors.push(errorAt(file, stanza.nameOffset, named.code, named.text));
+    return;
+  }
+  const project = named?.project ?? file.project;
+  if (!file.trusted && project !== file.project) {
+    const own = projectIdOf(file.project).name;
+    const text = `project ${stanza.name} may be configured in its own repository or in a config-project, not in ${own}; leave "name" out to configure ${own}`;
+    into.errors.push(errorAt(file, stanza.nameOffset, 'not-permitted', text));
+    return;
+  }
+  const branch = file.trusted ? undefined : file.branch;
+  append(into.projects, project, { file, stanza, branch, broken: undefined });
+}
+
+function collectTemplate(stanza: TemplateStanza, file: LayoutFile, into: Collected): void {
+  const templates = into.templates.get(stanza.name) ?? [];
+  const [first] = templates;
+  if (first !== undefined && first.file.project !== file.project) {
+    const text = `project-template ${stanza.name} is defined already at ${placeText(first.file, first.stanza.offset)}; choose another name`;
+    into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
+    return;
+  }
+  append(into.templates, stanza.name, { file, stanza, branch: file.impliedBranch, broken: undefined });
+}
+
+/** Queues and nodesets: once per tenant, but the same in several branches of one project is fine. */
+function collectUnique<T extends { readonly name: string; readonly offset: number }>(
+  kind: string,
+  map: Map<string, { readonly stanza: T; readonly file: LayoutFile }>,
+  stanza: T,
+  file: LayoutFile,
+  into: Collected,
+  same: (a: T, b: T) => boolean,
+): void {
+  const first = map.get(stanza.name);
+  if (first === undefined) {
+    map.set(stanza.name, { stanza, file });
+    return;
+  }
+  const otherBranch = first.file.project === file.project && first.file.branch !== file.branch;
+  if (otherBranch && same(first.stanza, stanza)) return;
+  const text = `${kind} ${stanza.name} is defined already${otherBranch ? ' and differently' : ''} at ${placeText(first.file, first.stanza.offset)}; rename, remove or align one`;
+  into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
+}
+
+function nodesText(stanza: NodesetStanza): string {
+  return JSON.stringify(stanza.nodes);
+}

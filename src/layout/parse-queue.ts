@@ -1,0 +1,17 @@
+import { mappingReader } from './mapping-reader.ts';
+import type { ParseContext } from './parse-context.ts';
+import type { QueueStanza } from './stanzas.ts';
+import type { YamlMapping } from './yaml-node.ts';
+
+export function parseQueue(
+  value: YamlMapping,
+  offset: number,
+  context: ParseContext,
+): QueueStanza | undefined {
+  const read = mappingReader(value, 'queue', context);
+  const name = read.required('name');
+  const perBranch = read.boolean('per-branch') ?? false;
+  read.unsupported(['allow-circular-dependencies', 'dependencies-by-topic']);
+  read.finish();
+  return name === undefined ? undefined : { kind: 'queue', offset, name, perBranch };
+}
