@@ -24,7 +24,6 @@ import type { HostTrouble } from '../model/host-trouble.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildResult } from '../model/results.ts';
 import { waitForHost, withoutWait } from './host-wait.ts';
-import { ignoreResult } from './ignore-result.ts';
 import { isShared } from './parked-projects.ts';
 import { executorWaitEnd } from './since-taken.ts';
 import type { TurnDraft } from './turn-draft.ts';
@@ -49,12 +48,7 @@ export function applyBuildStarted(draft: TurnDraft, event: Started): void {
     putBuild(draft, found, { ...state, startedAt: earlierOf(at, state.at), worker: event.worker });
     return;
   }
-  ignoreResult(
-    draft,
-    found.item,
-    event.uuid,
-    `the start of ${build.job} (${build.uuid}) changes nothing: it is ${build.state.state}`,
-  );
+  ignore(draft, found, event, 'a start');
 }
 
 export function applyBuildFailing(draft: TurnDraft, event: Failing): void {
@@ -62,12 +56,7 @@ export function applyBuildFailing(draft: TurnDraft, event: Failing): void {
   if (found === undefined) return;
   const { build } = found;
   if (build.state.state !== 'started' || build.state.failingSince !== undefined) {
-    ignoreResult(
-      draft,
-      found.item,
-      event.uuid,
-      `${build.job} (${build.uuid}) is ${build.state.state}: that it is failing changes nothing`,
-    );
+    ignore(draft, found, event, 'an early failure');
     return;
   }
   putBuild(draft, found, { ...build.state, failingSince: within(event.at, build.state.at, draft.input.now) });
@@ -164,8 +153,8 @@ function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): E
   }
   const ends = before.filter(end => end === workerEnd).length + 1;
   if (ends >= WORKER_ENDS_PER_JOB[workerEnd])
-    return { result: 'RETRY_LIMIT', detail: `${ends} executors were lost while they had it`, workerEnd };
-  draft.decide('retry', about, `${build.job} is tried again${why}; that was no attempt`);
+    return { result: 'RETRY_LIMIT', detail: `${ends} executors were lost while running it`, workerEnd };
+  draft.decide('retry', about, `${build.job} is tried again${why}; this does not count as an attempt`);
   return { result, detail, workerEnd };
 }
 
@@ -179,19 +168,35 @@ function workerEndOfRetry(build: Build): WorkerEnd | null | undefined {
 function attachExecution(draft: TurnDraft, found: Found, event: Result): void {
   const { build, item } = found;
   const { state } = build;
-  ignoreResult(
-    draft,
-    item,
-    event.uuid,
-    `${event.result} of ${build.job} (${build.uuid}) does not count: it is ${state.state} already`,
-  );
-  if (state.state !== 'cancelled' || state.execution !== null || event.execution === null) return;
+  if (state.state !== 'cancelled' || state.execution !== null || event.execution === null) {
+    ignore(draft, found, event, `the result ${event.result}`);
+    return;
+  }
+  if (isVerdict(event.result)) {
+    const text = `${build.job} ended with ${event.result} after it was cancelled: the result does not count`;
+    draft.decide('result-ignored', aboutItem(item, event.uuid), text);
+  }
   const worker = state.worker ?? event.worker;
   putBuild(draft, found, {
     ...state,
     worker,
     execution: clamped(event.execution, build.requestedAt, endOfBuild(build) ?? state.at),
   });
+}
+
+function ignore(
+  draft: TurnDraft,
+  { item, build }: Found,
+  event: { readonly uuid: Uuid },
+  what: string,
+): void {
+  const text = `${what} of ${build.job} (${build.uuid}), which is ${build.state.state}`;
+  draft.ignore({ item: item.uuid, event: event.uuid, text });
+}
+
+/** The job came to an end of its own before the cancellation reached its executor. */
+function isVerdict(result: BuildResult): boolean {
+  return result !== 'CANCELED' && result !== 'ABORTED' && result !== 'RETRY';
 }
 
 function clamped(execution: Execution, from: Nanoseconds, to: Nanoseconds): Execution {
@@ -224,7 +229,7 @@ function find(
     const build = buildset.builds.find(entry => entry.uuid === event.build);
     if (build !== undefined) return { item, build };
   }
-  ignoreResult(draft, item, event.uuid, `build ${event.build} is not one of its builds`);
+  draft.ignore({ item: item.uuid, event: event.uuid, text: `build ${event.build} is not one of the item's` });
   return undefined;
 }
 

@@ -2,8 +2,8 @@
  * One function per kind of event: what it says becomes part of the item's record. What follows from it (moves, resets,
  * new jobs, reports) is the pass's business (`process-queue.ts`).
  *
- * Events may come twice, late or for things that are gone: then they change nothing, and as long as the item is still
- * here a `result-ignored` decision says so.
+ * Events may come twice, late or for things that are gone: then they change nothing, and the debug log has them
+ * (`TurnOutput.ignored`). One of them is a decision, `result-ignored`: a job that ended after its build was cancelled.
  */
 import { assertNever } from '../lib/assert-never.ts';
 import { aboutItem } from '../model/about-item.ts';

@@ -9,7 +9,6 @@ import type { BranchHead, MergerOutcome } from '../model/merge.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type ChainOutcome, chainAnswerOf, conflictOf } from './chain-answer.ts';
 import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
-import { ignoreResult } from './ignore-result.ts';
 import { isShared } from './parked-projects.ts';
 import { askMergerAgain, askWhenHostServes, begin, complete, withStage } from './prepare-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
@@ -22,7 +21,11 @@ export function applyMergerResult(draft: TurnDraft, event: MergerResult): void {
   const { stage } = item.buildset;
   const expected = stage.state === 'merging' || stage.state === 'repo-state' ? stage.request : null;
   if (item.buildset.uuid !== event.buildset || expected !== event.request) {
-    ignoreResult(draft, item, event.uuid, `the merger's answer ${event.request} is not the one it waits for`);
+    draft.ignore({
+      item: item.uuid,
+      event: event.uuid,
+      text: `the item does not wait for merger request ${event.request}`,
+    });
     return;
   }
   draft.put(applied(draft, withAnswer(item, event, draft.input.now), event));
@@ -108,7 +111,7 @@ function retryOrFail(
   const again = outcome.kind === 'failed' && outcome.retryable ? askMergerAgain(draft, item) : undefined;
   if (again === undefined) return complete(draft, item, 'ERROR');
   const about = aboutItem(item, event.uuid);
-  draft.decide('retry', about, `the merger is asked again after: ${textOf(outcome)}`);
+  draft.decide('retry', about, `the merger is asked again: ${textOf(outcome)}`);
   return again;
 }
 
@@ -145,5 +148,5 @@ function answerOf(outcome: MergerOutcome, at: Nanoseconds): NonNullable<MergerWo
 function textOf(outcome: MergerOutcome): string {
   return outcome.kind === 'failed'
     ? outcome.text
-    : `the merger answered something else than it was asked: ${outcome.kind}`;
+    : `internal error: unexpected answer of the merger: ${outcome.kind}`;
 }

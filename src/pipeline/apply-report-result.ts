@@ -16,7 +16,6 @@ import type { PipelineEvent, ReportOutcome } from '../model/event.ts';
 import { hasLanded } from '../model/landed.ts';
 import type { QueueItem, ReportEnd } from '../model/queue-item.ts';
 import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
-import { ignoreResult } from './ignore-result.ts';
 import { leaveReported, type Reported, withReportDone } from './report-item.ts';
 import { resetItem } from './reset-item.ts';
 import type { TurnDraft } from './turn-draft.ts';
@@ -29,7 +28,11 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
   const { at, parts, outcome } = event;
   const told = withReportDone(item, event.report, { at, parts, outcome: recorded(outcome) });
   if (told === item) {
-    ignoreResult(draft, item, event.uuid, `nobody waits for the answer to report ${event.report}`);
+    draft.ignore({
+      item: item.uuid,
+      event: event.uuid,
+      text: `the item does not wait for report ${event.report}`,
+    });
     return;
   }
   if (told.phase.phase !== 'reporting' || told.phase.report !== event.report) {
@@ -90,7 +93,7 @@ function reportedAs(
     case 'done':
       return hasLanded(outcome.landed)
         ? { result, landed: outcome.landed, text: 'merged' }
-        : { result, landed: [], text: 'said so' };
+        : { result, landed: [], text: null };
     case 'base-moved':
     case 'not-merged':
     case 'failed':

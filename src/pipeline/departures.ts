@@ -130,7 +130,7 @@ function unreadyDependency(draft: TurnDraft, item: QueueItem): Departure | null 
 function missingDependency(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet<ChangeKey>): string | null {
   if (!draft.manager.needsOrder) return null;
   const missing = addedDependencies(draft, item).find(key => !ahead.has(key));
-  if (missing !== undefined) return `${nameOf(draft, missing)} is needed now and is not ahead`;
+  if (missing !== undefined) return `${nameOf(draft, missing)} is a new dependency and is not ahead`;
   const apart = item.dependsOn.find(key => !ahead.has(key) && draft.liveItems(key).length > 0);
   return apart === undefined ? null : `${nameOf(draft, apart)} is not ahead of it in its queue`;
 }

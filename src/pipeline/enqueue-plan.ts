@@ -24,7 +24,7 @@ export type Plan =
   | { readonly kind: 'refused'; readonly refusal: Refusal }
   | { readonly kind: 'go'; readonly ahead: readonly ChangeFacts[] };
 
-export const UNKNOWN_CHANGE: Refusal = quiet('no-such-change', 'nothing is known of this change');
+export const UNKNOWN_CHANGE: Refusal = quiet('no-such-change', 'the change is unknown');
 
 /** Reasons that lie in the change itself. @param change as the event knows it, perhaps an old revision. */
 export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change): Refusal | null {
@@ -94,10 +94,7 @@ function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved
         `changes that depend on each other are not supported: ${graph.changes.join(', ')}`,
       );
     case 'unresolved':
-      return loud(
-        'dependency-unresolved',
-        `nothing is known of what it depends on: ${graph.names.join(', ')}`,
-      );
+      return loud('dependency-unresolved', `unknown dependencies: ${graph.names.join(', ')}`);
   }
 }
 

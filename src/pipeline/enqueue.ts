@@ -222,7 +222,7 @@ function refuse(
 ): void {
   const { recheckAt } = refusal;
   const waits = !silent && recheckAt !== undefined && draft.postpone(event.uuid, recheckAt);
-  const text = waits ? `${refusal.text}; it is looked at again at ${timeText(recheckAt)}` : refusal.text;
+  const text = waits ? `${refusal.text}; checked again at ${timeText(recheckAt)}` : refusal.text;
   draft.decide(refusal.code, { change, item: null, event: event.trigger.uuid }, text);
   const action = refusal.report && !silent ? spokenAs(draft, 'failure') : null;
   if (action === null) return;

@@ -180,7 +180,7 @@ export function withoutWait(draft: TurnDraft, item: QueueItem): QueueItem {
   draft.decide(
     'host-recovered',
     aboutItem(item),
-    `${changesText(item)} goes on: the code host of ${hostWait.project} was waited for for ${after}`,
+    `${changesText(item)} goes on: the code host of ${hostWait.project} serves again after ${after}`,
   );
   return rest;
 }

@@ -66,7 +66,8 @@ export interface Reported {
   readonly result: BuildSetResult;
   /** What the branches hold now; empty: it has not landed. */
   readonly landed: Landed;
-  readonly text: string;
+  /** One clause; null: there is nothing to add to the result. */
+  readonly text: string | null;
 }
 
 /** The last step of every item that was reported. */
@@ -80,12 +81,9 @@ export function leaveReported(
   const refused = draft.manager.success === 'must-merge' && reported.result === 'SUCCESS' && !merged;
   const result = refused ? 'MERGE_FAILURE' : reported.result;
   const { conflict } = item.buildset;
-  const text = conflict === null ? reported.text : conflictText(conflict, item.changes);
-  draft.decide(
-    'reported',
-    aboutItem(item),
-    `${changesText(item)} was reported with ${result}: ${reported.text}`,
-  );
+  const text = conflict === null ? (reported.text ?? 'reported') : conflictText(conflict, item.changes);
+  const details = reported.text === null ? '' : `: ${reported.text}`;
+  draft.decide('reported', aboutItem(item), `${changesText(item)} was reported with ${result}${details}`);
   if (merged) {
     const branches = branchesAfter(testedMergeOf(item.buildset), reported.landed);
     const leaving = withTreesCompared(draft, item, branches);
@@ -103,7 +101,12 @@ export function leaveReported(
     ? ({ code: 'item-ahead-not-merged', culprit } as const)
     : (failureOf(item) ?? { code: 'item-ahead-left', culprit: { ...culprit, left: 'reported' } });
   const sorry = refused
-    ? { report: { action: 'failure', text: `The change was not merged: ${reported.text}` } as const }
+    ? {
+        report: {
+          action: 'failure',
+          text: `The change was not merged: ${reported.text ?? 'no reporter merged it'}`,
+        } as const,
+      }
     : {};
   leave(draft, item, { reason: 'reported', result, text, became: { kind: 'gone', blame }, ...sorry });
   if (result === 'FAILURE') adjustWindow(draft, queue, item, 'narrow');

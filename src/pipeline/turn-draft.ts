@@ -18,7 +18,7 @@ import type { ChainAnswer } from './chain-answer.ts';
 import type { Manager } from './manager/manager.ts';
 import { MANAGERS } from './manager/managers.ts';
 import { type ParkedProjects, parkedProjects } from './parked-projects.ts';
-import type { ChangeFacts, Command, Need, TurnInput, TurnOutput } from './turn.ts';
+import type { ChangeFacts, Command, IgnoredEvent, Need, TurnInput, TurnOutput } from './turn.ts';
 
 export interface QueueDraft {
   readonly key: string;
@@ -70,6 +70,7 @@ export class TurnDraft {
   readonly #commands: Command[] = [];
   readonly #decisions: Decision[] = [];
   readonly #needs: Need[] = [];
+  readonly #ignored: IgnoredEvent[] = [];
   readonly #left: QueueItem[] = [];
   readonly #postponed = new Map<Uuid, Nanoseconds>();
   #itemsChanged = false;
@@ -195,6 +196,10 @@ export class TurnDraft {
     this.#needs.push(need);
   }
 
+  ignore(event: IgnoredEvent): void {
+    this.#ignored.push(event);
+  }
+
   decide(
     code: DecisionCode,
     about: { readonly change: Change; readonly item: Uuid | null; readonly event: Uuid | null },
@@ -220,6 +225,7 @@ export class TurnDraft {
       commands: this.#commands,
       decisions: this.#decisions,
       needs: this.#needs,
+      ignored: this.#ignored,
       left: this.#left,
       postponed: this.#postponed,
     };

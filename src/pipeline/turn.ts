@@ -146,11 +146,19 @@ export type Need = {
   readonly project: ProjectKey;
 };
 
+/** An event that changes nothing: an answer that came twice, too late, or for other work. For the debug log, not for people. */
+export interface IgnoredEvent {
+  readonly item: Uuid;
+  readonly event: Uuid;
+  readonly text: string;
+}
+
 export interface TurnOutput {
   readonly state: PipelineState;
   readonly commands: readonly Command[];
   readonly decisions: readonly Decision[];
   readonly needs: readonly Need[];
+  readonly ignored: readonly IgnoredEvent[];
   /** Items that left in this turn, in their final form; no longer in `state`. */
   readonly left: readonly QueueItem[];
   /** Enqueue events that are not consumed: each is given again at its time. */

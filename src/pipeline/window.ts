@@ -55,7 +55,7 @@ export function fitWindows(draft: TurnDraft): void {
     const next = draft.manager.window === 'learnt' ? fitted(queue.window, policy) : policy.initial;
     if (next === queue.window) continue;
     const [first] = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
-    if (first !== undefined) sayWindow(draft, queue, first, next, 'it is configured anew');
+    if (first !== undefined) sayWindow(draft, queue, first, next, 'its configuration changed');
     queue.window = next;
   }
 }
@@ -64,8 +64,12 @@ function sayWindow(draft: TurnDraft, queue: QueueDraft, item: QueueItem, next: n
   draft.decide(
     'window-changed',
     aboutItem(item),
-    `window of queue ${queue.name} is ${next} after ${queue.window}: ${why}`,
+    `the window of queue ${queue.name} went from ${sizeText(queue.window)} to ${sizeText(next)}: ${why}`,
   );
+}
+
+function sizeText(window: number): string {
+  return window === 0 ? 'unlimited' : `${window}`;
 }
 
 export function adjustWindow(

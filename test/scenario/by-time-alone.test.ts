@@ -29,7 +29,7 @@ story(
     const refused = await world.observer.until('the reason to be on record', async () =>
       (await world.decisions('A')).find(({ code }) => code === 'requirement-not-met'),
     );
-    expect(refused.text).toMatch(/^it is not 3 s old yet; it is looked at again at 20\d\d-.*Z$/);
+    expect(refused.text).toMatch(/^it is not 3 s old yet; checked again at 20\d\d-.*Z$/);
     await world.leaves('A', 'SUCCESS');
     expect(await world.landed()).toEqual(['A']);
     const codes = (await world.decisions('A')).map(({ code }) => code);

@@ -131,6 +131,6 @@ story("a line that no connection knows is refused in its author's words", SITE, 
   await world.propose('A', { message: 'Depends-On: https://elsewhere.example.org/org/lib@master/B' });
   await world.approve('A');
   expect(await refusalOf(world, 'A', 'dependency-unresolved')).toBe(
-    'nothing is known of what it depends on: https://elsewhere.example.org/org/lib@master/B',
+    'unknown dependencies: https://elsewhere.example.org/org/lib@master/B',
   );
 });

@@ -95,9 +95,9 @@ story(
     await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/b' });
     await world.approve('A');
     const [note] = await world.notes('A', 1);
-    expect(note).toContain('nothing is known of what it depends on: org/project2 master/b');
+    expect(note).toContain('unknown dependencies: org/project2 master/b');
     expect(note).not.toContain('#');
     const told = (await world.decisions('A')).find(each => each.code === 'dependency-unresolved');
-    expect(told?.text).toBe('nothing is known of what it depends on: org/project2 master/b');
+    expect(told?.text).toBe('unknown dependencies: org/project2 master/b');
   },
 );

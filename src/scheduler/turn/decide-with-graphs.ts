@@ -4,12 +4,13 @@ import type { Decision } from '../../model/decision.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { decideTurn } from '../../pipeline/decide-turn.ts';
-import type { Command, FreezeFact, Need, TurnInput, TurnOutput } from '../../pipeline/turn.ts';
+import type { Command, FreezeFact, IgnoredEvent, Need, TurnInput, TurnOutput } from '../../pipeline/turn.ts';
 
 export interface Draft {
   readonly state: PipelineState;
   readonly commands: readonly Command[];
   readonly decisions: readonly Decision[];
+  readonly ignored: readonly IgnoredEvent[];
   readonly left: readonly QueueItem[];
   readonly postponed: TurnOutput['postponed'];
 }
@@ -19,7 +20,7 @@ export type Freeze = (need: Need, state: PipelineState) => FreezeFact;
 
 export function decideWithNeeds(input: Omit<TurnInput, 'frozen'>, freeze: Freeze): Draft {
   let output = decideTurn({ ...input, frozen: new Map() });
-  const { postponed } = output;
+  const { ignored, postponed } = output;
   let { commands, decisions, left } = output;
   while (output.needs.length > 0) {
     const before = output.state;
@@ -29,5 +30,5 @@ export function decideWithNeeds(input: Omit<TurnInput, 'frozen'>, freeze: Freeze
     decisions = [...decisions, ...output.decisions];
     left = [...left, ...output.left];
   }
-  return { state: output.state, commands, decisions, left, postponed };
+  return { state: output.state, commands, decisions, ignored, left, postponed };
 }

@@ -23,7 +23,7 @@ import type { TurnInput } from '../../pipeline/turn.ts';
 import type { Fence } from '../../store/fence.ts';
 import { StoreError } from '../../store/port.ts';
 import { hasRules } from '../../tracing/keep.ts';
-import { decisionLogFacts } from '../../tracing/log-facts.ts';
+import { decisionLogFacts, itemLogFacts } from '../../tracing/log-facts.ts';
 import { lateExecutionRows } from '../care/late-executions.ts';
 import { gatherChangeFacts } from '../changes/change-facts.ts';
 import { effectRows } from '../events/event-effects.ts';
@@ -197,4 +197,6 @@ function explain(context: PipelineContext, draft: Draft): void {
     const level = code === 'landed-tree-differs' ? 'error' : 'info';
     context.log[level]({ code, change: changeText, ...decisionLogFacts(decision) }, text);
   }
+  for (const { item, event, text } of draft.ignored)
+    context.log.debug({ ...itemLogFacts(item), event }, `ignored event: ${text}`);
 }

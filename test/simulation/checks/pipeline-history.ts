@@ -105,6 +105,7 @@ export class PipelineHistory implements Check {
       commands: this.#commands(before, state, left, transaction),
       decisions: [],
       needs: [],
+      ignored: [],
       postponed: new Map(),
     };
     const input: TurnInput = {

@@ -102,7 +102,8 @@ describe('a turn', () => {
     gate.turn([answer]);
     const told = gate.item('A').reports;
     const turn = gate.turn([answer]);
-    expect(turn.decisions.map(decision => decision.code)).toEqual(['result-ignored']);
+    expect(turn.decisions).toEqual([]);
+    expect(turn.ignored).toMatchObject([{ item: gate.item('A').uuid, event: answer.uuid }]);
     expect(gate.item('A').reports).toBe(told);
   });
 
@@ -117,7 +118,7 @@ describe('a turn', () => {
     expect(fresh.gate.state.queues).toEqual([]);
   });
 
-  it('tells nobody of results that count when it cancels: the cancelled build keeps its verdict and gets its execution, clamped', () => {
+  it('keeps the verdict of a cancelled build when its result comes late, and attaches the execution, clamped', () => {
     const { world, gate } = running(['A', 'B']);
     const build = gate.builds.find(entry => entry.item.uuid === gate.item('B').uuid);
     if (build === undefined) throw new Error('B has no build');
@@ -128,8 +129,11 @@ describe('a turn', () => {
     const steps = [
       { kind: 'Playbook', subject: 'run/unit.sh', startedAt: build.item.enqueuedAt, endedAt: end } as const,
     ];
-    gate.turn([
+    const turn = gate.turn([
       { ...late, execution: { startedAt: build.item.enqueuedAt, endedAt: end, steps } } as typeof late,
+    ]);
+    expect(turn.decisions.map(({ code, text }) => `${code}: ${text}`)).toEqual([
+      'result-ignored: unit ended with SUCCESS after it was cancelled: the result does not count',
     ]);
     const old = gate.item('B').earlier[0]?.builds[0];
     if (old?.state.state !== 'cancelled') throw new Error('the build of B was not cancelled');

@@ -58,7 +58,7 @@ it('a build that has cost five executors their life is ended, and its detail say
   expect(gate.builds).toEqual([]);
   expect(gate.item('A').buildset.builds.at(-1)?.state).toMatchObject({
     result: 'RETRY_LIMIT',
-    detail: '5 executors were lost while they had it',
+    detail: '5 executors were lost while running it',
   });
 });
 

@@ -5,6 +5,7 @@
  *     > build A,1 unit                   (unit*2: second attempt)
  *     > report A,1 success, awaited
  *     . reset B: text                    a decision
+ *     ~ text                             an ignored event, for the debug log
  *     < A,1 SUCCESS (reported)           left
  *     queue app, window 20
  *       A,1 #1 running: unit=started lint=SUCCESS          state name of the timeline, subject after it
@@ -30,6 +31,7 @@ export function renderTurn(
   ]);
   return [
     ...turn.decisions.map(decision => `. ${decision.code} ${decision.changeText}: ${decision.text}`),
+    ...turn.ignored.map(({ text }) => `~ ${text}`),
     ...turn.commands.map(command => `> ${renderCommand(command, known)}`),
     ...turn.left.flatMap(item =>
       item.phase.phase === 'left' ? `< ${label(item)} ${item.phase.result} (${item.phase.reason})` : [],

@@ -419,6 +419,7 @@ export class PipelineWorld {
     const total = {
       commands: [] as Command[],
       decisions: [] as TurnOutput['decisions'][number][],
+      ignored: [] as TurnOutput['ignored'][number][],
       left: [] as QueueItem[],
     };
     let frozen = new Map<Uuid, FreezeFact>();
@@ -426,6 +427,7 @@ export class PipelineWorld {
       const output = this.#call(now, due, frozen);
       total.commands.push(...output.commands);
       total.decisions.push(...output.decisions);
+      total.ignored.push(...output.ignored);
       total.left.push(...output.left);
       if (output.needs.length === 0) break;
       if (output.needs.every(need => frozen.has(need.buildset)))
