@@ -7,7 +7,7 @@
  * the `node` package brings. An install happens when `node_modules` does not match `package-lock.json` (a stamp of the
  * lock file's hash, written after a successful `npm ci`). Nothing is asked, nothing is installed globally.
  *
- * Packages run no code while they are installed (`--ignore-scripts`, whatever this npm makes of `allowScripts`), but for one: the `node`
+ * Packages run no code while they are installed (`--ignore-scripts`, however this npm treats `allowScripts`), but for one: the `node`
  * package fetches the program for this machine in its script, which is run by name.
  */
 import { spawn, spawnSync } from 'node:child_process';

@@ -1,16 +1,9 @@
 /** Lines with a banned word that a room may still have (`plain-words.test.ts`). Lower a bound when you remove some; never raise one. */
 export const ALLOWED_LINES: Readonly<Record<string, number>> = {
-  'CHANGELOG.md': 8,
-  'CONTRIBUTING.md': 4,
-  'README.md': 1,
-  doc: 8,
-  'doc/decisions': 106,
-  'doc/guide': 47,
-  'doc/reference': 57,
+  'doc/guide': 20,
+  'doc/reference': 5,
   'doc/tutorials': 8,
   drivers: 66,
-  etc: 9,
-  scripts: 1,
   'src/api': 10,
   'src/cmd': 122,
   'src/driver': 5,
