@@ -86,8 +86,8 @@ async function storeAll(store: Store, chunks: readonly (readonly Operation[])[])
   }
 }
 
-function cancelTime({ cancelWord }: Claim<BuildRequest>): Nanoseconds | undefined {
-  return cancelWord === undefined ? undefined : cancelTimeOf(cancelWord);
+function cancelTime({ cancelMessage }: Claim<BuildRequest>): Nanoseconds | undefined {
+  return cancelMessage === undefined ? undefined : cancelTimeOf(cancelMessage);
 }
 
 function withCancelTime(event: BuildResultEvent, cancelledAt: Nanoseconds | undefined): BuildResultEvent {

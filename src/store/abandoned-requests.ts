@@ -1,5 +1,5 @@
 /**
- * Requests whose workers vanished, and broken ones: found and settled by the sweeper, after workers were lost.
+ * Requests whose workers vanished, and broken requests: the sweeper finds and settles them after workers were lost.
  *
  *     for (const each of await abandonedRequests(queue)) await fence.commit([...discarded(queue, each), ...result], id);
  */
@@ -15,13 +15,13 @@ import {
 import { encodeRequestRecord } from './request-record.ts';
 
 export type Abandoned<T> =
-  /** Its worker vanished: requeue it, or give it up with a result. `cancelled`: somebody wanted it to stop anyway. */
+  /** Its worker vanished: requeue it, or fail it with a result. `cancelled`: a cancel had been requested anyway. */
   | { readonly kind: 'lost-worker'; readonly request: StoredRequest<T>; readonly cancelled: boolean }
-  /** It is broken, nobody will ever take it: give it up with a result. */
+  /** The record is broken, so no worker can take it: fail it with a result. */
   | { readonly kind: 'unreadable'; readonly request: UnreadableRequest; readonly cancelled: boolean };
 
 /**
- * In order of service. Those of a newer version are none of ours, waiting or taken: an upgraded scheduler settles them.
+ * In order of service. Requests of a newer version are skipped, waiting or taken: an upgraded scheduler settles them.
  */
 export async function abandonedRequests<T extends Requestable>(
   queue: Pick<RequestQueue<T>, 'store' | 'everything' | 'claimedPath' | 'cancelledPath'>,
@@ -57,7 +57,7 @@ export function discarded<T extends Requestable>(
   return cancelled ? [...operations, remove(queue.cancelPath(request.uuid))] : operations;
 }
 
-/** Marks to stop whose requests are gone: they came too late. Each is its own operation, any of them may fail. */
+/** Cancel marks whose requests are gone. Each removal is its own operation; any of them may fail. */
 export async function staleCancels<T extends Requestable>(
   queue: Pick<RequestQueue<T>, 'store' | 'cancelledPath' | 'cancelPath' | 'pathsOf'>,
 ): Promise<readonly Operation[]> {
@@ -67,7 +67,7 @@ export async function staleCancels<T extends Requestable>(
   return marked.filter(uuid => !present.has(uuid)).map(uuid => remove(queue.cancelPath(uuid)));
 }
 
-/** Making and removing the claim in one multi says: there is none. */
+/** Creating and removing the claim in one multi proves that there is none. */
 function unclaimed(claim: string, operation: Operation): readonly Operation[] {
   return [create(claim, undefined, { ephemeral: true }), operation, remove(claim)];
 }

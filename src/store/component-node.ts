@@ -5,7 +5,11 @@ import { settle } from './connection.ts';
 import type { ComponentKind } from './paths.ts';
 import { type Store, StoreError, set } from './port.ts';
 
-/** Reads, changes, writes if nobody else has written meanwhile, else again. @param next undefined: it is as it should be. */
+/**
+ * Read, modify, write; repeats when another writer changed the node meanwhile.
+ *
+ * @param next the new record; undefined when nothing has to change.
+ */
 export async function changeComponent(
   store: Store,
   path: string,
@@ -20,7 +24,7 @@ export async function changeComponent(
       await store.multi([set(path, componentCodec.encode(changed), node.stat.version)]);
       return;
     } catch (error) {
-      // Somebody else wrote, or the answer was lost: what is there now tells.
+      // Another writer changed the node, or the answer was lost: read again.
       if (!(error instanceof StoreError) || !['BadVersion', 'ConnectionLoss'].includes(error.code))
         throw error;
     }

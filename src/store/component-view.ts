@@ -1,9 +1,9 @@
 /**
- * All components that are there, and what an operator asks of one.
+ * All registered components, and the state an operator requests of one.
  *
  *     using all = await openComponents(store, paths, onError);          // a web
  *     all.list()                                                        // [{ id: 'executor-3', state: 'paused', … }]
- *     await askComponent(store, paths, 'executor-3', 'running');        // it reads the wish in its own node: components.ts
+ *     await askComponent(store, paths, 'executor-3', 'running');        // written to its own node: components.ts
  */
 import { componentCodec } from '../model/codec/records.ts';
 import type { ComponentRecord, ComponentState } from '../model/component.ts';
@@ -19,7 +19,7 @@ export interface RegisteredComponent extends ComponentRecord {
 }
 
 export interface Components extends Disposable {
-  /** By kind in the order of {@link COMPONENT_KINDS}, the oldest first. Those whose record cannot be read are left out. */
+  /** By kind in the order of {@link COMPONENT_KINDS}, oldest first. Components whose record cannot be read are omitted. */
   list(): readonly RegisteredComponent[];
   onChange(listener: () => void): Disposable;
 }
@@ -27,7 +27,7 @@ export interface Components extends Disposable {
 /**
  * A watch-fed view of all of them; it trails the store by the time of one read.
  *
- * @param onError told of a record that cannot be read, or a failed look; the view stays usable.
+ * @param onError called for a record that cannot be read and for a failed read; the view stays usable.
  */
 export async function openComponents(
   store: Store,
@@ -80,7 +80,7 @@ export async function openComponents(
 }
 
 /**
- * Writes down what an operator wants of a component; it does so in its own time, which its `state` tells.
+ * Records the state an operator requests of a component. The component follows in its own time and reports it in `state`.
  *
  * @returns `gone` when there is no such component (any more).
  */

@@ -1,14 +1,14 @@
 /**
- * Who is there: every component writes one ephemeral node, which goes with its session, and watches it for wishes.
+ * Registration: every component has one ephemeral node, which ends with its session, and watches it for the requested state.
  *
- *     const me = await registerComponent(store, paths, 'executor', record, wish => wish === 'paused' && executor.pause());
- *     await me.say({ state: 'paused' });                                           // the others see it: component-view.ts
+ *     const me = await registerComponent(store, paths, 'executor', record, state => state === 'paused' && executor.pause());
+ *     await me.update({ state: 'paused' });                                        // the others see it: component-view.ts
  *
  *     using executors = await openExecutorLabels(store, paths, onError);      // a scheduler
  *     executors.canRun(['gpu'])      // 'yes'
  *     executors.canRun(['arm'])      // 'no-such-label'
  *
- * A wish is written into the component's own node: it goes with it, and cannot be left behind for somebody else. After a lost
+ * The requested state is in the component's own node: it ends with the component and cannot reach another one. After a lost
  * session a component registers anew, under the next number.
  */
 import { componentCodec } from '../model/codec/records.ts';
@@ -20,47 +20,47 @@ import type { ComponentKind, StorePaths } from './paths.ts';
 import { create, type Store, StoreError } from './port.ts';
 import { createRefresher, touchOnContact } from './refresher.ts';
 
-/** What a component says anew of itself. */
-type Said = Pick<ComponentRecord, 'state' | 'trouble'>;
+/** What a component may change in its own record. */
+type ComponentUpdate = Pick<ComponentRecord, 'state' | 'trouble'>;
 
 export interface Registration extends Disposable {
   /** Such as `executor-3`. */
   readonly id: string;
   /** Durable when it resolves. @throws StoreError `SessionExpired` or `NoNode` when the session that registered is over. */
-  say(said: Said): Promise<void>;
+  update(update: ComponentUpdate): Promise<void>;
 }
 
 /**
  * Resolves when others can see it.
  *
- * @param onWish told what an operator asks for, each time it changes.
+ * @param onRequestedState called each time an operator requests another state.
  */
 export async function registerComponent(
   store: Store,
   paths: StorePaths,
   kind: ComponentKind,
   component: ComponentRecord,
-  onWish: (wanted: ComponentState) => void = () => {},
+  onRequestedState: (wanted: ComponentState) => void = () => {},
 ): Promise<Registration> {
   await ensureNode(store, paths.components(kind));
   const path = await createOwn(store, paths, kind, component);
   let wanted: ComponentState | undefined;
 
-  async function look(): Promise<void> {
+  async function readRequested(): Promise<void> {
     const node = await settle(store, () => store.get(path));
     const record = node === undefined ? undefined : componentCodec.decode(node.data);
     if (record?.wanted === undefined || record.wanted === wanted) return;
     wanted = record.wanted;
-    onWish(wanted);
+    onRequestedState(wanted);
   }
-  // A failed look means a lost session, which ends all this.
-  const wishes = createRefresher(look, () => {});
-  const watch = store.watch(path, () => void wishes.touch());
-  void wishes.touch();
+  // A failed read means a lost session, which ends this registration too.
+  const requested = createRefresher(readRequested, () => {});
+  const watch = store.watch(path, () => void requested.touch());
+  void requested.touch();
 
   return {
     id: componentId(kind, path),
-    async say({ state, trouble }) {
+    async update({ state, trouble }) {
       await changeComponent(store, path, ({ trouble: before, ...record }) =>
         record.state === state && before === trouble
           ? undefined
@@ -69,12 +69,12 @@ export async function registerComponent(
     },
     [Symbol.dispose]() {
       watch[Symbol.dispose]();
-      wishes[Symbol.dispose]();
+      requested[Symbol.dispose]();
     },
   };
 }
 
-/** @returns the path of our node; after a lost answer the one that was made, not a second one. */
+/** @returns the path of our node; after a lost answer that of the node that was created, never of a second one. */
 async function createOwn(
   store: Store,
   paths: StorePaths,
@@ -111,8 +111,8 @@ export interface ExecutorLabels extends Disposable {
   /**
    * Whether one registered executor offers all of `labels` (none: any executor does).
    *
-   * `no-such-label`: executors are there and not one can. `no-executor`: nobody can say, because none is registered, or
-   * only such as write records this process cannot read.
+   * `no-such-label`: executors are registered and none offers them. `no-executor`: unknown, because no executor is
+   * registered, or only executors whose records this process cannot read.
    */
   canRun(labels: readonly string[]): 'yes' | 'no-such-label' | 'no-executor';
   /** All labels of all executors, sorted. */
@@ -122,7 +122,7 @@ export interface ExecutorLabels extends Disposable {
 /**
  * A watch-fed view of the registered executors; it trails the store by the time of one read.
  *
- * @param onError told of a record that cannot be read, or a failed look; the view stays usable.
+ * @param onError called for a record that cannot be read and for a failed read; the view stays usable.
  */
 export async function openExecutorLabels(
   store: Store,
@@ -130,7 +130,7 @@ export async function openExecutorLabels(
   onError: (error: unknown) => void,
 ): Promise<ExecutorLabels> {
   const base = paths.components('executor');
-  /** Undefined: it is there, and what it offers is not known. */
+  /** One entry per executor; undefined when its labels are unknown. */
   let executors: readonly (ReadonlySet<string> | undefined)[] = [];
 
   function labelsOf(data: Uint8Array): ReadonlySet<string> | undefined {

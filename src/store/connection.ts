@@ -37,8 +37,8 @@ async function leftSuspension(store: Store, signal: AbortSignal | undefined): Pr
 }
 
 /**
- * Reads after a lost reply: waits until connected and caught up with everything committed before, then asks; again when
- * the connection breaks meanwhile, until it succeeds or the session ends.
+ * Reads after a lost reply: waits until connected and caught up with everything committed before, then calls `ask`. Repeats
+ * when the connection breaks meanwhile, until it succeeds or the session ends.
  *
  * @throws StoreError `SessionExpired` when the session ends first.
  */
@@ -51,7 +51,7 @@ export async function settle<T>(store: Store, ask: () => Promise<T>, signal?: Ab
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;
     }
-    // Without jitter: each session waits for itself alone. A store that fails while connected (full disk) has no event.
+    // Without jitter: each session waits only for itself. A store that fails while connected (full disk) emits no event.
     await pause(backoffDelay(RETRY, attempt, 0), signal ?? NEVER);
   }
 }
@@ -60,7 +60,7 @@ const RETRY = { firstMs: 10, maxMs: 1000 };
 const NEVER = new AbortController().signal;
 
 /**
- * Does a write until it is known to be done: after each lost reply `isDone` tells, and only if it is not, it is sent again.
+ * Repeats a write until it is known to be applied: after each lost reply `isDone` decides whether to send it again.
  *
  * @throws StoreError every other failure of the write.
  */

@@ -1,5 +1,5 @@
 /**
- * How an entry that was given up is kept: one line, a record that says why, then its bytes as they were.
+ * The stored form of a dead letter: one line with a record that gives the reason, then the entry's original bytes.
  *
  *     {"k":"dead-letter","v":1,"d":{"from":"/gatehouse/events/tenant/acme/trigger/0000000042","attempts":3,"at":"…","error":"…"}}⏎<bytes>
  */
@@ -19,7 +19,7 @@ export interface DeadLetter {
 export const deadLetterHeadCodec = recordCodec<Omit<DeadLetter, 'bytes'>>('dead-letter', 1);
 
 const MAX_ERROR_CHARACTERS = 2000;
-/** What exceeds it is cut off: it was undecodable anyway, entries of our own are smaller. */
+/** Longer entries are cut off: they were undecodable anyway; entries written by Gatehouse are smaller. */
 const MAX_BYTES = 950_000;
 const LINE_END = 10;
 

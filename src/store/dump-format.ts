@@ -6,8 +6,8 @@
  *     {"path":"blobs/9f86…","version":0,"base64":"UEsDBA=="}
  *     {"end":true,"nodes":2}
  *
- * Data is `text` where it is UTF-8 without loss, else `base64`, and neither for empty nodes. The last line tells a whole dump
- * from the beginning of one. Records stay as they are: whoever reads them later knows by their own versions whether he can.
+ * Data is `text` where it is UTF-8 without loss, else `base64`, and neither for empty nodes. The last line marks a complete
+ * dump. Records are copied as they are; each carries its own version.
  */
 import type { CopiedNode } from './tree-copy.ts';
 
@@ -23,7 +23,7 @@ export interface DumpHead {
   readonly at: string;
 }
 
-/** It is no dump, of a format we do not know, damaged, or cut short. The message is one line for a person. */
+/** Not a dump, an unknown format, damaged, or truncated. The message is one line for an operator. */
 export class DumpError extends Error {
   override readonly name = 'DumpError';
 }

@@ -1,9 +1,9 @@
-/** Making parents before anything is put below them. */
+/** Creates parents before anything is put below them. */
 import { isConnectionLoss, settle } from './connection.ts';
 import { parentPath } from './node-path.ts';
 import { create, type Store, StoreError } from './port.ts';
 
-/** Makes `path` and what is missing above it, without data. Harmless when it is there, and when many do it at once. */
+/** Creates `path` and its missing parents, without data. Idempotent, also when several processes do it at the same time. */
 export async function ensureNode(store: Store, path: string, signal?: AbortSignal): Promise<void> {
   const lineage: string[] = [];
   for (let at = path; at !== '/'; at = parentPath(at)) lineage.unshift(at);
@@ -15,7 +15,7 @@ export async function ensureNode(store: Store, path: string, signal?: AbortSigna
       await store.multi(missing.map(at => create(at)));
       return;
     } catch (error) {
-      // Somebody else was faster, or the reply got lost: look again.
+      // Another process was first, or the reply was lost: look again.
       if (!isConnectionLoss(error) && !(error instanceof StoreError && error.code === 'NodeExists'))
         throw error;
       await settle(store, async () => {}, signal);

@@ -1,17 +1,17 @@
 /**
- * A durable queue: first in, first out, one node per entry, below one path that must never be deleted (its numbers would
- * start again).
+ * A durable queue: first in, first out, one node per entry, below one path that must never be deleted (its sequence numbers
+ * would start again).
  *
- * Writing to it and taking from it are `Operation` values, so that they ride in whatever multi records the effect: an event
- * is gone in the same instant in which what it caused is there.
+ * Writing to it and taking from it are `Operation` values, so that they ride in the multi that records the effect: an event
+ * leaves the queue in the same instant in which its effect is stored.
  *
  *     await fence.commit([...queue.put(event), set(state, next)], id);                       // what happens, and its echo
  *     for (const entry of await queue.list(200)) …                                          // in order, nothing removed
  *     await fence.commit([queue.ack(entry), set(state, next)], id);                         // taken, with its effect
  *
- * An entry that nobody can decode never blocks the ones behind it: `list` moves it to `<path>-dead`. One whose handling
- * fails is noted (`noteFailure`: the node's version counts the attempts) and given up in time (`deadLetter`). One of a newer
- * version than ours stays where it is, and so does all behind it: whoever holds the queue gives it up to an upgraded process.
+ * An entry that cannot be decoded never blocks the ones behind it: `list` moves it to `<path>-dead`. A failed attempt at
+ * handling one is counted (`noteFailure`: the node's version); after too many it becomes a dead letter (`deadLetter`). An
+ * entry of a newer version stays in place and blocks the queue: its holder hands over to an upgraded process.
  */
 import type { Clock } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
@@ -25,7 +25,7 @@ import { wakeUps } from './wake-ups.ts';
 
 export interface BytesCodec<T> {
   encode(value: T): Uint8Array;
-  /** @throws RecordError `newer` when an upgraded process can read the bytes; anything else when nobody can. */
+  /** @throws RecordError `newer` when an upgraded process can read the bytes; any other error when they are broken. */
   decode(bytes: Uint8Array): T;
 }
 
@@ -34,16 +34,16 @@ export interface EventQueueDeps<T> {
   readonly path: string;
   readonly codec: BytesCodec<T>;
   readonly clock: Pick<Clock, 'now'>;
-  /** Where ids of what was already taken in are remembered; without it nothing is deduplicated. See seen.ts. */
+  /** Where the ids of accepted deliveries are stored; without it nothing is deduplicated. See seen.ts. */
   readonly seenPath?: string;
-  /** Told of each entry `list` had to move aside. */
+  /** Called for each entry that `list` moved aside. */
   readonly onDeadLetter?: (path: string, error: unknown) => void;
 }
 
 export interface QueueEntry<T> {
   readonly path: string;
   readonly value: T;
-  /** How often its handling failed so far; also the version of its node. */
+  /** How often its handling has failed; also the version of its node. */
   readonly attempts: number;
   readonly bytes: Uint8Array;
 }
@@ -63,7 +63,7 @@ export class EventQueue<T> {
     this.#deps = deps;
   }
 
-  /** Makes the parents; once, before anything else. */
+  /** Creates the parents; call once, before anything else. */
   async prepare(signal?: AbortSignal): Promise<void> {
     const { store, path, seenPath } = this.#deps;
     for (const parent of [path, deadLetterPath(path), ...(seenPath === undefined ? [] : [seenPath])]) {
@@ -74,8 +74,8 @@ export class EventQueue<T> {
   /**
    * Appends `value`.
    *
-   * @param id when given (and the queue has a `seenPath`), the multi fails with `NodeExists` if that id was ever taken.
-   * @throws StoreError `TooLarge` at once when the value is over {@link MAX_ENTRY_BYTES}.
+   * @param id when given (and the queue has a `seenPath`), the multi fails with `NodeExists` if that id was accepted before.
+   * @throws StoreError `TooLarge`, before anything is written, when the value is over {@link MAX_ENTRY_BYTES}.
    */
   put(value: T, id?: string): readonly Operation[] {
     const { path, codec, seenPath, clock } = this.#deps;
@@ -87,9 +87,9 @@ export class EventQueue<T> {
   }
 
   /**
-   * Takes in a delivery that may come more than once, and returns only when it is durable: for webhooks.
+   * Stores a delivery that may arrive more than once, and returns only when it is durable: for webhooks.
    *
-   * @returns `duplicate` when the id was taken before. After a lost reply the id tells; nothing is stored twice.
+   * @returns `duplicate` when the id was accepted before. After a lost reply the id decides; nothing is stored twice.
    */
   async offer(value: T, id: string): Promise<'stored' | 'duplicate'> {
     const { store, seenPath } = this.#deps;
@@ -109,10 +109,10 @@ export class EventQueue<T> {
   }
 
   /**
-   * The first `limit` entries in order, or those before the first of a newer version. Broken ones are moved aside on the way.
+   * The first `limit` entries in order, or those before the first of a newer version. Moves broken entries aside.
    *
-   * @throws RecordError `newer` when the first entry is of a newer version; without a `limit`, when any is: then the whole
-   *   queue is wanted, and a part of it would be a wrong answer.
+   * @throws RecordError `newer` when the first entry is of a newer version; without a `limit`, when any is: the caller then
+   *   wants the whole queue, and a part of it would be wrong.
    */
   async list(limit = Number.POSITIVE_INFINITY): Promise<readonly QueueEntry<T>[]> {
     const { store, path } = this.#deps;
@@ -134,9 +134,9 @@ export class EventQueue<T> {
   }
 
   /**
-   * What came in since the last call, in order and in parts: for a reader that works on several entries at a time.
+   * Entries that arrived since the last call, in order and in batches: for a reader that works on several entries in parallel.
    *
-   * @param known paths of the entries given before; they are added, and those that have left the queue are taken out.
+   * @param known paths of the entries returned before; updated: new entries are added, removed ones deleted.
    * @throws RecordError `newer` after all entries before the first of a newer version.
    */
   async *additions(known: Set<string>): AsyncGenerator<readonly QueueEntry<T>[], void, undefined> {
@@ -155,31 +155,31 @@ export class EventQueue<T> {
     }
   }
 
-  /** The entries at these paths; those that have left the queue are left out. @throws RecordError `newer` */
+  /** The entries at these paths that still exist. @throws RecordError `newer` */
   async read(paths: readonly string[]): Promise<readonly QueueEntry<T>[]> {
     const read = await this.#readAll(paths);
     for (const entry of read) if (entry instanceof RecordError) throw entry;
     return read.filter(isEntry<T>);
   }
 
-  /** Takes the entry; the multi fails with `NoNode` when somebody took it before. */
+  /** Takes the entry; the multi fails with `NoNode` when another process took it before. */
   ack(entry: QueueEntry<T>): Operation {
     return remove(entry.path);
   }
 
-  /** Counts a failed attempt; the entry keeps its place. Fails with `BadVersion` when somebody else counted meanwhile. */
+  /** Counts a failed attempt; the entry keeps its place. Fails with `BadVersion` when another process counted meanwhile. */
   noteFailure(entry: QueueEntry<T>): Operation {
     return set(entry.path, entry.bytes, entry.attempts);
   }
 
-  /** Gives the entry up: out of the way, kept with the error for people to see. */
+  /** Moves the entry to the dead letters, with the error, for operators to inspect. */
   deadLetter(entry: QueueEntry<T>, error: unknown): readonly Operation[] {
     return this.#bury(entry.path, entry.bytes, entry.attempts, error);
   }
 
   /**
-   * Moves the entry on, to any number of queues: gone here and there in one instant. The copies' ids follow from the entry,
-   * so that a move repeated from an old snapshot cannot double them.
+   * Forwards the entry to any number of queues: removed here and added there in one transaction. The copies' ids derive from
+   * the entry, so that repeating the move from an old snapshot cannot duplicate them.
    */
   forward<U>(
     entry: QueueEntry<T>,
@@ -195,7 +195,7 @@ export class EventQueue<T> {
     return (await this.#deps.store.get(this.path))?.stat.childCount ?? 0;
   }
 
-  /** The dead, oldest first, with the path each has now. */
+  /** The dead letters, oldest first, with their current paths. */
   async deadLetters(): Promise<readonly (DeadLetter & { readonly path: string })[]> {
     const { store } = this.#deps;
     const base = deadLetterPath(this.path);
@@ -219,8 +219,8 @@ export class EventQueue<T> {
   }
 
   /**
-   * Batches of up to `limit` entries: what is there now, then again after each arrival. An entry that is not taken comes
-   * again with the next arrival, not before: who leaves entries for later has a timer of its own. Ends when aborted.
+   * Batches of up to `limit` entries: those present now, then again after each arrival. An entry that is not taken comes
+   * again with the next arrival, not before: a caller that postpones entries needs its own timer. Ends when aborted.
    */
   async *batches(
     signal: AbortSignal,
@@ -230,7 +230,7 @@ export class EventQueue<T> {
       let first: string | undefined;
       for (;;) {
         const batch = await settleUnless(this.#deps.store, () => this.list(limit));
-        // The same first entry again: nothing was taken, so the rest waits too.
+        // The same first entry again: nothing was taken, so wait for an arrival.
         if (batch.length === 0 || batch[0]?.path === first || signal.aborted) break;
         first = batch[0]?.path;
         yield batch;
@@ -252,7 +252,7 @@ export class EventQueue<T> {
     return entries;
   }
 
-  /** @returns the error of an entry of a newer version. */
+  /** @returns the error of the first entry of a newer version. */
   async #read(path: string, node: StoredNode | undefined): Promise<QueueEntry<T> | RecordError | undefined> {
     if (node === undefined) return undefined;
     const { data: bytes, stat } = node;
@@ -270,7 +270,7 @@ export class EventQueue<T> {
     try {
       await this.#deps.store.multi(this.#bury(path, bytes, version, reason));
     } catch (error) {
-      // Moved by somebody else, or in doubt: then the next `list` finds it again, or does not.
+      // Moved by another process, or outcome unknown: the next `list` handles it if it is still there.
       if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'ConnectionLoss'].includes(error.code))
         throw error;
     }
@@ -289,7 +289,7 @@ function isEntry<T>(read: QueueEntry<T> | RecordError | undefined): read is Queu
   return read !== undefined && !(read instanceof RecordError);
 }
 
-/** Asks; after a lost connection, again. */
+/** Reads; after a lost connection, again. */
 async function settleUnless<R>(store: Store, ask: () => Promise<R>): Promise<R> {
   try {
     return await ask();

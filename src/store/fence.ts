@@ -1,19 +1,19 @@
 /**
  * The fence: why a scheduler that lost its lock cannot write, even if it does not know yet.
  *
- * A lock is not a fence: its holder may be paused for a minute, lose its session and go on writing. So whoever takes the
- * lock raises an epoch, and every write is one multi that begins with
+ * A lock is not a fence: its holder may be paused for a minute, lose its session and go on writing. So each new holder of
+ * the lock raises an epoch, and every write is one multi that begins with
  *
  *     check(own lock node), check(epoch node, version we set), …what the caller wants…, set(last operation, id)
  *
- * It applies whole while we are the holder, and not at all afterwards. When the reply is lost, the last operation's id tells
- * whether it applied; to keep that true, commits of one fence run one after the other.
+ * It applies as a whole while we are the holder, and not at all afterwards. When the reply is lost, the last operation's id
+ * shows whether it applied; for that to hold, commits of one fence run one after the other.
  *
  *     const fence = await acquireFence(store, { lockPath, epochPath, lastOperationPath, guid: ids.uuid(), signal });
  *     await fence.commit([set(paths.item(uuid), data)], ids.uuid());
  *     if (!fence.held) return;            // before an effect outside the store: also `await fence.commit([], ids.uuid())`
  *
- * `held` is what we may still believe; `commit` is what is so.
+ * `held` is what this process may still assume; `commit` is authoritative.
  */
 import { isConnectionLoss, settle } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
@@ -24,16 +24,16 @@ export interface FenceRequest extends Omit<LockRequest, 'path'> {
   readonly lockPath: string;
   readonly epochPath: string;
   /**
-   * Where the id of the last commit is kept. Without one, a commit whose reply is lost rejects with `ConnectionLoss` and
+   * Where the id of the last commit is stored. Without it, a commit whose reply is lost rejects with `ConnectionLoss` and
    * the caller has to find out by itself.
    */
   readonly lastOperationPath?: string;
 }
 
-/** The write was refused because somebody else is, or may be, in charge. Stop; never retry with this fence. */
+/** The write was refused because another process is, or may be, the holder. Stop; never retry with this fence. */
 export class Fenced extends Error {
   override readonly name = 'Fenced';
-  /** `unknown`: the session ended before the outcome of a lost reply could be read; the successor sees what is there. */
+  /** `unknown`: the session ended before the outcome of a lost reply could be read; the successor sees the result. */
   readonly outcome: 'not-applied' | 'unknown';
   constructor(lockPath: string, outcome: 'not-applied' | 'unknown', options?: ErrorOptions) {
     super(
@@ -46,13 +46,13 @@ export class Fenced extends Error {
 
 export type Committed =
   | { readonly kind: 'committed'; readonly results: readonly OperationResult[] }
-  /** Applied, as the last operation's id proves, but the reply was lost: names and versions are not known. */
+  /** Applied, as the last operation's id proves, but the reply was lost: names and versions are unknown. */
   | { readonly kind: 'committed-unseen' };
 
-/** How often a write that is known not to have arrived is sent again before `ConnectionLoss` goes to the caller. */
+/** How often a write that is known not to have been applied is sent again before the caller gets `ConnectionLoss`. */
 const MAX_SENDS = 5;
 
-/** Waits for the lock, raises the epoch, and hands out the right to write. */
+/** Waits for the lock, raises the epoch, and returns the fence. */
 export async function acquireFence(store: Store, request: FenceRequest): Promise<Fence> {
   const { lockPath, epochPath, lastOperationPath, guid, signal } = request;
   for (const path of [epochPath, lastOperationPath])
@@ -72,7 +72,7 @@ export async function acquireFence(store: Store, request: FenceRequest): Promise
 }
 
 /**
- * The epoch is the version of its node, so that checking and raising are one thing; the data names the holder.
+ * The epoch is the version of its node, so that a check and a raise use the same number; the data names the holder.
  *
  * @returns the epoch we set.
  */
@@ -107,7 +107,7 @@ interface FenceDeps {
 export class Fence implements AsyncDisposable {
   /** Grows with each holder. Effects outside the store carry it. */
   readonly epoch: number;
-  /** Name of our place among the children of the lock; gone when somebody removed it, or our session ended. */
+  /** Name of our node among the children of the lock; it is gone when it was removed or our session ended. */
   readonly contender: string;
   readonly #deps: FenceDeps;
   readonly #lost = new AbortController();
@@ -125,12 +125,12 @@ export class Fence implements AsyncDisposable {
     });
   }
 
-  /** False as soon as the session is out of contact, before the store gives the lock to somebody else. */
+  /** False as soon as the session is out of contact, which is before the store can give the lock to another process. */
   get held(): boolean {
     return !this.#lost.signal.aborted && this.#deps.store.sessionState === 'connected';
   }
 
-  /** Aborts once the fence is lost for good or released; a mere suspension does not. For loops that work under it. */
+  /** Aborts once the fence is lost for good or released, not for a mere suspension. For loops that run under it. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
@@ -139,17 +139,17 @@ export class Fence implements AsyncDisposable {
    * Applies all operations, or none.
    *
    * @param operationId unique per commit.
-   * @throws Fenced when we are not the holder any more.
+   * @throws Fenced when we are no longer the holder.
    * @throws StoreError when an operation of the caller fails (`failedOperation` counts the caller's), is `TooLarge`, or on
    *   `ConnectionLoss` without an outcome (only without `lastOperationPath`, or known not to have been applied after retries).
    */
   commit(operations: readonly Operation[], operationId: string): Promise<Committed> {
     const turn = this.#previous.then(() => this.#commit(operations, operationId));
-    this.#previous = turn.catch(() => {}); // the caller has the failure; the next commit must run all the same
+    this.#previous = turn.catch(() => {}); // the caller gets the failure; the next commit must run all the same
     return turn;
   }
 
-  /** Gives the lock to the next one, after the commits under way. Idempotent. */
+  /** Releases the lock, after the commits in flight. Idempotent. */
   release(): Promise<void> {
     this.#released ??= this.#release();
     return this.#released;
@@ -170,7 +170,7 @@ export class Fence implements AsyncDisposable {
       try {
         return { kind: 'committed', results: await this.#send(operations, operationId) };
       } catch (error) {
-        // A first send may have applied, and somebody removed our lock and wrote since: its refusal proves nothing.
+        // An earlier send may have been applied before our lock was removed: this refusal proves nothing.
         if (error instanceof Fenced && sends > 1)
           throw new Fenced(this.#deps.lockPath, 'unknown', { cause: error });
         if (!isConnectionLoss(error) || this.#deps.lastOperationPath === undefined) throw error;

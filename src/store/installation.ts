@@ -6,7 +6,7 @@ import type { StorePaths } from './paths.ts';
 import { create, type Store, StoreError } from './port.ts';
 
 /**
- * The id of the installation: the same in all its processes, made by whoever asks first, there as long as its tree.
+ * The id of the installation: the same in all its processes. The first process to ask creates it; it lives as long as the tree.
  *
  * @throws StoreError `SessionExpired` when the session ends meanwhile.
  */
@@ -18,7 +18,7 @@ export async function installationId(store: Store, paths: StorePaths, ids: IdMak
     try {
       await store.multi([create(paths.installation, new TextEncoder().encode(ids.uuid()))]);
     } catch (error) {
-      // Somebody else was faster, or the answer was lost: what is there now counts.
+      // Another process was first, or the answer was lost: the stored id counts.
       if (!isConnectionLoss(error) && !(error instanceof StoreError && error.code === 'NodeExists'))
         throw error;
     }

@@ -1,10 +1,10 @@
 /**
- * How many children some nodes have, kept by watch: the lengths of queues, for whoever shows them.
+ * Child counts of some nodes, kept up to date by watches: queue lengths for pages, the API and metrics.
  *
  *     using counts = await openLiveCounts(store, [paths.connection('local').queue], onError);
  *     counts.count(paths.connection('local').queue)      // 3
  *
- * A number trails the store by the time of one read, and a burst of changes is one read. Nothing here is authoritative.
+ * A count trails the store by the time of one read, and a burst of changes is one read. Nothing here is authoritative.
  */
 import type { Store } from './port.ts';
 import { createRefresher, touchOnContact } from './refresher.ts';
@@ -12,13 +12,13 @@ import { createRefresher, touchOnContact } from './refresher.ts';
 export interface LiveCounts extends Disposable {
   /** Follows one more node. Resolves when it was counted. */
   follow(path: string): Promise<void>;
-  /** 0 for a node that is not there, or that it was not told to follow. */
+  /** 0 for a node that does not exist or is not followed. */
   count(path: string): number;
   /** Called with a path after each change of its count. */
   onChange(listener: (path: string) => void): Disposable;
 }
 
-/** @param onError told of a failed look; the count stays what it was until something changes again. */
+/** @param onError called for a failed read; the count stays as it is until the next change. */
 export async function openLiveCounts(
   store: Store,
   paths: Iterable<string>,
@@ -39,7 +39,7 @@ export async function openLiveCounts(
       for (const listener of listeners) listener(path);
     }, onError);
     stack.use(copy);
-    // Entries are written once; only their coming and going counts.
+    // Entries are written once, so that only creations and deletions change the count.
     stack.use(store.watch(path, event => void (event.kind === 'changed' || copy.touch())));
     stack.use(touchOnContact(store, copy));
     await copy.touch();

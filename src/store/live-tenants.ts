@@ -1,9 +1,9 @@
 /**
- * A watch-fed copy of what all tenants' pipelines hold, for whoever shows it: the status page, the API, metrics.
+ * A watch-fed copy of the pipelines of all tenants, for views: the status page, the API, metrics.
  *
- * Nothing here is authoritative: deciding reads under the fence. A view trails the store by the time of one read; within it
- * every item is whole, because an item is one record. A record that cannot be read (broken, or of a newer version) is told to
- * `onError`, and what was known before stays; everything else goes on.
+ * Nothing here is authoritative: decisions read under the fence. A view trails the store by the time of one read; within it
+ * every item is whole, because an item is one record. For a record that cannot be read (broken, or of a newer version)
+ * `onError` is called and the last known value stays.
  *
  *     const live = await openLiveTenants(store, paths);
  *     live.pipeline('acme', 'gate')?.queues
@@ -127,7 +127,7 @@ export async function openLiveTenants(
       });
   }
 
-  /** What is shown and may be gone by now. */
+  /** Marks everything in the copy, since it may be gone by now. */
   function markKnown(): void {
     for (const [tenant, { pipelines }] of tenants) {
       dirty.add(paths.tenant(tenant).layout);
@@ -161,12 +161,12 @@ export async function openLiveTenants(
   const watch = store.watch(paths.tenants, event => {
     if (event.kind === 'resync') markAndRefresh();
     else {
-      // Each event of a queue means the same: count again.
+      // Every event of a queue has the same effect: count again.
       dirty.add(event.path.replace(/(\/events)\/[^/]+$/, '$1'));
       schedule();
     }
   });
-  // What could not be read for want of contact is read afterwards.
+  // Reads that failed while out of contact are repeated now.
   const contact = store.onSessionState(state => {
     if (state === 'connected') markAndRefresh();
   });

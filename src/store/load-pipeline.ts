@@ -1,4 +1,4 @@
-/** A pipeline's stored contents, read whole. Call under the pipeline's fence, or accept a view that is a moment old. */
+/** Reads a pipeline's stored contents as a whole. Call under the pipeline's fence, or accept a slightly outdated view. */
 import type { Uuid } from '../lib/ids.ts';
 import { pipelineCountersCodec, queueItemCodec } from '../model/codec/records.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../model/pipeline-state.ts';
@@ -10,7 +10,7 @@ import type { Quarantine } from './quarantine.ts';
 
 type PipelinePlaces = ReturnType<StorePaths['pipeline']>;
 
-/** Makes the nodes a pipeline's commits set or create below. */
+/** Creates the nodes a pipeline's commits set or create below. */
 export async function preparePipeline(
   store: Store,
   places: PipelinePlaces,
@@ -20,7 +20,7 @@ export async function preparePipeline(
     await ensureNode(store, path, signal);
 }
 
-/** @throws RecordError `newer` when any part of it was written by an upgraded process. Broken parts are laid aside. */
+/** @throws RecordError `newer` when any part of it was written by an upgraded process. Broken parts are quarantined. */
 export async function loadPipeline(
   store: Store,
   places: PipelinePlaces,

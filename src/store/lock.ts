@@ -2,21 +2,21 @@
  * A lock among sessions, in the order they asked: an ephemeral, sequential child per contender, the lowest number holds.
  *
  * Each contender watches only the one before it, so a release wakes one. A child is named `<guid>-<session id>-lock-<seq>`:
- * when the reply to its creation is lost, only a child with our guid *and* our session id is ours (a child of our dying
- * former session would vanish under us).
+ * when the reply to its creation is lost, only a child with our guid *and* our session id is ours (a child of our previous,
+ * dying session would vanish while we rely on it).
  *
- * A lock only says who should act. Who acts because of it must also be fenced: see fence.ts.
+ * A lock only decides who acts. Effects under it must also be fenced: see fence.ts.
  */
 import { isConnectionLoss, settle } from './connection.ts';
 import { ensureNode } from './ensure-node.ts';
 import { create, remove, type Store, StoreError } from './port.ts';
 
 export interface LockRequest {
-  /** Parent of the contenders; made when missing. */
+  /** Parent of the contenders; created when missing. */
   readonly path: string;
-  /** Tells this attempt from every other one: a fresh uuid. */
+  /** Unique per attempt: a fresh uuid. */
   readonly guid: string;
-  /** Gives up waiting. */
+  /** Stops waiting. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -57,7 +57,7 @@ async function contend(store: Store, path: string, prefix: string, signal?: Abor
     } catch (error) {
       if (!isConnectionLoss(error)) throw error;
     }
-    // Not abortable: a child that was made must be found, or nobody would remove it before the session ends.
+    // Not abortable: a child that was created must be found, or it would stay until the session ends.
     const names = await settle(store, () => store.children(path));
     const ours = names?.find(name => name.startsWith(prefix));
     if (ours !== undefined) return ours;
@@ -82,7 +82,7 @@ export function inLockOrder(names: readonly string[]): readonly string[] {
   return names.toSorted((a, b) => Number(a.slice(-10)) - Number(b.slice(-10)));
 }
 
-/** Returns when `path` is gone, or when something else calls for a fresh look (missed events, connection regained). */
+/** Returns when `path` is gone, or when a fresh look is needed (missed events, connection regained). */
 async function goneOrChanged(store: Store, path: string, signal?: AbortSignal): Promise<void> {
   const { promise, resolve } = Promise.withResolvers<void>();
   const wake = (): void => resolve();
@@ -90,7 +90,7 @@ async function goneOrChanged(store: Store, path: string, signal?: AbortSignal): 
     if (event.kind === 'deleted' || event.kind === 'resync') wake();
   });
   using _state = store.onSessionState(wake);
-  signal?.addEventListener('abort', wake, { once: true }); // the caller then looks at the signal itself
+  signal?.addEventListener('abort', wake, { once: true }); // the caller checks the signal itself
   try {
     if ((await settle(store, () => store.get(path), signal)) !== undefined) await promise;
   } finally {
@@ -105,7 +105,7 @@ async function removeOwn(store: Store, own: string): Promise<void> {
       return;
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
-      // Gone already, or about to go with the session.
+      // Already gone, or ends with the session.
       if (error.code === 'NoNode' || error.code === 'SessionExpired' || error.code === 'Closed') return;
       if (error.code !== 'ConnectionLoss') throw error;
     }

@@ -1,5 +1,5 @@
 /**
- * What a node's path may look like: ZooKeeper's rules, so that whatever the embedded store takes, an ensemble takes too.
+ * The rules for node paths, which are ZooKeeper's: a path the embedded store accepts is valid in an ensemble too.
  *
  * Absolute, no trailing slash, no empty, `.` or `..` segment, no control or private-use characters, nothing beyond the basic plane.
  * A sequential node may have an empty last segment (`/queue/`), because its suffix is still to come.
@@ -9,7 +9,7 @@
 // biome-ignore lint/suspicious/noControlCharactersInRegex: controls are what this looks for
 const FORBIDDEN = /[\u0000-\u001f\u007f-\u009f\ud800-\uf8ff\ufff0-\uffff]/;
 
-/** @throws RangeError a bad path is a programmer's error: names from outside are encoded by `nodeName` first. */
+/** @throws RangeError for an invalid path, a programmer's error: names from outside go through `nodeName` first. */
 export function requireNodePath(path: string, sequential = false): void {
   const complete = sequential ? `${path}0` : path;
   if (complete === '/') return;

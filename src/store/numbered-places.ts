@@ -1,9 +1,9 @@
 /**
- * Below which nodes names end with numbers that the store gives: what is copied there must not meet a later number.
+ * Below which nodes the store numbers the names: a copied name there must not collide with a later number.
  *
- * Told by place and not by the look of a name: a delivery id, a key or a project may well end with ten digits. Locks and
- * components are numbered, too, but go with their sessions and are never copied. `doc/zookeeper-map.md` marks the places with
- * `p n`, and a test compares.
+ * Decided by place, not by the form of a name: a delivery id, a key or a project may well end with ten digits. Locks and
+ * components are numbered too, but end with their sessions and are never copied. `doc/zookeeper-map.md` marks the places
+ * with `p n`, and a test compares.
  */
 const NUMBERED = [
   /^events\/connection\/[^/]+\/queue(-dead)?$/,

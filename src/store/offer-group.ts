@@ -1,11 +1,11 @@
 /**
- * Deliveries that come in at the same time, written together: many hosts, one transaction per turn of the event loop.
+ * Writes deliveries that arrive at the same time together: many hosts, one transaction per turn of the event loop.
  *
  *     const group = createOfferGroup(store, queue);
- *     await group.offer(event, event.deliveryId);      // as queue.offer, with whoever offers in the same turn
+ *     await group.offer(event, event.deliveryId);      // as queue.offer, together with all offers of the same turn
  *
- * A transaction that fails for one (it was there already, it is too large, the reply was lost) has stored none of them as far as we
- * know; then each is offered by itself, which finds out. Nobody is refused because of somebody else.
+ * A transaction that fails for one delivery (a duplicate, too large, a lost reply) may have stored none of them; then each is
+ * offered by itself, which gives each its own result. One delivery never causes another's refusal.
  */
 import type { EventQueue } from './event-queue.ts';
 import type { Operation, Store } from './port.ts';
@@ -25,7 +25,7 @@ interface Offer<T> {
   readonly settle: PromiseWithResolvers<'stored' | 'duplicate'>;
 }
 
-/** Of one transaction. Small, so that none waits long behind many; a larger offer goes alone. */
+/** Limits of one transaction, small so that no offer waits long behind many; a larger offer goes alone. */
 const MOST_BYTES = 256 * 1024;
 const MOST_OFFERS = 64;
 

@@ -1,12 +1,12 @@
 /**
- * Delivers an outbox: waits for rows, hands them on in order and in batches, removes them when they arrived. One reader per
- * outbox at a time (a lock decides who); a second one for a moment costs doubled deliveries, never lost ones.
+ * Delivers an outbox: waits for rows, delivers them in order and in batches, removes them on arrival. One reader per outbox
+ * at a time (a lock decides); a second one for a moment costs duplicate deliveries, never lost ones.
  *
  *     const drain = createOutboxDrain({ store, path: paths.spanOutbox, deliver: rows => sender.deliver(rows), … });
  *     await drain.run(signal);
  *
- * While the other side is down rows wait, bounded by age and bytes: beyond that the oldest are dropped, unread, and whoever
- * asked is told how much was in them. The gate never waits for any of this.
+ * While the destination is down rows wait, bounded by age and bytes: beyond that the oldest are dropped unread, and
+ * `onDropped` reports how much they held. The gate never waits for any of this.
  */
 import { type Backoff, backoffDelay } from '../lib/backoff.ts';
 import { type Clock, toMilliseconds } from '../lib/clock.ts';
@@ -20,14 +20,14 @@ import { splitOperations } from './split-operations.ts';
 import { wakeUps } from './wake-ups.ts';
 
 /**
- * What became of a batch. A rejection counts as `{ retryAfterMs }` with our own back-off, except that of a row of a newer
- * version: it ends the drain, so that an upgraded process takes its place.
+ * The result of delivering a batch. A rejected promise counts as `{ retryAfterMs }` with our own back-off, except that of a
+ * row of a newer version: it ends the drain, so that an upgraded process takes over.
  */
 export type Delivery =
   | 'delivered'
-  /** A part of it, at least, will never arrive: done with it. Which part only the deliverer knows, who has counted and told it. */
+  /** Permanently rejected, at least in part; the deliverer has already counted and logged it. */
   | { readonly lost: string }
-  /** The same rows again, not earlier; undefined: our own back-off. */
+  /** Send the same rows again, not earlier than this; undefined: our own back-off. */
   | { readonly retryAfterMs: number | undefined };
 
 interface OutboxBounds {
@@ -39,10 +39,10 @@ interface OutboxBounds {
 
 type DropReason = 'too-old' | 'outbox-full';
 
-/** What the bounds dropped at once. */
+/** Rows dropped together by one bound. */
 interface DroppedRows {
   readonly rows: number;
-  /** What they held together, in spans for instance; at least: a row that does not say counts as one. */
+  /** What they held together, for instance spans; a lower bound: a row without a count counts as one. */
   readonly values: number;
 }
 
@@ -60,19 +60,19 @@ export interface OutboxDrainDeps {
   readonly random: () => number;
   /** Waits before a retry, ends early when aborted; default by the real clock. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
-  /** Told of a delivery that failed and will be tried again. */
+  /** Called for a delivery that failed and will be retried. */
   readonly onRetry?: (attempt: number, reason: unknown) => void;
-  /** Told of rows nobody will ever be handed. */
+  /** Called for rows that will never be delivered. */
   readonly onDropped?: (reason: DropReason, dropped: DroppedRows) => void;
 }
 
 export interface OutboxCounters {
-  /** Rows waiting, as of the last look. */
+  /** Rows waiting, as of the last listing. */
   readonly depth: number;
   readonly bytes: number;
-  /** Of the oldest row that waits; 0 when none does. */
+  /** Age of the oldest waiting row; 0 when none waits. */
   readonly oldestAgeMs: number;
-  /** Rows the other side is done with. */
+  /** Rows delivered, or permanently rejected. */
   readonly delivered: number;
 }
 
@@ -80,7 +80,7 @@ export interface OutboxDrain {
   /**
    * Delivers until the signal aborts.
    *
-   * @throws StoreError `SessionExpired` when the session is over; RecordError `newer` when the rows are for an upgraded process.
+   * @throws StoreError `SessionExpired` when the session is over; RecordError `newer` when an upgraded process must read the rows.
    */
   run(signal: AbortSignal): Promise<void>;
   counters(): OutboxCounters;
@@ -95,7 +95,7 @@ export function createOutboxDrain(deps: OutboxDrainDeps): OutboxDrain {
 
 class Drain implements OutboxDrain {
   readonly #deps: OutboxDrainDeps;
-  /** When we first saw rows that do not say when they were written, by path. */
+  /** When we first saw rows without a time of their own, by path. */
   #firstSeen = new Map<string, number>();
   #waiting: readonly OutboxEntry[] = [];
   #delivered = 0;
@@ -126,10 +126,10 @@ class Drain implements OutboxDrain {
     }
   }
 
-  /** Delivers until nothing waits. */
+  /** Delivers until no row waits. */
   async #empty(signal: AbortSignal): Promise<void> {
     for (;;) {
-      await this.#look(signal);
+      await this.#list(signal);
       if (this.#waiting.length === 0) return;
       // One listing serves many batches, until something goes wrong.
       while (this.#waiting.length > 0) {
@@ -139,7 +139,7 @@ class Drain implements OutboxDrain {
     }
   }
 
-  async #look(signal: AbortSignal): Promise<void> {
+  async #list(signal: AbortSignal): Promise<void> {
     const { store, path } = this.#deps;
     this.#waiting = await settle(store, () => listOutbox(store, path), signal);
     const now = this.#now();
@@ -170,7 +170,7 @@ class Drain implements OutboxDrain {
     this.#deps.onDropped?.(reason, { rows: entries.length, values });
   }
 
-  /** @returns false when it has to look again: something failed, or time has passed. */
+  /** @returns false when the outbox must be listed again: something failed, or time has passed. */
   async #deliverBatch(signal: AbortSignal): Promise<boolean> {
     const { store, onRetry } = this.#deps;
     const entries = this.#nextBatch();
@@ -184,7 +184,7 @@ class Drain implements OutboxDrain {
       return false;
     }
     this.#failures = 0;
-    // Not abortable: what arrived must not be sent again only because we are being stopped.
+    // Not abortable: rows that were delivered must not be sent again only because this process stops.
     await this.#remove(entries);
     this.#delivered += data.length;
     return true;
@@ -227,7 +227,7 @@ class Drain implements OutboxDrain {
         await store.multi(left);
         return;
       } catch (error) {
-        // A lost reply, or another reader took some: go on with those that are still there.
+        // A lost reply, or another reader removed some: go on with the remaining ones.
         if (!isConnectionLoss(error) && !(error instanceof StoreError && error.code === 'NoNode'))
           throw error;
       }

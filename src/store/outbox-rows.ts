@@ -1,4 +1,4 @@
-/** Outbox rows for many values, none of them larger than a multi-write takes. */
+/** Splits many values into outbox rows, none larger than a multi-write allows. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Codec } from '../model/codec/record.ts';
 import { outboxOperation } from './outbox.ts';
@@ -6,10 +6,10 @@ import type { Operation } from './port.ts';
 
 /** Bytes of one row at most, unless a single value is larger. */
 const ROW_BYTES = 400_000;
-/** Values tried as one row: encoding twice because a row came out too large is the exception. */
+/** Values tried as one row; rarely does a row come out too large and is encoded again in halves. */
 const ROW_VALUES = 200;
 
-/** No row for no values; usually one. */
+/** No row for no values; usually one row. */
 export function outboxRows<T>(
   path: string,
   values: readonly T[],
@@ -21,11 +21,11 @@ export function outboxRows<T>(
 
 export interface EncodedRow {
   readonly data: Uint8Array;
-  /** How many it holds. */
+  /** Number of values in it. */
   readonly values: number;
 }
 
-/** Rows as the outbox has them; also for what is delivered without having been in it. */
+/** Rows as the outbox stores them; also for deliveries that bypass it. */
 export function encodedRows<T>(values: readonly T[], codec: Codec<readonly T[]>): readonly EncodedRow[] {
   const rows: EncodedRow[] = [];
   for (let from = 0; from < values.length; from += ROW_VALUES) {

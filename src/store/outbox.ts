@@ -1,23 +1,23 @@
 /**
- * Outboxes: what must leave this system (spans, history rows, reports), written in the same multi as the fact it tells,
- * delivered later, in order, removed only after delivery. Nothing is said before it is durable; nothing durable is forgotten.
+ * Outboxes: data that must leave this system (spans, history rows, reports), written in the same multi as the fact it
+ * describes, delivered later, in order, removed only after delivery. Nothing is sent before it is durable.
  *
  *     await fence.commit([set(item, ended), outboxOperation(paths.spanOutbox, spansCodec.encode(spans), now)], id);
  *
- * A row's name is `<bytes>-<milliseconds>-<values>-<seq>`: how many rows wait, how large and how old they are, how much they hold
- * is known from one listing of names, also while the other side has been down for hours. Rows of release 0.2 do not say how many
- * values they hold. outbox-drain.ts delivers.
+ * A row's name is `<bytes>-<milliseconds>-<values>-<seq>`: number, size and age of the waiting rows and the values they hold
+ * are known from one listing of names, even when the destination has been down for hours. Rows of release 0.2 have no
+ * number of values. outbox-drain.ts delivers.
  */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { create, type Operation, type Store } from './port.ts';
 
-/** What the name of a row tells. */
+/** A row as its name describes it. */
 export interface OutboxEntry {
   readonly path: string;
   readonly bytes: number;
-  /** Wall time in milliseconds since the epoch; undefined when the writer did not say. */
+  /** Wall time in milliseconds since the epoch; undefined when the row has none. */
   readonly at: number | undefined;
-  /** Spans, history rows, reports in it; 1 when the writer did not say. */
+  /** Spans, history rows or reports in it; 1 when the name has no number. */
   readonly values: number;
 }
 
@@ -37,7 +37,7 @@ export function outboxOperation(path: string, data: Uint8Array, at?: Nanoseconds
   return create(`${path}/${data.byteLength}-${written}-${values}-`, data, { sequential: true });
 }
 
-/** What waits, oldest first. */
+/** The waiting rows, oldest first. */
 export async function listOutbox(store: Store, path: string): Promise<readonly OutboxEntry[]> {
   const names = (await store.children(path)) ?? [];
   const ordered = names.map(name => ({ name, sequence: name.slice(-10) }));
@@ -49,7 +49,7 @@ export async function listOutbox(store: Store, path: string): Promise<readonly O
   });
 }
 
-/** The rows of these entries that are still there, in order. */
+/** The rows of these entries that still exist, in order. */
 export async function readOutbox(
   store: Store,
   entries: readonly OutboxEntry[],

@@ -5,7 +5,7 @@
  *     paths.pipeline('acme', 'gate').item(uuid)      // /gatehouse/tenants/acme/pipelines/gate/items/<uuid>
  *
  * Names from configuration and code hosts are encoded, so that a project called `a/b` is one segment (`a%2Fb`); uuids and
- * hashes need no encoding. A queue's undecodable or hopeless entries are beside it, in `<queue>-dead`.
+ * hashes need no encoding. A queue's undecodable entries and those that failed too often are next to it, in `<queue>-dead`.
  */
 
 export type StorePaths = ReturnType<typeof storePaths>;
@@ -26,7 +26,7 @@ export function nodeName(name: string): string {
   return name === '.' || name === '..' ? name.replaceAll('.', '%2E') : encodeURIComponent(name);
 }
 
-/** The name that `nodeName` made a segment of. */
+/** The name from which `nodeName` made the segment. */
 export function nameOfNode(segment: string): string {
   return decodeURIComponent(segment);
 }
@@ -55,14 +55,14 @@ export function storePaths(root = '/gatehouse') {
     requests: (kind: RequestKind, zone = 'default') => `${root}/requests/${kind}/${nodeName(zone)}`,
     requestZones: (kind: RequestKind) => `${root}/requests/${kind}`,
 
-    /** Who sweeps; see lock.ts. */
+    /** Leader election of the sweepers; see lock.ts. */
     sweeper: {
       lock: `${root}/sweeper/lock`,
       epoch: `${root}/sweeper/epoch`,
       lastOperation: `${root}/sweeper/lastOp`,
     },
 
-    /** When processes at work were last heard of; see signs-of-life.ts. */
+    /** Last signs of life of working processes; see signs-of-life.ts. */
     signs: `${root}/alive`,
     sign: (session: string) => `${root}/alive/${nodeName(session)}`,
 
@@ -79,30 +79,30 @@ export function storePaths(root = '/gatehouse') {
     /** Configuration files as last read, per tenant: each tenant's fence covers its own. */
     cachedConfigs: (tenant: string, project: string) =>
       `${root}/cache/config/${nodeName(tenant)}/${nodeName(project)}`,
-    /** Named for its content and never changed: `digest` is what the files hash to. */
+    /** Named for its content and never changed: `digest` is the hash of the files. */
     cachedConfig: (tenant: string, project: string, branch: string, digest: string) =>
       `${root}/cache/config/${nodeName(tenant)}/${nodeName(project)}/${nodeName(branch)}@${digest}`,
 
     semaphores: (tenant: string) => `${root}/semaphores/${nodeName(tenant)}`,
     semaphore: (tenant: string, name: string) => `${root}/semaphores/${nodeName(tenant)}/${nodeName(name)}`,
 
-    /** Names the installation for as long as its tree exists; made by whoever needs it first. */
+    /** Id of the installation, for as long as its tree exists; created by the first process that needs it. */
     installation: `${root}/installation`,
-    /** Names the database that history is written to. */
+    /** Id of the database that history is written to. */
     historyDatabase: `${root}/history-database`,
-    /** Who of many does what one should do; see lock.ts. */
-    election: (duty: string) => `${root}/elections/${nodeName(duty)}`,
+    /** Leader election for a role that one process at a time holds; see lock.ts. */
+    election: (role: string) => `${root}/elections/${nodeName(role)}`,
 
     spanOutbox: `${outbox}/spans`,
-    /** How the delivery of spans fares, for the webs. */
+    /** State of the span delivery, for the webs. */
     senderReport: `${root}/span-sender`,
     historyOutbox: `${outbox}/history`,
-    /** Merges we have asked hosts for; see src/scheduler/changes/own-merges.ts. */
+    /** Merges requested from code hosts; see src/scheduler/changes/own-merges.ts. */
     landings: `${root}/landings`,
     reportOutbox: (tenant: string, pipeline: string) =>
       `${outbox}/reports/${nodeName(tenant)}/${nodeName(pipeline)}`,
 
-    /** Records nobody could read; see quarantine.ts. */
+    /** Unreadable records; see quarantine.ts. */
     quarantine: `${root}/quarantine`,
 
     /** Outlives a wipe of the state. */
@@ -116,16 +116,16 @@ function connectionPaths(base: string) {
     base,
     /** Raw events as received. */
     queue: `${base}/queue`,
-    /** Delivery ids already taken. */
+    /** Ids of accepted deliveries. */
     seen: `${base}/seen`,
-    /** Who listens and processes; see lock.ts. */
+    /** Leader election of the process that listens and processes; see lock.ts. */
     election: `${base}/election`,
     epoch: `${base}/epoch`,
     lastOperation: `${base}/lastOp`,
-    /** What the driver wants to remember (its view of the host's refs). */
+    /** The driver's own memory (its view of the host's refs). */
     memory: `${base}/memory`,
     memoryOf: (key: string) => `${base}/memory/${nodeName(key)}`,
-    /** How the host serves, for the webs. */
+    /** State of the host, for the webs. */
     report: `${base}/report`,
   };
 }
@@ -138,13 +138,13 @@ function tenantPaths(root: string, tenant: string) {
     lock: `${base}/lock`,
     epoch: `${base}/epoch`,
     lastOperation: `${base}/lastOp`,
-    /** Which layout version is current. */
+    /** The current layout version. */
     layout: `${base}/layout`,
     pipelines: `${base}/pipelines`,
     events,
     triggerQueue: `${events}/trigger`,
     managementQueue: `${events}/management`,
-    /** Answers of mergers to questions of the tenant itself, by request. */
+    /** Mergers' answers to requests of the tenant itself, by request. */
     answers: `${base}/answers`,
     answer: (request: string) => `${base}/answers/${request}`,
   };

@@ -6,7 +6,7 @@
  * that grows per parent and never repeats while the parent lives. Ephemeral nodes vanish with the session that made them
  * and cannot have children.
  *
- * Worked example: claim a request only if nobody else did, and say so in the same breath.
+ * Worked example: claim a request only if no other worker has, and record that in the same transaction.
  *
  *     await store.multi([
  *       create('/requests/build/7/claim', owner, { ephemeral: true }),
@@ -29,7 +29,7 @@ export type StoreErrorCode =
   /** A node or a multi is larger than {@link MAX_MULTI_BYTES}. */
   | 'TooLarge'
   | 'Auth'
-  /** The store has a reason that no other code names (a quota); the cause says which. Asking again cannot mend it. */
+  /** The store's reason has no code of its own here (a quota); the cause has it. A retry cannot succeed. */
   | 'Refused'
   /** The store was closed by this process. */
   | 'Closed';
@@ -51,7 +51,7 @@ export class StoreError extends Error {
   }
 }
 
-/** Bytes a multi may hold in all (paths and data); ZooKeeper's packet limit is 1 048 575 with overhead. */
+/** Bytes a multi may hold in total (paths and data); ZooKeeper's packet limit is 1 048 575 with overhead. */
 export const MAX_MULTI_BYTES = 1_000_000;
 
 export type Operation =
@@ -68,8 +68,8 @@ export type Operation =
   | { readonly kind: 'check'; readonly path: string; readonly version: number };
 
 /**
- * What one operation of a multi did. `path`: the one really made (with the sequence suffix) for `create`, else the one
- * given. `version`: the node's new one for `create` (0) and `set`; for `delete` and `check` the one asked for.
+ * The result of one operation of a multi. `path`: the created one (with the sequence suffix) for `create`, else the given
+ * one. `version`: the node's new version for `create` (0) and `set`; the requested one for `delete` and `check`.
  */
 export type OperationResult = { readonly path: string; readonly version: number };
 
@@ -90,12 +90,12 @@ export interface StoredNode {
 
 export type SessionState =
   | 'connected'
-  /** No contact with the store: what this process holds (locks) counts as lost for outside effects. */
+  /** No contact with the store: locks of this process count as lost for effects outside the store. */
   | 'suspended'
-  /** The session is over, by itself or by `close`: ephemerals are gone, this object is of no further use. */
+  /** The session is over, by expiry or by `close`: ephemerals are gone, this object is of no further use. */
   | 'lost';
 
-/** Something below a watched path changed. Watches carry no data: read again. Doubled and late events must be harmless. */
+/** Something below a watched path changed. Watches carry no data: read again. Duplicate and late events must be harmless. */
 export interface WatchEvent {
   readonly kind: 'created' | 'changed' | 'deleted' | 'resync';
   readonly path: string;
@@ -108,9 +108,9 @@ export interface Store {
 
   /**
    * Applies all operations or none. Calls of one session, reads included, take effect in the order they were made. The
-   * data is copied before the call returns, and what `get` hands out is the caller's own.
+   * data is copied before the call returns; `get` returns a copy that belongs to the caller.
    *
-   * @param operationId written nowhere by the port itself; implementations use it in errors and logs.
+   * @param operationId not stored by the port itself; implementations use it in errors and logs.
    * @throws StoreError
    * @throws RangeError when a path is malformed (see node-path.ts), here and in all other calls.
    */
@@ -122,15 +122,15 @@ export interface Store {
   /** Reads many nodes in one round trip; a missing node is undefined at its index. */
   getMany(paths: readonly string[]): Promise<readonly (StoredNode | undefined)[]>;
   /**
-   * Waits until this process sees everything that was committed before the call. In an ensemble a leader that was deposed
-   * and does not know it yet can answer too early, for a moment: never act outside on a read alone, commit through a fence.
+   * Waits until this process sees everything that was committed before the call. In an ensemble a deposed leader that does
+   * not know it yet can answer too early for a moment: never act outside on a read alone, commit through a fence.
    */
   sync(): Promise<void>;
   /**
    * Calls `listener` after each change of `path` or anything below it (persistent, recursive), in commit order.
-   * `resync` at `path` means events may have been missed: read the subtree again. This session hears of a change before
-   * it can read it, and of every change after a read that was made after this call: watch first, then read. The same holds
-   * for `resync`: only a read made after it is followed by every further change.
+   * `resync` at `path` means events may have been missed: read the subtree again. This session is notified of a change
+   * before it can read it, and of every change after a read that was made after this call: watch first, then read. The
+   * same holds for `resync`: only a read made after it is followed by all further changes.
    */
   watch(path: string, listener: (event: WatchEvent) => void): Disposable;
   /** Ends the session: its ephemeral nodes vanish. Idempotent. */
@@ -143,7 +143,7 @@ export interface StoreSource extends AsyncDisposable {
    * A new session. Waits, with back-off, until the store answers.
    *
    * @param name of the component, for logs.
-   * @throws the signal's reason when aborted; StoreError `Auth` when the store refuses us, which trying again cannot mend.
+   * @throws the signal's reason when aborted; StoreError `Auth` when the store refuses us, which a retry cannot change.
    */
   connect(name: string, signal?: AbortSignal): Promise<Store>;
 }

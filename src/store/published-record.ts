@@ -1,6 +1,6 @@
 /**
- * A record that one process keeps up to date for all others to show: one node, written when something is different and at most every
- * so often.
+ * A record that one process keeps up to date for all others to display: one node, written after a change, but not more often
+ * than once per interval.
  *
  *     const report = publishRecord({ store, path: paths.senderReport, encode: () => senderReportCodec.encode(read()), what, log });
  *     await report.during(signal, () => drain.run(signal));     // elsewhere, after each delivery: report.touch()
@@ -12,21 +12,21 @@ import { ensureNode } from './ensure-node.ts';
 import { type Store, set } from './port.ts';
 
 interface PublishedRecord {
-  /** Something is different. */
+  /** The record changed. */
   touch(): void;
-  /** Writes while the work goes on, and once more at its end. */
+  /** Writes while `work` runs, and once more at its end. */
   during(signal: AbortSignal, work: () => Promise<void>): Promise<void>;
 }
 
 interface PublishedRecordDeps {
   readonly store: Store;
   readonly path: string;
-  /** The record as it is now. */
+  /** Encodes the record as it is now. */
   readonly encode: () => Uint8Array;
   /** For the log, e.g. `the report of the span delivery`. */
   readonly what: string;
   readonly log: Pick<Log, 'debug' | 'warn'>;
-  /** Waits between two writings; default by the real clock. */
+  /** Waits between two writes; default by the real clock. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
 }
 
@@ -34,13 +34,13 @@ const WRITE_EVERY = 1_000;
 
 export function publishRecord(deps: PublishedRecordDeps): PublishedRecord {
   const { store, path, encode, what, log } = deps;
-  let news = Promise.withResolvers<void>();
+  let change = Promise.withResolvers<void>();
 
   async function write(): Promise<void> {
     try {
       await store.multi([set(path, encode())]);
     } catch (error) {
-      // Nothing depends on it: the next news, or the next writer, writes again.
+      // Nothing depends on it: the next change, or the next writer, writes again.
       if (isOutOfContact(error)) log.debug({ err: error }, `${what} was not written`);
       else log.warn({ err: error }, `${what} cannot be written`);
     }
@@ -51,16 +51,16 @@ export function publishRecord(deps: PublishedRecordDeps): PublishedRecord {
     signal.addEventListener('abort', () => over.resolve(), { once: true });
     if (signal.aborted) over.resolve();
     while (!signal.aborted) {
-      news = Promise.withResolvers();
+      change = Promise.withResolvers();
       await write();
       await (deps.pause ?? pause)(WRITE_EVERY, signal);
-      await Promise.race([news.promise, over.promise]);
+      await Promise.race([change.promise, over.promise]);
     }
     await write();
   }
 
   return {
-    touch: () => news.resolve(),
+    touch: () => change.resolve(),
     async during(signal, work) {
       await ensureNode(store, path, signal);
       const stop = new AbortController();

@@ -1,9 +1,9 @@
 /**
- * Where records go that nobody can read: copied below `quarantine/` with the place they had and the reason, and out of the way
- * of everything else. Only what the record was about suffers; the loop that met it goes on.
+ * Unreadable records: copied below `quarantine/` with their original path and the reason, and removed from their place. Only
+ * the object the record described is affected; the loop that met it goes on.
  *
  *     const quarantine = createQuarantine({ store, path: paths.quarantine, clock, log });
- *     const item = await quarantine.read(queueItemCodec, path, await store.get(path));      // undefined: none, or none any more
+ *     const item = await quarantine.read(queueItemCodec, path, await store.get(path));      // undefined: absent or quarantined
  *
  * A record of a newer version is not broken: `read` throws, and the caller leaves it to upgraded processes.
  */
@@ -17,7 +17,7 @@ import { create, remove, type Store, type StoredNode, StoreError, set } from './
 
 export interface QuarantineDeps {
   readonly store: Store;
-  /** Parent of the copies; made when first needed. */
+  /** Parent of the copies; created when first needed. */
   readonly path: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly log: Log;
@@ -30,9 +30,9 @@ interface ReadOptions {
 
 export interface Quarantine {
   /**
-   * What the node holds.
+   * The decoded record.
    *
-   * @returns undefined when there is no such node, or when it could not be read and has been laid aside.
+   * @returns undefined when there is no such node, or when it could not be read and has been quarantined.
    * @throws RecordError `newer`, with the path.
    */
   read<T>(
@@ -41,16 +41,16 @@ export interface Quarantine {
     node: StoredNode | undefined,
     options?: ReadOptions,
   ): Promise<T | undefined>;
-  /** Keeps a copy of a record that goes another way. @param from the place it had, or the queue it came from. */
+  /** Keeps a copy of a record that was removed otherwise. @param from the place it had, or the queue it came from. */
   keep(from: string, bytes: Uint8Array, error: unknown): Promise<void>;
-  /** Lays the node aside unless it changed since it was read; harmless when several do it at once. */
-  layAside(path: string, node: StoredNode, error: unknown, options?: ReadOptions): Promise<void>;
+  /** Quarantines the node unless it changed since it was read; safe to call from several processes at the same time. */
+  move(path: string, node: StoredNode, error: unknown, options?: ReadOptions): Promise<void>;
 }
 
 export function createQuarantine(deps: QuarantineDeps): Quarantine {
   const { store, path: parent, clock, log } = deps;
 
-  async function layAside(
+  async function move(
     path: string,
     node: StoredNode,
     error: unknown,
@@ -63,22 +63,25 @@ export function createQuarantine(deps: QuarantineDeps): Quarantine {
     await ensureNode(store, parent);
     try {
       const [, kept] = await store.multi([away, copy]);
-      log.error({ err: error, path, copy: kept?.path }, 'a record cannot be read; it is laid aside');
+      log.error({ err: error, path, copy: kept?.path }, 'a record cannot be read; it is quarantined');
     } catch (failure) {
-      // Somebody laid it aside or wrote it anew, or we do not know: then the next reader finds it again, or does not.
+      // Quarantined or rewritten by another process, or outcome unknown: the next reader handles it if it is still there.
       const lostRace = failure instanceof StoreError && ['NoNode', 'BadVersion'].includes(failure.code);
       if (!lostRace && !isConnectionLoss(failure)) throw failure;
     }
   }
 
   return {
-    layAside,
+    move,
     async keep(from, bytes, error) {
       const letter = { from, bytes, attempts: 0, at: clock.now() };
       await ensureNode(store, parent);
       const copy = create(`${parent}/`, encodeDeadLetter(letter, error), { sequential: true });
       const made = await store.multi([copy]);
-      log.error({ err: error, path: from, copy: made[0]?.path }, 'a record cannot be read; it is laid aside');
+      log.error(
+        { err: error, path: from, copy: made[0]?.path },
+        'a record cannot be read; it is quarantined',
+      );
     },
     async read(codec, path, node, options = {}) {
       if (node === undefined || (options.keepNode === true && node.data.length === 0)) return undefined;
@@ -87,7 +90,7 @@ export function createQuarantine(deps: QuarantineDeps): Quarantine {
       } catch (error) {
         if (isNewerRecord(error)) throw newerAt(path, error);
         if (!isBrokenRecord(error)) throw error;
-        await layAside(path, node, error, options);
+        await move(path, node, error, options);
         return undefined;
       }
     },

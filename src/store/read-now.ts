@@ -2,9 +2,9 @@ import { isConnectionLoss, settle } from './connection.ts';
 import type { Store } from './port.ts';
 
 /**
- * Reads what this session sees now, without the round trip to the leader that {@link settle} makes first. Right where a view that
- * trails does no harm: what is written because of it is checked by versions, and a watch tells of what comes later. After
- * a lost reply it is `settle` all the same.
+ * Reads this session's current view, without the round trip to the leader that {@link settle} makes first. Correct where an
+ * outdated view does no harm: writes that follow from it are checked by versions, and a watch reports later changes. After
+ * a lost reply it does what `settle` does.
  *
  * @throws StoreError `SessionExpired` when the session is over; the signal's reason when aborted while out of contact.
  */

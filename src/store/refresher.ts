@@ -1,18 +1,18 @@
 /**
- * Keeps a copy fresh: however many changes ask for it, one reading at a time, and one that began after the last of them.
+ * Keeps a copy fresh: one read at a time however many changes ask for it, and always one that began after the last of them.
  *
  *     const copy = createRefresher(async () => { names = await store.children(path) }, onError);
- *     store.watch(path, () => void copy.touch());     // a burst of changes is one reading
- *     await copy.touch();                             // the first one
+ *     store.watch(path, () => void copy.touch());     // a burst of changes is one read
+ *     await copy.touch();                             // the first read
  */
 import type { Store } from './port.ts';
 
 export interface Refresher extends Disposable {
-  /** Something may have changed. Resolves when a reading that began after this call has ended, well or not. */
+  /** Something may have changed. Resolves when a read that began after this call has ended, successfully or not. */
   touch(): Promise<void>;
 }
 
-/** @param onError told of a reading that failed; the copy stays as it is until something changes again. */
+/** @param onError called for a failed read; the copy stays as it is until the next change. */
 export function createRefresher(read: () => Promise<void>, onError: (error: unknown) => void): Refresher {
   let last: Promise<void> = Promise.resolve();
   let isWaiting = false;
@@ -42,7 +42,7 @@ export function createRefresher(read: () => Promise<void>, onError: (error: unkn
   };
 }
 
-/** Reads again whenever contact with the store is regained: a reading that failed meanwhile has no other event. */
+/** Reads again whenever contact with the store is regained: no other event follows a read that failed meanwhile. */
 export function touchOnContact(store: Pick<Store, 'onSessionState'>, copy: Refresher): Disposable {
   return store.onSessionState(state => {
     if (state === 'connected') void copy.touch();

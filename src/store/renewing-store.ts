@@ -3,13 +3,13 @@
  *
  *     const renewing = createRenewingStore();
  *     renewing.store.watch('/gatehouse/tenants', refresh);        // before there is any session
- *     renewing.attach(await source.connect('web', signal));       // watches are set, each hears `resync`
+ *     renewing.attach(await source.connect('web', signal));       // watches are set, each gets `resync`
  *     …that session is lost: renewing.store is `suspended`…
  *     renewing.attach(await source.connect('web', signal));       // another session: `resync` again
  *
  * Between two sessions it is `suspended` and every call fails with `ConnectionLoss`, as it does when a session is merely out of
- * contact; so what is written for one session (`settle`, `wakeUps`, refreshers) works over many. It is no place for locks and
- * other ephemeral nodes: those go with the session that made them.
+ * contact; so code written for one session (`settle`, `wakeUps`, refreshers) works over many. Not for locks and other
+ * ephemeral nodes: those end with the session that made them.
  */
 import {
   type Operation,
@@ -23,7 +23,7 @@ import {
 
 export interface RenewingStore {
   readonly store: Store;
-  /** Uses this session from now on; the one before is let go and not closed. */
+  /** Uses this session from now on; the previous one is released, not closed. */
   attach(session: Store): void;
 }
 
@@ -42,8 +42,8 @@ class Renewing implements Store {
   #session: Store | undefined;
   #sessionState: Disposable | undefined;
   #closed = false;
-  /** What the listeners were told last. */
-  #told: SessionState = 'suspended';
+  /** The state the listeners were last notified of. */
+  #notifiedState: SessionState = 'suspended';
   readonly #watches = new Set<Watch>();
   readonly #listeners = new Set<(state: SessionState) => void>();
 
@@ -67,14 +67,14 @@ class Renewing implements Store {
     if (this.#closed) return;
     this.#letGo();
     this.#session = session;
-    this.#sessionState = session.onSessionState(() => this.#tell());
+    this.#sessionState = session.onSessionState(() => this.#notify());
     for (const watch of this.#watches) {
       arm(watch, session);
       queueMicrotask(() => {
         if (this.#watches.has(watch)) watch.listener({ kind: 'resync', path: watch.path });
       });
     }
-    this.#tell();
+    this.#notify();
   }
 
   multi(operations: readonly Operation[], operationId?: string): Promise<readonly OperationResult[]> {
@@ -110,13 +110,13 @@ class Renewing implements Store {
     };
   }
 
-  /** For good. The session in use is its owner's to close. */
+  /** Permanent. The session in use is for its owner to close. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#letGo();
     this.#closed = true;
     this.#watches.clear();
-    this.#tell();
+    this.#notify();
     this.#listeners.clear();
   }
 
@@ -126,7 +126,7 @@ class Renewing implements Store {
     try {
       return await ask(this.#session);
     } catch (error) {
-      // The session is over, we are not: whether a call under way was applied is as open as after a cut.
+      // The session is over, this store is not: whether a call in flight was applied is as unknown as after a cut.
       if (error instanceof StoreError && (error.code === 'SessionExpired' || error.code === 'Closed'))
         throw new StoreError(this.#closed ? 'Closed' : 'ConnectionLoss', error.path, undefined, {
           cause: error,
@@ -144,15 +144,15 @@ class Renewing implements Store {
     this.#session = undefined;
   }
 
-  #tell(): void {
+  #notify(): void {
     const state = this.sessionState;
-    if (state === this.#told) return;
-    this.#told = state;
+    if (state === this.#notifiedState) return;
+    this.#notifiedState = state;
     for (const listener of this.#listeners) queueMicrotask(() => listener(state));
   }
 }
 
 function arm(watch: Watch, session: Store): void {
-  // A session that ended in the meantime takes no watches; the next one will.
+  // A session that has ended meanwhile accepts no watches; the next one will.
   if (session.sessionState !== 'lost') watch.inner = session.watch(watch.path, watch.listener);
 }

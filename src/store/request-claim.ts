@@ -1,4 +1,4 @@
-/** A request a worker holds: proof of it, and the only way to report on it and to finish it. */
+/** A request that a worker holds: proof of the claim, and the only way to report on the request and to complete it. */
 import { isConnectionLoss, settle } from './connection.ts';
 import { check, type Operation, remove, StoreError, set } from './port.ts';
 import { readNow } from './read-now.ts';
@@ -6,7 +6,7 @@ import type { Requestable, RequestQueue, StoredRequest } from './request-queue.t
 
 export type ClaimOutcome =
   | 'done'
-  /** The claim is not ours any more: nothing was written, and nothing will be. Somebody else decides about the request. */
+  /** The claim is no longer ours: nothing was written, and nothing will be. Another process decides about the request. */
   | 'lost';
 
 export interface ClaimDeps<T extends Requestable> {
@@ -22,7 +22,7 @@ export class Claim<T extends Requestable> {
   readonly #lost = new AbortController();
   readonly #watches: readonly Disposable[];
   #previous: Promise<unknown> = Promise.resolve();
-  #cancelWord: Uint8Array | undefined;
+  #cancelMessage: Uint8Array | undefined;
   #finished = false;
   #completing = false;
 
@@ -41,27 +41,27 @@ export class Claim<T extends Requestable> {
         if (state === 'connected') this.#check('synced');
       }),
     ];
-    // It may have been cancelled before we took it. Since then nothing was missed, so this look need not wait for others.
+    // It may have been cancelled before we took it. Nothing was missed since then, so this read needs no sync.
     this.#check('plain');
   }
 
-  /** Aborts when somebody wants the work to stop. The request still has to be completed, with what was done. */
+  /** Aborts when the work is to stop. The request still has to be completed, with the result so far. */
   get cancelled(): AbortSignal {
     return this.#cancelled.signal;
   }
 
-  /** What was said with the cancel; undefined before {@link cancelled}. */
-  get cancelWord(): Uint8Array | undefined {
-    return this.#cancelWord;
+  /** The message sent with the cancel; undefined before {@link cancelled}. */
+  get cancelMessage(): Uint8Array | undefined {
+    return this.#cancelMessage;
   }
 
-  /** Aborts when the claim is not ours any more: stop working, the result would be refused. */
+  /** Aborts when the claim is no longer ours: stop working, the result would be refused. */
   get lost(): AbortSignal {
     return this.#lost.signal;
   }
 
   /**
-   * Writes while the claim is held, e.g. that the build has started. Each call is applied once, whatever replies get lost.
+   * Writes while the claim is held, e.g. that the build has started. Each call is applied once, whatever replies are lost.
    *
    * @param operationId unique per call.
    * @throws StoreError when one of `operations` fails.
@@ -78,18 +78,18 @@ export class Claim<T extends Requestable> {
   }
 
   /**
-   * Removes the request and the claim and applies `operations` (the result), in one instant.
+   * Removes the request and the claim and applies `operations` (the result), in one transaction.
    *
    * @throws StoreError when one of `operations` fails; the request is then still ours.
    */
   async complete(operations: readonly Operation[] = []): Promise<ClaimOutcome> {
     const { claimPath, queue, request } = this.#deps;
     const all = [remove(claimPath), remove(request.path), ...operations];
-    // That the claim vanishes now is our doing.
+    // From here on a vanished claim is our own doing.
     this.#completing = true;
     try {
       const outcome = await this.#inTurn(all, 2, async () =>
-        // Our session lives, so the claim went with the rest of that multi.
+        // Our session lives, so the claim was removed by that multi.
         (await queue.store.get(claimPath)) === undefined ? 'done' : undefined,
       );
       this.#finish();
@@ -108,11 +108,11 @@ export class Claim<T extends Requestable> {
     outcomeInDoubt: () => Promise<ClaimOutcome | undefined>,
   ): Promise<ClaimOutcome> {
     const turn = this.#previous.then(() => this.#write(operations, own, outcomeInDoubt));
-    this.#previous = turn.catch(() => {}); // the caller has the failure; the next call must run all the same
+    this.#previous = turn.catch(() => {}); // the caller gets the failure; the next call must run all the same
     return turn;
   }
 
-  /** @param own how many operations at the start are about the claim, not the caller's. */
+  /** @param own how many of the first operations concern the claim, not the caller. */
   async #write(
     operations: readonly Operation[],
     own: number,
@@ -136,10 +136,10 @@ export class Claim<T extends Requestable> {
 
   #check(how: 'plain' | 'synced'): void {
     if (this.#completing) return;
-    this.#look(how).catch(error => this.#loseUnlessFinished(error));
+    this.#readState(how).catch(error => this.#loseUnlessFinished(error));
   }
 
-  async #look(how: 'plain' | 'synced'): Promise<void> {
+  async #readState(how: 'plain' | 'synced'): Promise<void> {
     if (this.#finished || this.#lost.signal.aborted) return;
     const { queue, request, claimPath } = this.#deps;
     const paths = [queue.cancelPath(request.uuid), claimPath];
@@ -149,12 +149,12 @@ export class Claim<T extends Requestable> {
     if (claim?.stat.ephemeralOwner !== queue.store.sessionId)
       await this.#previous.then(() => this.#loseUnlessFinished(new StoreError('NoNode', claimPath)));
     else if (mark !== undefined) {
-      this.#cancelWord = mark.data;
+      this.#cancelMessage = mark.data;
       this.#cancelled.abort();
     }
   }
 
-  /** The claim may be gone because we completed it. */
+  /** The claim may be gone because we completed the request. */
   #loseUnlessFinished(reason: unknown): void {
     if (!this.#finished) this.#lose(reason);
   }
@@ -175,7 +175,7 @@ export class Claim<T extends Requestable> {
       const { queue, request } = this.#deps;
       await queue.store.multi([remove(queue.cancelPath(request.uuid))]);
     } catch (error) {
-      // Left to whoever sweeps stale cancels: the result is in, nothing else may fail now.
+      // The sweeper removes stale cancels: the result is stored, nothing else may fail now.
       if (!(error instanceof StoreError)) throw error;
     }
   }

@@ -1,17 +1,17 @@
 /**
- * Requests for workers (merges, builds), as those see them who ask.
+ * Requests for workers (merges, builds), from the requester's side.
  *
  *     <path>/queue/<priority>-<uuid>-<seq>   the request, persistent until done
- *     <path>/claimed/<uuid>                  ephemeral: the worker that has it is alive
- *     <path>/cancelled/<uuid>                somebody wants a taken request to stop
+ *     <path>/claimed/<uuid>                  ephemeral: its worker is alive
+ *     <path>/cancelled/<uuid>                a taken request is to stop
  *
  * A request is taken when its record says so *and* its claim exists; taken without a claim means its worker vanished.
- * What changes it is an `Operation` that rides in the asker's own multi and fails when a worker was quicker:
+ * A change to it is an `Operation` that rides in the requester's own multi and fails when a worker was first:
  *
  *     await fence.commit([...requests.submit(build), set(item, waiting)], id);
  *     await fence.commit([...(await requests.withdraw(uuid)), set(item, gone)], id);     // NoNode, BadVersion: look again
  *
- * The worker's side is request-worker.ts; what becomes of requests whose worker is gone, abandoned-requests.ts.
+ * The worker's side is request-worker.ts; abandoned-requests.ts handles requests whose worker is gone.
  */
 import { isNewerRecord } from '../model/codec/record.ts';
 import { settle, withRetry } from './connection.ts';
@@ -28,7 +28,7 @@ import {
   withPriority,
 } from './request-record.ts';
 
-/** What every request tells about itself. */
+/** The common part of all requests. */
 export interface Requestable {
   readonly uuid: string;
   /** 0–999, lower is sooner: 100 high, 200 normal, 300 low, each plus the rank of relative-priority.ts. */
@@ -42,7 +42,7 @@ export interface RequestQueueDeps<T extends Requestable> {
   readonly codec: BytesCodec<T>;
 }
 
-/** A request as it was when read; `version` makes operations on it fail when it moved since. */
+/** A request as it was when read; `version` makes operations on it fail when it has changed since. */
 export interface StoredRequest<T> {
   readonly path: string;
   readonly uuid: string;
@@ -81,7 +81,7 @@ export class RequestQueue<T extends Requestable> {
     return `${this.#deps.path}/queue`;
   }
 
-  /** Parent of the claims: a claim that vanishes here tells of a worker that is gone. */
+  /** Parent of the claims: a claim that vanishes here means that its worker is gone. */
   get claimedPath(): string {
     return `${this.#deps.path}/claimed`;
   }
@@ -90,7 +90,7 @@ export class RequestQueue<T extends Requestable> {
     return `${this.claimedPath}/${uuid}`;
   }
 
-  /** Parent of the marks to stop. */
+  /** Parent of the cancel marks. */
   get cancelledPath(): string {
     return `${this.#deps.path}/cancelled`;
   }
@@ -99,7 +99,7 @@ export class RequestQueue<T extends Requestable> {
     return `${this.cancelledPath}/${uuid}`;
   }
 
-  /** Makes the parents; once, before anything else. */
+  /** Creates the parents; call once, before anything else. */
   async prepare(signal?: AbortSignal): Promise<void> {
     for (const name of ['queue', 'claimed', 'cancelled']) {
       await ensureNode(this.store, `${this.#deps.path}/${name}`, signal);
@@ -110,7 +110,7 @@ export class RequestQueue<T extends Requestable> {
     return this.#append(request, 1, this.#deps.codec.encode(request));
   }
 
-  /** Puts a request behind those that wait, in place of one its worker completes with this: another worker is to try. */
+  /** Queues a request again for another worker, behind those that wait, in the multi in which its worker completes it. */
   resubmit({ value, bytes }: StoredRequest<T>, attempt: number): readonly Operation[] {
     return this.#append(value, attempt, bytes);
   }
@@ -122,7 +122,7 @@ export class RequestQueue<T extends Requestable> {
   }
 
   /**
-   * Submits in a multi of its own; after a lost reply the request's name tells whether it is there. Returns when durable.
+   * Submits in a multi of its own; after a lost reply the request's name shows whether it is stored. Returns when durable.
    */
   async submitNow(request: T): Promise<void> {
     await withRetry(
@@ -133,9 +133,9 @@ export class RequestQueue<T extends Requestable> {
   }
 
   /**
-   * Puts waiting requests at other priorities; they keep their age, and their own bytes the priority they were asked with.
+   * Changes the priority of waiting requests. They keep their age, and their own bytes keep the original priority.
    *
-   * @returns per request that is not there yet, what moves it; fails with `NoNode` or `BadVersion` when a worker was quicker.
+   * @returns the operations that move requests to another place; they fail with `NoNode` or `BadVersion` when a worker was first.
    */
   async reprioritize(wanted: ReadonlyMap<string, number>): Promise<readonly (readonly Operation[])[]> {
     const names = ((await this.store.children(this.queuePath)) ?? []).flatMap(name => {
@@ -151,7 +151,7 @@ export class RequestQueue<T extends Requestable> {
     });
   }
 
-  /** Whether it is there, taken or not. */
+  /** Whether it exists, taken or not. */
   async has(uuid: string): Promise<boolean> {
     return (await this.pathsOf([uuid])).size > 0;
   }
@@ -162,15 +162,15 @@ export class RequestQueue<T extends Requestable> {
   }
 
   /**
-   * What ends these requests: one nobody has is removed, one that is taken is cancelled, one that is gone needs nothing.
+   * Ends these requests: a waiting one is removed, a taken one is cancelled, one that is gone needs nothing.
    *
-   * The multi fails with `NoNode`, `BadVersion` or `NodeExists` when a worker took or finished one meanwhile: ask again.
+   * The multi fails with `NoNode`, `BadVersion` or `NodeExists` when a worker took or completed one meanwhile: call again.
    *
-   * @param word for the worker, with the cancel; see {@link Claim.cancelWord}.
+   * @param message for the worker, with the cancel; see {@link Claim.cancelMessage}.
    */
   async withdrawAll(
     uuids: readonly string[],
-    word: (uuid: string) => Uint8Array = () => new Uint8Array(0),
+    message: (uuid: string) => Uint8Array = () => new Uint8Array(0),
   ): Promise<readonly Operation[]> {
     const paths = await this.pathsOf(uuids);
     const wanted = [...paths.keys()];
@@ -182,16 +182,16 @@ export class RequestQueue<T extends Requestable> {
       if (node === undefined || path === undefined) return [];
       const taken = stateOf(node) === 'taken';
       if (!taken) return [remove(path, node.stat.version)];
-      return marks[index] === undefined ? [create(this.cancelPath(uuid), word(uuid))] : [];
+      return marks[index] === undefined ? [create(this.cancelPath(uuid), message(uuid))] : [];
     });
   }
 
-  /** What was said with the cancel of a request, as long as its worker has not read it and finished. */
-  async cancelWord(uuid: string): Promise<Uint8Array | undefined> {
+  /** The message sent with a request's cancel, until its worker has read it and completed. */
+  async cancelMessage(uuid: string): Promise<Uint8Array | undefined> {
     return (await this.store.get(this.cancelPath(uuid)))?.data;
   }
 
-  /** Asks the worker that has it to stop. Needs no look at the store; `NodeExists`: it was asked before. */
+  /** Asks the worker that has it to stop, without reading the store first; `NodeExists`: already cancelled. */
   cancel(uuid: string, reason: Uint8Array = new Uint8Array(0)): Operation {
     return create(this.cancelPath(uuid), reason);
   }
@@ -201,13 +201,13 @@ export class RequestQueue<T extends Requestable> {
     return (await this.everything()).filter(isReadable);
   }
 
-  /** @returns names in order of service and the uuids that are claimed: all a worker needs to find its next one. */
+  /** @returns names in order of service and the claimed uuids: enough for a worker to find its next request. */
   async overview(): Promise<{ readonly names: readonly string[]; readonly claimed: ReadonlySet<string> }> {
     const names = inServiceOrder((await this.store.children(this.queuePath)) ?? []);
     return { names, claimed: new Set(await this.store.children(`${this.#deps.path}/claimed`)) };
   }
 
-  /** Reads all at once and decodes each when it is asked for: a worker usually takes the first. */
+  /** Reads all in one call and decodes each on demand: a worker usually takes the first. */
   async read(names: readonly string[]): Promise<Iterable<StoredRequest<T> | UnreadableRequest>> {
     const paths = names.map(name => `${this.queuePath}/${name}`);
     const nodes = await this.store.getMany(paths);
@@ -218,7 +218,7 @@ export class RequestQueue<T extends Requestable> {
     });
   }
 
-  /** All requests in order of service, also such as this process cannot read. */
+  /** All requests in order of service, including those this process cannot read. */
   async everything(): Promise<readonly (StoredRequest<T> | UnreadableRequest)[]> {
     const names = inServiceOrder((await settle(this.store, () => this.store.children(this.queuePath))) ?? []);
     const requests: (StoredRequest<T> | UnreadableRequest)[] = [];
@@ -238,7 +238,7 @@ export class RequestQueue<T extends Requestable> {
     }
   }
 
-  /** Where those are that are there. */
+  /** The paths of the requests that exist, by uuid. */
   async pathsOf(uuids: readonly string[]): Promise<ReadonlyMap<string, string>> {
     const wanted = new Set(uuids);
     const names = (await this.store.children(this.queuePath)) ?? [];
@@ -251,7 +251,7 @@ export class RequestQueue<T extends Requestable> {
   }
 }
 
-/** This process can read it, or an upgraded one: it is in good hands. */
+/** Whether this process or an upgraded one can read it. */
 export function isIntact(request: StoredRequest<unknown> | UnreadableRequest): boolean {
   return isReadable(request) || isNewerRecord(request.error);
 }
@@ -261,8 +261,8 @@ export function isReadable<T>(request: StoredRequest<T> | UnreadableRequest): re
 }
 
 /**
- * Of a broken record: `requested`, so that withdrawing removes it. Of a newer one: `taken`, so that withdrawing asks whoever
- * can read it to stop.
+ * For a broken record: `requested`, so that withdrawing removes it. For a newer one: `taken`, so that withdrawing sends a
+ * cancel to the worker that can read it.
  */
 function stateOf(node: StoredNode): RequestState['kind'] {
   try {

@@ -9,14 +9,14 @@
 import type { Nanoseconds } from '../lib/clock.ts';
 import { enveloped, RecordError, recordCodec } from '../model/codec/record.ts';
 
-/** requested → taken → (node gone: done, withdrawn or given up); a vanished worker: taken → requested, attempt + 1. */
+/** requested → taken → (node gone: done, withdrawn or failed); a vanished worker: taken → requested, attempt + 1. */
 export type RequestState =
   | { readonly kind: 'requested' }
   | {
       readonly kind: 'taken';
       readonly worker: string;
       readonly at: Nanoseconds;
-      /** The worker's with the store: its signs of life bear it. Absent in records of 0.3. */
+      /** The worker's session with the store, which also names its sign of life. Absent in records of 0.3. */
       readonly session?: string;
     };
 
@@ -60,7 +60,7 @@ export function withPriority(name: string, priority: number): string {
   return uuid === undefined ? name : `${requestNamePrefix(priority, uuid)}${name.slice(-10)}`;
 }
 
-/** @returns undefined for a name that is none of ours. */
+/** @returns undefined for a name that is not a request's. */
 export function parseRequestName(name: string): RequestName | undefined {
   const [, priority, uuid, sequence] = /^(\d{3})-(.+)-(\d{10})$/.exec(name) ?? [];
   if (uuid === undefined) return undefined;
@@ -85,7 +85,7 @@ function headOf({ kind, ...rest }: RequestState, attempt: number): RequestHead {
 /** @throws RecordError when the first line is not a state, or one of a newer version. */
 export function decodeRequestRecord(stored: Uint8Array): RequestRecord {
   const end = stored.indexOf(LINE_END);
-  // A later version may have no lines at all: then this tells.
+  // A later version may have no lines at all: decoding the whole reports that.
   const line = end === -1 ? stored : stored.subarray(0, end);
   // 0.1.0 wrote the state without an envelope.
   const head = requestHeadCodec.decode(enveloped(requestHeadCodec.kind, line));

@@ -1,11 +1,11 @@
 /**
- * Requests for workers, as the workers see them: wait for one, claim it, report, complete.
+ * Requests for workers, from the worker's side: wait for one, claim it, report, complete.
  *
  *     const worker = createRequestWorker(requests, { worker: 'executor1', clock, accepts: request => fits(request) });
  *     for (;;) {
  *       const claim = await worker.next(signal);
  *       const result = await run(claim.request.value, AbortSignal.any([claim.cancelled, claim.lost]));
- *       await claim.complete(events.put(result));            // the request is gone and its result is there, in one instant
+ *       await claim.complete(events.put(result));            // request removed and result stored in one transaction
  *     }
  */
 import type { Clock } from '../lib/clock.ts';
@@ -18,17 +18,17 @@ import { encodeRequestRecord, parseRequestName } from './request-record.ts';
 import { wakeUps } from './wake-ups.ts';
 
 export interface WorkerOptions<T> {
-  /** Who takes it, for people to read. */
+  /** Name of the worker, for people to read. */
   readonly worker: string;
   readonly clock: Pick<Clock, 'now'>;
-  /** Which requests this worker can serve; default all. */
+  /** Whether this worker can serve the request; default: any. */
   readonly accepts?: (request: T) => boolean;
 }
 
-/** Heads of the queue read at once: the first usually is the one. */
+/** Number of requests read in one call: usually the first one fits. */
 const READ_AT_ONCE = 8;
 
-/** One that asks again and again; it remembers what it does not accept, which is then not read again. */
+/** Waits for requests again and again; remembers those it does not accept, so that they are not read again. */
 export interface RequestWorker<T extends Requestable> {
   /**
    * Waits for a request this worker accepts and claims it, the most urgent first.
@@ -44,7 +44,7 @@ export function createRequestWorker<T extends Requestable>(
 ): RequestWorker<T> {
   let declined: ReadonlySet<string> = new Set();
 
-  /** @returns names nobody has and we have not declined, in order of service. */
+  /** @returns names that are not claimed and not declined by us, in order of service. */
   async function candidates(signal: AbortSignal): Promise<readonly string[]> {
     const { names, claimed } = await readNow(queue.store, () => queue.overview(), signal);
     const waiting = new Map(names.map(name => [parseRequestName(name)?.uuid ?? '', name]));
@@ -52,7 +52,7 @@ export function createRequestWorker<T extends Requestable>(
     return [...waiting].flatMap(([uuid, name]) => (claimed.has(uuid) || declined.has(uuid) ? [] : [name]));
   }
 
-  /** What a request asks for never changes: once declined, always declined. */
+  /** A request never changes what it asks for: once declined, always declined. */
   function accepts({ uuid, value }: StoredRequest<T>): boolean {
     if (options.accepts?.(value) !== false) return true;
     declined = new Set(declined).add(uuid);
@@ -86,7 +86,7 @@ export function createRequestWorker<T extends Requestable>(
   };
 }
 
-/** @returns undefined when somebody else was quicker. */
+/** @returns undefined when another worker was first. */
 export async function claimRequest<T extends Requestable>(
   queue: RequestQueue<T>,
   request: StoredRequest<T>,

@@ -1,4 +1,4 @@
-/** Forgetting delivery ids: a sender repeats a delivery for a few days at most, then its id need not be remembered. */
+/** Removes old delivery ids: a sender repeats a delivery for a few days at most, after that its id is not needed. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { addMilliseconds } from '../lib/clock.ts';
 import { isConnectionLoss } from './connection.ts';
@@ -13,9 +13,9 @@ const SEEN_KEPT_MS = 4 * DAY;
 const READ_AT_ONCE = 500;
 
 /**
- * Forgets the ids below `seenPath` that were taken more than `keptMs` ago. Harmless when done by several at once.
+ * Removes the ids below `seenPath` that were accepted more than `keptMs` ago. Safe to run in several processes.
  *
- * @returns how many it forgot. What a lost connection left undone is left to the next sweep.
+ * @returns how many it removed. Removals that a lost connection prevented are left to the next sweep.
  * @throws RangeError when `keptMs` is three days or less.
  */
 export async function sweepSeen(
@@ -40,14 +40,14 @@ export async function sweepSeen(
 }
 
 /**
- * The node holds a bare time (`1795000000000000000`), because there is one per delivery and nothing else to say. Should that
- * ever change, an upgraded process writes a record in its envelope, `{…}`: that one is left to upgraded sweepers.
+ * The node holds a bare time (`1795000000000000000`), because there is one per delivery. Should that ever change, an upgraded
+ * process writes a record in its envelope, `{…}`: such a node is left to upgraded sweepers.
  */
 function isOlder(data: Uint8Array | undefined, oldest: bigint): boolean {
   if (data === undefined) return false;
   const text = new TextDecoder().decode(data);
   if (text.startsWith('{')) return false;
-  // Not a time: nobody will ever know how old it is.
+  // Not a time: its age cannot be known.
   return !/^\d+$/.test(text) || BigInt(text) < oldest;
 }
 
@@ -56,7 +56,7 @@ async function removeAll(store: Store, operations: readonly Operation[]): Promis
     await store.multi(operations);
     return operations.length;
   } catch (error) {
-    // Another sweep is at it, or the connection went: what is still there is found next time.
+    // Another sweep is running, or the connection is lost: the next sweep finds what is left.
     if (isConnectionLoss(error) || (error instanceof StoreError && error.code === 'NoNode')) return 0;
     throw error;
   }

@@ -1,11 +1,11 @@
 /**
- * Signs of life: when the session of a process at work was last heard of. What a process held is found free seconds after it was
- * killed, or hours after when everything was down; its last sign tells until when it can have worked.
+ * Signs of life: the last time a working process was known to be alive. The loss of its work is noticed seconds after it was
+ * killed, or hours after when everything was down; its last sign shows until when it can have worked.
  *
  *     alive/<session>      the time, by the clock of its process, at most SIGN_INTERVAL before its end
  *
- * A process that has no work gives none, and one that ends in order takes its own away. Nothing is decided by a sign: who is there
- * and who is not is for sessions and locks to say.
+ * A process without work writes none, and a process that ends in order removes its own. A sign decides nothing: sessions and
+ * locks decide whether a process is alive.
  */
 import { addMilliseconds, type Clock, type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import { pause } from '../lib/pause.ts';
@@ -14,19 +14,19 @@ import { create, type Operation, remove, type Store, StoreError, set } from './p
 
 /** Milliseconds between two signs. */
 export const SIGN_INTERVAL = 2_000;
-/** Signs of processes that ended otherwise: milliseconds until they are swept, and how many are left when there are more. */
+/** Signs of processes that were killed: milliseconds until they are swept, and how many are kept at most. */
 const KEPT_MS = 7 * 86_400_000;
 const KEPT = 100;
 
 export interface SignDeps {
   readonly store: Store;
-  /** Of this session; its parent is there. */
+  /** Path of this session's sign; its parent exists. */
   readonly path: string;
   readonly clock: Pick<Clock, 'now'>;
   readonly isAtWork: () => boolean;
 }
 
-/** Until aborted, or until the session is over. */
+/** Writes signs until aborted, or until the session is over. */
 export async function giveSigns(deps: SignDeps, signal: AbortSignal): Promise<void> {
   let given = false;
   try {
@@ -36,12 +36,12 @@ export async function giveSigns(deps: SignDeps, signal: AbortSignal): Promise<vo
     }
     if (given) await deps.store.multi([remove(deps.path)]);
   } catch (error) {
-    // With its session the process's work is over. A sign left behind is swept.
+    // The process's work ends with its session. The sweeper removes the sign.
     if (!isOutOfContact(error) && !isNoNode(error)) throw error;
   }
 }
 
-/** @returns false when it is not known whether it was written: the next one is. */
+/** @returns false when the outcome is unknown: the next sign is due anyway. */
 async function giveSign({ store, path, clock }: SignDeps): Promise<boolean> {
   const time = new TextEncoder().encode(clock.now());
   try {
@@ -63,7 +63,7 @@ export async function lastSign(store: Store, path: string): Promise<Nanoseconds 
   return node === undefined ? undefined : timeOf(node.data);
 }
 
-/** What removes signs that are too old or too many, oldest first. Each is its own operation, any of them may fail. */
+/** Operations that remove signs that are too old or too many, oldest first. Each stands alone; any of them may fail. */
 export async function outdatedSigns(
   store: Store,
   parent: string,
@@ -74,7 +74,7 @@ export async function outdatedSigns(
   const signs = paths.flatMap((path, index) => {
     const node = nodes[index];
     const time = node === undefined ? undefined : timeOf(node.data);
-    // Not a bare time: an upgraded process wrote it, and will sweep it.
+    // Not a bare time: written by an upgraded process, which will sweep it.
     return node === undefined || time === undefined
       ? []
       : [{ path, time: BigInt(time), version: node.stat.version }];

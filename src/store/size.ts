@@ -10,7 +10,7 @@ export function operationBytes(operation: Operation): number {
   return Buffer.byteLength(operation.path) + data + OVERHEAD_BYTES;
 }
 
-/** @throws StoreError `TooLarge` with the operation at which the limit is passed. */
+/** @throws StoreError `TooLarge` with the operation that exceeds the limit. */
 export function requireMultiSize(operations: readonly Operation[]): void {
   let bytes = 0;
   for (const [index, operation] of operations.entries()) {

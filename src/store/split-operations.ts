@@ -1,4 +1,4 @@
-/** Cutting a write that is too big for one multi. */
+/** Splits a write that is too large for one multi. */
 import { MAX_MULTI_BYTES, type Operation, StoreError } from './port.ts';
 import { operationBytes } from './size.ts';
 
@@ -6,10 +6,10 @@ import { operationBytes } from './size.ts';
 const FENCE_BYTES = 4096;
 
 /**
- * Cuts operations that do not depend on one another into multis of at most `limit` bytes, in order.
+ * Splits independent operations into multis of at most `limit` bytes, in order.
  *
- * What makes the rest count (a state that flips, a pointer that moves) goes into `last`: it stays together, in the last
- * multi, so that a crash between two leaves nothing visible but work to repeat.
+ * The operation that makes the others visible (a state that flips, a pointer that moves) goes into `last`, which stays
+ * together in the last multi: a crash between two multis leaves nothing visible, only work to repeat.
  *
  *     for (const chunk of splitOperations(resets, undefined, [set(state, flipped)])) await fence.commit(chunk, ids.uuid());
  *

@@ -1,25 +1,25 @@
 /**
- * The tree of an installation, read out of one store and written into another one: for backup, and to move from the
- * embedded store to ZooKeeper. Both while nothing of the installation runs.
+ * Copies the tree of an installation from one store to another: for backup, and to move from the embedded store to
+ * ZooKeeper. Both while no process of the installation runs.
  *
  *     await writeTree(target, '/gatehouse', persistentNodes(readTree(source, '/gatehouse')), ids);
  *
- * What is kept of a node, and what is not:
+ * What a copied node keeps:
  *
- * - **Path and data**, byte for byte. Nodes of sessions (locks, claims, components) are left out, as after the death of every
- *   process: a request that was taken is found without its claim and is tried again by somebody else.
- * - **Versions**, because some of them mean something: an epoch *is* the version of its node and must never go back, the
- *   version of a queued event counts its attempts. Those of epochs are kept whatever they are. Any other node was only ever
- *   compared with what a process read itself; it is kept up to {@link VERSION_KEPT}, which makes the attempts right without
- *   repeating the million writes of a `lastOp`.
- * - **Numbers to come.** A store numbers by the count of nodes made below a parent, which cannot be set. So as many nodes are
- *   made and removed there as it takes for the next number to be above every copied one. Numbers of nodes that were gone by
- *   then may come again: nothing that is stored names a node of these places by its number alone.
+ * - **Path and data**, byte for byte. Nodes of sessions (locks, claims, components) are not copied, as after the death of
+ *   every process: a request that was taken has lost its claim and another worker tries it again.
+ * - **Versions**, because some have a meaning: an epoch *is* the version of its node and must never go back, the version of
+ *   a queued event counts its attempts. Epochs keep theirs whatever it is. Any other version was only ever compared with what
+ *   a process read itself; it is kept up to {@link VERSION_KEPT}, which preserves the attempts without repeating the million
+ *   writes of a `lastOp`.
+ * - **Future sequence numbers.** A store numbers by the count of nodes created below a parent, which cannot be set. So nodes
+ *   are created and removed there until the next number is above every copied one. Numbers of nodes that were gone by then
+ *   may be used again: no stored record refers to a node of these places by its number alone.
  *
- * Not kept: times, transaction numbers and access lists. What is made belongs to whoever makes it.
+ * Not kept: times, transaction numbers and access lists. The new nodes belong to the session that creates them.
  *
- * Each multi leaves its own id in a mark below the root. After a lost reply it tells whether the multi was applied. It is
- * removed at the end: a tree with a mark was not copied to its end.
+ * Each multi stores its own id in a mark below the root, which shows after a lost reply whether the multi was applied. The
+ * mark is removed at the end: a tree with a mark is an incomplete copy.
  */
 import type { IdMaker } from '../lib/ids.ts';
 import { isConnectionLoss, settle } from './connection.ts';
@@ -38,7 +38,7 @@ export interface CopiedNode {
 }
 
 export interface ReadNode extends CopiedNode {
-  /** It goes with its session. */
+  /** The node ends with its session. */
   readonly ephemeral: boolean;
 }
 
@@ -46,19 +46,19 @@ export interface ReadNode extends CopiedNode {
 export const VERSION_KEPT = 100;
 
 const READ_AT_ONCE = 50;
-/** Of one multi; a ZooKeeper that is used by others, too, should not stand still for us. */
+/** Limits of one multi, so that a ZooKeeper with other users does not stall. */
 const WRITE_BYTES = 400_000;
 const WRITE_OPERATIONS = 1000;
 
 /** Below the root while a copy is written. */
 const MARK = 'copying';
 
-/** Where a node is in the store. */
+/** The node's path in the store. */
 function placeOf(root: string, path: string): string {
   return path === '' ? root : `${root}/${path}`;
 }
 
-/** All nodes from the root on, each before what is below it, siblings in order of their names; nothing when there is no root. */
+/** All nodes from the root on, each before its children, siblings in order of their names; nothing when there is no root. */
 export async function* readTree(store: Store, root: string): AsyncGenerator<ReadNode, void, undefined> {
   yield* readNodes(store, root, ['']);
 }
@@ -85,14 +85,14 @@ async function* readNodes(
   }
 }
 
-/** Those that outlive their sessions. */
+/** The nodes that outlive their sessions. */
 export async function* persistentNodes(
   nodes: AsyncIterable<ReadNode>,
 ): AsyncGenerator<CopiedNode, void, undefined> {
   for await (const node of nodes) if (!node.ephemeral) yield node;
 }
 
-/** Whether somebody began to write this tree and did not come to the end. */
+/** Whether a copy of this tree was begun and not finished. */
 export async function isHalfCopied(store: Store, root: string): Promise<boolean> {
   return (await readNow(store, () => store.get(placeOf(root, MARK)))) !== undefined;
 }
@@ -101,8 +101,8 @@ export async function isHalfCopied(store: Store, root: string): Promise<boolean>
  * Writes nodes below `root`, which must have nothing below it.
  *
  * @returns how many, without the root.
- * @throws StoreError `NodeExists` when a node is there, `NoNode` when its parent was not among the nodes before it. Then, and
- *   when `nodes` itself fails, the tree is left as far as it came, with its mark: {@link emptyTree} takes it back.
+ * @throws StoreError `NodeExists` when a node exists, `NoNode` when its parent was not among the nodes before it. Then, and
+ *   when `nodes` itself fails, the incomplete tree stays, with its mark: {@link emptyTree} removes it.
  */
 export async function writeTree(
   store: Store,
@@ -136,14 +136,14 @@ export async function writeTree(
   return count;
 }
 
-/** Makes a node of this version; the last of its writes brings the data. */
+/** Operations that create a node of this version; the last write carries the data. */
 function* makingOf(path: string, { data, version }: CopiedNode): Generator<Operation, void, undefined> {
   const wanted = baseName(path) === 'epoch' ? version : Math.min(version, VERSION_KEPT);
   yield create(path, wanted === 0 ? data : undefined);
   for (let at = 1; at <= wanted; at++) yield set(path, at === wanted ? data : new Uint8Array(0));
 }
 
-/** Removes everything below `root`. Nothing else may write there. */
+/** Removes everything below `root`. No other process may write there meanwhile. */
 export async function emptyTree(store: Store, root: string): Promise<void> {
   const names = (await readNow(store, () => store.children(root))) ?? [];
   for (const name of names) {
@@ -162,7 +162,7 @@ async function removeNow(store: Store, path: string): Promise<void> {
   }
 }
 
-/** Operations in order, in multis of a bounded size, each applied once whatever happens to its reply. */
+/** Operations in order, in multis of a bounded size, each applied once even when replies are lost. */
 function createWriter(store: Store, mark: string, ids: IdMaker) {
   let waiting: Operation[] = [];
   let bytes = 0;

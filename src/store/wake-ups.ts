@@ -1,18 +1,18 @@
-/** Watches turned into something a loop can wait for. */
+/** Turns watches into something a loop can wait for. */
 import { createDirty, type Dirty } from '../lib/signal.ts';
 import { connected } from './connection.ts';
 import type { Store, WatchEvent } from './port.ts';
 
 /**
- * Yields once at the start, then whenever something at or below `path` changed since the last time, however many changes
- * that were; also after the connection was lost and regained. Each yield means "look again", never what changed.
+ * Yields once at the start, then whenever something at or below `path` changed since the last time, once for any number of
+ * changes; also after the connection was lost and regained. Each yield means "read again", never what changed.
  *
- *     for await (const _ of wakeUps(store, path, signal)) await lookAtEverythingBelow(path);
+ *     for await (const _ of wakeUps(store, path, signal)) await readEverythingBelow(path);
  *
  * Ends when the signal aborts.
  *
- * @param concerns which events are worth a look; `resync` always is.
- * @param dirty set from elsewhere for a look besides; set now for the one at the start.
+ * @param concerns which events count; `resync` always does.
+ * @param dirty set from elsewhere to request another yield; set now for the one at the start.
  * @throws StoreError `SessionExpired` when the session is over.
  */
 export async function* wakeUps(

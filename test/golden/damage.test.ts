@@ -78,7 +78,7 @@ test.each([
   expect(await site.landed('org/project')).toContain('C.txt');
   expect(await site.landed('org/project1')).toContain('E.txt');
   expect(await site.landed('org/project2')).toContain('M.txt');
-  expect(site.log.trouble.join('\n')).toContain('laid aside');
+  expect(site.log.trouble.join('\n')).toContain('quarantined');
 });
 
 test('records of a newer release are left as they are, with what depends on them, and the rest goes on', {

@@ -142,7 +142,7 @@ export function manageComponent<C extends Component>(
   function say(): void {
     supervised
       .current()
-      ?.registration.say({ state, ...(trouble === undefined ? {} : { trouble }) })
+      ?.registration.update({ state, ...(trouble === undefined ? {} : { trouble }) })
       // The session is over: the next one registers with the state of then.
       .catch(error => log.debug({ err: error }, 'the registry could not be told'));
   }

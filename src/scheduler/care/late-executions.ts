@@ -66,8 +66,8 @@ async function lateExecution(
   };
 }
 
-/** The executor was done before it could read that the build was cancelled: then the word is still there. */
+/** The executor was done before it could read that the build was cancelled: then the message is still there. */
 async function unreadCancelTime(build: Uuid, { commanding }: PipelineContext) {
-  const word = await commanding.buildRequests.cancelWord(build);
-  return word === undefined ? undefined : cancelTimeOf(word);
+  const message = await commanding.buildRequests.cancelMessage(build);
+  return message === undefined ? undefined : cancelTimeOf(message);
 }

@@ -37,7 +37,7 @@ export function hashed(config: BranchConfig): CachedConfig {
  * The files a layout was built from.
  *
  * @param known what is in memory already: only the rest is read.
- * @param layAside told of a node nobody can read, for whoever is about to read the files anew; default: it stays.
+ * @param quarantine called for an unreadable node by a caller that is about to read the files anew; default: the node stays.
  * @returns undefined when a node is gone: the record that names it is not the newest one. One nobody can read is as good as gone.
  * @throws RecordError `newer` when an upgraded process wrote one.
  */
@@ -47,7 +47,7 @@ export async function readConfigs(
   known: Branches,
   store: Store,
   paths: StorePaths,
-  layAside: Quarantine['layAside'] = async () => {},
+  quarantine: Quarantine['move'] = async () => {},
 ): Promise<Branches | undefined> {
   const wanted = sources.projects.flatMap(({ project, branches }) =>
     branches.map(({ branch, digest }) => ({ project, branch, digest })),
@@ -67,7 +67,7 @@ export async function readConfigs(
       if (node === undefined) return undefined;
       const config = decoded(path, node);
       if (config instanceof RecordError) {
-        await layAside(path, node, config);
+        await quarantine(path, node, config);
         return undefined;
       }
       read.set(path, { ...config, digest });

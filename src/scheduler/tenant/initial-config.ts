@@ -113,8 +113,8 @@ async function storedBranches(
   const own = new Set(tenant.projects.map(each => each.project));
   const wanted = { ...sources, projects: sources.projects.filter(each => own.has(each.project)) };
   const known = current?.branches ?? new Map();
-  const { layAside } = createQuarantine({ ...deps, path: paths.quarantine });
-  const read = () => readConfigs(tenant.name, wanted, known, store, paths, layAside);
+  const { move } = createQuarantine({ ...deps, path: paths.quarantine });
+  const read = () => readConfigs(tenant.name, wanted, known, store, paths, move);
   return (await settle(store, read)) ?? new Map();
 }
 

@@ -45,7 +45,7 @@ export async function storedState(deps: StoredStateDeps, fence: Fence): Promise<
     items.delete(item.uuid);
     const path = places.item(item.uuid);
     const node = await store.get(path);
-    if (node !== undefined) await quarantine.layAside(path, node, failure);
+    if (node !== undefined) await quarantine.move(path, node, failure);
   }
   clock.catchUp(items.values());
   return repairQueues({ ...stored, items }, pipeline.window.initial);

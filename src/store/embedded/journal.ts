@@ -1,10 +1,10 @@
 /**
  * Where the embedded store's nodes survive: one SQLite file.
  *
- * Only what is net changed by a whole batch is written: one row per persistent node (key: the tree's node id, so rows are
- * appended and no path index is needed) and one row per parent whose sequence moved. Ephemeral nodes are never written,
- * which is what makes them vanish with the process. Write-ahead log and `synchronous=FULL`: after `commit` returns, the
- * batch survives kill -9 and power loss. The file is locked for as long as it is open; the system drops the lock with the process.
+ * Only the net change of a batch is written: one row per persistent node (key: the tree's node id, so rows are appended and
+ * no path index is needed) and one row per parent whose sequence moved. Ephemeral nodes are never written, so they vanish
+ * with the process. Write-ahead log and `synchronous=FULL`: after `commit` returns, the batch survives kill -9 and power
+ * loss. The file is locked while it is open; the system drops the lock with the process.
  *
  *     node(id, path, data, version, created, modified)    sequence(id → how many children were ever created)
  *     meta(boot, marker)        boot number: high part of transaction numbers and session ids; marker: moved by empty batches
@@ -24,7 +24,7 @@ export interface Batch {
 export interface Journal {
   /** How often this journal was opened, this time included; at least 1. */
   readonly boot: number;
-  /** @throws Error when the batch could not be made durable; it may still show up after a crash, until the next commit succeeds. */
+  /** @throws Error when the batch could not be made durable. It may still appear after a crash, until the next commit succeeds. */
   commit(batch: Batch): void;
   close(): void;
 }
@@ -34,7 +34,7 @@ export class StoreFileError extends Error {
   override readonly name = 'StoreFileError';
 }
 
-/** "gate": tells our files from any other SQLite database. */
+/** "gate": distinguishes our files from other SQLite databases. */
 const APPLICATION_ID = 0x67617465;
 const FORMAT = 1;
 

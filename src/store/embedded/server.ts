@@ -2,17 +2,17 @@
  * The embedded store: ZooKeeper's tree in this process, for the all-in-one mode, trials and tests.
  *
  * Life of a write: `multi` queues it; once per turn of the event loop everything queued is applied to the tree in order,
- * the net effect goes to the journal as *one* SQLite transaction (group commit), and only after COMMIT are watches told
- * and promises settled, in that order. Since applying and committing happen in one go, nobody can read what is not
- * durable yet. When the journal fails, the whole batch is taken back and its calls reject with `ConnectionLoss`: after a
- * failed flush to disk not even SQLite knows for sure, so callers find out as they would with an ensemble, by `sync` and a
- * read. That `sync` forces a marker to disk first, which settles the matter.
+ * the net effect goes to the journal as *one* SQLite transaction (group commit), and only after COMMIT are watches notified
+ * and promises settled, in that order. Applying and committing happen in one synchronous step, so that no reader can see
+ * what is not durable yet. When the journal fails, the whole batch is undone and its calls reject with `ConnectionLoss`:
+ * after a failed flush to disk not even SQLite knows the outcome, so callers find out as they would with an ensemble, by
+ * `sync` and a read. That `sync` first forces a marker to disk, which settles the outcome.
  *
  *     await using server = openEmbeddedStore({ file: 'state/store.db' });
  *     const store = server.connect();               // one session; open a second one for a second scheduler
  *
- * COMMIT blocks the event loop for one flush of the disk (0.1–10 ms): the price of a simple, exact store. Sites that mind
- * have outgrown it and point at an ensemble.
+ * COMMIT blocks the event loop for one flush of the disk (0.1–10 ms): the price of a simple, exact store. Sites for which
+ * that is too much need an ensemble.
  */
 import { type OperationResult, type Store, StoreError } from '../port.ts';
 import { type Journal, openJournal } from './journal.ts';
@@ -22,16 +22,16 @@ import { type Applied, type Change, Tree, type TreeNode } from './tree.ts';
 export interface EmbeddedStoreOptions {
   /** Path of the SQLite file, made when missing; `:memory:` keeps nothing. */
   readonly file: string;
-  /** Runs the flush later in this process, once per call; default `setImmediate`. The simulator hands in its own. */
+  /** Runs the flush later in this process, once per call; default `setImmediate`. The simulator passes its own. */
   readonly defer?: (flush: () => void) => void;
-  /** For tests of failing disks: the journal to use instead of the file's. */
+  /** For tests of failing disks: opens another journal in place of the file's. */
   readonly openJournal?: (file: string, tree: Tree) => Journal;
 }
 
 export interface EmbeddedStore extends AsyncDisposable {
   /** Opens a session. */
   connect(): Store;
-  /** Ends a session as a server does whose client went silent: its ephemerals go, its object turns `lost`. */
+  /** Ends a session as a server does after the session timeout: its ephemerals vanish, its object turns `lost`. */
   expire(sessionId: string): Promise<void>;
   /** Flushes, ends all sessions (without touching persistent nodes) and unlocks the file. Idempotent. */
   close(): Promise<void>;
@@ -113,7 +113,7 @@ class EmbeddedServer implements EmbeddedStore {
     );
     if (failure === undefined) this.#announce(applied);
     for (const task of tasks) {
-      // A session that ends must end, whatever the disk says: dropping ephemerals needs no journal.
+      // A session that ends must end even if the disk fails: dropping ephemerals needs no journal.
       if (task.ends && failure !== undefined) {
         this.#enqueue(task);
         continue;
@@ -134,7 +134,7 @@ class EmbeddedServer implements EmbeddedStore {
     return outcome.results;
   }
 
-  /** @returns the failure after which everything in `applied` has been taken back. */
+  /** @returns the error after which everything in `applied` has been undone. */
   #commit(applied: readonly Applied[], barrier: boolean): Error | undefined {
     const batch = netEffect(this.#tree, applied);
     if (batch.nodes.size === 0 && batch.sequences.size === 0 && !(barrier && this.#doubtful))

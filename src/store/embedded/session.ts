@@ -1,9 +1,9 @@
 /**
  * One session with the embedded store: the port's contract for one client.
  *
- * Calls of one session take effect in the order they were made. Reads are answered from memory at once, unless writes of
- * this session are still queued: then they wait their turn behind them. Bytes are copied on the way in and on the way out,
- * so neither side can change what the other holds.
+ * Calls of one session take effect in the order they were made. Reads are answered from memory immediately, unless writes
+ * of this session are still queued: then they queue behind them. Bytes are copied on the way in and on the way out, so
+ * neither side can change what the other holds.
  */
 import { requireNodePath } from '../node-path.ts';
 import {
@@ -26,7 +26,7 @@ export type Apply = (operations: readonly Operation[]) => readonly OperationResu
 /** One queued call: `run` when its turn comes, `settle` after the batch is durable or has failed. */
 export interface Task {
   readonly session: string;
-  /** Insists on a commit when the last one failed. */
+  /** Forces a commit when the last one failed. */
   readonly barrier: boolean;
   /** The session is over after this. */
   readonly ends: boolean;

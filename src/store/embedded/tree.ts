@@ -1,8 +1,8 @@
 /**
- * The tree of nodes in memory, with ZooKeeper's rules: the truth of the embedded store.
+ * The tree of nodes in memory, with ZooKeeper's rules: the embedded store's state.
  *
- * `apply` runs a list of operations as one transaction. The first failing one takes back what the ones before it did and
- * throws; a success hands out the way back (`undo`), for the case that the journal cannot make it durable.
+ * `apply` runs a list of operations as one transaction. When one fails, those before it are undone and `apply` throws;
+ * a success returns `undo`, in case the journal cannot make it durable.
  *
  * Node ids are the journal's keys: never reused, and a node that `undo` brings back is the same object with the same id.
  */
@@ -35,7 +35,7 @@ export interface Change {
 export interface Applied {
   readonly results: readonly OperationResult[];
   readonly changes: readonly Change[];
-  /** Takes everything back; only valid while no later transaction stands. */
+  /** Undoes the transaction; valid only while no later transaction is applied. */
   undo(): void;
 }
 
@@ -57,7 +57,7 @@ export class Tree {
     this.restore({ id: 0, path: '/', data: NOTHING, version: 0, created: 0, modified: 0, sequence: 0 });
   }
 
-  /** Puts back a node as the journal kept it; parents come before their children. */
+  /** Restores a node from the journal; parents come before their children. */
   restore(
     kept: Pick<TreeNode, 'id' | 'path' | 'data' | 'version' | 'created' | 'modified' | 'sequence'>,
   ): void {

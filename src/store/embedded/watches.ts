@@ -1,4 +1,4 @@
-/** Who wants to hear of changes below which path. A change costs its depth in look-ups, however many watches there are. */
+/** Watch listeners by path. A change costs as many look-ups as its path is deep, however many watches there are. */
 import { parentPath } from '../node-path.ts';
 import type { WatchEvent } from '../port.ts';
 
@@ -21,8 +21,8 @@ export class Watches {
   }
 
   /**
-   * Tells everyone at or above the event's path, each in a microtask of its own: a listener that throws is an uncaught
-   * error of its own and takes nothing away from the others.
+   * Notifies the listeners at or above the event's path, each in a microtask of its own: a listener that throws is an
+   * uncaught error of its own and does not affect the others.
    */
   announce(event: WatchEvent): void {
     for (let path = event.path; ; path = parentPath(path)) {

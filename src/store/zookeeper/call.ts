@@ -1,8 +1,8 @@
 /**
  * One request and the promise of its answer.
  *
- * A call is encoded when it is made, so that the caller may reuse its bytes at once; its number (xid) is written into the frame
- * when the package's connection manager takes it from the queue, which is also the moment from which a lease may count.
+ * A call is encoded when it is made, so that the caller may reuse its bytes immediately; its number (xid) is written into the
+ * frame when the package's connection manager takes it from the queue. A lease may count from that moment on.
  */
 import { StoreError } from '../port.ts';
 import { type JuteReader, JuteWriter } from './jute.ts';
@@ -16,29 +16,29 @@ export interface QueuedCall {
   /** Called by the package just before it writes to the socket. */
   toBuffer(): Buffer;
   readonly byteLength: number;
-  /** The answer comes from the leader of a quorum, so that it proves the session to be alive. */
+  /** The answer comes from the leader of a quorum, so that it proves that the session is alive. */
   readonly provesSession: boolean;
   /** Monotonic milliseconds. */
   readonly madeAt: number;
   /** Monotonic milliseconds; undefined as long as it waits in the queue. */
   readonly sentAt: number | undefined;
-  /** @throws Error when the answer cannot be read: the connection is then of no further use. */
+  /** @throws Error when the answer cannot be read: the connection is then unusable. */
   answer(error: number, body: JuteReader): void;
   fail(error: StoreError): void;
 }
 
-/** How one kind of request looks on the wire and what its answer means. */
+/** The encoding of one kind of request and the meaning of its answer. */
 export interface Recipe<T> {
   readonly type: number;
   /** For errors. */
   readonly path: string;
-  /** Bytes the body takes, roughly. */
+  /** Size of the body in bytes, estimated. */
   readonly size: number;
   readonly provesSession?: boolean;
   write(body: JuteWriter): void;
   /**
    * @param error 0, or the server's number.
-   * @throws StoreError as the caller shall see it.
+   * @throws StoreError for the caller.
    */
   read(error: number, body: JuteReader): T;
 }

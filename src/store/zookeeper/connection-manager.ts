@@ -1,6 +1,6 @@
 /**
- * The inside of `node-zookeeper-client` 1.1.3 that we hold on to: its ConnectionManager (lib/ConnectionManager.js), which its types
- * leave out. The package is pinned to this version; what is named here is what an update would have to be checked against.
+ * The internals of `node-zookeeper-client` 1.1.3 that we rely on: its ConnectionManager (lib/ConnectionManager.js), which its
+ * types leave out. The package is pinned to this version; an update has to be checked against everything named here.
  */
 import type { EventEmitter } from 'node:events';
 import type { Socket } from 'node:net';
@@ -11,10 +11,10 @@ export interface Packet {
   readonly request: QueuedCall;
 }
 
-/** What is not sent yet. Emits `readable` when something was added. */
+/** Packets not sent yet. Emits `readable` when one was added. */
 interface PacketQueue extends EventEmitter {
   readonly queue: Packet[];
-  /** Asked for the next packet to write until it has none. */
+  /** The next packet to write; called until there is none. */
   shift(): Packet | undefined;
 }
 
@@ -23,21 +23,21 @@ export interface ConnectionManager {
   readonly state: number;
   /** The current connection, if there ever was one. */
   socket?: Socket;
-  /** Last number given to a request; goes on across connections. */
+  /** Last number given to a request; continues across connections. */
   xid: number;
   /** Eight bytes, zero before the first session. */
   sessionId: Buffer;
-  /** Sixteen bytes, which prove a returning client to be the session's. */
+  /** Sixteen bytes that prove a returning client to be the session's owner. */
   sessionPassword: Buffer;
   readonly packetQueue: PacketQueue;
   /** Sent and not answered, in the order of sending, which is the order of answers. */
   readonly pendingQueue: Packet[];
-  /** Tells the client object's listeners. */
+  /** Notifies the client object's listeners. */
   setState(state: number): void;
   connect(): void;
   /** Adds to the packet queue. */
   queue(request: QueuedCall): void;
-  /** Writes what is queued to the socket, until that pushes back. */
+  /** Writes the queue to the socket until that signals back pressure. */
   onPacketQueueReadable(): void;
 }
 

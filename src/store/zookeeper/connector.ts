@@ -4,7 +4,7 @@
  *     connect ─▶ pause (ServerRotation) ─▶ dial, TLS ─▶ hello ─▶ welcomed ─▶ frames … ─▶ dropped ─▶ connect …
  *                                            └─── within one share of the timeout ───┘
  *
- * What goes wrong is said once until a connection has proved good; the same trouble every second says nothing new.
+ * An error is logged once until a connection has proved good: repeating the same one every second adds nothing.
  */
 import type { Socket } from 'node:net';
 import type { Log } from '../../lib/log.ts';
@@ -14,16 +14,16 @@ import { ServerRotation } from './server-rotation.ts';
 import { type Dialer, isTlsRefusal } from './sockets.ts';
 
 interface ConnectorListener {
-  /** A server listens. @returns what to tell it first. */
+  /** A server accepted the connection. @returns the first bytes to send. */
   hello(socket: Socket): Buffer;
   /**
    * @param helloAt when this connection's hello was written, monotonic milliseconds.
-   * @throws Error when this is not what a server says: the connection is dropped.
+   * @throws Error when this is not what a server sends: the connection is dropped.
    */
   received(frame: Buffer, helloAt: number): void;
   /** There may be room for more. */
   writable(): void;
-  /** The connection, or the attempt at one, has come to nothing. Not told after `stop`. */
+  /** The connection, or the attempt at one, has ended. Not called after `stop`. */
   dropped(): void;
   /** TLS failed with every server, and has never worked. */
   refused(cause: Error): void;
@@ -41,9 +41,9 @@ export class Connector {
   readonly #rotation: ServerRotation;
   /** Since the last good connection. */
   readonly #complaints = new Set<string>();
-  /** The connection or attempt that is still of use. */
+  /** The current connection or attempt. */
   #socket: Socket | undefined;
-  /** The pause before an attempt, the bound of one, or the bound of an end. */
+  /** Timer of the pause before an attempt, the limit of an attempt, or the limit of a shutdown. */
   #timer: NodeJS.Timeout | undefined;
   #phase: 'dialling' | 'welcomed' | 'ending' = 'dialling';
   #wasEverWelcomed = false;
@@ -71,33 +71,33 @@ export class Connector {
     this.#setTimer(delayMs, () => this.#dial(server));
   }
 
-  /** The server has taken us: the attempt is no longer bounded. */
+  /** The server has accepted the session: the attempt is no longer limited. */
   welcomed(): void {
     clearTimeout(this.#timer);
     this.#phase = 'welcomed';
     this.#wasEverWelcomed = true;
   }
 
-  /** The connection works: the next trouble counts, and is told, as new. */
+  /** The connection works: the next error counts, and is logged, as new. */
   proved(): void {
     this.#rotation.succeeded();
     this.#complaints.clear();
   }
 
-  /** The server is to close the connection now; if it does not, we do. */
+  /** The server is to close the connection now; after a limit we do. */
   end(deadlineMs: number): void {
     this.#phase = 'ending';
     this.#setTimer(deadlineMs, () => this.drop());
   }
 
-  /** At once, not when the socket says so: nobody may take a connection we have given up for a good one. */
+  /** Takes effect immediately, not with the socket's event: a connection we dropped must not pass for a good one. */
   drop(): void {
     if (this.#socket === undefined) return;
     this.stop();
     this.#deps.listener.dropped();
   }
 
-  /** Drops the connection, or what is to become one, and tells nobody. */
+  /** Drops the connection or the attempt, without notifying the listener. */
   stop(): void {
     clearTimeout(this.#timer);
     this.#socket?.destroy();
@@ -111,12 +111,12 @@ export class Connector {
     const ifCurrent = (act: () => void): void => {
       if (this.#socket === socket) act();
     };
-    const giveUp = (error: Error): void => {
+    const fail = (error: Error): void => {
       this.#noteFailure(server, error);
       this.drop();
     };
     this.#setTimer(options.sessionTimeoutMs / (options.hosts.length + 1), () =>
-      giveUp(new Error('no answer in time')),
+      fail(new Error('no answer in time')),
     );
     const splitter = new FrameSplitter();
     let helloAt = 0;
@@ -132,7 +132,7 @@ export class Connector {
         // A frame may be the one that ends the connection.
         for (const frame of splitter.push(chunk)) ifCurrent(() => listener.received(frame, helloAt));
       } catch (error) {
-        ifCurrent(() => giveUp(error instanceof Error ? error : new Error(String(error))));
+        ifCurrent(() => fail(error instanceof Error ? error : new Error(String(error))));
       }
       ifCurrent(() => listener.writable());
     });
@@ -140,7 +140,7 @@ export class Connector {
     socket.on('error', error => ifCurrent(() => this.#noteFailure(server, error)));
     socket.on('close', hadError =>
       ifCurrent(() => {
-        // What servers do that have no quorum, or speak TLS when we do not, or the other way round.
+        // Servers without a quorum do this, and servers that speak TLS when we do not, or the other way round.
         if (!hadError && this.#phase !== 'ending')
           this.#noteFailure(server, new Error('closed by the server'));
         this.drop();

@@ -1,21 +1,21 @@
 /**
- * Cuts what a socket delivers into frames: four bytes of length, then that many bytes.
+ * Splits the bytes from a socket into frames: four bytes of length, then that many bytes.
  *
- * Takes time in proportion to the bytes, also when a large frame arrives in thousands of chunks (the package's own parser joins
- * and copies everything again with each chunk).
+ * Takes time in proportion to the bytes, even when a large frame arrives in thousands of chunks (the package's own parser
+ * joins and copies everything again with each chunk).
  */
 
-/** Nothing a server sends on our requests comes near; a length beyond is noise. */
+/** No answer to our requests comes near this; a larger length is not the protocol. */
 const MAX_FRAME_BYTES = 256 * 1024 * 1024;
 
 export class FrameSplitter {
   #chunks: Buffer[] = [];
   #length = 0;
-  /** Bytes that must have come before it is worth looking again. */
+  /** Bytes that must have arrived before parsing again is useful. */
   #wanted = 4;
 
   /**
-   * @returns the frames that are complete now, without their length; they share memory with `chunk`.
+   * @returns the complete frames, without their length; they share memory with `chunk`.
    * @throws RangeError when this is not ZooKeeper's protocol.
    */
   push(chunk: Buffer): readonly Buffer[] {

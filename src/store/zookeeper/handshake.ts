@@ -1,4 +1,4 @@
-/** The first exchange on each connection, and what servers say without being asked. */
+/** The first exchange on each connection, and the notifications a server sends by itself. */
 import type { WatchEvent } from '../port.ts';
 import { type JuteReader, JuteWriter } from './jute.ts';
 import { EVENT } from './wire.ts';
@@ -6,7 +6,7 @@ import { EVENT } from './wire.ts';
 export interface ConnectRequest {
   /** Highest transaction seen: a server that is behind it refuses us. */
   readonly lastTransaction: bigint;
-  /** What we ask for; the server grants what its limits allow. */
+  /** The timeout we ask for; the server grants what its limits allow. */
   readonly timeoutMs: number;
   /** 0 for a new session. */
   readonly sessionId: bigint;
@@ -22,7 +22,7 @@ export function connectFrame({ lastTransaction, timeoutMs, sessionId, password }
     .int(timeoutMs)
     .long(sessionId)
     .bytes(password)
-    .bool(false) // not content with a server that may only read
+    .bool(false) // a read-only server is not enough
     .finish();
   frame.writeInt32BE(frame.byteLength - 4);
   return frame;
@@ -46,7 +46,7 @@ const KINDS = new Map<number, 'created' | 'changed' | 'deleted'>([
   [EVENT.deleted, 'deleted'],
 ]);
 
-/** @returns undefined for what recursive watches do not tell (changes of the list of children, states). */
+/** @returns undefined for events that recursive watches do not report (changes of the list of children, states). */
 export function readNotification(body: JuteReader): WatchEvent | undefined {
   const kind = KINDS.get(body.int());
   body.int();

@@ -1,11 +1,11 @@
 /**
- * Looks at the connection every now and then: asks for a proof of life when one is due, and cuts a connection that gives none.
+ * Checks the connection regularly: asks for a proof of life when one is due, and cuts a connection that gives none.
  *
  * With T for the session timeout, a connection is cut when
- * - nothing has come over it for T/2 since something was asked: whoever holds a lock has stopped by now, and the rest of the time
+ * - nothing has been received for T/2 since something was asked: lock holders have stopped by now, and the rest of the time
  *   is for finding another server;
- * - a request has been without an answer for T: the server is there, but does not do its work;
- * - a request has waited for a minute for its turn: then every call ends, however long the queue.
+ * - a request has had no answer for T: the server is reachable, but does not work;
+ * - a request has waited in the queue for a minute: so every call ends, however long the queue.
  */
 import type { Lease } from './lease.ts';
 import type { Link } from './link.ts';
@@ -18,21 +18,21 @@ export interface HeartbeatDeps {
   readonly link: Pick<Link, 'send' | 'cut' | 'isAttached' | 'lastReadAt' | 'oldestCall'>;
   /** Monotonic milliseconds. */
   readonly now: () => number;
-  /** Called before each look. False: the session is over, and so is this. */
+  /** Called before each check. False: the session is over, and the heartbeat stops. */
   readonly goesOn: () => boolean;
 }
 
 export class Heartbeat {
   readonly #deps: HeartbeatDeps;
   #timer: NodeJS.Timeout | undefined;
-  /** A proof is under way. */
+  /** A proof is in flight. */
   #beating = false;
 
   constructor(deps: HeartbeatDeps) {
     this.#deps = deps;
   }
 
-  /** On a new connection; the lease says how often to look. Asks for a proof at once, behind everything that is queued. */
+  /** On a new connection; the lease determines the interval. Asks for a proof immediately, behind everything that is queued. */
   start(lease: Lease): void {
     this.#beat('last');
     this.#schedule(lease);
@@ -45,20 +45,20 @@ export class Heartbeat {
   #schedule(lease: Lease): void {
     clearTimeout(this.#timer);
     this.#timer = setTimeout(() => {
-      // After a pause of this process the answers that came meanwhile must be read before silence is judged.
+      // After a pause of this process, answers that arrived meanwhile must be read before silence is judged.
       setImmediate(() => {
         if (!this.#deps.goesOn()) return;
-        if (this.#deps.link.isAttached) this.#look(lease);
+        if (this.#deps.link.isAttached) this.#check(lease);
         this.#schedule(lease);
       });
     }, lease.tickMs);
   }
 
-  #look(lease: Lease): void {
+  #check(lease: Lease): void {
     const { link } = this.#deps;
     const now = this.#deps.now();
     const { madeAt = now, sentAt = now } = link.oldestCall ?? {};
-    // A server owes nothing while we have asked nothing, for instance because this process stood still.
+    // A server owes nothing while we have asked nothing, for instance because this process was stopped.
     const silentSince = Math.max(link.lastReadAt, sentAt);
     if (now - silentSince >= lease.timeoutMs / 2) link.cut('silent for half the session timeout');
     else if (now - sentAt >= lease.timeoutMs) link.cut('no answer to a request for the session timeout');

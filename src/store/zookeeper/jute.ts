@@ -1,5 +1,5 @@
 /**
- * Jute, ZooKeeper's way to write records: big-endian integers, strings and byte arrays behind their length (−1 for null),
+ * Jute, ZooKeeper's record encoding: big-endian integers, strings and byte arrays behind their length (−1 for null),
  * lists behind their count. No names, no tags: reader and writer must agree.
  */
 
@@ -7,7 +7,7 @@ export class JuteWriter {
   #bytes: Buffer;
   #length = 0;
 
-  /** @param capacity bytes to begin with; grows when that was too little. */
+  /** @param capacity initial bytes; grows when needed. */
   constructor(capacity: number) {
     this.#bytes = Buffer.allocUnsafe(capacity);
   }
@@ -31,7 +31,7 @@ export class JuteWriter {
   }
 
   string(text: string): this {
-    // A UTF-16 unit takes at most 3 bytes: counting is only worth it where that does not fit.
+    // A UTF-16 unit takes at most 3 bytes: the exact count is only worth it where that does not fit.
     if (this.#length + 4 + text.length * 3 > this.#bytes.byteLength)
       this.#reserve(4 + Buffer.byteLength(text));
     const length = this.#bytes.write(text, this.#length + 4, 'utf8');
@@ -40,7 +40,7 @@ export class JuteWriter {
     return this;
   }
 
-  /** Copies. */
+  /** Copies the bytes. */
   bytes(data: Uint8Array): this {
     this.#reserve(4 + data.byteLength);
     this.#bytes.writeInt32BE(data.byteLength, this.#length);
@@ -55,7 +55,7 @@ export class JuteWriter {
     return this;
   }
 
-  /** What was written, without a copy: the writer is used up. */
+  /** The written bytes, without a copy: the writer must not be used afterwards. */
   finish(): Buffer {
     return this.#bytes.subarray(0, this.#length);
   }
@@ -69,7 +69,7 @@ export class JuteWriter {
   }
 }
 
-/** Reads past the end throw RangeError: the frame is not what we think it is. */
+/** Reads past the end throw RangeError: the frame is malformed. */
 export class JuteReader {
   readonly #bytes: Buffer;
   #at = 0;
@@ -107,7 +107,7 @@ export class JuteReader {
     return text;
   }
 
-  /** A copy of its own: frames share their memory with their neighbours. Null reads as no bytes. */
+  /** A copy: frames share their memory with their neighbours. Null reads as no bytes. */
   bytes(): Uint8Array {
     const length = this.#lengthHere();
     const copy = new Uint8Array(this.#bytes.subarray(this.#at, this.#at + length));

@@ -1,36 +1,36 @@
 /**
- * How long a session may be believed to be alive, by our own clock alone.
+ * How long a session may be assumed to be alive, by our own clock alone.
  *
- * A server ends a session when it has heard nothing of it for the session timeout T. It heard of us at the earliest when we *sent*
- * the last request that was answered since. So, counted from there:
+ * A server ends a session when it has received nothing from it for the session timeout T. It heard from us at the earliest
+ * when we *sent* the last request that has been answered. So, counted from there:
  *
  *     0 ────────────── T/2 ────────────── T ──────▶ since the last proof was sent
  *        held             doubtful           over
  *
- * Held: outside effects may be done under a lock. Doubtful: not any more, with T/2 to spare before anybody else can take it.
- * Over: the servers have ended the session, or will; it never comes back, even if they would take us again. Nobody needs to tell
- * us: a process that was stopped for a minute knows when it asks, before any timer ran.
+ * Held: effects outside the store may be done under a lock. Doubtful: no longer, with T/2 to spare before another process can
+ * take it. Over: the servers have ended the session, or will; it never comes back, even if they would accept us again. No
+ * message is needed: a process that was stopped for a minute knows when it asks, before any timer ran.
  *
- * Proofs are only answers that come from the leader of a quorum (writes, sync, the handshake): a follower that lost its leader goes
- * on answering reads and pings for a while, when the leader is counting already.
+ * Proofs are only answers that come from the leader of a quorum (writes, sync, the handshake): a follower that lost its leader
+ * goes on answering reads and pings for a while, when the leader is counting already.
  */
 
 export type Standing = 'held' | 'doubtful' | 'over';
 
-/** Proofs are asked for so often that one can be late by a quarter of the timeout before the lease is in doubt. */
+/** Proofs are requested so often that one may be late by a quarter of the timeout before the lease is in doubt. */
 const HEARTBEATS_PER_TIMEOUT = 6;
 
 export class Lease {
   #timeoutMs: number;
   #provedAt: number;
 
-  /** @param provedAt monotonic milliseconds at which the request was sent that was answered with `timeoutMs`. */
+  /** @param provedAt when the request was sent that was answered with `timeoutMs`, in monotonic milliseconds. */
   constructor(timeoutMs: number, provedAt: number) {
     this.#timeoutMs = timeoutMs;
     this.#provedAt = provedAt;
   }
 
-  /** What the server granted: milliseconds. */
+  /** Granted by the server: milliseconds. */
   get timeoutMs(): number {
     return this.#timeoutMs;
   }
@@ -56,7 +56,7 @@ export class Lease {
     return now - this.#provedAt >= this.#timeoutMs / HEARTBEATS_PER_TIMEOUT;
   }
 
-  /** How often to look: milliseconds. */
+  /** Interval of checks: milliseconds. */
   get tickMs(): number {
     return this.#timeoutMs / HEARTBEATS_PER_TIMEOUT / 2;
   }

@@ -1,8 +1,8 @@
 /**
- * One client object of `node-zookeeper-client`, tamed: it keeps a session across connections, and settles every call.
+ * Wraps one client object of `node-zookeeper-client`: keeps a session across connections, and settles every call.
  *
- * The package keeps its queues, numbers the requests, writes them and holds the session's identity. Replaced from outside, on the
- * instance, is what was measured to be unsafe:
+ * The package keeps its queues, numbers the requests, writes them and holds the session's identity. Replaced from outside, on
+ * the instance, is what measurements showed to be unsafe:
  *
  *     its own                                              ours
  *     sockets: hosts split at ":", spins, no TLS           Connector
@@ -12,8 +12,8 @@
  *     all requests go into the socket's buffers            a window, so that "sent at" says when the server may have heard of us
  *     one write per request                                one write per turn of the event loop
  *
- * What is settled how: answered calls by their answer. Calls that were sent and lost with the connection by `ConnectionLoss`, since
- * they may have been applied; so are those that were still queued, except when the session is over (see `destroy`).
+ * How calls are settled: answered calls by their answer. Calls that were sent and lost with the connection by `ConnectionLoss`,
+ * since they may have been applied; so are those that were still queued, except when the session is over (see `destroy`).
  */
 import type { Socket } from 'node:net';
 import { createClient } from 'node-zookeeper-client';
@@ -31,15 +31,15 @@ import type { Dialer } from './sockets.ts';
 import { LINK, XID } from './wire.ts';
 
 interface LinkListener {
-  /** A server took us, as a new session or the one we had. Calls made in here are the first on this connection. */
+  /** A server accepted us, as a new session or the existing one. Calls made in here are the first on this connection. */
   attached(timeoutMs: number, sentAt: number): void;
-  /** The connection is gone; another one is being looked for. */
+  /** The connection is gone; the connector looks for another one. */
   detached(): void;
   /** The servers have ended the session. */
   expired(): void;
-  /** The servers, or we, refuse for good. */
+  /** The servers, or we, refuse permanently. */
   refused(error: StoreError): void;
-  /** An answer proves that the session lived when the request was sent: monotonic milliseconds. */
+  /** An answer proves that the session was alive when the request was sent: monotonic milliseconds. */
   proved(sentAt: number): void;
   changed(event: WatchEvent): void;
 }
@@ -51,7 +51,7 @@ export interface LinkDeps {
   readonly listener: LinkListener;
 }
 
-/** Requests, and bytes of requests, that may be without an answer at a time; a server needs less than half a second for them. */
+/** Limits of the requests in flight; a server needs less than half a second for them. */
 const WINDOW = { calls: 1000, bytes: 4 * 1024 * 1024 };
 
 export class Link {
@@ -61,7 +61,7 @@ export class Link {
   readonly #now: () => number;
   readonly #closed = Promise.withResolvers<void>();
   #flushQueued = false;
-  /** Bytes of requests that were sent and not answered. */
+  /** Bytes of the requests in flight. */
   #bytesInFlight = 0;
   #attached = false;
   #destroyed = false;
@@ -110,7 +110,7 @@ export class Link {
     return this.#connector.lastReadAt;
   }
 
-  /** The call that waits longest. */
+  /** The call that has waited longest. */
   get oldestCall(): Pick<QueuedCall, 'madeAt' | 'sentAt'> | undefined {
     return (this.#manager.pendingQueue[0] ?? this.#manager.packetQueue.queue[0])?.request;
   }
@@ -121,7 +121,7 @@ export class Link {
 
   /**
    * @param place `first`: before everything that is not sent yet.
-   * @throws StoreError `ConnectionLoss` at once when there is no connection.
+   * @throws StoreError `ConnectionLoss` immediately when there is no connection.
    */
   async send<T>(recipe: Recipe<T>, place: 'first' | 'last' = 'last'): Promise<T> {
     if (!this.#attached || this.#manager.state !== LINK.connected)
@@ -146,7 +146,7 @@ export class Link {
     this.#connector.drop();
   }
 
-  /** Ends the session at the server, after all calls made before; without a connection it is left to time out there. */
+  /** Ends the session at the server, after all calls made before; without a connection it times out there. */
   async close(deadlineMs: number): Promise<void> {
     if (!this.#attached || this.#manager.state !== LINK.connected) {
       this.destroy('Closed');
@@ -154,14 +154,14 @@ export class Link {
     }
     this.#manager.setState(LINK.closing);
     const call = new Call(endSession(), this.#now);
-    call.promise.catch(() => {}); // the connection went first: same end
+    call.promise.catch(() => {}); // the connection was lost first: same result
     this.#manager.queue(call);
     this.#connector.end(deadlineMs);
     await this.#closed.promise;
   }
 
   /**
-   * Never connects again. What was sent fails with `ConnectionLoss`, because it may have been applied; what was not, with `code`.
+   * Never connects again. Calls in flight fail with `ConnectionLoss`, because they may have been applied; queued ones with `code`.
    */
   destroy(code: StoreErrorCode): void {
     if (this.#destroyed) return;
@@ -290,7 +290,7 @@ export class Link {
     process.nextTick(() => this.#flush());
   }
 
-  /** Everything that was asked for in this turn leaves in one piece. */
+  /** Everything requested in this turn of the event loop is written together. */
   #flush(): void {
     this.#flushQueued = false;
     const { socket } = this.#connector;

@@ -1,14 +1,14 @@
-/** What a session with a ZooKeeper ensemble needs to know. */
+/** Options of a session with a ZooKeeper ensemble. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { Secret } from '../../lib/secret.ts';
 
 export interface ZooKeeperOptions {
-  /** At least one. Tried in an order of chance, one after the other. */
+  /** At least one. Tried in random order, one after the other. */
   readonly hosts: readonly ZooKeeperHost[];
   /** Milliseconds of silence after which the server ends the session; the server may grant less or more. */
   readonly sessionTimeoutMs: number;
-  /** Digest authentication; every node made is then readable and writable by this user alone. Undefined: open to all. */
+  /** Digest authentication; every created node is then readable and writable by this user alone. Undefined: open to all. */
   readonly auth: { readonly user: string; readonly password: Secret } | undefined;
   /** PEM contents. Undefined: no TLS. */
   readonly tls: { readonly ca: Buffer; readonly cert: Buffer; readonly key: Buffer } | undefined;

@@ -1,4 +1,4 @@
-/** Records in the bodies of answers. */
+/** Decodes the records in answers. */
 import { type Operation, type OperationResult, type Stat, type StoredNode, StoreError } from '../port.ts';
 import type { JuteReader } from './jute.ts';
 import { SERVER_ERROR, storeErrorOf } from './server-errors.ts';
@@ -26,7 +26,7 @@ export function readStat(body: JuteReader): Stat {
   return { version, createdTransaction, modifiedTransaction, ephemeralOwner, childCount };
 }
 
-/** A session's number as the port spells it: hexadecimal, as in the server's logs but without `0x`. */
+/** A session's number as the port writes it: hexadecimal, as in the server's logs but without `0x`. */
 export function sessionName(id: bigint): string {
   return BigInt.asUintN(64, id).toString(16);
 }

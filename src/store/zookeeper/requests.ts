@@ -8,7 +8,7 @@ import { readMultiAnswer, readNode, readStat } from './replies.ts';
 import { SERVER_ERROR, storeErrorOf } from './server-errors.ts';
 import { ALL_RIGHTS, ANY_WATCH, FLAG, OP, PERSISTENT_RECURSIVE } from './wire.ts';
 
-/** Who may use the nodes we make: everybody, or the user we have authenticated as. */
+/** Who may use the nodes we create: everyone, or only the user this connection has authenticated as. */
 export type Access = 'open' | 'creator';
 
 const NOTHING = (_: JuteWriter): void => {};
@@ -53,7 +53,7 @@ export function getChildren(path: string): Recipe<readonly string[] | undefined>
   };
 }
 
-/** Many nodes at one go. */
+/** Many nodes in one request. */
 export function getNodes(paths: readonly string[]): Recipe<readonly (StoredNode | undefined)[]> {
   const first = paths[0] ?? '/';
   return {
@@ -81,7 +81,7 @@ function readOneOfMany(body: JuteReader, path: string): StoredNode | undefined {
   throw storeErrorOf(error, path);
 }
 
-/** One operation goes as a plain request, which the server handles faster; more go as a multi. */
+/** One operation goes as a plain request, which the server handles faster; several go as a multi. */
 export function transaction(
   operations: readonly Operation[],
   access: Access,
@@ -101,7 +101,7 @@ export function transaction(
       multiEnd(body);
     },
     read: (error, body) => {
-      // A server that refuses the request as such answers without a body.
+      // A server that refuses the request as a whole answers without a body.
       if (body.atEnd) succeeded(error, only?.path ?? '/');
       return readMultiAnswer(body, operations);
     },
@@ -149,7 +149,7 @@ function writeOperation(body: JuteWriter, operation: Operation, access: Access):
   }
 }
 
-/** `auth` stands for whoever this connection has authenticated as: short on the wire, the digest in the node. */
+/** `auth` stands for the user this connection has authenticated as: short on the wire, the digest in the node. */
 function writeAccess(body: JuteWriter, access: Access): void {
   body.int(1).int(ALL_RIGHTS);
   if (access === 'open') body.string('world').string('anyone');
@@ -192,15 +192,15 @@ export function removeWatch(path: string): Recipe<void> {
     path,
     size: 8 + path.length,
     write: body => body.string(path).int(ANY_WATCH),
-    // Not there: the connection broke in between, and was set up again without it.
+    // Not there: the connection broke in between, and the next one was set up without it.
     read: error => succeeded(error === SERVER_ERROR.noWatcher ? SERVER_ERROR.none : error, path),
   };
 }
 
-/** What one request may hold: Java's client uses the same piece, far below every server's packet limit. */
+/** Limit of one request: Java's client uses the same size, far below every server's packet limit. */
 const WATCH_PIECE_BYTES = 128 * 1024;
 
-/** Sets the watches of a session that changed its connection; in pieces, since servers cut connections for large packets. */
+/** Sets the watches of a session on a new connection; in pieces, since servers cut connections for large packets. */
 export function setWatches(paths: Iterable<string>): readonly Recipe<void>[] {
   const pieces: string[][] = [];
   let room = 0;
@@ -221,7 +221,7 @@ function setWatchPiece(paths: readonly string[]): Recipe<void> {
     type: OP.setWatches2,
     path: paths[0] ?? '/',
     size: 64 + paths.length * 64,
-    // The transaction last seen matters to one-shot watches alone, of which there are none: data, exist, child, persistent.
+    // The last seen transaction matters to one-shot watches only, of which there are none: data, exist, child, persistent.
     write: body => body.long(0n).int(0).int(0).int(0).int(0).strings(paths),
     read: error => succeeded(error, paths[0] ?? '/'),
   };

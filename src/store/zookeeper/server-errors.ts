@@ -1,13 +1,13 @@
 /**
  * What a server's error numbers mean for callers of the port.
  *
- * `ConnectionLoss` goes to everything that passes by itself (a throttled server, a session that just moved): callers then look what
- * is there and try again. What no repetition mends and the port has no name for is `Refused`, with the number in the cause:
- * unknown numbers must survive, because each version of ZooKeeper has new ones.
+ * `ConnectionLoss` stands for everything that passes by itself (a throttled server, a session that just moved): callers then
+ * read the state and try again. An error that no retry can change and that the port has no name for is `Refused`, with the
+ * number in the cause: unknown numbers must be kept, because each version of ZooKeeper has new ones.
  */
 import { StoreError, type StoreErrorCode } from '../port.ts';
 
-/** An answer with an error number, as it came. */
+/** An answer with an error number, as received. */
 export class ServerRefusal extends Error {
   override readonly name = 'ServerRefusal';
   readonly number: number;

@@ -1,14 +1,14 @@
 /**
  * Which server to try next, and how long to wait before.
  *
- * Servers come in an order of chance, so that many clients spread out. One round tries each of them without a pause; rounds are set
- * apart by a doubling pause with jitter. The count starts again only when a connection has proved good, not when one was merely
- * opened: a server without quorum accepts and closes at once.
+ * Servers are tried in random order, so that many clients spread out. One round tries each of them without a pause; between
+ * rounds there is a doubling pause with jitter. The count starts again only when a connection has proved good, not when one
+ * was merely opened: a server without quorum accepts and closes immediately.
  */
 import { backoffDelay } from '../../lib/backoff.ts';
 import type { ZooKeeperHost } from './options.ts';
 
-/** At most a second: a session is lost after a few of them, and a returning ensemble should find us soon. */
+/** At most a second: a session survives only a few of them, and a returning ensemble should be found soon. */
 const BETWEEN_ROUNDS = { firstMs: 50, maxMs: 1000 };
 
 export class ServerRotation {

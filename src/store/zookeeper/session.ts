@@ -6,13 +6,13 @@
  *                  └────┼───────────── proof of life, again in contact ────┘  │ no proof for T, or the server says "expired"
  *                       └──────────────── close ──────────▶ lost ◀────────────┘
  *
- * The state is computed from the lease (lease.ts) each time somebody asks, and told to listeners when it has changed. Proofs are
- * asked for, and connections without them cut, by heartbeat.ts: so every call ends.
+ * The state is computed from the lease (lease.ts) each time it is read; listeners are notified when it has changed. heartbeat.ts
+ * asks for proofs and cuts connections without them, so that every call ends.
  *
  * On every new connection the first requests are, in this order: authentication, the watches (in pieces), a proof of life.
- * Callers' requests come behind, and each watch is told `resync`. Without a connection calls fail with `ConnectionLoss` at once,
- * having sent nothing: who retries waits for `connected` anyway (connection.ts), and nothing old is written late. With a connection
- * but a doubtful lease they are sent: the check in a fenced multi decides, and reads need no lease.
+ * Callers' requests come behind them, and each watch gets `resync`. Without a connection calls fail with `ConnectionLoss`
+ * immediately, having sent nothing: retries wait for `connected` anyway (connection.ts), and nothing old is written late. With
+ * a connection but a doubtful lease they are sent: the check in a fenced multi decides, and reads need no lease.
  */
 import type { Log } from '../../lib/log.ts';
 import { requireNodePath } from '../node-path.ts';
@@ -56,7 +56,7 @@ export interface SessionDeps {
   readonly log: Log;
 }
 
-/** What a server needs to take somebody for this session. */
+/** Proves to a server that a client owns this session. */
 export interface SessionCredentials {
   readonly id: bigint;
   readonly password: Buffer;
@@ -64,7 +64,7 @@ export interface SessionCredentials {
 
 type Ending = Extract<StoreErrorCode, 'Closed' | 'SessionExpired' | 'Auth'>;
 
-/** Paths per request of getMany: an answer should stay in the low megabytes. */
+/** Paths per request of getMany: keeps an answer in the low megabytes. */
 const NODES_PER_READ = 200;
 
 export class ZooKeeperSession implements Store {
@@ -77,11 +77,11 @@ export class ZooKeeperSession implements Store {
   readonly #ready = Promise.withResolvers<void>();
   #isReady = false;
   #lease: Lease | undefined;
-  #told: SessionState = 'suspended';
+  #notifiedState: SessionState = 'suspended';
   #ended: Ending | undefined;
   #closing: Promise<void> = Promise.resolve();
 
-  /** Of no use before `open` has returned; see source.ts. */
+  /** Not usable before `open` has returned; see source.ts. */
   constructor(deps: SessionDeps) {
     this.#deps = deps;
     this.#access = deps.options.auth === undefined ? 'open' : 'creator';
@@ -106,9 +106,9 @@ export class ZooKeeperSession implements Store {
   }
 
   /**
-   * Waits until a server has taken and authenticated us.
+   * Waits until a server has accepted and authenticated us.
    *
-   * @throws StoreError `Auth` when refused for good, `SessionExpired` when the session was over again before it was of use.
+   * @throws StoreError `Auth` when refused permanently, `SessionExpired` when the session ended before it was ready.
    */
   async open(): Promise<void> {
     this.#link.open();
@@ -123,7 +123,7 @@ export class ZooKeeperSession implements Store {
     return this.#observe();
   }
 
-  /** With these another client can take the session over, or close it: that is how tests let a session expire. */
+  /** With these another client can take over or close the session: tests use that to let a session expire. */
   credentials(): SessionCredentials {
     return { id: this.#link.sessionId, password: Buffer.from(this.#link.sessionPassword) };
   }
@@ -194,7 +194,7 @@ export class ZooKeeperSession implements Store {
     if (this.#observe() === 'lost') throw new StoreError(this.#ended ?? 'SessionExpired', path);
   }
 
-  /** What we may believe now. Tells listeners when it is not what they heard last. */
+  /** The current state. Notifies listeners when it differs from the last one they received. */
   #observe(): SessionState {
     if (this.#ended !== undefined) return 'lost';
     const standing = this.#lease?.standing(this.#deps.options.clock.monotonic()) ?? 'doubtful';
@@ -207,12 +207,12 @@ export class ZooKeeperSession implements Store {
       return 'lost';
     }
     const state = standing === 'held' && this.#link.isAttached ? 'connected' : 'suspended';
-    if (state !== this.#told) this.#tell(state);
+    if (state !== this.#notifiedState) this.#notify(state);
     return state;
   }
 
-  #tell(state: SessionState): void {
-    this.#told = state;
+  #notify(state: SessionState): void {
+    this.#notifiedState = state;
     for (const listener of this.#listeners) {
       queueMicrotask(() => {
         if (this.#listeners.has(listener)) listener(state);
@@ -221,7 +221,7 @@ export class ZooKeeperSession implements Store {
   }
 
   #attached(timeoutMs: number, sentAt: number): void {
-    // Our own clock has the last word, also when a server takes us back.
+    // Our own clock decides, even when a server accepts us again.
     if (this.#observe() === 'lost') return;
     const isFirst = this.#lease === undefined;
     if (this.#lease === undefined) this.#lease = new Lease(timeoutMs, sentAt);
@@ -235,15 +235,15 @@ export class ZooKeeperSession implements Store {
   /** The first requests on a connection. */
   #greet(lease: Lease): void {
     const { auth, root } = this.#deps.options;
-    // A failure is told by `refused`, or by the end of the connection.
+    // `refused`, or the end of the connection, reports a failure.
     if (auth !== undefined)
       this.#link.authenticate(authenticate(auth.user, auth.password.reveal())).catch(() => {});
     for (const piece of setWatches(this.#watches.paths)) this.#tend(piece);
     this.#heartbeat.start(lease);
-    if (!this.#isReady) this.#probe(root ?? '/').catch(() => {}); // its failures are those of the connection
+    if (!this.#isReady) this.#probe(root ?? '/').catch(() => {}); // fails with the connection
   }
 
-  /** Whether we may read where we are to work. */
+  /** Checks that we may read the root of the installation. */
   async #probe(root: string): Promise<void> {
     try {
       await this.#link.send(getNode(root));
@@ -255,16 +255,16 @@ export class ZooKeeperSession implements Store {
     }
   }
 
-  /** Sends what keeps watches as they should be. Lost with the connection is fine: the next one sets all of them. */
+  /** Sends a change of the watches. Losing it with the connection is fine: the next connection sets all of them. */
   #tend(recipe: Recipe<void>): void {
     this.#link.send(recipe).catch((error: unknown) => {
       if (this.#ended !== undefined) return;
       if (error instanceof StoreError && error.code === 'ConnectionLoss') {
-        // A server that is there, but too busy: it must be told again.
+        // The server is up but too busy: the watch must be set again.
         if (error.cause instanceof ServerRefusal) this.#link.cut('a watch was put off');
         return;
       }
-      // Without its watches a session would wait for ever: better none at all.
+      // Without its watches a session would wait for ever: better to end it.
       this.#deps.log.error(
         { error, path: recipe.path },
         'ZooKeeper refuses a watch; it must be 3.6 or newer.',
@@ -284,7 +284,10 @@ export class ZooKeeperSession implements Store {
 
   #expired(): void {
     if (this.#ended === undefined)
-      this.#deps.log.warn({ session: this.sessionId }, 'The ZooKeeper session is over: its server says so.');
+      this.#deps.log.warn(
+        { session: this.sessionId },
+        'The ZooKeeper session is over: the server has expired it.',
+      );
     this.#end('SessionExpired');
   }
 
@@ -294,7 +297,7 @@ export class ZooKeeperSession implements Store {
     this.#end('Auth');
   }
 
-  /** The session is over, and not because `close` was called. */
+  /** Ends the session for a reason other than `close`. */
   #end(ending: Ending): void {
     if (this.#ended !== undefined) return;
     this.#finish(ending);
@@ -305,7 +308,7 @@ export class ZooKeeperSession implements Store {
     this.#ended = ending;
     this.#heartbeat.stop();
     this.#watches.clear();
-    this.#tell('lost');
+    this.#notify('lost');
     this.#ready.reject(new StoreError(ending, '/'));
   }
 }

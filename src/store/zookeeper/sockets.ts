@@ -1,4 +1,4 @@
-/** Connections to servers, plain or with TLS, and what their failures mean. */
+/** Connections to servers, plain or with TLS, and the meaning of their errors. */
 import net from 'node:net';
 import tls from 'node:tls';
 import type { ZooKeeperHost, ZooKeeperOptions } from './options.ts';
@@ -18,7 +18,7 @@ export function createDialer(options: ZooKeeperOptions['tls']): Dialer {
   return {
     readyEvent: 'secureConnect',
     dial: ({ host, port }) => {
-      // A server name may not be an address; addresses are then looked for in the certificate all the same.
+      // A server name may not be an address; an address is checked against the certificate all the same.
       const servername = net.isIP(host) === 0 ? { servername: host } : {};
       return tls.connect({ host, port, secureContext, ...servername });
     },
@@ -39,7 +39,7 @@ function secureContextOf({ ca, cert, key }: NonNullable<ZooKeeperOptions['tls']>
 const VERIFICATION =
   /^(CERT_|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_CA|HOSTNAME_MISMATCH|ERR_SSL_|ERR_TLS_|EPROTO)/;
 
-/** Whether the two sides do not accept each other's certificates or protocol, which trying again does not mend. */
+/** Whether the two sides reject each other's certificates or protocol, which a retry cannot change. */
 export function isTlsRefusal(error: unknown): boolean {
   return (
     error instanceof Error &&

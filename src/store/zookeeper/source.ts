@@ -1,6 +1,6 @@
 /**
- * Sessions with a ZooKeeper ensemble: the port on `node-zookeeper-client`, which is wrapped from outside and does no more than keep
- * queues and numbers (link.ts says what it was not trusted with).
+ * Sessions with a ZooKeeper ensemble: the port on top of `node-zookeeper-client`, which is wrapped from outside and only keeps
+ * queues and numbers (link.ts lists what is replaced).
  *
  *     await using source = openZooKeeper({ hosts, sessionTimeoutMs: 10_000, auth, tls, clock, log, random: Math.random });
  *     const store = await source.connect('scheduler', signal);
@@ -10,9 +10,9 @@
  *     98.4   proof of life asked for and answered        connected, lease counts from 98.4
  *     100.1  the next one is sent, no answer             connected
  *     103.4  T/2 since the last proof                    suspended: nothing outside the store is done any more
- *     105.0  silent for T/2: connection cut              calls under way fail with ConnectionLoss: they may have been applied
- *     105.1  the other server takes the session over     connected; auth, watches, proof; every watch is told `resync`
- *     …      or nobody does, until 108.4                 lost: our own clock says so; ephemerals go at the server
+ *     105.0  silent for T/2: connection cut              calls in flight fail with ConnectionLoss: they may have been applied
+ *     105.1  the other server takes the session over     connected; auth, watches, proof; every watch gets `resync`
+ *     …      or none does, until 108.4                   lost, by our own clock; the server removes the ephemerals
  *
  * Files: jute, frames, wire (bytes) · call, requests, replies, handshake, server-errors (meaning) · sockets, server-rotation,
  * connector (one connection after the other) · connection-manager, link (the package) · lease, heartbeat, watch-table, session (the port).
@@ -57,13 +57,13 @@ class ZooKeeperSource implements StoreSource {
     await Promise.all([...this.#sessions].map(async session => await session.close()));
   }
 
-  /** Once it has said goodbye to the server. */
+  /** Forgets the session once it has been closed at the server. */
   async #forget(session: ZooKeeperSession): Promise<void> {
     await session.close();
     this.#sessions.delete(session);
   }
 
-  /** @returns undefined when the session expired before it was of use. */
+  /** @returns undefined when the session expired before it was ready. */
   async #open(log: Log, signal: AbortSignal): Promise<ZooKeeperSession | undefined> {
     const session = new ZooKeeperSession({ options: this.#options, dialer: this.#dialer, log });
     const abort = (): unknown => session.close();
@@ -85,5 +85,5 @@ class ZooKeeperSource implements StoreSource {
   }
 }
 
-/** Between sessions that came to nothing; each of them has waited with back-off itself. */
+/** Between sessions that failed to start; each of them has already waited with back-off. */
 const RETRY_MS = 500;

@@ -1,8 +1,8 @@
 /**
- * Who wants to hear of changes below which path, in one session.
+ * Watch listeners by path, in one session.
  *
- * One server watch per distinct path serves all listeners of that path. Where watched paths lie within each other the server tells
- * a client once per change, not once per watch: so every event is handed to the listeners of its path and of all paths above.
+ * One server watch per distinct path serves all listeners of that path. For nested watched paths the server notifies a client
+ * once per change, not once per watch: so every event is passed to the listeners of its path and of all paths above.
  */
 import { parentPath } from '../node-path.ts';
 import type { WatchEvent } from '../port.ts';
@@ -18,8 +18,8 @@ export class WatchTable {
   }
 
   /**
-   * @param onLast called when nobody watches `path` any more.
-   * @returns whether this is the first watch of `path`, and its end.
+   * @param onLast called when `path` has no listener left.
+   * @returns whether this is the first watch of `path`, and a function that ends it.
    */
   add(path: string, listener: Listener, onLast: () => void): { readonly isFirst: boolean; end(): void } {
     // A wrapper of its own, so that one function may watch one path twice.
@@ -36,19 +36,19 @@ export class WatchTable {
   }
 
   /**
-   * Tells everyone at or above the event's path, each in a microtask of its own: before any promise that is settled later, and a
-   * listener that throws takes nothing away from the others or from the connection.
+   * Notifies the listeners at or above the event's path, each in a microtask of its own: before any promise that is settled
+   * later, and a listener that throws affects neither the others nor the connection.
    */
   announce(event: WatchEvent): void {
     for (let path = event.path; ; path = parentPath(path)) {
-      this.#tell(this.#byPath.get(path), event);
+      this.#notify(this.#byPath.get(path), event);
       if (path === '/') return;
     }
   }
 
-  /** Tells every watch, at its own path, that events may have been missed. */
+  /** Notifies every watch, at its own path, that events may have been missed. */
   announceResync(): void {
-    for (const [path, listeners] of this.#byPath) this.#tell(listeners, { kind: 'resync', path });
+    for (const [path, listeners] of this.#byPath) this.#notify(listeners, { kind: 'resync', path });
   }
 
   clear(): void {
@@ -56,7 +56,7 @@ export class WatchTable {
     this.#byPath.clear();
   }
 
-  #tell(listeners: ReadonlySet<Listener> | undefined, event: WatchEvent): void {
+  #notify(listeners: ReadonlySet<Listener> | undefined, event: WatchEvent): void {
     for (const listener of listeners ?? []) {
       queueMicrotask(() => {
         if (listeners?.has(listener)) listener(event);

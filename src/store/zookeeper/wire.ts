@@ -1,4 +1,4 @@
-/** Numbers of ZooKeeper's protocol, as far as Gatehouse speaks it (3.6 and newer). */
+/** Numbers of ZooKeeper's protocol, as far as Gatehouse uses it (3.6 and newer). */
 
 export const OP = {
   create: 1,
@@ -22,7 +22,7 @@ export const OP = {
 /** Transaction ids ("xid") of replies that answer no queued request. */
 export const XID = { notification: -1, ping: -2, auth: -4 } as const;
 
-/** What a notification tells. */
+/** Kinds of notification. */
 export const EVENT = { created: 1, deleted: 2, changed: 3 } as const;
 
 /** `CreateMode` as flags. */
@@ -31,7 +31,7 @@ export const FLAG = { ephemeral: 1, sequential: 2 } as const;
 /** All rights: read 1, write 2, create 4, delete 8, admin 16. */
 export const ALL_RIGHTS = 31;
 
-/** Mode of addWatch: stays until removed, hears of everything below. */
+/** Mode of addWatch: stays until removed, covers everything below. */
 export const PERSISTENT_RECURSIVE = 1;
 
 /** Kind of watch for removeWatches: any. */

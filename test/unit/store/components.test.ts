@@ -129,7 +129,7 @@ describe('the registry', () => {
     const first = await registerComponent(a, paths, 'executor', executor('linux'));
     await registerComponent(b, paths, 'executor', { ...executor('gpu'), host: 'a before c' });
     await registerComponent(b, paths, 'scheduler', { ...executor(), host: 'x' });
-    await first.say({ state: 'paused' });
+    await first.update({ state: 'paused' });
     await eventually(() => all.list().length === 3 && all.list()[1]?.state === 'paused');
     expect(all.list().map(({ id, state, host }) => `${id} ${state} ${host}`)).toEqual([
       'scheduler-0 running x',
@@ -139,37 +139,39 @@ describe('the registry', () => {
     expect(changes).toBeGreaterThan(0);
     await b.close();
     await eventually(() => all.list().length === 1);
-    await expect(first.say({ state: 'paused' })).resolves.toBeUndefined();
+    await expect(first.update({ state: 'paused' })).resolves.toBeUndefined();
     await a.close();
-    await expect(first.say({ state: 'running' })).rejects.toMatchObject({ code: 'SessionExpired' });
+    await expect(first.update({ state: 'running' })).rejects.toMatchObject({ code: 'SessionExpired' });
     expect(errors).toEqual([]);
   });
 
-  test('a wish and what the component says do not undo each other', async () => {
-    const wishes: string[] = [];
+  test('a requested state and the update of the component do not undo each other', async () => {
+    const requested: string[] = [];
     const session = new FaultyStore(server.connect());
-    const me = await registerComponent(session, paths, 'executor', executor(), wish => wishes.push(wish));
+    const me = await registerComponent(session, paths, 'executor', executor(), state =>
+      requested.push(state),
+    );
     // Between reading and writing of the one the other writes.
     session.beforeMulti = async () => {
       session.beforeMulti = () => {};
       await askComponent(server.connect(), paths, me.id, 'paused');
     };
-    await me.say({ state: 'stopping' });
+    await me.update({ state: 'stopping' });
     using all = await openComponents(store, paths, error => errors.push(error));
     expect(all.list()).toMatchObject([{ state: 'stopping', wanted: 'paused' }]);
-    await eventually(() => wishes.join() === 'paused');
+    await eventually(() => requested.join() === 'paused');
   });
 
-  test('a wish whose reply was lost is written once and heard once', async () => {
-    const wishes: string[] = [];
-    const me = await registerComponent(server.connect(), paths, 'executor', executor(), wish =>
-      wishes.push(wish),
+  test('a requested state whose reply was lost is written once and received once', async () => {
+    const requested: string[] = [];
+    const me = await registerComponent(server.connect(), paths, 'executor', executor(), state =>
+      requested.push(state),
     );
     const asking = new FaultyStore(server.connect());
     asking.faults.push('lose-reply');
     expect(await askComponent(asking, paths, me.id, 'paused')).toBe('asked');
-    await eventually(() => wishes.length > 0);
-    expect(wishes).toEqual(['paused']);
+    await eventually(() => requested.length > 0);
+    expect(requested).toEqual(['paused']);
     me[Symbol.dispose]();
   });
 

@@ -92,7 +92,7 @@ describe('an entry of a newer version', () => {
     expect(entry?.value).toEqual({ of: 'tomorrow' });
   });
 
-  test('does not hide a broken one before it, which is laid aside', async () => {
+  test('does not hide a broken one before it, which is moved to the dead letters', async () => {
     await put(new Uint8Array(0), new TextEncoder().encode('{"k":"text","v"'), 'a', newerRecord(codec));
     expect((await queue.list(10)).map(entry => entry.value)).toEqual(['a']);
     expect(buried).toEqual([`${PATH}/0000000000`, `${PATH}/0000000001`]);

@@ -31,7 +31,7 @@ async function readAt(data: Uint8Array, options?: { readonly keepNode: boolean }
   return await quarantine.read(codec, PLACE, await store.get(PLACE), options);
 }
 
-async function laidAside(from: Store = store) {
+async function quarantined(from: Store = store) {
   const names = (await from.children('/aside')) ?? [];
   const nodes = await from.getMany(names.map(name => `/aside/${name}`));
   return nodes.flatMap(node => (node === undefined ? [] : [decodeDeadLetter(node.data)]));
@@ -41,7 +41,7 @@ describe('a record', () => {
   test('that can be read is read, and one that is not there is not', async () => {
     expect(await readAt(codec.encode('hello'))).toBe('hello');
     expect(await quarantine.read(codec, '/none', undefined)).toBeUndefined();
-    expect(await laidAside()).toEqual([]);
+    expect(await quarantined()).toEqual([]);
   });
 
   test.each([
@@ -52,7 +52,7 @@ describe('a record', () => {
   ])('of %s is out of the way, kept with its place and the reason, and told', async (_, bytes) => {
     expect(await readAt(bytes)).toBeUndefined();
     expect(await store.get(PLACE)).toBeUndefined();
-    const [letter] = await laidAside();
+    const [letter] = await quarantined();
     expect(letter).toMatchObject({ from: PLACE, bytes });
     expect(letter?.error).toContain('text record cannot be read');
     expect(told).toMatchObject([{ path: PLACE, copy: '/aside/0000000000' }]);
@@ -63,7 +63,7 @@ describe('a record', () => {
     expect(isNewerRecord(error)).toBe(true);
     expect(error.message).toContain(`${PLACE}: `);
     expect((await store.get(PLACE))?.data).toEqual(newerRecord(codec));
-    expect(await laidAside()).toEqual([]);
+    expect(await quarantined()).toEqual([]);
   });
 
   test('whose node must stay is emptied, and empty means not written yet', async () => {
@@ -71,7 +71,7 @@ describe('a record', () => {
     const emptied = await store.get(PLACE);
     expect(emptied?.data).toHaveLength(0);
     expect(await quarantine.read(codec, PLACE, emptied, { keepNode: true })).toBeUndefined();
-    expect(await laidAside()).toHaveLength(1);
+    expect(await quarantined()).toHaveLength(1);
   });
 
   test('that was written anew since it was read stays', async () => {
@@ -80,14 +80,14 @@ describe('a record', () => {
     await store.multi([set(PLACE, codec.encode('mended'))]);
     expect(await quarantine.read(codec, PLACE, old)).toBeUndefined();
     expect(await quarantine.read(codec, PLACE, await store.get(PLACE))).toBe('mended');
-    expect(await laidAside()).toEqual([]);
+    expect(await quarantined()).toEqual([]);
   });
 
-  test('found by two at once is laid aside once', async () => {
+  test('found by two processes at the same time is quarantined once', async () => {
     await store.multi([create(PLACE, Uint8Array.of(1))]);
     const node = await store.get(PLACE);
     await Promise.all([quarantine.read(codec, PLACE, node), quarantine.read(codec, PLACE, node)]);
-    expect(await laidAside()).toHaveLength(1);
+    expect(await quarantined()).toHaveLength(1);
   });
 
   test('a fault of the reader itself is not blamed on the record', async () => {
@@ -107,7 +107,7 @@ test('a lost answer neither fails the reader nor doubles the copy', async () => 
   await store.multi([create(PLACE, Uint8Array.of(1)), create('/aside')]);
   const node = await store.get(PLACE);
   store.faults.push('lose-reply');
-  await quarantine.layAside(PLACE, node!, new RecordError('broken', 'it is not an object'));
+  await quarantine.move(PLACE, node!, new RecordError('broken', 'it is not an object'));
   expect(await quarantine.read(codec, PLACE, await store.get(PLACE))).toBeUndefined();
-  expect(await laidAside()).toHaveLength(1);
+  expect(await quarantined()).toHaveLength(1);
 });
