@@ -10,6 +10,7 @@ import { type ObjectId, parseObjectId } from '../../src/git/object-id.ts';
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
 import { redact } from '../../src/lib/redact.ts';
 import { changeText, commitOf } from '../../src/model/change.ts';
+import type { Report } from '../../src/model/report.ts';
 import { type ActingDeps, openActing } from './acting.ts';
 import { branchRef } from './ref-view.ts';
 import type { Absent, NoteResult, ProjectGit } from './remote-git.ts';
@@ -25,7 +26,7 @@ export function createReporter(deps: ReporterDeps): Reporter {
   return {
     async report(request, signal, mayAct = () => true) {
       signal.throwIfAborted();
-      if (!reporterNotes(request.config, request.action)) return { kind: 'done' };
+      if (!reporterNotes(request.config, request.report.action)) return { kind: 'done' };
       const git = await openActing(request.change.project, deps, signal, mayAct);
       const noted = await note(request, git);
       if (noted.kind === 'noted') return { kind: 'done' };
@@ -44,7 +45,7 @@ async function note(request: ReportRequest, git: ProjectGit): Promise<NoteResult
   const id = parseObjectId(commit);
   const absent = await bringHere(id, request, git);
   if (absent !== undefined) return { kind: 'rejected', text: `${commit} is ${absent.text}` };
-  return git.note(NOTES_REF, id, noteText(request));
+  return git.note(NOTES_REF, id, noteText(request.report));
 }
 
 /**
@@ -71,8 +72,8 @@ async function bringHere(
 }
 
 /** One paragraph: git ends a paragraph at a blank line, and whole paragraphs are compared to find one that is there already. */
-export function noteText({ message, tenant, pipeline, action, result, item }: ReportRequest): string {
-  const lines = message.split('\n').map(line => line.trimEnd());
-  const trailer = `Gatehouse: ${[tenant, pipeline, action, result].filter(part => part !== '').join(' ')}, item ${item}`;
-  return [...lines, trailer].filter(line => line !== '').join('\n');
+export function noteText({ text, place, action, result, item }: Report): string {
+  const lines = text.split('\n').map(line => line.trimEnd());
+  const subject = [place.tenant, place.pipeline, action, result].filter(part => part !== '').join(' ');
+  return [...lines, `Gatehouse: ${subject}, item ${item ?? ''}`].filter(line => line !== '').join('\n');
 }

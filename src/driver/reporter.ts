@@ -1,23 +1,16 @@
-/** Reports results to the host: notes, comments, votes. */
+/** Reports results to the host: notes, comments, votes, checks. */
 import type { Change } from '../model/change.ts';
 import type { Json } from '../model/job.ts';
-import type { ReportAction } from '../model/pipeline.ts';
+import type { Report } from '../model/report.ts';
 import type { HostLater } from './host-later.ts';
 
-/** What a reporter is asked to say. */
 export interface ReportRequest {
-  readonly action: ReportAction;
   /** As `parseReporter` returned it. */
   readonly config: Json;
+  /** The change to report on; one of `report.changes`, unless an earlier release requested the report. */
   readonly change: Change;
-  readonly tenant: string;
-  readonly pipeline: string;
-  readonly item: string;
-  /** Complete text for people, several lines. */
-  readonly message: string;
-  readonly result: string;
-  /** Page of the item or buildset. */
-  readonly url: string;
+  /** All of it as data; a host without structure of its own shows `report.text`. */
+  readonly report: Report;
 }
 
 export type ReporterOutcome =

@@ -7,6 +7,7 @@ import type { LandingMode } from './landed.ts';
 import type { MergedBranch } from './merge.ts';
 import type { ReportAction } from './pipeline.ts';
 import type { ConnectionName, PipelineName, TenantName } from './project.ts';
+import type { ReportDetails } from './report.ts';
 
 export interface ReportIntent {
   readonly uuid: Uuid;
@@ -22,9 +23,12 @@ export interface ReportIntent {
   /** In Zuul's words; empty for start and enqueue. */
   readonly result: string;
   readonly requestedAt: Nanoseconds;
+  /** The report's text. */
   readonly message: string;
   /** Page of the item. */
   readonly url: string;
+  /** The rest of the report. Absent in records of 0.3. */
+  readonly details?: ReportDetails;
   /** One per change and reporter, those that land the change first. */
   readonly parts: readonly {
     readonly connection: ConnectionName;

@@ -6,6 +6,10 @@ export function itemPage(root: string, tenant: TenantName, item: Uuid): string {
   return `${root}/t/${encodeURIComponent(tenant)}/item/${item}`;
 }
 
+export function statusPage(root: string, tenant: TenantName): string {
+  return `${root}/t/${encodeURIComponent(tenant)}/status`;
+}
+
 export function buildPage(root: string, tenant: TenantName, build: Uuid): string {
   return `${root}/t/${encodeURIComponent(tenant)}/build/${build}`;
 }

@@ -23,6 +23,7 @@ import type { ReportIntent } from '../../model/report-intent.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
 import { hostTroubleOf } from '../remote-fault.ts';
 import type { ProjectStanding } from './right-to-act.ts';
+import { reportOf } from './stored-report.ts';
 
 export interface DeedDeps {
   readonly clock: Clock;
@@ -179,18 +180,8 @@ async function outcomeSoFar(
   return { kind: 'withdrawn', text: `${part.change.project} is not in tenant ${intent.tenant} any more` };
 }
 
-function requestOf(intent: ReportIntent, part: ReportIntent['parts'][number]): ReportRequest {
-  return {
-    action: intent.action,
-    config: part.config,
-    change: part.change,
-    tenant: intent.tenant,
-    pipeline: intent.pipeline,
-    item: intent.item ?? '',
-    message: intent.message,
-    result: intent.result,
-    url: intent.url,
-  };
+function requestOf(intent: ReportIntent, { config, change }: ReportIntent['parts'][number]): ReportRequest {
+  return { config, change, report: reportOf(intent) };
 }
 
 function recordOf(

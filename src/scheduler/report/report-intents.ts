@@ -2,27 +2,20 @@
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { testedMergeOf } from '../../model/build-set.ts';
 import type { Change } from '../../model/change.ts';
-import type { FrozenJob } from '../../model/job.ts';
 import type { LandingMode } from '../../model/landed.ts';
 import type { MergedBranch } from '../../model/merge.ts';
-import type { DriverConfig, Pipeline, ReportAction } from '../../model/pipeline.ts';
+import type { DriverConfig, ReportAction } from '../../model/pipeline.ts';
 import { type ConnectionName, projectIdOf } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
 import type { Command } from '../../pipeline/turn.ts';
-import { itemPage } from '../pages.ts';
-import { headline, reportMessage } from './report-message.ts';
+import { itemReport, type ReportOccasion, type ReportSurroundings, refusalReport } from './report-facts.ts';
+import { storedReport } from './stored-report.ts';
 
 type ReportCommand = Extract<Command, { kind: 'report' }>;
 
-export interface ReportContext {
+export interface ReportContext extends ReportSurroundings {
   readonly now: Nanoseconds;
-  readonly root: string;
-  readonly tenant: string;
-  readonly pipeline: Pipeline;
-  readonly jobs: readonly FrozenJob[];
-  /** Of the item in the trace viewer; null: nobody could follow it. */
-  readonly traceUrl: string | null;
   /** As that connection's driver says; null: this reporter does not land the change. */
   landingMode(reporter: DriverConfig): LandingMode | null;
 }
@@ -33,25 +26,12 @@ export function itemReportIntent(
   item: QueueItem,
   context: ReportContext,
 ): ReportIntent {
-  const message = reportMessage(command.action, item, {
-    root: context.root,
-    pipeline: context.pipeline,
-    jobs: context.jobs,
-    traceUrl: context.traceUrl,
-    ...(command.text === undefined ? {} : { text: command.text }),
-  });
   const parts = item.changes.flatMap(change => partsFor(command.action, change, item, context));
   return {
     uuid: command.report,
-    tenant: context.tenant,
-    pipeline: context.pipeline.name,
-    item: item.uuid,
+    ...storedReport(itemReport(occasionOf(command), item, context)),
     ...(command.awaited ? { awaited: true } : {}),
-    action: command.action,
-    result: command.result ?? '',
     requestedAt: context.now,
-    message,
-    url: itemPage(context.root, item.tenant, item.uuid),
     parts: landingFirst(parts),
   };
 }
@@ -62,19 +42,16 @@ export function refusalReportIntent(
   change: Change,
   context: ReportContext,
 ): ReportIntent {
-  const message = [headline(command.action, context.pipeline), '', command.text ?? ''].join('\n');
   return {
     uuid: command.report,
-    tenant: context.tenant,
-    pipeline: context.pipeline.name,
-    item: null,
-    action: command.action,
-    result: command.result ?? '',
+    ...storedReport(refusalReport(occasionOf(command), change, context)),
     requestedAt: context.now,
-    message,
-    url: `${context.root}/t/${encodeURIComponent(context.tenant)}/status`,
     parts: partsFor(command.action, change, null, context).filter(part => !part.merges),
   };
+}
+
+function occasionOf({ action, result, text }: ReportCommand): ReportOccasion {
+  return { action, result: result ?? '', ...(text === undefined ? {} : { text }) };
 }
 
 function partsFor(
@@ -103,7 +80,7 @@ function partsFor(
     }));
 }
 
-/** Whoever lands it needs the commit, not every change it was made of. */
+/** Landing needs the commit, not every change it was made of. */
 function withoutRecipe({ inputs: _, ...tested }: MergedBranch): MergedBranch {
   return tested;
 }

@@ -3,6 +3,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { addMilliseconds, systemClock } from '../../../src/lib/clock.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import { HostError } from '../../fake/contract-host/faults.ts';
+import { sampleReport } from '../../fake/report.ts';
 import { type ContractCodeHost, openContractHost } from './contract-host.ts';
 import { createGate, type Gate } from './gate.ts';
 import { describeDriver } from './suite.ts';
@@ -97,6 +98,37 @@ describe('a host that makes its own commits', () => {
     expect((await gate.land(b.key, MERGE, second)).kind).toBe('later');
     expect((await gate.land(b.key, MERGE, second)).kind).toBe('later');
     expect((await gate.land(b.key, MERGE, second)).kind).toBe('landed');
+  });
+
+  test('takes a report as data, once: place, changes, each job with its facts, comments on lines', async () => {
+    const { key } = await code.propose({ topic: 'a' });
+    await gate.settle();
+    const { change } = gate.record(key);
+    const [startedAt, endedAt] = [systemClock().now(), addMilliseconds(systemClock().now(), 4_000)];
+    const report = sampleReport({
+      action: 'failure',
+      result: 'FAILURE',
+      changes: [change],
+      place: { tenant: 'acme', pipeline: 'gate', queue: { name: 'integrated', enteredAt: 2 } },
+      jobs: [
+        { name: 'unit', result: 'FAILURE', voting: true, url: 'http://gate/b/1', startedAt, endedAt },
+        { name: 'docs', result: null, voting: false, url: null, startedAt: null, endedAt: null },
+      ],
+      fileComments: [
+        {
+          project: change.project,
+          branch: 'main',
+          file: 'zuul.yaml',
+          line: 4,
+          severity: 'error',
+          text: 'unknown key "tiemout"',
+        },
+      ],
+    });
+    for (const text of [report.text, 'the same, worded anew'])
+      expect(await gate.report(key, { note: true }, { ...report, text })).toEqual({ kind: 'done' });
+    const [project] = code.projects;
+    expect(code.host.reports(projectIdOf(project).name, 'main/a')).toEqual([report]);
   });
 
   test('has votes with dates, which a requirement looks at with the time of the turn', async () => {

@@ -129,7 +129,10 @@ export async function openContractHost(strategy: 'merge' | 'squash'): Promise<Co
     },
     heal: async () => host.faults.heal(),
     remarks: async ({ key }) =>
-      host.comments(projectIdOf(projects[0]).name, key.slice(key.indexOf('#') + 1)).join('\n'),
+      host
+        .reports(projectIdOf(projects[0]).name, key.slice(key.indexOf('#') + 1))
+        .map(({ text }) => text)
+        .join('\n'),
     dependsOn: (topic, project) => `Depends-On: ${urlOf(projectIdOf(project).name, idOf(topic))}`,
     news: async () => deliveries.splice(0).map(projectChanged),
     language: {

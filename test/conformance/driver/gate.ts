@@ -13,8 +13,9 @@ import type { ChangeKey, ChangeRecord, ProposedChange } from '../../../src/model
 import type { ConnectionEvent, TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { LandedBranch } from '../../../src/model/landed.ts';
-import type { ReportAction } from '../../../src/model/pipeline.ts';
 import { parseCommitId, projectIdOf } from '../../../src/model/project.ts';
+import type { Report } from '../../../src/model/report.ts';
+import { sampleReport } from '../../fake/report.ts';
 import type { CodeHost } from './code-host.ts';
 
 export interface Gate {
@@ -32,7 +33,7 @@ export interface Gate {
   proposal(key: ChangeKey): ProposedChange;
   /** What a merger makes of the changes, in order, on the present tip. */
   merge(...keys: readonly ChangeKey[]): Promise<Tested>;
-  report(key: ChangeKey, config: Json, about?: Partial<ReportRequest>): Promise<ReporterOutcome>;
+  report(key: ChangeKey, config: Json, about?: Partial<Report>): Promise<ReporterOutcome>;
   land(key: ChangeKey, config: Json, tested?: Tested, mayAct?: () => boolean): Promise<LandingOutcome>;
   /** What of it has landed so far. */
   landed(key: ChangeKey, config: Json, tested: Tested): Promise<readonly LandedBranch[]>;
@@ -154,20 +155,9 @@ export function createGate(host: CodeHost): Gate {
     landed: async (key, config, tested) => landing().landed(landingOf(key, config, tested), signal),
   };
 
-  function requestOf(key: ChangeKey, config: Json, about: Partial<ReportRequest>): ReportRequest {
-    const action: ReportAction = 'success';
-    return {
-      action,
-      config,
-      change: record(key).change,
-      tenant: 'acme',
-      pipeline: 'gate',
-      item: '4f0c0000000000000000000000000001',
-      message: 'Build succeeded (gate).\nhttp://gate.example.org/t/acme/item/4f0c\n\n- unit : SUCCESS in 4s',
-      result: 'SUCCESS',
-      url: 'http://gate.example.org/t/acme/item/4f0c',
-      ...about,
-    };
+  function requestOf(key: ChangeKey, config: Json, about: Partial<Report>): ReportRequest {
+    const { change } = record(key);
+    return { config, change, report: sampleReport({ changes: [change], ...about }) };
   }
 
   function landingOf(key: ChangeKey, config: Json, tested?: Tested): LandingRequest {

@@ -404,7 +404,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         const about = {
           action: 'failure',
           result: 'FAILURE',
-          message: 'Build failed (check).\n\n- unit : FAILURE in 4s',
+          text: 'Build failed (check).\n\n- unit : FAILURE in 4s',
         } as const;
         expect(await gate.report(login.key, reporter('remark'), about)).toEqual({ kind: 'done' });
         await gate.report(login.key, reporter('remark'), about);

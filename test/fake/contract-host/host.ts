@@ -11,6 +11,7 @@
  * that made it.
  */
 import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
+import type { Report } from '../../../src/model/report.ts';
 import { type Delivery, Faults, HostError } from './faults.ts';
 import { type BranchHead, branchesOf, mergeInto, ownCommits, type Strategy, setRef } from './repository.ts';
 
@@ -53,7 +54,7 @@ export class ContractHost {
   readonly #now = new Map<string, Snapshot>();
   /** What reads that are behind show, and how many of them are left. */
   readonly #stale = new Map<string, { readonly shown: Snapshot; left: number }>();
-  readonly #comments = new Map<string, Map<string, string>>();
+  readonly #comments = new Map<string, Map<string, Report>>();
   #sequence = 0;
   #deliveries = 0;
 
@@ -102,7 +103,8 @@ export class ContractHost {
     return found;
   }
 
-  comments(project: string, id: string): readonly string[] {
+  /** What was reported on a proposal, oldest first. */
+  reports(project: string, id: string): readonly Report[] {
     return [...(this.#comments.get(`${project} ${id}`)?.values() ?? [])];
   }
 
@@ -136,12 +138,17 @@ export class ContractHost {
     return { ...landed, sequence };
   }
 
-  /** API. A comment with a key that is there is not written again. */
-  async comment(project: string, id: string, { key, text }: { readonly key: string; readonly text: string }) {
+  /** API. Takes the data as JSON; a comment with a key that is there is not written again. */
+  async comment(
+    project: string,
+    id: string,
+    { key, report }: { readonly key: string; readonly report: Report },
+  ): Promise<void> {
     this.#begin('comment', project, id);
     const place = `${project} ${id}`;
-    const comments = this.#comments.get(place) ?? new Map<string, string>();
-    this.#comments.set(place, comments.set(key, comments.get(key) ?? text));
+    const comments = this.#comments.get(place) ?? new Map<string, Report>();
+    const taken: Report = JSON.parse(JSON.stringify(report));
+    this.#comments.set(place, comments.set(key, comments.get(key) ?? taken));
   }
 
   #begin(call: 'read' | 'merge' | 'comment', ...what: readonly string[]): void {

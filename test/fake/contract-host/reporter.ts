@@ -1,4 +1,4 @@
-/** Comments on proposals of the fake host; the host itself knows which it has. */
+/** Reports on proposals of the fake host, as data; the host itself finds by its key which it has. */
 import { parsedBefore } from '../../../drivers/git/mapping.ts';
 import type { Reporter } from '../../../src/driver/reporter.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
@@ -8,13 +8,13 @@ import { laterOf } from './trouble.ts';
 
 export function createReporter(host: ContractHost): Reporter {
   return {
-    async report({ config, change, item, action, message }, signal, mayAct = () => true) {
+    async report({ config, change, report }, signal, mayAct = () => true) {
       signal.throwIfAborted();
       if (!parsedBefore(parseReporter(config)).note || change.kind === 'ref') return { kind: 'done' };
       if (!mayAct()) throw new Error('this process may not act at the code host any more');
       try {
         const { name } = projectIdOf(change.project);
-        await host.comment(name, change.id, { key: `${item} ${action}`, text: message });
+        await host.comment(name, change.id, { key: `${report.item ?? ''} ${report.action}`, report });
         return { kind: 'done' };
       } catch (error) {
         const later = laterOf(error);

@@ -192,10 +192,10 @@ export function createFakeHost(layout: string): FakeHost {
           }),
       },
       reporter: {
-        async report(request, _signal, mayAct = () => true) {
+        async report({ report }, _signal, mayAct = () => true) {
           await host.before(by);
           if (!mayAct()) throw new Error('may not act');
-          const text = `${request.action} ${request.item}`;
+          const text = `${report.action} ${report.item ?? ''}`;
           if (!notes.has(text)) {
             notes.add(text);
             host.effects.push({ kind: 'note', text, by });

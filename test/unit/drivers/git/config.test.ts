@@ -7,11 +7,12 @@ import type { ParseResult } from '../../../../src/driver/parse-result.ts';
 import { parseObjectId } from '../../../../src/git/object-id.ts';
 import { parseRefName } from '../../../../src/git/ref-name.ts';
 import { parseNanoseconds } from '../../../../src/lib/clock.ts';
-import { parseUuid } from '../../../../src/lib/ids.ts';
+import { derivedUuid, parseUuid } from '../../../../src/lib/ids.ts';
 import type { ChangeRecord } from '../../../../src/model/change.ts';
 import type { TriggerEvent } from '../../../../src/model/event.ts';
 import type { Json } from '../../../../src/model/job.ts';
 import { projectKey } from '../../../../src/model/project.ts';
+import { sampleReport } from '../../../fake/report.ts';
 
 const { config } = gitDriver;
 const project = projectKey({ connection: 'local', name: 'acme/app' });
@@ -168,19 +169,15 @@ describe('a reporter', () => {
   });
 
   test('writes one paragraph that names the item', () => {
-    const text = noteText({
-      action: 'success',
-      config: {},
-      change: moved('refs/heads/x').change,
-      tenant: 'acme',
-      pipeline: 'check',
-      item: 'abc',
-      message: 'Build succeeded (check).\n\n- unit : SUCCESS  \n\n\nfooter',
-      result: 'SUCCESS',
-      url: '',
-    });
+    const text = noteText(
+      sampleReport({
+        item: derivedUuid('item'),
+        place: { tenant: 'acme', pipeline: 'check', queue: null },
+        text: 'Build succeeded (check).\n\n- unit : SUCCESS  \n\n\nfooter',
+      }),
+    );
     expect(text).toBe(
-      'Build succeeded (check).\n- unit : SUCCESS\nfooter\nGatehouse: acme check success SUCCESS, item abc',
+      `Build succeeded (check).\n- unit : SUCCESS\nfooter\nGatehouse: acme check success SUCCESS, item ${derivedUuid('item')}`,
     );
   });
 });

@@ -9,6 +9,7 @@ import type { Templates } from '../../../../drivers/git/ref-view.ts';
 import { HostFailed, openProjectGit, type ProjectGit } from '../../../../drivers/git/remote-git.ts';
 import { createGit } from '../../../../src/git/git.ts';
 import { openRepositoryCache, type RepositoryCache } from '../../../../src/git/repository-cache.ts';
+import { derivedUuid } from '../../../../src/lib/ids.ts';
 import type { ChangeKey } from '../../../../src/model/change.ts';
 import { parseCommitId } from '../../../../src/model/project.ts';
 import { createGate, type Gate, type Tested } from '../../../conformance/driver/gate.ts';
@@ -249,7 +250,7 @@ describe('a note', () => {
   test('is written after the merge, on the commit of the change, in order of the reports', async () => {
     const { key, commit } = await host.propose({ topic: 'a' });
     await gate.settle();
-    await gate.report(key, {}, { pipeline: 'check', message: 'Build succeeded (check).' });
+    await gate.report(key, {}, { text: 'Build succeeded (check).', item: derivedUuid('check') });
     await gate.land(key, { merge: true }, await gate.merge(key));
     expect(await gate.report(key, { merge: true })).toEqual({ kind: 'done' });
     const text = await host.remarks({ key, commit });
@@ -284,7 +285,9 @@ describe('a note', () => {
   test('survives many writers', async () => {
     const { key, commit } = await host.propose({ topic: 'a' });
     await gate.settle();
-    await Promise.all([1, 2, 3].map(n => gate.report(key, {}, { message: `result ${n}`, item: `${n}` })));
+    await Promise.all(
+      [1, 2, 3].map(n => gate.report(key, {}, { text: `result ${n}`, item: derivedUuid(`${n}`) })),
+    );
     const text = await host.remarks({ key, commit });
     expect([1, 2, 3].filter(n => text.includes(`result ${n}`))).toEqual([1, 2, 3]);
   });

@@ -6,6 +6,7 @@ import type { LandingRequest } from '../../../../src/driver/landing.ts';
 import type { ReportRequest } from '../../../../src/driver/reporter.ts';
 import { parseCommitId } from '../../../../src/model/project.ts';
 import { proposedChange } from '../../../fake/queue-item.ts';
+import { sampleReport } from '../../../fake/report.ts';
 
 const change = proposedChange('master/login');
 const before = parseCommitId('b'.repeat(40));
@@ -44,15 +45,9 @@ function host(onRefs: () => void = () => {}) {
 }
 
 const request: ReportRequest = {
-  action: 'success',
   config: { merge: true, note: true },
   change,
-  tenant: 'acme',
-  pipeline: 'gate',
-  item: 'item',
-  message: 'Build succeeded.',
-  result: 'SUCCESS',
-  url: 'http://localhost',
+  report: sampleReport({ changes: [change] }),
 };
 
 const landed: LandingRequest = {

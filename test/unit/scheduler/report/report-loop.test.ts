@@ -224,7 +224,7 @@ test('a report that waits for its host holds up those of its own item, and no ot
   const host = Promise.withResolvers<void>();
   const told: string[] = [];
   const reporter: Reporter = {
-    async report({ item: about, action }) {
+    async report({ report: { item: about, action } }) {
       if (about === item.uuid && action === 'start') await host.promise;
       told.push(`${about === item.uuid ? 'first' : 'second'} ${action}`);
       return { kind: 'done' };
@@ -283,12 +283,12 @@ test('however many reports of a repository hang, one of another is carried out a
   let hung = 0;
   const told: string[] = [];
   const reporter: Reporter = {
-    async report({ item: about, change: { project } }) {
+    async report({ report: { item: about }, change: { project } }) {
       if (project === change.project) {
         hung += 1;
         await hanging.promise;
       }
-      told.push(about);
+      told.push(about ?? '');
       return { kind: 'done' };
     },
   };

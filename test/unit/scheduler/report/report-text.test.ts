@@ -1,10 +1,23 @@
 import { describe, expect, test } from 'vitest';
-import { reportMessage } from '../../../../src/scheduler/report/report-message.ts';
+import type { QueueItem } from '../../../../src/model/queue-item.ts';
+import {
+  itemReport,
+  type ReportOccasion,
+  type ReportSurroundings,
+} from '../../../../src/scheduler/report/report-facts.ts';
+import { reportText } from '../../../../src/scheduler/report/report-text.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
 import { ahead, itemStory, jobNode } from '../../../fake/queue-item.ts';
 
 const pipeline = gatePipeline();
-const context = { root: 'http://gate.example', pipeline, jobs: [], traceUrl: null };
+const context = { root: 'http://gate.example', tenant: 'acme', pipeline, jobs: [], traceUrl: null };
+const reportOn = (
+  action: ReportOccasion['action'],
+  item: QueueItem,
+  around: ReportSurroundings = context,
+  text?: string,
+) => itemReport({ action, result: '', ...(text === undefined ? {} : { text }) }, item, around);
+const textOf = (...report: Parameters<typeof reportOn>) => reportText(reportOn(...report));
 const withoutIds = (text: string) => text.replaceAll(/[0-9a-f]{32}/g, '<uuid>');
 
 describe('the text of a report', () => {
@@ -22,7 +35,7 @@ describe('the text of a report', () => {
       .finish('lint', 'SUCCESS')
       .wait(1000)
       .finish('unit-tests', 'FAILURE');
-    expect(withoutIds(reportMessage('failure', story.item, context))).toBe(
+    expect(withoutIds(textOf('failure', story.item, context))).toBe(
       [
         'Build failed (gate).',
         'http://gate.example/t/acme/item/<uuid>',
@@ -51,7 +64,7 @@ describe('the text of a report', () => {
       .start('unit-tests')
       .wait(5)
       .finish('unit-tests', 'SUCCESS');
-    const text = reportMessage('success', story.item, context);
+    const text = textOf('success', story.item, context);
     expect(text.split('\n').at(-1)).toMatch(
       /^Tested again because an item ahead failed: .+ ended with FAILURE\.$/,
     );
@@ -59,29 +72,24 @@ describe('the text of a report', () => {
 
   test('uses the words of the pipeline where it has some, and its footer', () => {
     const own = { ...pipeline, messages: { success: 'Well done.', footer: 'Ask in #gate.' } };
-    const lines = reportMessage('success', itemStory().item, { ...context, pipeline: own }).split('\n');
+    const lines = textOf('success', itemStory().item, { ...context, pipeline: own }).split('\n');
     expect([lines[0], lines.at(-1)]).toEqual(['Well done.', 'Ask in #gate.']);
   });
 
   test('leads to the trace when all is over', () => {
     const traced = { ...context, traceUrl: 'http://jaeger.example/trace/1' };
     const { item } = itemStory();
-    expect(reportMessage('success', item, traced).split('\n')[2]).toBe(
-      'Trace: http://jaeger.example/trace/1',
-    );
-    expect(reportMessage('start', item, traced)).not.toContain('Trace');
+    expect(textOf('success', item, traced).split('\n')[2]).toBe('Trace: http://jaeger.example/trace/1');
+    expect(textOf('start', item, traced)).not.toContain('Trace');
   });
 
   test('at the start is two lines', () => {
-    expect(reportMessage('start', itemStory().item, context).split('\n')).toHaveLength(2);
+    expect(textOf('start', itemStory().item, context).split('\n')).toHaveLength(2);
   });
 
   test('gives a refusal the reason it was given', () => {
     expect(
-      reportMessage('failure', itemStory().item, {
-        ...context,
-        text: 'This change depends on a change that failed to merge.',
-      }),
+      textOf('failure', itemStory().item, context, 'This change depends on a change that failed to merge.'),
     ).toContain('depends on a change that failed');
   });
 });

@@ -1,0 +1,172 @@
+/**
+ * What a report says about an item, as data. A failure has only the first reason that applies: what the caller gives, a
+ * conflict, the configuration, no jobs; otherwise the jobs are the reason.
+ */
+import { type Build, resultOf } from '../../model/build.ts';
+import { currentBuild, graphOf } from '../../model/build-set.ts';
+import { resetText } from '../../model/cause.ts';
+import type { Change } from '../../model/change.ts';
+import type { ConfigError } from '../../model/config-error.ts';
+import type { FrozenJob, JobNode } from '../../model/job.ts';
+import type { Pipeline, ReportAction } from '../../model/pipeline.ts';
+import type { TenantName } from '../../model/project.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { FileComment, ReportedJob, ReportReason } from '../../model/report.ts';
+import { buildPage, itemPage, statusPage } from '../pages.ts';
+import type { ReportFacts } from './report-text.ts';
+
+export interface ReportOccasion {
+  readonly action: ReportAction;
+  /** In Zuul's words; empty for start and enqueue. */
+  readonly result: string;
+  /** Replaces any other reason, e.g. of a refusal. */
+  readonly text?: string;
+}
+
+export interface ReportSurroundings {
+  /** Public URL of the service, without a trailing slash. */
+  readonly root: string;
+  readonly tenant: TenantName;
+  readonly pipeline: Pipeline;
+  /** As frozen for the item. */
+  readonly jobs: readonly FrozenJob[];
+  /** Of the item in the trace viewer; null: no trace that readers can open. */
+  readonly traceUrl: string | null;
+}
+
+export function itemReport(
+  { action, result, text }: ReportOccasion,
+  item: QueueItem,
+  around: ReportSurroundings,
+): ReportFacts {
+  const { pipeline, tenant, root, traceUrl } = around;
+  const { configErrors } = item.buildset;
+  return {
+    action,
+    result,
+    item: item.uuid,
+    place: {
+      tenant,
+      pipeline: pipeline.name,
+      queue: { name: item.queue, enteredAt: item.position ?? null },
+    },
+    changes: item.changes,
+    headline: headline(action, pipeline),
+    reason: text === undefined ? reasonOf(action, item) : { kind: 'refused', text },
+    jobs: (graphOf(item.buildset)?.jobs ?? []).map(node => reportedJob(node, item, around)),
+    fileComments: configErrors.flatMap(error => fileComment(error, item.changes)),
+    retests: retestsOf(item),
+    urls: { item: itemPage(root, item.tenant, item.uuid), trace: traceUrl },
+    ...footerOf(pipeline),
+  };
+}
+
+/** Nothing was enqueued, and the change's author should know why. */
+export function refusalReport(
+  { action, result, text = '' }: ReportOccasion,
+  change: Change,
+  { pipeline, tenant, root }: ReportSurroundings,
+): ReportFacts {
+  return {
+    action,
+    result,
+    item: null,
+    place: { tenant, pipeline: pipeline.name, queue: null },
+    changes: [change],
+    headline: headline(action, pipeline),
+    reason: { kind: 'refused', text },
+    jobs: [],
+    fileComments: [],
+    retests: [],
+    urls: { item: statusPage(root, tenant), trace: null },
+    ...footerOf(pipeline),
+  };
+}
+
+function footerOf({ messages }: Pipeline): Pick<ReportFacts, 'footer'> {
+  return messages.footer === undefined ? {} : { footer: messages.footer };
+}
+
+function headline(action: ReportAction, { name, messages }: Pipeline): string {
+  const texts: { readonly [action in ReportAction]: string } = {
+    enqueue: `Enqueued (${name}).`,
+    start: `Starting ${name} jobs.`,
+    success: `Build succeeded (${name}).`,
+    failure: `Build failed (${name}).`,
+    'merge-conflict': `Merge failed (${name}): the change or one of its dependencies conflicts with the branch or a change ahead of it.`,
+    'config-error': `The configuration in this change is not valid (${name}).`,
+    'no-jobs': `No jobs ran (${name}).`,
+    dequeue: `Build canceled (${name}).`,
+    disabled: `Build finished (${name}; the pipeline is disabled after repeated failures).`,
+  };
+  return messages[action] ?? texts[action];
+}
+
+function reasonOf(action: ReportAction, { buildset, pipeline }: QueueItem): ReportReason | null {
+  const { conflict, configErrors } = buildset;
+  if (conflict !== null) {
+    const { project, files } = conflict;
+    return {
+      kind: 'conflict',
+      project,
+      files,
+      ...(conflict.with === undefined ? {} : { with: conflict.with }),
+    };
+  }
+  if (configErrors.length > 0) return { kind: 'configuration', errors: configErrors };
+  if (action !== 'no-jobs') return null;
+  const text =
+    graphOf(buildset) === null
+      ? `The project takes no part in pipeline ${pipeline}.`
+      : 'No job of this pipeline matches what the change touches.';
+  return { kind: 'no-jobs', text };
+}
+
+function reportedJob(
+  { name, voting }: JobNode,
+  item: QueueItem,
+  { root, jobs }: ReportSurroundings,
+): ReportedJob {
+  const build = currentBuild(item.buildset, name);
+  if (build === undefined) return { name, result: null, voting, url: null, startedAt: null, endedAt: null };
+  const result = resultOf(build) ?? null;
+  const job = jobs.find(each => each.name === name);
+  const message =
+    result === 'SUCCESS' ? job?.successMessage : result === 'FAILURE' ? job?.failureMessage : undefined;
+  return {
+    name,
+    result,
+    voting: build.voting,
+    url: buildPage(root, item.tenant, build.uuid),
+    ...ranFrom(build),
+    ...(message === undefined ? {} : { message }),
+    ...detailOf(build),
+  };
+}
+
+function ranFrom({ state }: Build): Pick<ReportedJob, 'startedAt' | 'endedAt'> {
+  const hasRun = state.state === 'completed' && state.startedAt !== null;
+  return hasRun ? { startedAt: state.startedAt, endedAt: state.at } : { startedAt: null, endedAt: null };
+}
+
+function detailOf({ state }: Build): Pick<ReportedJob, 'detail'> {
+  if (state.state === 'skipped') return { detail: `because of ${state.because}` };
+  return state.state === 'completed' && state.detail !== undefined ? { detail: state.detail } : {};
+}
+
+/** Only errors in what one of the changes is made for: the host has no place for others. */
+function fileComment(
+  { project, branch, file, line, severity, text }: ConfigError,
+  changes: readonly Change[],
+): readonly FileComment[] {
+  const isTheirs = changes.some(change => change.project === project && change.branch === branch);
+  return project === undefined || branch === undefined || !isTheirs
+    ? []
+    : [{ project, branch, file, line, severity, text }];
+}
+
+/** Why each buildset but the first was made. */
+function retestsOf({ earlier, buildset }: QueueItem): readonly string[] {
+  if (earlier.length === 0) return [];
+  return [...earlier.slice(1), buildset].flatMap(({ cause }) => (cause === null ? [] : [resetText(cause)]));
+}

@@ -1,0 +1,34 @@
+/** A report inside its intent: stored once, complete, so that whoever carries the intent out needs no item. */
+import type { Report, ReportDetails } from '../../model/report.ts';
+import type { ReportIntent } from '../../model/report-intent.ts';
+import { type ReportFacts, reportText } from './report-text.ts';
+
+type StoredReport = Pick<
+  ReportIntent,
+  'tenant' | 'pipeline' | 'item' | 'action' | 'result' | 'message' | 'url' | 'details'
+>;
+
+export function storedReport(report: ReportFacts): StoredReport {
+  const { action, result, item, place, urls, ...rest } = report;
+  const details: ReportDetails = { ...rest, queue: place.queue, traceUrl: urls.trace };
+  const { tenant, pipeline } = place;
+  return { tenant, pipeline, item, action, result, message: reportText(report), url: urls.item, details };
+}
+
+/** Of an intent that 0.3 stored only the text and its own fields are known. */
+export function reportOf(intent: StoredReport): Report {
+  const { tenant, pipeline, item, action, result, message: text, url, details } = intent;
+  const { queue, traceUrl, ...rest } = details ?? { ...UNKNOWN, headline: text.split('\n', 1)[0] ?? '' };
+  const place = { tenant, pipeline, queue };
+  return { action, result, item, place, urls: { item: url, trace: traceUrl }, ...rest, text };
+}
+
+const UNKNOWN: Omit<ReportDetails, 'headline'> = {
+  changes: [],
+  reason: null,
+  jobs: [],
+  fileComments: [],
+  retests: [],
+  queue: null,
+  traceUrl: null,
+};
