@@ -10,7 +10,7 @@ import { publicRepositoryUrl } from '../../src/tracing/repository-url.ts';
 import { createHealth } from './health.ts';
 import { createLanding } from './landing.ts';
 import { createListener, type Wait } from './listener.ts';
-import type { GitOptions } from './options.ts';
+import type { GitDriverOptions } from './options.ts';
 import { projectUrl } from './project-url.ts';
 import { openProjectGit } from './remote-git.ts';
 import { createReporter } from './reporter.ts';
@@ -26,7 +26,7 @@ export interface ListenerTiming {
 
 export function createConnection(
   name: string,
-  options: GitOptions,
+  options: GitDriverOptions,
   deps: ConnectionDeps,
   timing: ListenerTiming,
 ): Connection {
@@ -75,7 +75,7 @@ export function createConnection(
 const NOBODY = { name: 'Gatehouse', email: 'gatehouse@localhost' };
 
 /** How git gets in: the same for all projects, to read and to write. */
-function accessOf(options: GitOptions): Omit<GitRemote, 'url'> {
+function accessOf(options: GitDriverOptions): Omit<GitRemote, 'url'> {
   const { httpUser, httpPassword } = options;
   const environment = sshEnvironment(options);
   if (httpPassword === undefined) return { environment };
@@ -84,7 +84,7 @@ function accessOf(options: GitOptions): Omit<GitRemote, 'url'> {
 }
 
 /** `GIT_SSH_COMMAND`, when key or known hosts are set: the git room's own is right otherwise. */
-function sshEnvironment({ sshKey, sshKnownHosts }: GitOptions): NonNullable<GitRemote['environment']> {
+function sshEnvironment({ sshKey, sshKnownHosts }: GitDriverOptions): NonNullable<GitRemote['environment']> {
   if (sshKey === undefined && sshKnownHosts === undefined) return {};
   const ssh: SshAccess = {
     ...(sshKey === undefined ? {} : { keyFile: sshKey }),

@@ -5,7 +5,7 @@ import { type BranchTemplate, parseBranchTemplate, templateClash } from './branc
 import { baseUrlProblem } from './project-url.ts';
 import type { Templates } from './ref-view.ts';
 
-export interface GitOptions {
+export interface GitDriverOptions {
   /** Directory or URL below which the projects are; see `project-url.ts`. Required. */
   readonly baseurl: string;
   /** Default: the connection's name. */
@@ -32,7 +32,7 @@ const LONGEST_INTERVAL = 86_400;
 const FASTEST_RATE = 100_000;
 
 /** @returns undefined when something was invalid; the reader holds the reasons. */
-export function readOptions(name: string, read: OptionReader): GitOptions | undefined {
+export function readOptions(name: string, read: OptionReader): GitDriverOptions | undefined {
   let valid = true;
   const refuse = (option: string, reason: string) => {
     valid = false;

@@ -28,7 +28,7 @@ import {
   refsDeliveryId,
 } from './project-memory.ts';
 import { recordGit } from './recorded-git.ts';
-import { departureRecord, type News, proposalNews } from './ref-news.ts';
+import { departureRecord, proposalNews, type RefNews } from './ref-news.ts';
 import { refUpdateRecord } from './ref-update.ts';
 import { parseChangeId, type Refs, type Templates } from './ref-view.ts';
 import { eventProject, refsChanged } from './refs-changed.ts';
@@ -91,7 +91,7 @@ function again(project: ProjectKey, memory: ProjectMemory, listed: Refs): NewCon
 }
 
 interface Outcome {
-  readonly news: readonly News[];
+  readonly news: readonly RefNews[];
   readonly changes: readonly ChangeRecord[];
   readonly updated: ProcessedEvent['updated'];
   readonly memory: ProjectMemory;
@@ -107,7 +107,7 @@ function newsOf(
     departure => departureRecord(project, departure, templates, look.now) ?? [],
   );
   const wasOpen = new Set(look.departures.filter(({ known }) => known.status === 'open').map(({ id }) => id));
-  const news: readonly News[] = [
+  const news: readonly RefNews[] = [
     ...look.moves.map(move => ({ kind: 'ref-updated' as const, move })),
     ...gone
       .filter(

@@ -22,7 +22,7 @@ export interface RefMove {
   readonly after: ObjectId | null;
 }
 
-export type News =
+export type RefNews =
   | { readonly kind: 'ref-updated'; readonly move: RefMove }
   | { readonly kind: 'abandoned'; readonly record: ChangeRecord }
   | { readonly kind: 'proposed'; readonly record: ChangeRecord; readonly again: boolean }
@@ -93,9 +93,9 @@ export function departureRecord(
 export function proposalNews(
   states: readonly ProposalState[],
   before: ProjectMemory | undefined,
-): readonly News[] {
-  const proposed: News[] = [];
-  const approved: News[] = [];
+): readonly RefNews[] {
+  const proposed: RefNews[] = [];
+  const approved: RefNews[] = [];
   for (const state of states) {
     if (state.kind !== 'read' || state.record.status !== 'open') continue;
     const { record, proposal } = state;

@@ -10,7 +10,7 @@ import type { KnownProposal, ProjectMemory } from './project-memory.ts';
 import { type ProposalState, proposedChange } from './proposal-states.ts';
 import { branchRef, type Proposal, parseChangeId, type RefView, type Templates } from './ref-view.ts';
 
-export interface Refusal {
+export interface IgnoredAction {
   readonly change: Change;
   readonly text: string;
 }
@@ -22,7 +22,7 @@ export function refusals(
   view: RefView,
   before: { readonly memory: ProjectMemory; readonly view: RefView } | undefined,
   templates: Templates,
-): readonly Refusal[] {
+): readonly IgnoredAction[] {
   return [
     ...[...view.misdirected.values()]
       .filter(({ id, commit }) => before?.view.misdirected.get(id)?.commit !== commit)
@@ -41,7 +41,7 @@ function uselessProposal(
   state: ProposalState,
   known: KnownProposal | undefined,
   before: RefView | undefined,
-): readonly Refusal[] {
+): readonly IgnoredAction[] {
   const { proposal } = state;
   switch (state.kind) {
     case 'refused': {
@@ -66,7 +66,7 @@ function uselessApproval(
   commit: ObjectId,
   proposal: Proposal | undefined,
   templates: Templates,
-): readonly Refusal[] {
+): readonly IgnoredAction[] {
   const name = parseChangeId(id);
   if (name === undefined || proposal?.commit === commit) return [];
   const ref = branchRef(templates.proposals.format(name));

@@ -4,7 +4,7 @@ import { derivedUuid, spanIdOf, traceIdOf } from '../../src/lib/ids.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { ConnectionEvent, TriggerEvent } from '../../src/model/event.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
-import type { News, RefMove } from './ref-news.ts';
+import type { RefMove, RefNews } from './ref-news.ts';
 import { refUpdate } from './ref-update.ts';
 
 export const DRIVER_NAME = 'git';
@@ -14,7 +14,7 @@ type Told = Pick<TriggerEvent, 'type' | 'change' | 'facts' | 'configMayHaveChang
 export function triggerEventsOf(
   event: ConnectionEvent,
   project: ProjectKey,
-  news: readonly News[],
+  news: readonly RefNews[],
 ): readonly TriggerEvent[] {
   return news.map((each, ordinal) => {
     const told = tell(each, project);
@@ -34,7 +34,7 @@ export function triggerEventsOf(
   });
 }
 
-function tell(news: News, project: ProjectKey): Told {
+function tell(news: RefNews, project: ProjectKey): Told {
   switch (news.kind) {
     case 'ref-updated':
       return tellMove(news.move, project);

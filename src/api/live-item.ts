@@ -122,7 +122,7 @@ export const finishedItemSchema = document({
 });
 export type FinishedItem = Document<typeof finishedItemSchema>;
 
-export interface ItemContext {
+export interface ItemLinks {
   /** Address of the trace in the configured viewer. */
   readonly traceUrl: string | null;
   /** All its traces there: of its event, its own, of its long jobs. */
@@ -131,7 +131,7 @@ export interface ItemContext {
   readonly expected: ReadonlyMap<string, number>;
 }
 
-export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: ItemContext): LiveItem {
+export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: ItemLinks): LiveItem {
   const state: TimelineEntry = item.timeline.at(-1) ?? item.timeline[0];
   const left = item.phase.phase === 'left' ? item.phase : null;
   return {

@@ -15,7 +15,7 @@ import {
   whole,
 } from './schema.ts';
 import { tracingSchema } from './status-schema.ts';
-import type { LivePipeline as PipelineFacts, TenantSnapshot } from './tenant-snapshot.ts';
+import type { PipelineSnapshot as PipelineFacts, TenantSnapshot } from './tenant-snapshot.ts';
 
 const liveTracingSchema = document({
   waiting: whole('Rows in the outbox'),

@@ -1,7 +1,9 @@
 /** The OpenAPI 3.1 description of the service, made from the table of routes. */
+
+import type { Json } from '../model/job.ts';
 import type { Parameter, QueryTable } from './queries.ts';
 import { type Body, DOCUMENTS, PATH_PARAMETERS, ROUTES, type RouteDescription } from './routes.ts';
-import type { Json, Schema } from './schema.ts';
+import type { Schema } from './schema.ts';
 
 export type OpenApi = { readonly [name: string]: Json };
 

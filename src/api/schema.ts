@@ -6,6 +6,7 @@
  *     export type Wait = Document<typeof waitSchema>;
  */
 import Type, { type Static, type TProperties, type TSchema } from 'typebox';
+import type { Json } from '../model/job.ts';
 
 export type { TSchema as Schema } from 'typebox';
 
@@ -49,8 +50,6 @@ export const together = <A extends TProperties, B extends TProperties>(
   a: { readonly properties: A },
   b: { readonly properties: B },
 ) => Type.Object({ ...a.properties, ...b.properties });
-
-export type Json = string | number | boolean | null | readonly Json[] | { readonly [name: string]: Json };
 
 function described(description: string | undefined): { description?: string } {
   return description === undefined ? {} : { description };

@@ -5,15 +5,15 @@
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { leadChange } from '../model/about-item.ts';
 import { type Change, commitOf } from '../model/change.ts';
+import { buildPage, itemPage } from '../model/page-addresses.ts';
 import type { ChangeQueue } from '../model/pipeline-state.ts';
 import { projectIdOf, shortCommit } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
 import type { TraceUi } from '../tracing/ui-url.ts';
-import { buildPage, itemPage } from './links.ts';
 import { type LiveItem, type LiveJob, liveItem } from './live-item.ts';
 import { type StatusDocument, type StatusItem, type StatusJob, senderDocument } from './status-schema.ts';
-import type { LivePipeline, TenantSnapshot } from './tenant-snapshot.ts';
+import type { PipelineSnapshot, TenantSnapshot } from './tenant-snapshot.ts';
 
 export interface StatusContext {
   readonly now: Nanoseconds;
@@ -40,7 +40,7 @@ export function statusJson(snapshot: TenantSnapshot, context: StatusContext): St
 }
 
 function pipelineJson(
-  { pipeline, state, ...events }: LivePipeline,
+  { pipeline, state, ...events }: PipelineSnapshot,
   context: StatusContext,
 ): StatusDocument['pipelines'][number] {
   return {

@@ -6,7 +6,7 @@ import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ConnectionName, ProjectKey } from '../model/project.ts';
 import type { SenderReport } from '../model/sender-report.ts';
 
-export interface LivePipeline {
+export interface PipelineSnapshot {
   readonly pipeline: Pipeline;
   readonly state: PipelineState;
   /** Waiting for the pipeline's next turn. */
@@ -33,7 +33,7 @@ export interface TracingHealth {
 /** A tenant at one moment. */
 export interface TenantSnapshot {
   /** In the layout's order. */
-  readonly pipelines: readonly LivePipeline[];
+  readonly pipelines: readonly PipelineSnapshot[];
   readonly reconfiguredAt: Nanoseconds;
   readonly triggerEvents: number;
   readonly managementEvents: number;

@@ -10,18 +10,16 @@ import type { ComponentName } from './service/core.ts';
 import { type Service, type StartedService, startService } from './service/service.ts';
 import { startFailureText } from './start-failure.ts';
 
-export const COMPONENTS = COMPONENT_KINDS;
-
 /** Milliseconds a stop may take before the process ends anyway; what was acknowledged is durable. */
 const STOP_LIMIT = 15_000;
 
 /** @param components none: all of them. @returns the exit status. */
 export async function start(config: string, components: readonly ComponentName[]): Promise<number> {
-  const wanted = components.length === 0 ? COMPONENTS : components;
+  const wanted = components.length === 0 ? COMPONENT_KINDS : components;
   const read = readSettings(config, process.env);
   if (read.kind === 'invalid') return refuse(read.errors);
   const { settings } = read;
-  const missing = COMPONENTS.filter(component => !wanted.includes(component));
+  const missing = COMPONENT_KINDS.filter(component => !wanted.includes(component));
   if (settings.store.kind === 'embedded' && missing.length > 0) {
     return refuse([
       `the embedded store serves one process only, so that process runs all components; leave out the names (missing: ${missing.join(', ')}), or set [zookeeper] hosts for several processes`,

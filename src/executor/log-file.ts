@@ -32,7 +32,7 @@ export function completeMarkOf(path: string): string {
  * @param limit most bytes to return.
  * @returns undefined when there is no such log (yet).
  */
-export async function readLog(path: string, offset: number, limit: number): Promise<LogPart | undefined> {
+export async function readLogPart(path: string, offset: number, limit: number): Promise<LogPart | undefined> {
   // Asked before reading: what is complete now will not have grown when we come to its end.
   const ended = await exists(completeMarkOf(path));
   const file = await openLog(path);

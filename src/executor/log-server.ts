@@ -19,7 +19,7 @@ import { isUuid } from '../lib/ids.ts';
 import type { Log } from '../lib/log.ts';
 import type { Secret } from '../lib/secret.ts';
 import { mayReadLog } from './log-access.ts';
-import { logPathOf, readLog } from './log-file.ts';
+import { logPathOf, readLogPart } from './log-file.ts';
 
 export interface LogServerOptions {
   readonly logDir: string;
@@ -103,7 +103,7 @@ async function answer(
   const limit = whole(url.searchParams.get('limit'), DEFAULT_LIMIT);
   if (offset === undefined || limit === undefined)
     return refuse(response, 400, 'offset and limit are whole numbers of bytes');
-  const part = await readLog(logPathOf(logDir, build), offset, Math.min(limit, MAX_LIMIT));
+  const part = await readLogPart(logPathOf(logDir, build), offset, Math.min(limit, MAX_LIMIT));
   if (part === undefined) return refuse(response, 404, `there is no log of build ${build} here`);
   response.writeHead(200, {
     ...COMMON,

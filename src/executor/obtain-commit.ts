@@ -14,7 +14,7 @@
  * commit waits for it, and that is all it tells beside its look.
  */
 import type { FindRemote } from '../driver/find-remote.ts';
-import { messageOf } from '../git/commit.ts';
+import { messageOfCommit } from '../git/commit.ts';
 import type { ObjectId } from '../git/object-id.ts';
 import { parseObjectId } from '../git/object-id.ts';
 import { remakeMerge } from '../git/remake-merge.ts';
@@ -90,7 +90,7 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
       const { connection, name } = projectIdOf(project);
       const { reader } = await deps.repositories.repository(connection, name);
       const found = await reader.read(parseObjectId(commit), LONGEST_COMMIT);
-      return found.kind === 'object' ? messageOf(found.data) : undefined;
+      return found.kind === 'object' ? messageOfCommit(found.data) : undefined;
     },
   };
 }

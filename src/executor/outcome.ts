@@ -36,7 +36,7 @@ export interface BuildOutcome {
 
 export function outcomeOf(ends: PhaseEnds): BuildOutcome {
   const { 'pre-run': pre, run, 'post-run': post } = ends;
-  const final = [pre, run, post].find(end => end !== undefined && isFinal(end));
+  const final = [pre, run, post].find(end => end !== undefined && isFinalEnd(end));
   const judged = isVerdict(run);
   if (final !== undefined && !(judged && final.kind === 'broken'))
     return { result: FINAL[final.kind], detail: final.detail };
@@ -61,10 +61,10 @@ type Unpassed = Exclude<PlaybookEnd, { kind: 'passed' }>;
 
 /** Whether the run phase failed by its own doing: that is never tried again. */
 export function isVerdict(run: Unpassed | undefined): run is Unpassed & { kind: 'failed' | 'timed-out' } {
-  return run !== undefined && !isFinal(run) && run.kind !== 'unreachable';
+  return run !== undefined && !isFinalEnd(run) && run.kind !== 'unreachable';
 }
 
 /** Whether nothing more may run after this. */
-export function isFinal(end: PlaybookEnd): boolean {
+export function isFinalEnd(end: PlaybookEnd): boolean {
   return end.kind === 'cancelled' || end.kind === 'disk-full' || end.kind === 'broken';
 }

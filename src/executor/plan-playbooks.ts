@@ -23,7 +23,7 @@ export interface PlannedPlaybook {
   readonly environment: { readonly [name: string]: string };
 }
 
-export type Plan = { readonly [phase in Phase]: readonly PlannedPlaybook[] };
+export type PlaybookPlan = { readonly [phase in Phase]: readonly PlannedPlaybook[] };
 
 export interface PlanFacts {
   readonly request: BuildRequest;
@@ -34,7 +34,7 @@ export interface PlanFacts {
 }
 
 /** @returns the plan, or the first problem: one line for the author of the job. */
-export async function planPlaybooks(facts: PlanFacts): Promise<Plan | string> {
+export async function planPlaybooks(facts: PlanFacts): Promise<PlaybookPlan | string> {
   const { preRun, run, postRun } = facts.request.playbooks;
   const plan: { [phase in Phase]: PlannedPlaybook[] } = { 'pre-run': [], run: [], 'post-run': [] };
   const ansible = ansibleOnce(facts);

@@ -17,13 +17,13 @@ import { WorkspaceFailure } from './git-process.ts';
 import { jobVariables, type Phase, VARIABLES_FILE } from './job-environment.ts';
 import {
   type BuildOutcome,
-  isFinal,
+  isFinalEnd,
   isVerdict,
   outcomeOf,
   type PhaseEnds,
   type PlaybookEnd,
 } from './outcome.ts';
-import { type Plan, planPlaybooks } from './plan-playbooks.ts';
+import { type PlaybookPlan, planPlaybooks } from './plan-playbooks.ts';
 import { type BuildContext, runPlaybook } from './run-playbook.ts';
 import { type SplitTrace, splitTrace } from './split-trace.ts';
 import { STEPS_PER_BUILD } from './step-file.ts';
@@ -133,7 +133,7 @@ async function runPhases(
   deps: RunBuildDeps,
   context: BuildContext,
   workspace: Workspace,
-  plan: Plan,
+  plan: PlaybookPlan,
   { steps, split }: Progress,
 ): Promise<PhaseEnds> {
   const { options, request } = context;
@@ -166,7 +166,7 @@ async function runPhases(
       steps.add({ ...step, ...part });
       if (end.kind !== 'passed') ends[phase] ??= end;
       // In post-run the others still get their turn: they fetch logs and clean up.
-      if (isFinal(end) || (end.kind !== 'passed' && phase !== 'post-run')) return;
+      if (isFinalEnd(end) || (end.kind !== 'passed' && phase !== 'post-run')) return;
     }
   }
 
@@ -174,7 +174,7 @@ async function runPhases(
   await runPhase('pre-run', deadline, null);
   if (ends['pre-run'] === undefined) await runPhase('run', deadline, null);
   const failed = ends['pre-run'] ?? ends.run;
-  if (failed !== undefined && isFinal(failed)) return ends;
+  if (failed !== undefined && isFinalEnd(failed)) return ends;
   if (isVerdict(ends.run) && plan['post-run'].length > 0) deps.onFailing(clock.now());
   const postDeadline = clock.monotonic() + (request.job.postTimeout ?? options.defaultTimeout) * 1000;
   await runPhase('post-run', postDeadline, failed === undefined);

@@ -33,7 +33,7 @@ export function parseCommit(bytes: Buffer): Commit {
 }
 
 /** What people wrote, unchanged. Bytes that are not UTF-8 become replacement characters. */
-export function messageOf(bytes: Buffer): string {
+export function messageOfCommit(bytes: Buffer): string {
   const end = bytes.indexOf('\n\n');
   return end < 0 ? '' : bytes.toString('utf8', end + 2);
 }

@@ -28,7 +28,7 @@ export interface Identity {
   readonly email: string;
 }
 
-export interface EnvironmentOptions {
+export interface GitEnvironmentOptions {
   readonly protocols: readonly string[];
   readonly identity: Identity;
   /** A transfer slower than this many bytes per second … */
@@ -43,7 +43,7 @@ type Setting = readonly [key: string, value: string];
 
 /** The environment of one git process, for `gitDir` when given and with access to `remote` when given. */
 export function gitEnvironment(
-  options: EnvironmentOptions,
+  options: GitEnvironmentOptions,
   gitDir: string | undefined,
   remote: Remote | undefined,
 ): Record<string, string> {
@@ -70,7 +70,7 @@ export function gitEnvironment(
   };
 }
 
-function allowed(inherited: EnvironmentOptions['inherited']): Record<string, string> {
+function allowed(inherited: GitEnvironmentOptions['inherited']): Record<string, string> {
   const found: Record<string, string> = {};
   for (const name of ALLOWED) {
     const value = inherited[name];
@@ -79,7 +79,7 @@ function allowed(inherited: EnvironmentOptions['inherited']): Record<string, str
   return found;
 }
 
-function settings(options: EnvironmentOptions): Setting[] {
+function settings(options: GitEnvironmentOptions): Setting[] {
   return [
     ['core.hooksPath', '/dev/null'],
     ['core.fsmonitor', 'false'],

@@ -39,7 +39,7 @@ export type StartProcess = (request: ProcessRequest) => GitProcess;
 
 export const startHere: StartProcess = ({ file, args, cwd, env }) => {
   const child = spawn(file, args, { cwd, env, stdio: 'pipe', detached: true });
-  const ended = endOf(child);
+  const ended = awaitGitEnd(child);
   return {
     stdin: child.stdin,
     stdout: child.stdout,
@@ -52,7 +52,7 @@ export const startHere: StartProcess = ({ file, args, cwd, env }) => {
   };
 };
 
-export function endOf(child: ChildProcess): Promise<GitEnd> {
+export function awaitGitEnd(child: ChildProcess): Promise<GitEnd> {
   return new Promise(resolve => {
     child.once('error', error => resolve({ kind: 'not-started', reason: error.message }));
     child.once('close', (code, signal) =>

@@ -10,7 +10,7 @@
  *
  * Names that come from outside stand behind `--end-of-options` or have passed `ref-name.ts`; the callers in this room see to it.
  */
-import { type EnvironmentOptions, gitEnvironment, type Identity } from './environment.ts';
+import { type GitEnvironmentOptions, gitEnvironment, type Identity } from './environment.ts';
 import { type GitProcess, type StartProcess, startHere } from './git-process.ts';
 import { DEFAULT_GIT_MEMORY, memoryLimited } from './memory-limit.ts';
 import { DEFAULT_PROTOCOLS, type Remote } from './remote.ts';
@@ -83,7 +83,7 @@ const NOT_EXECUTED = 127;
 
 export function createGit(options: GitOptions): Git {
   const program = options.program ?? 'git';
-  const environment: EnvironmentOptions = {
+  const environment: GitEnvironmentOptions = {
     identity: options.identity,
     protocols: options.protocols ?? DEFAULT_PROTOCOLS,
     lowSpeedBytes: options.lowSpeedBytes ?? 1000,

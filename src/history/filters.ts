@@ -56,7 +56,7 @@ type Column =
   | 'buildset_ref.newrev';
 
 /** True where `column` is one of `values`; undefined values are no restriction. */
-export function oneOf(column: Column, values: readonly string[] | undefined): RawBuilder<boolean> {
+export function isOneOf(column: Column, values: readonly string[] | undefined): RawBuilder<boolean> {
   if (values === undefined) return sql<boolean>`1 = 1`;
   const tests = values.map(value =>
     value.includes('*') && !column.endsWith('.uuid')
@@ -74,7 +74,7 @@ function likePattern(value: string): string {
 export function buildsetFits(filter: BuildsetFilter): RawBuilder<boolean> {
   if (filter.pipeline === undefined && saysNothingOfChanges(filter)) return sql<boolean>`1 = 1`;
   return sql<boolean>`exists (select 1 from buildset where buildset.id = build.buildset_id
-    and ${oneOf('buildset.pipeline', filter.pipeline)} and ${someRefFits(filter)})`;
+    and ${isOneOf('buildset.pipeline', filter.pipeline)} and ${someRefFits(filter)})`;
 }
 
 function saysNothingOfChanges({ project, change, branch, patchset, ref, newrev }: BuildsetFilter): boolean {
@@ -86,8 +86,8 @@ export function someRefFits(filter: BuildsetFilter): RawBuilder<boolean> {
   const { project, change, branch, patchset, ref, newrev } = filter;
   if (saysNothingOfChanges(filter)) return sql<boolean>`1 = 1`;
   return sql<boolean>`exists (select 1 from buildset_ref where buildset_ref.buildset_id = buildset.id
-    and (${oneOf('buildset_ref.project', project)} or ${oneOf('buildset_ref.project_key', project)})
-    and ${oneOf('buildset_ref.change', change)} and ${oneOf('buildset_ref.branch', branch)}
-    and ${oneOf('buildset_ref.patchset', patchset)} and ${oneOf('buildset_ref.ref', ref)}
-    and ${oneOf('buildset_ref.newrev', newrev)})`;
+    and (${isOneOf('buildset_ref.project', project)} or ${isOneOf('buildset_ref.project_key', project)})
+    and ${isOneOf('buildset_ref.change', change)} and ${isOneOf('buildset_ref.branch', branch)}
+    and ${isOneOf('buildset_ref.patchset', patchset)} and ${isOneOf('buildset_ref.ref', ref)}
+    and ${isOneOf('buildset_ref.newrev', newrev)})`;
 }

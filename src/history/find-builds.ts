@@ -11,8 +11,8 @@ import {
   type BuildsetFilter,
   buildsetFits,
   DEFAULT_LIMIT,
+  isOneOf,
   MAX_LIMIT,
-  oneOf,
   someRefFits,
 } from './filters.ts';
 import type { RefRow } from './item-rows.ts';
@@ -26,9 +26,9 @@ export async function findBuildsets(
     .selectFrom('buildset')
     .selectAll()
     .where('buildset.tenant', '=', filter.tenant)
-    .where(oneOf('buildset.uuid', filter.uuid))
-    .where(oneOf('buildset.pipeline', filter.pipeline))
-    .where(oneOf('buildset.result', filter.result))
+    .where(isOneOf('buildset.uuid', filter.uuid))
+    .where(isOneOf('buildset.pipeline', filter.pipeline))
+    .where(isOneOf('buildset.result', filter.result))
     .where(someRefFits(filter));
   if (filter.complete !== undefined)
     query = query.where('buildset.result', filter.complete ? 'is not' : 'is', null);
@@ -51,9 +51,9 @@ export async function findBuilds(database: Database, filter: BuildFilter): Promi
     .selectFrom('build')
     .selectAll('build')
     .where('build.tenant', '=', filter.tenant)
-    .where(oneOf('build.uuid', filter.uuid))
-    .where(oneOf('build.job_name', filter.jobName))
-    .where(oneOf('build.result', filter.result))
+    .where(isOneOf('build.uuid', filter.uuid))
+    .where(isOneOf('build.job_name', filter.jobName))
+    .where(isOneOf('build.result', filter.result))
     .where(buildsetFits(filter));
   if (filter.complete !== undefined)
     query = query.where('build.result', filter.complete ? 'is not' : 'is', null);

@@ -15,7 +15,7 @@ export interface DecisionQuestion {
 }
 
 /** One line of the list of finished items. */
-export interface FinishedItem {
+export interface FinishedItemRow {
   readonly id: number;
   readonly item: QueueItem;
 }
@@ -46,7 +46,7 @@ export interface LeftPage {
 /** Rows looked at for one page, so that a question about a quiet pipeline of a busy tenant is as cheap as any other. */
 const ROWS_PER_PAGE = 1000;
 
-export async function findItem(
+export async function findFinishedItem(
   database: Database,
   tenant: string,
   uuid: string,
@@ -63,7 +63,7 @@ export async function findItem(
 export async function findRecentItems(
   database: Database,
   question: { readonly tenant: string; readonly limit: number; readonly skip: number },
-): Promise<readonly FinishedItem[]> {
+): Promise<readonly FinishedItemRow[]> {
   const rows = await database
     .selectFrom('item')
     .select(['id', 'document'])

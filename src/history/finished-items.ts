@@ -15,7 +15,7 @@ import type { TraceId } from '../lib/ids.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
 import { parseItem } from './find-items.ts';
-import { type HistoryPlace, placeText } from './history.ts';
+import { type HistoryPlace, historyPlaceText } from './history.ts';
 import { type MigrationTables, refuseOtherVersion } from './migrations.ts';
 import { postgresDialect } from './postgres-dialect.ts';
 import type { Schema } from './schema.ts';
@@ -68,7 +68,7 @@ const ITEMS_PER_PAGE = 25;
 const TRACES_PER_PAGE = 500;
 
 export async function openFinishedItems(place: HistoryPlace): Promise<OpenedItems> {
-  const name = placeText(place);
+  const name = historyPlaceText(place);
   if (place.kind === 'sqlite' && !existsSync(place.path))
     return {
       kind: 'refused',

@@ -22,9 +22,9 @@ import type { BuildFilter, BuildsetFilter } from './filters.ts';
 import { findBuilds, findBuildsets } from './find-builds.ts';
 import {
   type DecisionQuestion,
-  type FinishedItem,
+  type FinishedItemRow,
   findDecisions,
-  findItem,
+  findFinishedItem,
   findItemsLeft,
   findRecentItems,
   type LeftPage,
@@ -68,7 +68,7 @@ export interface History {
     readonly tenant: string;
     readonly limit: number;
     readonly skip: number;
-  }): Promise<readonly FinishedItem[]>;
+  }): Promise<readonly FinishedItemRow[]>;
   /** Those that left in a stretch of time, page by page. */
   itemsLeft(question: LeftQuestion): Promise<LeftPage>;
   /** Oldest first. */
@@ -106,7 +106,7 @@ export async function openHistory(
     await using steps = new Kysely<Schema>({
       dialect: postgresDialect(place.uri.reveal(), onIdleError, 'migrate'),
     });
-    await migrate(steps, place.kind, placeText(place));
+    await migrate(steps, place.kind, historyPlaceText(place));
   }
   const database = new Kysely<Schema>({
     dialect:
@@ -115,7 +115,7 @@ export async function openHistory(
         : postgresDialect(place.uri.reveal(), onIdleError),
   });
   try {
-    if (place.kind === 'sqlite') await migrate(database, place.kind, placeText(place));
+    if (place.kind === 'sqlite') await migrate(database, place.kind, historyPlaceText(place));
     return await historyIn(database);
   } catch (error) {
     await database.destroy();
@@ -151,7 +151,7 @@ async function historyIn(database: Kysely<Schema>): Promise<History> {
         .execute();
       return { buildset, builds };
     },
-    item: (tenant, uuid) => findItem(database, tenant, uuid),
+    item: (tenant, uuid) => findFinishedItem(database, tenant, uuid),
     recentItems: question => findRecentItems(database, question),
     itemsLeft: question => findItemsLeft(database, question),
     decisions: question => findDecisions(database, question),
@@ -165,7 +165,7 @@ async function historyIn(database: Kysely<Schema>): Promise<History> {
 }
 
 /** Without user, password and options. */
-export function placeText(place: HistoryPlace): string {
+export function historyPlaceText(place: HistoryPlace): string {
   if (place.kind === 'sqlite') return place.path;
   const { hostname, port, pathname } = new URL(place.uri.reveal());
   return `postgresql://${hostname}${port === '' ? '' : `:${port}`}${pathname}`;

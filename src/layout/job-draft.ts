@@ -57,7 +57,7 @@ export interface JobDraft {
   readonly definedAt: readonly string[];
 }
 
-export type Applied =
+export type AppliedStanza =
   | { readonly kind: 'draft'; readonly draft: JobDraft }
   | { readonly kind: 'error'; readonly error: ConfigError };
 
@@ -90,7 +90,7 @@ export function applyStanza(
   stanza: JobStanza,
   file: LayoutFile,
   resolve: ProjectResolver,
-): Applied {
+): AppliedStanza {
   const error = forbidden(before, stanza, file);
   if (error !== undefined) return { kind: 'error', error };
   const { attributes } = stanza;

@@ -7,7 +7,7 @@ import type { PipelineEvent } from '../model/event.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BranchHead, MergerOutcome } from '../model/merge.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { type ChainOutcome, chainAnswerOf, conflictOf } from './chain-answer.ts';
+import { chainAnswerOf, conflictOf, type ServedMerge } from './chain-answer.ts';
 import { hostServed, waitForHost, withoutWait } from './host-wait.ts';
 import { isShared } from './parked-projects.ts';
 import { askMergerAgain, askWhenHostServes, begin, complete, withStage } from './prepare-item.ts';
@@ -64,7 +64,7 @@ function judged(draft: TurnDraft, item: QueueItem, event: MergerResult): QueueIt
 }
 
 /** As the merger says; whether that holds for the present chain is found out in the pass (past-conflicts.ts). */
-function merged(draft: TurnDraft, item: QueueItem, outcome: ChainOutcome): QueueItem {
+function merged(draft: TurnDraft, item: QueueItem, outcome: ServedMerge): QueueItem {
   if (outcome.kind === 'conflict') {
     const conflict = conflictOf(outcome);
     return complete(draft, { ...item, buildset: { ...item.buildset, conflict } }, 'MERGE_CONFLICT');

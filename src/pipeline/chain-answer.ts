@@ -23,7 +23,7 @@ export interface ChainAnswer {
 }
 
 /** Of a merge request that was served. */
-export type ChainOutcome = Extract<MergerOutcome, { readonly kind: 'merged' | 'conflict' }>;
+export type ServedMerge = Extract<MergerOutcome, { readonly kind: 'merged' | 'conflict' }>;
 type Merging = Extract<BuildSetStage, { readonly state: 'merging' }>;
 
 /**
@@ -35,7 +35,7 @@ export function chainAnswerOf(
   find: (uuid: Uuid) => QueueItem | undefined,
   item: QueueItem,
   stage: Merging,
-  outcome: ChainOutcome,
+  outcome: ServedMerge,
 ): ChainAnswer | null {
   const { ahead, leftOut: known = [] } = stage;
   if (ahead === undefined) return null;

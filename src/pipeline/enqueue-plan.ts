@@ -11,7 +11,7 @@ import { type DependencyGraph, dependencyGraph } from './dependency-graph.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
-export interface Refusal {
+export interface EnqueueRefusal {
   readonly code: DecisionCode;
   readonly text: string;
   /** Somebody has to do something: say it on the change. */
@@ -20,14 +20,14 @@ export interface Refusal {
   readonly recheckAt?: Nanoseconds;
 }
 
-export type Plan =
-  | { readonly kind: 'refused'; readonly refusal: Refusal }
+export type EnqueuePlan =
+  | { readonly kind: 'refused'; readonly refusal: EnqueueRefusal }
   | { readonly kind: 'go'; readonly ahead: readonly ChangeFacts[] };
 
-export const UNKNOWN_CHANGE: Refusal = quiet('no-such-change', 'the change is unknown');
+export const UNKNOWN_CHANGE: EnqueueRefusal = quiet('no-such-change', 'the change is unknown');
 
 /** Reasons that lie in the change itself. @param change as the event knows it, perhaps an old revision. */
-export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change): Refusal | null {
+export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change): EnqueueRefusal | null {
   const { record } = facts;
   if (!facts.connectionAllowed)
     return quiet(
@@ -62,7 +62,11 @@ export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change)
  *
  * @param planned others that will enter in any case.
  */
-export function planFor(draft: TurnDraft, facts: ChangeFacts, planned: Iterable<ChangeFacts> = []): Plan {
+export function planFor(
+  draft: TurnDraft,
+  facts: ChangeFacts,
+  planned: Iterable<ChangeFacts> = [],
+): EnqueuePlan {
   const graph: DependencyGraph = ignoresDependencies(draft)
     ? { kind: 'resolved', ahead: [] }
     : dependencyGraph(draft, facts);
@@ -81,7 +85,7 @@ export function ignoresDependencies({ manager }: TurnDraft): boolean {
   return manager.dependencies === 'ignored';
 }
 
-function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved' }>): Refusal {
+function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved' }>): EnqueueRefusal {
   switch (graph.kind) {
     case 'too-many':
       return quiet(
@@ -102,7 +106,7 @@ function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved
  * A dependency that is not in the queue yet must be fit to go ahead of the change. Jobs run its code in an independent pipeline,
  * too: there it has to meet the requirements as the change itself does, or unreviewed code ran where review is required.
  */
-function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Refusal | null {
+function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): EnqueueRefusal | null {
   const { change } = needed.record;
   const name = changeText(change);
   if (draft.manager.needsOrder && (needed.queue === null || needed.queue.key !== facts.queue?.key)) {
@@ -129,14 +133,14 @@ function isAhead(draft: TurnDraft, { record }: ChangeFacts): boolean {
   return draft.manager.dependencies === 'enter-ahead' && draft.liveItems(record.change.key).length > 0;
 }
 
-function abandoned(needed: ChangeFacts): Refusal {
+function abandoned(needed: ChangeFacts): EnqueueRefusal {
   return loud(
     'dependency-abandoned',
     `it depends on ${changeText(needed.record.change)}, which was abandoned`,
   );
 }
 
-function limitRefusal(draft: TurnDraft, adding: number): Refusal | null {
+function limitRefusal(draft: TurnDraft, adding: number): EnqueueRefusal | null {
   const max = draft.input.maxChanges;
   if (max === undefined || draft.itemCount + adding <= max) return null;
   const text =
@@ -146,14 +150,14 @@ function limitRefusal(draft: TurnDraft, adding: number): Refusal | null {
   return loud('pipeline-full', text);
 }
 
-function quiet(code: DecisionCode, text: string): Refusal {
+function quiet(code: DecisionCode, text: string): EnqueueRefusal {
   return { code, text, report: false };
 }
 
-function loud(code: DecisionCode, text: string): Refusal {
+function loud(code: DecisionCode, text: string): EnqueueRefusal {
   return { code, text, report: true };
 }
 
-function refused(refusal: Refusal): Plan {
+function refused(refusal: EnqueueRefusal): EnqueuePlan {
   return { kind: 'refused', refusal };
 }

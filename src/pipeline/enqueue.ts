@@ -19,7 +19,13 @@ import { type Change, type ChangeKey, changeText } from '../model/change.ts';
 import type { DecisionCode } from '../model/decision.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { openDependencies } from './dependency-graph.ts';
-import { ignoresDependencies, ownRefusal, planFor, type Refusal, UNKNOWN_CHANGE } from './enqueue-plan.ts';
+import {
+  type EnqueueRefusal,
+  ignoresDependencies,
+  ownRefusal,
+  planFor,
+  UNKNOWN_CHANGE,
+} from './enqueue-plan.ts';
 import { type EnqueueEvent, newItem } from './new-item.ts';
 import { sayOnce, spokenAs } from './say.ts';
 import type { ChangeFacts } from './turn.ts';
@@ -217,7 +223,7 @@ function refuse(
   draft: TurnDraft,
   event: EnqueueEvent,
   change: Change,
-  refusal: Refusal,
+  refusal: EnqueueRefusal,
   silent: boolean,
 ): void {
   const { recheckAt } = refusal;

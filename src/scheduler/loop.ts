@@ -122,7 +122,7 @@ function isTheEnd(error: unknown): boolean {
 }
 
 /** Runs loops side by side until aborted or until the first of them ends; then the others are stopped and waited for. */
-export async function together(
+export async function runTogether(
   signal: AbortSignal,
   start: (signal: AbortSignal) => readonly Promise<unknown>[],
 ): Promise<void> {

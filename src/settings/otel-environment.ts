@@ -31,7 +31,7 @@ const SAMPLERS: ReadonlyMap<string, string | undefined> = new Map([
   ['parentbased_traceidratio', undefined],
 ]);
 
-export interface EnvironmentOptions {
+export interface OtelOptions {
   readonly options: ReadonlyMap<string, OptionValue>;
   /** Variables that do nothing here, or hold nothing that can be used: warnings, as the specification wants. */
   readonly ignored: readonly OptionProblem[];
@@ -39,7 +39,7 @@ export interface EnvironmentOptions {
   readonly problems: readonly OptionProblem[];
 }
 
-export function tracingFromEnvironment(environment: Environment): EnvironmentOptions {
+export function tracingFromEnvironment(environment: Environment): OtelOptions {
   const options = new Map<string, OptionValue>();
   const ignored: OptionProblem[] = [...withoutEffect(environment)];
   for (const [option, names] of Object.entries(VARIABLES)) {

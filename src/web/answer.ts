@@ -10,11 +10,11 @@ import { assertNever } from '../lib/assert-never.ts';
 export type Answer =
   | { readonly kind: 'json'; readonly body: unknown; readonly headers?: Headers }
   | { readonly kind: 'text'; readonly body: Uint8Array | string; readonly headers?: Headers }
-  | Refusal;
+  | HttpRefusal;
 
 type Headers = { readonly [name: string]: string };
 
-export interface Refusal {
+export interface HttpRefusal {
   readonly kind: 'refused';
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 410 | 413 | 415 | 429 | 500 | 503;
   /** What is wrong and what to do. */
@@ -32,15 +32,15 @@ export interface ReadRequest {
 
 export type Route = (request: ReadRequest) => Promise<Answer>;
 
-export function json(body: unknown, headers: Headers = {}): Answer {
+export function jsonAnswer(body: unknown, headers: Headers = {}): Answer {
   return { kind: 'json', body, headers };
 }
 
-export function notFound(error: string, place: string): Refusal {
+export function notFound(error: string, place: string): HttpRefusal {
   return { kind: 'refused', status: 404, error, place };
 }
 
-export function badRequest(error: string, place: string): Refusal {
+export function badRequest(error: string, place: string): HttpRefusal {
   return { kind: 'refused', status: 400, error, place };
 }
 
@@ -59,7 +59,7 @@ export function answering(route: Route): RequestHandler {
 }
 
 /** `description` is the name under which Zuul's clients look for the text. */
-export function refusalBody({ error, place }: Pick<Refusal, 'error' | 'place'>): object {
+export function refusalBody({ error, place }: Pick<HttpRefusal, 'error' | 'place'>): object {
   return { error, description: error, place };
 }
 

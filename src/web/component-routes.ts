@@ -9,7 +9,7 @@ import type { Request, RequestHandler, Router } from 'express';
 import { componentsJson, WISHES } from '../api/components.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import { COMPONENT_KINDS } from '../store/paths.ts';
-import { type Answer, answering, badRequest, json, notFound, send } from './answer.ts';
+import { type Answer, answering, badRequest, jsonAnswer, notFound, send } from './answer.ts';
 import type { Authentication } from './auth/caller.ts';
 import { operatorOf } from './auth/operator.ts';
 import type { WebDeps } from './deps.ts';
@@ -17,7 +17,7 @@ import type { WebDeps } from './deps.ts';
 export function addComponentRoutes(router: Router, deps: Pick<WebDeps, 'components'>): void {
   router.get(
     '/components',
-    answering(async () => json(componentsJson(COMPONENT_KINDS, deps.components()))),
+    answering(async () => jsonAnswer(componentsJson(COMPONENT_KINDS, deps.components()))),
   );
 }
 
@@ -52,7 +52,7 @@ async function wish(deps: WishDeps, request: Request): Promise<Answer> {
   if ((await deps.askComponent(id, wanted)) === 'gone')
     return notFound(unknown(id, deps.components()), 'path: id');
   deps.log.info({ id, wanted, by: operator.name }, 'a component was asked to change its state');
-  return json({ id, wanted });
+  return jsonAnswer({ id, wanted });
 }
 
 function unknown(id: string, components: readonly RegisteredComponent[]): string {

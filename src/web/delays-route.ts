@@ -9,17 +9,24 @@
 import { setImmediate } from 'node:timers/promises';
 import type { Router } from 'express';
 import { type DelaysAnswer, delaysDocument } from '../api/delays.ts';
-import { itemPage } from '../api/links.ts';
 import { QUERIES } from '../api/queries.ts';
-import type { LivePipeline } from '../api/tenant-snapshot.ts';
+import type { PipelineSnapshot } from '../api/tenant-snapshot.ts';
 import { type DelayedItem, delayedItem } from '../explain/delayed-item.ts';
 import { delaysOf } from '../explain/delays.ts';
 import type { History } from '../history/history.ts';
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { didYouMean } from '../lib/nearest-name.ts';
+import { itemPage } from '../model/page-addresses.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceAddress } from '../tracing/trace-links.ts';
-import { type Answer, badRequest, json, notFound, type ReadRequest, type Refusal } from './answer.ts';
+import {
+  type Answer,
+  badRequest,
+  type HttpRefusal,
+  jsonAnswer,
+  notFound,
+  type ReadRequest,
+} from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import { readQuery } from './query.ts';
 import { KEEP_MS, RETRY_AFTER_S, type SharedAnswers, sharedAnswers } from './shared-answers.ts';
@@ -65,10 +72,10 @@ async function delays(
   }
   const key = JSON.stringify([tenant.name, name, rounded(read.since)]);
   const made = shared(key, () => answer(deps, tenant.name, live, { since: read.since, until: now }));
-  return made === undefined ? TOO_MANY : json(delaysDocument(await made));
+  return made === undefined ? TOO_MANY : jsonAnswer(delaysDocument(await made));
 }
 
-const TOO_MANY: Refusal = {
+const TOO_MANY: HttpRefusal = {
   kind: 'refused',
   status: 503,
   error: 'too many ask for delays at this moment; ask again a little later',
@@ -89,7 +96,7 @@ interface Period {
 async function answer(
   deps: DelaysDeps,
   tenant: string,
-  { pipeline, state }: LivePipeline,
+  { pipeline, state }: PipelineSnapshot,
   period: Period,
 ): Promise<DelaysAnswer> {
   const links = new Map<string, string | null>();

@@ -10,7 +10,7 @@ import { readBody } from '../lib/read-body.ts';
 import { projectIdOf } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { itemLogFacts } from '../tracing/log-facts.ts';
-import { type Answer, badRequest, json, notFound, send } from './answer.ts';
+import { type Answer, badRequest, jsonAnswer, notFound, send } from './answer.ts';
 import type { Authentication } from './auth/caller.ts';
 import { callerContext } from './auth/caller-context.ts';
 import { operatorOf } from './auth/operator.ts';
@@ -60,7 +60,7 @@ async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
   await deps.dequeue({ tenant, pipeline: wish.pipeline, item, by, receivedAt, context });
   const whose = { tenant, pipeline: wish.pipeline, ...itemLogFacts(item.uuid) };
   deps.log.info({ ...whose, by }, 'asked to dequeue');
-  return json(true);
+  return jsonAnswer(true);
 }
 
 function findWished(items: Iterable<QueueItem>, project: string, what: string): QueueItem | undefined {

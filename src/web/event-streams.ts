@@ -11,7 +11,7 @@ import { toMilliseconds } from '../lib/clock.ts';
 import { refusalBody } from './answer.ts';
 import { clientOf } from './client-address.ts';
 import type { WebDeps } from './deps.ts';
-import type { ExpectedDurations } from './expected-durations.ts';
+import type { ExpectedJobDurations } from './expected-durations.ts';
 import { type LiveFeed, liveFeed, type Update } from './live-feed.ts';
 
 export interface EventStreams {
@@ -27,7 +27,7 @@ type StreamDeps = Pick<
   WebDeps,
   'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'onChange' | 'sse'
 > & {
-  readonly expected: ExpectedDurations;
+  readonly expected: ExpectedJobDurations;
   /** Of whose clients each is one by itself. */
   readonly proxies: AddressRanges;
   /** Tells this process from others. */

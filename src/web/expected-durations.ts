@@ -8,7 +8,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 
 const KEEP_MS = 60_000;
 
-export interface ExpectedDurations {
+export interface ExpectedJobDurations {
   /** Milliseconds by job name; jobs that never succeeded are absent. */
   of(item: QueueItem): Promise<ReadonlyMap<string, number>>;
 }
@@ -16,7 +16,7 @@ export interface ExpectedDurations {
 export function expectedDurations(deps: {
   readonly history: Pick<History, 'expectedDuration'>;
   readonly clock: Clock;
-}): ExpectedDurations {
+}): ExpectedJobDurations {
   const known = new Map<string, { readonly until: number; readonly mean: Promise<number | undefined> }>();
 
   function meanOf(tenant: string, project: string, job: string): Promise<number | undefined> {

@@ -1,6 +1,6 @@
 import { QUERIES } from '../api/queries.ts';
 import type { BuildFilter } from '../history/filters.ts';
-import type { Refusal } from './answer.ts';
+import type { HttpRefusal } from './answer.ts';
 import { readQuery } from './query.ts';
 
 /** The filter a query asks for, under Zuul's names, or the 400 that names the bad parameter. */
@@ -8,7 +8,7 @@ export function readFilter(
   tenant: string,
   parameters: URLSearchParams,
   of: 'builds' | 'buildsets',
-): { readonly kind: 'filter'; readonly filter: BuildFilter } | Refusal {
+): { readonly kind: 'filter'; readonly filter: BuildFilter } | HttpRefusal {
   const query = readQuery(parameters, QUERIES[of]);
   if (query.kind === 'refused') return query;
   const { idx_min: idxMin, idx_max: idxMax, ...same } = query.values;

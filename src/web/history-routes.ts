@@ -1,30 +1,30 @@
 /** What has happened: builds, buildsets, finished items, decisions. Builds that still run are found by uuid, too. */
 import type { Router } from 'express';
 import { buildJson, buildsetJson, type LogUrl } from '../api/builds.ts';
-import { logAddress } from '../api/links.ts';
 import { finishedItem } from '../api/live-item.ts';
 import { QUERIES } from '../api/queries.ts';
 import { decisionsDocument } from '../api/service.ts';
 import type { BuildFacts } from '../history/build-facts.ts';
 import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
+import { buildLog } from '../model/page-addresses.ts';
 import { buildsetsOf } from '../model/queue-item.ts';
 import { buildTraceAddress } from '../tracing/trace-links.ts';
-import { json, notFound } from './answer.ts';
+import { jsonAnswer, notFound } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 import { readFilter } from './history-filter.ts';
 import { readQuery } from './query.ts';
-import { type FoundTenant, findBuild, findItem, inTenant, liveItemWith } from './tenant-access.ts';
+import { type FoundTenant, findBuild, findItemOfTenant, inTenant, liveItemWith } from './tenant-access.ts';
 
 export function addHistoryRoutes(router: Router, deps: WebDeps): void {
-  const logUrl: LogUrl = (tenant, build) => logAddress(deps.root(), tenant, build);
+  const logUrl: LogUrl = (tenant, build) => buildLog(deps.root(), tenant, build);
 
   router.get(
     '/builds',
     inTenant(deps, async (tenant, { query }) => {
       const read = readFilter(tenant.name, query, 'builds');
       if (read.kind === 'refused') return read;
-      return json((await deps.history.builds(read.filter)).map(build => buildJson(build, logUrl)));
+      return jsonAnswer((await deps.history.builds(read.filter)).map(build => buildJson(build, logUrl)));
     }),
   );
   router.get(
@@ -36,7 +36,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
             `there is no build ${parameter('uuid').slice(0, 64)} in tenant ${tenant.name}`,
             'path: build',
           )
-        : json(buildJson(build, logUrl, { trace_url: await traceOfBuild(deps, tenant, build) }));
+        : jsonAnswer(buildJson(build, logUrl, { trace_url: await traceOfBuild(deps, tenant, build) }));
     }),
   );
   router.get(
@@ -44,7 +44,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
     inTenant(deps, async (tenant, { query }) => {
       const read = readFilter(tenant.name, query, 'buildsets');
       if (read.kind === 'refused') return read;
-      return json((await deps.history.buildsets(read.filter)).map(buildset => buildsetJson(buildset)));
+      return jsonAnswer((await deps.history.buildsets(read.filter)).map(buildset => buildsetJson(buildset)));
     }),
   );
   router.get(
@@ -56,7 +56,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
             `there is no buildset ${parameter('uuid').slice(0, 64)} in tenant ${tenant.name}`,
             'path: buildset',
           )
-        : json(buildsetJson(found.buildset, { builds: found.builds, logUrl }));
+        : jsonAnswer(buildsetJson(found.buildset, { builds: found.builds, logUrl }));
     }),
   );
   router.get(
@@ -66,7 +66,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
       if (query.kind === 'refused') return query;
       const { limit, skip } = query.values;
       const items = await deps.history.recentItems({ tenant: tenant.name, limit, skip });
-      return json(items.map(({ item }) => finishedItem(item)));
+      return jsonAnswer(items.map(({ item }) => finishedItem(item)));
     }),
   );
   router.get(
@@ -82,7 +82,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
         limit,
         ...(project === undefined ? {} : { project }),
       });
-      return json(decisionsDocument(change, decisions));
+      return jsonAnswer(decisionsDocument(change, decisions));
     }),
   );
 }
@@ -93,7 +93,7 @@ async function traceOfBuild(
   tenant: FoundTenant,
   { uuid, buildset }: BuildFacts,
 ): Promise<string | null> {
-  const found = await findItem(deps, tenant, buildset.item);
+  const found = await findItemOfTenant(deps, tenant, buildset.item);
   if (found.kind === 'refused') return null;
   const build = buildsetsOf(found.item)
     .flatMap(({ builds }) => builds)

@@ -10,41 +10,43 @@ import { millisecondsBetween, type Nanoseconds, parseNanoseconds } from '../lib/
 import type { Uuid } from '../lib/ids.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceLinks } from '../tracing/trace-links.ts';
-import { json, notFound, type Refusal } from './answer.ts';
+import { type HttpRefusal, jsonAnswer, notFound } from './answer.ts';
 import type { WebDeps } from './deps.ts';
-import type { ExpectedDurations } from './expected-durations.ts';
+import type { ExpectedJobDurations } from './expected-durations.ts';
 import { ownOtlpJson } from './otlp-json.ts';
 import { readQuery } from './query.ts';
-import { type FoundTenant, findBuild, findItem, inTenant } from './tenant-access.ts';
+import { type FoundTenant, findBuild, findItemOfTenant, inTenant } from './tenant-access.ts';
 
-export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedDurations): void {
+export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedJobDurations): void {
   router.get(
     '/item/:uuid',
     inTenant(deps, async (tenant, { parameter }) => {
-      const found = await findItem(deps, tenant, parameter('uuid'));
+      const found = await findItemOfTenant(deps, tenant, parameter('uuid'));
       if (found.kind === 'refused') return found;
       const { item } = found;
-      return json(liveItem(item, { ...traceLinks(deps.traceUi(), item), expected: await expected.of(item) }));
+      return jsonAnswer(
+        liveItem(item, { ...traceLinks(deps.traceUi(), item), expected: await expected.of(item) }),
+      );
     }),
   );
   router.get(
     '/item/:uuid/trace',
     inTenant(deps, async (tenant, { parameter }) => {
-      const found = await findItem(deps, tenant, parameter('uuid'));
+      const found = await findItemOfTenant(deps, tenant, parameter('uuid'));
       return found.kind === 'refused'
         ? found
-        : json(ownOtlpJson(deps.spansOf(found.item), deps.installation()));
+        : jsonAnswer(ownOtlpJson(deps.spansOf(found.item), deps.installation()));
     }),
   );
   router.get(
     '/item/:uuid/explain',
     inTenant(deps, async (tenant, { parameter }) => {
-      const found = await findItem(deps, tenant, parameter('uuid'));
+      const found = await findItemOfTenant(deps, tenant, parameter('uuid'));
       if (found.kind === 'refused') return found;
       const now = deps.clock.now();
       const others = await itemsAhead(deps, tenant, found.item, now);
       const explanation = deps.explain(found.item, now, { others, usual: await expected.of(found.item) });
-      return json(explanationDocument(explanation));
+      return jsonAnswer(explanationDocument(explanation));
     }),
   );
   router.get(
@@ -72,7 +74,7 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedD
 }
 
 /** A log that is gone for its age is not one that was never written. */
-function noLog(build: BuildFacts | undefined, { keepLogs, clock }: WebDeps): Refusal {
+function noLog(build: BuildFacts | undefined, { keepLogs, clock }: WebDeps): HttpRefusal {
   const ended = build?.end_time ?? null;
   if (keepLogs !== undefined && ended !== null) {
     const age = millisecondsBetween(parseNanoseconds(ended), clock.now()) / 1000;
@@ -97,7 +99,7 @@ async function itemsAhead(
 ): Promise<ReadonlyMap<Uuid, QueueItem>> {
   const found = new Map<Uuid, QueueItem>();
   for (const uuid of itemsWaitedFor(stretchesOf(item, now))) {
-    const other = await findItem(deps, tenant, uuid);
+    const other = await findItemOfTenant(deps, tenant, uuid);
     if (other.kind === 'item') found.set(uuid, other.item);
   }
   return found;

@@ -10,7 +10,7 @@
  * that a reader who was away for a moment gets just what it missed.
  */
 import type { WebDeps } from './deps.ts';
-import type { ExpectedDurations } from './expected-durations.ts';
+import type { ExpectedJobDurations } from './expected-durations.ts';
 import { type KnownTexts, tenantDocuments } from './tenant-documents.ts';
 
 /** How long changes are gathered. */
@@ -42,7 +42,7 @@ export interface LiveFeed {
 }
 
 type FeedDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components' | 'log'> & {
-  readonly expected: ExpectedDurations;
+  readonly expected: ExpectedJobDurations;
 };
 
 export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {

@@ -1,8 +1,8 @@
 import { CallLost } from '../lib/worker-calls.ts';
-import type { Refusal } from './answer.ts';
+import type { HttpRefusal } from './answer.ts';
 
 /** The history gives up questions that take too long, and takes only so many at a time. */
-export function refusalForLostCall(error: unknown): Refusal | undefined {
+export function refusalForLostCall(error: unknown): HttpRefusal | undefined {
   if (!(error instanceof CallLost) || (error.because !== 'time' && error.because !== 'busy'))
     return undefined;
   const texts = {

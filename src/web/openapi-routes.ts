@@ -2,7 +2,7 @@
 import type { Router } from 'express';
 import { dump } from 'js-yaml';
 import { openApi } from '../api/openapi.ts';
-import { answering, json } from './answer.ts';
+import { answering, jsonAnswer } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 
 export function addOpenApiRoutes(router: Router, { version, root }: Pick<WebDeps, 'version' | 'root'>): void {
@@ -12,6 +12,6 @@ export function addOpenApiRoutes(router: Router, { version, root }: Pick<WebDeps
   });
   router.get(
     '/openapi.json',
-    answering(async () => json(openApi(version, root()))),
+    answering(async () => jsonAnswer(openApi(version, root()))),
   );
 }

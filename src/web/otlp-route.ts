@@ -19,7 +19,7 @@ import {
   traceAnswer,
 } from '../tracing/otlp-in/trace-answer.ts';
 import { acceptSpans } from './accept-spans.ts';
-import { type Refusal, send } from './answer.ts';
+import { type HttpRefusal, send } from './answer.ts';
 import { type Authentication, type Caller, callerOf } from './auth/caller.ts';
 import { challenge } from './auth/challenge.ts';
 import { refuseAnonymous } from './auth/operator.ts';
@@ -49,7 +49,7 @@ export function otlpRoute(deps: OtlpDeps): RequestHandler {
   };
 }
 
-async function knownCaller({ auth }: OtlpDeps, request: Request): Promise<Known | Refusal> {
+async function knownCaller({ auth }: OtlpDeps, request: Request): Promise<Known | HttpRefusal> {
   const caller = await callerOf(auth, request);
   if (caller.kind === 'anonymous') return refuseAnonymous(auth, 'hand over spans');
   if (caller.kind !== 'user' || caller.user.tenants.length > 0) return caller;

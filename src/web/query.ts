@@ -8,7 +8,7 @@
  */
 import type { Parameter, QueryTable } from '../api/queries.ts';
 import { didYouMean } from '../lib/nearest-name.ts';
-import { badRequest, type Refusal } from './answer.ts';
+import { badRequest, type HttpRefusal } from './answer.ts';
 
 const MAX_TEXT = 1000;
 const MAX_VALUES = 20;
@@ -32,7 +32,7 @@ type Read = { readonly value: Value } | { readonly wrong: string };
 export function readQuery<Table extends QueryTable>(
   query: URLSearchParams,
   table: Table,
-): { readonly kind: 'read'; readonly values: QueryValues<Table> } | Refusal {
+): { readonly kind: 'read'; readonly values: QueryValues<Table> } | HttpRefusal {
   const known = Object.keys(table);
   const stranger = [...query.keys()].find(name => !known.includes(name));
   if (stranger !== undefined) {
@@ -50,7 +50,7 @@ export function readQuery<Table extends QueryTable>(
   return { kind: 'read', values: values as QueryValues<Table> };
 }
 
-function refuse(name: string, reason: string): Refusal {
+function refuse(name: string, reason: string): HttpRefusal {
   return badRequest(`${name}: ${reason}`, `query parameter ${name}`);
 }
 

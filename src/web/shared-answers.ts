@@ -13,7 +13,7 @@ export const KEEP_MS = 10_000;
 /** Seconds after which somebody who was turned away may ask again. */
 export const RETRY_AFTER_S = 10;
 /** Answers not yet made; each of them has one who asked first, and others who wait with them. */
-export const MOST_WAITING = 8;
+export const MOST_WAITING_ANSWERS = 8;
 const MOST_KEPT = 100;
 
 interface Entry<T> {
@@ -31,7 +31,7 @@ export function sharedAnswers<T>(clock: Pick<Clock, 'monotonic'>): SharedAnswers
     const now = clock.monotonic();
     const current = known.get(key);
     if (current !== undefined && current.until > now) return current.answer;
-    if (waiting >= MOST_WAITING) return undefined;
+    if (waiting >= MOST_WAITING_ANSWERS) return undefined;
     waiting += 1;
     const answer = last.then(make).finally(() => {
       waiting -= 1;

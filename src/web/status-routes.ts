@@ -13,16 +13,16 @@ import { refId, type StatusContext, statusItem, statusJson } from '../api/status
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
 import { toMilliseconds } from '../lib/clock.ts';
 import { leadChange } from '../model/about-item.ts';
-import { answering, json } from './answer.ts';
+import { answering, jsonAnswer } from './answer.ts';
 import { defaultRealm } from './auth/challenge.ts';
 import type { WebDeps } from './deps.ts';
-import type { ExpectedDurations } from './expected-durations.ts';
+import type { ExpectedJobDurations } from './expected-durations.ts';
 import { inTenant, liveItems } from './tenant-access.ts';
 
 /** Zuul's readers ask once a second, by the hundred. */
 const SHARED_SECOND = 'public, max-age=1';
 
-export function addStatusRoutes(router: Router, deps: WebDeps, expected: ExpectedDurations): void {
+export function addStatusRoutes(router: Router, deps: WebDeps, expected: ExpectedJobDurations): void {
   router.get(
     '/status',
     inTenant(deps, async tenant => {
@@ -31,7 +31,7 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
         'Cache-Control': SHARED_SECOND,
         'Last-Modified': new Date(toMilliseconds(context.now)).toUTCString(),
       };
-      return json(statusJson(tenant.snapshot, context), headers);
+      return jsonAnswer(statusJson(tenant.snapshot, context), headers);
     }),
   );
   router.get(
@@ -39,28 +39,28 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
     inTenant(deps, async (tenant, { parameter }) => {
       const wanted = parameter('change');
       const context = await statusContext(deps, expected, tenant.snapshot);
-      return json(itemsOfChange(tenant.snapshot, wanted, context), { 'Cache-Control': SHARED_SECOND });
+      return jsonAnswer(itemsOfChange(tenant.snapshot, wanted, context), { 'Cache-Control': SHARED_SECOND });
     }),
   );
   router.get(
     '/info',
-    inTenant(deps, async tenant => json(infoJson(deps, tenant.name))),
+    inTenant(deps, async tenant => jsonAnswer(infoJson(deps, tenant.name))),
   );
   router.get(
     '/config-errors',
-    inTenant(deps, async ({ snapshot }) => json(configErrorsDocument(snapshot.configErrors))),
+    inTenant(deps, async ({ snapshot }) => jsonAnswer(configErrorsDocument(snapshot.configErrors))),
   );
   router.get(
     '/pipelines',
-    inTenant(deps, async ({ snapshot }) => json(pipelinesJson(deps, snapshot))),
+    inTenant(deps, async ({ snapshot }) => jsonAnswer(pipelinesJson(deps, snapshot))),
   );
   router.get(
     '/projects',
-    inTenant(deps, async ({ snapshot }) => json(projectsDocument(snapshot))),
+    inTenant(deps, async ({ snapshot }) => jsonAnswer(projectsDocument(snapshot))),
   );
   router.get(
     '/jobs',
-    inTenant(deps, async ({ snapshot }) => json(jobsDocument(snapshot))),
+    inTenant(deps, async ({ snapshot }) => jsonAnswer(jobsDocument(snapshot))),
   );
 }
 
@@ -68,19 +68,19 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
 export function addGlobalRoutes(router: Router, deps: WebDeps): void {
   router.get(
     '/',
-    answering(async () => json(INDEX)),
+    answering(async () => jsonAnswer(INDEX)),
   );
   router.get(
     '/info',
-    answering(async () => json(infoJson(deps, null))),
+    answering(async () => jsonAnswer(infoJson(deps, null))),
   );
   router.get(
     '/connections',
-    answering(async () => json(connectionsDocument(deps.connections(), deps.connectionReport))),
+    answering(async () => jsonAnswer(connectionsDocument(deps.connections(), deps.connectionReport))),
   );
   router.get(
     '/tenants',
-    answering(async () => json(deps.tenants().flatMap(name => tenantJson(name, deps.snapshot(name))))),
+    answering(async () => jsonAnswer(deps.tenants().flatMap(name => tenantJson(name, deps.snapshot(name))))),
   );
 }
 
@@ -116,7 +116,7 @@ const INDEX = {
 
 async function statusContext(
   deps: WebDeps,
-  expected: ExpectedDurations,
+  expected: ExpectedJobDurations,
   snapshot: TenantSnapshot,
 ): Promise<StatusContext> {
   const durations = new Map<string, ReadonlyMap<string, number>>();

@@ -5,7 +5,7 @@
 import type { RequestHandler } from 'express';
 import { toMilliseconds } from '../lib/clock.ts';
 import { isOutOfContact } from '../store/connection.ts';
-import { type Refusal, send } from './answer.ts';
+import { type HttpRefusal, send } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 
 /** On each answer that may be out of date: since when there is no contact, as an HTTP date. */
@@ -30,12 +30,12 @@ export function refuseUntilKnown(deps: Pick<WebDeps, 'contact'>): RequestHandler
 }
 
 /** @returns undefined when the error is about something else. */
-export function refusalForLostContact(error: unknown): Refusal | undefined {
+export function refusalForLostContact(error: unknown): HttpRefusal | undefined {
   return isOutOfContact(error)
     ? away('this needs the store, which cannot be reached; try again later')
     : undefined;
 }
 
-function away(error: string): Refusal {
+function away(error: string): HttpRefusal {
   return { kind: 'refused', status: 503, error, place: 'store', headers: { 'Retry-After': '5' } };
 }

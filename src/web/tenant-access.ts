@@ -6,7 +6,7 @@ import type { BuildFacts } from '../history/build-facts.ts';
 import { rowsOfItem } from '../history/item-rows.ts';
 import { isUuid } from '../lib/ids.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
-import { type Answer, answering, notFound, type ReadRequest, type Refusal } from './answer.ts';
+import { type Answer, answering, type HttpRefusal, notFound, type ReadRequest } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 
 export interface FoundTenant {
@@ -15,7 +15,10 @@ export interface FoundTenant {
   readonly snapshot: TenantSnapshot;
 }
 
-function tenantOf(deps: Pick<WebDeps, 'snapshot' | 'tenants'>, request: ReadRequest): FoundTenant | Refusal {
+function tenantOf(
+  deps: Pick<WebDeps, 'snapshot' | 'tenants'>,
+  request: ReadRequest,
+): FoundTenant | HttpRefusal {
   const name = request.parameter('tenant');
   const snapshot = deps.snapshot(name);
   if (snapshot !== undefined) return { kind: 'found', name, snapshot };
@@ -31,11 +34,11 @@ export function* liveItems(snapshot: TenantSnapshot): Generator<QueueItem> {
 }
 
 /** Live, on its way into the history, or in the history. */
-export async function findItem(
+export async function findItemOfTenant(
   deps: Pick<WebDeps, 'history' | 'leavingItems'>,
   tenant: FoundTenant,
   uuid: string,
-): Promise<{ readonly kind: 'item'; readonly item: QueueItem } | Refusal> {
+): Promise<{ readonly kind: 'item'; readonly item: QueueItem } | HttpRefusal> {
   const item = isUuid(uuid)
     ? (liveItems(tenant.snapshot).find(live => live.uuid === uuid) ??
       (await deps.leavingItems?.(left => left.uuid === uuid && left.tenant === tenant.name))?.[0] ??

@@ -3,10 +3,10 @@ import { livePipeline, liveTenant } from '../api/live-view.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { traceLinks } from '../tracing/trace-links.ts';
 import type { WebDeps } from './deps.ts';
-import type { ExpectedDurations } from './expected-durations.ts';
+import type { ExpectedJobDurations } from './expected-durations.ts';
 
 type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'components'> & {
-  readonly expected: ExpectedDurations;
+  readonly expected: ExpectedJobDurations;
   readonly known: KnownTexts;
 };
 

@@ -14,7 +14,7 @@ import type { RequestHandler } from 'express';
 import { isNestedDeeperThan } from '../lib/json-depth.ts';
 import { readBody } from '../lib/read-body.ts';
 import { createTokenBucket, type TokenBucket } from '../lib/token-bucket.ts';
-import { type Answer, badRequest, json, notFound, send } from './answer.ts';
+import { type Answer, badRequest, jsonAnswer, notFound, send } from './answer.ts';
 import type { WebConnection, WebDeps, WebhookOutcome } from './deps.ts';
 
 const MAX_DEPTH = 64;
@@ -115,7 +115,7 @@ async function receive(
   const verdict = await connection.webhook.verify(headers, body);
   switch (verdict.kind) {
     case 'ignored':
-      return json({ outcome: 'ignored', reason: verdict.reason });
+      return jsonAnswer({ outcome: 'ignored', reason: verdict.reason });
     case 'refused':
       return { kind: 'refused', status: verdict.status, error: verdict.reason, place: 'webhook' };
     case 'accepted': {
@@ -131,7 +131,7 @@ async function store(
   event: Parameters<WebDeps['storeEvent']>[1],
 ): Promise<Answer> {
   try {
-    return json({ outcome: await deps.storeEvent(connection, event), delivery: event.deliveryId });
+    return jsonAnswer({ outcome: await deps.storeEvent(connection, event), delivery: event.deliveryId });
   } catch (error) {
     // The edge: whatever kept it from being durable, the host must send it again, and people must see why.
     deps.log.warn({ connection, delivery: event.deliveryId, err: error }, 'a webhook could not be stored');

@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { createApi } from '../../src/cmd/client/api.ts';
-import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
+import { type OtlpTraceDocument, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import { createLog } from '../../src/cmd/log.ts';
 import { APP, TENANT } from '../../src/cmd/quickstart/demo-files.ts';
 import { commitTopic, propose } from '../../src/cmd/quickstart/developer.ts';
@@ -74,7 +74,9 @@ async function firstStep(api: ReturnType<typeof createApi>, change: string): Pro
     >(`/api/tenant/${TENANT}/items?limit=5`);
     const item = items.find(each => each.changes[0]?.name === change);
     if (item !== undefined) {
-      const spans = spansFromOtlp(await api.get<OtlpTrace>(`/api/tenant/${TENANT}/item/${item.uuid}/trace`));
+      const spans = spansFromOtlp(
+        await api.get<OtlpTraceDocument>(`/api/tenant/${TENANT}/item/${item.uuid}/trace`),
+      );
       const starts = spans.filter(span => span.name.startsWith('Playbook')).map(span => BigInt(span.start));
       if (starts.length === 0) throw new Error(`${change} ran no playbook`);
       return starts.reduce((a, b) => (a < b ? a : b));

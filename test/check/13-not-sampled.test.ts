@@ -6,7 +6,7 @@
 import path from 'node:path';
 import { expect, test } from 'vitest';
 import type { LiveItem } from '../../src/api/live-item.ts';
-import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
+import { type OtlpTraceDocument, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
@@ -41,7 +41,7 @@ test('check 13: what is not sampled is nowhere but in the log and the API', {
 
 /** Each playbook was told the span the API shows of it, and that nobody records. */
 async function expectUnrecorded(world: World, item: string): Promise<void> {
-  const trace = await world.api.get<OtlpTrace>(`/api/tenant/tenant-one/item/${item}/trace`);
+  const trace = await world.api.get<OtlpTraceDocument>(`/api/tenant/tenant-one/item/${item}/trace`);
   const playbooks = spansFromOtlp(trace).filter(span => span.attributes['gatehouse.span'] === 'Playbook');
   const told: string[] = [];
   for (const { uuid, pipeline } of world.stage.builds) {

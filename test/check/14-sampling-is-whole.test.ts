@@ -9,7 +9,7 @@
  */
 import { expect, test } from 'vitest';
 import type { LiveItem } from '../../src/api/live-item.ts';
-import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
+import { type OtlpTraceDocument, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import { derivedUuid, traceIdOf } from '../../src/lib/ids.ts';
 import type { BuildRequest } from '../../src/model/build-request.ts';
 import { isExported, type QueueItem } from '../../src/model/queue-item.ts';
@@ -209,7 +209,7 @@ test('check 14: a failed item arrives at the collector when it leaves, and is li
     const item = (uuid: string) => world.api.get<LiveItem>(`/api/tenant/tenant-one/item/${uuid}`);
     expect((await item(failed.uuid)).traceUrl).toContain(failed.uuid);
     expect((await item(merged.uuid)).traceUrl).toBeNull();
-    const trace = await world.api.get<OtlpTrace>(`/api/tenant/tenant-one/item/${failed.uuid}/trace`);
+    const trace = await world.api.get<OtlpTraceDocument>(`/api/tenant/tenant-one/item/${failed.uuid}/trace`);
     const expected = spansFromOtlp(trace).map(span => span.spanId as string);
     const arrived = () => Map.groupBy(world.sink.spans, span => span.traceId);
     await world.observer.until('the failed item to arrive', () => arrived().has(failed.uuid));

@@ -6,7 +6,7 @@
  * The service and its jobs are real; the clock is the test's, so that the hours pass while a job waits to be told its end.
  */
 import { expect } from 'vitest';
-import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
+import { type OtlpTraceDocument, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import { orderSpans } from '../../src/tracing/spans/order-spans.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { skippingClock } from '../fake/skipping-clock.ts';
@@ -87,7 +87,7 @@ async function expectTold(world: World, { build, found }: Awaited<ReturnType<typ
 
 /** The API and everything that draws from it shows the traces as one. */
 async function expectShownTogether(world: World, item: Awaited<ReturnType<typeof land>>): Promise<void> {
-  const answer = await world.api.get<OtlpTrace>(`/api/tenant/tenant-one/item/${item.uuid}/trace`);
+  const answer = await world.api.get<OtlpTraceDocument>(`/api/tenant/tenant-one/item/${item.uuid}/trace`);
   const rows = orderSpans(spansFromOtlp(answer));
   expect(rows.filter(row => row.depth === 0)).toHaveLength(1);
   expect(rows.map(row => row.span.spanId).toSorted()).toEqual(item.spans.map(span => span.spanId).toSorted());

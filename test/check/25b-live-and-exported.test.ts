@@ -3,7 +3,7 @@
  * same ids, names, parents and starts. What has ended is shown as it was sent already.
  */
 import { expect } from 'vitest';
-import { type OtlpTrace, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
+import { type OtlpTraceDocument, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import type { SpanRecord } from '../../src/model/span.ts';
 import { decodeJsonRequest, type SinkSpan } from '../fake/otlp-sink.ts';
 import { classicLayout } from '../scenario/layouts.ts';
@@ -53,7 +53,7 @@ story(
     /** What the page and `gatehouse trace` draw at this moment. */
     async function shown(topic: string): Promise<readonly SpanRecord[]> {
       const uuid = world.item(topic)?.uuid;
-      const answer = await world.api.get<OtlpTrace>(`/api/tenant/tenant-one/item/${uuid}/trace`);
+      const answer = await world.api.get<OtlpTraceDocument>(`/api/tenant/tenant-one/item/${uuid}/trace`);
       for (const span of decodeJsonRequest(Buffer.from(JSON.stringify(answer))))
         makers.set(`${span.traceId} ${span.spanId}`, span.resource);
       return spansFromOtlp(answer);

@@ -2,7 +2,7 @@
 
 import type { FinishedItem, LiveItem } from '../../src/api/live-item.ts';
 import type { Api } from '../../src/cmd/client/api.ts';
-import { followTenant, type LiveView } from '../../src/cmd/client/follow.ts';
+import { type FollowedTenant, followTenant } from '../../src/cmd/client/follow.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import { TENANT } from './site.ts';
 import type { Stage, StagedBuild } from './stage.ts';
@@ -10,7 +10,7 @@ import type { Stage, StagedBuild } from './stage.ts';
 export interface Observer extends AsyncDisposable {
   /** Live items, by uuid. */
   items(): readonly LiveItem[];
-  view(): LiveView | undefined;
+  view(): FollowedTenant | undefined;
   /** Announced builds that the service thinks run, and that have not been told to end. */
   running(): readonly StagedBuild[];
   /** A build was told to end: it counts as running no more. */
@@ -61,7 +61,7 @@ export function observe(deps: ObserverDeps): Observer {
   const wake = () => {
     for (const waker of [...wakers]) waker();
   };
-  let view: LiveView | undefined;
+  let view: FollowedTenant | undefined;
   let lost: unknown;
   const following = follow().catch(error => {
     lost = error;

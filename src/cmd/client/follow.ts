@@ -4,7 +4,7 @@ import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 import { type Api, ApiError } from './api.ts';
 
 /** A tenant as the page sees it. */
-export interface LiveView {
+export interface FollowedTenant {
   /** Null for a moment while the service reads its configuration. */
   readonly tenant: LiveTenant | null;
   readonly pipelines: readonly LivePipeline[];
@@ -19,7 +19,7 @@ export async function* followTenant(
   api: Api,
   tenant: string,
   signal: AbortSignal,
-): AsyncGenerator<LiveView, void, undefined> {
+): AsyncGenerator<FollowedTenant, void, undefined> {
   const documents = new Map<string, unknown>();
   try {
     const body = await api.stream(`/api/tenant/${encodeURIComponent(tenant)}/events`, signal);
@@ -38,7 +38,7 @@ export async function* followTenant(
 const FIRST_VIEW_LIMIT = 30_000;
 
 /** The view of this moment. @throws ApiError */
-export async function currentView(api: Api, tenant: string): Promise<LiveView> {
+export async function currentView(api: Api, tenant: string): Promise<FollowedTenant> {
   const stop = new AbortController();
   try {
     for await (const view of followTenant(
@@ -78,7 +78,7 @@ async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
 }
 
 /** The one place that says which document is what: the service made them from these types. */
-function viewOf(documents: ReadonlyMap<string, unknown>, sentAt: number): LiveView {
+function viewOf(documents: ReadonlyMap<string, unknown>, sentAt: number): FollowedTenant {
   const pipelines: LivePipeline[] = [];
   const items = new Map<string, LiveItem>();
   for (const [name, document] of documents) {

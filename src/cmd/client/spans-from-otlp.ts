@@ -35,7 +35,7 @@ interface OtlpSpan {
   readonly status?: { readonly code?: number; readonly message?: string };
 }
 
-export interface OtlpTrace {
+export interface OtlpTraceDocument {
   readonly resourceSpans: readonly {
     readonly scopeSpans: readonly { readonly spans: readonly OtlpSpan[] }[];
   }[];
@@ -43,7 +43,7 @@ export interface OtlpTrace {
 
 const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
-export function spansFromOtlp(trace: OtlpTrace): readonly SpanRecord[] {
+export function spansFromOtlp(trace: OtlpTraceDocument): readonly SpanRecord[] {
   return trace.resourceSpans.flatMap(resource =>
     resource.scopeSpans.flatMap(scope => scope.spans.map(spanRecord)),
   );

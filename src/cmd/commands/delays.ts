@@ -9,10 +9,10 @@ import { type Io, print, printJson } from '../terminal/io.ts';
 import {
   type AskOptions,
   addAskOptions,
-  inTenant,
   pipelineAddress,
   type Session,
   tenantPath,
+  withTenantService,
 } from './session.ts';
 
 interface DelaysOptions extends AskOptions {
@@ -40,7 +40,7 @@ export function addDelaysCommand(program: Command, io: Io, done: (status: number
     .option('-s, --since <time>', 'how long ago (24h, 90m, 7d), or a time (2026-11-20T12:00:00Z)', '24h')
     .addHelpText('after', EXAMPLES)
     .action(async (pipeline: string, options: DelaysOptions) =>
-      done(await inTenant(io, options, session => delays(session, pipeline, options))),
+      done(await withTenantService(io, options, session => delays(session, pipeline, options))),
     );
 }
 

@@ -1,7 +1,7 @@
 /** `gatehouse dequeue`: takes a change out of a pipeline. */
 import type { Command } from 'commander';
 import { type Io, print, printJson } from '../terminal/io.ts';
-import { type AskOptions, addAskOptions, inTenant, type Session, tenantPath } from './session.ts';
+import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
 
 interface DequeueOptions extends AskOptions {
   readonly pipeline: string;
@@ -26,7 +26,9 @@ export function addDequeueCommand(program: Command, io: Io, done: (status: numbe
     .requiredOption('-p, --pipeline <name>', 'where it is')
     .addHelpText('after', EXAMPLES)
     .action(async (project: string, change: string, options: DequeueOptions) =>
-      done(await inTenant(io, options, session => dequeue(session, project, change, options), 'act')),
+      done(
+        await withTenantService(io, options, session => dequeue(session, project, change, options), 'act'),
+      ),
     );
 }
 

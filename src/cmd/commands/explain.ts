@@ -11,10 +11,10 @@ import type { Refused } from './refused.ts';
 import {
   type AskOptions,
   addAskOptions,
-  inTenant,
   itemAddress,
   type Session,
   tenantPath,
+  withTenantService,
 } from './session.ts';
 
 interface ExplainOptions extends AskOptions {
@@ -38,7 +38,7 @@ export function addExplainCommand(program: Command, io: Io, done: (status: numbe
     .option('-p, --pipeline <name>', 'with a change: its newest item in this pipeline')
     .addHelpText('after', EXAMPLES)
     .action(async (item: string, change: string | undefined, options: ExplainOptions) =>
-      done(await inTenant(io, options, session => explain(session, item, change, options))),
+      done(await withTenantService(io, options, session => explain(session, item, change, options))),
     );
 }
 

@@ -4,12 +4,10 @@
  *     ✓ unit-tests 3.1s   ● integration-tests 12s of ~30s   ○ deploy after unit-tests   ✗ lint FAILURE 2.0s
  */
 
-import type { LiveItem } from '../../api/live-item.ts';
+import type { LiveJob } from '../../api/live-item.ts';
 import type { Paint } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { printable } from '../../lib/text-width.ts';
-
-export type LiveJob = LiveItem['jobs'][number];
 
 /** @param now milliseconds on the service's clock. */
 export function jobText(job: LiveJob, now: number, paint: Paint): string {

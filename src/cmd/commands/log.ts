@@ -6,7 +6,7 @@ import { ApiError } from '../client/api.ts';
 import type { Io } from '../terminal/io.ts';
 import { createLineSplitter, createLogFilter, type LogFilter } from '../terminal/log-filter.ts';
 import { type Refused, refused } from './refused.ts';
-import { type AskOptions, addAskOptions, inTenant, type Session, tenantPath } from './session.ts';
+import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
 
 interface LogOptions extends AskOptions {
   readonly follow?: boolean;
@@ -35,7 +35,7 @@ export function addLogCommand(program: Command, io: Io, done: (status: number) =
     .option('--raw', 'the text as it is, terminal sequences included')
     .addHelpText('after', EXAMPLES)
     .action(async (build: string, options: LogOptions) =>
-      done(await inTenant(io, options, session => log(session, build, options))),
+      done(await withTenantService(io, options, session => log(session, build, options))),
     );
 }
 

@@ -5,9 +5,10 @@
  */
 import { Argument, Command, CommanderError } from 'commander';
 import { randomIds } from '../../lib/ids.ts';
+import { COMPONENT_KINDS } from '../../store/paths.ts';
 import { commandTrace } from '../client/command-trace.ts';
 import type { ComponentName } from '../service/core.ts';
-import { COMPONENTS, start } from '../start.ts';
+import { start } from '../start.ts';
 import type { Io } from '../terminal/io.ts';
 import { VERSION } from '../version.ts';
 import { addComponentCommands } from './components.ts';
@@ -93,7 +94,9 @@ function createProgram(io: Io, done: (status: number) => void): Command {
     .summary('run the service until SIGINT or SIGTERM')
     .description('Runs the service in the foreground until SIGINT or SIGTERM.')
     .addArgument(
-      new Argument('[components...]', 'which components to run; all of them without').choices(COMPONENTS),
+      new Argument('[components...]', 'which components to run; all of them without').choices(
+        COMPONENT_KINDS,
+      ),
     )
     .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
     .addHelpText('after', START_EXAMPLES)

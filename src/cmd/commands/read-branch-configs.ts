@@ -21,12 +21,12 @@ export interface ReadConfigs {
   readonly errors: readonly string[];
 }
 
-export type OpenConnections = (repositories: RepositoryCache) => ReadonlyMap<ConnectionName, Connection>;
+export type ConnectionOpener = (repositories: RepositoryCache) => ReadonlyMap<ConnectionName, Connection>;
 
 export async function readBranchConfigs(
   { merger }: Pick<Settings, 'merger'>,
   projects: ReadonlySet<ProjectKey>,
-  open: OpenConnections,
+  open: ConnectionOpener,
   signal: AbortSignal,
 ): Promise<ReadConfigs> {
   await using stack = new AsyncDisposableStack();

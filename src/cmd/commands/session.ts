@@ -166,7 +166,7 @@ function tokenFrom({ authToken }: AskOptions, environment: Io['environment']): S
 }
 
 /** As {@link withService}, for its tenant. */
-export function inTenant(
+export function withTenantService(
   io: Io,
   options: AskOptions,
   command: (session: Session) => Promise<number | Refused>,

@@ -18,7 +18,7 @@ import type { LivePipeline } from '../../api/live-view.ts';
 import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { padded, printable, toWidth, widthOf } from '../../lib/text-width.ts';
-import type { LiveView } from '../client/follow.ts';
+import type { FollowedTenant } from '../client/follow.ts';
 import type { Look } from '../terminal/look.ts';
 import { wrapWords } from '../terminal/wrap-text.ts';
 import { itemNotes } from './item-notes.ts';
@@ -36,10 +36,10 @@ export interface StatusOptions extends Look {
 
 interface Drawing extends StatusOptions {
   readonly paint: Paint;
-  readonly view: LiveView;
+  readonly view: FollowedTenant;
 }
 
-export function statusLines(view: LiveView, options: StatusOptions): readonly string[] {
+export function statusLines(view: FollowedTenant, options: StatusOptions): readonly string[] {
   const drawing: Drawing = { ...options, paint: painter(options.colour), view };
   const pipelines = view.pipelines.filter(
     ({ name }) => options.pipeline === undefined || name === options.pipeline,

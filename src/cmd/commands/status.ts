@@ -3,11 +3,11 @@ import type { Command } from 'commander';
 import { didYouMean } from '../../lib/nearest-name.ts';
 import { pause } from '../../lib/pause.ts';
 import { ApiError } from '../client/api.ts';
-import { currentView, followTenant, type LiveView } from '../client/follow.ts';
+import { currentView, type FollowedTenant, followTenant } from '../client/follow.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { createScreen } from '../terminal/screen.ts';
 import { type Refused, refused } from './refused.ts';
-import { type AskOptions, addAskOptions, inTenant, type Session } from './session.ts';
+import { type AskOptions, addAskOptions, type Session, withTenantService } from './session.ts';
 import { statusLines } from './status-text.ts';
 
 interface StatusOptions extends AskOptions {
@@ -36,7 +36,7 @@ export function addStatusCommand(program: Command, io: Io, done: (status: number
     .option('-w, --watch', 'keep the picture up to date until Ctrl-C')
     .addHelpText('after', EXAMPLES)
     .action(async (options: StatusOptions) =>
-      done(await inTenant(io, options, session => status(session, options))),
+      done(await withTenantService(io, options, session => status(session, options))),
     );
 }
 
@@ -56,7 +56,7 @@ async function status(session: Session, { pipeline, watch }: StatusOptions): Pro
 
 function picture(
   { api, tenant, look }: Session,
-  view: LiveView,
+  view: FollowedTenant,
   now: number,
   pipeline: string | undefined,
 ): readonly string[] {
@@ -70,7 +70,7 @@ function picture(
 }
 
 /** The documents of the page, with the items as a list in the order of their queues. */
-function jsonOf(view: LiveView, wanted: string | undefined) {
+function jsonOf(view: FollowedTenant, wanted: string | undefined) {
   const pipelines = view.pipelines.filter(({ name }) => wanted === undefined || name === wanted);
   const uuids = pipelines.flatMap(({ queues }) => queues.flatMap(({ items }) => items));
   return { tenant: view.tenant, pipelines, items: uuids.flatMap(uuid => view.items.get(uuid) ?? []) };
@@ -81,7 +81,7 @@ async function watchStatus(session: Session, pipeline: string | undefined): Prom
   const { io, api, tenant } = session;
   const signal = io.interrupted();
   const screen = createScreen(io.stdout);
-  let view: LiveView | undefined;
+  let view: FollowedTenant | undefined;
   let trouble: string | undefined;
   let receivedAt = 0;
   const draw = () => {

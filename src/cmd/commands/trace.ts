@@ -5,7 +5,7 @@ import { waterfall } from '../../explain/waterfall.ts';
 import { painter } from '../../lib/ansi.ts';
 import { printable } from '../../lib/text-width.ts';
 import { followTenant } from '../client/follow.ts';
-import { type OtlpTrace, spansFromOtlp } from '../client/spans-from-otlp.ts';
+import { type OtlpTraceDocument, spansFromOtlp } from '../client/spans-from-otlp.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { createScreen } from '../terminal/screen.ts';
 import { CHANGE_ARGUMENT, findItem, ITEM_ARGUMENT } from './find-item.ts';
@@ -13,10 +13,10 @@ import type { Refused } from './refused.ts';
 import {
   type AskOptions,
   addAskOptions,
-  inTenant,
   itemAddress,
   type Session,
   tenantPath,
+  withTenantService,
 } from './session.ts';
 import { addTraceExportCommand } from './trace-export.ts';
 
@@ -27,7 +27,7 @@ interface TraceOptions extends AskOptions {
 }
 
 interface Trace {
-  readonly otlp: OtlpTrace;
+  readonly otlp: OtlpTraceDocument;
   readonly item: LiveItem;
 }
 
@@ -57,7 +57,7 @@ export function addTraceCommand(program: Command, io: Io, done: (status: number)
     .option('-p, --pipeline <name>', 'with a change: its newest item in this pipeline')
     .addHelpText('after', EXAMPLES)
     .action(async (item: string, change: string | undefined, options: TraceOptions) =>
-      done(await inTenant(io, options, session => trace(session, item, change, options))),
+      done(await withTenantService(io, options, session => trace(session, item, change, options))),
     );
   addTraceExportCommand(command, io, done);
 }
@@ -84,7 +84,7 @@ async function trace(
 async function readTrace(session: Session, uuid: string): Promise<Trace> {
   const { api } = session;
   const item = await api.get<LiveItem>(tenantPath(session, `item/${uuid}`));
-  return { item, otlp: await api.get<OtlpTrace>(tenantPath(session, `item/${uuid}/trace`)) };
+  return { item, otlp: await api.get<OtlpTraceDocument>(tenantPath(session, `item/${uuid}/trace`)) };
 }
 
 function show(session: Session, read: Trace, options: TraceOptions): void {

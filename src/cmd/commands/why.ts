@@ -7,7 +7,7 @@ import type { Decision } from '../../model/decision.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { liveItemOf, newestBuildset } from './find-item.ts';
 import { type Refused, refused } from './refused.ts';
-import { type AskOptions, addAskOptions, inTenant, type Session, tenantPath } from './session.ts';
+import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
 import { whyLines } from './why-text.ts';
 
 interface WhyOptions extends AskOptions {
@@ -33,7 +33,7 @@ export function addWhyCommand(program: Command, io: Io, done: (status: number) =
     .option('-p, --pipeline <name>', 'only this pipeline')
     .addHelpText('after', EXAMPLES)
     .action(async (project: string, change: string, options: WhyOptions) =>
-      done(await inTenant(io, options, session => why(session, project, change, options))),
+      done(await withTenantService(io, options, session => why(session, project, change, options))),
     );
 }
 

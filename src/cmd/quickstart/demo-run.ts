@@ -2,7 +2,7 @@
 
 import type { LiveItem } from '../../api/live-item.ts';
 import { type Api, ApiError } from '../client/api.ts';
-import { followTenant, type LiveView } from '../client/follow.ts';
+import { type FollowedTenant, followTenant } from '../client/follow.ts';
 import type { Screen } from '../terminal/screen.ts';
 import { API, APP, DEMO_CHANGES, TENANT } from './demo-files.ts';
 import { approve, commitTopic, propose } from './developer.ts';
@@ -48,7 +48,7 @@ class GateWatcher {
   readonly #left = new Map<string, Set<string>>();
   readonly #results = new Map<string, string>();
   readonly #waiting: { readonly met: () => boolean; readonly done: () => void }[] = [];
-  #view: LiveView | undefined;
+  #view: FollowedTenant | undefined;
   #failure: unknown;
 
   constructor(screen: Screen) {
@@ -111,7 +111,7 @@ class GateWatcher {
     if (this.#failure !== undefined) throw this.#failure;
   }
 
-  async #see(view: LiveView, api: Api): Promise<void> {
+  async #see(view: FollowedTenant, api: Api): Promise<void> {
     const before = this.#view;
     this.#view = view;
     const gone = [...(before?.items.keys() ?? [])].filter(uuid => !view.items.has(uuid));
@@ -166,7 +166,7 @@ class GateWatcher {
     ]);
   }
 
-  #row(change: (typeof DEMO_CHANGES)[number], view: LiveView): ProgressRow {
+  #row(change: (typeof DEMO_CHANGES)[number], view: FollowedTenant): ProgressRow {
     const id = `master/${change.topic}`;
     const item = [...view.items.values()].find(
       each => each.pipeline === 'gate' && isAbout(each, change.project, id),

@@ -12,7 +12,7 @@ import { fromMilliseconds } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { probeEndpoint } from '../../tracing/otlp/probe-endpoint.ts';
 import { type Api, createApi } from '../client/api.ts';
-import { type OtlpTrace, spansFromOtlp } from '../client/spans-from-otlp.ts';
+import { type OtlpTraceDocument, spansFromOtlp } from '../client/spans-from-otlp.ts';
 import { createScreen, type Screen } from '../terminal/screen.ts';
 import { TENANT } from './demo-files.ts';
 import { runDemo } from './demo-run.ts';
@@ -206,7 +206,7 @@ async function closingLines(
 }
 
 async function waterfallOf(api: Api, outcome: ChangeOutcome, screen: Screen): Promise<string> {
-  const trace = await api.get<OtlpTrace>(`/api/tenant/${TENANT}/item/${outcome.trace_id}/trace`);
+  const trace = await api.get<OtlpTraceDocument>(`/api/tenant/${TENANT}/item/${outcome.trace_id}/trace`);
   return waterfall(spansFromOtlp(trace), {
     width: Math.min(screen.width, 140),
     colour: screen.colour,

@@ -14,7 +14,7 @@ import { type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { toWidth } from '../../lib/text-width.ts';
 import { rowOfState } from '../../model/item-states.ts';
-import type { LiveView } from '../client/follow.ts';
+import type { FollowedTenant } from '../client/follow.ts';
 import { outcomeWord } from './summary.ts';
 
 export interface ProgressRow {
@@ -81,8 +81,8 @@ function clip(text: string, width: number): string {
 
 /** What is new between two views of the gate, one line per fact: for logs and pipes. */
 export function progressLines(
-  before: LiveView | undefined,
-  after: LiveView,
+  before: FollowedTenant | undefined,
+  after: FollowedTenant,
   pipeline: string,
 ): readonly string[] {
   const lines: string[] = [];

@@ -3,7 +3,7 @@
  * collector has taken every span. A demo that left earlier would leave traces without their roots.
  */
 import { type Api, ApiError } from '../client/api.ts';
-import { followTenant, type LiveView } from '../client/follow.ts';
+import { type FollowedTenant, followTenant } from '../client/follow.ts';
 import { TENANT } from './demo-files.ts';
 import { git } from './developer.ts';
 import type { ChangeOutcome } from './outcome.ts';
@@ -27,7 +27,7 @@ export async function untilQuiet(site: Site, api: Api, outcomes: readonly Change
   const late = (problem: string, exported = 0): Quiet => ({ kind: 'late', exported, problem });
   if (!(await landedIsPublished(site, api, outcomes, limit)))
     return late(`pipeline post has not published what landed within ${QUIET_LIMIT / 1000} s`);
-  let view: LiveView | undefined;
+  let view: FollowedTenant | undefined;
   let deliveredAt: number | undefined;
   const stop = new AbortController();
   let timer: NodeJS.Timeout | undefined;
@@ -53,7 +53,7 @@ export async function untilQuiet(site: Site, api: Api, outcomes: readonly Change
 }
 
 /** No item, no event on its way to one, no span on its way to the collector. */
-function isIdle({ tenant, pipelines, items, tracing }: LiveView): boolean {
+function isIdle({ tenant, pipelines, items, tracing }: FollowedTenant): boolean {
   if (tenant === null || items.size > 0) return false;
   const events = [tenant.triggerEvents, ...Object.values(tenant.connectionEvents)];
   return (

@@ -1,6 +1,6 @@
 /** Logs of builds: from this machine's log directory, else from the executor that ran the build. */
 import { fetchLog } from '../../executor/log-client.ts';
-import { type LogPart, logPathOf, readLog } from '../../executor/log-file.ts';
+import { type LogPart, logPathOf, readLogPart } from '../../executor/log-file.ts';
 import type { Log } from '../../lib/log.ts';
 import type { ExecutorSettings } from '../../settings/settings.ts';
 import type { RegisteredComponent } from '../../store/component-view.ts';
@@ -20,7 +20,7 @@ export async function readBuildLog(
   { settings, components, log }: BuildLogsDeps,
   { build, worker, offset, limit }: LogQuestion,
 ): Promise<LogPart | undefined> {
-  const local = await readLog(logPathOf(settings.logDir, build), offset, limit);
+  const local = await readLogPart(logPathOf(settings.logDir, build), offset, limit);
   if (local !== undefined) return local;
   // Several executors of one machine may share a log directory, or not: each is asked.
   for (const { id, host, address } of components()) {

@@ -5,8 +5,8 @@
  *     core.tracing.adopt(settings)    // what the file says now; from here on everybody gets that
  */
 import type { Connection } from '../../driver/connection.ts';
+import { buildLog, buildPage, itemPage } from '../../model/page-addresses.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf, projectKey } from '../../model/project.ts';
-import { buildLog, buildPage, itemPage } from '../../scheduler/pages.ts';
 import type { TracingOn, TracingSettings } from '../../settings/tracing-settings.ts';
 import { type LiveTracing, type TracePolicy, WHOLE_TRACES } from '../../tracing/live-tracing.ts';
 import { type ServerAddress, serverOfRemote } from '../../tracing/repository-url.ts';

@@ -6,7 +6,7 @@ import { optionReader, showOptionProblem } from '../../lib/option-reader.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { ConnectionSection } from '../../settings/settings.ts';
 
-export interface OpenConnections {
+export interface OpenedConnections {
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
   readonly errors: readonly string[];
 }
@@ -15,7 +15,7 @@ export function openConnections(
   sections: readonly ConnectionSection[],
   known: ReadonlyMap<string, Driver>,
   deps: ConnectionDeps,
-): OpenConnections {
+): OpenedConnections {
   const connections = new Map<ConnectionName, Connection>();
   const errors: string[] = [];
   for (const section of sections) {

@@ -33,7 +33,7 @@ import { viewMeasurements } from './service-metrics.ts';
 import { createSlowTeller } from './slow-teller.ts';
 import { createSpanIntake } from './span-intake.ts';
 import { snapshotOf } from './web-view.ts';
-import { createWebhookIntake, type WebhookIntake } from './webhook-intake.ts';
+import { createWebhookIntake, type WebhookStore } from './webhook-intake.ts';
 
 export interface WebParts {
   readonly history: History;
@@ -159,7 +159,7 @@ function openShownView(store: Store, core: ProcessCore, contact: Contact): Shown
 interface WebInsides extends WebParts {
   readonly store: Store;
   readonly contact: Contact;
-  readonly intake: WebhookIntake;
+  readonly intake: WebhookStore;
   readonly shown: ShownView;
 }
 

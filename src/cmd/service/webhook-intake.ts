@@ -16,7 +16,7 @@ import { deliveryLogFacts } from '../../tracing/log-facts.ts';
 import type { Contact } from './contact.ts';
 import { type DuplicateDeps, tellDuplicate } from './duplicate-delivery.ts';
 
-export interface WebhookIntake {
+export interface WebhookStore {
   /** @throws Error when it is not known to be durable in time; the host should send it again. */
   store(connection: ConnectionName, event: NewConnectionEvent): Promise<'stored' | 'duplicate'>;
 }
@@ -43,7 +43,7 @@ const PATIENCE = 6_000;
 const MOST_TOLD = 20;
 const TOLD_PER_SECOND = 0.1;
 
-export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookIntake {
+export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookStore {
   const { store, paths, contact, clock, ids } = deps;
   const queues = new Map<
     ConnectionName,

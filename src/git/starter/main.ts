@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { createServer, type Socket } from 'node:net';
 import path from 'node:path';
 import { assertNever } from '../../lib/assert-never.ts';
-import { endOf, groupKiller, type ProcessRequest } from '../git-process.ts';
+import { awaitGitEnd, groupKiller, type ProcessRequest } from '../git-process.ts';
 import { type FromHelper, HEADER, MAX_STDERR, type ToHelper } from './protocol.ts';
 
 /** A process that waits for its streams, or runs. */
@@ -53,7 +53,7 @@ function startWhenComplete(id: number): void {
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     if (stderr.length < MAX_STDERR) stderr = (stderr + text).slice(0, MAX_STDERR);
   });
-  const ended = endOf(child);
+  const ended = awaitGitEnd(child);
   mine.kill = groupKiller(child, ended);
   if (child.pid !== undefined) say({ type: 'started', id, pid: child.pid });
   if (mine.killEarly !== undefined) mine.kill(mine.killEarly);

@@ -17,7 +17,7 @@ import { outdatedSigns } from '../../store/signs-of-life.ts';
 import { splitOperations } from '../../store/split-operations.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { outdatedLandings } from '../changes/own-merges.ts';
-import { fencedLoop, together } from '../loop.ts';
+import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
 import { settleLostWorkers } from './lost-workers.ts';
 import { outdatedChanges } from './outdated-changes.ts';
@@ -46,7 +46,7 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
     guid: deps.ids.uuid(),
   };
   await fencedLoop('sweeper', request, { ...deps, duty }, signal, (fence, stop) =>
-    together(AbortSignal.any([stop, fence.lost]), either => [
+    runTogether(AbortSignal.any([stop, fence.lost]), either => [
       watchClaims(mergeRequests.claimedPath, since, shared, either),
       watchClaims(buildRequests.claimedPath, since, shared, either),
       watchUnservableBuilds({ ...deps, ...shared }, fence, either),

@@ -8,7 +8,7 @@ import { ensureNode } from '../../store/ensure-node.ts';
 import { EventQueue } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { publishRecord } from '../../store/published-record.ts';
-import { fencedLoop, together } from '../loop.ts';
+import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
 import { type ConnectionEventsDeps, processConnectionEvents } from './connection-events.ts';
 import { connectionReport } from './connection-report.ts';
@@ -98,7 +98,7 @@ export async function runConnection(
   };
   const loop = { store, clock, log: deps.log, duty: shared.duty };
   await fencedLoop(`connection ${connection.name}`, request, loop, signal, async (fence, stop) => {
-    await together(AbortSignal.any([stop, fence.lost]), held => {
+    await runTogether(AbortSignal.any([stop, fence.lost]), held => {
       const processing = processAndReport(events, fence, held, shared);
       const listening = connection.listener?.listen({
         emit,

@@ -8,11 +8,11 @@ import { resetText } from '../../model/cause.ts';
 import type { Change } from '../../model/change.ts';
 import type { ConfigError } from '../../model/config-error.ts';
 import type { FrozenJob, JobNode } from '../../model/job.ts';
+import { buildPage, itemPage, statusPage } from '../../model/page-addresses.ts';
 import type { Pipeline, ReportAction } from '../../model/pipeline.ts';
 import type { TenantName } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { FileComment, ReportedJob, ReportReason } from '../../model/report.ts';
-import { buildPage, itemPage, statusPage } from '../pages.ts';
 import type { ReportFacts } from './report-text.ts';
 
 export interface ReportOccasion {

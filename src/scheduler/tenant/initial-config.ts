@@ -13,7 +13,11 @@ import type { Fence } from '../../store/fence.ts';
 import { nameOfNode } from '../../store/paths.ts';
 import type { Operation } from '../../store/port.ts';
 import { createQuarantine } from '../../store/quarantine.ts';
-import { type LayoutRenewal, type Takeover, takeoverSpans } from '../../tracing/spans/reconfigure-spans.ts';
+import {
+  type LayoutRebuild,
+  type LayoutRenewal,
+  takeoverSpans,
+} from '../../tracing/spans/reconfigure-spans.ts';
 import { traceRows } from '../care/trace-rows.ts';
 import { readConfigs } from './config-cache.ts';
 import { type ReconfigureDeps, readProjects, renewalOf, storeLayout } from './reconfigure.ts';
@@ -70,7 +74,7 @@ export async function initialConfig(
 
 /** The layout's trace, for the commit that makes it current. */
 function renewalRows(
-  reason: Takeover['reason'],
+  reason: LayoutRebuild['reason'],
   renewal: LayoutRenewal,
   { ids, tracing, tenant, paths }: ReconfigureDeps,
 ): readonly Operation[] {

@@ -73,7 +73,7 @@ function withHeldTrace(
 }
 
 /** The trace of an event that is laid aside; the log and the dead letter have the error. */
-export function givenUpRows(
+export function givenUpTenantEventRows(
   event: TenantEvent,
   takenAt: Nanoseconds,
   deps: TenantEventRowsDeps,

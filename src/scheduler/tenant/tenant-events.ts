@@ -34,7 +34,7 @@ import { missingRecords } from '../events/missing-records.ts';
 import { isRemoteFault, REMOTE_PAUSES } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
 import type { ProjectNews } from './reconfigure.ts';
-import { firstLookRows, givenUpRows, matchRows, renewalRows } from './tenant-event-rows.ts';
+import { firstLookRows, givenUpTenantEventRows, matchRows, renewalRows } from './tenant-event-rows.ts';
 import { matchPipelines, type PipelineMatch } from './tenant-matching.ts';
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
@@ -163,7 +163,7 @@ async function processEntry(
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
     await fence.commit(
       hopeless
-        ? [...deps.queue.deadLetter(entry, error), ...givenUpRows(value, takenAt, deps)]
+        ? [...deps.queue.deadLetter(entry, error), ...givenUpTenantEventRows(value, takenAt, deps)]
         : [deps.queue.noteFailure(entry)],
       deps.ids.uuid(),
     );

@@ -17,7 +17,7 @@ import type { Fence } from '../../store/fence.ts';
 import { preparePipeline } from '../../store/load-pipeline.ts';
 import type { Operation } from '../../store/port.ts';
 import type { LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
-import { fencedLoop, together } from '../loop.ts';
+import { fencedLoop, runTogether } from '../loop.ts';
 import type { SchedulerShared } from '../shared.ts';
 import { createPipelineRunner, type PipelineRunner } from '../turn/pipeline-runner.ts';
 import { removeLeftoverAnswers } from './ask-merger.ts';
@@ -146,7 +146,7 @@ export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: Sch
       isUnread: project => layout.current?.branches.has(project) === false,
       reconfigure: (news, tell, held, stop) => renew(news, tell, layout, held, stop),
     };
-    await together(either, stop => [
+    await runTogether(either, stop => [
       processTenantEvents(events, fence, stop),
       removeLeftoverAnswers(tenant.name, config, fence, stop),
     ]);

@@ -29,7 +29,7 @@ import type { Store } from '../../store/port.ts';
 import { pipelineEventLogFacts } from '../../tracing/log-facts.ts';
 import { type SettleDeps, settleLostWork } from '../care/settle-lost-work.ts';
 import type { FairShare, Held } from '../fair-share.ts';
-import { fencedLoop, type LoopDeps, together } from '../loop.ts';
+import { fencedLoop, type LoopDeps, runTogether } from '../loop.ts';
 import { createHostAlarm } from '../report/host-alarm.ts';
 import { processReports, type ReportLoopDeps } from '../report/report-loop.ts';
 import { layoutInForce } from '../report/right-to-act.ts';
@@ -113,7 +113,7 @@ async function tenure(
   using held = deps.share.hold();
   await deps.lostWork.mergeRequests.prepare(signal);
   await deps.lostWork.buildRequests.prepare(signal);
-  await together(AbortSignal.any([signal, fence.lost]), stop => [
+  await runTogether(AbortSignal.any([signal, fence.lost]), stop => [
     turning(deps, dirty, held, fence, stop),
     processReports({ ...deps.reports, layout: layoutInForce(deps.layout, deps.context) }, fence, stop),
     wakeRegularly(dirty, stop),

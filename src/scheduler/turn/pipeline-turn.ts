@@ -33,7 +33,7 @@ import { freezeBuildset } from './freeze-buildset.ts';
 import { landedChanges, landedConfiguration } from './note-landed.ts';
 import type { PreparedFreeze } from './pending-freezes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
-import { MOST_WAITING } from './rechecks.ts';
+import { MOST_WAITING_RECHECKS } from './rechecks.ts';
 import { seenSuccesses } from './seen-successes.ts';
 import { commitTurn } from './turn-commit.ts';
 import { judgedDepartures, outboxOperations, stateOperations } from './turn-operations.ts';
@@ -78,7 +78,7 @@ export async function pipelineTurn(
   const takenAt = context.clock.now();
   const landed = landedChanges(state, events, context.facts.record);
   const known = knownChanges(context, state, events, landed, takenAt);
-  const mostPostponed = MOST_WAITING - (listed.length - due.length);
+  const mostPostponed = MOST_WAITING_RECHECKS - (listed.length - due.length);
   const decided = decide(context, { state, events, now: takenAt, changes: known, mostPostponed }, freezes);
   const draft = withArrival(state, decided, arrival);
   if (entries.length === 0 && draft.state === state && draft.commands.length === 0) {

@@ -11,7 +11,7 @@ import type { PipelineEvent } from '../../model/event.ts';
 import type { QueueEntry } from '../../store/event-queue.ts';
 
 /** More would make every turn read a long queue; what comes then is refused at once. */
-export const MOST_WAITING = 200;
+export const MOST_WAITING_RECHECKS = 200;
 
 export interface Rechecks {
   /** Events that wait for their time. */

@@ -11,7 +11,7 @@
  */
 import { closeSync, openSync } from 'node:fs';
 import { DatabaseSync, type SQLOutputValue } from 'node:sqlite';
-import type { Tree, TreeNode } from './tree.ts';
+import type { NodeTree, TreeNode } from './tree.ts';
 
 /** Net effect of a batch. */
 export interface Batch {
@@ -52,7 +52,7 @@ const SCHEMA = `
  *
  * @throws StoreFileError with what to do about it.
  */
-export function openJournal(file: string, tree: Tree): Journal {
+export function openJournal(file: string, tree: NodeTree): Journal {
   let db: DatabaseSync | undefined;
   try {
     closeSync(openSync(file, 'a', 0o600)); // SQLite would make it readable for everyone
@@ -69,7 +69,7 @@ export function openJournal(file: string, tree: Tree): Journal {
   }
 }
 
-function journalOver(db: DatabaseSync, file: string, tree: Tree): Journal {
+function journalOver(db: DatabaseSync, file: string, tree: NodeTree): Journal {
   db.exec(
     'PRAGMA busy_timeout = 0; PRAGMA locking_mode = EXCLUSIVE; PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL;',
   );
@@ -91,7 +91,7 @@ function journalOver(db: DatabaseSync, file: string, tree: Tree): Journal {
   return { boot, commit: committer(db), close: () => db.close() };
 }
 
-function load(db: DatabaseSync, tree: Tree): void {
+function load(db: DatabaseSync, tree: NodeTree): void {
   // By id: a parent is always older than its children.
   const rows = db
     .prepare(

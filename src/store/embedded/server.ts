@@ -17,7 +17,7 @@
 import { type OperationResult, type Store, StoreError } from '../port.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { EmbeddedSession, type Task } from './session.ts';
-import { type Applied, type Change, Tree, type TreeNode } from './tree.ts';
+import { type AppliedTransaction, type NodeChange, NodeTree, type TreeNode } from './tree.ts';
 
 export interface EmbeddedStoreOptions {
   /** Path of the SQLite file, made when missing; `:memory:` keeps nothing. */
@@ -25,7 +25,7 @@ export interface EmbeddedStoreOptions {
   /** Runs the flush later in this process, once per call; default `setImmediate`. The simulator passes its own. */
   readonly defer?: (flush: () => void) => void;
   /** For tests of failing disks: opens another journal in place of the file's. */
-  readonly openJournal?: (file: string, tree: Tree) => Journal;
+  readonly openJournal?: (file: string, tree: NodeTree) => Journal;
 }
 
 export interface EmbeddedStore extends AsyncDisposable {
@@ -44,13 +44,13 @@ const MEMORY_JOURNAL: Journal = { boot: 1, commit: () => {}, close: () => {} };
 
 /** @throws StoreFileError when the file is locked by another process or is not a store. */
 export function openEmbeddedStore(options: EmbeddedStoreOptions): EmbeddedStore {
-  const tree = new Tree();
+  const tree = new NodeTree();
   const open = options.openJournal ?? (options.file === ':memory:' ? () => MEMORY_JOURNAL : openJournal);
   return new EmbeddedServer(tree, open(options.file, tree), options.defer ?? (flush => setImmediate(flush)));
 }
 
 class EmbeddedServer implements EmbeddedStore {
-  readonly #tree: Tree;
+  readonly #tree: NodeTree;
   readonly #journal: Journal;
   readonly #defer: (flush: () => void) => void;
   readonly #sessions = new Map<string, EmbeddedSession>();
@@ -61,7 +61,7 @@ class EmbeddedServer implements EmbeddedStore {
   #doubtful = false;
   #closing: Promise<void> | undefined;
 
-  constructor(tree: Tree, journal: Journal, defer: (flush: () => void) => void) {
+  constructor(tree: NodeTree, journal: Journal, defer: (flush: () => void) => void) {
     this.#tree = tree;
     this.#journal = journal;
     this.#defer = defer;
@@ -105,7 +105,7 @@ class EmbeddedServer implements EmbeddedStore {
   #flush(): void {
     const tasks = this.#queue;
     this.#queue = [];
-    const applied: Applied[] = [];
+    const applied: AppliedTransaction[] = [];
     for (const task of tasks) task.run(operations => this.#apply(operations, task.session, applied));
     const failure = this.#commit(
       applied,
@@ -124,9 +124,9 @@ class EmbeddedServer implements EmbeddedStore {
   }
 
   #apply(
-    operations: Parameters<Tree['apply']>[0],
+    operations: Parameters<NodeTree['apply']>[0],
     session: string,
-    applied: Applied[],
+    applied: AppliedTransaction[],
   ): readonly OperationResult[] {
     const outcome = this.#tree.apply(operations, session, this.#lastTransaction + 1);
     this.#lastTransaction += 1;
@@ -135,7 +135,7 @@ class EmbeddedServer implements EmbeddedStore {
   }
 
   /** @returns the error after which everything in `applied` has been undone. */
-  #commit(applied: readonly Applied[], barrier: boolean): Error | undefined {
+  #commit(applied: readonly AppliedTransaction[], barrier: boolean): Error | undefined {
     const batch = netEffect(this.#tree, applied);
     if (batch.nodes.size === 0 && batch.sequences.size === 0 && !(barrier && this.#doubtful))
       return undefined;
@@ -150,7 +150,7 @@ class EmbeddedServer implements EmbeddedStore {
     }
   }
 
-  #announce(applied: readonly Applied[]): void {
+  #announce(applied: readonly AppliedTransaction[]): void {
     for (const { changes } of applied) {
       for (const change of changes) {
         for (const session of this.#sessions.values())
@@ -160,10 +160,10 @@ class EmbeddedServer implements EmbeddedStore {
   }
 }
 
-function netEffect(tree: Tree, applied: readonly Applied[]): Parameters<Journal['commit']>[0] {
+function netEffect(tree: NodeTree, applied: readonly AppliedTransaction[]): Parameters<Journal['commit']>[0] {
   const nodes = new Map<number, TreeNode | undefined>();
   const sequences = new Set<TreeNode>();
-  const note = ({ kind, node }: Change): void => {
+  const note = ({ kind, node }: NodeChange): void => {
     if (node.owner === undefined) nodes.set(node.id, kind === 'deleted' ? undefined : node);
     const parent = kind === 'created' ? tree.parentOf(node) : undefined;
     if (parent !== undefined) sequences.add(parent);

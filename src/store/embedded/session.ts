@@ -18,7 +18,7 @@ import {
   type WatchEvent,
 } from '../port.ts';
 import { requireMultiSize } from '../size.ts';
-import type { Tree, TreeNode } from './tree.ts';
+import type { NodeTree, TreeNode } from './tree.ts';
 import { Watches } from './watches.ts';
 
 export type Apply = (operations: readonly Operation[]) => readonly OperationResult[];
@@ -34,8 +34,8 @@ export interface Task {
   settle(failure: Error | undefined): void;
 }
 
-export interface SessionDeps {
-  readonly tree: Tree;
+export interface EmbeddedSessionDeps {
+  readonly tree: NodeTree;
   enqueue(task: Task): void;
 }
 
@@ -43,7 +43,7 @@ type Ending = Extract<StoreErrorCode, 'Closed' | 'SessionExpired'>;
 
 export class EmbeddedSession implements Store {
   readonly sessionId: string;
-  readonly #deps: SessionDeps;
+  readonly #deps: EmbeddedSessionDeps;
   readonly #watches = new Watches();
   readonly #stateListeners = new Set<(state: SessionState) => void>();
   /** Calls queued and not settled. */
@@ -51,7 +51,7 @@ export class EmbeddedSession implements Store {
   #ended: Ending | undefined;
   #closing: Promise<void> | undefined;
 
-  constructor(sessionId: string, deps: SessionDeps) {
+  constructor(sessionId: string, deps: EmbeddedSessionDeps) {
     this.sessionId = sessionId;
     this.#deps = deps;
   }

@@ -27,14 +27,14 @@ export interface TreeNode {
   sequence: number;
 }
 
-export interface Change {
+export interface NodeChange {
   readonly kind: 'created' | 'changed' | 'deleted';
   readonly node: TreeNode;
 }
 
-export interface Applied {
+export interface AppliedTransaction {
   readonly results: readonly OperationResult[];
-  readonly changes: readonly Change[];
+  readonly changes: readonly NodeChange[];
   /** Undoes the transaction; valid only while no later transaction is applied. */
   undo(): void;
 }
@@ -42,13 +42,13 @@ export interface Applied {
 interface Transaction {
   readonly session: string;
   readonly number: number;
-  readonly changes: Change[];
+  readonly changes: NodeChange[];
   readonly inverses: (() => void)[];
 }
 
 const NOTHING = new Uint8Array(0);
 
-export class Tree {
+export class NodeTree {
   readonly #nodes = new Map<string, TreeNode>();
   readonly #ephemerals = new Map<string, Set<string>>();
   #lastId = 0;
@@ -80,7 +80,7 @@ export class Tree {
   }
 
   /** @throws StoreError and leaves the tree as it was. */
-  apply(operations: readonly Operation[], session: string, number: number): Applied {
+  apply(operations: readonly Operation[], session: string, number: number): AppliedTransaction {
     const transaction: Transaction = { session, number, changes: [], inverses: [] };
     const undo = (): void => {
       for (const inverse of transaction.inverses.reverse()) inverse();

@@ -49,7 +49,7 @@ import { ServerRefusal } from './server-errors.ts';
 import type { Dialer } from './sockets.ts';
 import { WatchTable } from './watch-table.ts';
 
-export interface SessionDeps {
+export interface ZooKeeperSessionDeps {
   readonly options: ZooKeeperOptions;
   readonly dialer: Dialer;
   /** Names the component. */
@@ -68,7 +68,7 @@ type Ending = Extract<StoreErrorCode, 'Closed' | 'SessionExpired' | 'Auth'>;
 const NODES_PER_READ = 200;
 
 export class ZooKeeperSession implements Store {
-  readonly #deps: SessionDeps;
+  readonly #deps: ZooKeeperSessionDeps;
   readonly #link: Link;
   readonly #heartbeat: Heartbeat;
   readonly #access: Access;
@@ -82,7 +82,7 @@ export class ZooKeeperSession implements Store {
   #closing: Promise<void> = Promise.resolve();
 
   /** Not usable before `open` has returned; see source.ts. */
-  constructor(deps: SessionDeps) {
+  constructor(deps: ZooKeeperSessionDeps) {
     this.#deps = deps;
     this.#access = deps.options.auth === undefined ? 'open' : 'creator';
     this.#link = new Link({

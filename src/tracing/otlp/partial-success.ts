@@ -3,11 +3,11 @@
  * error_message = 2 } }`.
  */
 import { collectorText } from './collector-text.ts';
-import type { Refusal } from './export-outcome.ts';
+import type { PartialSuccess } from './export-outcome.ts';
 import { utf8, wireFields } from './wire.ts';
 
 /** @returns undefined when the answer complains of nothing. An answer that cannot be read is a complaint of our own. */
-export function refusalIn(answer: Uint8Array): Refusal | undefined {
+export function refusalIn(answer: Uint8Array): PartialSuccess | undefined {
   try {
     let [spans, text] = [0, ''];
     for (const { number, bytes } of wireFields(answer)) {

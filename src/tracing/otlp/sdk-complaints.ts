@@ -9,13 +9,13 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { collectorText } from './collector-text.ts';
-import type { Refusal } from './export-outcome.ts';
+import type { PartialSuccess } from './export-outcome.ts';
 
 export interface Hearing {
   /** Hears what is said on behalf of `work`, now or later. */
   during(work: () => void): void;
   /** Of the answer, once it was handled. */
-  refusal(): Refusal | undefined;
+  refusal(): PartialSuccess | undefined;
 }
 
 /** Takes the place of any other diagnostics logger: nobody else in the process has one. */
@@ -30,7 +30,7 @@ export function hearing(): Hearing {
 }
 
 interface Heard {
-  refusal: Refusal | undefined;
+  refusal: PartialSuccess | undefined;
 }
 
 const exports = new AsyncLocalStorage<Heard>();
@@ -54,7 +54,7 @@ function ignore(): void {}
 const PARTIAL_SUCCESS = 'Received Partial Success response:';
 const UNREADABLE = 'could not deserialize response';
 
-function refusalOf(said: readonly unknown[]): Refusal | undefined {
+function refusalOf(said: readonly unknown[]): PartialSuccess | undefined {
   const [first, second] = said;
   if (first === PARTIAL_SUCCESS && typeof second === 'string') return partialSuccess(second);
   return said.some(part => typeof part === 'string' && part.includes(UNREADABLE))
@@ -62,10 +62,10 @@ function refusalOf(said: readonly unknown[]): Refusal | undefined {
     : undefined;
 }
 
-const CANNOT_BE_READ: Refusal = { spans: 0, text: 'the answer cannot be read; is this a collector?' };
+const CANNOT_BE_READ: PartialSuccess = { spans: 0, text: 'the answer cannot be read; is this a collector?' };
 
 /** @param json `{ rejectedSpans?: number, errorMessage?: string }`; either is left out when it has its default. */
-function partialSuccess(json: string): Refusal | undefined {
+function partialSuccess(json: string): PartialSuccess | undefined {
   let said: unknown;
   try {
     said = JSON.parse(json);

@@ -18,7 +18,7 @@ import { stripUserinfo } from '../../lib/redact.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { MOST_REQUESTS_AT_ONCE } from './collector-options.ts';
 import { collectorPace } from './collector-pace.ts';
-import type { LossReason, Refusal } from './export-outcome.ts';
+import type { LossReason, PartialSuccess } from './export-outcome.ts';
 import { createLimiter } from './limiter.ts';
 import { packSpans } from './request-size.ts';
 import { spansInRows } from './row-spans.ts';
@@ -27,7 +27,7 @@ import { senderLog } from './sender-log.ts';
 import type { SpanExporter } from './span-exporter.ts';
 
 /** What became of a batch of rows. */
-export type Delivery =
+export type SendOutcome =
   | 'delivered'
   /** Some or all of it will never arrive: done with it all the same. */
   | { readonly lost: string }
@@ -39,7 +39,7 @@ export interface SpanSender {
    * @param rows encoded `spans` records, as the outbox holds them.
    * @throws RecordError `newer` when one was written by an upgraded process; nothing else, ever.
    */
-  deliver(rows: readonly Uint8Array[]): Promise<Delivery>;
+  deliver(rows: readonly Uint8Array[]): Promise<SendOutcome>;
   health(): SenderHealth;
   /** Counts what the outbox dropped before we saw it (`too-old`, `outbox-full`); losses told by {@link deliver} are counted already. */
   noteLost(reason: string, spans: number): void;
@@ -74,9 +74,9 @@ export function spanSender(deps: SenderDeps): SpanSender {
   const underWay = new Set<Promise<unknown>>();
   let closed = false;
 
-  const later = (): Delivery => ({ retryAfterMs: Math.max(pace.waitMs(), closed ? CLOSED_WAIT_MS : 1) });
+  const later = (): SendOutcome => ({ retryAfterMs: Math.max(pace.waitMs(), closed ? CLOSED_WAIT_MS : 1) });
 
-  async function deliver(rows: readonly Uint8Array[]): Promise<Delivery> {
+  async function deliver(rows: readonly Uint8Array[]): Promise<SendOutcome> {
     if (closed || pace.waitMs() > 0) return later();
     const { ended, unreadable, newer } = spansInRows(rows);
     if (newer !== undefined) throw newer;
@@ -126,7 +126,7 @@ export function spanSender(deps: SenderDeps): SpanSender {
     }
   }
 
-  function onDelivered(spans: readonly SpanRecord[], refused: Refusal | undefined): void {
+  function onDelivered(spans: readonly SpanRecord[], refused: PartialSuccess | undefined): void {
     const failures = pace.worked();
     if (failures > 0) tell.worksAgain(failures);
     // More than there were is no number to believe.

@@ -72,14 +72,14 @@ export function reconfigureSpans(
 }
 
 /** Why a scheduler that took a tenant up made it a new layout. */
-export interface Takeover {
+export interface LayoutRebuild {
   readonly pass: Uuid;
   readonly tenant: TenantName;
   readonly reason: 'first-layout' | 'tenant-file-changed' | 'files-missing';
 }
 
 export function takeoverSpans(
-  { pass, tenant, reason }: Takeover,
+  { pass, tenant, reason }: LayoutRebuild,
   renewal: LayoutRenewal,
   style: SpanStyle,
 ): readonly SpanRecord[] {

@@ -10,7 +10,7 @@
  */
 import type { Request } from 'express';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
-import type { Refusal } from '../answer.ts';
+import type { HttpRefusal } from '../answer.ts';
 import { challenge } from './challenge.ts';
 import type { TokenVerifier, User } from './token.ts';
 
@@ -33,7 +33,7 @@ export interface Authentication extends Tokens {
 }
 
 /** @returns a refusal when a token was sent and does not count. */
-export async function callerOf(auth: Authentication, request: Request): Promise<Caller | Refusal> {
+export async function callerOf(auth: Authentication, request: Request): Promise<Caller | HttpRefusal> {
   const { authorization } = request.headers;
   if (authorization === undefined) return { kind: auth.door === 'socket' ? 'here' : 'anonymous' };
   const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization) ?? [];

@@ -1,13 +1,13 @@
 /** Refusals of RFC 6750: which token would be better. */
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import type { AuthSettings } from '../../settings/settings.ts';
-import type { Refusal } from '../answer.ts';
+import type { HttpRefusal } from '../answer.ts';
 
 /** `none`: no token was sent, so nothing is wrong with it. */
 export type ChallengeCode = 'none' | 'invalid_request' | 'invalid_token' | 'insufficient_scope';
 
 /** @param reason for people; without any part of a token. */
-export function challenge(realms: readonly AuthRealm[], code: ChallengeCode, reason: string): Refusal {
+export function challenge(realms: readonly AuthRealm[], code: ChallengeCode, reason: string): HttpRefusal {
   const realm = defaultRealm(realms.map(each => each.settings));
   const parts = [
     ...(realm === undefined ? [] : [`realm="${realm}"`]),

@@ -1,7 +1,7 @@
 /** Who may change something: the command line of this machine, and users whose token names every tenant it concerns. */
 import type { Request } from 'express';
 import type { TenantName } from '../../model/project.ts';
-import type { Refusal } from '../answer.ts';
+import type { HttpRefusal } from '../answer.ts';
 import { type Authentication, type Caller, callerOf } from './caller.ts';
 import { challenge } from './challenge.ts';
 
@@ -22,7 +22,7 @@ export async function operatorOf(
   request: Request,
   deed: string,
   tenants: readonly TenantName[],
-): Promise<Operator | Refusal> {
+): Promise<Operator | HttpRefusal> {
   const caller = await callerOf(auth, request);
   switch (caller.kind) {
     case 'refused':
@@ -44,7 +44,7 @@ export async function operatorOf(
 }
 
 /** 401 wherever it came from: which address sent it says nothing. */
-export function refuseAnonymous({ realms }: Authentication, deed: string): Refusal {
+export function refuseAnonymous({ realms }: Authentication, deed: string): HttpRefusal {
   const how =
     realms.length > 0
       ? 'send "Authorization: Bearer" and a token'

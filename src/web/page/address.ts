@@ -51,6 +51,6 @@ export function currentPlace(): Place {
 }
 
 /** Of whatever was thrown, for people. */
-export function messageOf(error: unknown): string {
+export function errorTextOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

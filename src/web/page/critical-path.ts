@@ -3,19 +3,19 @@ import type { ExplanationDocument } from '../../api/explanation.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { pages } from './address.ts';
 import { type Child, element } from './dom.ts';
-import { duration, milliseconds } from './format.ts';
+import { duration, millisecondsOf } from './format.ts';
 
 /** Links shorter than this share of the whole are told together. */
 const SHORT_SHARE = 0.01;
 
 /** @param end milliseconds: when the item left, or now; the last link of a live item reaches that far. */
-export function criticalPath(explanation: ExplanationDocument, end: number): readonly Child[] {
-  const start = milliseconds(explanation.enqueuedAt);
+export function drawCriticalPath(explanation: ExplanationDocument, end: number): readonly Child[] {
+  const start = millisecondsOf(explanation.enqueuedAt);
   const links = explanation.criticalPath.map(
     (link): Link => ({
       ...link,
-      from: milliseconds(link.from),
-      to: milliseconds(link.to),
+      from: millisecondsOf(link.from),
+      to: millisecondsOf(link.to),
     }),
   );
   const last = links.at(-1);
@@ -49,14 +49,14 @@ function waitedFor({ tenant, waitedFor: waits }: ExplanationDocument): Child {
         element(
           'li',
           {},
-          element('b', {}, duration(milliseconds(time))),
+          element('b', {}, duration(millisecondsOf(time))),
           element('a', { class: 'what', 'data-route': true, href: pages.item(tenant, item) }, change),
           element(
             'span',
             { class: 'meanwhile' },
             meanwhile.length > 0 && 'meanwhile: ',
             meanwhile
-              .map(state => `${rowOfState(state.state).word} ${duration(milliseconds(state.duration))}`)
+              .map(state => `${rowOfState(state.state).word} ${duration(millisecondsOf(state.duration))}`)
               .join(', '),
           ),
         ),

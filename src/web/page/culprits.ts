@@ -2,7 +2,7 @@
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { pages } from './address.ts';
 import { type Child, element } from './dom.ts';
-import { count, duration, milliseconds, percent } from './format.ts';
+import { count, duration, millisecondsOf, percent } from './format.ts';
 
 /** Rows shown of each list. */
 const SHOWN = 6;
@@ -49,7 +49,7 @@ function list<Row extends Blamed>(
   nameOf: (row: Row) => Child,
 ): HTMLElement | null {
   if (rows.length === 0) return null;
-  const most = Math.max(1, ...rows.map(row => milliseconds(row.lostBuildTime)));
+  const most = Math.max(1, ...rows.map(row => millisecondsOf(row.lostBuildTime)));
   return element(
     'section',
     { 'aria-label': title },
@@ -59,7 +59,7 @@ function list<Row extends Blamed>(
       {},
       rows.slice(0, SHOWN).map(row => {
         const bar = element('i', { class: 'number-bar is-lost', 'aria-hidden': 'true' });
-        bar.style.width = `max(2px, ${(milliseconds(row.lostBuildTime) / most) * 100}%)`;
+        bar.style.width = `max(2px, ${(millisecondsOf(row.lostBuildTime) / most) * 100}%)`;
         return element(
           'li',
           {},
@@ -79,5 +79,5 @@ function list<Row extends Blamed>(
 }
 
 function time(nanoseconds: string): string {
-  return duration(milliseconds(nanoseconds));
+  return duration(millisecondsOf(nanoseconds));
 }

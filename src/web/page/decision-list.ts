@@ -1,6 +1,6 @@
 import type { DecisionsDocument } from '../../api/service.ts';
 import { type Child, element } from './dom.ts';
-import { clock, dateAndClock, milliseconds } from './format.ts';
+import { clock, dateAndClock, millisecondsOf } from './format.ts';
 
 type Decisions = DecisionsDocument['decisions'];
 
@@ -16,7 +16,7 @@ export function decisionList(decisions: Decisions, item: string): readonly Child
 }
 
 function decisionRow(decision: Decisions[number]): HTMLElement {
-  const at = milliseconds(decision.at);
+  const at = millisecondsOf(decision.at);
   return element(
     'li',
     {},

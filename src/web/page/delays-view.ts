@@ -1,14 +1,14 @@
 /** Where the time of a pipeline went: how full it was, its states, who had others tested again, and the slowest items. */
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { rowOfState } from '../../model/item-states.ts';
-import { api, fetchJson, messageOf, pages } from './address.ts';
+import { api, errorTextOf, fetchJson, pages } from './address.ts';
 import { culpritPanel } from './culprits.ts';
 import { type Child, element, externalLink, show } from './dom.ts';
 import {
   count,
   dateAndClock,
   duration,
-  milliseconds,
+  millisecondsOf,
   percent,
   resultKind,
   resultMark,
@@ -98,7 +98,7 @@ export class DelaysView implements View {
       );
     } catch (error) {
       if (this.#closed) return;
-      show(this.#body, this.#empty(`Could not be loaded (${messageOf(error)}); trying again …`));
+      show(this.#body, this.#empty(`Could not be loaded (${errorTextOf(error)}); trying again …`));
       this.#timer ??= window.setTimeout(() => void this.#load(), REFRESH_MS);
     }
   }
@@ -114,7 +114,7 @@ function sections(delays: DelaysAnswer): readonly Child[] {
       element(
         'p',
         { class: 'note is-retry' },
-        `There were too many items to count: these are all that left since ${dateAndClock(milliseconds(delays.covered))}.`,
+        `There were too many items to count: these are all that left since ${dateAndClock(millisecondsOf(delays.covered))}.`,
       ),
     tiles(delays),
     loadChart(delays),
@@ -258,5 +258,5 @@ function slowPanel({ tenant, slowest }: DelaysAnswer): HTMLElement {
 }
 
 function time(nanoseconds: string): string {
-  return duration(milliseconds(nanoseconds));
+  return duration(millisecondsOf(nanoseconds));
 }

@@ -2,7 +2,7 @@
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
 /** Null, undefined and false leave the attribute out. */
-export interface Attributes {
+export interface ElementAttributes {
   readonly [name: string]: string | number | boolean | null | undefined;
 }
 
@@ -14,7 +14,7 @@ export interface Attributes {
  */
 export function element<Tag extends keyof HTMLElementTagNameMap>(
   tag: Tag,
-  attributes: Attributes = {},
+  attributes: ElementAttributes = {},
   ...children: readonly Child[]
 ): HTMLElementTagNameMap[Tag] {
   const made = document.createElement(tag);

@@ -49,7 +49,7 @@ function two(number: number): string {
 }
 
 /** Of a decimal text of nanoseconds. */
-export function milliseconds(nanoseconds: string): number {
+export function millisecondsOf(nanoseconds: string): number {
   return Number(BigInt(nanoseconds) / 1000n) / 1000;
 }
 

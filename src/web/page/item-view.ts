@@ -2,8 +2,8 @@
 import type { ExplanationDocument } from '../../api/explanation.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import type { DecisionsDocument } from '../../api/service.ts';
-import { api, fetchJson, messageOf, pages } from './address.ts';
-import { criticalPath } from './critical-path.ts';
+import { api, errorTextOf, fetchJson, pages } from './address.ts';
+import { drawCriticalPath } from './critical-path.ts';
 import { decisionList } from './decision-list.ts';
 import { element, show } from './dom.ts';
 import { itemHead } from './item-head.ts';
@@ -95,7 +95,7 @@ export class ItemView implements View {
     } catch (error) {
       show(
         this.#decisions,
-        element('p', { class: 'quiet' }, `Could not be loaded (${messageOf(error)}); trying again …`),
+        element('p', { class: 'quiet' }, `Could not be loaded (${errorTextOf(error)}); trying again …`),
       );
       if (!this.#closed) this.#loadIn(5000);
     }
@@ -129,7 +129,7 @@ export class ItemView implements View {
     const end = this.#item.left?.at ?? this.#live.now();
     show(this.#time, timePanel(this.#item, end, this.#explanation));
     this.#path.hidden = this.#explanation === undefined;
-    if (this.#explanation !== undefined) show(this.#path, criticalPath(this.#explanation, end));
+    if (this.#explanation !== undefined) show(this.#path, drawCriticalPath(this.#explanation, end));
   }
 }
 

@@ -6,7 +6,7 @@
 import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 import { openFeed } from './live-feed.ts';
-import type { Changed, LiveDocument, News, StreamMessage } from './messages.ts';
+import type { Changed, LiveDocument, LiveUpdate, StreamMessage } from './messages.ts';
 
 interface Listeners {
   readonly onChange: (changed: Changed) => void;
@@ -68,7 +68,7 @@ export class Live {
     this.#stop();
   }
 
-  #take({ set, gone, now }: News): ReadonlySet<string> {
+  #take({ set, gone, now }: LiveUpdate): ReadonlySet<string> {
     this.heardAt = Date.now();
     this.#offset = now - Date.now();
     for (const [name, value] of Object.entries(set)) this.documents.set(name, value);

@@ -2,7 +2,7 @@
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { ITEM_STATES, STRETCH_STATES, type StateRole } from '../../model/item-states.ts';
 import { element } from './dom.ts';
-import { clock, count, dateAndClock, milliseconds } from './format.ts';
+import { clock, count, dateAndClock, millisecondsOf } from './format.ts';
 
 /** Stacked from the bottom up; each is what the states of one role add up to. */
 const WORDS: { readonly [role in StateRole]: string } = {
@@ -25,14 +25,14 @@ export function loadChart({ load, covered, until }: DelaysAnswer): HTMLElement {
   const columns = load.map(
     (point): Column => ({
       ...point,
-      at: milliseconds(point.at),
+      at: millisecondsOf(point.at),
       layers: LAYERS.map(({ states }) => states.reduce((sum, state) => sum + (point.states[state] ?? 0), 0)),
     }),
   );
   const all = columns.map(({ layers }) => layers.reduce((sum, items) => sum + items, 0));
   const most = Math.max(1, ...all);
   const used = LAYERS.filter((_layer, index) => columns.some(({ layers }) => (layers[index] ?? 0) > 0));
-  const span = milliseconds(until) - milliseconds(covered);
+  const span = millisecondsOf(until) - millisecondsOf(covered);
   return element(
     'section',
     { class: 'panel', 'aria-labelledby': 'load-title' },
@@ -55,7 +55,7 @@ export function loadChart({ load, covered, until }: DelaysAnswer): HTMLElement {
     element(
       'p',
       { class: 'load-axis', 'aria-hidden': 'true' },
-      [0, 1 / 3, 2 / 3].map(share => element('span', {}, when(milliseconds(covered) + share * span, span))),
+      [0, 1 / 3, 2 / 3].map(share => element('span', {}, when(millisecondsOf(covered) + share * span, span))),
       element('span', {}, 'now'),
     ),
   );

@@ -1,7 +1,7 @@
 /** The log of one build, followed while it grows. */
 
 import type { BuildDocument } from '../../api/builds.ts';
-import { api, fetchJson, messageOf, pages } from './address.ts';
+import { api, errorTextOf, fetchJson, pages } from './address.ts';
 import { element, externalLink, show } from './dom.ts';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
 import type { Live } from './live.ts';
@@ -123,7 +123,7 @@ export class LogView implements View {
 
   async #read(): Promise<void> {
     const more = await this.#readPiece().catch((error: unknown) => {
-      this.#status.textContent = `Could not be read (${messageOf(error)}); trying again …`;
+      this.#status.textContent = `Could not be read (${errorTextOf(error)}); trying again …`;
       return 'later' as const;
     });
     if (this.#closed || more === 'end') return;

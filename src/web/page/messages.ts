@@ -5,7 +5,7 @@ import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 /** By name: `tenant`, `pipeline/<name>`, `item/<uuid>`. */
 export type LiveDocument = LiveTenant | LivePipeline | LiveItem;
 
-export interface News {
+export interface LiveUpdate {
   /** A snapshot is everything; an update is what differs. */
   readonly kind: 'snapshot' | 'update';
   readonly set: { readonly [name: string]: LiveDocument };
@@ -14,7 +14,7 @@ export interface News {
   readonly now: number;
 }
 
-export type StreamMessage = News | { readonly kind: 'connection'; readonly connected: boolean };
+export type StreamMessage = LiveUpdate | { readonly kind: 'connection'; readonly connected: boolean };
 
 export type TabMessage =
   | { readonly kind: 'follow'; readonly tenant: string }

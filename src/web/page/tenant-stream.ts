@@ -6,7 +6,7 @@
  */
 
 import { api } from './address.ts';
-import type { LiveDocument, News, Take } from './messages.ts';
+import type { LiveDocument, LiveUpdate, Take } from './messages.ts';
 
 /** After a refusal. */
 const REFUSED_MS = 3000;
@@ -59,7 +59,7 @@ export class TenantStream {
   }
 
   /** Everything, for who has nothing yet; undefined: nothing was heard yet. */
-  snapshot(): News | undefined {
+  snapshot(): LiveUpdate | undefined {
     if (this.#offset === undefined) return undefined;
     return {
       kind: 'snapshot',
@@ -69,8 +69,8 @@ export class TenantStream {
     };
   }
 
-  #take(kind: News['kind'], event: MessageEvent<string>): void {
-    const { set, gone, now }: Omit<News, 'kind'> = JSON.parse(event.data);
+  #take(kind: LiveUpdate['kind'], event: MessageEvent<string>): void {
+    const { set, gone, now }: Omit<LiveUpdate, 'kind'> = JSON.parse(event.data);
     this.#lastId = event.lastEventId;
     this.#offset = now - Date.now();
     for (const [name, value] of Object.entries(set)) this.documents.set(name, value);

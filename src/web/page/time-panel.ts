@@ -3,7 +3,7 @@ import type { ExplanationDocument } from '../../api/explanation.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import { isOwnGap, rowOfState } from '../../model/item-states.ts';
 import { type Child, element } from './dom.ts';
-import { clock, count, duration, milliseconds } from './format.ts';
+import { clock, count, duration, millisecondsOf } from './format.ts';
 import { type ShownStretch, timeBar } from './time-bar.ts';
 
 /**
@@ -40,8 +40,8 @@ function stretchesOf(
   const told = (explanation?.stretches ?? []).map(({ state, subject, from, to }) => ({
     name: state,
     subject: subject === undefined ? null : isOwnGap(state) ? rowOfState(subject).word : subject,
-    since: milliseconds(from),
-    until: milliseconds(to),
+    since: millisecondsOf(from),
+    until: millisecondsOf(to),
   }));
   const known = told.at(-1)?.until ?? item.enqueuedAt;
   const later = item.timeline
@@ -125,8 +125,8 @@ function takeoverRow({ from, to, how, since, duration: took }: Takeovers[number]
   return element(
     'li',
     {},
-    element('time', {}, clock(milliseconds(since))),
+    element('time', {}, clock(millisecondsOf(since))),
     element('span', {}, `${from} ${was}, ${to} went on`),
-    element('b', {}, `${duration(milliseconds(took))} without a scheduler`),
+    element('b', {}, `${duration(millisecondsOf(took))} without a scheduler`),
   );
 }

@@ -53,7 +53,7 @@ interface TraceNode extends Bar {
   readonly children: TraceNode[];
 }
 
-export interface TraceRow extends TraceNode {
+export interface TraceNodeRow extends TraceNode {
   readonly depth: number;
   readonly ancestors: readonly string[];
 }
@@ -62,7 +62,7 @@ export interface Trace {
   /** Milliseconds since the epoch. */
   readonly start: number;
   /** Depth first, siblings by start. */
-  readonly rows: readonly TraceRow[];
+  readonly rows: readonly TraceNodeRow[];
 }
 
 export function readTrace(otlp: OtlpTrace): Trace {
@@ -89,7 +89,7 @@ export function readTrace(otlp: OtlpTrace): Trace {
   );
   const roots: TraceNode[] = [];
   for (const node of nodes.values()) (nodes.get(node.parent ?? '')?.children ?? roots).push(node);
-  const rows: TraceRow[] = [];
+  const rows: TraceNodeRow[] = [];
   const visit = (list: TraceNode[], depth: number, ancestors: readonly string[]) => {
     for (const node of list.sort((a, b) => a.start - b.start)) {
       rows.push({ ...node, depth, ancestors });

@@ -7,7 +7,7 @@ import { pages } from './address.ts';
 import { element, show } from './dom.ts';
 import { clock, duration } from './format.ts';
 import { ticksFor } from './ticks.ts';
-import { type Bar, type OtlpTrace, readTrace, type Trace, type TraceRow } from './trace.ts';
+import { type Bar, type OtlpTrace, readTrace, type Trace, type TraceNodeRow } from './trace.ts';
 
 const LEGEND = [
   ['wait', 'waiting'],
@@ -23,7 +23,7 @@ const LEGEND = [
 const OPEN_DEPTH = 2;
 
 interface Placed {
-  readonly row: TraceRow;
+  readonly row: TraceNodeRow;
   readonly bar: HTMLElement;
   readonly time: HTMLElement;
   /** Parts of the bar, each for a child. */
@@ -100,7 +100,7 @@ export class Waterfall {
     this.grow();
   }
 
-  #row(row: TraceRow, index: number): Placed {
+  #row(row: TraceNodeRow, index: number): Placed {
     const folded = this.#folded.get(row.id);
     const bar = element('span', { class: `span-bar ${row.look} ${row.end === null ? 'is-open' : ''}` });
     // A folded build shows its time in the executors' queue as the pale part of its bar.
@@ -150,7 +150,7 @@ export class Waterfall {
     return { row, bar, time, inner, line };
   }
 
-  #fold({ children, id }: TraceRow, folded: boolean): HTMLElement {
+  #fold({ children, id }: TraceNodeRow, folded: boolean): HTMLElement {
     if (children.length === 0) return element('span', { class: 'fold is-leaf', 'aria-hidden': 'true' });
     const fold = element('span', { class: `fold ${folded ? '' : 'is-open'}`, 'aria-hidden': 'true' });
     fold.addEventListener('click', event => this.#toggle(event, id));
@@ -206,13 +206,13 @@ export class Waterfall {
     event.preventDefault();
   }
 
-  #tipAtRow(row: TraceRow, line: Element): void {
+  #tipAtRow(row: TraceNodeRow, line: Element): void {
     if (!line.matches(':focus-visible')) return;
     const box = line.getBoundingClientRect();
     this.#showTip(row, box.left + box.width / 2, box.bottom);
   }
 
-  #showTip(row: TraceRow, x: number, y: number): void {
+  #showTip(row: TraceNodeRow, x: number, y: number): void {
     const end = row.end ?? this.#end();
     const facts = Object.entries(row.attributes).filter(([key]) => SHOWN[key] !== undefined);
     show(

@@ -4,7 +4,7 @@
  */
 import { setTimeout as delay } from 'node:timers/promises';
 import { type Api, ApiError, createApi } from '../../../src/cmd/client/api.ts';
-import { followTenant, type LiveView } from '../../../src/cmd/client/follow.ts';
+import { type FollowedTenant, followTenant } from '../../../src/cmd/client/follow.ts';
 import { TENANT } from './layout.ts';
 
 interface Sighting {
@@ -20,7 +20,7 @@ export interface Sightings extends AsyncDisposable {
   /** By uuid. */
   readonly items: ReadonlyMap<string, Sighting>;
   /** As last told. */
-  view(): LiveView | undefined;
+  view(): FollowedTenant | undefined;
   /** Items that were told of again with another change or another time of enqueueing: none, if all is well. */
   readonly contradictions: readonly string[];
 }
@@ -32,9 +32,9 @@ export function openSightings(webs: () => readonly string[]): Sightings {
   const stop = new AbortController();
   const items = new Map<string, Sighting>();
   const contradictions: string[] = [];
-  let view: LiveView | undefined;
+  let view: FollowedTenant | undefined;
 
-  function look(next: LiveView): void {
+  function look(next: FollowedTenant): void {
     view = next;
     for (const item of next.items.values()) {
       const [change] = item.changes;

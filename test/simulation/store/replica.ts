@@ -1,5 +1,5 @@
 /** One server's copy of the tree: it applies what the leader committed, in order, sooner or later. */
-import { Tree } from '../../../src/store/embedded/tree.ts';
+import { NodeTree } from '../../../src/store/embedded/tree.ts';
 import type { Operation } from '../../../src/store/port.ts';
 
 export interface Committed {
@@ -15,7 +15,7 @@ export interface TreeChange {
 }
 
 export class Replica {
-  readonly tree = new Tree();
+  readonly tree = new NodeTree();
   /** Number of the last transaction applied. */
   applied = 0;
   /** Milliseconds after a commit at which this copy has it. */

@@ -6,7 +6,7 @@
  * time; a session hears of a change before it can read it; a dead session's ephemerals go in one transaction, after
  * everything it was granted. What does not hold: that a read is fresh (`sync` makes it so).
  */
-import { Tree, type TreeNode } from '../../../src/store/embedded/tree.ts';
+import { NodeTree, type TreeNode } from '../../../src/store/embedded/tree.ts';
 import {
   type Operation,
   type OperationResult,
@@ -46,7 +46,7 @@ export interface ServerSession {
 }
 
 export class StoreServer {
-  readonly leader = new Tree();
+  readonly leader = new NodeTree();
   readonly log: Committed[] = [];
   readonly replicas: readonly Replica[];
   readonly sessions = new Map<string, ServerSession>();
@@ -94,7 +94,7 @@ export class StoreServer {
     this.#commit('operator', 'operator', operations, false);
   }
 
-  read<T>(session: ServerSession, read: (tree: Tree) => T): T {
+  read<T>(session: ServerSession, read: (tree: NodeTree) => T): T {
     if (!session.alive) throw new StoreError('SessionExpired', '/');
     const replica = this.#replicaOf(session);
     replica.catchUp(this.log, session.seen);

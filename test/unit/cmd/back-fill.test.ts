@@ -9,7 +9,7 @@ import { derivedUuid, traceIdOf } from '../../../src/lib/ids.ts';
 import { spansCodec } from '../../../src/model/codec/records.ts';
 import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { SpanRecord } from '../../../src/model/span.ts';
-import type { Delivery } from '../../../src/tracing/otlp/sender.ts';
+import type { SendOutcome } from '../../../src/tracing/otlp/sender.ts';
 import { senderCounters } from '../../../src/tracing/otlp/sender-health.ts';
 import { itemSpans } from '../../../src/tracing/spans/item-spans.ts';
 import { failedStory } from '../../fake/item-stories.ts';
@@ -51,7 +51,7 @@ function run({
 }: {
   all?: boolean;
   traces?: TracesAlong;
-  answer?: ((delivery: number) => Delivery) | undefined;
+  answer?: ((delivery: number) => SendOutcome) | undefined;
 }) {
   const counters = senderCounters();
   let deliveries = 0;

@@ -1,8 +1,7 @@
 /** Items, views and decisions as the API gives them, and streams that remember what was written. */
 
-import type { LiveItem } from '../../../src/api/live-item.ts';
-import type { LiveView } from '../../../src/cmd/client/follow.ts';
-import type { LiveJob } from '../../../src/cmd/commands/job-text.ts';
+import type { LiveItem, LiveJob } from '../../../src/api/live-item.ts';
+import type { FollowedTenant } from '../../../src/cmd/client/follow.ts';
 import type { Io } from '../../../src/cmd/terminal/io.ts';
 import { fromMilliseconds, type Nanoseconds, parseNanoseconds } from '../../../src/lib/clock.ts';
 import type { Uuid } from '../../../src/lib/ids.ts';
@@ -85,7 +84,7 @@ export function item(digit: string, change: string, facts: Partial<LiveItem> = {
 }
 
 /** A dependent gate with these items in one queue, and a check pipeline that is empty. */
-export function gateView(items: readonly LiveItem[], facts: Partial<LiveView> = {}): LiveView {
+export function gateView(items: readonly LiveItem[], facts: Partial<FollowedTenant> = {}): FollowedTenant {
   const common = { description: null, disabled: false, events: 0 };
   const queues =
     items.length === 0

@@ -4,11 +4,11 @@ import path from 'node:path';
 import { load, YAML11_SCHEMA } from 'js-yaml';
 import { describe, expect, test } from 'vitest';
 import { PROJECTS } from '../../../src/cmd/quickstart/prepare-site.ts';
-import { COMPONENTS } from '../../../src/cmd/start.ts';
 import { parseTenantFile } from '../../../src/layout/tenant-file.ts';
 import { showOptionProblem } from '../../../src/lib/option-reader.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import { parseSettings } from '../../../src/settings/parse-settings.ts';
+import { COMPONENT_KINDS } from '../../../src/store/paths.ts';
 import { textOf } from './repository-text.ts';
 
 interface Service {
@@ -86,7 +86,7 @@ describe.each(programs)('container %s', (name, service) => {
   test('runs a component that there is', () => {
     const [command, component, option] = service.command ?? [];
     expect([command, option]).toEqual(['start', '-c']);
-    expect(COMPONENTS).toContain(component);
+    expect(COMPONENT_KINDS).toContain(component);
     expect(component).toBe(name);
   });
 
@@ -140,7 +140,7 @@ describe('the installation', () => {
 
   test('has every component, and two schedulers', () => {
     const components = ours.flatMap(([, { command }]) => (command?.[0] === 'start' ? [command[1]] : []));
-    expect(components.toSorted()).toEqual([...COMPONENTS].toSorted());
+    expect(components.toSorted()).toEqual([...COMPONENT_KINDS].toSorted());
     expect(compose.services.scheduler?.deploy?.replicas).toBe(2);
   });
 

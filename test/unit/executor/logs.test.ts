@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { openJobLog } from '../../../src/executor/job-log.ts';
-import { logPathOf, readLog } from '../../../src/executor/log-file.ts';
+import { logPathOf, readLogPart } from '../../../src/executor/log-file.ts';
 import { openLineLog } from '../../../src/executor/spawner/line-log.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
 
@@ -62,14 +62,14 @@ describe('reading a log by offset', () => {
   test('follows a log that grows, and says when nothing more will come', async () => {
     const path = nextPath();
     const log = await openJobLog(path, 1000, systemClock());
-    expect(await readLog(path, 0, 100)).toBeUndefined();
+    expect(await readLogPart(path, 0, 100)).toBeUndefined();
     await log.line('one');
-    const first = await readLog(path, 0, 1000);
+    const first = await readLogPart(path, 0, 1000);
     expect(first?.bytes.toString()).toMatch(/ # one\n$/);
     expect(first).toMatchObject({ complete: false, next: first?.bytes.length });
     await log.line('two\nlines');
     await log.close();
-    const second = await readLog(path, first?.next ?? 0, 1000);
+    const second = await readLogPart(path, first?.next ?? 0, 1000);
     expect(second?.bytes.toString().match(/ # /g)).toHaveLength(2);
     expect(second?.complete).toBe(true);
   });
@@ -77,14 +77,18 @@ describe('reading a log by offset', () => {
   test('gives no more than asked for, and nothing beyond the end', async () => {
     const path = nextPath();
     await writeFile(path, '0123456789');
-    expect(await readLog(path, 2, 3)).toMatchObject({ bytes: Buffer.from('234'), next: 5, complete: false });
-    expect(await readLog(path, 50, 3)).toMatchObject({ bytes: Buffer.alloc(0), next: 10 });
+    expect(await readLogPart(path, 2, 3)).toMatchObject({
+      bytes: Buffer.from('234'),
+      next: 5,
+      complete: false,
+    });
+    expect(await readLogPart(path, 50, 3)).toMatchObject({ bytes: Buffer.alloc(0), next: 10 });
   });
 
   test('follows no symbolic link and takes only a uuid as a build', async () => {
     const path = nextPath();
     await symlink('/etc/passwd', path);
-    await expect(readLog(path, 0, 10)).rejects.toThrow('ELOOP');
+    await expect(readLogPart(path, 0, 10)).rejects.toThrow('ELOOP');
     expect(() => logPathOf(folder, '../../etc')).toThrow(RangeError);
   });
 });

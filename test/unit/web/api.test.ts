@@ -3,7 +3,7 @@ import type { LeftQuestion } from '../../../src/history/find-items.ts';
 import { spanIdOf } from '../../../src/lib/ids.ts';
 import { jobExecutionSpanId } from '../../../src/tracing/span-ids.ts';
 import { MOST_ITEMS } from '../../../src/web/delays-route.ts';
-import { MOST_WAITING } from '../../../src/web/shared-answers.ts';
+import { MOST_WAITING_ANSWERS } from '../../../src/web/shared-answers.ts';
 import { type Contract, contractOf, type Described } from '../../fake/contract.ts';
 import { type FakeWeb, fakeWeb } from './fake-web.ts';
 import { finishedItems } from './sample-gate.ts';
@@ -509,7 +509,7 @@ describe('the delays of a pipeline', () => {
         return itemsLeft(question);
       },
     });
-    const answers = Array.from({ length: MOST_WAITING + 1 }, (_, n) =>
+    const answers = Array.from({ length: MOST_WAITING_ANSWERS + 1 }, (_, n) =>
       fetch(`${busy.url}${path}?since=${n + 1}h`),
     );
     const refused = await Promise.race(answers);
@@ -517,7 +517,7 @@ describe('the delays of a pipeline', () => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '10']);
     answer.resolve();
     const statuses = (await Promise.all(answers)).map(({ status }) => status);
-    expect(statuses.filter(status => status === 200)).toHaveLength(MOST_WAITING);
+    expect(statuses.filter(status => status === 200)).toHaveLength(MOST_WAITING_ANSWERS);
     await busy.close();
   });
 

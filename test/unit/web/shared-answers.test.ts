@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { KEEP_MS, MOST_WAITING, sharedAnswers } from '../../../src/web/shared-answers.ts';
+import { KEEP_MS, MOST_WAITING_ANSWERS, sharedAnswers } from '../../../src/web/shared-answers.ts';
 
 function desk() {
   let now = 0;
@@ -31,15 +31,15 @@ test('who asks the same shares an answer, until it is old', async () => {
 test('one answer is made at a time, and only so many wait', async () => {
   const { ask, made } = desk();
   const gate = Promise.withResolvers<void>();
-  const answers = Array.from({ length: MOST_WAITING }, (_, n) => ask(`${n}`, gate.promise));
+  const answers = Array.from({ length: MOST_WAITING_ANSWERS }, (_, n) => ask(`${n}`, gate.promise));
   expect(ask('one more')).toBeUndefined();
   expect(ask('0')).toBe(answers[0]);
   await Promise.resolve();
   expect(made).toEqual(['0']);
   gate.resolve();
   await Promise.all(answers);
-  expect(made).toHaveLength(MOST_WAITING);
-  expect(await ask('one more')).toBe(`one more ${MOST_WAITING + 1}`);
+  expect(made).toHaveLength(MOST_WAITING_ANSWERS);
+  expect(await ask('one more')).toBe(`one more ${MOST_WAITING_ANSWERS + 1}`);
 });
 
 test('after a failure the next one tries again, and takes nothing from who has tried already', async () => {
