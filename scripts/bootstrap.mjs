@@ -24,11 +24,16 @@ const lock = createHash('sha256')
   .digest('hex');
 
 const installed = existsSync(stamp) && readFileSync(stamp, 'utf8') === lock;
+// After an update `npm run` starts this file on the pinned Node, which `npm ci` removes: installing is work for the system's Node.
+const outside = (process.env.PATH ?? '')
+  .split(path.delimiter)
+  .filter(folder => !path.resolve(folder).startsWith(path.join(root, 'node_modules') + path.sep))
+  .join(path.delimiter);
 if (!installed) {
   process.stderr.write('Installing the pinned packages (npm ci), once ...\n');
   install('npm ci', 'npm', ['ci', '--ignore-scripts'], root);
   const node = path.join(root, 'node_modules', 'node');
-  install('fetching the pinned Node', process.execPath, ['installArchSpecificPackage.js'], node);
+  install('fetching the pinned Node', 'node', ['installArchSpecificPackage.js'], node);
   // npm makes no link to a program that is not there yet.
   rmSync(path.join(binaries, 'node'), { force: true });
   symlinkSync('../node/bin/node', path.join(binaries, 'node'));
@@ -42,6 +47,7 @@ function install(what, program, args, cwd) {
     stdio: ['ignore', 2, 2],
     env: {
       ...process.env,
+      PATH: outside,
       npm_config_audit: 'false',
       npm_config_fund: 'false',
       npm_config_loglevel: 'error',
