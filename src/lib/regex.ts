@@ -45,18 +45,13 @@ export function compileRegex(source: string): Regex | InvalidRegex {
     };
   }
   try {
-    // On its own first: `a)(b` is invalid but would be valid inside the group below.
-    const anywhere = RE2JS.compile(source);
-    let atStart: RE2JS | undefined;
+    const compiled = RE2JS.compile(source);
     return {
       kind: 'regex',
       source,
-      test(text) {
-        atStart ??= RE2JS.compile(`\\A(?:${source})`);
-        return atStart.test(text);
-      },
-      search: text => anywhere.test(text),
-      testAll: text => anywhere.testExact(text),
+      test: text => compiled.matcher(text).lookingAt(),
+      search: text => compiled.test(text),
+      testAll: text => compiled.testExact(text),
     };
   } catch (error) {
     if (!(error instanceof RE2JSException)) throw error;

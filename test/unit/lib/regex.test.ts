@@ -21,6 +21,8 @@ describe('anchoring', () => {
     ['(?m)^b', 'a\nb', false, true, false],
     ['', 'x', true, true, false],
     ['.*\\.md', 'a/b.md.txt', true, true, false],
+    // Everything behind \Q is text, up to \E or the end.
+    ['\\Qa(b', 'a(b)', true, true, false],
   ])('%s on %j', (source, text, test, search, testAll) => {
     const regex = compile(source);
     expect([regex.test(text), regex.search(text), regex.testAll(text)]).toEqual([test, search, testAll]);
@@ -75,7 +77,7 @@ describe('any input', () => {
   it('is answered, never thrown at', () => {
     fc.assert(
       fc.property(
-        fc.oneof(fc.string(), fc.stringMatching(/^[a-c()[\]*+?|.\\^$1-3{}]{0,12}$/)),
+        fc.oneof(fc.string(), fc.stringMatching(/^[a-cQE()[\]*+?|.\\^$1-3{}]{0,12}$/)),
         fc.string(),
         (source, text) => {
           const compiled = compileRegex(source);
