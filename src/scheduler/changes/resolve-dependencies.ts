@@ -6,15 +6,18 @@
  *
  * A short form may mean a change of several connections: the change's own one goes first; of others, exactly one must know
  * it. A line that names nothing stays as written, for the refusal to quote, and is looked at again with the next event: the
- * project may be in a tenant by then.
+ * project may be in a tenant by then. Where a host that has to be asked does not serve, nothing is known yet: `HostNotAsked`.
  */
 import type { Connection } from '../../driver/connection.ts';
-import type { Log } from '../../lib/log.ts';
 import { type ChangeKey, type ChangeRecord, connectionOfKey } from '../../model/change.ts';
 import type { ConnectionName, ProjectKey } from '../../model/project.ts';
+import { isRemoteFault } from '../remote-fault.ts';
 
 export interface DependencyResolver {
-  /** @returns the record itself when no line of it names a change now. */
+  /**
+   * @returns the record itself when no line of it names a change now.
+   * @throws {HostNotAsked} where a host that may know a line does not serve; the signal's reason.
+   */
   resolve(record: ChangeRecord, signal: AbortSignal): Promise<ChangeRecord>;
 }
 
@@ -25,7 +28,16 @@ export interface DependencyResolverDeps {
   >;
   /** All that any tenant holds on a connection. */
   projects(connection: ConnectionName): ReadonlySet<ProjectKey>;
-  readonly log: Pick<Log, 'warn'>;
+}
+
+/** Which change a line names is not known: a host that has to be asked does not serve. Asking again will do. */
+export class HostNotAsked extends Error {
+  readonly retryable = true;
+
+  constructor(line: string, connection: ConnectionName, cause: unknown) {
+    super(`cannot ask ${connection} which change "${line}" names`, { cause });
+    this.name = 'HostNotAsked';
+  }
 }
 
 export function createDependencyResolver(deps: DependencyResolverDeps): DependencyResolver {
@@ -39,8 +51,7 @@ export function createDependencyResolver(deps: DependencyResolverDeps): Dependen
       return await source?.changeOfUrl(line, deps.projects(connection), signal);
     } catch (error) {
       signal.throwIfAborted();
-      deps.log.warn({ err: error, connection, line }, 'cannot ask a host which change a line names');
-      return undefined;
+      throw isRemoteFault(error) ? new HostNotAsked(line, connection, error) : error;
     }
   }
 

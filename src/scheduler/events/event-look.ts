@@ -8,6 +8,7 @@
  */
 import type { ProcessedEvent, ProcessedLater } from '../../driver/source.ts';
 import { addMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
+import { type ChangeRecord, changeText } from '../../model/change.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import type { ProjectKey } from '../../model/project.ts';
@@ -17,7 +18,7 @@ import type { Fence } from '../../store/fence.ts';
 import type { Store } from '../../store/port.ts';
 import { deliveryLogFacts, eventLogFacts } from '../../tracing/log-facts.ts';
 import { landingsOf } from '../changes/own-merges.ts';
-import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
+import { type DependencyResolver, HostNotAsked } from '../changes/resolve-dependencies.ts';
 import { isRemoteFault, REMOTE_PAUSES, troubleOf } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
 import { type OpenedMemory, openDriverMemory } from './driver-memory.ts';
@@ -117,15 +118,27 @@ async function ask(
     const context = { projects: deps.projects(), memory, signal: stop };
     const outcome = await unlessAborted(deps.connection.source.process(event, context), abandoned);
     if ('later' in outcome) return { kind: 'later', ...outcome.later };
-    const changes = await Promise.all(
-      outcome.changes.map(each => deps.dependencies.resolve(each, abandoned)),
-    );
+    const changes = await Promise.all(outcome.changes.map(each => resolved(each, deps, abandoned)));
     return { kind: 'processed', processed: { ...outcome, changes }, memory };
   } catch (error) {
     stop.throwIfAborted();
     // What is remembered of the host was written by an upgraded scheduler: the event is for it as well.
     if (isNewerRecord(error) || isOutOfContact(error)) throw error;
     return isRemoteFault(error) ? { kind: 'later', ...troubleOf(error) } : { kind: 'not-understood', error };
+  }
+}
+
+/**
+ * Another host's failure does not hold this lane: lines it has to be asked about stay as written. They are resolved before a
+ * pipeline takes the change (see missing-records.ts).
+ */
+async function resolved(record: ChangeRecord, deps: LookDeps, signal: AbortSignal): Promise<ChangeRecord> {
+  try {
+    return await deps.dependencies.resolve(record, signal);
+  } catch (error) {
+    if (!(error instanceof HostNotAsked)) throw error;
+    deps.log.warn({ err: error, change: changeText(record.change) }, 'a dependency is not known yet');
+    return record;
   }
 }
 

@@ -8,7 +8,7 @@ import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
-import { type Change, type ChangeRecord, connectionOfKey } from '../../model/change.ts';
+import { type Change, type ChangeKey, type ChangeRecord, connectionOfKey } from '../../model/change.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { EventOrigin, PipelineEvent, TenantEvent, TriggerEvent } from '../../model/event.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
@@ -29,7 +29,7 @@ import { tenantEventLogFacts } from '../../tracing/log-facts.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
 import type { LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
-import type { DependencyResolver } from '../changes/resolve-dependencies.ts';
+import { type DependencyResolver, HostNotAsked } from '../changes/resolve-dependencies.ts';
 import { missingRecords } from '../events/missing-records.ts';
 import { isRemoteFault, REMOTE_PAUSES } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
@@ -43,6 +43,8 @@ type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 const MAX_ATTEMPTS = 4;
 /** Events looked at besides those that wait for a host. */
 const AT_ONCE = 100;
+/** Commit conflicts in a row about one event; more are a defect. */
+const MOST_CONFLICTS = 50;
 
 export interface TenantEventsDeps {
   readonly tenant: TenantName;
@@ -95,44 +97,47 @@ export async function processTenantEvents(
   }
 }
 
-/** @returns how many wait because their host is away. */
+/** @returns how many wait because their host, or a host that has to be asked about a dependency, is away. */
 async function processAll(
   entries: readonly QueueEntry<TenantEvent>[],
   deps: TenantEventsDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<number> {
-  const away = new Set<ConnectionName>();
+  const away = new Set<ConnectionName | ChangeKey>();
   let left = 0;
   for (const entry of entries) {
     if (signal.aborted) return 0;
-    const host = hostOf(entry.value);
-    if (!away.has(host)) {
-      try {
-        await processEntry(entry, deps, fence, signal);
-        continue;
-      } catch (error) {
-        if (signal.aborted || !isRemoteFault(error)) throw error;
-        deps.log.warn(
-          { err: error, ...tenantEventLogFacts(entry.value) },
-          `${host} is away: events of tenant ${deps.tenant} wait for it`,
-        );
-        away.add(host);
-      }
+    const { host, change } = placeOf(entry.value);
+    if (away.has(host) || (change !== undefined && away.has(change))) {
+      left += 1;
+      continue;
     }
-    left += 1;
+    try {
+      await processEntry(entry, deps, fence, signal);
+    } catch (error) {
+      if (signal.aborted || !isRemoteFault(error)) throw error;
+      // Anybody can name a change of a host that is away: only the change that does so waits for it.
+      const waiting = (error instanceof HostNotAsked ? change : undefined) ?? host;
+      const why =
+        waiting === host ? `${host} is away` : 'the host of a dependency is away: the change waits for it';
+      deps.log.warn({ err: error, tenant: deps.tenant, ...tenantEventLogFacts(entry.value) }, why);
+      away.add(waiting);
+      left += 1;
+    }
   }
   return left;
 }
 
-function hostOf(event: TenantEvent): ConnectionName {
+/** The events of one place are handled in order. */
+function placeOf(event: TenantEvent): { readonly host: ConnectionName; readonly change?: ChangeKey } {
   switch (event.kind) {
     case 'trigger':
-      return event.trigger.connection;
+      return { host: event.trigger.connection, change: event.trigger.change.key };
     case 'updated':
-      return connectionOfKey(event.change);
+      return { host: connectionOfKey(event.change), change: event.change };
     case 'first-look':
-      return projectIdOf(event.project).connection;
+      return { host: projectIdOf(event.project).connection };
   }
 }
 
@@ -142,6 +147,7 @@ async function processEntry(
   { clock: own, ...rest }: TenantEventsDeps,
   fence: Fence,
   signal: AbortSignal,
+  conflicts = 0,
 ): Promise<void> {
   const { value } = entry;
   // The scheduler that forwarded it may have a clock that is ahead of ours.
@@ -159,7 +165,8 @@ async function processEntry(
       throw error;
     if (isRemoteFault(error)) throw error;
     // Somebody else wrote what is said of the change first: the event is looked at again with that, and is not to blame.
-    if (await deps.changes.conflict(error)) return processEntry(entry, deps, fence, signal);
+    if (conflicts < MOST_CONFLICTS && (await deps.changes.conflict(error)))
+      return processEntry(entry, deps, fence, signal, conflicts + 1);
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
     await fence.commit(
       hopeless

@@ -2,8 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { parseNanoseconds } from '../../../../src/lib/clock.ts';
 import { type ChangeKey, type ChangeRecord, changeKey } from '../../../../src/model/change.ts';
 import { type ProjectKey, projectKey } from '../../../../src/model/project.ts';
-import { createDependencyResolver } from '../../../../src/scheduler/changes/resolve-dependencies.ts';
+import {
+  createDependencyResolver,
+  HostNotAsked,
+} from '../../../../src/scheduler/changes/resolve-dependencies.ts';
 import { proposedChange } from '../../../fake/queue-item.ts';
+
+class HostAway extends Error {
+  readonly retryable = true;
+}
 
 const { signal } = new AbortController();
 
@@ -23,14 +30,13 @@ const key = (connection: string, id: string): ChangeKey =>
 
 /** Connections that know these values; a value known as null cannot be asked for. */
 function resolver(known: { readonly [connection: string]: { readonly [value: string]: string | null } }) {
-  const warnings: string[] = [];
   const connections = new Map(
     Object.entries(known).map(([name, values]) => [
       name,
       {
         source: {
           async changeOfUrl(value: string, projects: ReadonlySet<ProjectKey>) {
-            if (values[value] === null) throw new Error('the host is away');
+            if (values[value] === null) throw new HostAway('no route to host');
             const id = values[value];
             return id === undefined || projects.size === 0 ? undefined : key(name, id);
           },
@@ -42,9 +48,8 @@ function resolver(known: { readonly [connection: string]: { readonly [value: str
   const { resolve } = createDependencyResolver({
     connections,
     projects: name => new Set(held.has(name) ? [projectKey({ connection: name, name: 'acme/lib' })] : []),
-    log: { warn: (_, text) => void warnings.push(text) },
   });
-  return { resolve: (of: ChangeRecord) => resolve(of, signal), warnings, held };
+  return { resolve: (of: ChangeRecord) => resolve(of, signal), held };
 }
 
 describe('lines of a record', () => {
@@ -76,10 +81,10 @@ describe('lines of a record', () => {
     expect(await resolve(before)).toMatchObject({ dependsOn: [key('far', '2')], unresolvedDependencies: [] });
   });
 
-  test('stay as written when the host that has to be asked is away', async () => {
-    const { resolve, warnings } = resolver({ local: {}, far: { short: null } });
-    expect((await resolve(record('short'))).unresolvedDependencies).toEqual(['short']);
-    expect(warnings).toEqual(['cannot ask a host which change a line names']);
+  test('are not known while the host that has to be asked is away', async () => {
+    const { resolve } = resolver({ local: {}, far: { short: null } });
+    await expect(resolve(record('short'))).rejects.toThrow('cannot ask far which change "short" names');
+    await expect(resolve(record('short'))).rejects.toBeInstanceOf(HostNotAsked);
   });
 
   test('that name the change itself ask for nothing', async () => {
@@ -87,7 +92,6 @@ describe('lines of a record', () => {
     const resolve = createDependencyResolver({
       connections: new Map([['local', { source: { changeOfUrl: async () => own } }]]),
       projects: () => new Set(),
-      log: { warn: () => {} },
     });
     expect(await resolve.resolve(record('own'), signal)).toMatchObject({
       dependsOn: [],

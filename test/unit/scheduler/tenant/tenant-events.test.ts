@@ -1,7 +1,10 @@
 import { expect, test } from 'vitest';
+import { parseNanoseconds } from '../../../../src/lib/clock.ts';
+import type { Change, ChangeKey, ChangeRecord } from '../../../../src/model/change.ts';
 import { spansCodec, tenantEventCodec } from '../../../../src/model/codec/records.ts';
 import type { TenantEvent } from '../../../../src/model/event.ts';
 import { projectKey } from '../../../../src/model/project.ts';
+import { HostNotAsked } from '../../../../src/scheduler/changes/resolve-dependencies.ts';
 import {
   processTenantEvents,
   type TenantEventsDeps,
@@ -11,6 +14,7 @@ import { EventQueue } from '../../../../src/store/event-queue.ts';
 import { acquireFence } from '../../../../src/store/fence.ts';
 import { listOutbox, readOutbox } from '../../../../src/store/outbox.ts';
 import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
+import { gatePipeline } from '../../../fake/pipeline.ts';
 import { proposedChange } from '../../../fake/queue-item.ts';
 import { eventually, openStand } from '../stand.ts';
 
@@ -21,70 +25,8 @@ class HostAway extends Error {
   readonly retryable = true;
 }
 
-test('events of a host that is away wait for it, however long; those of other hosts go on', async () => {
-  await using stand = openStand();
-  const { store, paths, clock, ids, log } = stand;
-  const places = paths.tenant('acme');
-  const queue = new EventQueue<TenantEvent>({
-    store,
-    path: places.triggerQueue,
-    codec: tenantEventCodec,
-    clock,
-  });
-  await queue.prepare();
-  const looks: string[] = [];
-  let isAway = true;
-  // First looks need nothing of a scheduler but that it reads configuration.
-  const deps = {
-    tenant: 'acme',
-    clock,
-    ids,
-    log,
-    queue,
-    pauses: [1],
-    changes: {
-      record: () => undefined,
-      fresh: async () => {},
-      conflict: async () => false,
-      remember: () => {},
-    },
-    async reconfigure({ project }: { readonly project: string }) {
-      looks.push(project);
-      if (project === AWAY && isAway) throw new HostAway('no route to host');
-      return null;
-    },
-  } as unknown as TenantEventsDeps;
-  const look = (project: typeof AWAY): TenantEvent => ({
-    kind: 'first-look',
-    uuid: ids.uuid(),
-    tenant: 'acme',
-    project,
-    queuedAt: clock.now(),
-  });
-  await store.multi([...queue.put(look(AWAY)), ...queue.put(look(HERE)), ...queue.put(look(AWAY))]);
-
-  const stop = new AbortController();
-  const fence = await acquireFence(store, {
-    lockPath: places.lock,
-    epochPath: places.epoch,
-    lastOperationPath: places.lastOperation,
-    guid: ids.uuid(),
-  });
-  const running = processTenantEvents(deps, fence, stop.signal);
-  await eventually(
-    async () => (await queue.depth()) === 2 && looks.length > 20,
-    'the event of the host that is here',
-  );
-  expect(looks.filter(project => project === HERE)).toHaveLength(1);
-  isAway = false;
-  await eventually(async () => (await queue.depth()) === 0, 'the others');
-  expect(await queue.deadLetters()).toEqual([]);
-  stop.abort();
-  await running;
-});
-
-test('that an event led to a new layout is told with the layout, also when the event is looked at twice', async () => {
-  await using stand = openStand();
+/** A tenant's event queue on a store, and what handles it; each test adds the deps it needs. */
+async function openTenant(stand: ReturnType<typeof openStand>) {
   const { store, paths, clock, ids, log } = stand;
   const places = paths.tenant('acme');
   const queue = new EventQueue<TenantEvent>({
@@ -96,8 +38,13 @@ test('that an event led to a new layout is told with the layout, also when the e
   await queue.prepare();
   await ensureNode(store, paths.spanOutbox);
   await ensureNode(store, paths.historyOutbox);
-  let version = 7;
-  let looks = 0;
+  const changes = {
+    record: () => undefined,
+    fresh: async () => {},
+    conflict: async () => false,
+    remember: () => {},
+    operations: () => [],
+  };
   const deps = {
     tenant: 'acme',
     clock,
@@ -105,35 +52,64 @@ test('that an event led to a new layout is told with the layout, also when the e
     log,
     paths,
     queue,
-    changes: {
-      record: () => undefined,
-      fresh: async () => {},
-      conflict: async () => true,
-      remember: () => {},
-      operations: () => [],
-    },
+    pauses: [1],
+    changes,
     tracing: { spans: () => ({ names: 'gatehouse' }) },
     pipelines: () => [],
     retired: () => [],
     isUnread: () => false,
-    driverOf() {
-      looks += 1;
-      if (looks === 1) throw new Error('somebody else wrote first');
-      return undefined;
-    },
-    // Like a tenant whose configuration reads differently once.
-    reconfigure: (async (_news, tell, fence) => {
-      if (version === 8) return;
-      version = 8;
-      const now = clock.now();
-      const rows = tell({ startedAt: now, endedAt: now, version, errors: 0, reads: [] });
-      await fence.commit(rows, ids.uuid());
-    }) satisfies TenantEventsDeps['reconfigure'],
+    driverOf: () => undefined,
   } as unknown as TenantEventsDeps;
-  const [uuid, cause] = [ids.uuid(), ids.uuid()];
-  const event: TenantEvent = {
+  return {
+    queue,
+    changes,
+    deps,
+    /** @returns ends the handling. */
+    async run(own: TenantEventsDeps) {
+      const stop = new AbortController();
+      const fence = await acquireFence(store, {
+        lockPath: places.lock,
+        epochPath: places.epoch,
+        lastOperationPath: places.lastOperation,
+        guid: ids.uuid(),
+      });
+      const running = processTenantEvents(own, fence, stop.signal);
+      running.catch(() => {});
+      return async () => {
+        stop.abort();
+        await running.finally(() => fence.release());
+      };
+    },
+  };
+}
+
+/** One pipeline that wants every event. */
+const wantingAll = {
+  pipelines: () => [gatePipeline({ triggers: [{ connection: 'here', config: {}, definedAt: 'x' }] })],
+  driverOf: () => ({ config: { matches: () => ({ met: true, text: 'wanted' }) } }),
+  eventsOf: () => ({ put: () => [] }),
+} as unknown as Pick<TenantEventsDeps, 'pipelines' | 'driverOf' | 'eventsOf'>;
+
+function recordOf(change: Change): ChangeRecord {
+  return {
+    change,
+    status: 'open',
+    dependsOn: [],
+    unresolvedDependencies: ['https://far.example.org/7'],
+    facts: {},
+    fetchedAt: parseNanoseconds('1'),
+  };
+}
+
+function triggerEvent(
+  { ids, clock }: ReturnType<typeof openStand>,
+  change: Change,
+  configMayHaveChanged: readonly string[] = [],
+): TenantEvent {
+  const cause = ids.uuid();
+  return {
     kind: 'trigger',
-    uuid,
+    uuid: ids.uuid(),
     tenant: 'acme',
     queuedAt: clock.now(),
     trigger: {
@@ -144,30 +120,148 @@ test('that an event led to a new layout is told with the layout, also when the e
       project: HERE,
       branch: 'master',
       ref: null,
-      change: proposedChange('master/login'),
+      change,
       facts: {},
-      configMayHaveChanged: ['master'],
+      configMayHaveChanged,
       branchesChanged: false,
       receivedAt: clock.now(),
       sampled: true,
       span: rootSpanOf(cause),
     },
   };
-  await store.multi(queue.put(event));
-  const stop = new AbortController();
-  const fence = await acquireFence(store, {
-    lockPath: places.lock,
-    epochPath: places.epoch,
-    lastOperationPath: places.lastOperation,
-    guid: ids.uuid(),
+}
+
+test('events of a host that is away wait for it, however long; those of other hosts go on', async () => {
+  await using stand = openStand();
+  const { store, clock, ids } = stand;
+  const { queue, deps, run } = await openTenant(stand);
+  const looks: string[] = [];
+  let isAway = true;
+  const look = (project: typeof AWAY): TenantEvent => ({
+    kind: 'first-look',
+    uuid: ids.uuid(),
+    tenant: 'acme',
+    project,
+    queuedAt: clock.now(),
   });
-  const running = processTenantEvents(deps, fence, stop.signal);
+  await store.multi([...queue.put(look(AWAY)), ...queue.put(look(HERE)), ...queue.put(look(AWAY))]);
+
+  const stop = await run({
+    ...deps,
+    // First looks need nothing of a scheduler but that it reads configuration.
+    async reconfigure({ project }) {
+      looks.push(project);
+      if (project === AWAY && isAway) throw new HostAway('no route to host');
+    },
+  });
+  await eventually(
+    async () => (await queue.depth()) === 2 && looks.length > 20,
+    'the event of the host that is here',
+  );
+  expect(looks.filter(project => project === HERE)).toHaveLength(1);
+  isAway = false;
+  await eventually(async () => (await queue.depth()) === 0, 'the others');
+  expect(await queue.deadLetters()).toEqual([]);
+  await stop();
+});
+
+test('a change that names one of a host that is away waits for it; others of its project go on', async () => {
+  await using stand = openStand();
+  const { store } = stand;
+  const { queue, deps, changes, run } = await openTenant(stand);
+  const [naming, plain] = [proposedChange('master/naming'), proposedChange('master/plain')];
+  const handled: string[] = [];
+  let asked = 0;
+  let isAway = true;
+  const triggers = [
+    ...queue.put(triggerEvent(stand, naming)),
+    ...queue.put(triggerEvent(stand, naming)),
+    ...queue.put(triggerEvent(stand, plain)),
+  ];
+  await store.multi(triggers);
+
+  const stop = await run({
+    ...deps,
+    ...wantingAll,
+    changes: {
+      ...changes,
+      mark: () => 0,
+      changedSince: () => false,
+      record: (key: ChangeKey) => recordOf(key === naming.key ? naming : plain),
+    } as never,
+    dependencies: {
+      async resolve(record) {
+        if (record.change.key === naming.key && ++asked > 0 && isAway)
+          throw new HostNotAsked('https://far.example.org/7', 'far', new HostAway('no route to host'));
+        handled.push(record.change.key);
+        return record;
+      },
+    },
+  });
+  await eventually(async () => asked > 20 && (await queue.depth()) === 2, 'the other change');
+  expect(handled).toEqual([plain.key]);
+  isAway = false;
+  await eventually(async () => (await queue.depth()) === 0, 'the change that waited');
+  expect(handled).toEqual([plain.key, naming.key, naming.key]);
+  expect(await queue.deadLetters()).toEqual([]);
+  await stop();
+});
+
+test('an event whose commit conflicts without end is given up like any that cannot be handled', async () => {
+  await using stand = openStand();
+  const { queue, deps, changes, run } = await openTenant(stand);
+  let tries = 0;
+  await stand.store.multi(queue.put(triggerEvent(stand, proposedChange('master/login'))));
+  const own = {
+    ...deps,
+    changes: { ...changes, conflict: async () => true } as never,
+    driverOf() {
+      tries += 1;
+      throw new Error('always the same conflict');
+    },
+  };
+  // The scheduler begins this loop again after a failure.
+  for (let failures = 0; failures < 3; failures++) {
+    const stop = await run(own);
+    await eventually(async () => tries === 51 * (failures + 1), 'the conflicts');
+    await expect(stop()).rejects.toThrow('always the same conflict');
+  }
+  const stop = await run(own);
   await eventually(async () => (await queue.depth()) === 0, 'the event');
-  stop.abort();
-  await running;
+  await stop();
+  expect(await queue.deadLetters()).toHaveLength(1);
+});
+
+test('that an event led to a new layout is traced with the layout, also when the event is handled twice', async () => {
+  await using stand = openStand();
+  const { store, paths, clock, ids } = stand;
+  const { queue, deps, changes, run } = await openTenant(stand);
+  let version = 7;
+  let looks = 0;
+  const event = triggerEvent(stand, proposedChange('master/login'), ['master']);
+  await store.multi(queue.put(event));
+  const stop = await run({
+    ...deps,
+    changes: { ...changes, conflict: async () => true } as never,
+    driverOf() {
+      looks += 1;
+      if (looks === 1) throw new Error('a commit conflict');
+      return undefined;
+    },
+    // Like a tenant whose configuration reads differently once.
+    async reconfigure(_news, tell, fence) {
+      if (version === 8) return;
+      version = 8;
+      const now = clock.now();
+      const rows = tell({ startedAt: now, endedAt: now, version, errors: 0, reads: [] });
+      await fence.commit(rows, ids.uuid());
+    },
+  });
+  await eventually(async () => (await queue.depth()) === 0, 'the event');
+  await stop();
   const rows = await readOutbox(store, await listOutbox(store, paths.spanOutbox));
   const spans = rows.flatMap(row => spansCodec.decode(row.data));
-  const { spanId } = rootSpanOf(uuid);
+  const { spanId } = rootSpanOf(event.uuid);
   expect(looks).toBe(2);
   expect(spans.map(({ name, parent }) => [name.split(' ')[0], parent])).toEqual([
     ['Reconfigure', spanId],
