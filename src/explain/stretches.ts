@@ -9,7 +9,7 @@ import type { Uuid } from '../lib/ids.ts';
 import { between, earliest, isBefore, type TimeWindow } from '../lib/time-window.ts';
 import { ITEM_STATES, isWait, type StretchState } from '../model/item-states.ts';
 import { buildsetsOf, type QueueItem, type TimelineEntry } from '../model/queue-item.ts';
-import { type WorkWindows, workWindows } from '../tracing/spans/work-windows.ts';
+import { type WorkWindows, workWindows } from '../model/work-windows.ts';
 
 export interface Stretch {
   readonly state: StretchState;

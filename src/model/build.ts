@@ -148,14 +148,21 @@ export function endOfBuild({ state, requestedAt }: Build): Nanoseconds | null {
     case 'skipped':
       return state.at;
     case 'cancelled':
-      return state.workedUntil ?? state.at;
-    case 'completed': {
-      const told = state.execution?.endedAt ?? state.workedUntil;
-      if (told === undefined) return state.at;
-      const end = laterOf(state.startedAt ?? requestedAt, earlierOf(told, state.at));
-      return end === requestedAt ? earlierOf(addMilliseconds(end, SHORTEST_MS), state.at) : end;
-    }
+      return endOfWork(requestedAt, state, state.workedUntil);
+    case 'completed':
+      return endOfWork(requestedAt, state, state.execution?.endedAt ?? state.workedUntil);
   }
+}
+
+/** @param until by the executor's clock; undefined: it is not known, and the work counts up to when the scheduler handled its end. */
+function endOfWork(
+  requestedAt: Nanoseconds,
+  { startedAt, at }: { readonly startedAt: Nanoseconds | null; readonly at: Nanoseconds },
+  until: Nanoseconds | undefined,
+): Nanoseconds {
+  if (until === undefined) return at;
+  const end = laterOf(startedAt ?? requestedAt, earlierOf(until, at));
+  return end === requestedAt ? earlierOf(addMilliseconds(end, SHORTEST_MS), at) : end;
 }
 
 /** Its executor had vanished, and no scheduler knew yet; null: no such time. */

@@ -25,7 +25,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildResult } from '../model/results.ts';
 import { waitForHost, withoutWait } from './host-wait.ts';
 import { isShared } from './parked-projects.ts';
-import { executorWaitEnd } from './since-taken.ts';
+import { startAfterWaits } from './since-taken.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
 type Started = Extract<PipelineEvent, { readonly kind: 'build-started' }>;
@@ -36,8 +36,9 @@ export function applyBuildStarted(draft: TurnDraft, event: Started): void {
   const found = find(draft, event);
   if (found === undefined) return;
   const { build, item } = found;
-  const from = laterOf(build.requestedAt, executorWaitEnd(item) ?? build.requestedAt);
-  const at = within(event.at, from, draft.input.now);
+  const before = draft.input.state.items.get(item.uuid) ?? item;
+  const taken = within(event.at, build.requestedAt, draft.input.now);
+  const at = earlierOf(startAfterWaits(before, taken), draft.input.now);
   if (build.state.state === 'requested') {
     putBuild(draft, found, { state: 'started', at, worker: event.worker });
     return;

@@ -4,7 +4,9 @@
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Build } from '../model/build.ts';
+import { isWait } from '../model/item-states.ts';
 import type { QueueItem } from '../model/queue-item.ts';
+import { workWindows } from '../model/work-windows.ts';
 import { inState } from './timeline.ts';
 
 /** `executor` ends, as `running`, where the first build was taken. */
@@ -21,12 +23,22 @@ export function runningSinceTaken(item: QueueItem): QueueItem {
 }
 
 /**
- * When the item last stopped waiting for an executor; undefined: it never did, or waits for one now. The span of that wait may have
- * been sent, so a start that is known later begins no earlier, although it may have: events of two executors can swap their places.
+ * When a build that an executor took at `at` counts as begun: not within or before a wait of the item whose span was exported, or it
+ * would have waited and run at the same time. Events of two executors can swap their places, and the first one ended the wait.
+ *
+ * @param before the item as of the last commit: its waits that have ended are exported.
  */
-export function executorWaitEnd({ timeline }: QueueItem): Nanoseconds | undefined {
-  const index = timeline.findLastIndex(({ state }) => state === 'executor');
-  return index === -1 ? undefined : timeline[index + 1]?.since;
+export function startAfterWaits(before: QueueItem, at: Nanoseconds): Nanoseconds {
+  const { timeline } = before;
+  const work = workWindows(before);
+  let start = at;
+  for (const [index, { state, since }] of timeline.entries()) {
+    const end = timeline[index + 1]?.since ?? null;
+    if (end !== null && isWait(state)) start = laterOf(start, end);
+    if (isWait(state)) continue;
+    for (const gap of work.idle(state, { start: since, end })) start = laterOf(start, gap.end);
+  }
+  return start;
 }
 
 /** Undefined: no executor worked on it after `time`. */

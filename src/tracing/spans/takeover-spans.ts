@@ -6,10 +6,10 @@ import { derivedSpanId } from '../../lib/ids.ts';
 import { isBefore } from '../../lib/time-window.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import type { Takeover } from '../../model/takeover.ts';
+import type { Gap } from '../../model/work-windows.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import type { ItemContext } from './item-context.ts';
 import { type SpanPlan, spanOf } from './span-plan.ts';
-import type { Gap } from './work-windows.ts';
 
 export function planTakeovers(context: ItemContext): readonly SpanPlan[] {
   return (context.item.takeovers ?? []).map(takeover => planTakeover(context, takeover));

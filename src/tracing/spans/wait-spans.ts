@@ -5,11 +5,11 @@ import type { TimeWindow } from '../../lib/time-window.ts';
 import { isWait, type StretchState } from '../../model/item-states.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { endOfItem } from '../../model/queue-item.ts';
+import { workWindows } from '../../model/work-windows.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import type { ItemContext } from './item-context.ts';
 import { once, type SpanPlan, spanOf } from './span-plan.ts';
 import { takeoverWithin } from './takeover-spans.ts';
-import { workWindows } from './work-windows.ts';
 
 /**
  * One span per wait of the timeline, and for stretches of a work state in which none of the work went on `Wait scheduler` (no scheduler

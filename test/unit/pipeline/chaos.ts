@@ -116,7 +116,10 @@ export class Chaos {
       return choose(pipeline.merges, pick, merge =>
         pipeline.mergeEvent(merge, this.#nature.merge(merge, luck)),
       );
-    if (act < 45) return choose(pipeline.builds, pick, build => pipeline.startEvent(build));
+    if (act < 45)
+      return choose(pipeline.builds, pick, build =>
+        pipeline.startEvent(build, addMilliseconds(pipeline.world.now, -(luck % MOST_TURNS_LATE) * 700)),
+      );
     if (act < 65)
       return choose(pipeline.builds, pick, build =>
         pipeline.resultEvent(build, this.#nature.result(build, luck)),

@@ -653,14 +653,15 @@ export class PipelineWorld {
     }));
   }
 
-  startEvent(build: PendingBuild): PipelineEvent {
+  /** @param at when the executor took it; its word for it may be read late. */
+  startEvent(build: PendingBuild, at: Nanoseconds = this.world.now): PipelineEvent {
     return {
       kind: 'build-started',
       uuid: this.world.uuid(),
       item: build.item.uuid,
       buildset: build.buildset,
       build: build.build,
-      at: this.world.now,
+      at,
       worker: 'executor-1',
     };
   }

@@ -62,6 +62,12 @@ const acts = (...played: readonly (readonly [act: number, pick: number])[]): rea
   played.map(([act, pick]) => ({ act, pick, later: false }));
 /** A change enters, is merged and laid out, its build begins, and its executor vanishes seconds before that is noticed. */
 const LOST_EXECUTOR = acts([0, 0], [22, 16], [40, 0], [45, 381], [98, 4]);
+/** A change enters, is merged and laid out, is abandoned, and its executor vanished as soon as the build had begun. */
+const LOST_AND_ABANDONED: readonly Step[] = [
+  ...acts([0, 378], [22, 16], [40, 0]),
+  { act: 90, pick: 538, later: true },
+  ...acts([98, 578]),
+];
 /** A change enters, and another scheduler takes the pipeline over. */
 const TAKEN_OVER = acts([0, 0], [99, 0]);
 
@@ -156,7 +162,7 @@ describe.each(['dependent', 'independent'] as const)('items of a real %s pipelin
           if (last.phase.phase === 'left') expect(checkTraces(spans.map(asArrived))).toEqual([]);
         }
       }),
-      { numRuns: 60 },
+      { numRuns: 60, examples: [[LOST_AND_ABANDONED]] },
     );
     if (manager === 'dependent') expect(resets).toBeGreaterThan(10);
   });

@@ -6,12 +6,12 @@
  *                                   unit: asked for ├──── unit ────┤       read by a scheduler │
  *     told as      running                       executor   running    scheduler
  */
-import type { Nanoseconds } from '../../lib/clock.ts';
-import { between, earliest, isBefore, latest, type TimeWindow } from '../../lib/time-window.ts';
-import { endOfBuild, startOfBuild, unnoticedLoss } from '../../model/build.ts';
-import { type BuildSet, endOf, endOfMergerWork } from '../../model/build-set.ts';
-import type { ItemStateName, OwnGap } from '../../model/item-states.ts';
-import { endOfItem, type QueueItem } from '../../model/queue-item.ts';
+import type { Nanoseconds } from '../lib/clock.ts';
+import { between, earliest, isBefore, latest, type TimeWindow } from '../lib/time-window.ts';
+import { endOfBuild, startOfBuild, unnoticedLoss } from './build.ts';
+import { type BuildSet, endOf, endOfMergerWork } from './build-set.ts';
+import type { ItemStateName, OwnGap } from './item-states.ts';
+import { endOfItem, type QueueItem } from './queue-item.ts';
 
 export interface Gap extends TimeWindow {
   readonly end: Nanoseconds;
