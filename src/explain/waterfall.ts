@@ -113,14 +113,14 @@ function causeLines(cause: string, indent: string, width: number, paint: Paint):
 
 /** Names of spans are few, so the change is not in one; a picture says of which change it is. */
 function titleOf({ name, attributes }: SpanRecord): string {
-  const change = attributes[ATTRIBUTE.span] === 'QueueItem' ? attributes[ATTRIBUTE.change] : undefined;
+  const change = attributes[ATTRIBUTE.spanType] === 'QueueItem' ? attributes[ATTRIBUTE.change] : undefined;
   return printable(change === undefined ? name : `${name} ${[change].flat().join(', ')}`);
 }
 
 /** Why a buildset replaced the one before. */
 function causeOf(span: SpanRecord): string | undefined {
   const text = span.attributes[ATTRIBUTE.causeText];
-  return span.attributes[ATTRIBUTE.span] === 'BuildSet' && typeof text === 'string'
+  return span.attributes[ATTRIBUTE.spanType] === 'BuildSet' && typeof text === 'string'
     ? `tested again: ${text}`
     : undefined;
 }
@@ -148,7 +148,7 @@ interface Look {
 const WAITING: ReadonlySet<string> = new Set(['Wait', 'Takeover', 'ExecutorQueue', 'EventQueued']);
 
 function lookOf(span: SpanRecord): Look {
-  const kind = span.attributes[ATTRIBUTE.span];
+  const kind = span.attributes[ATTRIBUTE.spanType];
   const result = span.attributes[ATTRIBUTE.result];
   const name: readonly Colour[] = span.parent === null ? ['bold'] : [];
   const shade = WAITING.has(String(kind));

@@ -51,7 +51,7 @@ const COMMON: readonly AttributeKey[] = [
   'pipeline',
   'itemId',
   'eventId',
-  'span',
+  'spanType',
   'clockAdjusted',
   'result',
   'errorType',

@@ -9,8 +9,8 @@ export const ATTRIBUTE = {
   pipeline: 'gatehouse.pipeline',
   itemId: 'gatehouse.item.id',
   eventId: 'gatehouse.event.id',
-  /** Kind of the span, e.g. `BuildSet`, whatever the naming mode. */
-  span: 'gatehouse.span',
+  /** Kind of the span, e.g. `BuildSet`, whatever the naming mode. Not called a kind on the wire: OpenTelemetry has its own. */
+  spanType: 'gatehouse.span.type',
   /** Nanoseconds by which start and end were moved to lie inside the parent. */
   clockAdjusted: 'gatehouse.clock_adjusted_ns',
   buildsetId: 'gatehouse.buildset.id',

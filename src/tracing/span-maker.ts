@@ -44,7 +44,7 @@ const BY_KIND: ReadonlyMap<string, Component> = new Map<SpanKind, Component>([
  *   scheduler's doing.
  */
 export function makerOf({ attributes }: Pick<SpanRecord, 'attributes'>): SpanMaker {
-  const component = BY_KIND.get(String(attributes[ATTRIBUTE.span])) ?? 'scheduler';
+  const component = BY_KIND.get(String(attributes[ATTRIBUTE.spanType])) ?? 'scheduler';
   const worker = component === 'scheduler' ? undefined : attributes[ATTRIBUTE.worker];
   // What a code host did not push was looked for by a scheduler.
   if (component === 'web' && worker === undefined) return { component: 'scheduler', worker };

@@ -2,7 +2,7 @@
  * What Zuul calls its spans, for `[tracing] span_names = zuul`: saved searches and dashboards of a Zuul installation find ours.
  *
  * As of Zuul's `startSavedSpan`, `startSpanInContext` and `start_span` calls (zuul/model.py, manager, scheduler.py, merger, executor
- * and drivers). Only the name follows Zuul; the attribute `gatehouse.span` always has our kind. Kinds that Zuul has not keep
+ * and drivers). Only the name follows Zuul; the attribute `gatehouse.span.type` always has our kind. Kinds that Zuul has not keep
  * their own bare name, and Zuul's spans for things we do not do (`Cat`, `FilesChanges`, `RequestNodes`) never appear.
  */
 import type { SpanKind } from './allowed-attributes.ts';

@@ -39,7 +39,7 @@ export interface AcceptedSpans {
 const MOST_TRACES = 50;
 /** What the spans of our command line say of themselves. */
 const COMMAND_ATTRIBUTES: ReadonlySet<string> = new Set([
-  ATTRIBUTE.span,
+  ATTRIBUTE.spanType,
   ATTRIBUTE.command,
   ATTRIBUTE.exitCode,
   ATTRIBUTE.result,

@@ -34,7 +34,7 @@ story(
     expect(new Set(events.map(event => event?.traceId)).size).toBe(1);
     const [event] = events;
     expect(event?.attributes).toMatchObject({
-      'gatehouse.span': 'GitEvent',
+      'gatehouse.span.type': 'GitEvent',
       'gatehouse.event.type': 'proposed',
       'gatehouse.outcome': 'forwarded',
       'gatehouse.tenants': [TENANT, ANOTHER],
@@ -64,7 +64,7 @@ async function unwanted(world: World, commit: string): Promise<void> {
     return found.length === 2 ? found : undefined;
   });
   for (const tenant of ignored) {
-    expect(linked(tenant, 'follows', world.sink.spans)?.attributes['gatehouse.span']).toBe('GitEvent');
+    expect(linked(tenant, 'follows', world.sink.spans)?.attributes['gatehouse.span.type']).toBe('GitEvent');
     expect(tenant.events.length).toBeGreaterThan(0);
     for (const { name, attributes } of tenant.events) {
       expect(name).toBe('refused');

@@ -138,7 +138,7 @@ async function causesOf(world: World): Promise<void> {
   const [superseded] = roots('InternalEvent', 'superseded');
   expect(superseded?.attributes['gatehouse.pipeline']).toBe('check');
   expect(linked(superseded, 'caused_by', spans)?.attributes).toMatchObject({
-    'gatehouse.span': 'QueueItem',
+    'gatehouse.span.type': 'QueueItem',
     'gatehouse.pipeline': 'gate',
   });
   const news = roots('InternalEvent', 'change-updated');
@@ -147,7 +147,7 @@ async function causesOf(world: World): Promise<void> {
     'new-patchset',
   ]);
   for (const span of news)
-    expect(linked(span, 'follows', spans)?.attributes['gatehouse.span']).toBe('TenantEvent');
+    expect(linked(span, 'follows', spans)?.attributes['gatehouse.span.type']).toBe('TenantEvent');
 }
 
 test('check 08: a build whose executor never answers has ended with the reset that stopped it', () => {
@@ -163,7 +163,7 @@ test('check 08: a build whose executor never answers has ended with the reset th
   const [before, after] = story.versions.slice(-2);
   if (after === undefined) throw new Error('the story has no reset');
   const spans = story.versions.flatMap((version, index) => endedSpans(story.versions[index - 1], version));
-  const builds = endedSpans(before, after).filter(span => span.attributes['gatehouse.span'] === 'Build');
+  const builds = endedSpans(before, after).filter(span => span.attributes['gatehouse.span.type'] === 'Build');
   expect(builds).toMatchObject([
     {
       status: { code: 'unset' },

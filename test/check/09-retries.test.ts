@@ -98,8 +98,8 @@ story(
     }
     // The jobs that were frozen, each with its time.
     const trace = world.sink.spans.filter(span => span.traceId === recovered.uuid);
-    const graph = trace.find(span => span.attributes['gatehouse.span'] === 'JobGraph');
-    const frozen = trace.filter(span => span.attributes['gatehouse.span'] === 'FreezeJob');
+    const graph = trace.find(span => span.attributes['gatehouse.span.type'] === 'JobGraph');
+    const frozen = trace.filter(span => span.attributes['gatehouse.span.type'] === 'FreezeJob');
     expect(frozen.length).toBeGreaterThan(0);
     expect(frozen.map(span => span.attributes['gatehouse.job'])).toEqual(graph?.attributes['gatehouse.jobs']);
     expect(frozen.every(span => span.parentSpanId === graph?.spanId)).toBe(true);

@@ -113,7 +113,7 @@ function expectRight(
 ): void {
   expect([trace, flags]).toEqual([item, '01']);
   const own = spans.find(each => each.spanId === span && each.traceId === trace);
-  expect(own?.attributes['gatehouse.span']).toBe(place === 'step' ? 'ScriptStep' : 'Playbook');
+  expect(own?.attributes['gatehouse.span.type']).toBe(place === 'step' ? 'ScriptStep' : 'Playbook');
   if (place === 'step') expect(own?.name).toBe('ScriptStep inner');
   expect(environment.get('TRACESTATE')).toMatch(/^ot=rv:[0-9a-f]{14}$/);
   expect(membersOf(environment.get('BAGGAGE'))).toEqual({

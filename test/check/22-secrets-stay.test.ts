@@ -208,7 +208,8 @@ test('check 22: none of thirty secrets is in what the collector gets, in the log
 
 function spanOf(kind: string) {
   return sink.spans.find(
-    ({ attributes }) => attributes['gatehouse.span'] === kind && attributes['gatehouse.pipeline'] === 'gate',
+    ({ attributes }) =>
+      attributes['gatehouse.span.type'] === kind && attributes['gatehouse.pipeline'] === 'gate',
   );
 }
 

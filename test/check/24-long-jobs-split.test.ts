@@ -49,12 +49,12 @@ async function land(world: World, topic: string, clock: { skip(ms: number): void
   );
   const spans = world.sink.spans.filter(span => span.attributes['gatehouse.item.id'] === uuid);
   const build = only(spans, 'Build').attributes['gatehouse.build.id'];
-  const found = (kind: string) => spans.filter(span => span.attributes['gatehouse.span'] === kind);
+  const found = (kind: string) => spans.filter(span => span.attributes['gatehouse.span.type'] === kind);
   return { uuid, spans, build, found, only: (kind: string) => only(spans, kind) };
 }
 
 function only(spans: readonly SinkSpan[], kind: string): SinkSpan {
-  const [span, ...more] = spans.filter(each => each.attributes['gatehouse.span'] === kind);
+  const [span, ...more] = spans.filter(each => each.attributes['gatehouse.span.type'] === kind);
   if (span === undefined || more.length > 0) throw new Error(`there is not exactly one ${kind}`);
   return span;
 }
@@ -124,7 +124,7 @@ story(
     expectLinked(expected.only('Build'), execution);
     const body = expected.spans.filter(span => span.traceId === expected.build && span !== execution);
     expect(body.map(span => span.parentSpanId)).toEqual(body.map(() => execution.spanId));
-    expect(body.filter(span => span.attributes['gatehouse.span'] === 'Playbook')).toHaveLength(2);
+    expect(body.filter(span => span.attributes['gatehouse.span.type'] === 'Playbook')).toHaveLength(2);
     expect(expected.found('Playbook').every(span => span.traceId === expected.build)).toBe(true);
     await expectTold(world, expected);
     await expectShownTogether(world, expected);

@@ -29,7 +29,8 @@ story(
     world.free();
     await world.leaves('A', 'FAILURE');
     await world.leaves('B', 'SUCCESS');
-    const roots = () => world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'QueueItem');
+    const roots = () =>
+      world.sink.spans.filter(span => span.attributes['gatehouse.span.type'] === 'QueueItem');
     await world.observer.until('both traces to arrive', () => roots().length === 2);
     const exported = new Map(world.sink.spans.map(span => [`${span.traceId} ${span.spanId}`, span]));
     for (const [id, resource] of makers) expect(exported.get(id)?.resource).toEqual(resource);
@@ -62,5 +63,5 @@ story(
 );
 
 function kindOf(span: SpanRecord): unknown {
-  return span.attributes['gatehouse.span'];
+  return span.attributes['gatehouse.span.type'];
 }

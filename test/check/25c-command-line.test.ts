@@ -41,7 +41,7 @@ async function arrived(world: World, what: string, isIt: (span: SinkSpan) => boo
   return world.observer.until(`${what} to arrive`, () => world.sink.spans.find(isIt));
 }
 
-const kindOf = (span: SinkSpan) => span.attributes['gatehouse.span'];
+const kindOf = (span: SinkSpan) => span.attributes['gatehouse.span.type'];
 
 type Time = Pick<SinkSpan, 'start' | 'end'>;
 

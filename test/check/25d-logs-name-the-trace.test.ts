@@ -68,7 +68,7 @@ function isAllThere(items: readonly string[], lines: readonly Line[], spans: rea
   const known = new Set(spans.map(span => `${span.traceId} ${span.spanId}`));
   const ran = new Set(
     spans
-      .filter(({ attributes }) => attributes['gatehouse.span'] === 'JobExecution')
+      .filter(({ attributes }) => attributes['gatehouse.span.type'] === 'JobExecution')
       .map(({ attributes }) => attributes['gatehouse.build.id']),
   );
   for (const { facts, text } of lines) if (text === 'a build ended') ran.delete(String(facts.build));
@@ -92,14 +92,14 @@ story(
     const exported = world.sink.spans;
     const spanAt = new Map(exported.map(span => [`${span.traceId} ${span.spanId}`, span]));
     const kindOf = ({ facts }: Line) =>
-      spanAt.get(`${facts.trace_id} ${facts.span_id}`)?.attributes['gatehouse.span'];
+      spanAt.get(`${facts.trace_id} ${facts.span_id}`)?.attributes['gatehouse.span.type'];
     const lines = traced.lines();
 
     const ofBuilds = lines.filter(({ facts }) => facts.build !== undefined);
     expect(ofBuilds.filter(line => kindOf(line) !== 'Build').map(({ raw }) => raw)).toEqual([]);
     const ran = exported.filter(
       ({ attributes }) =>
-        attributes['gatehouse.span'] === 'JobExecution' &&
+        attributes['gatehouse.span.type'] === 'JobExecution' &&
         items.includes(String(attributes['gatehouse.item.id'])),
     );
     for (const { attributes } of ran) {

@@ -8,7 +8,7 @@ export function byTrace<Span extends CheckedSpan>(
 }
 
 export function kindOf(span: CheckedSpan): string {
-  return String(span.attributes['gatehouse.span']);
+  return String(span.attributes['gatehouse.span.type']);
 }
 
 /** Kinds of the spans right below one, in order of time: they arrive by who made them. */

@@ -9,9 +9,9 @@ export function brokenChains(spans: readonly CheckedSpan[]): readonly string[] {
     return link === undefined ? undefined : byId.get(`${link.traceId}/${link.spanId}`);
   };
   return spans.flatMap(item => {
-    if (item.attributes['gatehouse.span'] !== 'QueueItem') return [];
+    if (item.attributes['gatehouse.span.type'] !== 'QueueItem') return [];
     const tenant = followed(item);
-    if (tenant?.attributes['gatehouse.span'] !== 'TenantEvent')
+    if (tenant?.attributes['gatehouse.span.type'] !== 'TenantEvent')
       return [`${item.name} leads to ${tenant?.name ?? 'no span'}, not to a tenant event`];
     const event = followed(tenant);
     if (event === undefined || event.parentSpanId !== null || !event.name.includes('Event'))
@@ -25,7 +25,7 @@ export function brokenChains(spans: readonly CheckedSpan[]): readonly string[] {
 /** Roots of item traces by trace id. */
 export function itemRoots(spans: readonly CheckedSpan[]): ReadonlyMap<string, readonly CheckedSpan[]> {
   return Map.groupBy(
-    spans.filter(span => span.attributes['gatehouse.span'] === 'QueueItem'),
+    spans.filter(span => span.attributes['gatehouse.span.type'] === 'QueueItem'),
     span => span.traceId,
   );
 }

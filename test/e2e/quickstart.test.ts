@@ -197,7 +197,7 @@ describe('npm run quickstart -- --once --json', () => {
         each => each.builds,
       );
       const sent = sink.spans.filter(
-        span => span.traceId === change.trace_id && span.attributes['gatehouse.span'] === 'Build',
+        span => span.traceId === change.trace_id && span.attributes['gatehouse.span.type'] === 'Build',
       );
       expect(new Set(sent.map(span => span.attributes['gatehouse.build.id']))).toEqual(
         new Set(builds.filter(build => build.state.state !== 'skipped').map(build => build.uuid)),

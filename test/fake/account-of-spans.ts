@@ -227,7 +227,7 @@ export function disagreement(a: readonly Piece[], b: readonly Piece[]): bigint {
 }
 
 function kindOf(span: CheckedSpan): string {
-  return String(span.attributes['gatehouse.span']);
+  return String(span.attributes['gatehouse.span.type']);
 }
 
 function ofKind(trace: readonly CheckedSpan[], kind: string): readonly CheckedSpan[] {

@@ -109,7 +109,7 @@ function contentOf(span: CheckedSpan): string {
 type Say = (text: string) => void;
 
 function kindOf(span: CheckedSpan): string {
-  return String(span.attributes['gatehouse.span']);
+  return String(span.attributes['gatehouse.span.type']);
 }
 
 function checkTree(trace: readonly CheckedSpan[], say: Say): void {

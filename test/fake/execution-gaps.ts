@@ -8,7 +8,7 @@ const TOLERANCE_NS = 25_000_000n;
 export function executionGaps(spans: readonly CheckedSpan[]): readonly string[] {
   const children = Map.groupBy(spans, ({ traceId, parentSpanId }) => `${traceId} ${parentSpanId}`);
   return spans
-    .filter(span => span.attributes['gatehouse.span'] === 'JobExecution')
+    .filter(span => span.attributes['gatehouse.span.type'] === 'JobExecution')
     .flatMap(span => gapsOf(span, children.get(`${span.traceId} ${span.spanId}`) ?? []));
 }
 

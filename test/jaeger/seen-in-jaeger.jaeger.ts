@@ -67,13 +67,19 @@ describe.each(['grpc', 'http/protobuf'] as const)('a Jaeger that is sent spans b
   });
 
   test('finds the traces of an item, a change, a job and a failure', async () => {
-    const roots = [...sent.values()].flat().filter(span => span.attributes['gatehouse.span'] === 'QueueItem');
+    const roots = [...sent.values()]
+      .flat()
+      .filter(span => span.attributes['gatehouse.span.type'] === 'QueueItem');
     const [failed] = roots.filter(span => span.attributes['gatehouse.result'] === 'FAILURE');
     const find = (tags: object) => search(jaeger.query, { service: SERVICE, tags, ...today() });
     const id = failed?.traceId ?? '';
     expect(await find({ 'vcs.change.id': 'master/A' })).toContain(id);
-    expect((await find({ 'gatehouse.span': 'QueueItem', 'error.type': 'failure' })).toSorted()).toEqual([id]);
-    const builds = [...sent.values()].flat().filter(span => span.attributes['gatehouse.span'] === 'Build');
+    expect((await find({ 'gatehouse.span.type': 'QueueItem', 'error.type': 'failure' })).toSorted()).toEqual([
+      id,
+    ]);
+    const builds = [...sent.values()]
+      .flat()
+      .filter(span => span.attributes['gatehouse.span.type'] === 'Build');
     const nightly = builds.filter(span => span.attributes['gatehouse.job'] === 'nightly');
     const own = nightly.map(span => String(span.attributes['gatehouse.build.id']));
     const ofItem = await find({ 'gatehouse.item.id': id });
@@ -81,7 +87,7 @@ describe.each(['grpc', 'http/protobuf'] as const)('a Jaeger that is sent spans b
     expect(ofItem.filter(each => own.includes(each)).length).toBe(1);
     const ofJob = await find({ 'cicd.pipeline.task.name': 'nightly' });
     expect(ofJob).toEqual(expect.arrayContaining(own.filter(each => sent.has(each))));
-    const hurt = await find({ 'gatehouse.span': 'BuildSet', 'gatehouse.culprit.job': 'unit' });
+    const hurt = await find({ 'gatehouse.span.type': 'BuildSet', 'gatehouse.culprit.job': 'unit' });
     expect(hurt.length).toBe(3);
   });
 

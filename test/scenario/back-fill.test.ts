@@ -18,7 +18,7 @@ story(
     expect(attributes('gatehouse.result')).toEqual(
       expect.arrayContaining(['CANCELED', 'RETRY', 'SUPERSEDED']),
     );
-    expect(attributes('gatehouse.span')).toEqual(expect.arrayContaining(['ScriptStep', 'AnsibleTask']));
+    expect(attributes('gatehouse.span.type')).toEqual(expect.arrayContaining(['ScriptStep', 'AnsibleTask']));
     expect(attributes('gatehouse.link.continued_from').some(each => each !== undefined)).toBe(true);
 
     const config = await settingsOf(world);
@@ -71,7 +71,7 @@ function tracesAround(world: World): readonly RawSpan[] {
     ({ parentSpanId, attributes, resource }) =>
       parentSpanId === null &&
       resource['service.name'] === 'gatehouse' &&
-      !['QueueItem', 'JobExecution'].includes(String(attributes['gatehouse.span'])) &&
+      !['QueueItem', 'JobExecution'].includes(String(attributes['gatehouse.span.type'])) &&
       attributes['gatehouse.outcome'] !== 'discarded',
   );
   const traces = new Set(roots.map(({ traceId }) => traceId));
@@ -87,7 +87,7 @@ function itemsSpans(world: World): readonly RawSpan[] {
     world.sink.spans
       .filter(
         ({ attributes }) =>
-          attributes['gatehouse.span'] === 'QueueItem' && attributes['gatehouse.result'] !== 'DEQUEUED',
+          attributes['gatehouse.span.type'] === 'QueueItem' && attributes['gatehouse.result'] !== 'DEQUEUED',
       )
       .map(root => root.traceId),
   );

@@ -22,7 +22,8 @@ storyOnBothStores(
     expect(world.observer.view()?.tracing?.waiting).toBeGreaterThan(0);
 
     world.sink.answerAlways({ kind: 'ok' });
-    const roots = () => world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'QueueItem');
+    const roots = () =>
+      world.sink.spans.filter(span => span.attributes['gatehouse.span.type'] === 'QueueItem');
     await world.observer.until('both items to arrive', () => roots().length === 2);
   },
 );

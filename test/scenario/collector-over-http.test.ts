@@ -11,7 +11,7 @@ story(
     await world.approve('A');
     await world.leaves('A', 'SUCCESS');
     await world.observer.until('the item to arrive', () =>
-      world.sink.spans.some(span => span.attributes['gatehouse.span'] === 'QueueItem'),
+      world.sink.spans.some(span => span.attributes['gatehouse.span.type'] === 'QueueItem'),
     );
     expect(new Set(world.sink.requests.map(request => request.path))).toEqual(new Set(['/v1/traces']));
   },

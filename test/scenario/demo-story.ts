@@ -55,7 +55,7 @@ export async function dequeueByHand(world: World): Promise<void> {
   const command = ['dequeue', 'org/project', 'master/E', '--pipeline', 'gate'];
   await runCommand([...command, '--config', world.config]);
   await world.leaves('E', 'DEQUEUED');
-  const kinds = () => world.sink.spans.map(span => span.attributes['gatehouse.span']);
+  const kinds = () => world.sink.spans.map(span => span.attributes['gatehouse.span.type']);
   await world.observer.until('the request to arrive', () => kinds().includes('ManagementEvent'));
 }
 
@@ -79,7 +79,7 @@ export async function tellDemo(world: World): Promise<void> {
   await world.leaves('C', 'SUCCESS');
   await world.leaves('D', 'MERGE_CONFLICT');
   await runCommand(['status', '--url', world.service.url, '--config', world.config]);
-  const roots = () => world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'QueueItem');
+  const roots = () => world.sink.spans.filter(span => span.attributes['gatehouse.span.type'] === 'QueueItem');
   await world.observer.until(
     'all roots to arrive',
     () => roots().filter(root => root.attributes['gatehouse.result'] !== 'DEQUEUED').length === 4,

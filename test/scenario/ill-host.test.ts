@@ -137,7 +137,8 @@ story(
       return health?.state === 'serving' && health.waiting_count === 0;
     });
     for (const topic of ['B', 'C']) await world.leaves(topic, 'SUCCESS');
-    const waits = () => world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'HostWait');
+    const waits = () =>
+      world.sink.spans.filter(span => span.attributes['gatehouse.span.type'] === 'HostWait');
     await world.observer.until('the wait to be exported', () =>
       waits().some(span => span.attributes['gatehouse.reason'] === 'limited'),
     );

@@ -18,7 +18,7 @@ story('a job is told the span of its own playbook', { layout: classicLayout() },
     expect(flags).toBe('01');
     const span = world.sink.spans.find(each => each.spanId === spanId);
     expect(span?.attributes).toMatchObject({
-      'gatehouse.span': 'Playbook',
+      'gatehouse.span.type': 'Playbook',
       'gatehouse.build.id': build.uuid,
     });
     expect(span?.name).toBe('Playbook playbooks/job.sh');

@@ -81,5 +81,5 @@ story(
 
 /** Requests to mergers about items that were answered or taken back. */
 function merges(world: World): number {
-  return world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'Merge').length;
+  return world.sink.spans.filter(span => span.attributes['gatehouse.span.type'] === 'Merge').length;
 }

@@ -123,8 +123,9 @@ function openContract(root: string): ContractSite {
 
 function firstLooks(sink: OtlpSink): number {
   // Named for the driver: `GitEvent`, `ContractEvent`.
-  return sink.spans.filter(span => /^(Git|Contract)Event$/.test(String(span.attributes['gatehouse.span'])))
-    .length;
+  return sink.spans.filter(span =>
+    /^(Git|Contract)Event$/.test(String(span.attributes['gatehouse.span.type'])),
+  ).length;
 }
 
 /** For the message of a condition that was never met. */

@@ -35,12 +35,12 @@ story(
     for (const { uuid } of [landed, abandoned]) {
       const told = () =>
         world.sink.spans.filter(
-          span => span.traceId === uuid && span.attributes['gatehouse.span'] === 'JobSpan',
+          span => span.traceId === uuid && span.attributes['gatehouse.span.type'] === 'JobSpan',
         );
       await world.observer.until('the spans of the job', () => told().length === 2);
       const parents = told().map(span => {
         const parent = world.sink.spans.find(each => each.spanId === span.parentSpanId);
-        return `${span.name}: ${parent?.attributes['gatehouse.span']}`;
+        return `${span.name}: ${parent?.attributes['gatehouse.span.type']}`;
       });
       expect(parents.toSorted()).toEqual(['told in a step: ScriptStep', 'told: Playbook']);
       for (const span of told()) expect(span.resource['service.name']).toBe('telling');

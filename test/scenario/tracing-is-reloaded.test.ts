@@ -39,7 +39,7 @@ async function land(world: World, topic: string): Promise<void> {
 
 function roots(sink: OtlpSink): readonly unknown[] {
   return sink.spans
-    .filter(span => span.attributes['gatehouse.span'] === 'QueueItem')
+    .filter(span => span.attributes['gatehouse.span.type'] === 'QueueItem')
     .map(span => span.attributes['gatehouse.change']);
 }
 

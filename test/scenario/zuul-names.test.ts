@@ -103,7 +103,9 @@ story(
     );
     expect(build?.attributes.uuid).toBe(build?.attributes['gatehouse.build.id']);
     const fromHosts = world.sink.spans.filter(span => span.name === 'GitEvent').map(span => span.traceId);
-    const processed = world.sink.spans.filter(span => span.attributes['gatehouse.span'] === 'EventProcess');
+    const processed = world.sink.spans.filter(
+      span => span.attributes['gatehouse.span.type'] === 'EventProcess',
+    );
     for (const { name, traceId } of processed)
       expect(name).toBe(fromHosts.includes(traceId) ? 'GitEventProcessing' : 'EventProcess');
   },

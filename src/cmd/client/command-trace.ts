@@ -110,7 +110,7 @@ export function commandTrace({ clock, ids, environment }: CommandTraceDeps): Com
         start: root.start,
         end,
         attributes: attributesOf('Command', {
-          span: 'Command',
+          spanType: 'Command',
           command: name,
           exitCode: exitStatus,
           result: exitStatus === 0 ? 'SUCCESS' : exitStatus === INTERRUPTED ? 'CANCELED' : 'FAILURE',
@@ -154,7 +154,7 @@ function requestSpan(
     start,
     end: request.end ?? now,
     attributes: attributesOf('CommandRequest', {
-      span: 'CommandRequest',
+      spanType: 'CommandRequest',
       httpMethod: method,
       httpStatus: request.status,
       urlPath: path,

@@ -1,7 +1,8 @@
-/** The spans in rows of the outbox. Open ones never leave. */
+/** The spans in rows of the outbox, as they are sent: without open ones, with today's attribute names. */
 import { isNewerRecord, RecordError } from '../../model/codec/record.ts';
 import { spansCodec } from '../../model/codec/records.ts';
 import type { SpanRecord } from '../../model/span.ts';
+import { withCurrentNames } from '../former-names.ts';
 
 export interface RowSpans {
   readonly ended: readonly SpanRecord[];
@@ -17,7 +18,7 @@ export function spansInRows(rows: readonly Uint8Array[]): RowSpans {
   let newer: RecordError | undefined;
   for (const row of rows) {
     try {
-      for (const span of spansCodec.decode(row)) if (span.end !== null) ended.push(span);
+      for (const span of spansCodec.decode(row)) if (span.end !== null) ended.push(withCurrentNames(span));
     } catch (error) {
       if (!(error instanceof RecordError)) throw error;
       if (isNewerRecord(error)) newer ??= error;

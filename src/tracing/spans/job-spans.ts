@@ -111,7 +111,7 @@ function ownSpans({ request, trace, execution, cancelledAt }: EndedBuild): OwnSp
     ...drawnSteps({ ...first, id: jobExecutionSpanId(trace.buildSpan) }, steps.get(false) ?? []),
     ...drawnSteps({ ...rest, id: continuationSpanId(trace.buildSpan) }, steps.get(true) ?? []),
   ];
-  const playbooks = all.filter(span => span.attributes[ATTRIBUTE.span] === 'Playbook');
+  const playbooks = all.filter(span => span.attributes[ATTRIBUTE.spanType] === 'Playbook');
   const hosts = new Map(playbooks.map(playbook => [playbook.spanId, playbook]));
   // Parents come before their children.
   for (const span of all) {
@@ -152,7 +152,7 @@ export function jobSpanMarks({ request, trace }: Pick<EndedBuild, 'request' | 't
     buildId: request.uuid,
     job: request.jobName,
     attempt: request.attempt,
-    span: 'JobSpan',
+    spanType: 'JobSpan',
   });
 }
 

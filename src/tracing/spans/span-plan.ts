@@ -67,7 +67,7 @@ export function spanOf(draft: SpanDraft): SpanRecord {
       : clampInto(draft.parent, draft.start, draft.end);
   const wireKind = wireKindOf(kind, draft.parent === null);
   const derived = {
-    span: label,
+    spanType: label,
     result,
     errorType: errorTypeOf(result),
     clockAdjusted: window.adjusted === 0 ? undefined : window.adjusted,

@@ -133,7 +133,7 @@ function lookOf({
   end,
   failed,
 }: Pick<TraceNode, 'name' | 'attributes' | 'end' | 'failed'>): string {
-  const kind = String(attributes['gatehouse.span'] ?? name.split(' ')[0]);
+  const kind = String(attributes['gatehouse.span.type'] ?? name.split(' ')[0]);
   if (kind === 'QueueItem' || kind === 'BuildSet')
     return attributes['gatehouse.result'] === 'SUPERSEDED' ? 'frame is-retry' : 'frame';
   if (kind === 'Wait' || kind === 'Takeover' || kind === 'ExecutorQueue') return 'wait';

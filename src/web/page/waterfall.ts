@@ -113,7 +113,7 @@ export class Waterfall {
     const time = element('span', { class: 'time' });
     const build = row.attributes['gatehouse.build.id'];
     const hasLog =
-      row.attributes['gatehouse.span'] === 'Build' && row.attributes['gatehouse.worker'] !== undefined;
+      row.attributes['gatehouse.span.type'] === 'Build' && row.attributes['gatehouse.worker'] !== undefined;
     const name = element('span', { class: 'name' }, row.name);
     name.style.paddingInlineStart = `${row.depth * 0.85}rem`;
     name.prepend(this.#fold(row, folded === true));

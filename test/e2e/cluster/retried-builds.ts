@@ -3,7 +3,7 @@ import type { CheckedSpan } from '../../fake/check-traces.ts';
 
 /** One sentence per build that ended as RETRY and is not as it must be. */
 export function retriedBuildProblems(spans: readonly CheckedSpan[]): readonly string[] {
-  const builds = spans.filter(span => span.attributes['gatehouse.span'] === 'Build');
+  const builds = spans.filter(span => span.attributes['gatehouse.span.type'] === 'Build');
   const sweeps = spans.filter(span => span.name === 'Sweep lost-build');
   return builds.filter(isRetried).flatMap(build => {
     const say = (text: string) => `${build.name} (${build.spanId}) was given up and ${text}`;
@@ -31,7 +31,9 @@ export function retriedBuildProblems(spans: readonly CheckedSpan[]): readonly st
 const LOST = 'its executor is gone';
 
 export function isRetried(span: CheckedSpan): boolean {
-  return span.attributes['gatehouse.span'] === 'Build' && span.attributes['gatehouse.result'] === 'RETRY';
+  return (
+    span.attributes['gatehouse.span.type'] === 'Build' && span.attributes['gatehouse.result'] === 'RETRY'
+  );
 }
 
 function isNext(each: CheckedSpan, { attributes }: CheckedSpan, attempt: number): boolean {

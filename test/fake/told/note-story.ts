@@ -34,7 +34,7 @@ export function noteStory(spans: readonly SinkSpan[], state?: string): void {
 }
 
 function notesOfSpan(span: SinkSpan): readonly string[] {
-  const label = String(span.attributes['gatehouse.span']);
+  const label = String(span.attributes['gatehouse.span.type']);
   const kind = /^(?!Connection|Management|Internal|Tenant)[A-Z][a-z]+Event$/.test(label)
     ? 'ConnectionEvent'
     : label;

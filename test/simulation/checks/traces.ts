@@ -42,7 +42,7 @@ export class Traces implements Check {
     }))
       this.#complain('I13', problem);
     const roots = Map.groupBy(
-      arrived.filter(span => span.parent === null && span.attributes['gatehouse.span'] === 'QueueItem'),
+      arrived.filter(span => span.parent === null && span.attributes['gatehouse.span.type'] === 'QueueItem'),
       (span): string => span.traceId,
     );
     for (const { uuid } of this.#history.items.values()) {

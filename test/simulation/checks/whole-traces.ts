@@ -86,7 +86,7 @@ export class WholeTraces implements Check {
   #isLate({ attributes }: SpanRecord): boolean {
     const item = attributes['gatehouse.item.id'];
     return (
-      attributes['gatehouse.span'] === 'JobExecution' &&
+      attributes['gatehouse.span.type'] === 'JobExecution' &&
       typeof item === 'string' &&
       this.#history.left.has(item)
     );

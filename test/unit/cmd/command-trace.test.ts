@@ -51,7 +51,7 @@ describe('a command', () => {
       parent: null,
       status: { code: 'unset' },
       attributes: {
-        'gatehouse.span': 'Command',
+        'gatehouse.span.type': 'Command',
         'gatehouse.command': 'dequeue',
         'gatehouse.exit_code': 0,
         'gatehouse.result': 'SUCCESS',

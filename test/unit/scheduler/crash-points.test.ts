@@ -35,7 +35,7 @@ async function runDying(at: number, when: 'before' | 'after') {
   await site.quiet();
   const items = (await site.history()).flatMap(row => (row.kind === 'item' ? [row.item] : []));
   const roots = (await site.spans()).filter(
-    span => span.parent === null && span.attributes['gatehouse.span'] === 'QueueItem',
+    span => span.parent === null && span.attributes['gatehouse.span.type'] === 'QueueItem',
   );
   await one?.kill();
   await two.stop();

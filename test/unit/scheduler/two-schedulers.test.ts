@@ -104,7 +104,7 @@ describe('a second scheduler', () => {
       'two',
     ]);
     expect(site.host.asked.filter(kind => kind === 'merge')).toHaveLength(2);
-    const roots = (await site.spans()).filter(span => span.attributes['gatehouse.span'] === 'QueueItem');
+    const roots = (await site.spans()).filter(span => span.attributes['gatehouse.span.type'] === 'QueueItem');
     expect(new Set(roots.map(root => `${root.traceId} ${root.start}`))).toEqual(
       new Set(before.map(item => `${item.uuid} ${item.enqueuedAt}`)),
     );

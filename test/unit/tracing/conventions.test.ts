@@ -59,7 +59,7 @@ const OPTIONS: SpanOptions = {
 };
 const LIVES = [resetAndMergedStory().item, failedStory().item];
 
-const kindOf = (span: SpanRecord) => String(span.attributes[ATTRIBUTE.span]);
+const kindOf = (span: SpanRecord) => String(span.attributes[ATTRIBUTE.spanType]);
 const of = (...kinds: readonly string[]) =>
   LIVES.flatMap(item => itemSpans(item, OPTIONS)).filter(span => kinds.includes(kindOf(span)));
 

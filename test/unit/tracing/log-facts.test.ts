@@ -16,7 +16,7 @@ import { at } from '../../fake/queue-item.ts';
 describe('facts of a log line', () => {
   const { item } = failedStory();
   const spans = itemSpans(item);
-  const find = (kind: string) => spans.find(({ attributes }) => attributes['gatehouse.span'] === kind);
+  const find = (kind: string) => spans.find(({ attributes }) => attributes['gatehouse.span.type'] === kind);
 
   it('about an item, a build or a report name the span that is drawn of it', () => {
     const [build] = item.buildset.builds;

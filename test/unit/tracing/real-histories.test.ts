@@ -216,7 +216,7 @@ describe.each(['dependent', 'independent'] as const)('items of a real %s pipelin
           const listed = last.takeovers ?? [];
           expect(listed).toEqual(lived.slice(0, listed.length));
           expect(listed.length + (last.moreTakeovers?.count ?? 0)).toBe(lived.length);
-          const spans = fold(versions).filter(span => span.attributes['gatehouse.span'] === 'Takeover');
+          const spans = fold(versions).filter(span => span.attributes['gatehouse.span.type'] === 'Takeover');
           expect(spans.map(({ attributes }) => attributes['gatehouse.takeover.to'])).toEqual(
             listed.map(({ to }) => to),
           );

@@ -7,7 +7,7 @@ import { resetAndMergedStory } from '../../fake/item-stories.ts';
 
 const spans = itemSpans(resetAndMergedStory().item);
 const kindOf = ({ attributes }: { readonly attributes: object }) =>
-  String(new Map(Object.entries(attributes)).get('gatehouse.span'));
+  String(new Map(Object.entries(attributes)).get('gatehouse.span.type'));
 const scheduler = { component: 'scheduler', worker: undefined } as const;
 const executor = { component: 'executor', worker: 'ci2' } as const;
 

@@ -47,7 +47,7 @@ for (const mode of ['auto', 'none'] as const) {
           traceId: told?.[1],
           resource: { 'service.name': 'unit' },
           scope: 'script',
-          attributes: { answer: 42, 'gatehouse.span': 'JobSpan', 'gatehouse.tenant': 'acme' },
+          attributes: { answer: 42, 'gatehouse.span.type': 'JobSpan', 'gatehouse.tenant': 'acme' },
         });
         expect(span.attributes).not.toHaveProperty('gatehouse.result');
         expect(isBefore(span.start, result.execution!.startedAt)).toBe(false);

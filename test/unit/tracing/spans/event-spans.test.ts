@@ -113,7 +113,7 @@ describe('the trace of an event', () => {
       STYLE,
     );
     expect(root!.attributes).toMatchObject({
-      'gatehouse.span': 'InternalEvent',
+      'gatehouse.span.type': 'InternalEvent',
       'gatehouse.link.caused_by': item.uuid,
     });
     expect(root!.links[0]).toMatchObject(rootSpanOf(item.uuid));

@@ -77,7 +77,9 @@ describe('the work of a job that was expected to run long', () => {
     expect(inside.filter(span => span !== execution).every(span => span.parent === execution.spanId)).toBe(
       true,
     );
-    const kinds = spans.filter(span => span.traceId !== own).map(span => span.attributes['gatehouse.span']);
+    const kinds = spans
+      .filter(span => span.traceId !== own)
+      .map(span => span.attributes['gatehouse.span.type']);
     expect(kinds).not.toContain('Playbook');
     expect(kinds).toContain('ExecutorQueue');
   });

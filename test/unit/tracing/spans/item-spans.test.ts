@@ -132,7 +132,7 @@ describe('spans of an item', () => {
         'gatehouse.item.id': item.uuid,
         'gatehouse.event.id': item.origin.event,
       });
-      expect(span.name.startsWith(String(span.attributes['gatehouse.span']))).toBe(true);
+      expect(span.name.startsWith(String(span.attributes['gatehouse.span.type']))).toBe(true);
     }
   });
 
@@ -144,7 +144,7 @@ describe('spans of an item', () => {
         : 'not',
     );
     const kindsOf = (list: readonly SpanRecord[] | undefined) =>
-      [...new Set(list?.map(span => span.attributes['gatehouse.span']))].sort();
+      [...new Set(list?.map(span => span.attributes['gatehouse.span.type']))].sort();
     expect(kindsOf(kinds.get('named'))).toEqual([
       'Build',
       'BuildSet',
@@ -178,7 +178,7 @@ describe('spans of an item', () => {
 
   it('name the worker on all that a merger did', () => {
     for (const kind of ['Merge', 'MergerJob', 'FetchRefs', 'MergeChanges']) {
-      const [span] = spans.filter(each => each.attributes['gatehouse.span'] === kind);
+      const [span] = spans.filter(each => each.attributes['gatehouse.span.type'] === kind);
       expect(span!.attributes['cicd.worker.name']).toBe(span!.attributes['gatehouse.worker']);
       expect(span!.attributes['cicd.worker.id']).toMatch(/^merger/);
     }

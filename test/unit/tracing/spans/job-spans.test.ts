@@ -121,7 +121,7 @@ describe('a span of a job', () => {
     expect(spans[0]).toMatchObject({
       attributes: {
         mine: true,
-        'gatehouse.span': 'JobSpan',
+        'gatehouse.span.type': 'JobSpan',
         'gatehouse.tenant': 'acme',
         'gatehouse.pipeline': 'gate',
         'gatehouse.item.id': ITEM,

@@ -1,0 +1,30 @@
+/**
+ * Attribute names of releases up to 0.3 → today's. Spans are stored with their names in the outbox, in records that hold traces of
+ * events back, and in the history. All of them pass the sender, which reads them through {@link withCurrentNames}.
+ */
+import type { Attributes, SpanRecord } from '../model/span.ts';
+import { ATTRIBUTE, type AttributeKey } from './attributes.ts';
+
+/** Every span of ours had it up to 0.3, none has it today. */
+const FORMER_TYPE = 'gatehouse.span';
+
+const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>([[FORMER_TYPE, 'spanType']]);
+
+/** @returns the same object for a span that 0.4 or later wrote, and for spans of others. */
+export function withCurrentNames(span: SpanRecord): SpanRecord {
+  if (span.attributes[FORMER_TYPE] === undefined) return span;
+  return {
+    ...span,
+    attributes: renamed(span.attributes),
+    events: span.events.map(event => ({ ...event, attributes: renamed(event.attributes) })),
+  };
+}
+
+function renamed(attributes: Attributes): Attributes {
+  return Object.fromEntries(
+    Object.entries(attributes).map(([name, value]) => {
+      const key = FORMER.get(name);
+      return [key === undefined ? name : ATTRIBUTE[key], value];
+    }),
+  );
+}
