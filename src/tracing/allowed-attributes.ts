@@ -81,8 +81,8 @@ const CULPRIT: readonly AttributeKey[] = [
   'culpritJob',
   'culpritResult',
   'linkCausedBy',
-  'leftBecauseOf',
-  'leftBy',
+  'initiatorType',
+  'initiatorName',
 ];
 const BUILD: readonly AttributeKey[] = [...TASK, ...WORKER, 'buildsetId', 'buildId', 'job', 'attempt'];
 const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'project', 'connection'];
@@ -123,10 +123,10 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
     'role',
     'eventType',
     'connection',
-    'left',
-    'leftText',
-    'leftBecauseOf',
-    'leftBy',
+    'dequeueCode',
+    'dequeueText',
+    'initiatorType',
+    'initiatorName',
     'linkCausedBy',
     'resets',
     'takeovers',

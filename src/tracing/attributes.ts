@@ -28,12 +28,13 @@ export const ATTRIBUTE = {
   project: 'gatehouse.project',
   eventType: 'gatehouse.event.type',
   connection: 'gatehouse.connection',
-  left: 'gatehouse.left',
-  leftText: 'gatehouse.left.text',
-  /** `item`, `event` or `operator`: what removed it. */
-  leftBecauseOf: 'gatehouse.left.because_of',
-  /** The superceding pipeline, or the operator. */
-  leftBy: 'gatehouse.left.by',
+  /** Why the item left its pipeline: a `LeaveCode`. */
+  dequeueCode: 'gatehouse.dequeue.code',
+  dequeueText: 'gatehouse.dequeue.text',
+  /** What removed it before it was reported: `item`, `event` or `operator`. */
+  initiatorType: 'gatehouse.dequeue.initiator.type',
+  /** The superceding pipeline, the change that overtook it, or the operator. */
+  initiatorName: 'gatehouse.dequeue.initiator.name',
   /** Who made a request. */
   by: 'gatehouse.by',
   resets: 'gatehouse.resets',

@@ -8,7 +8,13 @@ import { ATTRIBUTE, type AttributeKey } from './attributes.ts';
 /** Every span of ours had it up to 0.3, none has it today. */
 const FORMER_TYPE = 'gatehouse.span';
 
-const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>([[FORMER_TYPE, 'spanType']]);
+const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>([
+  [FORMER_TYPE, 'spanType'],
+  ['gatehouse.left', 'dequeueCode'],
+  ['gatehouse.left.text', 'dequeueText'],
+  ['gatehouse.left.because_of', 'initiatorType'],
+  ['gatehouse.left.by', 'initiatorName'],
+]);
 
 /** @returns the same object for a span that 0.4 or later wrote, and for spans of others. */
 export function withCurrentNames(span: SpanRecord): SpanRecord {
@@ -16,7 +22,11 @@ export function withCurrentNames(span: SpanRecord): SpanRecord {
   return {
     ...span,
     attributes: renamed(span.attributes),
-    events: span.events.map(event => ({ ...event, attributes: renamed(event.attributes) })),
+    events: span.events.map(event => ({
+      ...event,
+      name: event.name === 'left' ? 'dequeued' : event.name,
+      attributes: renamed(event.attributes),
+    })),
   };
 }
 

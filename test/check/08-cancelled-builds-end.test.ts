@@ -106,9 +106,9 @@ function removersOf(world: World): void {
     }
     const { attributes } = item;
     return [
-      attributes['gatehouse.left'],
-      attributes['gatehouse.left.because_of'],
-      attributes['gatehouse.left.by'],
+      attributes['gatehouse.dequeue.code'],
+      attributes['gatehouse.dequeue.initiator.type'],
+      attributes['gatehouse.dequeue.initiator.name'],
       kindOf(remover ?? item),
     ].join(' ');
   });

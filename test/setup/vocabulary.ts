@@ -19,7 +19,7 @@ const SPAN_EVENTS = [
     'cancel-requested',
     'dequeue-requested',
   ],
-  ...['attempt-failed', 'matched', 'refused', 'left'],
+  ...['attempt-failed', 'matched', 'refused', 'dequeued'],
 ];
 
 /** Everything the tables promise, as notes are written. */
@@ -33,7 +33,7 @@ export function promised(): ReadonlySet<string> {
     ...states.map(state => `code gatehouse.wait.state ${state}`),
     ...unionMembers('src/model/decision.ts', 'DecisionCode').map(code => `decision ${code}`),
     ...unionMembers('src/model/cause.ts', 'ResetCode').map(code => `code gatehouse.superseded.code ${code}`),
-    ...unionMembers('src/model/cause.ts', 'LeaveCode').map(code => `code gatehouse.left ${code}`),
+    ...unionMembers('src/model/cause.ts', 'LeaveCode').map(code => `code gatehouse.dequeue.code ${code}`),
     ...['BuildSetResult', 'BuildResult'].flatMap(type =>
       unionMembers('src/model/results.ts', type).map(result => `code gatehouse.result ${result}`),
     ),

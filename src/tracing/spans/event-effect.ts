@@ -19,11 +19,11 @@ export function effectAttributes({ outcome, reason, left }: EventEffect): Attrib
   return { outcome, reason: reason ?? left[0]?.code, itemId: left[0]?.item };
 }
 
-/** One `left` per item. */
+/** One `dequeued` per item. */
 export function effectEvents({ left }: EventEffect, at: Nanoseconds): SpanRecord['events'] {
   return left.slice(0, MOST_ITEMS).map(({ item, change, code }) => ({
     at,
-    name: 'left',
+    name: 'dequeued',
     attributes: eventAttributes({ item, change, code }),
   }));
 }

@@ -50,8 +50,8 @@ export function removerLinks(remover: Remover | undefined): readonly SpanLink[] 
 /** What removed an item. */
 export function removerAttributes(remover: Remover | undefined): AttributeInput {
   return {
-    leftBecauseOf: remover?.kind,
-    leftBy: remover?.name,
+    initiatorType: remover?.kind,
+    initiatorName: remover?.name,
     linkCausedBy: remover?.span?.traceId,
   };
 }

@@ -255,7 +255,7 @@ const SHOWN: { readonly [attribute: string]: string } = {
   'gatehouse.project': 'project',
   'gatehouse.conflict.files': 'conflict in',
   'gatehouse.outcome': 'outcome',
-  'gatehouse.left.text': 'left',
+  'gatehouse.dequeue.text': 'left',
 };
 
 function focusRow(lines: readonly HTMLElement[], index: number): void {
