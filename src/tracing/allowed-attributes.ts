@@ -217,31 +217,42 @@ export const ALLOWED: ReadonlyMap<SpanKind, ReadonlyMap<string, string>> = new M
   spanKinds().map(kind => [kind, namesFor(kind)]),
 );
 
-/** Facts that may ride on a span event of an item (`moved`, `reset`, ...), as `gatehouse.<name>`. */
-export const EVENT_FACTS: ReadonlySet<string> = new Set([
-  'behind',
-  'before',
-  'position',
-  'from',
-  'to',
-  'code',
-  'cause',
-  'culprit',
-  'text',
-  'reason',
-  'by',
-  'item',
-  'change',
-  'buildset',
-  'build',
-  'job',
-  'number',
-  'result',
-  'project',
-  'branch',
-  'commit',
-  'tree',
-  'tested',
+/** Facts that a span event of an item (`moved`, `reset`, ...) may carry → attribute. */
+export const EVENT_FACTS: ReadonlyMap<string, string> = new Map([
+  ...[
+    'behind',
+    'before',
+    'position',
+    'from',
+    'to',
+    'code',
+    'text',
+    'reason',
+    'by',
+    'change',
+    'job',
+    'result',
+    'project',
+    'branch',
+    'commit',
+    'tree',
+    'tested',
+  ].map(fact => [fact, `gatehouse.${fact}`] as const),
+  ['cause', ATTRIBUTE.causeCode],
+  ['culprit', ATTRIBUTE.culpritChange],
+  ['item', ATTRIBUTE.itemId],
+  ['buildset', ATTRIBUTE.buildsetId],
+  ['number', ATTRIBUTE.number],
+  ['build', ATTRIBUTE.buildId],
+]);
+
+/** The same of a span event that names a culprit: the item and the build are the culprit's. */
+export const CULPRIT_FACTS: ReadonlyMap<string, string> = new Map([
+  ...EVENT_FACTS,
+  ['item', ATTRIBUTE.culpritItem],
+  ['build', ATTRIBUTE.culpritBuild],
+  ['job', ATTRIBUTE.culpritJob],
+  ['result', ATTRIBUTE.culpritResult],
 ]);
 
 /** A step's facts (`Step.facts`) → attribute; others are dropped. */

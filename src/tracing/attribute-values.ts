@@ -1,7 +1,7 @@
 /** The one way from facts to attributes: allow-listed names, values OTLP can carry, no URL with a password in it. */
 import { stripUserinfo } from '../lib/redact.ts';
 import type { Attributes, AttributeValue } from '../model/span.ts';
-import { ALLOWED, EVENT_FACTS, type SpanKind } from './allowed-attributes.ts';
+import { ALLOWED, CULPRIT_FACTS, EVENT_FACTS, type SpanKind } from './allowed-attributes.ts';
 import type { AttributeKey } from './attributes.ts';
 
 /** Facts as records have them: absent ones may be null or undefined and leave no attribute. */
@@ -54,11 +54,7 @@ const NONE = {};
 /** Attributes of a span event, from an item's own facts. */
 export function eventAttributes(facts: { readonly [name: string]: unknown }): Attributes {
   const attributes: { [name: string]: AttributeValue } = {};
-  for (const name in facts) {
-    if (!EVENT_FACTS.has(name)) continue;
-    const value = wireValue(facts[name]);
-    if (value !== undefined) attributes[`gatehouse.${name}`] = value;
-  }
+  addFacts(attributes, facts.culprit === undefined ? EVENT_FACTS : CULPRIT_FACTS, facts);
   return attributes;
 }
 

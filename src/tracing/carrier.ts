@@ -3,13 +3,14 @@
  *
  *     TRACEPARENT=00-5b8e2d...-9f1c...-01          its playbook's span; flags 00 when the item is not sampled
  *     TRACESTATE=ot=rv:6e6d1a75832a2f              the number drawn for its event, see sampling.ts
- *     BAGGAGE=gatehouse.tenant=acme,gatehouse.item=5b8e2d...
+ *     BAGGAGE=gatehouse.tenant=acme,gatehouse.item.id=5b8e2d...
  *     OTEL_SERVICE_NAME=unit-tests
  *
  * Names, not secrets: the baggage travels to whatever the job calls.
  */
 import type { SpanId, TraceId } from '../lib/ids.ts';
 import type { SpanReference } from '../model/event.ts';
+import { ATTRIBUTE } from './attributes.ts';
 
 /** Everything the baggage may hold. */
 interface Baggage {
@@ -31,7 +32,15 @@ export interface CarrierFacts {
   readonly baggage: Baggage;
 }
 
-const BAGGAGE_NAMES: readonly (keyof Baggage)[] = ['tenant', 'pipeline', 'item', 'buildset', 'build', 'job'];
+/** The names of the attributes with the same values: a job's processor that copies baggage onto spans makes no others. */
+const BAGGAGE_NAMES: readonly (readonly [keyof Baggage, string])[] = [
+  ['tenant', ATTRIBUTE.tenant],
+  ['pipeline', ATTRIBUTE.pipeline],
+  ['item', ATTRIBUTE.itemId],
+  ['buildset', ATTRIBUTE.buildsetId],
+  ['build', ATTRIBUTE.buildId],
+  ['job', ATTRIBUTE.job],
+];
 
 /** `00-<trace>-<span>-01`; the last flag says whether anybody records. */
 export function traceparent(span: SpanReference, sampled: boolean): string {
@@ -40,7 +49,7 @@ export function traceparent(span: SpanReference, sampled: boolean): string {
 
 function baggageText(baggage: Baggage): string {
   return BAGGAGE_NAMES.map(
-    name => `gatehouse.${name}=${encodeURIComponent(baggage[name].toWellFormed())}`,
+    ([key, name]) => `${name}=${encodeURIComponent(baggage[key].toWellFormed())}`,
   ).join(',');
 }
 

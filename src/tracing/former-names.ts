@@ -14,6 +14,20 @@ const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>(
   ['gatehouse.left.text', 'dequeueText'],
   ['gatehouse.left.because_of', 'initiatorType'],
   ['gatehouse.left.by', 'initiatorName'],
+  ['gatehouse.cause', 'causeCode'],
+  ['gatehouse.culprit', 'culpritChange'],
+  ['gatehouse.item', 'itemId'],
+  ['gatehouse.buildset', 'buildsetId'],
+  ['gatehouse.build', 'buildId'],
+]);
+
+/** Of a span event with a culprit. */
+const FORMER_OF_CULPRIT: typeof FORMER = new Map<string, AttributeKey>([
+  ...FORMER,
+  ['gatehouse.item', 'culpritItem'],
+  ['gatehouse.build', 'culpritBuild'],
+  ['gatehouse.job', 'culpritJob'],
+  ['gatehouse.result', 'culpritResult'],
 ]);
 
 /** @returns the same object for a span that 0.4 or later wrote, and for spans of others. */
@@ -21,19 +35,22 @@ export function withCurrentNames(span: SpanRecord): SpanRecord {
   if (span.attributes[FORMER_TYPE] === undefined) return span;
   return {
     ...span,
-    attributes: renamed(span.attributes),
+    attributes: renamed(span.attributes, FORMER),
     events: span.events.map(event => ({
       ...event,
       name: event.name === 'left' ? 'dequeued' : event.name,
-      attributes: renamed(event.attributes),
+      attributes: renamed(
+        event.attributes,
+        event.attributes['gatehouse.culprit'] === undefined ? FORMER : FORMER_OF_CULPRIT,
+      ),
     })),
   };
 }
 
-function renamed(attributes: Attributes): Attributes {
+function renamed(attributes: Attributes, names: typeof FORMER): Attributes {
   return Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => {
-      const key = FORMER.get(name);
+      const key = names.get(name);
       return [key === undefined ? name : ATTRIBUTE[key], value];
     }),
   );

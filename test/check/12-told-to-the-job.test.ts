@@ -119,9 +119,9 @@ function expectRight(
   expect(membersOf(environment.get('BAGGAGE'))).toEqual({
     'gatehouse.tenant': 'tenant-one',
     'gatehouse.pipeline': 'gate',
-    'gatehouse.item': item,
-    'gatehouse.buildset': own?.attributes['gatehouse.buildset.id'],
-    'gatehouse.build': own?.attributes['gatehouse.build.id'],
+    'gatehouse.item.id': item,
+    'gatehouse.buildset.id': own?.attributes['gatehouse.buildset.id'],
+    'gatehouse.build.id': own?.attributes['gatehouse.build.id'],
     'gatehouse.job': 'tells',
   });
   expect(environment.get('OTEL_SERVICE_NAME')).toBe('tells');

@@ -124,7 +124,7 @@ story(
         'x-gatehouse-delivery': delivery,
         'x-gatehouse-signature': `sha256=${createHmac('sha256', TOKEN).update(body).digest('hex')}`,
         traceparent,
-        baggage: 'gatehouse.item=forged',
+        baggage: 'gatehouse.item.id=forged',
         'user-agent': 'gatehouse-cli/9',
       },
     });

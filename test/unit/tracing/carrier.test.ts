@@ -35,7 +35,7 @@ describe('what a job is told', () => {
     const baggage = jobEnvironment(facts).BAGGAGE ?? '';
     const pairs = baggage.split(',').map(pair => pair.split('='));
     expect(pairs.map(([name]) => name)).toEqual(
-      ['tenant', 'pipeline', 'item', 'buildset', 'build', 'job'].map(name => `gatehouse.${name}`),
+      ['tenant', 'pipeline', 'item.id', 'buildset.id', 'build.id', 'job'].map(name => `gatehouse.${name}`),
     );
     expect(decodeURIComponent(pairs.at(-1)?.[1] ?? '')).toBe('unit tests, all=1');
     expect(Object.keys(jobEnvironment(facts)).sort()).toEqual([

@@ -39,3 +39,46 @@ test('spans of other services are not touched', () => {
   const foreign = { ...span, attributes: { 'http.route': '/', 'gatehouse.left': 'x' } } as SpanRecord;
   expect(withCurrentNames(foreign)).toBe(foreign);
 });
+
+test('facts of a span event with a culprit are the culprit’s, others the event’s own', () => {
+  const [span] = itemSpans(resetAndMergedStory().item);
+  const at = span?.start;
+  const former = {
+    ...span,
+    attributes: { 'gatehouse.span': 'QueueItem' },
+    events: [
+      {
+        at,
+        name: 'reset',
+        attributes: {
+          'gatehouse.buildset': 'one',
+          'gatehouse.cause': 'item-ahead-failed',
+          'gatehouse.culprit': 'org/app master/a',
+          'gatehouse.item': 'two',
+          'gatehouse.build': 'three',
+          'gatehouse.job': 'unit',
+        },
+      },
+      { at, name: 'failing', attributes: { 'gatehouse.buildset': 'one', 'gatehouse.job': 'unit' } },
+      { at, name: 'left', attributes: { 'gatehouse.item': 'two' } },
+    ],
+  } as unknown as SpanRecord;
+  expect(withCurrentNames(former)).toMatchObject({
+    attributes: { 'gatehouse.span.type': 'QueueItem' },
+    events: [
+      {
+        name: 'reset',
+        attributes: {
+          'gatehouse.buildset.id': 'one',
+          'gatehouse.cause.code': 'item-ahead-failed',
+          'gatehouse.culprit.change': 'org/app master/a',
+          'gatehouse.culprit.item.id': 'two',
+          'gatehouse.culprit.build.id': 'three',
+          'gatehouse.culprit.job': 'unit',
+        },
+      },
+      { name: 'failing', attributes: { 'gatehouse.buildset.id': 'one', 'gatehouse.job': 'unit' } },
+      { name: 'dequeued', attributes: { 'gatehouse.item.id': 'two' } },
+    ],
+  });
+});

@@ -66,7 +66,7 @@ describe('the trace of an event of our own', () => {
       'vcs.repository.name': 'acme/app',
       'vcs.change.id': 'master/one',
     });
-    expect(spans[0]!.events.map(({ attributes }) => attributes['gatehouse.item'])).toEqual(
+    expect(spans[0]!.events.map(({ attributes }) => attributes['gatehouse.item.id'])).toEqual(
       left.map(({ item }) => item),
     );
     expect(checkTraces(spans.map(asArrived))).toEqual([]);
