@@ -54,7 +54,7 @@ export const ATTRIBUTE = {
   takeovers: 'gatehouse.takeovers',
 
   // buildsets, cancelled builds
-  number: 'gatehouse.number',
+  buildsetNumber: 'gatehouse.buildset.number',
   causeCode: 'gatehouse.cause.code',
   causeText: 'gatehouse.cause.text',
   culpritItem: 'gatehouse.culprit.item.id',
@@ -87,7 +87,7 @@ export const ATTRIBUTE = {
   continuation: 'gatehouse.continuation',
   subject: 'gatehouse.subject',
   phase: 'gatehouse.phase',
-  index: 'gatehouse.index',
+  playbookIndex: 'gatehouse.playbook.index',
   trusted: 'gatehouse.trusted',
   exitCode: 'gatehouse.exit_code',
   bytes: 'gatehouse.bytes',

@@ -14,6 +14,8 @@ const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>(
   ['gatehouse.left.text', 'dequeueText'],
   ['gatehouse.left.because_of', 'initiatorType'],
   ['gatehouse.left.by', 'initiatorName'],
+  ['gatehouse.number', 'buildsetNumber'],
+  ['gatehouse.index', 'playbookIndex'],
   ['gatehouse.cause', 'causeCode'],
   ['gatehouse.culprit', 'culpritChange'],
   ['gatehouse.item', 'itemId'],

@@ -81,8 +81,10 @@ export const ATTRIBUTES_OF: ReadonlyMap<string, Demand> = new Map<string, Demand
       ...CHANGE,
       RESULT,
       'gatehouse.buildset.id',
-      'gatehouse.number',
-      ...(attributes['gatehouse.number'] === 1 ? [] : ['gatehouse.link.previous', 'gatehouse.cause.code']),
+      'gatehouse.buildset.number',
+      ...(attributes['gatehouse.buildset.number'] === 1
+        ? []
+        : ['gatehouse.link.previous', 'gatehouse.cause.code']),
       ...(attributes[RESULT] === 'SUPERSEDED' ? ['gatehouse.superseded.code'] : []),
     ],
   ],
@@ -105,7 +107,7 @@ export const ATTRIBUTES_OF: ReadonlyMap<string, Demand> = new Map<string, Demand
   ...['CommandRequest', 'HostQuery', 'FetchRefs', 'BuildRepoUpdate', 'HostReport', 'HostMerge'].map(
     (kind): [string, Demand] => [kind, () => ['server.address']],
   ),
-  ['Playbook', () => [...TASK, ...WORKER, RESULT, 'gatehouse.phase', 'gatehouse.index']],
+  ['Playbook', () => [...TASK, ...WORKER, RESULT, 'gatehouse.phase', 'gatehouse.playbook.index']],
 ]);
 
 /** One that is stopped while it waits for an executor has none. */

@@ -174,10 +174,15 @@ function checkSpan(span: CheckedSpan, say: Say): void {
 function checkBuildSets(trace: readonly CheckedSpan[], say: Say): void {
   const sets = trace
     .filter(span => kindOf(span) === 'BuildSet')
-    .sort((a, b) => Number(a.attributes['gatehouse.number']) - Number(b.attributes['gatehouse.number']));
+    .sort(
+      (a, b) =>
+        Number(a.attributes['gatehouse.buildset.number']) - Number(b.attributes['gatehouse.buildset.number']),
+    );
   sets.forEach((span, index) => {
-    if (span.attributes['gatehouse.number'] !== index + 1)
-      say(`${span.name} has number ${String(span.attributes['gatehouse.number'])} in place ${index + 1}`);
+    if (span.attributes['gatehouse.buildset.number'] !== index + 1)
+      say(
+        `${span.name} has number ${String(span.attributes['gatehouse.buildset.number'])} in place ${index + 1}`,
+      );
     if (index === 0) return;
     const relations = span.links.map(link => link.attributes['gatehouse.link.relation']);
     if (typeof span.attributes['gatehouse.cause.code'] !== 'string')

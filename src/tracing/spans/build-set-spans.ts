@@ -87,7 +87,7 @@ function ownAttributes(buildset: BuildSet, previous: BuildSet | undefined): Attr
   const ended = buildset.stage.state === 'superseded' ? buildset.stage.cause : null;
   return {
     buildsetId: buildset.uuid,
-    number: buildset.number,
+    buildsetNumber: buildset.number,
     jobs: graphOf(buildset)?.jobs.map(job => job.name),
     ...causeAttributes(buildset.cause, buildset.cause === null ? undefined : resetText(buildset.cause)),
     supersededCode: ended?.code,
