@@ -119,7 +119,7 @@ export const ATTRIBUTE = {
 
   // reports
   action: 'gatehouse.action',
-  tries: 'gatehouse.tries',
+  attemptCount: 'gatehouse.attempt_count',
 
   // events
   delivery: 'gatehouse.delivery.id',

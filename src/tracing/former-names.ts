@@ -16,6 +16,7 @@ const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>(
   ['gatehouse.left.by', 'initiatorName'],
   ['gatehouse.number', 'buildsetNumber'],
   ['gatehouse.index', 'playbookIndex'],
+  ['gatehouse.tries', 'attemptCount'],
   ['gatehouse.cause', 'causeCode'],
   ['gatehouse.culprit', 'culpritChange'],
   ['gatehouse.item', 'itemId'],

@@ -72,7 +72,7 @@ export function eventProcessSpans(
   given: boolean,
 ): readonly SpanRecord[] {
   const { span, place } = stationOf(trace, 'EventProcess', startedAt, endedAt, {
-    own: { tries },
+    own: { attemptCount: tries },
     events: failures.map(({ at, reason }) => ({
       at,
       name: 'attempt-failed',

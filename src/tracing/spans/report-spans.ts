@@ -59,7 +59,7 @@ function planParts(context: ItemContext, parent: ParentSpan, report: ReportRecor
           outcome: part.outcome,
           reason: part.reason,
           connection: part.connection,
-          tries: part.tries,
+          attemptCount: part.tries,
         },
       }),
   }));

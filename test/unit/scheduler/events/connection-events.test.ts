@@ -131,7 +131,7 @@ test('an event that cannot be processed is quarantined, and the next one goes on
     attributes: { 'gatehouse.reason': 'not-understood' },
   });
   const process = spans.find(span => span.traceId === root?.traceId && span.name === 'EventProcess');
-  expect(process?.attributes['gatehouse.tries']).toBe(5);
+  expect(process?.attributes['gatehouse.attempt_count']).toBe(5);
   expect(process?.events).toHaveLength(5);
   expect(checkTraces(spans.map(asArrived))).toEqual([]);
   expect(
@@ -152,7 +152,7 @@ test('while the host cannot be reached nothing is quarantined', async () => {
   await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the third try');
   expect(await world.queue.deadLetters()).toEqual([]);
   const process = (await world.spans()).find(span => span.name === 'EventProcess');
-  expect(process?.attributes['gatehouse.tries']).toBe(3);
+  expect(process?.attributes['gatehouse.attempt_count']).toBe(3);
   expect(process?.events.map(({ name, attributes }) => [name, attributes])).toEqual(
     Array(2).fill(['attempt-failed', { 'gatehouse.reason': 'host-unreachable' }]),
   );

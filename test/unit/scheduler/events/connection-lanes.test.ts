@@ -139,7 +139,7 @@ test('a limited repository rests until the time the host named, shows it, and ho
   const spans = await world.spans();
   const wait =
     spans.find(({ name }) => name === 'HostWait limited') ?? expect.unreachable('no wait is drawn');
-  expect(wait.attributes).toMatchObject({ 'gatehouse.reason': 'limited', 'gatehouse.tries': 1 });
+  expect(wait.attributes).toMatchObject({ 'gatehouse.reason': 'limited', 'gatehouse.attempt_count': 1 });
   expect(spans.find(({ spanId }) => spanId === wait.parent)?.name).toBe('EventProcess');
   expect(Number((BigInt(wait.end ?? 0) - BigInt(wait.start)) / 1_000_000n)).toBeGreaterThanOrEqual(600_000);
   expect(checkTraces(spans.map(asArrived))).toEqual([]);
