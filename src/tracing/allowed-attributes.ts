@@ -202,8 +202,8 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   Reconfigure: ['layoutVersion', 'reason', 'project', 'errors'],
   InternalEvent: EVENT,
   ManagementEvent: [...EVENT, 'command', 'by', 'linkCaller'],
-  Sweep: ['removed', 'settled', 'subject', 'buildId', 'job', 'linkFollows'],
-  CacheCleanup: ['removed', 'subject'],
+  Sweep: ['removedCount', 'settledCount', 'subject', 'buildId', 'job', 'linkFollows'],
+  CacheCleanup: ['removedCount', 'subject'],
   Command: ['command', 'exitCode'],
   CommandRequest: ['httpMethod', 'httpStatus', 'urlPath', ...SERVER],
 };

@@ -113,8 +113,8 @@ export const ATTRIBUTE = {
 
   // operators' requests and background passes
   command: 'gatehouse.command',
-  removed: 'gatehouse.removed',
-  settled: 'gatehouse.settled',
+  removedCount: 'gatehouse.sweep.removed_count',
+  settledCount: 'gatehouse.sweep.settled_count',
   errors: 'gatehouse.errors',
 
   // reports

@@ -17,6 +17,8 @@ const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>(
   ['gatehouse.number', 'buildsetNumber'],
   ['gatehouse.index', 'playbookIndex'],
   ['gatehouse.tries', 'attemptCount'],
+  ['gatehouse.removed', 'removedCount'],
+  ['gatehouse.settled', 'settledCount'],
   ['gatehouse.cause', 'causeCode'],
   ['gatehouse.culprit', 'culpritChange'],
   ['gatehouse.item', 'itemId'],

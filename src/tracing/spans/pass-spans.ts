@@ -72,8 +72,8 @@ export function passSpans(facts: PassFacts, style: SpanStyle): readonly SpanReco
     own: {
       ...about.own,
       subject: facts.name,
-      removed: sum(part => part.removed),
-      settled: sum(part => part.settled),
+      removedCount: sum(part => part.removed),
+      settledCount: sum(part => part.settled),
     },
     links: about.links,
   });
@@ -106,7 +106,12 @@ function partSpan(
     parent,
     start: startedAt,
     end: endedAt,
-    own: { ...about.own, subject: name, removed, settled: settled === 0 ? undefined : settled },
+    own: {
+      ...about.own,
+      subject: name,
+      removedCount: removed,
+      settledCount: settled === 0 ? undefined : settled,
+    },
     links: about.links,
   });
 }

@@ -27,7 +27,7 @@ test('a pass is a trace of what it did, one span per concern, and says nothing o
   expect(pass.didSomething).toBe(true);
   await stand.store.multi(pass.rows());
   const spans = await spansOf(stand);
-  expect(spans.map(({ name, attributes }) => [name, attributes['gatehouse.removed']])).toEqual([
+  expect(spans.map(({ name, attributes }) => [name, attributes['gatehouse.sweep.removed_count']])).toEqual([
     ['Sweep store', 43],
     ['Sweep delivery-ids', 40],
     ['CacheCleanup job-graphs', 3],
