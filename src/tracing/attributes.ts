@@ -67,7 +67,9 @@ export const ATTRIBUTE = {
   jobs: 'gatehouse.jobs',
 
   // work
-  outcome: 'gatehouse.outcome',
+  mergeOutcome: 'gatehouse.merge.outcome',
+  /** `taken` or `not-taken`. */
+  executorQueueOutcome: 'gatehouse.executor_queue.outcome',
   worker: 'gatehouse.worker',
   conflictFiles: 'gatehouse.conflict.files',
   /** Key of the change ahead that touched them. */
@@ -106,6 +108,7 @@ export const ATTRIBUTE = {
   ansibleHost: 'gatehouse.ansible.host',
   ansibleModule: 'gatehouse.ansible.module',
   ansibleChanged: 'gatehouse.ansible.changed',
+  ansibleOutcome: 'gatehouse.ansible.outcome',
 
   // spans of jobs
   /** The parent a job's span named, when nobody has heard of that one. */
@@ -119,9 +122,11 @@ export const ATTRIBUTE = {
 
   // reports
   action: 'gatehouse.action',
+  reportOutcome: 'gatehouse.report.outcome',
   attemptCount: 'gatehouse.attempt_count',
 
   // events
+  eventOutcome: 'gatehouse.event.outcome',
   delivery: 'gatehouse.delivery.id',
   /** Deliveries without a trace of their own: this one's look answered them, too. The list is cut, the count is not. */
   answeredDeliveries: 'gatehouse.delivery.answered',

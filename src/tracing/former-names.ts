@@ -10,6 +10,7 @@ const FORMER_TYPE = 'gatehouse.span';
 
 const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>([
   [FORMER_TYPE, 'spanType'],
+  ['gatehouse.outcome', 'eventOutcome'],
   ['gatehouse.left', 'dequeueCode'],
   ['gatehouse.left.text', 'dequeueText'],
   ['gatehouse.left.because_of', 'initiatorType'],
@@ -35,12 +36,26 @@ const FORMER_OF_CULPRIT: typeof FORMER = new Map<string, AttributeKey>([
   ['gatehouse.result', 'culpritResult'],
 ]);
 
+/** What an outcome is the outcome of, on spans that are no events. */
+const FORMER_OUTCOMES: ReadonlyMap<unknown, AttributeKey> = new Map<unknown, AttributeKey>([
+  ['Merge', 'mergeOutcome'],
+  ['RepoState', 'mergeOutcome'],
+  ['ExecutorQueue', 'executorQueueOutcome'],
+  ['AnsibleTask', 'ansibleOutcome'],
+  ['Report', 'reportOutcome'],
+  ['HostReport', 'reportOutcome'],
+  ['HostMerge', 'reportOutcome'],
+]);
+
 /** @returns the same object for a span that 0.4 or later wrote, and for spans of others. */
 export function withCurrentNames(span: SpanRecord): SpanRecord {
-  if (span.attributes[FORMER_TYPE] === undefined) return span;
+  const type = span.attributes[FORMER_TYPE];
+  if (type === undefined) return span;
+  const outcome = FORMER_OUTCOMES.get(type);
+  const own = outcome === undefined ? FORMER : new Map([...FORMER, ['gatehouse.outcome', outcome]]);
   return {
     ...span,
-    attributes: renamed(span.attributes, FORMER),
+    attributes: renamed(span.attributes, own),
     events: span.events.map(event => ({
       ...event,
       name: event.name === 'left' ? 'dequeued' : event.name,

@@ -36,7 +36,7 @@ story(
     expect(event?.attributes).toMatchObject({
       'gatehouse.span.type': 'GitEvent',
       'gatehouse.event.type': 'proposed',
-      'gatehouse.outcome': 'forwarded',
+      'gatehouse.event.outcome': 'forwarded',
       'gatehouse.tenants': [TENANT, ANOTHER],
     });
     expect(kindsBelow(event, world.sink.spans)).toEqual([
@@ -60,7 +60,11 @@ async function unwanted(world: World, commit: string): Promise<void> {
   // Understood, and no pipeline is triggered by it.
   await world.abandon('A');
   const ignored = await world.observer.until('both tenants to ignore it', () => {
-    const found = rootsOf(world, 'TenantEvent', span => span.attributes['gatehouse.outcome'] === 'ignored');
+    const found = rootsOf(
+      world,
+      'TenantEvent',
+      span => span.attributes['gatehouse.event.outcome'] === 'ignored',
+    );
     return found.length === 2 ? found : undefined;
   });
   for (const tenant of ignored) {
@@ -71,7 +75,11 @@ async function unwanted(world: World, commit: string): Promise<void> {
       expect(attributes['gatehouse.text']).toMatch(/\w+ \w+/);
     }
   }
-  const discarded = rootsOf(world, 'GitEvent', span => span.attributes['gatehouse.outcome'] === 'discarded');
+  const discarded = rootsOf(
+    world,
+    'GitEvent',
+    span => span.attributes['gatehouse.event.outcome'] === 'discarded',
+  );
   expect(discarded.map(span => span.attributes['gatehouse.reason'])).toContain('the refs are as they were');
   const items = rootsOf(world, 'QueueItem');
   expect(items).toHaveLength(2);

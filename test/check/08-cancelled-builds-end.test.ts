@@ -130,7 +130,7 @@ async function causesOf(world: World): Promise<void> {
     );
   const [dequeue] = roots('ManagementEvent', 'dequeue');
   expect(dequeue?.attributes).toMatchObject({
-    'gatehouse.outcome': 'dequeued',
+    'gatehouse.event.outcome': 'dequeued',
     'gatehouse.by': 'command line',
     'gatehouse.reason': 'dequeued-by-hand',
   });

@@ -102,7 +102,7 @@ export const ATTRIBUTES_OF: ReadonlyMap<string, Demand> = new Map<string, Demand
       ...(attributes['gatehouse.attempt'] === 1 ? [] : ['gatehouse.link.retry_of']),
     ],
   ],
-  ['ExecutorQueue', () => [...TASK, 'gatehouse.outcome']],
+  ['ExecutorQueue', () => [...TASK, 'gatehouse.executor_queue.outcome']],
   ['JobExecution', () => [...TASK, ...WORKER]],
   ...['CommandRequest', 'HostQuery', 'FetchRefs', 'BuildRepoUpdate', 'HostReport', 'HostMerge'].map(
     (kind): [string, Demand] => [kind, () => ['server.address']],

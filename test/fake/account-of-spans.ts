@@ -181,7 +181,7 @@ function lastBefore(work: readonly CheckedSpan[], moment: bigint, limit: bigint)
 /** When an executor took it. */
 function takenAt(trace: readonly CheckedSpan[], build: CheckedSpan): bigint | undefined {
   const queue = trace.find(span => kindOf(span) === 'ExecutorQueue' && span.parentSpanId === build.spanId);
-  return queue?.attributes['gatehouse.outcome'] === 'taken' ? queue.end : undefined;
+  return queue?.attributes['gatehouse.executor_queue.outcome'] === 'taken' ? queue.end : undefined;
 }
 
 /** A build that was taken and whose executor told nothing of it, although it was not stopped. */

@@ -219,10 +219,12 @@ function checkTiling(root: CheckedSpan, trace: readonly CheckedSpan[], tolerance
   reach(root.end, 'its end');
 }
 
+const DESCRIBING = /^gatehouse\.(?:result|\w+\.outcome|wait\.state|subject)$/;
+
 /** E.g. `Merge (gatehouse.result MERGE_CONFLICT)`. */
 function described({ name, attributes }: CheckedSpan): string {
-  const told = ['gatehouse.result', 'gatehouse.outcome', 'gatehouse.wait.state', 'gatehouse.subject'].flatMap(
-    key => (attributes[key] === undefined ? [] : [`${key} ${String(attributes[key])}`]),
+  const told = Object.entries(attributes).flatMap(([key, value]) =>
+    DESCRIBING.test(key) ? [`${key} ${String(value)}`] : [],
   );
   return told.length === 0 ? name : `${name} (${told.join(', ')})`;
 }

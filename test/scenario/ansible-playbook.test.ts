@@ -54,7 +54,9 @@ describeOnAnsible('a job that is an Ansible playbook', () => {
         const playbook = spans.find(({ name }) => name === 'Playbook playbooks/deploy.yaml');
         const [play] = below(playbook);
         expect(play?.name).toBe('AnsiblePlay Deploy');
-        expect(below(play).map(({ name, attributes }) => [name, attributes['gatehouse.outcome']])).toEqual([
+        expect(
+          below(play).map(({ name, attributes }) => [name, attributes['gatehouse.ansible.outcome']]),
+        ).toEqual([
           ['AnsibleTask Look', 'changed'],
           ['AnsibleTask Refuse what is broken', outcome],
         ]);

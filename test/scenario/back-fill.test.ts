@@ -72,7 +72,7 @@ function tracesAround(world: World): readonly RawSpan[] {
       parentSpanId === null &&
       resource['service.name'] === 'gatehouse' &&
       !['QueueItem', 'JobExecution'].includes(String(attributes['gatehouse.span.type'])) &&
-      attributes['gatehouse.outcome'] !== 'discarded',
+      attributes['gatehouse.event.outcome'] !== 'discarded',
   );
   const traces = new Set(roots.map(({ traceId }) => traceId));
   const wanted = new Set(

@@ -126,7 +126,7 @@ export function observe(deps: ObserverDeps): Observer {
         [attributes['gatehouse.delivery.answered']].flat().includes(delivery),
     );
     // An earlier event may have brought the news already: then that one must have reached the tenant.
-    const forwarded = roots.filter(span => span.attributes['gatehouse.outcome'] === 'forwarded');
+    const forwarded = roots.filter(span => span.attributes['gatehouse.event.outcome'] === 'forwarded');
     return arrived && forwarded.every(span => followed.has(span.traceId));
   }
 

@@ -206,7 +206,7 @@ function planQueue(context: ItemContext, buildset: BuildSet, parent: ParentSpan,
           ...whose(context, buildset, build),
           priority: build.priority,
           labels: nodeOf(buildset, build)?.labels,
-          outcome: end === null ? undefined : started === null ? 'not-taken' : 'taken',
+          executorQueueOutcome: end === null ? undefined : started === null ? 'not-taken' : 'taken',
         },
       }),
   };

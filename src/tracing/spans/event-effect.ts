@@ -16,7 +16,7 @@ export interface EventEffect {
 const MOST_ITEMS = 64;
 
 export function effectAttributes({ outcome, reason, left }: EventEffect): AttributeInput {
-  return { outcome, reason: reason ?? left[0]?.code, itemId: left[0]?.item };
+  return { eventOutcome: outcome, reason: reason ?? left[0]?.code, itemId: left[0]?.item };
 }
 
 /** One `dequeued` per item. */

@@ -100,6 +100,6 @@ export function ingestionSpans(facts: IngestionFacts, options: SpanOptions): rea
 
 function outcomeAttributes(outcome: IngestionOutcome): AttributeInput {
   return 'tenants' in outcome
-    ? { outcome: outcome.kind, tenants: outcome.tenants }
-    : { outcome: outcome.kind, reason: outcome.reason };
+    ? { eventOutcome: outcome.kind, tenants: outcome.tenants }
+    : { eventOutcome: outcome.kind, reason: outcome.reason };
 }

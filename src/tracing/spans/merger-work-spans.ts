@@ -31,7 +31,7 @@ export function planMergerWork(
         own: {
           buildsetId: buildset.uuid,
           ...workerAttributes(work.done?.worker),
-          outcome: end === null ? undefined : (work.done?.outcome ?? 'withdrawn'),
+          mergeOutcome: end === null ? undefined : (work.done?.outcome ?? 'withdrawn'),
           conflictFiles: work.done?.outcome === 'conflict' ? buildset.conflict?.files : undefined,
           conflictWith: work.done?.outcome === 'conflict' ? buildset.conflict?.with : undefined,
         },

@@ -32,7 +32,7 @@ function planReport(context: ItemContext, report: ReportRecord): readonly SpanPl
         common: context.withChange(),
         own: {
           action: report.action,
-          outcome: end === null ? undefined : (report.done?.outcome ?? 'withdrawn'),
+          reportOutcome: end === null ? undefined : (report.done?.outcome ?? 'withdrawn'),
         },
       }),
   };
@@ -56,7 +56,7 @@ function planParts(context: ItemContext, parent: ParentSpan, report: ReportRecor
         common: context.withChange(),
         own: {
           action: report.action,
-          outcome: part.outcome,
+          reportOutcome: part.outcome,
           reason: part.reason,
           connection: part.connection,
           attemptCount: part.tries,

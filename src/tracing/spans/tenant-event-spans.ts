@@ -58,7 +58,7 @@ export function tenantEventSpans(facts: TenantEventFacts, options: SpanOptions):
       eventType: trigger.type,
       connection: trigger.connection,
       ...changeAttributes([trigger.change], options),
-      outcome: outcomeOf(facts),
+      eventOutcome: outcomeOf(facts),
       linkFollows: trigger.span.traceId,
     },
     events: facts.pipelines.map(pipeline => ({

@@ -254,7 +254,10 @@ const SHOWN: { readonly [attribute: string]: string } = {
   'gatehouse.skipped_because': 'skipped because of',
   'gatehouse.project': 'project',
   'gatehouse.conflict.files': 'conflict in',
-  'gatehouse.outcome': 'outcome',
+  'gatehouse.merge.outcome': 'outcome',
+  'gatehouse.executor_queue.outcome': 'outcome',
+  'gatehouse.report.outcome': 'outcome',
+  'gatehouse.ansible.outcome': 'outcome',
   'gatehouse.dequeue.text': 'left',
 };
 

@@ -32,7 +32,7 @@ test('a delivery that comes twice leaves a trace that says so', async () => {
   const spans = rows.flatMap(row => spansCodec.decode(row.data));
   expect(spans.map(span => span.name)).toEqual(['GitEvent refs-changed', 'EventReceive']);
   expect(spans[0]?.attributes).toMatchObject({
-    'gatehouse.outcome': 'discarded',
+    'gatehouse.event.outcome': 'discarded',
     'gatehouse.reason': 'this delivery was taken in before',
     'gatehouse.delivery.id': 'd-1',
   });

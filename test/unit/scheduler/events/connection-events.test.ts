@@ -70,7 +70,7 @@ test('an event moves to its tenants in one instant, with the changes it told of 
     traceId: entry.value.trigger.span.traceId,
     spanId: entry.value.trigger.span.spanId,
   });
-  expect(root?.attributes['gatehouse.outcome']).toBe('forwarded');
+  expect(root?.attributes['gatehouse.event.outcome']).toBe('forwarded');
   expect(spans.map(span => span.name)).toEqual([
     'GitEvent proposed',
     'EventReceive',
@@ -91,7 +91,7 @@ test('an event of a project no tenant holds ends as discarded, with the reason',
   await world.offer('d1');
   await eventually(async () => (await world.spans()).length > 0, 'the trace');
   expect((await world.spans())[0]?.attributes).toMatchObject({
-    'gatehouse.outcome': 'discarded',
+    'gatehouse.event.outcome': 'discarded',
     'gatehouse.reason': 'no tenant holds the project',
   });
   await world.end();
@@ -125,7 +125,7 @@ test('an event that cannot be processed is quarantined, and the next one goes on
   await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the good one');
   expect(await world.queue.deadLetters()).toHaveLength(1);
   const spans = await world.spans();
-  const root = spans.find(span => span.attributes['gatehouse.outcome'] === 'failed');
+  const root = spans.find(span => span.attributes['gatehouse.event.outcome'] === 'failed');
   expect(root).toMatchObject({
     status: { code: 'error' },
     attributes: { 'gatehouse.reason': 'not-understood' },
@@ -192,7 +192,7 @@ test('an event that only makes tenants look again says so, and what follows from
   await eventually(async () => (await world.tenantQueue.depth()) === 1, 'the tenant hears of it');
   const spans = await world.spans();
   expect(spans[0]?.attributes).toMatchObject({
-    'gatehouse.outcome': 'updated',
+    'gatehouse.event.outcome': 'updated',
     'gatehouse.tenants': ['acme'],
   });
   expect(spans.find(span => span.name === 'HostQuery refs acme/app')?.parent).toBe(

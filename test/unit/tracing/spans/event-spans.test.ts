@@ -88,7 +88,7 @@ describe('the trace of an event', () => {
       'EventForward',
     ]);
     expect(spans[0]!.attributes).toMatchObject({
-      'gatehouse.outcome': 'forwarded',
+      'gatehouse.event.outcome': 'forwarded',
       'gatehouse.tenants': ['acme', 'other'],
       'gatehouse.delivery.id': 'd-1',
       'gatehouse.event.id': event,

@@ -60,7 +60,7 @@ describe('the trace of an event of our own', () => {
     ]);
     expect(spans[0]!.attributes).toMatchObject({
       'gatehouse.link.caused_by': culprit,
-      'gatehouse.outcome': 'dequeued',
+      'gatehouse.event.outcome': 'dequeued',
       'gatehouse.reason': 'superseded',
       'gatehouse.item.id': left[0].item,
       'vcs.repository.name': 'acme/app',
@@ -123,7 +123,7 @@ describe('the trace of an operator’s request', () => {
     ]);
     expect(spans[0]!.attributes).toMatchObject({
       'gatehouse.command': 'dequeue',
-      'gatehouse.outcome': 'refused',
+      'gatehouse.event.outcome': 'refused',
       'gatehouse.reason': 'being-reported',
       'gatehouse.change': 'acme/app master/one',
     });

@@ -68,7 +68,10 @@ describe('parts of a step', () => {
       'gatehouse.job': 'a',
     });
     expect(second?.status).toEqual({ code: 'error', message: 'FAILURE' });
-    expect(second?.attributes).toMatchObject({ 'error.type': 'failure', 'gatehouse.outcome': 'failed' });
+    expect(second?.attributes).toMatchObject({
+      'error.type': 'failure',
+      'gatehouse.ansible.outcome': 'failed',
+    });
     expect(JSON.stringify(spans)).not.toContain('secret');
     expect(problemsOf(spans)).toEqual([]);
   });
