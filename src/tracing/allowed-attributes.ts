@@ -85,8 +85,8 @@ const CULPRIT: readonly AttributeKey[] = [
   'initiatorName',
 ];
 const BUILD: readonly AttributeKey[] = [...TASK, ...WORKER, 'buildsetId', 'buildId', 'job', 'attempt'];
-const STEP: readonly AttributeKey[] = [...BUILD, 'subject', 'project', 'connection'];
-const MERGER_STEP: readonly AttributeKey[] = [...WORKER, 'subject', 'project', 'connection'];
+const STEP: readonly AttributeKey[] = [...BUILD, 'spanSubject', 'project', 'connection'];
+const MERGER_STEP: readonly AttributeKey[] = [...WORKER, 'spanSubject', 'project', 'connection'];
 const REQUEST: readonly AttributeKey[] = [
   ...VCS,
   ...WORKER,
@@ -187,7 +187,7 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   AnsibleTask: [...STEP, 'ansibleHost', 'ansibleModule', 'ansibleChanged', 'ansibleOutcome'],
   ScriptStep: [...STEP, 'exitCode'],
   Cleanup: STEP,
-  JobSpan: [...BUILD, 'toldParent'],
+  JobSpan: [...BUILD, 'originalParent'],
   Report: [...VCS, 'action', 'reportOutcome'],
   HostReport: HOST_REPORT,
   HostMerge: HOST_REPORT,
@@ -202,8 +202,8 @@ const OWN: { readonly [kind in SpanKind]: readonly AttributeKey[] } = {
   Reconfigure: ['layoutVersion', 'reason', 'project', 'errors'],
   InternalEvent: EVENT,
   ManagementEvent: [...EVENT, 'command', 'by', 'linkCaller'],
-  Sweep: ['removedCount', 'settledCount', 'subject', 'buildId', 'job', 'linkFollows'],
-  CacheCleanup: ['removedCount', 'subject'],
+  Sweep: ['removedCount', 'settledCount', 'spanSubject', 'buildId', 'job', 'linkFollows'],
+  CacheCleanup: ['removedCount', 'spanSubject'],
   Command: ['command', 'exitCode'],
   CommandRequest: ['httpMethod', 'httpStatus', 'urlPath', ...SERVER],
 };

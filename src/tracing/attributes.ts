@@ -11,6 +11,8 @@ export const ATTRIBUTE = {
   eventId: 'gatehouse.event.id',
   /** Kind of the span, e.g. `BuildSet`, whatever the naming mode. Not called a kind on the wire: OpenTelemetry has its own. */
   spanType: 'gatehouse.span.type',
+  /** What a step or a pass is about; of most it is in the span's name, too. */
+  spanSubject: 'gatehouse.span.subject',
   /** Nanoseconds by which start and end were moved to lie inside the parent. */
   clockAdjusted: 'gatehouse.clock_adjusted_ns',
   buildsetId: 'gatehouse.buildset.id',
@@ -87,7 +89,6 @@ export const ATTRIBUTE = {
   skippedBecause: 'gatehouse.skipped_because',
   /** On the root of a build's continuation trace. */
   continuation: 'gatehouse.continuation',
-  subject: 'gatehouse.subject',
   phase: 'gatehouse.phase',
   playbookIndex: 'gatehouse.playbook.index',
   trusted: 'gatehouse.trusted',
@@ -111,8 +112,8 @@ export const ATTRIBUTE = {
   ansibleOutcome: 'gatehouse.ansible.outcome',
 
   // spans of jobs
-  /** The parent a job's span named, when nobody has heard of that one. */
-  toldParent: 'gatehouse.told_parent',
+  /** The parent a job's span named, when no such span arrived. */
+  originalParent: 'gatehouse.span.original_parent_id',
 
   // operators' requests and background passes
   command: 'gatehouse.command',

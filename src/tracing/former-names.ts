@@ -20,6 +20,8 @@ const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>(
   ['gatehouse.tries', 'attemptCount'],
   ['gatehouse.removed', 'removedCount'],
   ['gatehouse.settled', 'settledCount'],
+  ['gatehouse.subject', 'spanSubject'],
+  ['gatehouse.told_parent', 'originalParent'],
   ['gatehouse.cause', 'causeCode'],
   ['gatehouse.culprit', 'culpritChange'],
   ['gatehouse.item', 'itemId'],

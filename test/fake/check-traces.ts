@@ -219,7 +219,7 @@ function checkTiling(root: CheckedSpan, trace: readonly CheckedSpan[], tolerance
   reach(root.end, 'its end');
 }
 
-const DESCRIBING = /^gatehouse\.(?:result|\w+\.outcome|wait\.state|subject)$/;
+const DESCRIBING = /^gatehouse\.(?:result|\w+\.outcome|wait\.state|span\.subject)$/;
 
 /** E.g. `Merge (gatehouse.result MERGE_CONFLICT)`. */
 function described({ name, attributes }: CheckedSpan): string {

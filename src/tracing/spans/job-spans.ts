@@ -160,7 +160,7 @@ function drawn(span: SpanRecord, { playbook, adrift }: Place, marks: Attributes)
   const { start, end, adjusted } = clampInto(playbook, span.start, span.end);
   const inside = (at: Nanoseconds) => bounded(at, playbook);
   const moved = adjusted === 0 ? NOTHING : attributesOf('JobSpan', { clockAdjusted: adjusted });
-  const lost = adrift ? attributesOf('JobSpan', { toldParent: span.parent ?? undefined }) : NOTHING;
+  const lost = adrift ? attributesOf('JobSpan', { originalParent: span.parent ?? undefined }) : NOTHING;
   return {
     ...span,
     ...{ start, end },

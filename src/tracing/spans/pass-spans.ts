@@ -71,7 +71,7 @@ export function passSpans(facts: PassFacts, style: SpanStyle): readonly SpanReco
     ...window,
     own: {
       ...about.own,
-      subject: facts.name,
+      spanSubject: facts.name,
       removedCount: sum(part => part.removed),
       settledCount: sum(part => part.settled),
     },
@@ -108,7 +108,7 @@ function partSpan(
     end: endedAt,
     own: {
       ...about.own,
-      subject: name,
+      spanSubject: name,
       removedCount: removed,
       settledCount: settled === 0 ? undefined : settled,
     },

@@ -60,7 +60,7 @@ function planStep(
         start: step.startedAt,
         end: step.endedAt,
         result: stepResult(step),
-        own: { ...own, subject: step.subject, ...factAttributes(step) },
+        own: { ...own, spanSubject: step.subject, ...factAttributes(step) },
       }),
   };
   if (step.steps === undefined) return [plan];

@@ -143,7 +143,7 @@ describe('a span of a job', () => {
   test('whose parent nobody knows hangs below the playbook that ran when it was told', () => {
     const nobody = 'bbbbbbbbbbbbbbbb' as SpanId;
     const early = place([span(nobody, 110, 120)], {}, 150).spans[0];
-    expect(early).toMatchObject({ parent: PRE, attributes: { 'gatehouse.told_parent': nobody } });
+    expect(early).toMatchObject({ parent: PRE, attributes: { 'gatehouse.span.original_parent_id': nobody } });
     expect(place([span(nobody, 310, 320)], {}, 350).spans[0]?.parent).toBe(RUN);
     // A span of ours that is no playbook, and nothing below one, is no parent either.
     expect(place([span(jobExecutionSpanId(TRACE.buildSpan), 310, 320)]).spans[0]?.parent).toBe(RUN);
