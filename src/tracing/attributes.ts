@@ -31,12 +31,12 @@ export const ATTRIBUTE = {
   eventType: 'gatehouse.event.type',
   connection: 'gatehouse.connection',
   /** Why the item left its pipeline: a `LeaveCode`. */
-  dequeueCode: 'gatehouse.dequeue.code',
-  dequeueText: 'gatehouse.dequeue.text',
+  leaveCode: 'gatehouse.leave.code',
+  leaveText: 'gatehouse.leave.text',
   /** What removed it before it was reported: `item`, `event` or `operator`. */
-  initiatorType: 'gatehouse.dequeue.initiator.type',
+  initiatorType: 'gatehouse.leave.initiator.type',
   /** The superceding pipeline, the change that overtook it, or the operator. */
-  initiatorName: 'gatehouse.dequeue.initiator.name',
+  initiatorName: 'gatehouse.leave.initiator.name',
   /** Who made a request. */
   by: 'gatehouse.by',
   resets: 'gatehouse.resets',

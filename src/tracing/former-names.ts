@@ -11,8 +11,8 @@ const FORMER_TYPE = 'gatehouse.span';
 const FORMER: ReadonlyMap<string, AttributeKey> = new Map<string, AttributeKey>([
   [FORMER_TYPE, 'spanType'],
   ['gatehouse.outcome', 'eventOutcome'],
-  ['gatehouse.left', 'dequeueCode'],
-  ['gatehouse.left.text', 'dequeueText'],
+  ['gatehouse.left', 'leaveCode'],
+  ['gatehouse.left.text', 'leaveText'],
   ['gatehouse.left.because_of', 'initiatorType'],
   ['gatehouse.left.by', 'initiatorName'],
   ['gatehouse.number', 'buildsetNumber'],

@@ -106,9 +106,9 @@ function removersOf(world: World): void {
     }
     const { attributes } = item;
     return [
-      attributes['gatehouse.dequeue.code'],
-      attributes['gatehouse.dequeue.initiator.type'],
-      attributes['gatehouse.dequeue.initiator.name'],
+      attributes['gatehouse.leave.code'],
+      attributes['gatehouse.leave.initiator.type'],
+      attributes['gatehouse.leave.initiator.name'],
       kindOf(remover ?? item),
     ].join(' ');
   });

@@ -68,7 +68,7 @@ export const ATTRIBUTES_OF: ReadonlyMap<string, Demand> = new Map<string, Demand
       'gatehouse.queue',
       'gatehouse.event.type',
       'gatehouse.connection',
-      'gatehouse.dequeue.code',
+      'gatehouse.leave.code',
       'gatehouse.resets',
       'gatehouse.link.follows',
       'cicd.pipeline.action.name',

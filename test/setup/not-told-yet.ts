@@ -13,7 +13,7 @@ export const NOT_TOLD_YET: ReadonlySet<string> = new Set([
   'attribute gatehouse.takeover.to',
   'attribute gatehouse.takeovers',
   'attribute gatehouse.span.original_parent_id',
-  'code gatehouse.dequeue.code merged-elsewhere',
+  'code gatehouse.leave.code merged-elsewhere',
   'code gatehouse.result ABORTED',
   'code gatehouse.result MERGE_FAILURE',
   'code gatehouse.result NODE_FAILURE',

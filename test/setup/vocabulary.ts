@@ -33,7 +33,7 @@ export function promised(): ReadonlySet<string> {
     ...states.map(state => `code gatehouse.wait.state ${state}`),
     ...unionMembers('src/model/decision.ts', 'DecisionCode').map(code => `decision ${code}`),
     ...unionMembers('src/model/cause.ts', 'ResetCode').map(code => `code gatehouse.superseded.code ${code}`),
-    ...unionMembers('src/model/cause.ts', 'LeaveCode').map(code => `code gatehouse.dequeue.code ${code}`),
+    ...unionMembers('src/model/cause.ts', 'LeaveCode').map(code => `code gatehouse.leave.code ${code}`),
     ...['BuildSetResult', 'BuildResult'].flatMap(type =>
       unionMembers('src/model/results.ts', type).map(result => `code gatehouse.result ${result}`),
     ),

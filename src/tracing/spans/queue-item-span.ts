@@ -64,8 +64,8 @@ function outcome(item: QueueItem): AttributeInput {
   if (item.phase.phase !== 'left') return {};
   return {
     vcsBaseRevision: testedBases(item),
-    dequeueCode: item.phase.reason,
-    dequeueText: leaveText(item.phase.reason),
+    leaveCode: item.phase.reason,
+    leaveText: leaveText(item.phase.reason),
     ...removerAttributes(item.phase.remover),
     resets: item.earlier.length,
     takeovers: takeoverCount(item),

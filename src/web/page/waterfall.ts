@@ -258,7 +258,7 @@ const SHOWN: { readonly [attribute: string]: string } = {
   'gatehouse.executor_queue.outcome': 'outcome',
   'gatehouse.report.outcome': 'outcome',
   'gatehouse.ansible.outcome': 'outcome',
-  'gatehouse.dequeue.text': 'left',
+  'gatehouse.leave.text': 'left',
 };
 
 function focusRow(lines: readonly HTMLElement[], index: number): void {

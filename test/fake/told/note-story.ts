@@ -16,7 +16,7 @@ export const NOTES_VARIABLE = 'GATEHOUSE_TEST_TOLD';
 /** Attributes whose values are codes out of a table. */
 const CODED = new Set([
   'gatehouse.result',
-  'gatehouse.dequeue.code',
+  'gatehouse.leave.code',
   'gatehouse.superseded.code',
   'gatehouse.wait.state',
 ]);
