@@ -42,7 +42,9 @@ test('check 13: what is not sampled is nowhere but in the log and the API', {
 /** Each playbook was told the span the API shows of it, and that nobody records. */
 async function expectUnrecorded(world: World, item: string): Promise<void> {
   const trace = await world.api.get<OtlpTraceDocument>(`/api/tenant/tenant-one/item/${item}/trace`);
-  const playbooks = spansFromOtlp(trace).filter(span => span.attributes['gatehouse.span.type'] === 'Playbook');
+  const playbooks = spansFromOtlp(trace).filter(
+    span => span.attributes['gatehouse.span.type'] === 'Playbook',
+  );
   const told: string[] = [];
   for (const { uuid, pipeline } of world.stage.builds) {
     if (pipeline !== 'gate') continue;
