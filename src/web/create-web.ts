@@ -6,7 +6,7 @@
  *     await web.listenLocally('/var/lib/gatehouse/gatehouse.sock');
  *     await web.close();
  *
- * Two doors lead to the same routes: the port, where only a token gives authority, and a Unix socket of this machine's command line,
+ * Two listeners lead to the same routes: the port, where only a token gives authority, and a Unix socket of this machine's command line,
  * which has it by the mode of the file (auth/caller.ts).
  *
  * Paths are Zuul's where Zuul has one (`/api`, see status-routes.ts for the list); the page is at `/`.
@@ -17,7 +17,7 @@ import type { AddressInfo } from 'node:net';
 import express, { type ErrorRequestHandler, type Express, type RequestHandler, Router } from 'express';
 import { addressRanges } from '../lib/address-ranges.ts';
 import { badRequest, notFound, send } from './answer.ts';
-import type { Authentication, Door } from './auth/caller.ts';
+import type { Authentication, ListenerKind } from './auth/caller.ts';
 import { addBadgeRoute } from './badge-route.ts';
 import { addComponentRoutes, componentWishRoute } from './component-routes.ts';
 import { type ConnectionLimits, limitConnections } from './connection-limits.ts';
@@ -46,7 +46,7 @@ import { webhookRoute } from './webhook-route.ts';
 export interface Web {
   /** @throws when the address is taken or not ours. */
   listen(where: { readonly address: string; readonly port: number }): Promise<{ readonly port: number }>;
-  /** Opens the door of the command line; `taken`: another process answers there. @throws an error of the file system. */
+  /** Listens for the command line; `taken`: another process answers there. @throws an error of the file system. */
   listenLocally(path: string): Promise<'listening' | 'taken'>;
   /** Ends event streams, lets other requests finish, and frees port and socket. */
   close(): Promise<void>;
@@ -121,8 +121,8 @@ interface Parts {
   readonly quota: SpanQuota;
 }
 
-/** @param door by which requests come: it is all that decides whether one without a token has authority. */
-function application(deps: WebDeps, parts: Parts, door: Door): Express {
+/** @param listener by which requests come; it alone decides whether a request without a token has authority. */
+function application(deps: WebDeps, parts: Parts, listener: ListenerKind): Express {
   const app = express();
   app.disable('x-powered-by');
   // Parameters are read by query.ts; Express' own parsing would make objects of them.
@@ -131,8 +131,8 @@ function application(deps: WebDeps, parts: Parts, door: Door): Express {
   addHealthRoutes(app, deps);
   addMetricsRoute(app, deps);
   addOpenApiRoutes(app, deps);
-  app.use('/api', readableFromAnywhere, apiRoutes({ ...deps, auth: { ...deps.auth, door } }, parts));
-  if (door === 'port') addPageRoutes(app, deps);
+  app.use('/api', readableFromAnywhere, apiRoutes({ ...deps, auth: { ...deps.auth, listener } }, parts));
+  if (listener === 'port') addPageRoutes(app, deps);
   app.use(nothingHere);
   app.use(answerErrors(deps));
   return app;

@@ -19,7 +19,7 @@ import type { ReadSpans } from '../../tracing/otlp-in/read-trace-request.ts';
 import { jsonBytes } from '../../tracing/otlp-in/told-span.ts';
 import type { Rejection } from '../../tracing/otlp-in/trace-answer.ts';
 import { ownTraceOf } from '../../tracing/span-ids.ts';
-import { jobSpanMarks, placeJobSpans, type ToldSpan } from '../../tracing/spans/job-spans.ts';
+import { jobSpanMarks, placeJobSpans, type ReportedSpan } from '../../tracing/spans/job-spans.ts';
 import type { RejectionReason, RelayCounts, RelayLimits } from './relay-quota.ts';
 
 export interface BuildIntake {
@@ -52,7 +52,7 @@ export function buildIntake(
   const traces = new Set([trace.traceId, ownTraceOf(request.uuid)]);
   const ours = new Set([spanIdOf(request.item), spanIdOf(request.buildset), trace.buildSpan]);
   const growth = jsonBytes(jobSpanMarks({ request, trace })) + PLACE_BYTES;
-  const told = new Map<SpanId, ToldSpan>();
+  const told = new Map<SpanId, ReportedSpan>();
   const rejected = new Map<RejectionReason, number>();
   let bytes = 0;
   let finished = false;

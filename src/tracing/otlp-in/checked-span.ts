@@ -3,7 +3,7 @@ import type { Nanoseconds } from '../../lib/clock.ts';
 import type { SpanId, TraceId } from '../../lib/ids.ts';
 import type { SpanLink, SpanRecord } from '../../model/span.ts';
 import type { RequestLimits } from './request-limits.ts';
-import { cutText, jsonBytes, type ToldSpan, type ToldSpanOf } from './told-span.ts';
+import { cutText, jsonBytes, type ReceivedSpan, type ToldSpanOf } from './told-span.ts';
 
 /** A span, and what it takes where it is stored, its resource included. */
 export interface WeighedSpan {
@@ -59,7 +59,7 @@ function rejected(reason: string): CheckedSpan {
 }
 
 /** Events without a time and links without a target are of no use to anybody: dropped, and counted. */
-function partsOf(span: ToldSpan): Required<Pick<SpanRecord, 'events' | 'links' | 'dropped'>> {
+function partsOf(span: ReceivedSpan): Required<Pick<SpanRecord, 'events' | 'links' | 'dropped'>> {
   const events = span.events.filter(({ at }) => isPlausible(at));
   const links = span.links.flatMap<SpanLink>(link => {
     const [traceId, spanId] = [traceIdIn(link.traceId), spanIdIn(link.spanId)];
@@ -87,7 +87,7 @@ function counted(count: number): number {
   return Math.min(count, 2 ** 32 - 1);
 }
 
-function statusOf({ code, message }: ToldSpan['status'], limits: RequestLimits): SpanRecord['status'] {
+function statusOf({ code, message }: ReceivedSpan['status'], limits: RequestLimits): SpanRecord['status'] {
   if (code === 2) return { code: 'error', message: cutText(message, limits.textLength) };
   return { code: code === 1 ? 'ok' : 'unset' };
 }

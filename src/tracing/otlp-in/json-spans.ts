@@ -6,12 +6,12 @@ import { jsonOutgrows } from '../../lib/json-depth.ts';
 import type { RequestLimits } from './request-limits.ts';
 import {
   attributeCollector,
+  type ReceivedSpan,
   type SharedResource,
   sharedResource,
   type ToldAttributes,
   type ToldEvent,
   type ToldLink,
-  type ToldSpan,
   type ToldSpanOf,
   type ToldValue,
 } from './told-span.ts';
@@ -57,7 +57,7 @@ function resourceOf(resourceSpans: JsonObject, limits: RequestLimits): SharedRes
   return sharedResource(attributesAt(objectAt(resourceSpans, 'resource'), limits).values);
 }
 
-function spanOf(span: JsonObject, limits: RequestLimits): ToldSpan {
+function spanOf(span: JsonObject, limits: RequestLimits): ReceivedSpan {
   const events = objectsAt(span, 'events');
   const links = objectsAt(span, 'links');
   const status = objectAt(span, 'status');

@@ -7,11 +7,11 @@ import type { RequestLimits } from './request-limits.ts';
 import {
   type AttributeCollector,
   attributeCollector,
+  type ReceivedSpan,
   type SharedResource,
   sharedResource,
   type ToldEvent,
   type ToldLink,
-  type ToldSpan,
   type ToldSpanOf,
   type ToldValue,
 } from './told-span.ts';
@@ -59,7 +59,7 @@ function scopeOf(scopeSpans: Uint8Array, reading: Reading): string {
   return name;
 }
 
-function spanOf(bytes: Uint8Array, reading: Reading): ToldSpan {
+function spanOf(bytes: Uint8Array, reading: Reading): ReceivedSpan {
   const attributes = attributeCollector(reading.limits);
   const events: ToldEvent[] = [];
   const links: ToldLink[] = [];
@@ -145,7 +145,7 @@ function linkOf(bytes: Uint8Array, reading: Reading): ToldLink {
   return { traceId, spanId, attributes: attributes.done() };
 }
 
-function statusOf(bytes: Uint8Array, reading: Reading): ToldSpan['status'] {
+function statusOf(bytes: Uint8Array, reading: Reading): ReceivedSpan['status'] {
   let code = 0;
   let message = '';
   for (const field of fields(bytes, reading)) {

@@ -22,7 +22,7 @@ export interface ToldLink {
   readonly attributes: ToldAttributes;
 }
 
-export interface ToldSpan {
+export interface ReceivedSpan {
   readonly traceId: string;
   readonly spanId: string;
   /** Empty: none. */
@@ -68,7 +68,7 @@ export interface ToldSpanOf {
    *
    * @throws RangeError when it is malformed.
    */
-  readonly span: () => ToldSpan;
+  readonly span: () => ReceivedSpan;
 }
 
 /** A value of OTLP's `AnyValue`; undefined for what we do not carry (bytes, nested lists, maps, nothing). */

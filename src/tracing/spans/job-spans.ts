@@ -27,7 +27,7 @@ import { DEFAULT_SPAN_OPTIONS } from './span-options.ts';
 import { planSteps } from './step-spans.ts';
 
 /** A span as the job told it, and when: read and checked, see `src/tracing/otlp-in/`. */
-export interface ToldSpan {
+export interface ReportedSpan {
   readonly span: SpanRecord;
   readonly at: Nanoseconds;
 }
@@ -56,7 +56,7 @@ interface Place {
 }
 
 /** @param told no two of one id. */
-export function placeJobSpans(build: EndedBuild, told: readonly ToldSpan[]): PlacedSpans {
+export function placeJobSpans(build: EndedBuild, told: readonly ReportedSpan[]): PlacedSpans {
   const own = ownSpans(build);
   const reserved = reservedIds(build, own);
   const free = told.filter(({ span }) => !reserved.has(span.spanId));
@@ -66,7 +66,7 @@ export function placeJobSpans(build: EndedBuild, told: readonly ToldSpan[]): Pla
   const marks = jobSpanMarks(build);
 
   /** Places a span and all that hang below it. A list instead of recursion: a chain may be as long as the quota allows. */
-  function grow(root: ToldSpan, at: Place): void {
+  function grow(root: ReportedSpan, at: Place): void {
     const waiting = [{ span: root.span, place: at }];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { span, place } = next;
@@ -77,7 +77,7 @@ export function placeJobSpans(build: EndedBuild, told: readonly ToldSpan[]): Pla
     }
   }
 
-  function growAdrift(each: ToldSpan): void {
+  function growAdrift(each: ReportedSpan): void {
     if (placed.has(each.span.spanId)) return;
     const playbook = playbookAt(own.playbooks, each);
     if (playbook !== undefined) grow(each, { playbook, adrift: true });
@@ -137,7 +137,7 @@ function reservedIds({ request, trace }: EndedBuild, own: OwnSpans): ReadonlySet
 }
 
 /** The last one of that trace that had begun when the span was told. */
-function playbookAt(playbooks: readonly SpanRecord[], { span, at }: ToldSpan): SpanRecord | undefined {
+function playbookAt(playbooks: readonly SpanRecord[], { span, at }: ReportedSpan): SpanRecord | undefined {
   return playbooks.findLast(({ traceId, start }) => traceId === span.traceId && !isBefore(at, start));
 }
 

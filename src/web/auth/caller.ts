@@ -20,7 +20,7 @@ export type Caller =
   | { readonly kind: 'user'; readonly user: User };
 
 /** By which a request comes: a fact of the listener, never of anything that was sent. */
-export type Door = 'port' | 'socket';
+export type ListenerKind = 'port' | 'socket';
 
 /** Whose tokens count. */
 export interface Tokens {
@@ -29,13 +29,13 @@ export interface Tokens {
 }
 
 export interface Authentication extends Tokens {
-  readonly door: Door;
+  readonly listener: ListenerKind;
 }
 
 /** @returns a refusal when a token was sent and does not count. */
 export async function callerOf(auth: Authentication, request: Request): Promise<Caller | HttpRefusal> {
   const { authorization } = request.headers;
-  if (authorization === undefined) return { kind: auth.door === 'socket' ? 'here' : 'anonymous' };
+  if (authorization === undefined) return { kind: auth.listener === 'socket' ? 'here' : 'anonymous' };
   const [, token] = /^Bearer +([\w.~+/=-]+) *$/i.exec(authorization) ?? [];
   if (token === undefined)
     return challenge(auth.realms, 'invalid_request', 'send "Authorization: Bearer", a blank, and a token');

@@ -22,7 +22,7 @@ import {
   playbookSpan,
 } from '../../../../src/tracing/span-ids.ts';
 import { derivableIds } from '../../../../src/tracing/spans/derivable-ids.ts';
-import { placeJobSpans, type ToldSpan } from '../../../../src/tracing/spans/job-spans.ts';
+import { placeJobSpans, type ReportedSpan } from '../../../../src/tracing/spans/job-spans.ts';
 
 const T0 = parseNanoseconds('1795000000000000000');
 const at = (ms: number): Nanoseconds => addMilliseconds(T0, ms);
@@ -89,7 +89,7 @@ function place(
   const build = { request: REQUEST, trace: TRACE, execution: EXECUTION, cancelledAt: null, ...more };
   return placeJobSpans(
     build,
-    told.map((each): ToldSpan => ({ span: each, at: at(toldAt) })),
+    told.map((each): ReportedSpan => ({ span: each, at: at(toldAt) })),
   );
 }
 

@@ -1,0 +1,42 @@
+/** Every exported name has one home: a search, or an editor's completion, finds one thing. */
+import { readdirSync, readFileSync } from 'node:fs';
+import path from 'node:path';
+import { expect, test } from 'vitest';
+
+const root = path.resolve(import.meta.dirname, '../..');
+const sources = ['src', 'drivers'].flatMap(top =>
+  readdirSync(path.join(root, top), { recursive: true, encoding: 'utf8' })
+    .filter(file => file.endsWith('.ts'))
+    .map(file => path.join(top, file)),
+);
+
+const DECLARATION =
+  /^export (?:declare )?(?:abstract )?(?:async )?(?:function\*?|const enum|const|let|class|interface|type|enum) ([\w$]+)/gm;
+
+/** To be renamed; this list only shrinks. */
+const TWICE: ReadonlySet<string> = new Set(['Look']);
+
+/** Names a file declares and exports; a name passed on from another file stays that file's. */
+function exportsOf(file: string): readonly string[] {
+  const text = readFileSync(path.join(root, file), 'utf8');
+  // An overloaded function is declared more than once.
+  return [...new Set([...text.matchAll(DECLARATION)].map(([, name = '']) => name))];
+}
+
+test('no name is exported by two files', () => {
+  const files = Map.groupBy(
+    sources.flatMap(file => exportsOf(file).map(name => ({ name, file }))),
+    ({ name }) => name,
+  );
+  const twice = [...files].filter(([name, homes]) => homes.length > 1 && !TWICE.has(name));
+  expect(files.size).toBeGreaterThan(1000);
+  expect(twice.map(([name, homes]) => `${name}: ${homes.map(({ file }) => file).join(', ')}`)).toEqual([]);
+});
+
+test('what a file exports is declared where it is exported', () => {
+  // `export { a }` and `export default` would hide names from the test above.
+  const hidden = sources.filter(file =>
+    /^export (?:default|\*|(?:type )?\{(?![^}]*\} from ))/m.test(readFileSync(path.join(root, file), 'utf8')),
+  );
+  expect(hidden).toEqual([]);
+});
