@@ -29,10 +29,10 @@ const STALLED = 120_000;
 
 export async function benchBurst(): Promise<readonly Row[]> {
   const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-burst-'));
-  const told = path.join(root, 'told');
+  const hookCalls = path.join(root, 'hook-calls');
   let hear: (project: string) => void = () => {};
-  const hooks = openLineFifo(told, project => hear(project));
-  const developers = await developersIn(root, told);
+  const hooks = openLineFifo(hookCalls, project => hear(project));
+  const developers = await developersIn(root, hookCalls);
   const service = await startSite(
     {
       root,
@@ -95,7 +95,7 @@ export async function benchBurst(): Promise<readonly Row[]> {
   }
 }
 
-async function developersIn(root: string, told: string): Promise<readonly Developer[]> {
+async function developersIn(root: string, hookCalls: string): Promise<readonly Developer[]> {
   const projects = PROJECTS.map(
     name => `
 - project:
@@ -112,10 +112,10 @@ async function developersIn(root: string, told: string): Promise<readonly Develo
     'playbooks/job.sh': '#!/bin/sh\n',
     'playbooks/nothing.sh': '#!/bin/sh\n',
   };
-  await createDeveloper(root, CONFIG_PROJECT, config, told);
+  await createDeveloper(root, CONFIG_PROJECT, config, hookCalls);
   const made: Developer[] = [];
   for (const name of PROJECTS)
-    made.push(await createDeveloper(root, name, { 'README.md': `${name}\n` }, told));
+    made.push(await createDeveloper(root, name, { 'README.md': `${name}\n` }, hookCalls));
   return made;
 }
 

@@ -1,6 +1,6 @@
 /**
  * A code host that takes its time: events of many repositories of one connection, each 300 ms at the host, until they are with their
- * tenant. The real station 2 over an embedded store in memory, with a made-up host. Then the same while one repository is limited,
+ * tenant. The real stage 2 over an embedded store in memory, with a made-up host. Then the same while one repository is limited,
  * and while four hang.
  *
  * Oracle: every event is handed on once, in order within its repository; those of a repository in trouble stay in the queue; and 100

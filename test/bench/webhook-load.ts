@@ -11,7 +11,7 @@ export interface LoadOrder {
   readonly token: string;
   readonly connections: number;
   readonly events: number;
-  /** Events per second, at even distances whatever the answers do; undefined: each connection sends when it was answered. */
+  /** Events per second, at even distances, independent of the answers; undefined: each connection sends when it was answered. */
   readonly rate?: number;
 }
 

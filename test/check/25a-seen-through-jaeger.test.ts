@@ -7,7 +7,7 @@
  */
 import { expect } from 'vitest';
 import type { LiveItem } from '../../src/api/live-item.ts';
-import { DEMO, dequeueByHand, tellDemo } from '../scenario/demo-story.ts';
+import { DEMO, dequeueByHand, playDemo } from '../scenario/demo-story.ts';
 import { story } from '../scenario/story.ts';
 import { jaegerWarnings, searched } from './jaeger-rules.ts';
 import { semanticProblems } from './span-semantics.ts';
@@ -18,7 +18,7 @@ story(
   DEMO,
   async world => {
     await dequeueByHand(world);
-    await tellDemo(world);
+    await playDemo(world);
     const { spans } = world.sink;
     expect(jaegerWarnings(spans)).toEqual([]);
     expect(semanticProblems(spans)).toEqual([]);

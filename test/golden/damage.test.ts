@@ -57,7 +57,7 @@ const layout: Damage = ['the layout', node => node.path === paths.tenant(TENANT)
 test.each([
   ['', damage],
   [', the layout included,', [...damage, layout]],
-])('damage all over the tree%s stops nobody else', { timeout: 300_000 }, async (_, damage) => {
+])('damage all over the tree%s stops nothing else', { timeout: 300_000 }, async (_, damage) => {
   const damaged: string[] = [];
   await using site = await putUp(tree, nodes =>
     damage.reduce<readonly DumpedNode[]>((rest, [what, which]) => {

@@ -76,7 +76,7 @@ export interface GoldenSettings {
   readonly root: string;
   /** Lines of `[zookeeper]`; none: the embedded store. */
   readonly zookeeper?: readonly string[];
-  /** Of the collector; none: spans are made and wait, because nobody takes them. */
+  /** Of the collector; none: spans are made and wait in the outbox. */
   readonly collector?: string;
 }
 

@@ -4,7 +4,7 @@
  *     node test/golden/make-golden.ts test/golden/store-0.3.json
  *
  * A real installation on a real ZooKeeper is brought to a moment in which every kind of record is there (items in every phase,
- * requests waiting and taken, an intent whose host is away, rows nobody took), and its tree is written down. What cannot
+ * requests waiting and taken, an intent whose host is away, rows not taken), and its tree is written down. What cannot
  * be caught at such a moment is added by the code that writes it: see planted.ts. A file of an earlier release is never
  * made again: `golden.test.ts` reads it as the stores of that release must be read.
  */
@@ -64,7 +64,7 @@ process.stdout.write(`${target}: ${tree.nodes.length} nodes\n`);
 await rm(root, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }).catch(() => {}); // killed jobs may still be leaving
 process.exit(0); // what still runs is meant to die with us
 
-/** One node per line, so that differences show; the name of this machine is nobody's business. */
+/** One node per line, so that differences show; without the name of this machine. */
 function textOf({ release, nodes, repositories }: GoldenTree): string {
   const lines = nodes.map(node => JSON.stringify(node)).join(',\n');
   const text = `{"release":${JSON.stringify(release)},"nodes":[\n${lines}\n],\n"repositories":${JSON.stringify(repositories)}}\n`;
@@ -76,7 +76,7 @@ async function make(): Promise<GoldenTree> {
   for (const name of PROJECTS) {
     const files =
       name === 'org/config' ? { 'zuul.yaml': LAYOUT, 'playbooks/job.sh': JOB } : { README: `${name}\n` };
-    developers.set(name, await createDeveloper(root, name, files, path.join(root, 'told')));
+    developers.set(name, await createDeveloper(root, name, files, path.join(root, 'hook-calls')));
   }
   const settings = await goldenSettings({ root, zookeeper: [`hosts = ${server.host}:${server.port}`] });
   const start = async (...components: Parameters<typeof startService>[2] & {}) => {
@@ -103,10 +103,10 @@ async function make(): Promise<GoldenTree> {
     commits.set(topic, commit);
     await developer.push(commit, `refs/heads/${prefix}/master/${topic}`);
   };
-  const tell = (project: string) => deliver(web, project);
+  const announce = (project: string) => deliver(web, project);
   const proposed = async (project: string, topic: string) => {
     await push(project, topic, 'for');
-    await tell(project);
+    await announce(project);
     await until(
       `${topic} in check`,
       async () => (await item('check', topic)) !== undefined || (await isChecked(topic)),
@@ -124,7 +124,7 @@ async function make(): Promise<GoldenTree> {
   for (const topic of ['A', 'B', 'C', 'D', 'E', 'M']) await until(`${topic} checked`, () => isChecked(topic));
   for (const topic of ['A', 'B', 'C', 'D']) {
     await push('org/project', topic, 'gate');
-    await tell('org/project');
+    await announce('org/project');
     await until(`${topic} in gate`, async () => (await item('gate', topic)) !== undefined);
   }
   await until('C to be tested again and to run', async () => {
@@ -133,16 +133,16 @@ async function make(): Promise<GoldenTree> {
   });
   await until('A to run', async () => isRunning(await item('gate', 'A'), 'slow'));
   await push('org/project1', 'E', 'gate');
-  await tell('org/project1');
+  await announce('org/project1');
   await until('E to run', async () => isRunning(await item('gate', 'E'), 'slow'));
   await proposed('org/project2', 'N');
   await until('N to run', async () => isRunning(await item('check', 'N'), 'quick'));
-  const everybody = await dump(store, paths.allComponents, root);
+  const complete = await dump(store, paths.allComponents, root);
 
-  // From here on nobody merges, nobody takes history, and the host of org/project1 is away.
+  // From here on no merger and no history runs, and the host of org/project1 is away.
   await merger.close();
   await push('org/project2', 'M', 'gate');
-  await tell('org/project2');
+  await announce('org/project2');
   await until(
     'M to wait for a merger',
     async () => (await item('gate', 'M'))?.buildset.stage.state === 'merging',
@@ -155,12 +155,12 @@ async function make(): Promise<GoldenTree> {
   await until('history to wait', async () => ((await store.children(paths.historyOutbox))?.length ?? 0) > 0);
   const whole = await dump(store, paths.root, root);
   await rename(path.join(root, 'away.git'), path.join(root, 'repositories/org/project1.git'));
-  // News of which only the planted event tells.
+  // A change that only the planted event announces.
   await push('org/project2', 'Z', 'for');
   const planted = plantedNodes(whole, { tenant: TENANT, paths, store });
   return {
     release: VERSION,
-    nodes: merged([...fewSpans(whole), ...planted, ...everybody.filter(node => node.ephemeral === true)]),
+    nodes: merged([...fewSpans(whole), ...planted, ...complete.filter(node => node.ephemeral === true)]),
     repositories: Object.fromEntries(
       await Promise.all(PROJECTS.map(async name => [name, await bundle(developers.get(name)?.bare ?? '')])),
     ),

@@ -64,7 +64,7 @@ export function plantedNodes(
     at: NOW,
   };
   const operations: readonly Operation[] = [
-    // Its push was not told to anybody yet.
+    // Its push was not announced yet.
     ...connectionEvents.put(
       {
         uuid: uuid('event'),
@@ -105,8 +105,11 @@ export function plantedNodes(
         sequential: true,
       },
     ),
-    // Never decided: whoever holds the pipeline removes it.
-    create(`${gate.staged}/0000`, encodeOperations([create(gate.item(uuid('nobody')), Buffer.from('{}'))])),
+    // Never decided: the pipeline's holder removes it.
+    create(
+      `${gate.staged}/0000`,
+      encodeOperations([create(gate.item(uuid('undecided')), Buffer.from('{}'))]),
+    ),
   ];
   return operations.flatMap(operation =>
     operation.kind === 'create' ? [nodeOf(numbered(operation, whole), operation.data)] : [],

@@ -39,7 +39,7 @@ export async function putUp(
   await using stack = new AsyncDisposableStack();
   const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-golden-'));
   stack.defer(() => rm(root, { recursive: true, force: true, maxRetries: 10, retryDelay: 100 }));
-  // Where the tests run as root, jobs run as somebody else.
+  // Where the tests run as root, jobs run as another user.
   await chmod(root, 0o755);
   await installJob(root, 'exit 0');
   stack.defer(() => {

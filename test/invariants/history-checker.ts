@@ -1,5 +1,5 @@
 /**
- * Checks a recorded history of turns against what must always hold, whatever happened: those invariants of the gating contract that
+ * Checks a recorded history of turns against what must always hold: those invariants of the gating contract that
  * concern a pipeline's decisions. It shares no code with the decisions: it knows only records, events and commands.
  *
  *   1  merged at most once, from the head, in order, only what was tested    merges.ts

@@ -13,7 +13,7 @@ import { readSettings } from '../../src/settings/read-settings.ts';
 import { searchUrl, uiUrl } from '../../src/tracing/ui-url.ts';
 import { resetAndMergedStory } from '../fake/item-stories.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
-import { DEMO, runCommand, settingsOf, tellDemo } from '../scenario/demo-story.ts';
+import { DEMO, playDemo, runCommand, settingsOf } from '../scenario/demo-story.ts';
 import { openWorld } from '../scenario/open-world.ts';
 import type { World } from '../scenario/world.ts';
 import { orphans, search, trace } from './ask-jaeger.ts';
@@ -27,7 +27,7 @@ const today = () => ({ from: new Date(Date.now() - DAY / 2), to: new Date(Date.n
 let world: World;
 beforeAll(async () => {
   world = await openWorld(DEMO, { kind: 'embedded' });
-  await tellDemo(world);
+  await playDemo(world);
 });
 afterAll(() => world[Symbol.asyncDispose]());
 
@@ -147,7 +147,7 @@ async function recordOldItem(): Promise<QueueItem> {
   return old;
 }
 
-/** Jaeger stores what it accepted a moment later, and nobody tells when. */
+/** Jaeger stores what it accepted a moment later, without a signal. */
 async function arrived(jaeger: Jaeger, id: string, count: number): Promise<void> {
   await world.observer.until(
     `${count} spans of ${id}`,

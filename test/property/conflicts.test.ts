@@ -169,7 +169,7 @@ function fail(): never {
 
 describe('conflicts in a dependent pipeline', () => {
   it(
-    'reset nothing and cost one request an item, in whatever order mergers answer',
+    "reset nothing and cost one request an item, in any order of the mergers' answers",
     () => {
       fc.assert(
         fc.property(settingArbitrary({}), setting => {
@@ -232,7 +232,7 @@ describe('conflicts in a dependent pipeline', () => {
   );
 
   it(
-    'never let an item be tested with others than those it stands behind, whatever tips mergers see',
+    'never let an item be tested with others than those it stands behind, for any tips that mergers see',
     () => {
       fc.assert(
         fc.property(settingArbitrary({ bad: true, old: true, tips: true }), setting => {

@@ -1,5 +1,5 @@
 /**
- * Whatever order a host answers in, whatever it refuses, and whenever the connection changes hands: every event is handed on once, and
+ * For any order of a host's answers, any refusals, and any change of the connection's holder: every event is forwarded once, and
  * those of one lane in the order they came.
  */
 import fc from 'fast-check';

@@ -123,7 +123,7 @@ const steps = (length: number): fc.Arbitrary<Step[]> =>
 
 describe('a dependent pipeline', () => {
   it(
-    'merges exactly the good changes that need only good ones, in whatever order answers come',
+    'merges exactly the good changes that need only good ones, in any order of answers',
     () => {
       fc.assert(
         fc.property(settingArbitrary, steps(60), (setting, played) => {
@@ -150,7 +150,7 @@ describe('a dependent pipeline', () => {
   );
 
   it(
-    'keeps every invariant and drains whatever happens',
+    'keeps every invariant and always drains',
     () => {
       fc.assert(
         fc.property(settingArbitrary, steps(120), (setting, played) => {
@@ -170,7 +170,7 @@ describe('a dependent pipeline', () => {
 
 describe('an independent pipeline', () => {
   it(
-    'keeps every invariant and drains whatever happens',
+    'keeps every invariant and always drains',
     () => {
       fc.assert(
         fc.property(settingArbitrary, steps(120), (setting, played) => {
@@ -191,7 +191,7 @@ describe('an independent pipeline', () => {
 
 describe.each(['serial', 'supercedent'] as const)('a %s pipeline', manager => {
   it(
-    'keeps every invariant, tests nothing on top of anything, and drains whatever happens',
+    'keeps every invariant, tests nothing on top of anything, and always drains',
     () => {
       fc.assert(
         fc.property(settingArbitrary, steps(120), (setting, played) => {

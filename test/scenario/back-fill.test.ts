@@ -3,7 +3,7 @@ import { expect } from 'vitest';
 import { brokenChains } from '../e2e/event-chains.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { type RawSpan, rawSpans } from '../fake/raw-spans.ts';
-import { DEMO, dequeueByHand, runCommand, settingsOf, tellDemo } from './demo-story.ts';
+import { DEMO, dequeueByHand, playDemo, runCommand, settingsOf } from './demo-story.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
 
@@ -12,7 +12,7 @@ story(
   DEMO,
   async world => {
     await dequeueByHand(world);
-    await tellDemo(world);
+    await playDemo(world);
     const live = itemsSpans(world);
     const attributes = (name: string) => world.sink.spans.map(span => span.attributes[name]);
     expect(attributes('gatehouse.result')).toEqual(
@@ -64,7 +64,7 @@ story(
   },
 );
 
-/** Of events, requests and passes: all that is no item's and no command's, but for events nobody wanted. */
+/** Of events, requests and passes: all that belongs to no item and no command, except discarded events. */
 function tracesAround(world: World): readonly RawSpan[] {
   const { spans } = world.sink;
   const roots = spans.filter(
@@ -81,7 +81,7 @@ function tracesAround(world: World): readonly RawSpan[] {
   return rawSpans(world.sink.requests.map(request => request.body)).filter(({ key }) => wanted.has(key));
 }
 
-/** What the story's service sent of its items; of one that was stopped executors tell when it has left, which no record holds. */
+/** What the story's service sent of its items; executors report on a stopped build after its item left, which no record holds. */
 function itemsSpans(world: World): readonly RawSpan[] {
   const items = new Set(
     world.sink.spans

@@ -1,4 +1,4 @@
-/** A stranger who comes through a reverse proxy that says nothing of it: for the service, a loopback connection for a loopback host. */
+/** A stranger behind a reverse proxy that sets no headers: for the service, a loopback connection for a loopback host. */
 import { expect } from 'vitest';
 import { otlpJson } from '../../src/web/otlp-json.ts';
 import { startNginx } from '../fake/nginx.ts';
@@ -29,7 +29,7 @@ describeOnNginx('behind a plain proxy', program => {
       const ids = ['scheduler-0', 'merger-0', 'executor-0', 'web-0'];
       const attacks: [path: string, body: unknown][] = [
         ...ids.flatMap(id =>
-          ['pause', 'stop'].map((wish): [string, unknown] => [`components/${id}/${wish}`, {}]),
+          ['pause', 'stop'].map((request): [string, unknown] => [`components/${id}/${request}`, {}]),
         ),
         [`tenant/${TENANT}/project/org/project/dequeue`, { pipeline: 'gate', change: 'master/A' }],
         ['otlp/v1/traces', otlpJson([], '1', 'gatehouse-cli')],

@@ -1,4 +1,4 @@
-/** Requirements on the age of something: what becomes true or false by time happens at that time, and without an event. */
+/** Requirements on age become true or false at their time, without an event. */
 import { expect } from 'vitest';
 import { ageDrivers } from '../fake/age-driver.ts';
 import { BASE_JOB } from './layouts.ts';
@@ -39,7 +39,7 @@ story(
 );
 
 story(
-  'a change that waits to be old enough is not forgotten when the service starts anew',
+  'a change that waits to be old enough is not forgotten when the service restarts',
   { layout: layout('older-than: 6'), drivers: ageDrivers },
   async world => {
     world.free();

@@ -3,7 +3,7 @@ import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
 story(
-  'a gate tells its story over HTTP as well, whole',
+  'a gate exports its whole story over HTTP as well',
   { layout: classicLayout(), collectorProtocol: 'http' },
   async world => {
     world.free();

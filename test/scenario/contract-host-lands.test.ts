@@ -1,4 +1,4 @@
-/** A host that merges by itself, each time in a commit that nobody tested: the gate goes on as if it had pushed. */
+/** A host that merges by itself, each time in a commit of its own that was not tested: the gate goes on as if it had pushed. */
 import { expect } from 'vitest';
 import { contractLayout, contractOf, landedAtHost, mergesAsked } from './contract-host-stories.ts';
 import { story } from './story.ts';
@@ -22,7 +22,7 @@ story(
     const tip = await world.developer('org/project').git('rev-parse', 'master');
     expect(JSON.stringify(tested?.variables)).not.toContain(tip);
 
-    // What the host says of its own commits is our own doing, and linked to the items that did it.
+    // Events of the host's own merge commits are recognised as ours and linked to the items.
     const causes = () =>
       new Set(world.sink.spans.map(span => span.attributes['gatehouse.link.caused_by'])).difference(
         new Set([undefined]),
@@ -32,7 +32,7 @@ story(
 );
 
 story(
-  'a host that squashes, is behind its writes, and doubles and swaps deliveries costs nobody a reset',
+  'a host that squashes, serves stale reads, and doubles and swaps deliveries costs no reset',
   {
     layout: contractLayout('squash'),
     contractHost: true,

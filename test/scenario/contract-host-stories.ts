@@ -17,7 +17,7 @@ export function contractLayout(merge: 'merge' | 'squash'): string {
 }
 
 export function contractOf({ contract }: World): ContractHost {
-  if (contract === undefined) throw new Error('the story is not told at the fake host');
+  if (contract === undefined) throw new Error('the story has no fake host');
   return contract;
 }
 

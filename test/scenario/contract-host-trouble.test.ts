@@ -6,7 +6,7 @@ import { contractLayout, contractOf, landedAtHost, mergesAsked } from './contrac
 import { story } from './story.ts';
 
 story(
-  'a merge whose reply is lost is found done: nothing lands twice, and nobody is tested again',
+  'a merge whose reply is lost is found done: nothing lands twice, and nothing is tested again',
   {
     layout: contractLayout('merge'),
     contractHost: true,
@@ -46,7 +46,7 @@ story(
 );
 
 story(
-  'a push between the look and the merge makes the host land something else: those behind are tested again, and it is said aloud',
+  'a push between the read and the merge makes the host land something else: the items behind are tested again, and the log has an error',
   {
     layout: contractLayout('merge'),
     contractHost: true,

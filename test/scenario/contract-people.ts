@@ -16,7 +16,7 @@ export interface PeopleDeps {
   problem(error: unknown): void;
 }
 
-/** The deeds that a story of the git driver does with pushes. Each returns when the gate has heard of it. */
+/** The actions that a story of the git driver does with pushes. Each returns when the gate has its event. */
 export interface People {
   propose(project: string, branch: string, topic: string, commit: string): Promise<void>;
   approve(project: string, branch: string, topic: string, commit: string): Promise<void>;

@@ -28,7 +28,7 @@ story(
   { layout, projects, configFiles },
   async world => {
     const developer = world.developer('org/project');
-    // The first look at the repository is not news; what comes after it is.
+    // The first read of the repository is no event; changes after it are.
     await world.push(
       'org/project',
       await developer.commit({ files: { 'a.txt': 'a\n' }, message: 'Landed by hand' }),

@@ -8,7 +8,7 @@ import { systemClock } from '../../src/lib/clock.ts';
 import { layoutWith } from './layouts.ts';
 import type { World, WorldSetup } from './world.ts';
 
-/** Tells of its parts, and fails at the first attempt, as a job does whose machine is not well. */
+/** Has steps, and fails at the first attempt, as a job does on a machine with trouble. */
 const FIRST_TIME = `#!/bin/sh
 step() { printf '%s\\t%s\\t%s\\t%s\\t%s\\t%s\\n' "$@" >>"$GATEHOUSE_STEPS"; }
 ended() { printf 'end\\t%s\\t%s\\tSUCCESS\\n' "$1" "$(date +%s%N)" >>"$GATEHOUSE_STEPS"; }
@@ -60,7 +60,7 @@ export async function dequeueByHand(world: World): Promise<void> {
 }
 
 /** A fails, B and C are tested again without it and land, D conflicts with B. */
-export async function tellDemo(world: World): Promise<void> {
+export async function playDemo(world: World): Promise<void> {
   for (const topic of ['A', 'C']) await world.propose(topic);
   await world.propose('B', { files: { 'both.txt': 'one\n' } });
   await world.propose('D', { files: { 'both.txt': 'another\n' } });

@@ -27,7 +27,7 @@ story('changes that build on a failing one are not tested', { layout: classicLay
 });
 
 story(
-  'a series lands in its order, whatever the order of approval',
+  'a series lands in its order, regardless of the order of approval',
   { layout: classicLayout() },
   async world => {
     await world.propose('A');

@@ -65,7 +65,7 @@ story('check tests it together with what it needs', SITE, async world => {
   expect(await world.history()).toEqual(['test: B A SUCCESS', 'test: B SUCCESS']);
 });
 
-story('the gate lands it after what it needs, whichever host approves last', SITE, async world => {
+story('the gate lands it after what it needs, regardless of which host approves last', SITE, async world => {
   await world.propose('B', FAR);
   await world.propose('A', NEEDS_B);
   await world.observer.until('both to be in check', () => world.queued('check').length >= 2);

@@ -66,11 +66,11 @@ story(
       'project-test1: B A SUCCESS',
       'project-test2: B A SUCCESS',
     ]);
-    const told = world.stage.builds.find(build => build.changes === 'B A')?.variables.zuul;
+    const zuul = world.stage.builds.find(build => build.changes === 'B A')?.variables.zuul;
     const message = 'Change A\n\nDepends-On: org/project2@master/B';
-    expect(told?.change_message).toBe(message);
-    expect(Buffer.from(String(told?.message), 'base64').toString()).toBe(message);
-    expect(told?.items).toMatchObject([{ change_message: 'Change B' }, { change_message: message }]);
+    expect(zuul?.change_message).toBe(message);
+    expect(Buffer.from(String(zuul?.message), 'base64').toString()).toBe(message);
+    expect(zuul?.items).toMatchObject([{ change_message: 'Change B' }, { change_message: message }]);
     expect(await world.landed('org/project1')).toEqual([]);
   },
 );
@@ -89,7 +89,7 @@ story(
 );
 
 story(
-  'a change that names a dependency nobody has proposed is told so in the words of its author',
+  'a note quotes the dependency that names no proposed change, as its author wrote it',
   { layout: classicLayout() },
   async world => {
     await world.propose('A', { project: 'org/project1', message: 'Depends-On: org/project2@master/b' });
@@ -97,7 +97,7 @@ story(
     const [note] = await world.notes('A', 1);
     expect(note).toContain('unknown dependencies: org/project2 master/b');
     expect(note).not.toContain('#');
-    const told = (await world.decisions('A')).find(each => each.code === 'dependency-unresolved');
-    expect(told?.text).toBe('unknown dependencies: org/project2 master/b');
+    const refused = (await world.decisions('A')).find(each => each.code === 'dependency-unresolved');
+    expect(refused?.text).toBe('unknown dependencies: org/project2 master/b');
   },
 );

@@ -1,4 +1,4 @@
-/** What a change is told when an operator, or another pipeline, takes it out (Zuul's test_dequeue_reporting). */
+/** The notes of a change that an operator, or another pipeline, takes out (Zuul's test_dequeue_reporting). */
 import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
@@ -11,7 +11,7 @@ const PROJECT = `
     check: {jobs: [unit]}
     gate: {jobs: [unit]}
 `;
-/** The usual pipelines, which say besides when they begin and when they let a change go. */
+/** The usual pipelines, which also report when they begin and when they dequeue a change. */
 const layout = layoutWith(PROJECT, {
   check: true,
   gate: { more: ['supercedes: check', ...says('dequeue')] },
@@ -29,9 +29,9 @@ function says(...actions: readonly string[]): readonly string[] {
   return actions.flatMap(action => [`${action}:`, '  local: {note: true}']);
 }
 
-const told = (notes: readonly string[]) => notes.map(note => note.split('\n')[0]);
+const firstLines = (notes: readonly string[]) => notes.map(note => note.split('\n')[0]);
 
-story('a change dequeued by hand is told so', { layout }, async world => {
+story('a change dequeued by hand gets a note', { layout }, async world => {
   await world.propose('A');
   await world.runs('unit: A');
   await world.notes('A', 1);
@@ -40,10 +40,10 @@ story('a change dequeued by hand is told so', { layout }, async world => {
     change: 'master/A',
   });
   await world.leaves('A', 'DEQUEUED', 'check');
-  expect(told(await world.notes('A', 2))).toEqual(['Starting check jobs.', 'Build canceled (check).']);
+  expect(firstLines(await world.notes('A', 2))).toEqual(['Starting check jobs.', 'Build canceled (check).']);
 });
 
-story('a change that goes on in the gate is told what became of check, in order', { layout }, async world => {
+story('a change that goes on in the gate gets the outcome of check, in order', { layout }, async world => {
   await world.propose('A');
   await world.runs('unit: A');
   await world.notes('A', 1);
@@ -51,7 +51,7 @@ story('a change that goes on in the gate is told what became of check, in order'
   await world.leaves('A', 'DEQUEUED', 'check');
   world.free();
   await world.leaves('A', 'SUCCESS');
-  expect(told(await world.notes('A', 4)).toSorted()).toEqual([
+  expect(firstLines(await world.notes('A', 4)).toSorted()).toEqual([
     'Build canceled (check).',
     'Build succeeded (gate).',
     'Starting check jobs.',
@@ -59,26 +59,22 @@ story('a change that goes on in the gate is told what became of check, in order'
   ]);
 });
 
-story(
-  'a change that is tested again in the gate is not told that it was cancelled',
-  { layout },
-  async world => {
-    await world.propose('A');
-    await world.propose('B');
-    world.fail('unit', 'A');
-    await world.runs('unit: A', 'unit: B');
-    world.release(/./);
-    await world.leaves('A', 'FAILURE', 'check');
-    await world.leaves('B', 'SUCCESS', 'check');
-    await world.approve('A');
-    await world.approve('B');
-    await world.runs('unit: A', 'unit: A B');
-    world.release(/unit: A$/);
-    await world.leaves('A', 'FAILURE');
-    await world.runs('unit: B');
-    world.free();
-    await world.leaves('B', 'SUCCESS');
-    for (const topic of ['A', 'B'])
-      expect(told(await world.notes(topic, 4)).filter(line => line?.includes('canceled'))).toEqual([]);
-  },
-);
+story('a change that is tested again in the gate gets no note of the cancel', { layout }, async world => {
+  await world.propose('A');
+  await world.propose('B');
+  world.fail('unit', 'A');
+  await world.runs('unit: A', 'unit: B');
+  world.release(/./);
+  await world.leaves('A', 'FAILURE', 'check');
+  await world.leaves('B', 'SUCCESS', 'check');
+  await world.approve('A');
+  await world.approve('B');
+  await world.runs('unit: A', 'unit: A B');
+  world.release(/unit: A$/);
+  await world.leaves('A', 'FAILURE');
+  await world.runs('unit: B');
+  world.free();
+  await world.leaves('B', 'SUCCESS');
+  for (const topic of ['A', 'B'])
+    expect(firstLines(await world.notes(topic, 4)).filter(line => line?.includes('canceled'))).toEqual([]);
+});

@@ -30,12 +30,12 @@ export interface Developer {
 /** Seconds since the epoch of the first commit; each is one minute later. */
 const FIRST_DATE = 1_767_225_600;
 
-/** Pushes of others than developers (the gate's own) leave the project's name in the FIFO `told`. */
+/** Pushes of others than developers (the gate's own) leave the project's name in the FIFO `hookCalls`. */
 export async function createDeveloper(
   root: string,
   project: string,
   files: Files,
-  told: string,
+  hookCalls: string,
 ): Promise<Developer> {
   const bare = path.join(root, 'repositories', `${project}.git`);
   const own = path.join(root, 'developers', `${project}.git`);
@@ -47,7 +47,9 @@ export async function createDeveloper(
   await writeFile(path.join(own, 'objects/info/alternates'), `${path.join(bare, 'objects')}\n`);
   const hook = path.join(bare, 'hooks/post-receive');
   await mkdir(path.dirname(hook), { recursive: true });
-  await writeFile(hook, `#!/bin/sh\n[ -n "$STORY_PUSH" ] || echo ${project} >>${told}\n`, { mode: 0o755 });
+  await writeFile(hook, `#!/bin/sh\n[ -n "$STORY_PUSH" ] || echo ${project} >>${hookCalls}\n`, {
+    mode: 0o755,
+  });
   let made = 0;
   const developer: Developer = {
     project,

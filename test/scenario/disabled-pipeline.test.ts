@@ -1,4 +1,4 @@
-/** A pipeline that fails again and again speaks to other people, until its configuration is looked after (Zuul's test_disable_at). */
+/** A pipeline that fails repeatedly reports elsewhere until its configuration changes (Zuul's test_disable_at). */
 import { expect } from 'vitest';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
@@ -30,21 +30,28 @@ story(
   { layout },
   async world => {
     world.free();
-    await told(world, { A: 'FAILURE', B: 'FAILURE', C: 'SUCCESS', D: 'FAILURE', E: 'FAILURE', F: 'FAILURE' });
-    // The third is still told as usual; what follows is not, good or bad.
+    await finish(world, {
+      A: 'FAILURE',
+      B: 'FAILURE',
+      C: 'SUCCESS',
+      D: 'FAILURE',
+      E: 'FAILURE',
+      F: 'FAILURE',
+    });
+    // The third is still reported as usual; later results are not, good or bad.
     for (const topic of ['A', 'B', 'C', 'D', 'E', 'F']) expect(await world.notes(topic, 1)).toHaveLength(1);
-    await told(world, { G: 'FAILURE', H: 'SUCCESS' });
+    await finish(world, { G: 'FAILURE', H: 'SUCCESS' });
     for (const topic of ['G', 'H']) expect(await world.notes(topic)).toEqual([]);
 
     const developer = world.developer('org/config');
     const files = { 'zuul.yaml': `${layout}\n- job: {name: another}\n` };
     await world.push('org/config', await developer.commit({ files, message: 'More' }), 'refs/heads/master');
-    await told(world, { I: 'FAILURE', J: 'SUCCESS' });
+    await finish(world, { I: 'FAILURE', J: 'SUCCESS' });
     for (const topic of ['I', 'J']) expect(await world.notes(topic, 1)).toHaveLength(1);
   },
 );
 
-async function told(world: World, results: Readonly<Record<string, string>>): Promise<void> {
+async function finish(world: World, results: Readonly<Record<string, string>>): Promise<void> {
   for (const [topic, result] of Object.entries(results)) {
     if (result === 'FAILURE') world.fail('unit', topic);
     await world.propose(topic);

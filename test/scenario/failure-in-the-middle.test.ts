@@ -3,7 +3,7 @@ import { classicLayout } from './layouts.ts';
 import { storyOnBothStores } from './story.ts';
 
 storyOnBothStores(
-  'a failure in the middle is stepped over: those behind are tested without it',
+  'a failing item in the middle is stepped over: the items behind are tested without it',
   { layout: classicLayout() },
   async world => {
     for (const topic of ['A', 'B', 'C']) await world.propose(topic);
@@ -46,7 +46,7 @@ storyOnBothStores(
     expect(states('A')).toEqual(['SUCCESS', 'started', 'started']);
     expect(states('B')).toEqual(['FAILURE', 'SUCCESS', 'started']);
     expect(states('C')).toEqual(['SUCCESS', 'started', 'started']);
-    // B is decided, but is not told before A is.
+    // B is decided, but not reported before A.
     world.release(/project-test2: A B$/);
     await world.runs(...testsOfA, 'project-test1: A C', 'project-test2: A C');
     expect(world.queued()).toEqual(['A', 'B', 'C']);

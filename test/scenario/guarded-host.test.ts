@@ -1,4 +1,4 @@
-/** A code host that lets in who knows a password: the service does, and shows it to no one. */
+/** A code host that demands a password: the service has it, and reveals it nowhere. */
 import { readdir, readFile } from 'node:fs/promises';
 import path from 'node:path';
 import { inspect } from 'node:util';

@@ -1,10 +1,10 @@
-/** The code host has rules about what it lands: they are known before the gate tests anything. */
+/** The code host has rules for landing: the gate knows them before it tests anything. */
 import { expect } from 'vitest';
 import { ruleDrivers } from '../fake/rule-driver.ts';
 import { BASE_JOB } from './layouts.ts';
 import { story } from './story.ts';
 
-/** Gates whatever is proposed; the host wants more than that. */
+/** Gates every proposal; the host has rules of its own. */
 const layout = (success: string, manager = 'dependent') => `
 - pipeline:
     name: gate

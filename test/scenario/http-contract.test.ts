@@ -22,7 +22,7 @@ const layout = layoutWith(
 );
 
 const TENANT = '/api/tenant/tenant-one';
-const NOBODY = 'f'.repeat(32);
+const UNKNOWN_UUID = 'f'.repeat(32);
 
 interface Asking {
   readonly method?: string;
@@ -48,7 +48,7 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
   const left = (await ask(`${TENANT}/items`)) as readonly { readonly uuid: string }[];
   const builds = (await ask(`${TENANT}/builds?limit=5&voting=1`)) as readonly { readonly uuid: string }[];
   const sets = (await ask(`${TENANT}/buildsets`)) as readonly { readonly uuid: string }[];
-  const running = world.item('C')?.jobs.find(({ build }) => build !== null)?.build ?? NOBODY;
+  const running = world.item('C')?.jobs.find(({ build }) => build !== null)?.build ?? UNKNOWN_UUID;
   const paths = [
     ...['/health/live', '/health/ready', '/metrics', '/openapi.yaml', '/openapi.json'],
     ...['/api', '/api/info', '/api/connections', '/api/components', '/api/tenants', '/api/nothing'],
@@ -63,13 +63,13 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
     ...['check/delays', 'gate/delays?since=1h', 'gate/delays?since=soon', 'nothing/delays'].map(
       name => `${TENANT}/pipeline/${name}`,
     ),
-    ...[live, left[0]?.uuid, NOBODY, 'x'].flatMap(uuid =>
+    ...[live, left[0]?.uuid, UNKNOWN_UUID, 'x'].flatMap(uuid =>
       ['', '/trace', '/explain'].map(part => `${TENANT}/item/${uuid}${part}`),
     ),
-    ...[running, builds[0]?.uuid, NOBODY].flatMap(uuid =>
+    ...[running, builds[0]?.uuid, UNKNOWN_UUID].flatMap(uuid =>
       ['', '/log', '/log?offset=3&limit=2', '/log?offset=-1'].map(part => `${TENANT}/build/${uuid}${part}`),
     ),
-    ...[sets[0]?.uuid, NOBODY].map(uuid => `${TENANT}/buildset/${uuid}`),
+    ...[sets[0]?.uuid, UNKNOWN_UUID].map(uuid => `${TENANT}/buildset/${uuid}`),
     ...['status', 'items', 'badge'].map(name => `/api/tenant/nobody/${name}`),
     '/api/tenant/%ff/status',
   ];
@@ -77,7 +77,7 @@ async function questions(ask: ReturnType<typeof clientOf>, world: World, live: s
   await ask(`${TENANT}/status`, { method: 'POST' });
 }
 
-async function wishes(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>) {
+async function requests(ask: ReturnType<typeof clientOf>, operator: ReturnType<typeof clientOf>) {
   const headers = { 'content-type': 'application/json' };
   const post = (body: unknown, more = headers) => ({
     method: 'POST',
@@ -137,8 +137,8 @@ story('every answer is as the description says', { layout, expectedTrouble }, as
   await world.propose('C');
   await world.runs('unit: C');
   await streamed(contract, world);
-  await questions(ask, world, world.item('C')?.uuid ?? NOBODY);
-  await wishes(ask, operator);
+  await questions(ask, world, world.item('C')?.uuid ?? UNKNOWN_UUID);
+  await requests(ask, operator);
   await world.leaves('C', 'DEQUEUED', 'check');
 
   const answered = new Set([...contract.seen].map(each => each.split(' ').slice(0, 2).join(' ')));

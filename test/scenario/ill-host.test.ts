@@ -1,4 +1,4 @@
-/** The code host is ill while changes are in the gate: nobody is thrown out, and everything goes on when it is well. */
+/** The code host is in trouble while changes are in the gate: no item leaves, and all go on when it recovers. */
 import { expect } from 'vitest';
 import type { ConnectionsDocument } from '../../src/api/connections.ts';
 import { classicLayout, layoutWith } from './layouts.ts';
@@ -13,7 +13,7 @@ const TROUBLE = [
 ];
 
 function ill(world: World) {
-  if (world.host === undefined) expect.unreachable('the story is not told over HTTP');
+  if (world.host === undefined) expect.unreachable('the story is not over HTTP');
   return world.host;
 }
 
@@ -28,7 +28,7 @@ story(
     await world.runs('project-merge: A');
     expect(world.queued()).toEqual(topics);
 
-    // The head fails: it cannot say so, and those behind cannot be merged again.
+    // The head fails: it cannot be reported, and the items behind cannot be merged again.
     ill(world).ail(() => ({ kind: 'status', status: 403 }));
     world.release(/project-merge: A$/);
     await world.observer.until('all to wait for the host', () =>
@@ -45,7 +45,7 @@ story(
     await world.observer.until('the host to be asked again', () =>
       topics.some(topic => (world.item(topic)?.hostWait?.tries ?? 0) >= 3),
     );
-    // Three tries of five items, their notes and the looks: bounded by the rate, not by the number of items.
+    // Three tries of five items, their notes and the polls: bounded by the rate, not by the number of items.
     expect(ill(world).requests.length - asked).toBeLessThan(40);
 
     ill(world).heal();

@@ -1,4 +1,4 @@
-/** What must hold at the end of every story, whatever happened in it. */
+/** What must hold at the end of every story. */
 import { readdir } from 'node:fs/promises';
 import path from 'node:path';
 import { explainItem } from '../../src/explain/explain.ts';
@@ -23,7 +23,7 @@ export interface StoryEnd {
 
 const MILLISECOND = 1_000_000n;
 
-/** Jobs run without isolation here, so that they can be told when to end. */
+/** Jobs run without isolation here, so that the story can end them. */
 const ALWAYS_EXPECTED = [/isolat|sandbox/i];
 
 /** @throws Error listing all that is wrong. */
@@ -59,27 +59,29 @@ export async function checkStory({ root, sink, log, projects, expectedTrouble }:
 
 /** Every nanosecond of an item is explained exactly once. */
 function tilingProblems(item: QueueItem): readonly string[] {
-  const told = explainItem(item, parseNanoseconds(item.enqueuedAt));
+  const explained = explainItem(item, parseNanoseconds(item.enqueuedAt));
   const sum = (parts: readonly { readonly duration: string }[]) =>
     parts.reduce((total, part) => total + BigInt(part.duration), 0n);
-  const whole = BigInt(told.duration);
+  const whole = BigInt(explained.duration);
   return [
-    ...(sum(told.stretches) === whole ? [] : [`the stretches are ${sum(told.stretches)} of ${whole} ns`]),
-    ...(sum(told.totals) === whole ? [] : [`the totals are ${sum(told.totals)} of ${whole} ns`]),
-    ...(sum(told.criticalPath) === whole
+    ...(sum(explained.stretches) === whole
       ? []
-      : [`the critical path is ${sum(told.criticalPath)} of ${whole} ns`]),
+      : [`the stretches are ${sum(explained.stretches)} of ${whole} ns`]),
+    ...(sum(explained.totals) === whole ? [] : [`the totals are ${sum(explained.totals)} of ${whole} ns`]),
+    ...(sum(explained.criticalPath) === whole
+      ? []
+      : [`the critical path is ${sum(explained.criticalPath)} of ${whole} ns`]),
   ].map(text => `${item.pipeline} ${item.uuid}: ${text}`);
 }
 
-/** What the spans at the collector tell of an item's time is what its explanation tells. */
+/** The spans at the collector account for an item's time as its explanation does. */
 function accountProblems(item: QueueItem, sink: OtlpSink): readonly string[] {
   const trace = sink.spans.filter(span => span.traceId === item.uuid);
   if (!trace.some(span => span.parentSpanId === null)) return [];
   const account = accountOf(trace);
   const unexplained = account.duration - account.waits - account.work;
-  const told = piecesOf(explainItem(item, item.enqueuedAt).criticalPath);
-  const different = disagreement(told, account.path);
+  const explained = piecesOf(explainItem(item, item.enqueuedAt).criticalPath);
+  const different = disagreement(explained, account.path);
   return [
     ...account.overlaps.map(states => `${states} were at once`),
     ...(unexplained <= MILLISECOND ? [] : [`${unexplained} ns are explained by neither wait nor work`]),

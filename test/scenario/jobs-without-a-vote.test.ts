@@ -30,7 +30,7 @@ story('noop lands a change without running anything', { layout, projects }, asyn
 });
 
 story(
-  'a project without jobs in a pipeline passes through, and is told only where the pipeline says such things',
+  'a project without jobs in a pipeline passes through, and gets a note only where the pipeline has a reporter for it',
   { layout, projects },
   async world => {
     await world.propose('A', { project: 'org/unlisted' });

@@ -3,10 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { constants, openSync } from 'node:fs';
 import { Socket } from 'node:net';
 
-/** Lines up to PIPE_BUF (4096 bytes) arrive whole and in the order they were written, whoever writes. */
+/** Lines up to PIPE_BUF (4096 bytes) arrive whole and in the order they were written, also from several writers. */
 export function openLineFifo(path: string, onLine: (line: string) => void): Disposable {
   execFileSync('mkfifo', ['-m', '666', path]);
-  // For both directions, so that it neither blocks nor ends while nobody writes.
+  // For both directions, so that it neither blocks nor ends while there is no writer.
   const fd = openSync(path, constants.O_RDWR | constants.O_NONBLOCK);
   const socket = new Socket({ fd, readable: true, writable: false });
   let rest = '';

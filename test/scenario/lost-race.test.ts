@@ -3,7 +3,7 @@ import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
 story(
-  'when somebody else moves the branch, what was tested is not landed but tested again',
+  'when another push moves the branch, what was tested does not land but is tested again',
   { layout: classicLayout() },
   async world => {
     const developer = world.developer('org/project');
@@ -15,7 +15,7 @@ story(
     world.release(/./);
     await world.runs('project-test1: A', 'project-test2: A', 'project-merge: A B');
 
-    // Past the gate, and without telling it: it finds out when it lands.
+    // Past the gate, and without a webhook: it finds out when it lands.
     const foreign = await developer.commit({
       files: { 'foreign.txt': 'by hand\n' },
       message: 'Past the gate',

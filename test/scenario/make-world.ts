@@ -55,21 +55,21 @@ export function makeWorld(parts: Parts): World {
     failures.has(`${job}: ${changes.split(' ').at(-1)}`) ? 1 : 0;
 
   function end(uuid: string, job: string, changes: string): void {
-    site.observer.told(uuid);
-    stage.tell(uuid, verdict(job, changes));
+    site.observer.ending(uuid);
+    stage.end(uuid, verdict(job, changes));
   }
 
   stage.onCall(build => {
     if (!held) end(build.uuid, build.job, build.changes);
   });
 
-  // What the gate pushes comes back to it as news, as from any code host.
+  // What the gate pushes comes back to it as a webhook, as from any code host.
   pushes.heard = project => {
-    tell(project).catch(error => log.log.error({ err: error }, 'the story could not deliver a webhook'));
+    deliver(project).catch(error => log.log.error({ err: error }, 'the story could not deliver a webhook'));
   };
 
   /** @returns the delivery id. */
-  async function tell(project: string): Promise<string> {
+  async function deliver(project: string): Promise<string> {
     deliveries += 1;
     const connection = setup.far !== undefined && project in setup.far ? FAR : CONNECTION;
     const delivery = `story-${deliveries}`;
@@ -90,8 +90,8 @@ export function makeWorld(parts: Parts): World {
 
   async function push(project: string, to: string | null, ref: string): Promise<void> {
     await developer(project).push(to, ref);
-    // One after the other: of two pushes that arrive together nobody knows the order.
-    await site.observer.eventProcessed(await tell(project));
+    // One after the other: the order of two pushes that arrive together is not known.
+    await site.observer.eventProcessed(await deliver(project));
   }
 
   const people: People =

@@ -3,7 +3,7 @@ import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
 story(
-  'in check a new patchset replaces the old one, also for those who build on it',
+  'in check a new patchset replaces the old one, also for the changes that build on it',
   { layout: classicLayout({ check: true }) },
   async world => {
     await world.propose('A');

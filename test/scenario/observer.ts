@@ -11,19 +11,19 @@ export interface Observer extends AsyncDisposable {
   /** Live items, by uuid. */
   items(): readonly LiveItem[];
   view(): FollowedTenant | undefined;
-  /** Announced builds that the service thinks run, and that have not been told to end. */
+  /** Announced builds that run according to the service, without those that the story has ended. */
   running(): readonly StagedBuild[];
-  /** A build was told to end: it counts as running no more. */
-  told(uuid: string): void;
+  /** The story ends a build: it no longer counts as running. */
+  ending(uuid: string): void;
   /**
    * Waits until `look` gives something else than undefined or false.
    *
-   * @throws Error after the deadline, telling what there is instead.
+   * @throws Error after the deadline, with what there is instead.
    */
   until<T>(what: string, look: () => T | undefined | false | Promise<T | undefined | false>): Promise<T>;
   /** Resolves when nothing moves any more without the test: all events processed, all items waiting or running held jobs. */
   settle(): Promise<void>;
-  /** Waits until the event with this delivery id has reached the pipelines, or was found to be no news. */
+  /** Waits until the event with this delivery id has reached the pipelines, or was found to change nothing. */
   eventProcessed(delivery: string): Promise<void>;
   finished(): Promise<readonly FinishedItem[]>;
 }
@@ -56,7 +56,7 @@ export interface ObserverDeps {
 export function observe(deps: ObserverDeps): Observer {
   const { api, stage, sink } = deps;
   const stop = new AbortController();
-  const told = new Set<string>();
+  const ended = new Set<string>();
   const wakers = new Set<() => void>();
   const wake = () => {
     for (const waker of [...wakers]) waker();
@@ -85,7 +85,7 @@ export function observe(deps: ObserverDeps): Observer {
 
   function running(): readonly StagedBuild[] {
     const open = openBuilds();
-    return stage.builds.filter(build => open.has(build.uuid) && !told.has(build.uuid));
+    return stage.builds.filter(build => open.has(build.uuid) && !ended.has(build.uuid));
   }
 
   async function until<T>(
@@ -125,7 +125,7 @@ export function observe(deps: ObserverDeps): Observer {
         attributes['gatehouse.delivery.id'] === delivery ||
         [attributes['gatehouse.delivery.answered']].flat().includes(delivery),
     );
-    // An earlier event may have brought the news already: then that one must have reached the tenant.
+    // An earlier event may have brought the change already: then that one must have reached the tenant.
     const forwarded = roots.filter(span => span.attributes['gatehouse.event.outcome'] === 'forwarded');
     return arrived && forwarded.every(span => followed.has(span.traceId));
   }
@@ -134,7 +134,7 @@ export function observe(deps: ObserverDeps): Observer {
     if (view === undefined) return false;
     const started = openBuilds();
     const announced = new Set<string>(stage.builds.map(build => build.uuid));
-    const allTold = [...started].every(uuid => uuid !== null && announced.has(uuid) && !told.has(uuid));
+    const allTold = [...started].every(uuid => uuid !== null && announced.has(uuid) && !ended.has(uuid));
     const requested = items().some(item => item.jobs.some(job => job.state === 'requested'));
     if (!allTold || requested || !items().every(item => RESTING.has(item.state.name))) return false;
     const status = await api.get<{ readonly pipelines: readonly { readonly trigger_events: number }[] }>(
@@ -147,7 +147,7 @@ export function observe(deps: ObserverDeps): Observer {
     items,
     view: () => view,
     running,
-    told: uuid => void told.add(uuid),
+    ending: uuid => void ended.add(uuid),
     until,
     async settle() {
       let quiet = 0;

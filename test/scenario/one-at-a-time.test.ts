@@ -1,4 +1,4 @@
-/** The managers that test one item at a time, as Zuul's test_serial.py and test_supercedent.py tell it. */
+/** The managers that test one item at a time, after Zuul's test_serial.py and test_supercedent.py. */
 import { expect } from 'vitest';
 import { BASE_JOB } from './layouts.ts';
 import { TENANT } from './site.ts';

@@ -31,7 +31,7 @@ const OVER_HTTP = ['protocol = http/protobuf', 'compression = gzip'];
 
 export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<World> {
   const root = await mkdtemp(path.join(tmpdir(), 'gatehouse-story-'));
-  // Where the tests run as root, jobs run as somebody else.
+  // Where the tests run as root, jobs run as another user.
   await chmod(root, 0o755);
   const projects = setup.projects ?? PROJECTS;
   const sink = await startOtlpSink({ protocol: setup.collectorProtocol ?? 'grpc' });
@@ -39,12 +39,12 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   const stage = openStage(path.join(root, 'stage'));
   const log = storyLog();
   const developers = new Map<string, Developer>();
-  const told = path.join(root, 'told');
+  const hookCalls = path.join(root, 'hook-calls');
   const pushes: { heard: (project: string) => void } = { heard: () => {} };
-  const hooks = openLineFifo(told, project => pushes.heard(project));
+  const hooks = openLineFifo(hookCalls, project => pushes.heard(project));
   const config = { 'zuul.yaml': setup.layout, 'playbooks/job.sh': stage.playbook, ...setup.configFiles };
   for (const [name, files] of Object.entries({ [CONFIG_PROJECT]: config, ...projects, ...setup.far }))
-    developers.set(name, await createDeveloper(root, name, files, told));
+    developers.set(name, await createDeveloper(root, name, files, hookCalls));
   const host = setup.overHttp === true ? await startGitHttpHost(path.join(root, 'repositories')) : undefined;
   const guard = setup.httpPassword === undefined ? undefined : basic('git', setup.httpPassword);
   if (guard !== undefined)
@@ -84,7 +84,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
   }
   const begun = running(await startSite(site, heard));
   const restart = async (names: readonly string[]) => running(await restartSite(site, names, heard));
-  // A branch that moves before the first look at its repository is no news to the gate.
+  // A branch that moves before the first read of its repository is no event for the gate.
   if (traced)
     await begun.observer.until(
       'the first look at each repository',

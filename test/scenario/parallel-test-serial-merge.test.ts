@@ -9,7 +9,7 @@ storyOnBothStores(
     for (const topic of ['A', 'B', 'C']) await world.propose(topic);
     for (const topic of ['A', 'B', 'C']) await world.approve(topic);
 
-    // hold-following-changes: nobody goes on before the merge job of the one ahead has succeeded.
+    // hold-following-changes: no item goes on before the merge job of the one ahead has succeeded.
     await world.runs('project-merge: A');
     expect(world.queued()).toEqual(['A', 'B', 'C']);
     expect(world.item('B')?.state.name).toBe('hold-following');

@@ -85,7 +85,7 @@ for (const { state, what, ailment } of MOMENTS)
   );
 
 story(
-  'a change that landed before its project was taken out of the tenant is told as landed, although the reply was lost',
+  'a change that landed before its project was taken out of the tenant is recorded as landed, although the reply was lost',
   { layout: GATE_ALONE, overHttp: true, expectedTrouble: TROUBLE },
   async world => {
     await world.propose('A', { project: 'org/project1' });
@@ -119,7 +119,7 @@ async function started(world: World, ...topics: readonly string[]): Promise<void
 }
 
 function ill(world: World) {
-  if (world.host === undefined) expect.unreachable('the story is not told over HTTP');
+  if (world.host === undefined) expect.unreachable('the story is not over HTTP');
   return world.host;
 }
 

@@ -67,7 +67,7 @@ export async function startSite(options: SiteOptions, log: Log): Promise<Service
   return startAgain(options, log);
 }
 
-/** The service from the files that are there, and whatever the last one left in its state directory. */
+/** Starts the service from the files that are there, on the state directory the last one left. */
 async function startAgain(options: SiteOptions, log: Log): Promise<Service> {
   const read = readSettings(configOf(options.root), {});
   if (read.kind === 'invalid') throw new Error(read.errors.join('\n'));

@@ -30,7 +30,7 @@ storyOnBothStores(
     await world.leaves('A', 'SUCCESS');
     await world.leaves('B', 'SUCCESS');
 
-    // Landed: from now on it holds for everybody.
+    // Landed: from now on it holds for all changes.
     await world.propose('C');
     await world.runs('old: C', 'new: C');
   },
@@ -80,7 +80,7 @@ story(
 );
 
 story(
-  'a broken file of one project disturbs nobody else, and everybody can see it',
+  'a broken file of one project disturbs no other, and is visible to all',
   { layout, projects, expectedTrouble: [/unknown key "tymeout"/] },
   async world => {
     const developer = world.developer('org/project');
@@ -136,7 +136,7 @@ story(
 );
 
 story(
-  'a change that breaks its configuration is told file, line and reason, and runs nothing',
+  'a change that breaks its configuration gets a note with file, line and reason, and runs nothing',
   { layout, projects },
   async world => {
     await world.propose('A', {

@@ -1,8 +1,8 @@
 /**
- * The other end of the jobs: each says that it runs and then waits to be told its exit status, so that the test and not the
+ * The other end of the jobs: each announces itself and then waits for its exit status, so that the test and not the
  * clock decides when a job ends and how.
  *
- * A job makes a FIFO of its own, opens it for both directions (so that nothing written is lost and nobody blocks), and
+ * A job makes a FIFO of its own, opens it for both directions (so that nothing written is lost and no side blocks), and
  * announces itself with one line in the common FIFO `calls`. Lines shorter than PIPE_BUF arrive whole.
  */
 import { chmodSync, closeSync, constants, mkdirSync, openSync, readFileSync, writeSync } from 'node:fs';
@@ -36,8 +36,8 @@ export interface Stage extends Disposable {
   readonly playbook: string;
   /** Called with each build that announces itself. */
   onCall(listener: (build: StagedBuild) => void): void;
-  /** False: nobody listens any more, the build was killed. */
-  tell(uuid: string, exitStatus: number): boolean;
+  /** False: the job no longer listens, the build was killed. */
+  end(uuid: string, exitStatus: number): boolean;
 }
 
 export function openStage(directory: string): Stage {
@@ -54,7 +54,7 @@ export function openStage(directory: string): Stage {
     builds,
     playbook: playbookText(directory),
     onCall: listener => void listeners.push(listener),
-    tell: (uuid, exitStatus) => writeLine(path.join(directory, `${uuid}.fifo`), String(exitStatus)),
+    end: (uuid, exitStatus) => writeLine(path.join(directory, `${uuid}.fifo`), String(exitStatus)),
     [Symbol.dispose]: () => calls[Symbol.dispose](),
   };
 }
@@ -69,7 +69,7 @@ function playbookText(directory: string): string {
     'echo "traceparent $(printenv TRACEPARENT)"',
     `echo "$ZUUL_BUILD $ZUUL_JOB $ZUUL_VARIABLES_FILE" >>${directory}/calls`,
     'read -r status <&3',
-    'echo "told $status"',
+    'echo "status $status"',
     'exit "$status"',
     '',
   ].join('\n');

@@ -1,4 +1,4 @@
-/** The service's log, kept in memory: a story that ends well must not have worried anybody. */
+/** The service's log, kept in memory: a story that ends well must have no unexpected warnings or errors. */
 import type { Log } from '../../src/lib/log.ts';
 
 export interface StoryLog {

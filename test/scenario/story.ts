@@ -10,8 +10,8 @@ import type { World, WorldSetup } from './world.ts';
  * A story in a world of its own, on the embedded store. Its time limit leaves room for a loaded machine: the conditions it waits
  * for have shorter deadlines, and name themselves when they pass.
  */
-export function story(name: string, setup: WorldSetup, tell: (world: World) => Promise<void>): void {
-  storyOn(name, () => ({ kind: 'embedded' }), setup, tell);
+export function story(name: string, setup: WorldSetup, play: (world: World) => Promise<void>): void {
+  storyOn(name, () => ({ kind: 'embedded' }), setup, play);
 }
 
 /**
@@ -21,11 +21,11 @@ export function story(name: string, setup: WorldSetup, tell: (world: World) => P
 export function storyOnBothStores(
   name: string,
   setup: WorldSetup,
-  tell: (world: World) => Promise<void>,
+  play: (world: World) => Promise<void>,
 ): void {
-  story(name, setup, tell);
+  story(name, setup, play);
   const zookeeper = `${name} ${ON_REAL_ZOOKEEPER}`;
-  if (hasZooKeeper()) storyOn(zookeeper, freshRoot, setup, tell);
+  if (hasZooKeeper()) storyOn(zookeeper, freshRoot, setup, play);
   else test.skip(zookeeper, () => {});
 }
 
@@ -33,12 +33,12 @@ function storyOn(
   name: string,
   store: () => SiteStore,
   setup: WorldSetup,
-  tell: (world: World) => Promise<void>,
+  play: (world: World) => Promise<void>,
 ): void {
   test(name, { timeout: 4 * DEADLINE }, async () => {
     const world = await openWorld(setup, store());
     try {
-      await tell(world);
+      await play(world);
       await world.end();
     } finally {
       await world[Symbol.asyncDispose]();

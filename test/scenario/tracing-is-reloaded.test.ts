@@ -1,4 +1,4 @@
-/** `[tracing]` is changed while the gate works: nobody starts anything again, and no span is lost on the way. */
+/** `[tracing]` changes while the gate works: nothing is restarted, and no span is lost. */
 import { appendFile, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -43,7 +43,7 @@ function roots(sink: OtlpSink): readonly unknown[] {
     .map(span => span.attributes['gatehouse.change']);
 }
 
-test('[tracing] takes effect at once: another collector, another protocol, off, and on again', {
+test('[tracing] takes effect immediately: another collector, another protocol, off, and on again', {
   timeout: 4 * DEADLINE,
 }, async () => {
   const world = await openWorld({ layout: classicLayout(), tracingOff: true }, { kind: 'embedded' });

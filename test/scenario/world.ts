@@ -1,6 +1,6 @@
 /**
  * A whole site in one process, for stories: the real service, real repositories, real pushes, and jobs that end when the story
- * says so.
+ * ends them.
  *
  *     story('what is tested lands', { layout: classicLayout() }, async world => {
  *       await world.propose('A');
@@ -108,9 +108,9 @@ export interface World {
   /** Takes the approval back. */
   withdraw(topic: string): Promise<void>;
   abandon(topic: string): Promise<void>;
-  /** From now on the hosts tell nothing of what the gate pushes. */
+  /** From now on the hosts send no webhooks for what the gate pushes. */
   ignoreHooks(): void;
-  /** Pushes anything anywhere and tells the gate. @param to null: deletes. */
+  /** Pushes anything anywhere and sends the webhook. @param to null: deletes. */
   push(project: string, to: string | null, ref: string): Promise<void>;
   /** The job's runs for the change end with status 1. */
   fail(job: string, topic: string): void;

@@ -2,7 +2,7 @@ import { expect } from 'vitest';
 import { classicLayout } from './layouts.ts';
 import { story } from './story.ts';
 
-story('a job is told the span of its own playbook', { layout: classicLayout() }, async world => {
+story('a job gets the span of its own playbook', { layout: classicLayout() }, async world => {
   await world.propose('A');
   world.free();
   await world.approve('A');
