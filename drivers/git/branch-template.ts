@@ -20,7 +20,7 @@ export interface ProposalName {
 export interface BranchTemplate {
   /** As written. */
   readonly source: string;
-  /** Everything before the first placeholder; never empty. */
+  /** Everything before the first placeholder; empty only in {@link NO_BRANCHES}. */
   readonly prefix: string;
   /** Reads a branch name (without `refs/heads/`); undefined: it is not of this form. */
   match(branch: BranchName): ProposalName | undefined;
@@ -63,6 +63,14 @@ export function parseBranchTemplate(source: string): TemplateResult {
     },
   };
 }
+
+/** Matches nothing: of a connection that only reads. */
+export const NO_BRANCHES: BranchTemplate = {
+  source: '',
+  prefix: '',
+  match: () => undefined,
+  format: ({ branch, topic }) => `${branch}/${topic}`,
+};
 
 /** Why two templates cannot be told apart, or undefined. */
 export function templateClash(a: BranchTemplate, b: BranchTemplate): string | undefined {

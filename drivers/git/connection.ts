@@ -7,6 +7,7 @@ import { DEFAULT_PROTOCOLS, type SshAccess } from '../../src/git/remote.ts';
 import { startAside } from '../../src/git/starter/start-aside.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { publicRepositoryUrl } from '../../src/tracing/repository-url.ts';
+import { NO_BRANCHES } from './branch-template.ts';
 import { createHealth } from './health.ts';
 import { createLanding } from './landing.ts';
 import { createListener, type Wait } from './listener.ts';
@@ -30,7 +31,8 @@ export function createConnection(
   deps: ConnectionDeps,
   timing: ListenerTiming,
 ): Connection {
-  const { templates, webhookToken, webhookRate, pollInterval } = options;
+  const { webhookToken, webhookRate, pollInterval } = options;
+  const templates = options.templates ?? { proposals: NO_BRANCHES, approvals: NO_BRANCHES };
   const urlOf = (project: ProjectKey) => projectUrl(options.baseurl, projectIdOf(project).name);
   const access = accessOf(options);
   const publicUrl = (project: ProjectKey) => publicRepositoryUrl(urlOf(project));
@@ -60,10 +62,15 @@ export function createConnection(
       openGit,
       health,
       announces: webhookToken !== undefined,
+      readOnly: options.templates === undefined,
     }),
     listener: createListener({ log, openGit, pollInterval, ...timing }),
-    reporter: createReporter({ log, openGit, secrets }),
-    landing: createLanding({ templates, openGit, secrets }),
+    ...(options.templates === undefined
+      ? { readOnly: true }
+      : {
+          reporter: createReporter({ log, openGit, secrets }),
+          landing: createLanding({ templates, openGit, secrets }),
+        }),
     ...(webhookToken === undefined ? {} : { webhook: createWebhook(webhookToken, webhookRate) }),
     health,
     // The mirrors belong to the caller, and nothing else stays open.

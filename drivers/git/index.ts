@@ -10,12 +10,15 @@
  *     git push origin HEAD:gate/master/login       →  event approved
  *     (the gate tests it)                          →  master holds it, both branches are gone, the commit has a note
  *
+ * A connection without `proposals` only reads: its branches and tags are sources of jobs, configuration and `ref-updated`
+ * events, and nothing is written to it.
+ *
  * A driver is two things. A language (`config`): pure functions that check what pipelines say about the connection and
  * evaluate it. And a connection: `source` reads the host, `listener` and `webhook` notice that something is new,
  * `reporter` reports results, `landing` merges. Files:
  *
  *   options.ts, branch-template.ts     `[connection NAME]`
- *   trigger-, requirement-, reporter-config.ts   the language; mapping.ts its common grammar
+ *   trigger-, requirement-, reporter-config.ts   the language; mapping.ts its common grammar; read-only-config.ts
  *   listener.ts, webhook.ts            news: "the refs of this project may be different", nothing more
  *   process-event.ts                   news → events: memory, look.ts, ref-view.ts, ref-news.ts, proposal-states.ts
  *   reporter.ts                        results
@@ -26,6 +29,7 @@
 import type { Driver } from '../../src/driver/driver.ts';
 import { createConnection } from './connection.ts';
 import { readOptions } from './options.ts';
+import { readOnlyConfig } from './read-only-config.ts';
 import { landingMode, parseReporter } from './reporter-config.ts';
 import { parseRequirement, requirementMet } from './requirement-config.ts';
 import { parseTrigger, triggerMatches } from './trigger-config.ts';
@@ -43,6 +47,7 @@ export const gitDriver: Driver = {
     meets: requirementMet,
     landingMode,
   },
+  readOnlyConfig,
   connect(name, options, deps) {
     const read = readOptions(name, options);
     return read && createConnection(name, read, deps, { wait: waitOnTimer, random: Math.random });

@@ -10,9 +10,9 @@ export interface GitDriverOptions {
   readonly baseurl: string;
   /** Default: the connection's name. */
   readonly canonicalHostname: string;
-  /** `proposals`, default `for/{branch}/{topic}`; `approvals`, default `gate/{branch}/{topic}`. */
-  readonly templates: Templates;
-  /** Seconds between looks at the remote; 0: never after the first. Default 60. */
+  /** `proposals`, and `approvals`, default `gate/{branch}/{topic}`; undefined: the connection only reads. */
+  readonly templates: Templates | undefined;
+  /** Seconds between polls of the remote; 0: none after the first. Default 60, of a connection that only reads 7200. */
   readonly pollInterval: number;
   /** Key of webhook signatures; undefined: no webhook. */
   readonly webhookToken: Secret | undefined;
@@ -44,12 +44,15 @@ export function readOptions(name: string, read: OptionReader): GitDriverOptions 
   const canonicalHostname = read.string('canonical_hostname', name);
   if (!/^[\w.-]+$/.test(canonicalHostname))
     refuse('canonical_hostname', `"${canonicalHostname}" is not a host name`);
-  const proposals = template(read, 'proposals', 'for/{branch}/{topic}', refuse);
-  const approvals = template(read, 'approvals', 'gate/{branch}/{topic}', refuse);
+  const readOnly = !read.has('proposals');
+  const proposals = readOnly ? undefined : template(read, 'proposals', '', refuse);
+  const approvals = readOnly ? undefined : template(read, 'approvals', 'gate/{branch}/{topic}', refuse);
+  if (readOnly && read.has('approvals'))
+    refuse('approvals', 'goes with "proposals": without that the connection only reads');
   const options = {
     baseurl,
     canonicalHostname,
-    pollInterval: read.duration('poll_interval', { min: 0, max: LONGEST_INTERVAL }, 60),
+    pollInterval: pollInterval(read, readOnly ? 7_200 : 60, refuse),
     webhookToken: read.secret('webhook_token'),
     webhookRate: read.integer('webhook_rate', { min: 1, max: FASTEST_RATE }, 100),
     httpUser: read.string('http_user', 'git'),
@@ -60,14 +63,24 @@ export function readOptions(name: string, read: OptionReader): GitDriverOptions 
   for (const option of ['git_user_name', 'git_user_email']) {
     read.unsupported(option, `notes and merges carry the ${option} of [merger]`);
   }
-  if (baseurl === '' || proposals === undefined || approvals === undefined) return undefined;
+  if (baseurl === '') return undefined;
   if (options.httpPassword !== undefined && !/^https?:/i.test(baseurl))
     refuse('http_password', 'is for a baseurl that begins with https:// or http://');
   if (!/^[^:\p{Cc}]+$/u.test(options.httpUser))
     refuse('http_user', 'is empty, or holds a colon or a control character');
-  const clash = templateClash(proposals, approvals);
+  const templates = proposals === undefined || approvals === undefined ? undefined : { proposals, approvals };
+  const clash = templates === undefined ? undefined : templateClash(templates.proposals, templates.approvals);
   if (clash !== undefined) refuse(read.has('approvals') ? 'approvals' : 'proposals', clash);
-  return valid ? { ...options, templates: { proposals, approvals } } : undefined;
+  return valid ? { ...options, templates } : undefined;
+}
+
+/** `poll_delay` is Zuul's name of it. */
+function pollInterval(read: OptionReader, fallback: number, refuse: Refuse): number {
+  const range = { min: 0, max: LONGEST_INTERVAL };
+  if (read.has('poll_delay') && read.has('poll_interval'))
+    refuse('poll_delay', 'is Zuul\'s name of "poll_interval"; write only one of them');
+  const delay = read.duration('poll_delay', range, fallback);
+  return read.duration('poll_interval', range, delay);
 }
 
 type Refuse = (option: string, reason: string) => void;

@@ -19,6 +19,8 @@ export interface SourceDeps extends ProcessDeps, Omit<NamedPlaces, 'projects'> {
   readonly health: Pick<GitHealth, 'processed'>;
   /** The host announces news with webhooks. */
   readonly announces: boolean;
+  /** There are no changes that others could depend on. */
+  readonly readOnly: boolean;
 }
 
 export function createSource(deps: SourceDeps): Source {
@@ -49,7 +51,7 @@ export function createSource(deps: SourceDeps): Source {
         : fetchRef(named.project, named.ref, named.commit, await git.refs(), git, deps);
     },
     async changeOfUrl(value, known) {
-      return changeOfUrl(value, { ...deps, projects: known });
+      return deps.readOnly ? undefined : changeOfUrl(value, { ...deps, projects: known });
     },
     async branches(project, signal) {
       signal.throwIfAborted();

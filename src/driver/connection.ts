@@ -43,6 +43,8 @@ export interface Connection {
   readonly driver: string;
   /** Host part of canonical project names; place of checkouts below `src/`. */
   readonly canonicalHostname: string;
+  /** It only reads: no reporter and no landing, and pipelines use the driver's `readOnlyConfig`. */
+  readonly readOnly?: true;
   /** @throws when the host gives no access now: trouble of the host, as a conversation that failed. */
   remote(project: ProjectKey, use: RemoteUse): Promise<GitRemote>;
   /** Where others find the repository, without credentials; undefined: only this machine does. */

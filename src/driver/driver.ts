@@ -46,6 +46,8 @@ export interface Driver {
   /** Root span kind of its ingestion traces, e.g. `GitEvent`. */
   readonly eventSpanKind: string;
   readonly config: DriverConfigLanguage;
+  /** The language of connections that only read (`Connection.readOnly`). Absent: the driver has none. */
+  readonly readOnlyConfig?: DriverConfigLanguage;
   readonly mergeability?: Mergeability;
   /**
    * Reads its options (the reader collects errors with file and line and knows which options stayed unread) and opens a

@@ -16,6 +16,7 @@
  *
  * Beside it: loop.ts (how every loop lives), duty.ts and fair-share.ts (who may hold which fence), deps.ts and shared.ts.
  */
+import { languageOf } from '../driver/language-of.ts';
 import { pause } from '../lib/pause.ts';
 import {
   buildRequestCodec,
@@ -192,7 +193,9 @@ function driversOfConnections(deps: SchedulerDeps): SchedulerShared['driversOfCo
   return new Map(
     [...deps.connections].flatMap(([name, connection]) => {
       const driver = deps.drivers.get(connection.driver);
-      return driver === undefined ? [] : [[name, driver] as const];
+      return driver === undefined
+        ? []
+        : [[name, { ...driver, config: languageOf(driver, connection) }] as const];
     }),
   );
 }

@@ -105,6 +105,7 @@ outbox_max_age = 36500d
 [connection local]
 driver = git
 baseurl = ${root}/repositories
+proposals = for/{branch}/{topic}
 webhook_token = ${TOKEN}
 poll_interval = 0
 `;

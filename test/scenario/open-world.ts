@@ -54,6 +54,7 @@ export async function openWorld(setup: WorldSetup, store: SiteStore): Promise<Wo
     root,
     projects: Object.keys(projects),
     far: Object.keys(setup.far ?? {}),
+    farReadOnly: setup.farReadOnly ?? false,
     moreTenants: setup.moreTenants ?? [],
     collector: sink.url,
     tracingOff: setup.tracingOff ?? false,

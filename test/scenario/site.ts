@@ -20,6 +20,8 @@ export interface SiteOptions {
   readonly projects: readonly string[];
   /** Those of the connection {@link FAR}; default none, and no such connection. */
   readonly far?: readonly string[];
+  /** That connection only reads. */
+  readonly farReadOnly?: boolean;
   /** Besides {@link TENANT}, with the same projects. */
   readonly moreTenants: readonly string[];
   readonly collector: string;
@@ -99,11 +101,13 @@ function settingsText({
   scheduler = [],
   connection = [],
   far = [],
+  farReadOnly = false,
   maxBuilds = 30,
   baseurl,
   driverLines = [
     'driver = git',
     `baseurl = ${baseurl ?? path.join(root, 'repositories')}`,
+    'proposals = for/{branch}/{topic}',
     `poll_interval = ${pollInterval}`,
   ],
 }: SiteOptions): string {
@@ -130,14 +134,15 @@ ${sections.join('\n')}
 webhook_token = ${TOKEN}
 ${driverLines.join('\n')}
 ${connection.join('\n')}
-${far.length === 0 ? '' : farText(root)}`;
+${far.length === 0 ? '' : farText(root, farReadOnly)}`;
 }
 
-function farText(root: string): string {
+function farText(root: string, readOnly: boolean): string {
   return `
 [connection ${FAR}]
 driver = git
 baseurl = ${path.join(root, 'repositories')}
+${readOnly ? '' : 'proposals = for/{branch}/{topic}'}
 canonical_hostname = far.example.org
 webhook_token = ${TOKEN}
 poll_interval = 0

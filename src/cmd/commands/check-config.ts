@@ -4,6 +4,7 @@
  */
 import path from 'node:path';
 import type { Connection } from '../../driver/connection.ts';
+import { languageOf } from '../../driver/language-of.ts';
 import type { RepositoryCache } from '../../git/repository-cache.ts';
 import { buildLayout } from '../../layout/build-layout.ts';
 import type { Layout } from '../../layout/layout.ts';
@@ -70,7 +71,7 @@ export async function checkConfig({
   const tenants = tenantFile.kind === 'invalid' ? [] : tenantFile.tenants;
   const found = { settings, tenants, warnings: read.warnings };
   if (!layout || errors.length > 0) return { ...found, errors, layouts: new Map() };
-  const checked = await checkLayouts(settings, tenants, signal);
+  const checked = await checkLayouts(settings, opened.connections, tenants, signal);
   return {
     ...found,
     errors: checked.errors,
@@ -93,15 +94,20 @@ function authErrors({ auth }: Settings): readonly string[] {
   return keys.kind === 'invalid' ? keys.errors : [];
 }
 
-async function checkLayouts(settings: Settings, tenants: readonly Tenant[], signal: AbortSignal) {
+async function checkLayouts(
+  settings: Settings,
+  connections: ReadonlyMap<ConnectionName, Connection>,
+  tenants: readonly Tenant[],
+  signal: AbortSignal,
+) {
   const projects = new Set(tenants.flatMap(tenant => tenant.projects.map(({ project }) => project)));
   const read = await readBranchConfigs(settings, projects, open => openAll(settings, open), signal);
   const cache = parseCache();
   const drivers = driverTable.byName;
   const languages = new Map(
-    settings.connections.flatMap(({ connection, driver }) => {
-      const config = drivers.get(driver)?.config;
-      return config === undefined ? [] : [[connection, config] as const];
+    [...connections].flatMap(([name, connection]) => {
+      const driver = drivers.get(connection.driver);
+      return driver === undefined ? [] : [[name, languageOf(driver, connection)] as const];
     }),
   );
   const layouts = new Map<string, Layout>();

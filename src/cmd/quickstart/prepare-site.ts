@@ -96,6 +96,7 @@ format = pretty
 [connection ${CONNECTION}]
 driver = git
 baseurl = ${path.join(directory, 'repositories')}
+proposals = for/{branch}/{topic}
 webhook_token = ${token}
 poll_interval = 60s
 `;

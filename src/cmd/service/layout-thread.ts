@@ -1,12 +1,16 @@
 /** A worker thread that holds the layouts of one tenant; see open-layouts.ts. */
 import { workerData } from 'node:worker_threads';
 import type { Driver } from '../../driver/driver.ts';
+import { languageOf } from '../../driver/language-of.ts';
 import { type LayoutTable, layoutTable } from '../../layout/layout-table.ts';
 import { serveCalls } from '../../lib/worker-calls.ts';
 
 export interface LayoutThreadData {
-  /** Connection → driver. */
-  readonly drivers: readonly (readonly [connection: string, driver: string])[];
+  readonly drivers: readonly {
+    readonly connection: string;
+    readonly driver: string;
+    readonly readOnly: boolean;
+  }[];
   /** The driver table's module. */
   readonly module: string;
 }
@@ -15,9 +19,11 @@ const { drivers, module }: LayoutThreadData = workerData;
 const table: { readonly drivers: readonly Driver[] } = await import(module);
 const known = new Map(table.drivers.map(driver => [driver.name, driver]));
 const languages = new Map(
-  drivers.flatMap(([connection, name]) => {
+  drivers.flatMap(({ connection, driver: name, readOnly }) => {
     const driver = known.get(name);
-    return driver === undefined ? [] : [[connection, driver.config] as const];
+    return driver === undefined
+      ? []
+      : [[connection, languageOf(driver, readOnly ? { readOnly } : {})] as const];
   }),
 );
 serveCalls<LayoutTable>(layoutTable(languages, () => performance.now()));

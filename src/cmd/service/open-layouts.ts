@@ -13,10 +13,14 @@ const HEAP_MB = 1024;
 /** Layouts in a thread of their own, one for each tenant: a costly proposal keeps no other tenant waiting. */
 export function openLayouts(
   drivers: ReadonlyMap<string, Driver>,
-  { module }: Pick<DriverTable, 'module'>,
+  { module, byName }: DriverTable,
 ): Calls<LayoutTable> {
   const data: LayoutThreadData = {
-    drivers: [...drivers].map(([connection, { name }]) => [connection, name]),
+    drivers: [...drivers].map(([connection, { name, config }]) => ({
+      connection,
+      driver: name,
+      readOnly: config === byName.get(name)?.readOnlyConfig,
+    })),
     module: module.href,
   };
   return callsToWorker<LayoutTable>({

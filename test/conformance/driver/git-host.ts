@@ -25,11 +25,11 @@ const BRANCH = 'main';
 const IDENTITY = { name: 'Gatehouse', email: 'gatehouse@example.org' };
 
 /**
- * @param written further options of the connection.
+ * @param written further options of the connection; undefined: not this one.
  * @param limits of the git processes of the mirrors.
  */
 export async function openGitHost(
-  written: Readonly<Record<string, string>> = {},
+  written: Readonly<Record<string, string | undefined>> = {},
   limits: Pick<GitOptions, 'memoryBytes'> = {},
 ): Promise<GitHost> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-driver-'));
@@ -56,7 +56,11 @@ export async function openGitHost(
     mergeTreeMode: 'unbuffered-coprocess',
   });
   const log: string[] = [];
-  const connection = connect({ baseurl: base, poll_interval: '0', ...written }, cache, log);
+  const connection = connect(
+    { baseurl: base, proposals: 'for/{branch}/{topic}', poll_interval: '0', ...written },
+    cache,
+    log,
+  );
   const topics = new Map<string, ProjectKey>();
 
   function repository(project: ProjectKey): GitRepository {
@@ -152,12 +156,16 @@ export async function openGitHost(
 }
 
 export function connect(
-  written: Readonly<Record<string, string>>,
+  written: Readonly<Record<string, string | undefined>>,
   repositories: CodeHost['repositories'],
   log: string[],
 ) {
   const at = { file: 'gatehouse.conf', line: 1 };
-  const options = new Map(Object.entries(written).map(([option, value]) => [option, { value, at }]));
+  const options = new Map(
+    Object.entries(written).flatMap(([option, value]) =>
+      value === undefined ? [] : [[option, { value, at }] as const],
+    ),
+  );
   const reader = optionReader({ name: 'connection local', at, options });
   const note = (facts: object, text: string) => void log.push(`${text} ${JSON.stringify(facts)}`);
   const driverLog: DriverLog = { debug: note, info: note, warn: note };

@@ -65,6 +65,7 @@ level = debug
 [connection ${CONNECTION}]
 driver = git
 baseurl = ${places.baseurl}
+proposals = for/{branch}/{topic}
 webhook_token = ${places.token}
 poll_interval = ${places.pollInterval}
 `;

@@ -142,6 +142,7 @@ export function openConnection(
       openGit,
       health: createHealth(),
       announces: true,
+      readOnly: false,
     }),
     listener: createListener({
       log,

@@ -15,7 +15,7 @@ beforeEach(() => {
   io = recordingIo({ COLUMNS: '100' });
   write(
     'gatehouse.conf',
-    `[scheduler]\ntenant_config = tenants.yaml\nstate_dir = ${directory}/state\n[connection local]\ndriver = git\nbaseurl = ${directory}/repositories\n`,
+    `[scheduler]\ntenant_config = tenants.yaml\nstate_dir = ${directory}/state\n[connection local]\ndriver = git\nbaseurl = ${directory}/repositories\nproposals = for/{branch}/{topic}\n`,
   );
   write(
     'tenants.yaml',
@@ -126,6 +126,25 @@ describe('config-check', () => {
       ok: false,
       errors: [expect.stringMatching(/^local\/app@master:zuul\.yaml:3:14: Job bse not defined/)],
     });
+  });
+
+  test('--layout refuses pipelines that want more of a connection without proposals than reading', async () => {
+    write(
+      'gatehouse.conf',
+      `[scheduler]\ntenant_config = tenants.yaml\nstate_dir = ${directory}/state\n[connection local]\ndriver = git\nbaseurl = ${directory}/repositories\n`,
+    );
+    const reporters =
+      '    success:\n      local:\n        note: true\n    require:\n      local:\n        open: true\n';
+    repository('config', PIPELINE + reporters + BASE);
+    repository('app', '');
+    expect(await check('--layout', '--json')).toBe(1);
+    expect(JSON.parse(io.out()).errors).toEqual([
+      expect.stringMatching(/zuul\.yaml:6:11: this connection only reads, and has no event "proposed": only/),
+      expect.stringMatching(/zuul\.yaml:9:9: this connection only reads: nothing can be reported or merged/),
+      expect.stringMatching(
+        /zuul\.yaml:12:9: this connection only reads, and has no changes that could meet/,
+      ),
+    ]);
   });
 
   test('--layout names a project that cannot be read, once, and does not guess about its tenant', async () => {

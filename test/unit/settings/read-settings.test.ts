@@ -90,6 +90,8 @@ describe('reading the settings file', () => {
       .replaceAll('<[merger] git_dir>', '/var/lib/gatehouse/git')
       .replace('root = https://gatehouse.example.org', '')
       .replaceAll(/^(endpoint|tls_\w+|log_listen_address|log_port|log_token) = .*$/gm, '')
+      // Another name of the option above it.
+      .replace(/^poll_delay = .*$/m, '')
       // For an https baseurl only; the sample's is another one.
       .replaceAll(/^http_\w+ = .*$/gm, '');
     const { connections, ...all } = settingsOf(write(uncommented, 0o600), { GATEHOUSE_WEBHOOK_TOKEN: 'x' });

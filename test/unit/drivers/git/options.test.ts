@@ -15,8 +15,30 @@ function read(written: Readonly<Record<string, string>>) {
 }
 
 describe('the options of a git connection', () => {
-  test('need a base URL only', () => {
+  test('need a base URL only: then the connection only reads', () => {
     const { options, problems } = read({ baseurl: '/srv/git' });
+    expect(problems).toEqual([]);
+    expect(options).toMatchObject({ templates: undefined, pollInterval: 7_200 });
+  });
+
+  test("take Zuul's name of the poll interval, and only one name", () => {
+    expect(read({ baseurl: '/srv/git', poll_delay: '300' })).toMatchObject({
+      options: { pollInterval: 300 },
+      problems: [],
+    });
+    expect(read({ baseurl: '/srv/git', poll_delay: '300', poll_interval: '60' }).problems).toEqual([
+      expect.stringMatching(/poll_delay: is Zuul's name of "poll_interval"/),
+    ]);
+  });
+
+  test('refuse approvals of proposals that there are not', () => {
+    expect(read({ baseurl: '/srv/git', approvals: 'ok/{branch}/{topic}' }).problems).toEqual([
+      expect.stringMatching(/approvals: goes with "proposals"/),
+    ]);
+  });
+
+  test('propose and approve with branches when there is a template', () => {
+    const { options, problems } = read({ baseurl: '/srv/git', proposals: 'for/{branch}/{topic}' });
     expect(problems).toEqual([]);
     expect(options).toMatchObject({
       baseurl: '/srv/git',
@@ -24,8 +46,8 @@ describe('the options of a git connection', () => {
       pollInterval: 60,
       webhookToken: undefined,
     });
-    expect(options?.templates.proposals.source).toBe('for/{branch}/{topic}');
-    expect(options?.templates.approvals.source).toBe('gate/{branch}/{topic}');
+    expect(options?.templates?.proposals.source).toBe('for/{branch}/{topic}');
+    expect(options?.templates?.approvals.source).toBe('gate/{branch}/{topic}');
   });
 
   test('say all that is wrong at once, with the line', () => {
@@ -61,7 +83,11 @@ describe('the options of a git connection', () => {
   });
 
   test('refuse templates that mean the same branches', () => {
-    const { options, problems } = read({ baseurl: '/srv/git', approvals: 'for/{branch}/{topic}' });
+    const { options, problems } = read({
+      baseurl: '/srv/git',
+      proposals: 'for/{branch}/{topic}',
+      approvals: 'for/{branch}/{topic}',
+    });
     expect(options).toBeUndefined();
     expect(problems).toEqual([expect.stringContaining('must begin differently')]);
   });
