@@ -4,7 +4,7 @@
  *   1 receive   a webhook body or a poll's finding becomes a {@link ConnectionEvent}, durable before anybody is told so
  *               src/web/webhook-route.ts, drivers/<name>/listener.ts              span: root `GitEvent`, ... opens
  *   2 process   the driver reads the host and turns it into {@link TriggerEvent}s; change cache refreshed
- *               src/scheduler/events/connection-events.ts, event-look.ts, drivers/<name>/ root ends: forwarded or discarded + reason
+ *               src/scheduler/events/connection-events.ts, read-host.ts, drivers/<name>/ root ends: forwarded or discarded + reason
  *   3 tenant    each tenant that holds the project: reconfigure if configuration changed, match pipelines
  *               src/scheduler/tenant/tenant-events.ts, tenant-matching.ts                span: root `TenantEvent`, link to 1
  *   4 enqueue   {@link PipelineEvent} `enqueue`: dependencies ahead and behind, or a refusal with its reason

@@ -27,7 +27,7 @@ import {
   UNKNOWN_CHANGE,
 } from './enqueue-plan.ts';
 import { type EnqueueEvent, newItem } from './new-item.ts';
-import { sayOnce, spokenAs } from './say.ts';
+import { reportersInUse, reportOnce } from './request-report.ts';
 import type { ChangeFacts } from './turn.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
@@ -202,7 +202,7 @@ function append(
     draft.append(queue, item);
     return;
   }
-  draft.append(queue, sayOnce(draft, item, 'enqueue', null));
+  draft.append(queue, reportOnce(draft, item, 'enqueue', null));
   const { supercedes } = draft.input.pipeline;
   if (supercedes.length > 0)
     draft.command({ kind: 'supersede', pipelines: supercedes, change: change.key, item: item.uuid });
@@ -230,7 +230,7 @@ function refuse(
   const waits = !silent && recheckAt !== undefined && draft.postpone(event.uuid, recheckAt);
   const text = waits ? `${refusal.text}; checked again at ${timeText(recheckAt)}` : refusal.text;
   draft.decide(refusal.code, { change, item: null, event: event.trigger.uuid }, text);
-  const action = refusal.report && !silent ? spokenAs(draft, 'failure') : null;
+  const action = refusal.report && !silent ? reportersInUse(draft, 'failure') : null;
   if (action === null) return;
   const message = `This change cannot enter ${draft.input.pipeline.name}: ${refusal.text}.`;
   draft.command({

@@ -14,7 +14,7 @@ import type { ReportAction } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { newsAbout } from './remover.ts';
-import { sayOnce } from './say.ts';
+import { reportOnce } from './request-report.ts';
 import { runningSinceTaken } from './since-taken.ts';
 import { stopWork } from './stop-work.ts';
 import type { Blame, TurnDraft } from './turn-draft.ts';
@@ -44,7 +44,7 @@ export function leave(
   const said =
     how.report === undefined || item.role === 'dependency'
       ? present
-      : sayOnce(draft, present, how.report.action, how.result, how.report.text);
+      : reportOnce(draft, present, how.report.action, how.result, how.report.text);
   const buildset = endBuildset(draft, said, how);
   const last = said.timeline[said.timeline.length - 1] ?? said.timeline[0];
   const at = laterOf(draft.input.now, last.since);

@@ -21,7 +21,7 @@ import {
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { mayAskHost } from './host-wait.ts';
-import { sayOnce } from './say.ts';
+import { reportOnce } from './request-report.ts';
 import { withdrawRequest } from './stop-work.ts';
 import { withEvent } from './timeline.ts';
 import type { FreezeFact } from './turn.ts';
@@ -198,5 +198,5 @@ function applyFreeze(draft: TurnDraft, item: QueueItem, tested: TestedMerge, fac
 /** All facts are there: jobs may start. Says so once per item, however often it is tested again. */
 export function begin(draft: TurnDraft, item: QueueItem, tested: TestedMerge, graph: FrozenGraph): QueueItem {
   const running = withStage(item, { state: 'running', tested, graph });
-  return item.startReported ? running : { ...sayOnce(draft, running, 'start', null), startReported: true };
+  return item.startReported ? running : { ...reportOnce(draft, running, 'start', null), startReported: true };
 }

@@ -10,7 +10,7 @@ import { type BranchAfter, branchesAfter, hasLanded, type Landed } from '../mode
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
 import { leave } from './leave-item.ts';
-import { actionFor, hasReporters, intend } from './say.ts';
+import { actionFor, hasReporters, requestReport } from './request-report.ts';
 import { failureOf } from './standing.ts';
 import { withEvent } from './timeline.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
@@ -36,7 +36,7 @@ export function reportItem(
   }
   const report = draft.input.ids.uuid();
   const text = troubleText(item);
-  const intended = intend(draft, item, { report, action, result, awaited: true }, text);
+  const intended = requestReport(draft, item, { report, action, result, awaited: true }, text);
   return { ...intended, phase: { phase: 'reporting', report, action } };
 }
 

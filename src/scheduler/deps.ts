@@ -1,4 +1,4 @@
-/** What a scheduler is given. Wired by hand in `src/cmd`. */
+/** The dependencies of a scheduler; `src/cmd` makes them. */
 import type { Connection } from '../driver/connection.ts';
 import type { Driver } from '../driver/driver.ts';
 import type { LayoutTable } from '../layout/layout-table.ts';
@@ -25,19 +25,19 @@ export interface SchedulerDeps {
   /** By name. */
   readonly drivers: ReadonlyMap<string, Driver>;
   readonly tenants: readonly Tenant[];
-  /** Where the layouts of one tenant are built and asked, with the drivers of its connections; closed with the scheduler. */
+  /** Opens the thread that builds and queries the layouts of one tenant, with the drivers of its connections; closed with the scheduler. */
   openLayouts(drivers: ReadonlyMap<ConnectionName, Driver>): Calls<LayoutTable>;
   readonly places: Omit<ProjectPlaces, 'defaultBranch'>;
   /** Public URL of the web service, without trailing slash. */
   readonly webRoot: string;
   readonly tracing: LiveTracing;
-  /** Absent: nobody reads them. */
+  /** Absent: metrics are off. */
   readonly metrics?: MetricsSink;
-  /** How long jobs took lately, from the history; absent: its process has none open, it knows what it sees itself. */
+  /** How long jobs took lately, from the history; absent: this process has no history open. */
   readonly recordedDurations?: () => Promise<readonly RecordedDuration[]>;
   /**
-   * Milliseconds without a change in the set of executors before a label none of them offers counts as one nobody has. Default 0:
-   * for executors that are there before the scheduler and do not come and go.
+   * Milliseconds without a change in the set of executors before a label that none of them offers counts as missing. Default 0: for
+   * executors that start before the scheduler and do not come and go.
    */
   readonly executorPatience?: number;
   /** Build requests rank behind those of their own projects, see src/pipeline/relative-priority.ts. Default: by age alone. */

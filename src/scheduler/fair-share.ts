@@ -1,24 +1,24 @@
 /**
- * Pipelines spread over schedulers: whoever holds more than its share of them gives one back now and then, as long as others
- * stand by for it. Whoever starts first would otherwise keep all of them, and a scheduler that comes back none.
+ * Spreads pipelines over schedulers: one that holds more than its share releases a pipeline now and then, as long as others contend
+ * for it. Otherwise the scheduler that starts first would keep all of them, and a restarted one would get none.
  *
- *     5 pipelines, 2 schedulers: a share is 3. The first one holds 5, gives back 2 within a minute, and keeps 3.
+ *     5 pipelines, 2 schedulers: a share is 3. The first one holds 5, releases 2 within a minute, and keeps 3.
  *
- * The number of schedulers is that of the contenders for the pipeline's lock: those are ready to go on with it at once.
+ * The number of schedulers is that of the contenders for the pipeline's lock: they can take over immediately.
  */
 export interface FairShare {
-  /** A pipeline this process knows; disposed with it. */
+  /** Counts a pipeline that this process knows, until disposed. */
   know(): Disposable;
-  /** A pipeline this process holds. */
+  /** Counts a pipeline that this process holds, until disposed. */
   hold(): Held;
-  /** Some pipeline this process holds has items. */
+  /** A pipeline that this process holds has items. */
   readonly isAtWork: boolean;
-  /** @param contenders for the lock of one that is held, its holder among them. */
+  /** @param contenders for the lock of a held pipeline, including this process. */
   isExceeded(contenders: number): boolean;
 }
 
 export interface Held extends Disposable {
-  /** How many items it has; whoever holds it says so. */
+  /** Its number of items, set by its holder. */
   items: number;
 }
 

@@ -1,10 +1,9 @@
 /**
- * How every loop of the scheduler lives: it holds a fence, works until it loses it, and takes it again. One catch, one
- * back-off, one name.
+ * Every loop of the scheduler acquires a fence, works until it loses it, and acquires it again. One catch, one back-off, one name.
  *
- * A loop that meets a record of a newer version gives its fence up, so that an upgraded scheduler takes over, and stands by.
- * One that fails frees its lock before it pauses, so that another scheduler has its try. One that is merely out of contact
- * keeps its fence: nothing it does takes effect meanwhile, and it goes on from the stored state when the store answers.
+ * A loop that meets a record of a newer version releases its fence, so that an upgraded scheduler takes over, and stands by. One
+ * that fails releases its lock before it pauses, so that another scheduler can try. One that is out of contact with the store keeps
+ * its fence: nothing that it does takes effect meanwhile, and it goes on from the stored state when the store answers.
  */
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
@@ -13,18 +12,18 @@ import { isNewerRecord } from '../model/codec/record.ts';
 import { connected, isConnectionLoss } from '../store/connection.ts';
 import { acquireFence, type Fence, Fenced, type FenceRequest } from '../store/fence.ts';
 import { type Store, StoreError } from '../store/port.ts';
-import type { Duty, Shift } from './duty.ts';
+import type { ActivePeriod, PauseSwitch } from './pause-switch.ts';
 
 export interface LoopDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  readonly duty: Duty;
+  readonly pauseSwitch: PauseSwitch;
 }
 
 /** Milliseconds after the first, second, ... failure in a row; the last one repeats. */
 const BACKOFF = [50, 200, 1_000, 5_000, 15_000] as const;
-/** Milliseconds a loop that met a newer record leaves the lock to others before it asks for it again. */
+/** Milliseconds before a loop that met a newer record contends for the lock again. */
 const STAND_BY = 5_000;
 
 type Work = (fence: Fence, signal: AbortSignal) => Promise<void>;
@@ -41,24 +40,24 @@ export async function fencedLoop(
   work: Work,
 ): Promise<void> {
   let failures = 0;
-  let toldOf: string | undefined;
+  let loggedReason: string | undefined;
   while (!signal.aborted) {
     const started = deps.clock.monotonic();
-    let shift: Shift | undefined;
+    let active: ActivePeriod | undefined;
     try {
-      await deps.duty.on(signal);
-      shift = deps.duty.shift();
-      await tenure(name, request, deps, AbortSignal.any([signal, shift.over]), work);
+      await deps.pauseSwitch.resumed(signal);
+      active = deps.pauseSwitch.begin();
+      await holdFence(name, request, deps, AbortSignal.any([signal, active.paused]), work);
     } catch (error) {
       if (signal.aborted || isTheEnd(error)) break;
-      if (shift?.over.aborted) {
+      if (active?.paused.aborted) {
         deps.log.debug({ loop: name, err: error }, `${name} is paused`);
         continue;
       }
       if (isNewerRecord(error)) {
-        if (error.message !== toldOf)
+        if (error.message !== loggedReason)
           deps.log.warn({ loop: name, reason: error.message }, `${name} is left to an upgraded scheduler`);
-        toldOf = error.message;
+        loggedReason = error.message;
         await pause(STAND_BY, signal);
         continue;
       }
@@ -66,18 +65,18 @@ export async function fencedLoop(
       const level = error instanceof Fenced ? 'info' : 'error';
       deps.log[level](
         { loop: name, err: error, failures },
-        `${name} failed; it begins again from the stored state`,
+        `${name} failed; it restarts from the stored state`,
       );
       await pause(BACKOFF[Math.min(failures, BACKOFF.length - 1)] ?? 15_000, signal);
       failures += 1;
     } finally {
-      shift?.[Symbol.dispose]();
+      active?.[Symbol.dispose]();
     }
   }
 }
 
-/** Once with the lock. It is free again before any pause, for others to try. */
-async function tenure(
+/** One term of the lock. It is released before any pause, for other schedulers to try. */
+async function holdFence(
   name: string,
   request: Omit<FenceRequest, 'signal'>,
   deps: LoopDeps,
@@ -94,7 +93,7 @@ async function tenure(
   }
 }
 
-/** Each time contact was lost and regained the work begins again, from the stored state and under the same fence. */
+/** Whenever contact was lost and regained, the work restarts from the stored state, under the same fence. */
 async function workInContact(
   name: string,
   { store, log }: LoopDeps,
@@ -108,15 +107,15 @@ async function workInContact(
       return await work(fence, signal);
     } catch (error) {
       if (!isConnectionLoss(error) || either.aborted) throw error;
-      log.info({ loop: name }, `${name} is out of contact with the store; it waits`);
+      log.info({ loop: name }, `${name} is out of contact with the store and waits`);
     }
-    // A store that answers with failures while connected has no event to wait for.
+    // A store that fails while connected gives no event to wait for.
     await pause(BACKOFF[Math.min(losses, 3)] ?? 5_000, either);
     await connected(store, either);
   }
 }
 
-/** The store was closed under us: the process is going down. */
+/** The store was closed: the process is stopping. */
 function isTheEnd(error: unknown): boolean {
   return error instanceof StoreError && (error.code === 'Closed' || error.code === 'SessionExpired');
 }

@@ -1,6 +1,5 @@
 /**
- * The host cannot be reached: nothing is wrong with what was asked for its sake, and asking again will do. Drivers say so on
- * the error (`retryable`).
+ * Errors of a code host that says nothing about the request: it is retried. Drivers mark them on the error (`retryable`).
  */
 import type { HostTrouble, HostTroubleReason } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
@@ -16,11 +15,11 @@ const REASONS: readonly HostTroubleReason[] = [
   ...(['unreachable', 'limited', 'denied', 'timeout', 'locked', 'bad-url', 'too-large', 'aborted'] as const),
 ];
 
-/** What a driver's error says: its reason, `other` when it names none, and its first line. */
+/** A driver's error as host trouble: its reason, `other` when it names none, and its first line. */
 export function troubleOf(error: unknown): Pick<HostTrouble, 'reason' | 'text'> {
   const text = error instanceof Error ? error.message : String(error);
-  const said = error instanceof Error && 'reason' in error ? error.reason : undefined;
-  return { reason: REASONS.find(reason => reason === said) ?? 'other', text: text.split('\n')[0] ?? '' };
+  const named = error instanceof Error && 'reason' in error ? error.reason : undefined;
+  return { reason: REASONS.find(reason => reason === named) ?? 'other', text: text.split('\n')[0] ?? '' };
 }
 
 /** The same for the item that waits for the host. */
@@ -28,7 +27,7 @@ export function hostTroubleOf(error: unknown, project: ProjectKey): HostTrouble 
   return { project, ...troubleOf(error), ...(isUnsettled(error) ? { unsettled: true } : {}) };
 }
 
-/** A landing was sent, and its outcome is not known. */
+/** A landing was sent, and its outcome is unknown. */
 function isUnsettled(error: unknown): boolean {
   return error instanceof Error && 'unsettled' in error && error.unsettled === true;
 }

@@ -1,20 +1,20 @@
 /**
  * The scheduler: one loop per connection, per tenant and per pipeline, and one that sweeps, each under a fence of its own, so
- * that any number of schedulers share the work and none does what another is doing. One object lives as long as its session
- * with the store; when that is lost `run` rejects, and the service begins again with a new session and a new object.
+ * that any number of schedulers share the work without doing any of it twice. One object lives as long as its session with the
+ * store; when that is lost `run` rejects, and the service starts again with a new session and a new object.
  *
- * The door of the room. In the order in which an event comes through (`src/model/event.ts` has the whole trip):
+ * A map of the room, in the order in which an event passes (`src/model/event.ts` has the whole path):
  *
- *     events/    connection-runner → connection-events (lanes)             what the host says, handed to the tenants
- *                → event-look → forward-event
+ *     events/    connection-runner → connection-events (lanes)             events of the host, forwarded to tenants
+ *                → read-host → forward-event
  *     tenant/    tenant-runner → tenant-events → reconfigure               the layout in force; which pipelines want an event
  *     turn/      pipeline-runner → pipeline-turn → decide-with-graphs      one turn of a pipeline: read, decide (the pure
  *                → turn-operations → turn-commit                           `src/pipeline/`), write all of it or nothing
  *     report/    report-intents → report-loop → report-deed                landing a change, reporting on it
- *     changes/   change-cache, change-facts, own-merges                    what hosts last said of changes
- *     care/      sweeper, lost-workers, settle-lost-work                   lost work settled, what is unused removed
+ *     changes/   change-cache, change-facts, own-merges                    what hosts last reported of changes
+ *     care/      sweeper, lost-workers, settle-lost-work                   lost work settled, unused records removed
  *
- * Beside it: loop.ts (how every loop lives), duty.ts and fair-share.ts (who may hold which fence), deps.ts and shared.ts.
+ * Beside them: loop.ts (how every loop runs), pause-switch.ts and fair-share.ts (which fences to hold), deps.ts and shared.ts.
  */
 import { languageOf } from '../driver/language-of.ts';
 import { pause } from '../lib/pause.ts';
@@ -37,17 +37,17 @@ import { runSweeper } from './care/sweeper.ts';
 import { openChangeCache } from './changes/change-cache.ts';
 import { createDependencyResolver, type DependencyResolverDeps } from './changes/resolve-dependencies.ts';
 import type { SchedulerDeps } from './deps.ts';
-import { createDuty } from './duty.ts';
 import { runConnection, type TenantsOf } from './events/connection-runner.ts';
 import { createFairShare } from './fair-share.ts';
+import { createPauseSwitch } from './pause-switch.ts';
 import type { SchedulerShared } from './shared.ts';
 import { createLayouts } from './tenant/layouts.ts';
 import { createTenantRunner, type TenantRunner } from './tenant/tenant-runner.ts';
 import { createExpectedDurations, followHistory } from './turn/expected-durations.ts';
 
 /**
- * Milliseconds the loops may take to end: one may be waiting for a code host that does not answer. What it does afterwards
- * has no effect, for it holds no fence any more.
+ * Milliseconds the loops may take to end: one may wait for a code host that does not answer. Later it can do nothing, because it
+ * holds no fence.
  */
 const END_LIMIT = 10_000;
 
@@ -60,10 +60,10 @@ export interface Scheduler {
    * @throws StoreError `SessionExpired` when the session is over; otherwise the error of the first loop that fails for good.
    */
   run(signal: AbortSignal): Promise<void>;
-  /** Ends what is under way, gives all fences back and takes none until `resume`. Idempotent. */
+  /** Ends the present work, releases all fences and acquires none until `resume`. Idempotent. */
   pause(): void;
   resume(): void;
-  /** As `pause`; resolves when all fences are given back. */
+  /** As `pause`; resolves when all fences are released. */
   drain(): Promise<void>;
 }
 
@@ -83,7 +83,7 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
   const loops = trackedLoops(deps);
   const runners = new Map<TenantName, TenantRunner>();
   const shared = await share(deps, loops.track, name => projectsOf(name, runners));
-  const { duty } = shared;
+  const { pauseSwitch } = shared;
   const tenants = deps.tenants.map(tenant => {
     const layouts = createLayouts(deps.openLayouts(shared.driversOfConnections));
     const runner = createTenantRunner(tenant, layouts, shared);
@@ -94,11 +94,11 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
 
   return {
     ready,
-    pause: () => duty.pause(),
-    resume: () => duty.resume(),
+    pause: () => pauseSwitch.pause(),
+    resume: () => pauseSwitch.resume(),
     async drain() {
-      duty.pause();
-      await duty.idle();
+      pauseSwitch.pause();
+      await pauseSwitch.idle();
     },
     async run(signal) {
       const stop = new AbortController();
@@ -123,7 +123,7 @@ export async function createScheduler(deps: SchedulerDeps): Promise<Scheduler> {
         );
       const isAtWork = () => shared.share.isAtWork;
       loops.track(giveSigns({ ...deps, path: paths.sign(store.sessionId), isAtWork }, both), 'signs of life');
-      // From the beginning: a merger may die with the very question that makes a tenant ready.
+      // From the start: a merger may be lost with the request that makes a tenant ready.
       loops.track(runSweeper(shared, both), 'sweeper');
       try {
         await Promise.race([loops.failed, aborted(signal), sessionLost(store)]);
@@ -147,11 +147,11 @@ async function share(
   const problem = (error: unknown) =>
     deps.log.error({ err: error }, 'the change cache could not be read again');
   const onDeadLetter = (path: string, error: unknown) =>
-    deps.log.error({ err: error, path }, 'an event could not be read; it is laid aside');
+    deps.log.error({ err: error, path }, 'an event could not be read; it is a dead letter now');
   const queues = new Map<string, EventQueue<PipelineEvent>>();
   return {
     deps,
-    duty: createDuty(),
+    pauseSwitch: createPauseSwitch(),
     share: createFairShare(),
     expected: createExpectedDurations(),
     changes: await openChangeCache(deps.connections.keys(), store, paths, problem),
@@ -207,7 +207,7 @@ function tenantsHolding(runners: ReadonlyMap<string, TenantRunner>): TenantsOf {
       .map(([tenant, { queue }]) => ({ tenant, queue }));
 }
 
-/** All that any tenant holds on this connection. */
+/** All projects of any tenant on this connection. */
 function projectsOf(
   connection: ConnectionName,
   runners: ReadonlyMap<string, TenantRunner>,
@@ -220,7 +220,7 @@ function projectsOf(
 function trackedLoops(deps: SchedulerDeps) {
   const tracked: Promise<void>[] = [];
   const failed = Promise.withResolvers<never>();
-  failed.promise.catch(() => {}); // `run` sees it; before that nobody listens
+  failed.promise.catch(() => {}); // `run` awaits it; before that it must not count as unhandled
   return {
     failed: failed.promise,
     track(loop: Promise<void>, name: string): void {

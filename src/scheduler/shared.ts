@@ -1,4 +1,4 @@
-/** What the loops of one scheduler have in common. */
+/** Shared by the loops of one scheduler. */
 import type { Driver } from '../driver/driver.ts';
 import type { BuildRequest } from '../model/build-request.ts';
 import type { PipelineEvent, TenantEvent } from '../model/event.ts';
@@ -10,23 +10,23 @@ import type { SteadyExecutors } from './care/steady-executors.ts';
 import type { ChangeCache } from './changes/change-cache.ts';
 import type { DependencyResolver } from './changes/resolve-dependencies.ts';
 import type { SchedulerDeps } from './deps.ts';
-import type { Duty } from './duty.ts';
 import type { FairShare } from './fair-share.ts';
+import type { PauseSwitch } from './pause-switch.ts';
 import type { ExpectedDurations } from './turn/expected-durations.ts';
 
 export interface SchedulerShared {
   readonly deps: SchedulerDeps;
-  readonly duty: Duty;
+  readonly pauseSwitch: PauseSwitch;
   readonly share: FairShare;
   readonly changes: ChangeCache;
   readonly dependencies: DependencyResolver;
   readonly expected: ExpectedDurations;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
-  /** The executors that are there. */
+  /** The registered executors. */
   readonly executors: SteadyExecutors;
   readonly driversOfConnections: ReadonlyMap<ConnectionName, Driver>;
-  /** Tells the log of an entry that no reader understands. */
+  /** Logs a queue entry that cannot be read. */
   onDeadLetter(path: string, error: unknown): void;
   tenantQueue(tenant: TenantName): EventQueue<TenantEvent>;
   pipelineQueue(tenant: TenantName, pipeline: PipelineName): EventQueue<PipelineEvent>;

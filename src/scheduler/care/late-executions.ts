@@ -1,6 +1,6 @@
 /**
- * Executors that tell of builds after their items have left: nobody counts the result, but what they did until they stopped is part
- * of the trace, and spans of the job itself hang below it.
+ * Results of builds whose items have left. The result does not count, but what the executor did until it stopped belongs to the
+ * trace, and the job's own spans are children of it.
  */
 import type { Uuid } from '../../lib/ids.ts';
 import { cancelTimeOf } from '../../model/cancel-word.ts';
@@ -24,7 +24,7 @@ export async function lateExecutionRows(
   const late = await Promise.all(
     events
       .filter(event => event.kind === 'build-result')
-      // An item that leaves in this very turn was not looked at for results any more.
+      // Results are not applied to an item that leaves in this turn.
       .filter(event => !state.items.has(event.item) && !hasExecution(left, event))
       .map(event => lateExecution(event, context)),
   );
@@ -41,7 +41,7 @@ function hasExecution(left: Draft['left'], { item, build }: BuildResult): boolea
   return found !== undefined && 'execution' in found && found.execution !== null;
 }
 
-/** @returns undefined when nobody wants its spans, or when nobody can say any more when its build ended. */
+/** @returns undefined when the trace is not sampled, or the end of the build is no longer known. */
 async function lateExecution(
   { item, buildset, build, worker, execution, of }: BuildResult,
   context: PipelineContext,
@@ -66,7 +66,7 @@ async function lateExecution(
   };
 }
 
-/** The executor was done before it could read that the build was cancelled: then the message is still there. */
+/** The executor finished before it read the cancel message: then the message is still there. */
 async function unreadCancelTime(build: Uuid, { commanding }: PipelineContext) {
   const message = await commanding.buildRequests.cancelMessage(build);
   return message === undefined ? undefined : cancelTimeOf(message);

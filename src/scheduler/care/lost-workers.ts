@@ -1,7 +1,6 @@
 /**
- * Requests whose worker vanished: its claim was ephemeral and went with its session. A build ends as RETRY, so that a new one starts
- * elsewhere. A request to a merger goes back into the queue, unless it has cost so many mergers their life that the next would not
- * survive it either: then it ends as failed.
+ * Requests whose worker is lost: its ephemeral claim ended with its session. A build ends as RETRY, so that a new one starts
+ * elsewhere. A request to a merger goes back into the queue, until so many mergers were lost with it that it ends as failed.
  */
 
 import { type Clock, laterOf, type Nanoseconds } from '../../lib/clock.ts';
@@ -25,7 +24,7 @@ export interface LostWorkersDeps extends PassDeps {
   readonly store: Store;
   readonly clock: Clock;
   readonly log: Log;
-  /** When this scheduler began to look: who vanished with a build taken before that may have gone down together with everything. */
+  /** When this scheduler started. A worker that took its request before that may have been lost in an outage of everything. */
   readonly since: Nanoseconds;
   readonly paths: Pick<StorePaths, 'sign' | 'spanOutbox' | 'historyOutbox' | 'tenant'>;
   readonly mergeRequests: RequestQueue<MergerRequest>;
@@ -33,7 +32,7 @@ export interface LostWorkersDeps extends PassDeps {
   pipelineQueue(tenant: string, pipeline: string): EventQueue<PipelineEvent>;
 }
 
-/** Harmless when done by several schedulers at once: each request is settled by exactly one multi. */
+/** Several schedulers may do it at the same time: each request is settled by exactly one multi-write. */
 export async function settleLostWorkers(deps: LostWorkersDeps): Promise<void> {
   for (const abandoned of await abandonedRequests(deps.mergeRequests)) {
     await settle(mergeOperations(abandoned, deps), 'merge', abandoned, deps);
@@ -50,10 +49,10 @@ function mergeOperations(abandoned: Abandoned<MergerRequest>, deps: LostWorkersD
   const { value, attempt } = abandoned.request;
   if (attempt < (isOutage(abandoned.request, deps) ? OUTAGES_PER_REQUEST : MERGERS_PER_REQUEST))
     return requeued(mergeRequests, abandoned.request);
-  return [...discarded(mergeRequests, abandoned), ...deadlyAnswer(value, attempt, deps)];
+  return [...discarded(mergeRequests, abandoned), ...failedAnswer(value, attempt, deps)];
 }
 
-function deadlyAnswer(request: MergerRequest, mergers: number, deps: LostWorkersDeps): readonly Operation[] {
+function failedAnswer(request: MergerRequest, mergers: number, deps: LostWorkersDeps): readonly Operation[] {
   const { item, tenant, uuid } = request;
   const text = `Unable to serve the request: ${mergers} mergers ended while they worked on it`;
   const outcome = { kind: 'failed', text, retryable: false, steps: [], worker: '' } as const;
@@ -96,7 +95,7 @@ async function lostResult(
   });
 }
 
-/** When the worker was last heard of: at the latest when it took the request. */
+/** When the worker was last heard of: not before it took the request. */
 async function signOfWorker(
   { state }: StoredRequest<unknown>,
   { store, paths }: LostWorkersDeps,
@@ -133,7 +132,7 @@ function logFactsOf(abandoned: Abandoned<MergerRequest> | Abandoned<BuildRequest
   return 'jobName' in value ? buildLogFacts(value) : mergerRequestLogFacts(value);
 }
 
-/** Nobody knows whose a broken request was. */
+/** Empty for a broken request: its owner is unknown. */
 function ownerOf(abandoned: Abandoned<MergerRequest> | Abandoned<BuildRequest>) {
   if (abandoned.kind !== 'lost-worker') return {};
   const { value } = abandoned.request;
@@ -141,6 +140,6 @@ function ownerOf(abandoned: Abandoned<MergerRequest> | Abandoned<BuildRequest>) 
     const { uuid, jobName: job, tenant, pipeline, item } = value;
     return { tenant, pipeline, item, build: { uuid, job, span: buildSpanOf(value) } };
   }
-  const { tenant, item: whose } = value;
-  return whose === undefined ? { tenant } : { tenant, pipeline: whose.pipeline, item: whose.item };
+  const { tenant, item: owner } = value;
+  return owner === undefined ? { tenant } : { tenant, pipeline: owner.pipeline, item: owner.item };
 }

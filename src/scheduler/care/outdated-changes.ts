@@ -1,4 +1,4 @@
-/** Entries of the change cache nobody needs: closed or ref updates, held by nothing, not heard of for a while. */
+/** Unused entries of the change cache: closed changes and ref updates that no item or event holds and that were not read for a while. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
 

@@ -1,5 +1,5 @@
 /**
- * What a background pass did, noted while it does it, and in the end its trace as rows for the span outbox.
+ * Records what a background pass does; its trace becomes rows of the span outbox.
  *
  *     const pass = recordPass('store', {}, deps);
  *     await pass.part('CacheCleanup', 'job-graphs', async () => ({ removed: await removeAll(unused) }));
@@ -30,7 +30,7 @@ export interface PassRecorder {
   rows(): readonly Operation[];
 }
 
-/** @param of whose work it looks after, where it is somebody's. */
+/** @param of the owner of the work, where it has one. */
 export function recordPass(
   name: string,
   of: Pick<PassFacts, 'tenant' | 'pipeline' | 'item' | 'build'>,

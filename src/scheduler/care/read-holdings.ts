@@ -1,6 +1,6 @@
 /**
- * What is in use, in the whole store: the job graphs and changes that items name, and the changes that waiting events name. For
- * sweepers, which must know of every pipeline, whoever holds it.
+ * What is in use in the whole store: the job graphs and changes that items name, and the changes that waiting events name. For
+ * the sweeper, which must know every pipeline, also those of other schedulers.
  */
 
 import { graphOf } from '../../model/build-set.ts';
@@ -24,7 +24,7 @@ export interface Holdings {
   readonly pipelines: readonly PipelinePlace[];
   readonly blobs: ReadonlySet<string>;
   readonly changes: ReadonlySet<ChangeKey>;
-  /** Records that hold nobody knows what. While there are any, nothing may be taken for unused. */
+  /** Records whose references are unknown. While there are any, nothing counts as unused. */
   readonly unreadable: readonly string[];
 }
 
@@ -47,7 +47,7 @@ export async function readHoldings(store: Store, paths: StorePaths): Promise<Hol
       const nodes = await store.getMany(chunk);
       for (const [index, path] of chunk.entries()) {
         const node = nodes[index];
-        if (node === undefined) continue; // done with meanwhile; what it led to was written before it went
+        if (node === undefined) continue; // removed meanwhile; its result was written before
         const value = decoded(codec, node.data);
         if (value === 'unreadable') unreadable.push(path);
         else take(value.value);
@@ -58,7 +58,7 @@ export async function readHoldings(store: Store, paths: StorePaths): Promise<Hol
 
   const tenants = ((await store.children(paths.tenants)) ?? []).map(nameOfNode);
   for (const tenant of tenants) {
-    // In the order in which events travel, so that one that moves meanwhile is met where it goes.
+    // In the direction in which events move, so that one that moves meanwhile is found at its next place.
     await each(paths.tenant(tenant).triggerQueue, tenantEventCodec, event =>
       addAll(changes, changesOfTenantEvent(event)),
     );
@@ -72,7 +72,7 @@ export async function readHoldings(store: Store, paths: StorePaths): Promise<Hol
         addAll(changes, [...item.changes.map(change => change.key), ...item.dependsOn]);
         for (const { blob } of [graphOf(item.buildset)].flatMap(graph => graph ?? [])) blobs.add(blob);
       });
-      // Items of a commit that is being carried out are in none of these places.
+      // Items of an unfinished staged commit are in none of these places.
       const staged = (await store.children(places.staged)) ?? [];
       if (staged.length > 0) unreadable.push(places.staged);
       pipelines.push({ tenant, pipeline, items });

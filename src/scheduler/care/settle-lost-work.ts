@@ -1,14 +1,13 @@
 /**
- * What the holder of a pipeline settles before its first turn and once a minute: work that was asked for and that nobody is
- * doing any more, and work that somebody is doing and nobody wants.
+ * Lost and stray work of one pipeline, settled by its holder before the first turn and once a minute.
  *
- *   merge, build  in good hands when its request is there or its result waits in the event queue. Otherwise a result is put in
- *                 its place, so that the item goes on: the build is RETRY, the merge is asked again
+ *   merge, build  not lost while its request exists or its result waits in the event queue. Otherwise a result is written in
+ *                 its place, so that the item goes on: RETRY for a build, a retried merge
  *   report        likewise, with its intent in the outbox; otherwise the intent is written again: drivers ask the host first
- *   request       of an item, buildset or build that does not want it (any more): withdrawn
+ *   request       of an item, buildset or build that does not need it (any more): withdrawn
  *
- * None of this happens as long as every commit is whole; it is for what was lost by hand, by a record nobody can read, or by a
- * commit that was too large for one multi. Call between turns: `state` must be what is stored.
+ * Whole commits leave nothing to settle. This is for what was removed by hand, for unreadable records, and for interrupted
+ * staged commits. Call between turns: `state` must be what is stored.
  */
 import type { Clock } from '../../lib/clock.ts';
 import { derivedUuid, type Uuid } from '../../lib/ids.ts';
@@ -44,13 +43,13 @@ export async function settleLostWork(
   context: Pick<PipelineContext, 'tenant' | 'pipeline' | 'store' | 'commanding'>,
   fence: Fence,
 ): Promise<void> {
-  const whose = { tenant: context.tenant.name, pipeline: context.pipeline.name };
+  const owner = { tenant: context.tenant.name, pipeline: context.pipeline.name };
   const merges = await deps.mergeRequests.everything();
   const builds = await deps.buildRequests.everything();
   const items = [...state.items.values()];
   if (items.length > 0) {
     const intents = await listOutbox(context.store, context.commanding.reportOutbox);
-    // Results after requests and intents: these end in the multi that writes the result.
+    // Read results after requests and intents, which are removed by the multi-write that adds the result.
     const events = (await deps.events.list()).map(({ value }) => value);
     const known = new Set<string>(
       [...merges, ...builds]
@@ -59,12 +58,10 @@ export async function settleLostWork(
         .concat(events.flatMap(workOf)),
     );
     const lost = items.flatMap(item => lostWork(item, known, deps));
-    if (lost.length > 0)
-      deps.log.warn({ lost: lost.length }, 'work is nowhere to be found; it is started again');
+    if (lost.length > 0) deps.log.warn({ lost: lost.length }, 'lost work is started again');
     const reports = intents.length > 0 ? [] : lostReports(items, state, known, context.commanding);
-    if (reports.length > 0)
-      deps.log.warn({ lost: reports.length }, 'reports are nowhere to be found; they are made again');
-    const pass = recordPass('lost-work', whose, deps);
+    if (reports.length > 0) deps.log.warn({ lost: reports.length }, 'lost reports are requested again');
+    const pass = recordPass('lost-work', owner, deps);
     await pass.part('Sweep', 'lost-requests', async () => ({ settled: lost.length }));
     await pass.part('Sweep', 'lost-reports', async () => ({ settled: reports.length }));
     const operations = [...lost.flatMap(event => deps.events.put(event)), ...reports, ...pass.rows()];
@@ -81,7 +78,7 @@ export async function settleLostWork(
     .filter(isReadable)
     .filter(({ uuid, value }) => isOurs(value.tenant, value.pipeline) && !wanted.has(uuid))
     .map(({ uuid }) => uuid);
-  const pass = recordPass('stray-requests', whose, deps);
+  const pass = recordPass('stray-requests', owner, deps);
   await pass.part('Sweep', 'stray-merges', () => withdraw(strayMerges, deps.mergeRequests, deps, fence));
   await pass.part('Sweep', 'stray-builds', () => withdraw(strayBuilds, deps.buildRequests, deps, fence));
   if (pass.didSomething) await fence.commit(pass.rows(), deps.ids.uuid());
@@ -143,7 +140,7 @@ function lostUuid(of: Uuid): Uuid {
   return derivedUuid(of, 'lost');
 }
 
-/** Intents of items that wait for the answer to a report nobody is going to make. */
+/** Intents of items that wait for the answer to a lost report. */
 function lostReports(
   items: readonly QueueItem[],
   state: PipelineState,
@@ -174,14 +171,13 @@ async function withdraw<T extends MergerRequest | BuildRequest>(
   if (uuids.length === 0) return { removed: 0 };
   let removed = 0;
   const operations = await requests.withdrawAll(uuids);
-  if (operations.length > 0)
-    log.warn({ requests: operations.length }, 'requests that nobody waits for are withdrawn');
+  if (operations.length > 0) log.warn({ requests: operations.length }, 'stray requests are withdrawn');
   for (const operation of operations) {
     try {
       await fence.commit([operation], ids.uuid());
       removed += 1;
     } catch (error) {
-      // A worker was quicker: the next look finds what is left to do.
+      // Commit conflict with a worker: the next pass settles the rest.
       if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'NodeExists'].includes(error.code))
         throw error;
     }

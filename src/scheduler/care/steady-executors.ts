@@ -1,6 +1,6 @@
 /**
- * The labels executors offer, told with patience: executors restart, lose their sessions, come one after the other when a machine
- * boots. While the set of executors keeps changing, nobody can say that a label is offered by none.
+ * The labels that executors offer, once the set of executors is steady. Executors restart, lose their sessions, or start one after
+ * the other when a machine boots; until the set has not changed for a while, no label counts as missing.
  *
  *     using executors = steadyExecutors(await openExecutorLabels(…), store, paths, clock, 60_000);
  *     executors.canRun(['arm'])       // 'no-executor' (wait and see) until nothing has changed for a minute, then 'no-such-label'
@@ -16,7 +16,7 @@ export interface SteadyExecutors extends ExecutorLabels {
   steady(signal: AbortSignal): Promise<void>;
 }
 
-/** @param patience milliseconds; 0: what is there now is what there is. */
+/** @param patience milliseconds without a change until the set is steady; 0: it always is. */
 export function steadyExecutors(
   executors: ExecutorLabels,
   store: Pick<Store, 'watch'>,
@@ -29,16 +29,16 @@ export function steadyExecutors(
     // A record that changes (paused, resumed) offers what it offered.
     if (event.kind !== 'changed') changedAt = clock.monotonic();
   });
-  const left = () => changedAt + patience - clock.monotonic();
+  const remaining = () => changedAt + patience - clock.monotonic();
 
   return {
     canRun(labels) {
       const answer = executors.canRun(labels);
-      return answer === 'no-such-label' && left() > 0 ? 'no-executor' : answer;
+      return answer === 'no-such-label' && remaining() > 0 ? 'no-executor' : answer;
     },
     offered: () => executors.offered(),
     async steady(signal) {
-      while (left() > 0 && !signal.aborted) await pause(left(), signal);
+      while (remaining() > 0 && !signal.aborted) await pause(remaining(), signal);
     },
     [Symbol.dispose]() {
       watch[Symbol.dispose]();

@@ -1,9 +1,9 @@
 /**
- * Job graphs no item names any more.
+ * Job graphs that no item names any more.
  *
  *     const seen = await blobs.candidates();               // first: which there are, and in which version
  *     const holdings = await readHoldings(store, paths);   // then: which are named
- *     commit(blobs.unused(seen, holdings.blobs))           // those unnamed now and at the sweep before, in that version
+ *     commit(blobs.unused(seen, holdings.blobs))           // those unnamed now and at the previous sweep, in that version
  *
  * A turn writes a graph before the commit that names it. That commit checks that the graph is there and gives one that was
  * there before a new version, so it cannot be removed between the two: either removal fails or the turn is taken again.

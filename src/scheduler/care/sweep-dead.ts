@@ -1,6 +1,6 @@
 /**
- * What pipelines and tenants leave that nobody runs any more: events nobody will take, requests nobody waits for, answers
- * nobody reads. One multi per pipeline or tenant, which fails when the pipeline or the tenant is back.
+ * Leftovers of pipelines and tenants that are gone: events, requests and answers without a reader. One multi-write per pipeline or
+ * tenant, which fails when the pipeline or the tenant is back.
  */
 import { isBrokenRecord, isNewerRecord } from '../../model/codec/record.ts';
 import { layoutSummaryCodec } from '../../model/codec/records.ts';
@@ -20,7 +20,7 @@ export async function deadLeftovers(
     const places = paths.tenant(tenant);
     const epoch = await store.get(places.epoch);
     const holders = (await store.children(places.lock)) ?? [];
-    // Nobody runs the tenant, so nobody waits for an answer. Whoever takes it up raises the epoch before he asks.
+    // The tenant has no holder, so its answers have no reader. A new holder raises the epoch before it asks.
     if (epoch !== undefined && holders.length === 0) {
       const guard = [check(places.epoch, epoch.stat.version)];
       leftovers.push(...(await childrenOf(places.answers, guard, shared)));

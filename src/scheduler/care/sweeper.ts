@@ -1,10 +1,10 @@
 /**
- * Background care, by one scheduler at a time: workers that vanished are settled as soon as their claims go; every few minutes
- * what nobody needs any more is removed (old delivery ids, closed changes, unused job graphs, cancels that came too late, old
- * signs of life, what dead pipelines and tenants left).
+ * Background work of one scheduler at a time. Requests of lost workers are settled as soon as their claims go. Every few minutes
+ * unused records are removed: old delivery ids, closed changes, unused job graphs, late cancels, old signs of life, leftovers of
+ * pipelines and tenants that are gone.
  *
- * What is in use is read from the store, never taken from this process's pipelines: others hold pipelines too. All that is
- * removed is removed under the sweeper's fence and with the version that was seen unused.
+ * What is in use is read from the store, never taken from this process's pipelines: other schedulers hold pipelines, too. Records
+ * are removed under the sweeper's fence and in the version that was found unused.
  */
 
 import { addMilliseconds, type Nanoseconds } from '../../lib/clock.ts';
@@ -34,7 +34,7 @@ const CLOSED_CHANGE_KEPT = 3_600_000;
 
 /** Until aborted. */
 export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): Promise<void> {
-  const { deps, duty, mergeRequests, buildRequests } = shared;
+  const { deps, pauseSwitch, mergeRequests, buildRequests } = shared;
   const since = deps.clock.now();
   await mergeRequests.prepare(signal);
   await buildRequests.prepare(signal);
@@ -45,7 +45,7 @@ export async function runSweeper(shared: SchedulerShared, signal: AbortSignal): 
     lastOperationPath: lastOperation,
     guid: deps.ids.uuid(),
   };
-  await fencedLoop('sweeper', request, { ...deps, duty }, signal, (fence, stop) =>
+  await fencedLoop('sweeper', request, { ...deps, pauseSwitch }, signal, (fence, stop) =>
     runTogether(AbortSignal.any([stop, fence.lost]), either => [
       watchClaims(mergeRequests.claimedPath, since, shared, either),
       watchClaims(buildRequests.claimedPath, since, shared, either),
@@ -82,7 +82,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
   const { mergeRequests, buildRequests } = shared;
   const blobs = createBlobSweeper(store, paths);
 
-  /** Each by itself: when somebody wrote what one is about, it stays. @returns how many went. */
+  /** One commit each: a record that was written meanwhile stays. @returns how many were removed. */
   async function removeAll(
     operations: readonly (readonly Operation[])[],
   ): Promise<{ readonly removed: number }> {
@@ -92,7 +92,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
         await fence.commit(each, ids.uuid());
         removed += each.filter(({ kind }) => kind === 'delete').length;
       } catch (error) {
-        if (!isOthersWork(error)) throw error;
+        if (!isCommitConflict(error)) throw error;
       }
     }
     return { removed };
@@ -114,7 +114,7 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
     await shared.changes.fresh();
     const holdings = await readHoldings(store, paths);
     if (holdings.unreadable.length > 0)
-      log.warn({ paths: holdings.unreadable }, 'what these records hold is not known; less is swept');
+      log.warn({ paths: holdings.unreadable }, 'unreadable records: job graphs and changes are not swept');
     else {
       await pass.part('CacheCleanup', 'job-graphs', () =>
         removeAll(blobs.unused(candidates, holdings.blobs).map(operation => [operation])),
@@ -138,6 +138,6 @@ export function createSweep(shared: SchedulerShared, fence: Fence): () => Promis
   };
 }
 
-function isOthersWork(error: unknown): boolean {
+function isCommitConflict(error: unknown): boolean {
   return error instanceof StoreError && ['NoNode', 'BadVersion', 'NodeExists'].includes(error.code);
 }

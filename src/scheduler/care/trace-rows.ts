@@ -1,6 +1,6 @@
 /**
- * The trace of what is no item (an event, an operator's request, a background pass), on its way to the collector, and into the
- * history, from which it can be sent again. An item's own is made again from its record.
+ * Rows for a trace that has no item (an event, an operator's request, a background pass): one copy for the collector, one for the
+ * history, from which it can be sent again. The trace of an item is drawn again from the item's record.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { historyRowsCodec, spansCodec } from '../../model/codec/records.ts';

@@ -1,7 +1,7 @@
 /**
- * Builds that wait although no executor will ever take them: they were requested when no executor was there, or when the only one
- * that could has left for good. Looked at again whenever executors come and go; a build whose labels nobody offers ends as
- * NODE_FAILURE, as it would have at once (`commands.ts`).
+ * Waiting builds that no executor will take: they were requested while no executor was registered, or the only one that could run
+ * them is gone for good. Checked whenever executors come and go; a build whose labels no executor offers ends as NODE_FAILURE, as a
+ * new one does (`commands.ts`).
  */
 import { derivedUuid } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -33,8 +33,8 @@ interface Committer {
   commit(operations: readonly Operation[], operationId: string): Promise<unknown>;
 }
 
-/** A turn that was decided while executors came and went may be written just after the look that follows. */
-const SECOND_LOOK_MS = 5_000;
+/** A turn that was decided while executors came and went may be committed just after the first check. */
+const SECOND_CHECK_MS = 5_000;
 
 /** Until aborted. */
 export async function watchUnservableBuilds(
@@ -44,7 +44,7 @@ export async function watchUnservableBuilds(
 ): Promise<void> {
   const path = deps.paths.components('executor');
   for await (const _ of wakeUps(deps.store, path, signal, event => event.kind !== 'changed')) {
-    for (const wait of [0, SECOND_LOOK_MS]) {
+    for (const wait of [0, SECOND_CHECK_MS]) {
       await pause(wait, signal);
       await deps.executors.steady(signal);
       if (signal.aborted) return;
@@ -53,7 +53,7 @@ export async function watchUnservableBuilds(
   }
 }
 
-/** One look at all that wait. */
+/** One pass over all that wait. */
 export async function endUnservableBuilds(deps: UnservableDeps, fence: Committer): Promise<void> {
   for (const request of await deps.buildRequests.list()) {
     if (request.state.kind !== 'requested') continue;
@@ -86,8 +86,8 @@ async function end(
   try {
     // A worker that has claimed it meanwhile has written its record.
     await fence.commit([remove(request.path, request.version), ...result, ...pass.rows()], ids.uuid());
-    const whose = buildLogFacts({ uuid, item, buildset });
-    log.warn({ ...whose, job: jobName, tenant, pipeline }, `a build that waited cannot run: ${detail}`);
+    const facts = buildLogFacts({ uuid, item, buildset });
+    log.warn({ ...facts, job: jobName, tenant, pipeline }, `a build that waited cannot run: ${detail}`);
   } catch (error) {
     if (!(error instanceof StoreError && ['NoNode', 'BadVersion'].includes(error.code))) throw error;
   }

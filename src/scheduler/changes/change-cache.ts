@@ -1,10 +1,10 @@
 /**
- * What hosts last said of changes: a copy in memory of the store's change cache, read before every decision. Every scheduler
- * has one and may write: the holder of the connection what the host said, the holder of a pipeline that a change has landed.
+ * What hosts last reported of changes: a copy in memory of the store's change cache, read before every decision. Every scheduler
+ * has one and may write: the holder of the connection what the host reported, the holder of a pipeline that a change has landed.
  *
- * Writes carry the version they were made from, so that nobody overwrites what he has not seen; a commit that fails for it is
- * made again (`conflict`). Reads are as fresh as the events they are made for once `fresh` has returned: what rode in the same
- * commit as an event, or before it, was announced before the event could be read.
+ * A write carries the version that was read, so it cannot overwrite an unseen record; after such a commit conflict (`conflict`) the
+ * commit is made again. Once `fresh` has returned, reads are as fresh as the events they are made for: a record in the same commit
+ * as an event, or in an earlier one, was announced before the event could be read.
  */
 import type { Change, ChangeKey, ChangeRecord } from '../../model/change.ts';
 import { isNewerRecord, newerAt } from '../../model/codec/record.ts';
@@ -26,22 +26,22 @@ import { readNow } from '../../store/read-now.ts';
 export interface ChangeCache extends Disposable {
   record(key: ChangeKey): ChangeRecord | undefined;
   records(project: ProjectKey): readonly ChangeRecord[];
-  /** Operations that store these records; they fail when somebody wrote one since. Call `remember` after the commit. */
+  /** Operations that store these records; they fail when one was written since. Call `remember` after the commit. */
   operations(records: readonly ChangeRecord[]): readonly Operation[];
   /** @param records the very ones `operations` was asked for. */
   remember(records: readonly ChangeRecord[]): void;
-  /** Operations that drop records nobody needs any more; they fail when somebody wrote one since. */
+  /** Operations that remove unused records; they fail when one was written since. */
   forget(keys: readonly ChangeKey[]): readonly Operation[];
   all(): Iterable<ChangeRecord>;
-  /** Open changes that name it among what they need. */
+  /** Open changes that depend on it. */
   dependentsOf(key: ChangeKey): readonly ChangeKey[];
   /** Resolves when every change of the cache this session has heard of is read. Rejects when one could not be. */
   fresh(): Promise<void>;
-  /** Reads the record a commit failed for again. @returns false: the error is about something else. */
+  /** After a commit conflict: reads the record again. @returns false: the error is about something else. */
   conflict(error: unknown): Promise<boolean>;
-  /** A moment, for `changedSince`. */
+  /** The present moment, for `changedSince`. */
   mark(): number;
-  /** Whether one of these was written, by anybody, since the moment. */
+  /** Whether one of these was written since the moment, by this or another process. */
   changedSince(mark: number, keys: readonly ChangeKey[]): boolean;
 }
 
@@ -54,7 +54,7 @@ interface Entry {
 
 const READ_AT_ONCE = 200;
 
-/** Who needs whom, the other way round. */
+/** The dependents of each change. */
 function createReverseIndex() {
   const dependents = new Map<ChangeKey, Set<ChangeKey>>();
   return {
@@ -74,7 +74,7 @@ function createReverseIndex() {
   };
 }
 
-/** @param onError told of records that cannot be read; a broken one counts as absent until it is written again. */
+/** @param onError gets the errors of records that cannot be read; a broken one counts as absent until it is written again. */
 export async function openChangeCache(
   connections: Iterable<ConnectionName>,
   store: Store,
@@ -118,7 +118,7 @@ export async function openChangeCache(
     try {
       put(path, changeRecordCodec.decode(node.data), node.stat.version);
     } catch (error) {
-      // Without what an upgraded process says of the change, deciding about it would be wrong.
+      // A decision without the record of an upgraded process would be wrong.
       if (isNewerRecord(error)) throw newerAt(path, error);
       drop(path);
       unreadable.set(path, node.stat.version);
@@ -155,7 +155,7 @@ export async function openChangeCache(
   async function fresh(): Promise<void> {
     while (reading.size > 0) await Promise.all(reading);
     if (failure === undefined) return;
-    // Something was missed: read everything again, so that one bad moment does not last. Until that succeeds it was missed.
+    // An update was missed: read everything again. Until that succeeds the failure stays.
     const missed = failure;
     if (store.sessionState === 'lost') throw missed.error;
     for (const base of bases) await readAll(base);
@@ -172,7 +172,7 @@ export async function openChangeCache(
     try {
       await readAll(base);
     } catch (error) {
-      // Nothing of it is decided here: whoever asks for `fresh` is told.
+      // `fresh` throws it.
       if (!isNewerRecord(error)) throw error;
       failure = { error };
     }
@@ -196,7 +196,7 @@ export async function openChangeCache(
       for (const record of changed) {
         const path = pathOf(record.change);
         const version = nextVersion.get(record);
-        // The watch may have been quicker: what was read is this, or newer.
+        // The watch may have read this version, or a newer one, already.
         if (version !== undefined && version > (entries.get(path)?.version ?? -1)) put(path, record, version);
       }
     },

@@ -1,6 +1,6 @@
 /**
- * What a pipeline's turn needs to know of changes: the cached records of all changes it may meet, each judged by its
- * driver against the pipeline's requirements. Reads the change cache only; hosts were asked when the event came in.
+ * The facts of changes for one turn of a pipeline: the cached records of all changes in reach, each judged by its driver against
+ * the pipeline's requirements. Reads the change cache only; hosts were asked when the event came in.
  */
 import type { Driver } from '../../driver/driver.ts';
 import { earlierOf, type Nanoseconds } from '../../lib/clock.ts';
@@ -90,7 +90,7 @@ function requirementsOf(
   return { met: true, text: 'all requirements are met', ...recheckAt };
 }
 
-/** The first time at which one of them may answer otherwise. */
+/** The first time at which one of them may give another verdict. */
 function recheckOf(
   record: ChangeRecord,
   connection: ConnectionName,
@@ -107,7 +107,7 @@ function recheckOf(
   return first === null ? {} : { recheckAt: first };
 }
 
-/** The same in every scheduler, whatever it heard of first; 9 before 10. */
+/** The same order in every scheduler; 9 before 10. */
 const { compare } = new Intl.Collator('en', { numeric: true });
 
 function byKey(a: ChangeKey, b: ChangeKey): number {

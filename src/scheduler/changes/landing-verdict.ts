@@ -1,4 +1,4 @@
-/** What the code host is known to say to landing a change by a pipeline; the driver judges what the change cache holds. */
+/** Whether the code host would land a change as a pipeline does, as the driver judges from the change cache. */
 import type { Driver } from '../../driver/driver.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { ChangeRecord } from '../../model/change.ts';

@@ -1,11 +1,11 @@
 /**
- * Landings of ours, noted in the commit that asks for them, so before the host hears of them: when a branch then goes to such a
- * commit, the event about it is our own doing, and its trace links to the item that did it (`caused_by`).
+ * Our own landings, noted in the commit that requests them, so before the host knows of them. When a branch is updated to such a
+ * commit later, the trace of that event links to the item that landed (`caused_by`).
  *
- * A host that merges by itself makes a commit that nobody knows before; such a landing is noted by project, branch and tree as
- * well, and recognised where the driver gives the tree of the new commit.
+ * A host that merges by itself makes a commit of its own; such a landing is noted by project, branch and tree as well, and
+ * recognised where the driver reports the tree of the new commit.
  *
- * One node per note, `<commit or key>-<item>-<number>`, with the time in it. Nobody waits for it; the sweeper removes it.
+ * One node per note, `<commit or key>-<item>-<number>`, with the time as its data. The sweeper removes it.
  */
 import { addMilliseconds, type Nanoseconds } from '../../lib/clock.ts';
 import { parseUuid, sha256 } from '../../lib/ids.ts';
@@ -16,7 +16,7 @@ import type { StorePaths } from '../../store/paths.ts';
 import { create, type Operation, remove, type Store } from '../../store/port.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
 
-/** Milliseconds; the host tells within seconds, or when it can be reached again. */
+/** Milliseconds; the host's event comes within seconds, or when the host can be reached again. */
 const KEPT = 6 * 3_600_000;
 
 export function landingOperations(intent: ReportIntent, landings: string): readonly Operation[] {
@@ -29,14 +29,14 @@ export function landingOperations(intent: ReportIntent, landings: string): reado
     }),
   );
   const time = new TextEncoder().encode(requestedAt);
-  // Numbered: a report that is asked for again has the same commit and item.
+  // Numbered: a repeated report has the same commit and item.
   return [...keys].map(key => create(`${landings}/${key}-${item}-`, time, { sequential: true }));
 }
 
 /** Roots of items by what they landed: a commit, or a tree. */
 export type Landings = ReadonlyMap<string, SpanReference>;
 
-/** Those of which the events may tell. */
+/** The noted landings that these events may come from. */
 export async function landingsOf(
   events: readonly TriggerEvent[],
   { store, paths }: { readonly store: Store; readonly paths: StorePaths },
@@ -51,7 +51,7 @@ export async function landingsOf(
   return found;
 }
 
-/** Root of the item whose landing the event tells of; null: none of ours. */
+/** Root of the item whose landing the event comes from; null: it is not one of ours. */
 export function landerOf(event: TriggerEvent, landings: Landings): SpanReference | null {
   for (const key of keysOf(event)) {
     const item = landings.get(key);
@@ -84,6 +84,6 @@ export async function outdatedLandings(
 function isOlder(data: Uint8Array | undefined, oldest: bigint): boolean {
   if (data === undefined) return false;
   const text = new TextDecoder().decode(data);
-  // Not a bare time: an upgraded process wrote it, and will sweep it.
+  // Not a bare time: an upgraded process wrote it and will sweep it.
   return /^\d+$/.test(text) && BigInt(text) < oldest;
 }

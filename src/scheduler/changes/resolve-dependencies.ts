@@ -1,12 +1,12 @@
 /**
- * Which changes the `Depends-On` lines of a record name, over all connections: the only place that knows it. What a driver
- * knows by itself (git parents, footers of its host) is in the record already; every other line is asked of each connection.
+ * Which changes the `Depends-On` lines of a record name, over all connections. What a driver finds by itself (git parents, footers
+ * of its host) is in the record already; each connection is asked about every other line.
  *
  *     local/acme/app#12 needs "https://review.example.org/c/acme/lib/+/7"   →   dependsOn [..., review/acme/lib#7]
  *
- * A short form may mean a change of several connections: the change's own one goes first; of others, exactly one must know
- * it. A line that names nothing stays as written, for the refusal to quote, and is looked at again with the next event: the
- * project may be in a tenant by then. Where a host that has to be asked does not serve, nothing is known yet: `HostNotAsked`.
+ * A short form may name a change of several connections: the change's own connection goes first; of the others, exactly one must
+ * know it. A line that names no known change stays as written, for the refusal to quote, and is resolved again with the next event:
+ * the project may be in a tenant by then. Where a host that has to be asked does not serve: `HostNotAsked`.
  */
 import type { Connection } from '../../driver/connection.ts';
 import { type ChangeKey, type ChangeRecord, connectionOfKey } from '../../model/change.ts';
@@ -15,7 +15,7 @@ import { isRemoteFault } from '../remote-fault.ts';
 
 export interface DependencyResolver {
   /**
-   * @returns the record itself when no line of it names a change now.
+   * @returns the same record when no line of it names a known change.
    * @throws {HostNotAsked} where a host that may know a line does not serve; the signal's reason.
    */
   resolve(record: ChangeRecord, signal: AbortSignal): Promise<ChangeRecord>;
@@ -26,7 +26,7 @@ export interface DependencyResolverDeps {
     ConnectionName,
     { readonly source: Pick<Connection['source'], 'changeOfUrl'> }
   >;
-  /** All that any tenant holds on a connection. */
+  /** All projects of any tenant on a connection. */
   projects(connection: ConnectionName): ReadonlySet<ProjectKey>;
 }
 

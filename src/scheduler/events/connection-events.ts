@@ -1,12 +1,12 @@
 /**
- * Station 2: takes the events of one connection, lets its driver read the host, and hands what came of it to the tenants.
+ * Stage 2: takes the events of one connection, lets its driver read the host, and forwards the result to the tenants.
  *
- * The driver cuts the events into lanes (by repository, say). Within a lane events are processed in order, one at a time; lanes run
- * side by side, so a slow repository delays no other, and an event of an idle lane begins at once. Events of a lane that ask the
- * driver for the same look are answered together: one reading of the host, one trace, which names the deliveries it answers; only
- * those that were stored before the look began.
+ * The driver assigns each event to a lane (by repository, say). Within a lane events are processed in order, one at a time; lanes
+ * run side by side, so a slow repository delays no other, and an event of an idle lane begins immediately. Events of a lane that
+ * need the same read of the host are processed together: one read, one trace, which names the deliveries it answers. Only events
+ * that were stored before the read began are among them.
  *
- * A lane whose host does not serve rests, and its events stay in the queue. See event-look.ts for what comes of a look.
+ * A lane whose host does not serve pauses, and its events stay in the queue. See read-host.ts for the outcomes of a read.
  */
 import { pause } from '../../lib/pause.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
@@ -14,23 +14,23 @@ import { isNewerRecord } from '../../model/codec/record.ts';
 import type { Fence } from '../../store/fence.ts';
 import { connectionMeasurements } from './connection-report.ts';
 import { createEventLanes, type EventLanes, type LaneTurn } from './event-lanes.ts';
-import { type LookDeps, lookAtHost } from './event-look.ts';
-import { reportLook } from './look-log.ts';
-import type { LookTries } from './look-tries.ts';
+import { type HostReadDeps, readHost } from './read-host.ts';
+import { logRead } from './read-log.ts';
+import type { ReadTries } from './read-tries.ts';
 
 /**
- * Lanes of one connection under way at a time. With 300 ms at the host for each event that is 50 events a second, and no more git
- * processes or open requests than a machine and a host's rules for one client bear.
+ * Lanes of one connection processed at a time. With 300 ms at the host for each event that is 50 events a second, within the git
+ * processes that a machine can run and the requests that a host allows one client.
  */
 const AT_ONCE = 16;
-/** Of them, lanes that are tried again: many repositories that hang leave room for those that are served. */
+/** Of them, lanes that are retried: repositories that hang leave room for those that are served. */
 const RETRIES_AT_ONCE = 4;
 
-export interface ConnectionEventsDeps extends LookDeps {
-  /** Absent: nobody reads them. */
+export interface ConnectionEventsDeps extends HostReadDeps {
+  /** Absent: metrics are off. */
   readonly metrics?: Pick<MetricsSink, 'source'>;
-  /** Called after each look, with the lanes that are in trouble. */
-  onLook?(troubled: EventLanes<LookTries>['troubled']): void;
+  /** Called after each read, with the lanes that are in trouble. */
+  onRead?(troubled: EventLanes<ReadTries>['troubled']): void;
 }
 
 /** Returns when aborted; throws when the fence is lost. */
@@ -40,7 +40,7 @@ export async function processConnectionEvents(
   signal: AbortSignal,
 ): Promise<void> {
   const { queue, connection } = deps;
-  const lanes = createEventLanes<LookTries>();
+  const lanes = createEventLanes<ReadTries>();
   using _metrics = deps.metrics?.source(() => connectionMeasurements(connection, lanes.troubled()));
   const failed = new AbortController();
   const stop = AbortSignal.any([signal, failed.signal]);
@@ -63,28 +63,28 @@ export async function processConnectionEvents(
         });
       running.add(task);
     }
-    // What is before it in the queue has had its try; the rest is for an upgraded scheduler.
+    // The events before it were tried; the rest is left to an upgraded scheduler.
     if (newer !== undefined && running.size === 0) failed.abort(newer);
   }
 
-  async function take(turn: LaneTurn<LookTries>): Promise<void> {
+  async function take(turn: LaneTurn<ReadTries>): Promise<void> {
     const [first, ...others] = await queue.read(turn.events.map(({ path }) => path));
     if (first === undefined) {
       lanes.done(turn.lane);
       return;
     }
     const signals = { stop, abandoned: failed.signal };
-    const end = await lookAtHost([first, ...others], turn.hold, deps, fence, signals);
-    reportLook(end, turn, first.value, deps);
+    const end = await readHost([first, ...others], turn.hold, deps, fence, signals);
+    logRead(end, turn, first.value, deps);
     if (end.kind === 'taken') {
       lanes.done(turn.lane);
-      deps.onLook?.(lanes.troubled);
+      deps.onRead?.(lanes.troubled);
       return;
     }
     lanes.hold(turn, end.tries);
-    deps.onLook?.(lanes.troubled);
+    deps.onRead?.(lanes.troubled);
     void pause(end.ms, stop).then(() => {
-      lanes.goOn(turn.lane);
+      lanes.release(turn.lane);
       begin();
     });
   }
@@ -95,7 +95,7 @@ export async function processConnectionEvents(
         for (const { path, value } of entries)
           lanes.add(connection.source.lane?.(value) ?? '', {
             path,
-            look: connection.source.coalesceKey?.(value),
+            readKey: connection.source.coalesceKey?.(value),
           });
         begin();
       }

@@ -1,13 +1,13 @@
-/** What the scheduler that holds a connection reports of its code host: to the webs over the store, and to its own metrics. */
+/** How a connection's code host serves, as its holder reports it: to the webs over the store, and to its own metrics. */
 import type { Connection } from '../../driver/connection.ts';
 import type { HealthView } from '../../driver/health.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import type { ConnectionReport, WaitingLane } from '../../model/connection-health.ts';
-import type { LookTries } from './look-tries.ts';
+import type { ReadTries } from './read-tries.ts';
 
-type Troubled = Iterable<readonly [lane: string, tries: LookTries]>;
+type Troubled = Iterable<readonly [lane: string, tries: ReadTries]>;
 
-/** A report is read by people; its record stays small. */
+/** Lanes shown; the record stays small. */
 const MOST_LANES = 20;
 
 export function connectionReport(

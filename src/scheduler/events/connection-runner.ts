@@ -1,4 +1,4 @@
-/** A connection's life in one scheduler: listen to the host and process what came in, under the connection's fence. */
+/** A connection in one scheduler: listens to the host and processes its events, under the connection's fence. */
 
 import type { Connection } from '../../driver/connection.ts';
 import { connectionEventCodec, connectionReportCodec } from '../../model/codec/records.ts';
@@ -17,7 +17,7 @@ import { type ForeignTenants, foreignTenants } from './foreign-tenants.ts';
 
 export type TenantsOf = ConnectionEventsDeps['tenantsOf'];
 
-/** @param projects all that any tenant holds on this connection. */
+/** @param projects all projects of any tenant on this connection. */
 export async function runConnection(
   connection: Connection,
   projects: () => ReadonlySet<ProjectKey>,
@@ -40,8 +40,8 @@ export async function runConnection(
   await ensureNode(store, places.memory, signal);
   const own = new Set(deps.tenants.map(each => each.name));
   let foreign: ForeignTenants = new Map();
-  let looks = 0;
-  let newestLook = 0;
+  let reads = 0;
+  let newestRead = 0;
   const allProjects = () => {
     const others = [...foreign.values()].flatMap(each => [...each]);
     return new Set([
@@ -68,27 +68,27 @@ export async function runConnection(
       ),
     ],
     projects: allProjects,
-    async lookAtTenants() {
-      const look = ++looks;
+    async refreshTenants() {
+      const read = ++reads;
       const found = await foreignTenants(own, store, paths);
-      // Lanes look side by side: an older answer does not replace a newer one.
-      if (look < newestLook) return;
-      newestLook = look;
+      // Lanes read side by side: an older answer does not replace a newer one.
+      if (read < newestRead) return;
+      newestRead = read;
       foreign = found;
     },
   };
-  const emit = async (news: Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>) => {
+  const emit = async (delivery: Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>) => {
     const now = clock.now();
     const uuid = ids.uuid();
     const event = {
       uuid,
       connection: connection.name,
-      ...news,
+      ...delivery,
       receivedAt: now,
       storedAt: now,
       sampled: deps.tracing.isSampled(uuid),
     };
-    await queue.offer(event, news.deliveryId);
+    await queue.offer(event, delivery.deliveryId);
   };
   const request = {
     lockPath: places.election,
@@ -96,7 +96,7 @@ export async function runConnection(
     lastOperationPath: places.lastOperation,
     guid: ids.uuid(),
   };
-  const loop = { store, clock, log: deps.log, duty: shared.duty };
+  const loop = { store, clock, log: deps.log, pauseSwitch: shared.pauseSwitch };
   await fencedLoop(`connection ${connection.name}`, request, loop, signal, async (fence, stop) => {
     await runTogether(AbortSignal.any([stop, fence.lost]), held => {
       const processing = processAndReport(events, fence, held, shared);
@@ -106,13 +106,13 @@ export async function runConnection(
         memory: openDriverMemory(events),
         signal: held,
       });
-      // A listener that has nothing more to do is no reason to stop.
+      // The end of the listener does not end the processing.
       return [processing, ...(listening === undefined ? [] : [listening.then(() => processing)])];
     });
   });
 }
 
-/** Beside the events the webs are told how the host serves, where the driver knows. */
+/** Processes the events and, where the driver knows, publishes how the host serves. */
 async function processAndReport(
   events: ConnectionEventsDeps,
   fence: Fence,
@@ -122,7 +122,7 @@ async function processAndReport(
   const { connection, store, paths, clock, log } = events;
   const { health } = connection;
   if (health === undefined) return await processConnectionEvents(events, fence, signal);
-  let troubled: Parameters<NonNullable<ConnectionEventsDeps['onLook']>>[0] = () => [];
+  let troubled: Parameters<NonNullable<ConnectionEventsDeps['onRead']>>[0] = () => [];
   const report = publishRecord({
     store,
     path: paths.connection(connection.name).report,
@@ -134,9 +134,9 @@ async function processAndReport(
     log,
   });
   using _changes = health.onChange(report.touch);
-  const onLook = (lanes: typeof troubled) => {
+  const onRead = (lanes: typeof troubled) => {
     troubled = lanes;
     report.touch();
   };
-  await report.during(signal, () => processConnectionEvents({ ...events, onLook }, fence, signal));
+  await report.during(signal, () => processConnectionEvents({ ...events, onRead }, fence, signal));
 }

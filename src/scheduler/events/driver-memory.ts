@@ -1,8 +1,8 @@
 /**
- * What a driver remembers, read from the store and written with the commit of the event that led to it.
+ * A driver's memory: read from the store, and written in the commit of the event that changed it.
  *
  * Lanes of a connection are processed side by side, and each writes its own keys. A write carries the version that was read: when
- * another lane was quicker with the same key, the commit fails (`conflict`) and the event is processed again.
+ * another lane wrote the same key first, the commit fails (`conflict`) and the event is processed again.
  */
 import type { DriverMemory } from '../../driver/driver-memory.ts';
 import type { ProcessedEvent } from '../../driver/source.ts';
@@ -29,7 +29,7 @@ export interface OpenedMemory extends DriverMemory {
   conflict(error: unknown, memory: ProcessedEvent['memory']): boolean;
 }
 
-/** What cannot be read is quarantined, and the driver looks at the host as if for the first time. */
+/** An unreadable value is quarantined, and the driver reads the host as if for the first time. */
 export function openDriverMemory({ connection, paths, store, ...rest }: DriverMemoryDeps): OpenedMemory {
   const { memoryOf } = paths.connection(connection.name);
   const quarantine = createQuarantine({ ...rest, store, path: paths.quarantine });

@@ -1,6 +1,6 @@
 /**
- * What came of the events of a turn that Gatehouse told itself or an operator asked for, as rows for the span outbox. They ride in
- * the turn's commit. An event of our own that came to nothing leaves no trace; an operator's request always does.
+ * The effects of a turn's internal events and operators' requests, as rows for the span outbox in the turn's commit. An internal
+ * event without effect has no trace; an operator's request always has one.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { changesText, leadChange } from '../../model/about-item.ts';
@@ -18,8 +18,8 @@ import { traceRows } from '../care/trace-rows.ts';
 import type { Draft } from '../turn/decide-with-graphs.ts';
 import type { PipelineContext } from '../turn/pipeline-context.ts';
 
-/** Reasons to leave that news of a change can bring about. */
-const BY_NEWS: ReadonlySet<LeaveCode> = new Set([
+/** Reasons to leave that an update of a change can cause. */
+const BY_UPDATE: ReadonlySet<LeaveCode> = new Set([
   'abandoned',
   'new-patchset',
   'requirement-lost',
@@ -37,9 +37,11 @@ export function effectRows(
 ): readonly Operation[] {
   const options = context.committing.spans();
   if (options === undefined) return [];
-  const told = new Set<QueueItem>();
+  const attributed = new Set<QueueItem>();
   const endedAt = context.clock.now();
-  const spans = events.flatMap(event => spansOf(event, { draft, takenAt, endedAt, told }, context, options));
+  const spans = events.flatMap(event =>
+    spansOf(event, { draft, takenAt, endedAt, attributed }, context, options),
+  );
   return traceRows(context.committing.places, spans, endedAt);
 }
 
@@ -47,8 +49,8 @@ interface Turn {
   readonly draft: Draft;
   readonly takenAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
-  /** Items whose leaving an event of this turn has been given as its effect. */
-  readonly told: Set<QueueItem>;
+  /** Items that left in this turn and are an effect of one of its events already. */
+  readonly attributed: Set<QueueItem>;
 }
 
 function spansOf(
@@ -74,7 +76,7 @@ function spansOf(
     case 'change-updated': {
       if (event.origin?.sampled !== true) return [];
       const { queuedAt, span } = event.origin;
-      const left = claimByNews(turn, event.change);
+      const left = claimByUpdate(turn, event.change);
       return internal(event, { queuedAt, span, relation: 'follows' }, left, turn, context, options);
     }
     case 'dequeue':
@@ -140,14 +142,14 @@ function dequeueEffect(turn: Turn, change: ChangeKey): EventEffect {
     : { outcome: 'nothing-to-do', reason: 'not-in-the-pipeline', left: [] };
 }
 
-/** Items of the change that left because of what is said of it, and those that left because they depend on one of them. */
-function claimByNews(turn: Turn, change: ChangeKey): readonly QueueItem[] {
+/** Items that left because of an update of their change, and items that left because they depend on one of them. */
+function claimByUpdate(turn: Turn, change: ChangeKey): readonly QueueItem[] {
   const gone = new Set([change]);
   const all: QueueItem[] = [];
   for (;;) {
     const next = claim(turn, item => {
       const code = codeOf(item);
-      if (code === undefined || !BY_NEWS.has(code)) return false;
+      if (code === undefined || !BY_UPDATE.has(code)) return false;
       const keys = code === 'dependency-lost' ? item.dependsOn : item.changes.map(({ key }) => key);
       return keys.some(key => gone.has(key));
     });
@@ -157,9 +159,9 @@ function claimByNews(turn: Turn, change: ChangeKey): readonly QueueItem[] {
   }
 }
 
-function claim({ draft, told }: Turn, isWanted: (item: QueueItem) => boolean): readonly QueueItem[] {
-  const found = draft.left.filter(item => !told.has(item) && isWanted(item));
-  for (const item of found) told.add(item);
+function claim({ draft, attributed }: Turn, isWanted: (item: QueueItem) => boolean): readonly QueueItem[] {
+  const found = draft.left.filter(item => !attributed.has(item) && isWanted(item));
+  for (const item of found) attributed.add(item);
   return found;
 }
 

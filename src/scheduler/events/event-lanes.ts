@@ -1,52 +1,52 @@
 /**
- * Which events of a connection may be processed next: cut into lanes, in order within each, lanes in turns.
+ * Which events of a connection may be processed next: in order within each lane, lanes in turns.
  *
  *     waiting ──take──► busy ──done──► gone; the lane's next event waits
  *        ▲               │
- *        └──go on── held ◄──hold── put back in front; the lane rests, the others do not notice
+ *        └─release─ held ◄──hold── put back in front; the lane pauses, the others go on
  *
- * Of an event only its place in the queue is kept, so that any number may wait.
+ * Of an event only its path in the queue is kept, so that any number may wait.
  */
 interface WaitingEvent {
   /** Of its node in the queue. */
   readonly path: string;
-  /** Events of one lane with equal keys are taken together; undefined: this one is taken by itself. */
-  readonly look: string | undefined;
+  /** Events of one lane with equal keys are taken together; undefined: this one is taken alone. */
+  readonly readKey: string | undefined;
 }
 
 export interface LaneTurn<Hold> {
   readonly lane: string;
   /** At least one. */
   readonly events: readonly [WaitingEvent, ...WaitingEvent[]];
-  /** Why the first of them was put back before; undefined: it is taken for the first time. */
+  /** Why the first of them was held before; undefined: it is taken for the first time. */
   readonly hold: Hold | undefined;
 }
 
 export interface EventLanes<Hold> {
   add(lane: string, event: WaitingEvent): void;
   /**
-   * Of the lane that has waited longest; undefined: every lane is empty, busy or held.
+   * From the lane that has waited longest; undefined: every lane is empty, busy or held.
    *
-   * @param retries also of lanes that were held; others come first.
+   * @param retries also from lanes that were held; others come first.
    */
   take(retries: boolean): LaneTurn<Hold> | undefined;
   /** The events taken are out of the queue. */
   done(lane: string): void;
-  /** The events taken stay in the queue, and the lane rests until `goOn`. */
+  /** The events taken stay in the queue, and the lane pauses until `release`. */
   hold(turn: LaneTurn<Hold>, hold: Hold): void;
-  goOn(lane: string): void;
-  /** Lanes that rest, or are tried again after a rest. */
+  release(lane: string): void;
+  /** Lanes that are held, or are being retried after a hold. */
   troubled(): Iterable<readonly [lane: string, hold: Hold]>;
 }
 
 interface Lane<Hold> {
   waiting: WaitingEvent[];
-  /** Taken from, or held. */
-  resting: boolean;
+  /** Its events are being processed, or it is held. */
+  busy: boolean;
   hold: Hold | undefined;
 }
 
-/** Events answered by one look: each is an operation of its commit. */
+/** Events processed with one read: each is an operation of its commit. */
 const MOST_TOGETHER = 200;
 
 export function createEventLanes<Hold>(): EventLanes<Hold> {
@@ -57,7 +57,7 @@ export function createEventLanes<Hold>(): EventLanes<Hold> {
   const readyAgain = new Set<string>();
 
   function free(name: string, lane: Lane<Hold>): void {
-    lane.resting = false;
+    lane.busy = false;
     if (lane.waiting.length === 0) lanes.delete(name);
     else if (lane.hold === undefined) ready.add(name);
     else readyAgain.add(name);
@@ -65,11 +65,11 @@ export function createEventLanes<Hold>(): EventLanes<Hold> {
 
   return {
     add(name, event) {
-      const lane = lanes.get(name) ?? { waiting: [], resting: false, hold: undefined };
+      const lane = lanes.get(name) ?? { waiting: [], busy: false, hold: undefined };
       lanes.set(name, lane);
       lane.waiting.push(event);
-      // One that was held is ready again already.
-      if (!lane.resting && lane.hold === undefined) ready.add(name);
+      // A lane that was held is in `readyAgain`.
+      if (!lane.busy && lane.hold === undefined) ready.add(name);
     },
     take(retries) {
       const [name] = ready.size > 0 || !retries ? ready : readyAgain;
@@ -77,8 +77,8 @@ export function createEventLanes<Hold>(): EventLanes<Hold> {
       if (name === undefined || lane === undefined) return undefined;
       ready.delete(name);
       readyAgain.delete(name);
-      lane.resting = true;
-      return { lane: name, events: takeLook(lane), hold: lane.hold };
+      lane.busy = true;
+      return { lane: name, events: takeNext(lane), hold: lane.hold };
     },
     done(name) {
       const lane = lanes.get(name);
@@ -92,7 +92,7 @@ export function createEventLanes<Hold>(): EventLanes<Hold> {
       lane.waiting = [...events, ...lane.waiting];
       lane.hold = hold;
     },
-    goOn(name) {
+    release(name) {
       const lane = lanes.get(name);
       if (lane !== undefined) free(name, lane);
     },
@@ -102,14 +102,14 @@ export function createEventLanes<Hold>(): EventLanes<Hold> {
   };
 }
 
-function takeLook(lane: Lane<unknown>): LaneTurn<unknown>['events'] {
+function takeNext(lane: Lane<unknown>): LaneTurn<unknown>['events'] {
   const first = lane.waiting.shift();
-  if (first === undefined) throw new RangeError('an empty lane has no look');
+  if (first === undefined) throw new RangeError('an empty lane has no event to take');
   const taken: [WaitingEvent, ...WaitingEvent[]] = [first];
-  if (first.look === undefined) return taken;
+  if (first.readKey === undefined) return taken;
   const rest: WaitingEvent[] = [];
   for (const each of lane.waiting) {
-    if (each.look === first.look && taken.length < MOST_TOGETHER) taken.push(each);
+    if (each.readKey === first.readKey && taken.length < MOST_TOGETHER) taken.push(each);
     else rest.push(each);
   }
   lane.waiting = rest;

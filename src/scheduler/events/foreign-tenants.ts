@@ -1,8 +1,8 @@
 /**
- * Other tenants as the store knows them. Some may be in the tenant file of other schedulers only, as during an upgrade that brings a
- * new tenant: what comes in over a connection, or was landed here, is handed to them as well, or they would hear of it late.
+ * Other tenants, as the store knows them. During an upgrade that adds a tenant, only some schedulers have it in their tenant file:
+ * the events of a connection, and landings, are forwarded to it as well, or it would learn of them late.
  *
- * A tenant counts while a scheduler stands in line for it: by then its queue is there, and somebody will take the events.
+ * A tenant counts while a scheduler contends for its lock: its queue exists then, and its events will be processed.
  */
 import { isBrokenRecord, isNewerRecord } from '../../model/codec/record.ts';
 import { layoutSummaryCodec } from '../../model/codec/records.ts';
@@ -12,7 +12,7 @@ import type { Store } from '../../store/port.ts';
 
 export type ForeignTenants = ReadonlyMap<TenantName, ReadonlySet<ProjectKey>>;
 
-/** @param own those that are not asked for. @returns usually nothing, at the cost of one read. */
+/** @param own the tenants to leave out. @returns usually nothing, at the cost of one read. */
 export async function foreignTenants(
   own: ReadonlySet<TenantName>,
   store: Store,

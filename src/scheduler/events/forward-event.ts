@@ -1,6 +1,6 @@
 /**
- * What comes of a processed connection event, as operations of one commit: gone from the connection's queue, there in the
- * tenants' queues, with the refreshed changes, the decisions about what had no effect, and the trace of the trip.
+ * Forwards a processed connection event, as operations of one commit: removed from the connection's queue, added to the tenants'
+ * queues, with the refreshed changes, the decisions about refused changes, and the trace.
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { ProcessedEvent } from '../../driver/source.ts';
@@ -32,7 +32,7 @@ import { traceRows } from '../care/trace-rows.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
 import { type Landings, landerOf } from '../changes/own-merges.ts';
 import { decisionRows } from '../turn/decision-rows.ts';
-import { endedFacts, forwardedFacts, type Trip } from './ingestion-facts.ts';
+import { type EventHandling, endedFacts, forwardedFacts } from './ingestion-facts.ts';
 
 export interface ForwardDeps {
   readonly connection: Connection;
@@ -51,13 +51,13 @@ export interface ForwardDeps {
 
 /** How an event was processed, for its trace. */
 export interface Attempts extends Pick<Processing, 'startedAt' | 'tries' | 'failures' | 'waits'> {
-  /** Landings of ours it may tell of. */
+  /** Our own landings that it may come from. */
   readonly landings: Landings;
-  /** Ids of the deliveries it was processed for, besides its own. */
+  /** Ids of the other deliveries that were processed with it. */
   readonly answered: readonly string[];
 }
 
-/** @param entries the event, and those it was processed for as well. */
+/** @param entries the event, and those that were processed with it. */
 export function forwardOperations(
   entries: readonly [QueueEntry<ConnectionEvent>, ...QueueEntry<ConnectionEvent>[]],
   processed: ProcessedEvent,
@@ -69,7 +69,7 @@ export function forwardOperations(
   const processedAt = deps.clock.now();
   const origin = originOf(event, processed);
   const forwards = processed.events.map(trigger => ({ trigger, tenants: deps.tenantsOf(trigger.project) }));
-  const trip: Trip = {
+  const handling: EventHandling = {
     driver: deps.connection.driver,
     processing: {
       ...{ startedAt, tries, failures, waits },
@@ -79,7 +79,7 @@ export function forwardOperations(
     endedAt: deps.clock.now(),
     answered,
   };
-  // What was seen for the first time comes first: what is behind it is matched against configuration as it is now.
+  // First looks come first, so that the events behind them are matched against the present configuration.
   const operations: Operation[] = [
     ...entries.map(entry => deps.queue.ack(entry)),
     ...againOperations(event, processed, processedAt, deps),
@@ -87,10 +87,10 @@ export function forwardOperations(
   ];
   for (const { trigger, tenants } of forwards) {
     const names = tenants.map(each => each.tenant);
-    const facts = forwardedFacts(event, trigger, names, landerOf(trigger, attempts.landings), trip);
-    const told = { ...withTraceState(trigger, event, deps), ...heldTrace(facts, deps) };
+    const facts = forwardedFacts(event, trigger, names, landerOf(trigger, attempts.landings), handling);
+    const forwarded = { ...withTraceState(trigger, event, deps), ...heldTrace(facts, deps) };
     for (const { tenant, queue } of tenants)
-      operations.push(...queue.put(tenantEvent(told, tenant, processedAt)));
+      operations.push(...queue.put(tenantEvent(forwarded, tenant, processedAt)));
   }
   operations.push(
     ...updateOperations(processed, origin, processedAt, deps),
@@ -103,15 +103,18 @@ export function forwardOperations(
   }
   for (const { trigger, tenants } of forwards) {
     const facts = { ...deliveryLogFacts(event), ...eventLogFacts(trigger.uuid) };
-    deps.log.debug({ ...facts, tenants: tenants.length }, 'an event goes to the tenants of its project');
+    deps.log.debug(
+      { ...facts, tenants: tenants.length },
+      'an event is forwarded to the tenants of its project',
+    );
   }
   operations.push(...decisionRows(decisions, deps.paths.historyOutbox, processedAt));
   const facts =
     forwards.length === 0
-      ? [endedFacts(event, outcomeOf(processed, deps), trip)]
+      ? [endedFacts(event, outcomeOf(processed, deps), handling)]
       : forwards.map(({ trigger, tenants }) => {
           const names = tenants.map(each => each.tenant);
-          return forwardedFacts(event, trigger, names, landerOf(trigger, attempts.landings), trip);
+          return forwardedFacts(event, trigger, names, landerOf(trigger, attempts.landings), handling);
         });
   return [...operations, ...ingestionRows(facts, processedAt, deps)];
 }
@@ -125,8 +128,8 @@ export function givenUpRows(
   const endedAt = deps.clock.now();
   const reason = failures.at(-1)?.reason ?? 'not-understood';
   const processing = { startedAt, tries, failures, waits, endedAt, queries: [] };
-  const trip = { driver: deps.connection.driver, processing, endedAt, answered };
-  return ingestionRows([endedFacts(event, { kind: 'failed', reason }, trip)], endedAt, deps);
+  const handling = { driver: deps.connection.driver, processing, endedAt, answered };
+  return ingestionRows([endedFacts(event, { kind: 'failed', reason }, handling)], endedAt, deps);
 }
 
 function ingestionRows(
@@ -138,14 +141,14 @@ function ingestionRows(
   if (style === undefined) return [];
   return facts.flatMap(each => {
     const spans = ingestionSpans(each, style);
-    // A flood of discarded events must not become a flood of rows.
+    // Discarded events get no row in the history: there may be very many.
     return each.outcome.kind === 'discarded'
       ? outboxRows(deps.paths.spanOutbox, spans, spansCodec, at)
       : traceRows(deps.paths, spans, at);
   });
 }
 
-/** Without an id that is remembered: asked for once too often it finds nothing new, asked for never it loses something. */
+/** The delivery id is not remembered: a repeated read costs time, a missing one loses an event. */
 function againOperations(
   { uuid, connection, sampled }: ConnectionEvent,
   { again }: ProcessedEvent,
@@ -164,7 +167,7 @@ function againOperations(
   return queue.put(next);
 }
 
-/** Sampling left it out, and an item it leads to may still be kept. */
+/** For an event that is not sampled, as long as an item that it enqueues may still be kept. */
 function heldTrace(facts: IngestionFacts, { tracing }: ForwardDeps): Pick<TriggerEvent, 'heldSpans'> {
   const style = tracing.spans();
   if (facts.sampled || style === undefined || !hasRules(tracing.policy().keep)) return {};
@@ -181,7 +184,7 @@ function withTraceState(
 }
 
 function tenantEvent(trigger: TriggerEvent, tenant: TenantName, queuedAt: Nanoseconds): TenantEvent {
-  // The trace of the trip is the trigger's own: its root is what later traces link to.
+  // Later traces link to the root of the trigger's own trace.
   const span = rootSpanOf(trigger.uuid);
   return {
     kind: 'trigger',
@@ -192,7 +195,7 @@ function tenantEvent(trigger: TriggerEvent, tenant: TenantName, queuedAt: Nanose
   };
 }
 
-/** What follows from the event as a whole follows from the first of its traces. */
+/** Internal events that follow from the event link to the first of its traces. */
 function originOf({ uuid, sampled }: ConnectionEvent, { events }: ProcessedEvent): EventOrigin {
   return { span: rootSpanOf(events[0]?.uuid ?? uuid), sampled };
 }
@@ -202,7 +205,7 @@ function outcomeOf(processed: ProcessedEvent, deps: ForwardDeps): IngestionOutco
   const projects = [...firstLooks, ...updated.flatMap(key => projectOf(key, processed, deps) ?? [])];
   const tenants = new Set(projects.flatMap(each => deps.tenantsOf(each).map(({ tenant }) => tenant)));
   if (tenants.size > 0) return { kind: 'updated', tenants: [...tenants] };
-  return { kind: 'discarded', reason: discarded ?? refusals[0]?.text ?? 'nothing came of it' };
+  return { kind: 'discarded', reason: discarded ?? refusals[0]?.text ?? 'no effect' };
 }
 
 function projectOf(key: ChangeKey, processed: ProcessedEvent, deps: ForwardDeps): ProjectKey | undefined {

@@ -1,29 +1,30 @@
-/** Facts of an event's trip through stations 1 and 2, as its trace needs them. */
+/** Facts about an event's stages 1 and 2, as its trace needs them. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { ConnectionEvent, SpanReference, TriggerEvent } from '../../model/event.ts';
 import type { TenantName } from '../../model/project.ts';
 import type { Processing } from '../../tracing/spans/event-process-spans.ts';
 import type { IngestionFacts, IngestionOutcome } from '../../tracing/spans/ingestion-spans.ts';
 
-export interface Trip {
+/** How an event was processed. */
+export interface EventHandling {
   /** Name of the connection's driver. */
   readonly driver: string;
   readonly processing: Processing | null;
   readonly endedAt: Nanoseconds;
-  /** Ids of the other deliveries that were answered by the same processing. */
+  /** Ids of the other deliveries that were processed with it. */
   readonly answered: readonly string[];
 }
 
-/** @param causedBy root of the item whose merge the event tells of. */
+/** @param causedBy root of the item whose landing the event comes from. */
 export function forwardedFacts(
   event: ConnectionEvent,
   trigger: TriggerEvent,
   tenants: readonly TenantName[],
   causedBy: SpanReference | null,
-  trip: Trip,
+  handling: EventHandling,
 ): IngestionFacts {
   return {
-    ...common(event, trip),
+    ...common(event, handling),
     event: trigger.uuid,
     type: trigger.type,
     project: trigger.project,
@@ -36,10 +37,14 @@ export function forwardedFacts(
   };
 }
 
-/** Of an event no trigger came of. */
-export function endedFacts(event: ConnectionEvent, outcome: IngestionOutcome, trip: Trip): IngestionFacts {
+/** Facts about an event that led to no trigger. */
+export function endedFacts(
+  event: ConnectionEvent,
+  outcome: IngestionOutcome,
+  handling: EventHandling,
+): IngestionFacts {
   return {
-    ...common(event, trip),
+    ...common(event, handling),
     event: event.uuid,
     type: event.type,
     project: null,
@@ -49,7 +54,7 @@ export function endedFacts(event: ConnectionEvent, outcome: IngestionOutcome, tr
   };
 }
 
-function common(event: ConnectionEvent, { driver, processing, endedAt, answered }: Trip) {
+function common(event: ConnectionEvent, { driver, processing, endedAt, answered }: EventHandling) {
   return {
     connection: event.connection,
     driver,

@@ -1,9 +1,9 @@
 /**
- * Asks hosts for the changes a change depends on, transitively; notes what was asked.
+ * Fetches the changes that a change depends on, transitively, and records the queries.
  *
- * The event that led here told of its own project. What is known of another project may be out of date, its webhook lost: so
- * open changes there are asked for again, and the change does not wait for the next look at them because of an approval we
- * have not heard of. What we know counts where the host does not answer. Lines that name no change are looked at again.
+ * An event refreshes its own project only. Records of other projects may be out of date after a lost webhook, so open changes there
+ * are fetched again: a missed approval must not delay the change until the next poll. Where the host does not answer, the known
+ * record counts. Lines that named no change are resolved again.
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
@@ -25,7 +25,7 @@ import { isRemoteFault } from '../remote-fault.ts';
 /** Far beyond any `max-dependencies`; stops a hostile chain. */
 const MAX_ASKED = 200;
 
-/** Known changes of other projects asked for again: anybody can write as many `Depends-On` lines as they like. */
+/** Known changes of other projects fetched again: a commit message may have any number of `Depends-On` lines. */
 const MOST_REFRESHED = 40;
 
 /** Queries shown in a trace. */
@@ -39,7 +39,7 @@ export interface MissingRecordsDeps {
   readonly log: Pick<Log, 'warn'>;
 }
 
-/** @param since when the event was received: what was learnt later is not asked for again. */
+/** @param since when the event was received: newer records are not fetched again. */
 export async function missingRecords(
   change: Change,
   since: Nanoseconds,
@@ -53,15 +53,15 @@ export async function missingRecords(
   const begun = cache.mark();
   let refreshed = 0;
 
-  async function learn(key: ChangeKey): Promise<ChangeRecord | undefined> {
-    const record = await look(key);
+  async function resolved(key: ChangeKey): Promise<ChangeRecord | undefined> {
+    const record = await current(key);
     if (record === undefined) return undefined;
-    const resolved = await deps.dependencies.resolve(record, signal);
-    if (resolved !== record || found.has(key)) found.set(key, resolved);
-    return resolved;
+    const next = await deps.dependencies.resolve(record, signal);
+    if (next !== record || found.has(key)) found.set(key, next);
+    return next;
   }
 
-  async function look(key: ChangeKey): Promise<ChangeRecord | undefined> {
+  async function current(key: ChangeKey): Promise<ChangeRecord | undefined> {
     const known = cache.record(key);
     if (known !== undefined && !isDue(known, change, since)) return known;
     if (known !== undefined && ++refreshed > MOST_REFRESHED) return known;
@@ -69,19 +69,19 @@ export async function missingRecords(
     const record = known === undefined ? await ask(key, deps, signal) : await askAgain(known, deps, signal);
     queries.push(queryOf(key, startedAt, clock.now()));
     if (record !== undefined) found.set(key, record);
-    // The host does not have it any more: the next look at its project finds out what became of it.
+    // The host does not have it any more: the next poll of its project finds out why.
     return record ?? known;
   }
 
-  // All of one depth at a time: questions to the same host share its answer.
+  // One depth at a time: queries to the same host share its answer.
   for (let depth: ChangeKey[] = [change.key]; depth.length > 0 && found.size < MAX_ASKED; ) {
-    const records = await Promise.all(depth.slice(0, MAX_ASKED).map(learn));
+    const records = await Promise.all(depth.slice(0, MAX_ASKED).map(resolved));
     depth = records.flatMap(record => record?.dependsOn ?? []).filter(key => !seen.has(key));
     for (const key of depth) seen.add(key);
     depth = [...new Set(depth)];
   }
   await cache.fresh();
-  // Written meanwhile, by a landing perhaps: then that is newer than what the host said.
+  // A record written meanwhile, by a landing perhaps, is newer than the host's answer.
   const records = [...found.values()].filter(record => !cache.changedSince(begun, [record.change.key]));
   return { records, queries: queries.slice(0, MOST_QUERIES) };
 }
@@ -103,7 +103,7 @@ async function askAgain(
     if (!isRemoteFault(error)) throw error;
     deps.log.warn(
       { err: error, change: changeText(known.change) },
-      'cannot ask the host about a dependency; what is known of it counts',
+      'the host could not be asked about a dependency; the known record counts',
     );
     return undefined;
   }

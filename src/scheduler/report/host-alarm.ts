@@ -1,35 +1,35 @@
-/** Says in the log when items of a pipeline have waited for a code host for long, and when they go on. */
+/** Logs when items of a pipeline have waited long for a code host, and when they go on. */
 import { millisecondsBetween, type Nanoseconds } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import type { Log } from '../../lib/log.ts';
 import type { HostWait } from '../../model/host-trouble.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 
-/** A wait that is longer is worth an operator's attention. */
+/** Milliseconds; a longer wait is worth an operator's attention. */
 const ALARM_MS = 5 * 60_000;
 
 export interface HostAlarm {
-  /** Call with every new state; each wait is told once, and once when it is over. */
-  look(state: PipelineState, now: Nanoseconds): void;
+  /** Call with every new state; each wait is logged once, and once when it is over. */
+  observe(state: PipelineState, now: Nanoseconds): void;
 }
 
 export function createHostAlarm(log: Pick<Log, 'error' | 'info'>): HostAlarm {
-  const told = new Map<string, HostWait>();
+  const logged = new Map<string, HostWait>();
   return {
-    look(state, now) {
+    observe(state, now) {
       const waits = oldestWaits(state);
       for (const [key, { wait, items }] of waits) {
         const ms = millisecondsBetween(wait.since, now);
-        if (ms < ALARM_MS || told.has(key)) continue;
-        told.set(key, wait);
+        if (ms < ALARM_MS || logged.has(key)) continue;
+        logged.set(key, wait);
         log.error(
           { project: wait.project, doing: wait.doing, reason: wait.reason, tries: wait.tries, items },
           `the code host of ${wait.project} has been in trouble for ${durationText(ms)}: ${wait.text}`,
         );
       }
-      for (const [key, wait] of told) {
+      for (const [key, wait] of logged) {
         if (waits.has(key)) continue;
-        told.delete(key);
+        logged.delete(key);
         const ms = millisecondsBetween(wait.since, now);
         log.info(
           { project: wait.project, doing: wait.doing },

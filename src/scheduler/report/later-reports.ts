@@ -1,6 +1,6 @@
 /**
- * Reports nobody waits for whose host did not take them. One of a project is tried; the others of that project wait with it, and
- * those of other projects go on. Kept in memory: who holds the pipeline next begins with a try.
+ * Reports without a waiting item that their host did not take. One report of a project is retried; the others of that project wait
+ * with it, and those of other projects go on. Kept in memory: the next holder of the pipeline starts with a try.
  */
 import { backoffDelay } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -8,11 +8,11 @@ import type { ProjectKey } from '../../model/project.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
 
 export interface LaterReports {
-  /** Not before its time. */
+  /** Its time has not come yet. */
   holds(intent: ReportIntent): boolean;
-  /** @param notBefore milliseconds, as the host said; 0: it did not. @returns milliseconds until it is due. */
+  /** @param notBefore milliseconds that the host named; 0: none. @returns milliseconds until it is due. */
   add(intent: ReportIntent, notBefore: number): number;
-  /** The host took it: the others of its projects need not wait. */
+  /** The host took it: the other reports of its projects need not wait. */
   done(intent: ReportIntent): void;
 }
 
@@ -24,7 +24,7 @@ export function createLaterReports(clock: Pick<Clock, 'monotonic'>): LaterReport
   const waits = new Map<ProjectKey, { readonly tries: number; readonly until: number }>();
   return {
     holds(intent) {
-      // Who waits for the answer decides itself when to ask.
+      // The waiting item decides when to ask again.
       if (intent.awaited === true) return false;
       return intent.parts.some(({ change }) => (waits.get(change.project)?.until ?? 0) > clock.monotonic());
     },
@@ -33,7 +33,7 @@ export function createLaterReports(clock: Pick<Clock, 'monotonic'>): LaterReport
       let due = now;
       for (const project of new Set(intent.parts.map(({ change }) => change.project))) {
         const known = waits.get(project);
-        // Those under way together fail together: that is one failure.
+        // Reports sent at the same time fail together: that is one failure.
         const failed = known === undefined || known.until <= now;
         const tries = (known?.tries ?? 0) + (failed ? 1 : 0);
         const named = now + Math.min(notBefore, LONGEST_NAMED_MS);

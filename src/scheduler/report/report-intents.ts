@@ -1,4 +1,4 @@
-/** Report commands of a turn, turned into self-contained intents for the report outbox. */
+/** Turns the report commands of a turn into self-contained intents for the report outbox. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { testedMergeOf } from '../../model/build-set.ts';
 import type { Change } from '../../model/change.ts';
@@ -20,7 +20,7 @@ export interface ReportContext extends ReportSurroundings {
   landingMode(reporter: DriverConfig): LandingMode | null;
 }
 
-/** The intent for a report about an item; `item` is the item as it is when the report is asked for. */
+/** The intent for a report about an item. @param item as it is when the report is requested. */
 export function itemReportIntent(
   command: ReportCommand,
   item: QueueItem,
@@ -36,7 +36,7 @@ export function itemReportIntent(
   };
 }
 
-/** The intent for a refusal: nothing was enqueued, the change's author should know why. */
+/** The intent for a refusal: nothing was enqueued, and the author of the change should know why. */
 export function refusalReportIntent(
   command: ReportCommand,
   change: Change,

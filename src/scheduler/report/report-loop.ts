@@ -1,19 +1,19 @@
 /**
- * Reports: durable intents, carried out side by side, in lanes of connection and repository, those of one item in their order, answered
- * by an event to the pipeline.
- * Notes that are written at the same time share a push, and one that waits for its host holds up no other.
+ * Performs reports: durable intents, side by side in lanes of connection and repository, those of one item in their order. Each is
+ * answered with an event to the pipeline. Comments written at the same time share a push, and one that waits for its host delays no
+ * other.
  *
- * The deed comes after the intent and before the answer, so a crash between them makes it happen again: drivers ask the
- * host first and find it done. No pipeline waits inside a turn for a host.
+ * The host is written to after the intent is stored and before the answer is, so a crash in between repeats it: drivers ask the
+ * host first and find it done. No turn waits for a host.
  *
- * Directly before each deed the right to do it is proved by a write under the fence and the layout in force, and the driver asks once more directly
- * before each push: a process that was stopped in between, for however long, does nothing when it goes on.
+ * Directly before each write at the host, the right to act is proved by a commit under the fence and the layout in force, and the
+ * driver asks once more directly before each push: a process that was stopped in between, for any time, does nothing when it resumes.
  *
- * A host that does not serve us:
+ * A host that does not serve:
  *
  *     the item waits for the answer    answered with `host`: the item is in its queue again, and waits where people see it
- *     landed, a note is left           answered as landed; the note is an intent of its own from then on
- *     nobody waits (start, refusal)    the intent stays, and is tried again, ever more rarely, for a day
+ *     landed, a comment is left        answered as landed; the comment is an intent of its own from then on
+ *     no item waits (start, refusal)   the intent stays, and is retried with growing pauses, for a day
  */
 
 import { millisecondsBetween } from '../../lib/clock.ts';
@@ -33,26 +33,31 @@ import type { Quarantine } from '../../store/quarantine.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 import { reportLogFacts } from '../../tracing/log-facts.ts';
 import { createLaterReports } from './later-reports.ts';
-import { carryOut, type Deed, type DeedDeps, NotAllowedToAct } from './report-deed.ts';
+import {
+  NotAllowedToAct,
+  type PerformedReport,
+  type PerformReportDeps,
+  performReport,
+} from './perform-report.ts';
 import { type LayoutInForce, proveRight } from './right-to-act.ts';
 
-export interface ReportLoopDeps extends Omit<DeedDeps, 'prove' | 'mayAct'> {
+export interface ReportLoopDeps extends Omit<PerformReportDeps, 'prove' | 'mayAct'> {
   readonly ids: IdMaker;
   readonly store: Store;
   /** Outbox of intents of one pipeline. */
   readonly outbox: string;
   readonly events: EventQueue<PipelineEvent>;
-  /** Where intents go that nobody can read. */
+  /** For unreadable intents. */
   readonly quarantine: Quarantine;
   readonly layout: LayoutInForce;
 }
 
-/** Words that a host has not taken for so long are not said any more. */
+/** Comments that a host has not taken for so long are given up. */
 const LONGEST_NOTE_HOURS = 24;
 
 /**
- * Of one pipeline under way at a time: so many repositories, and so many intents of each, which share a push where they are notes. A
- * repository that hangs takes one place, however many reports there are for it.
+ * Of one pipeline at a time: so many repositories, and so many intents of each; comments share a push. A repository that hangs takes
+ * one place, however many reports there are for it.
  */
 const AT_ONCE = { groups: 32, ofEach: 32 };
 /** Timers may be a little early. */
@@ -69,21 +74,21 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
   const taken = new Set<string>();
   const dirty = createDirty(true);
   const later = createLaterReports(deps.clock);
-  const carry = async (intent: ReportIntent, path: string) => {
-    // Its project's host may have failed another one while this waited for its turn.
+  const perform = async (intent: ReportIntent, path: string) => {
+    // The host may have failed with another report of the project meanwhile.
     if (later.holds(intent)) {
       taken.delete(path);
       return;
     }
-    const deed = await carryOutInContact(intent, { ...deps, ...right }, fence, stop);
-    const operations = settled(intent, deed, path, deps);
+    const performed = await performInContact(intent, { ...deps, ...right }, fence, stop);
+    const operations = settled(intent, performed, path, deps);
     if (operations !== undefined) await fence.commit(operations, deps.ids.uuid());
-    if (operations !== undefined && deed.unsaid === undefined) {
-      if (deed.outcome.kind === 'done') later.done(intent);
+    if (operations !== undefined && performed.unsent === undefined) {
+      if (performed.outcome.kind === 'done') later.done(intent);
       return;
     }
     taken.delete(path);
-    void pause(later.add(intent, msNamed(deed, deps)) + SLACK_MS, stop).then(() => dirty.set());
+    void pause(later.add(intent, msNamed(performed, deps)) + SLACK_MS, stop).then(() => dirty.set());
   };
   try {
     for await (const _ of wakeUps(deps.store, deps.outbox, stop, ({ kind }) => kind === 'created', dirty)) {
@@ -92,7 +97,8 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
         const intent = await deps.quarantine.read(reportIntentCodec, entry.path, node);
         if (intent === undefined) continue;
         if (later.holds(intent)) taken.delete(entry.path);
-        else lanes.run({ group: repositoryOf(intent), key: laneOf(intent) }, () => carry(intent, entry.path));
+        else
+          lanes.run({ group: repositoryOf(intent), key: laneOf(intent) }, () => perform(intent, entry.path));
       }
     }
   } catch (error) {
@@ -105,7 +111,7 @@ export async function processReports(deps: ReportLoopDeps, fence: Fence, signal:
   }
 }
 
-/** Adds them to `taken`, and forgets there what has left the outbox. */
+/** Adds them to `taken`, and removes from it those that are no longer in the outbox. */
 async function newEntries(
   { store, outbox }: ReportLoopDeps,
   taken: Set<string>,
@@ -123,46 +129,60 @@ function repositoryOf({ parts, uuid }: ReportIntent): string {
   return parts[0]?.change.project ?? uuid;
 }
 
-/** Reports that must keep their order: start before success. An item merges when all ahead of it have left, so merges do by themselves. */
+/** Reports of one lane keep their order: start before success. Landings need none: an item lands when all ahead of it have left. */
 function laneOf({ item, parts, uuid }: ReportIntent): string {
   return item ?? parts[0]?.change.key ?? uuid;
 }
 
-/** What ends the intent, or leaves of it what is still to be said; undefined: all of it is to be tried again later. */
+/** Operations that remove the intent, or reduce it to the parts still to be sent; undefined: all of it is retried later. */
 function settled(
   intent: ReportIntent,
-  deed: Deed,
+  performed: PerformedReport,
   path: string,
   deps: ReportLoopDeps,
 ): readonly Operation[] | undefined {
-  if (deed.outcome.kind === 'host' && intent.awaited !== true) {
+  if (performed.outcome.kind === 'host' && intent.awaited !== true) {
     const hours = millisecondsBetween(intent.requestedAt, deps.clock.now()) / 3_600_000;
     if (hours < LONGEST_NOTE_HOURS || intent.parts.some(part => part.merges && intent.answered !== true))
       return undefined;
-    deps.log.error(reportLogFacts(intent), 'a code host did not take a report for a day; it is given up');
+    deps.log.error(
+      reportLogFacts(intent),
+      'a code host did not take a report for a day; the report is given up',
+    );
     return [
       remove(path),
-      ...answer(intent, { ...deed, outcome: { kind: 'failed', text: deed.outcome.trouble.text } }, deps),
+      ...answer(
+        intent,
+        { ...performed, outcome: { kind: 'failed', text: performed.outcome.trouble.text } },
+        deps,
+      ),
     ];
   }
   const rest =
-    deed.unsaid === undefined
+    performed.unsent === undefined
       ? remove(path)
-      : set(path, reportIntentCodec.encode({ ...withoutWaiter(intent), parts: deed.unsaid, answered: true }));
-  return [rest, ...answer(intent, deed, deps)];
+      : set(
+          path,
+          reportIntentCodec.encode({ ...withoutAwaited(intent), parts: performed.unsent, answered: true }),
+        );
+  return [rest, ...answer(intent, performed, deps)];
 }
 
 /** Milliseconds until the time the host named; 0: it named none. */
-function msNamed({ outcome }: Deed, { clock }: ReportLoopDeps): number {
+function msNamed({ outcome }: PerformedReport, { clock }: ReportLoopDeps): number {
   const notBefore = outcome.kind === 'host' ? outcome.trouble.notBefore : undefined;
   return notBefore === undefined ? 0 : Math.max(0, millisecondsBetween(clock.now(), notBefore));
 }
 
-function withoutWaiter({ awaited: _, ...intent }: ReportIntent): ReportIntent {
+function withoutAwaited({ awaited: _, ...intent }: ReportIntent): ReportIntent {
   return intent;
 }
 
-function answer(intent: ReportIntent, { outcome, parts }: Deed, deps: ReportLoopDeps): readonly Operation[] {
+function answer(
+  intent: ReportIntent,
+  { outcome, parts }: PerformedReport,
+  deps: ReportLoopDeps,
+): readonly Operation[] {
   if (intent.item === null || intent.answered === true) return [];
   return deps.events.put({
     kind: 'report-result',
@@ -175,16 +195,16 @@ function answer(intent: ReportIntent, { outcome, parts }: Deed, deps: ReportLoop
   });
 }
 
-/** A contact that is lost for a while between the proof and the deed costs a repetition, not the fence. */
-async function carryOutInContact(
+/** Lost contact with the store between the proof and the write at the host costs a repetition, not the fence. */
+async function performInContact(
   intent: ReportIntent,
-  deps: DeedDeps,
+  deps: PerformReportDeps,
   fence: Fence,
   signal: AbortSignal,
-): Promise<Deed> {
+): Promise<PerformedReport> {
   for (;;) {
     try {
-      return await carryOut(intent, deps, signal);
+      return await performReport(intent, deps, signal);
     } catch (error) {
       if (!(error instanceof NotAllowedToAct) || fence.lost.aborted) throw error;
     }

@@ -4,8 +4,8 @@ import { traceAddress } from '../../tracing/trace-links.ts';
 import type { TraceUi } from '../../tracing/ui-url.ts';
 
 /**
- * Where readers of a report find the item's trace; null where there is none, and where the link would lead each of them to their
- * own machine (the default `ui_url` of a service that others reach).
+ * Address of the item's trace for readers of a report. Null where there is no trace, and where the link would lead readers to their
+ * own machine (a local `ui_url` of a service with a public URL).
  *
  * @param root public URL of the service.
  */

@@ -1,9 +1,9 @@
 /**
  * The right to act at a code host for a change: the pipeline's fence is ours, and the layout in force holds the change's
- * project. One write proves both, directly before the deed; whatever comes in between makes it fail.
+ * project. One commit proves both, directly before the write at the host; it fails when either has changed.
  *
  *     held      act
- *     removed   the project is not in the tenant any more: land nothing there and say nothing there
+ *     removed   the project is not in the tenant any more: land nothing and write nothing there
  */
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
@@ -17,10 +17,10 @@ export type ProjectStanding = 'held' | 'removed';
 
 export interface LayoutInForce {
   /**
-   * @returns what the layout says of the change's project, and the check that it is still the layout in force.
+   * @returns whether the layout holds the change's project, and the check that it is still the layout in force.
    * @throws what keeps the newest layout from being adopted.
    */
-  look(change: Change): Promise<{ readonly standing: ProjectStanding; readonly check: Operation }>;
+  standingOf(change: Change): Promise<{ readonly standing: ProjectStanding; readonly check: Operation }>;
   refresh(): Promise<void>;
 }
 
@@ -29,7 +29,7 @@ export function layoutInForce(
   context: () => Pick<PipelineContext, 'facts' | 'layoutCheck'>,
 ): LayoutInForce {
   return {
-    async look(change) {
+    async standingOf(change) {
       await layout.settled(change.project);
       await layout.upToDate();
       const { facts, layoutCheck } = context();
@@ -39,7 +39,7 @@ export function layoutInForce(
   };
 }
 
-/** @throws Fenced when the fence is lost; what `look` throws. */
+/** @throws Fenced when the fence is lost; what `standingOf` throws. */
 export async function proveRight(
   change: Change,
   { layout, store, ids }: { readonly layout: LayoutInForce; readonly store: Store; readonly ids: IdMaker },
@@ -47,7 +47,7 @@ export async function proveRight(
   signal: AbortSignal,
 ): Promise<ProjectStanding> {
   for (;;) {
-    const { standing, check } = await layout.look(change);
+    const { standing, check } = await layout.standingOf(change);
     await connected(store, signal);
     try {
       await fence.commit([check], ids.uuid());

@@ -1,4 +1,4 @@
-/** A report inside its intent: stored once, complete, so that whoever carries the intent out needs no item. */
+/** A report inside its intent: stored once and complete, so that the intent can be performed without the item. */
 import type { Report, ReportDetails } from '../../model/report.ts';
 import type { ReportIntent } from '../../model/report-intent.ts';
 import { type ReportFacts, reportText } from './report-text.ts';

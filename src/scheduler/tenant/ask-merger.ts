@@ -1,7 +1,7 @@
 /**
- * A question to a merger that is not about an item: submitted like any request, answered in a node of the tenant.
- * The answer outlives the asker; whoever asks again after a crash asks under a new id, and the holder of the tenant removes
- * answers to questions that are not its own as they come.
+ * A request to a merger that is not about an item: submitted like any request, answered in a node of the tenant. The answer may
+ * outlive the process that asked. After a crash the request is made again under a new id, and the holder of the tenant removes
+ * answers to requests that are not its own.
  */
 import type { IdMaker } from '../../lib/ids.ts';
 import { pause } from '../../lib/pause.ts';
@@ -18,21 +18,21 @@ import type { RequestQueue } from '../../store/request-queue.ts';
 import { splitOperations } from '../../store/split-operations.ts';
 import { wakeUps } from '../../store/wake-ups.ts';
 
-/** Milliseconds between looks whether the question is still there. */
+/** Milliseconds between checks whether the request still exists. */
 const LOST_CHECK_MS = 60_000;
 
 export interface AskDeps {
   readonly store: Store;
   readonly paths: StorePaths;
   readonly mergeRequests: RequestQueue<MergerRequest>;
-  /** Questions this process waits to be answered: the others' answers are leftovers. */
+  /** Requests that this process waits for: other answers are leftovers. */
   readonly asked: Set<string>;
 }
 
 /**
  * Rejects with the signal's reason when aborted.
  *
- * @throws Error when the question is gone without an answer.
+ * @throws Error when the request is gone without an answer.
  */
 export async function askMerger(
   request: MergerRequest,
@@ -52,14 +52,14 @@ export async function askMerger(
     await mergeRequests.submitNow(request);
     void wakeRegularly(dirty, over.signal);
     for (;;) {
-      // The question first: it ends in the multi that writes the answer.
+      // Read the request first: the multi-write that adds the answer removes it.
       const isAsked = await settle(store, () => mergeRequests.has(request.uuid), signal);
       const node = await settle(store, () => store.get(path), signal);
       if (node !== undefined) {
         await removeOwn(path, store);
         return mergerOutcomeCodec.decode(node.data);
       }
-      if (!isAsked) throw new Error(`question ${request.uuid} to a merger was lost`);
+      if (!isAsked) throw new Error(`request ${request.uuid} to a merger was lost`);
       await dirty.wait(signal);
     }
   } finally {
@@ -72,7 +72,7 @@ async function removeOwn(path: string, store: Store): Promise<void> {
   try {
     await store.multi([remove(path)]);
   } catch (error) {
-    // It may still be there: then it is one of the leftovers.
+    // It may still exist: then it is a leftover.
     if (!isConnectionLoss(error) && !(error instanceof StoreError && error.code === 'NoNode')) throw error;
   }
 }
@@ -84,7 +84,7 @@ async function wakeRegularly(dirty: Dirty, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** Removes answers nobody waits for, those to our own questions once they were read among them. Until aborted. */
+/** Removes leftover answers, among them read answers to our own requests, until aborted. */
 export async function removeLeftoverAnswers(
   tenant: TenantName,
   deps: AskDeps & { readonly ids: IdMaker },

@@ -1,11 +1,11 @@
 /**
- * The stored copies of configuration files: one node per branch and content, named for what the files hash to and never
- * changed. A layout's record lists the nodes it was built from, so a reader gets exactly those files or finds one gone, which
- * means that a newer layout is there; a mixture of two layouts cannot be read.
+ * The stored copies of configuration files: one node per branch and content, named for the hash of the files and never changed. A
+ * layout's record lists the nodes it was built from, so a reader gets exactly those files or finds one missing, which means that
+ * there is a newer layout; a mixture of two layouts cannot be read.
  *
  *     …/cache/config/acme/local%2Fapp/master@3f2a91c0…
  *
- * Only the holder of the tenant's fence writes here: first what is new, then the record, then it removes what is old.
+ * Only the holder of the tenant's fence writes here: first the new files, then the record; then it removes the old files.
  */
 import { sha256 } from '../../lib/ids.ts';
 import { isBrokenRecord, isNewerRecord, newerAt, RecordError } from '../../model/codec/record.ts';
@@ -19,7 +19,7 @@ import { create, type Operation, remove, type Store, type StoredNode } from '../
 import type { Quarantine } from '../../store/quarantine.ts';
 
 export interface CachedConfig extends BranchConfig {
-  /** 32 hex digits over paths, texts and problems: configuration that reads the same makes the same layout. */
+  /** 32 hex digits over paths, texts and problems: equal configuration makes an equal layout. */
   readonly digest: string;
 }
 
@@ -36,9 +36,9 @@ export function hashed(config: BranchConfig): CachedConfig {
 /**
  * The files a layout was built from.
  *
- * @param known what is in memory already: only the rest is read.
- * @param quarantine called for an unreadable node by a caller that is about to read the files anew; default: the node stays.
- * @returns undefined when a node is gone: the record that names it is not the newest one. One nobody can read is as good as gone.
+ * @param known configuration in memory: only the rest is read.
+ * @param quarantine called with an unreadable node, by callers that then read the files again; default: the node stays.
+ * @returns undefined when a node is gone, because the record that names it is not the newest one, or when a node is unreadable.
  * @throws RecordError `newer` when an upgraded process wrote one.
  */
 export async function readConfigs(
@@ -94,13 +94,13 @@ function decoded(path: string, node: StoredNode): BranchConfig | RecordError {
 }
 
 export interface CacheChange {
-  /** To be done before the record that names them. */
+  /** To be committed before the record that names the files. */
   readonly before: readonly Operation[];
-  /** To be done after it. */
+  /** To be committed after it. */
   readonly after: readonly Operation[];
 }
 
-/** What brings the stored files of these projects to `branches`, whatever a crash left there. Call under the tenant's fence. */
+/** Operations that make the stored files of these projects equal to `branches`, from any state. Call under the tenant's fence. */
 export async function cacheChange(
   tenant: TenantName,
   projects: Iterable<ProjectKey>,

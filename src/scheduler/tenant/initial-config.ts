@@ -1,6 +1,6 @@
 /**
- * What a new holder of a tenant's fence begins with: the stored layout as it is, or a new one where this process's tenant file
- * or program makes another one of the same files, or where files of projects are missing. Mergers are asked for those alone.
+ * The configuration that a new holder of a tenant's fence starts with: the stored layout, or a new one where this process's tenant
+ * file or program makes a different one of the same files, or where files of projects are missing. Mergers read only those.
  */
 import { isBrokenRecord } from '../../model/codec/record.ts';
 import { layoutSummaryCodec } from '../../model/codec/records.ts';
@@ -25,7 +25,7 @@ import { layoutFrom, layoutSummary, retiredFrom, type TenantConfig } from './ten
 
 type Draft = Omit<TenantConfig, 'node'>;
 
-/** @param current what this process follows already. @throws Error when a config-project cannot be read. */
+/** @param current the configuration that this process has already. @throws Error when a config-project cannot be read. */
 export async function initialConfig(
   current: TenantConfig | undefined,
   deps: ReconfigureDeps,
@@ -39,11 +39,13 @@ export async function initialConfig(
   const stored = await storedSummary(deps);
   const known = await storedBranches(stored?.summary, current, deps);
   const unread = tenant.projects.filter(each => !known.has(each.project));
-  const news = unread.map(({ project }) => ({ project, branches: null, atLeast: [] }));
+  const missingFiles = unread.map(({ project }) => ({ project, branches: null, atLeast: [] }));
   const startedAt = deps.clock.now();
   const { branches, reads } =
-    news.length === 0 ? { branches: known, reads: [] } : await readProjects(known, news, deps, signal);
-  // Without its config-projects a tenant has no pipelines: better to try again than to run half of it.
+    missingFiles.length === 0
+      ? { branches: known, reads: [] }
+      : await readProjects(known, missingFiles, deps, signal);
+  // Without its config-projects a tenant has no pipelines: retry rather than run a part of it.
   const missing = tenant.projects.find(each => each.trusted && !branches.has(each.project));
   if (missing !== undefined)
     throw new Error(`config-project ${missing.project} of tenant ${tenant.name} cannot be read`);
@@ -67,9 +69,9 @@ export async function initialConfig(
   }
   const renewal = renewalOf(startedAt, deps.clock.now(), next, reads);
   const reason =
-    before === undefined ? 'first-layout' : news.length > 0 ? 'files-missing' : 'tenant-file-changed';
-  const along = renewalRows(reason, renewal, deps);
-  return storeLayout(next, await cachedProjects(tenant, deps), along, deps, fence);
+    before === undefined ? 'first-layout' : missingFiles.length > 0 ? 'files-missing' : 'tenant-file-changed';
+  const rows = renewalRows(reason, renewal, deps);
+  return storeLayout(next, await cachedProjects(tenant, deps), rows, deps, fence);
 }
 
 /** The layout's trace, for the commit that makes it current. */
@@ -86,12 +88,12 @@ function renewalRows(
 }
 
 interface Stored {
-  /** Undefined: there is none, or none that anybody can read. */
+  /** Undefined: there is none, or it is unreadable. */
   readonly summary: LayoutSummary | undefined;
   readonly node: number;
 }
 
-/** @throws RecordError when an upgraded scheduler wrote it: the tenant is for that one. */
+/** @throws RecordError when an upgraded scheduler wrote it: the tenant is left to that one. */
 async function storedSummary({ store, paths, tenant, log }: ReconfigureDeps): Promise<Stored | undefined> {
   const stored = await settle(store, () => store.get(paths.tenant(tenant.name).layout));
   if (stored === undefined || stored.data.length === 0) return undefined;
@@ -100,12 +102,15 @@ async function storedSummary({ store, paths, tenant, log }: ReconfigureDeps): Pr
     return { summary: layoutSummaryCodec.decode(stored.data), node };
   } catch (error) {
     if (!isBrokenRecord(error)) throw error;
-    log.error({ err: error, tenant: tenant.name }, `the layout of tenant ${tenant.name} is made anew`);
+    log.error(
+      { err: error, tenant: tenant.name },
+      `the layout of tenant ${tenant.name} is unreadable and is built again`,
+    );
     return { summary: undefined, node };
   }
 }
 
-/** What is stored of the tenant's own projects; nothing when any of it is gone, for then all is read again. */
+/** The stored files of the tenant's projects; none when any is missing, because then all are read again. */
 async function storedBranches(
   stored: LayoutSummary | undefined,
   current: TenantConfig | undefined,
@@ -122,7 +127,7 @@ async function storedBranches(
   return (await settle(store, read)) ?? new Map();
 }
 
-/** Also those of a former tenant file, whose files are removed. */
+/** Also projects of an earlier tenant file, whose files are removed. */
 async function cachedProjects(
   tenant: Tenant,
   { store, paths }: ReconfigureDeps,
@@ -135,7 +140,7 @@ async function cachedProjects(
   return new Set([...tenant.projects.map(each => each.project), ...stored]);
 }
 
-/** Pipelines that vanished from the configuration, as long as there is anything of theirs to finish. */
+/** Pipelines that are gone from the configuration and still have work to finish. */
 async function stillHolding(
   pipelines: readonly Pipeline[],
   { store, paths, tenant }: ReconfigureDeps,
@@ -152,7 +157,7 @@ async function stillHolding(
   return pipelines.filter((_, index) => held[index] === true);
 }
 
-/** Whatever program and tenant file made them. */
+/** Equal content, also when another program or tenant file made it. */
 function sameLayout(stored: LayoutSummary, next: Draft): boolean {
   const text = (summary: LayoutSummary) =>
     JSON.stringify({ ...summary, version: 0, reconfiguredAt: '', retired: [] });

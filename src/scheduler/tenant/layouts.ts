@@ -2,7 +2,7 @@
  * The layouts of one tenant, away from the loop that decides (`src/layout/layout-table.ts` behind calls).
  *
  * Reading configuration is bounded: a proposal that takes more processor time or memory than a call may, twice, is answered
- * with a configuration error that names the limit. A crash of the thread for any other reason is no answer, but an error.
+ * with a configuration error that names the limit. A crash of the thread for any other reason is an error.
  */
 import type { LayoutFacts } from '../../layout/layout-facts.ts';
 import {
@@ -24,21 +24,22 @@ export interface Layouts extends AsyncDisposable {
   freeze(layout: LayoutFacts, question: Omit<FreezeQuestion, 'layout'>): Promise<FreezeAnswer>;
 }
 
-/** A limit that was exceeded once may have been a bad moment. */
+/** A limit that was exceeded once may be met on a less busy machine. */
 const TRIES = 2;
 
 export function createLayouts(calls: Calls<LayoutTable>): Layouts {
-  /** What each was built from, to build it again in a new thread. */
+  /** The inputs of each layout, to build it again in a new thread. */
   const sources = new WeakMap<LayoutFacts, BuildQuestion>();
   let last = 0;
 
   async function freezeOnce(layout: LayoutFacts, question: Omit<FreezeQuestion, 'layout'>) {
     const source = sources.get(layout);
-    if (source === undefined) throw new Error('a job graph is asked of a layout that was built elsewhere');
+    if (source === undefined)
+      throw new Error('a job graph was requested from a layout that was built elsewhere');
     for (let built = false; ; built = true) {
       const reply = await calls.call('freeze', { ...question, layout: source.id });
       if (reply.kind === 'answered') return reply.answer;
-      if (built) throw new Error('a layout that was just built is not known');
+      if (built) throw new Error('a layout that was just built is unknown');
       await calls.call('build', source);
     }
   }
@@ -69,7 +70,7 @@ export function createLayouts(calls: Calls<LayoutTable>): Layouts {
   };
 }
 
-/** @returns the loss when the content is to blame for it. */
+/** @returns the lost call when the content is the reason for it. */
 async function tried<Answer>(ask: () => Promise<Answer>): Promise<Answer | CallLost> {
   for (let attempt = 1; ; attempt++) {
     try {

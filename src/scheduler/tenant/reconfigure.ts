@@ -1,8 +1,9 @@
 /**
  * Renews a tenant's layout: reads the configuration of projects whose branches moved, through mergers, and commits cache and
- * layout. Files that read the same as before change nothing, whatever their commit.
+ * layout. Equal files change nothing, even when their commit is a new one.
  *
- * The new files go first, the record that names them last, in one multi that makes the layout current; see config-cache.ts.
+ * The new files go first. The record that names them goes last, in the multi-write that makes the layout current; see
+ * config-cache.ts.
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
@@ -47,29 +48,29 @@ export interface ReconfigureDeps extends ConfigDeps, AskDeps {
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
 }
 
-/** What to read of one project. */
-export interface ProjectNews {
+/** The configuration to read of one project. */
+export interface ConfigurationToRead {
   readonly project: ProjectKey;
-  /** null: every branch, and which there are. */
+  /** null: every branch, as the host lists them. */
   readonly branches: readonly BranchName[] | null;
-  /** Commits events told of: older answers will not do. */
+  /** Commits that events named: older answers are not enough. */
   readonly atLeast: readonly { readonly branch: BranchName; readonly commit: CommitId }[];
 }
 
 /**
- * @param tell how the new configuration came to be, as rows for the commit that makes it current: only whoever makes it knows.
- * @returns it, after it is committed; null when nothing reads differently.
+ * @param rowsFor the trace of the renewal, as rows for the commit that makes the layout current.
+ * @returns the committed configuration; null when no file is different.
  */
 export async function reconfigure(
   before: TenantConfig,
-  news: readonly ProjectNews[],
-  tell: (renewal: LayoutRenewal) => readonly Operation[],
+  wanted: readonly ConfigurationToRead[],
+  rowsFor: (renewal: LayoutRenewal) => readonly Operation[],
   deps: ReconfigureDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<TenantConfig | null> {
   const startedAt = deps.clock.now();
-  const { branches, reads } = await readProjects(before.branches, news, deps, signal);
+  const { branches, reads } = await readProjects(before.branches, wanted, deps, signal);
   if (sameBranches(before.branches, branches)) return null;
   const layout = await layoutFrom(deps.tenant, branches, deps);
   const after = {
@@ -80,12 +81,12 @@ export async function reconfigure(
     version: before.version + 1,
     reconfiguredAt: deps.clock.now(),
   };
-  const projects = news.map(each => each.project);
-  const along = tell(renewalOf(startedAt, deps.clock.now(), after, reads));
-  return storeLayout(after, projects, along, deps, fence);
+  const projects = wanted.map(each => each.project);
+  const rows = rowsFor(renewalOf(startedAt, deps.clock.now(), after, reads));
+  return storeLayout(after, projects, rows, deps, fence);
 }
 
-/** How a layout came to be, as the trace of its renewal needs it. */
+/** The renewal of a layout, for its trace. */
 export function renewalOf(
   startedAt: Nanoseconds,
   endedAt: Nanoseconds,
@@ -95,14 +96,14 @@ export function renewalOf(
   return { startedAt, endedAt, version, errors: layout.errorCount, reads };
 }
 
-/** What is known of all projects after these were read again, and what mergers did for it. */
+/** The configuration of all projects after these were read again, and the work of the mergers. */
 export async function readProjects(
   before: TenantConfig['branches'],
-  news: readonly ProjectNews[],
+  wanted: readonly ConfigurationToRead[],
   deps: ReconfigureDeps,
   signal: AbortSignal,
 ): Promise<{ readonly branches: TenantConfig['branches']; readonly reads: readonly ConfigRead[] }> {
-  const all = await Promise.all(news.map(each => readProject(before, each, deps, signal)));
+  const all = await Promise.all(wanted.map(each => readProject(before, each, deps, signal)));
   const done = all.filter(read => read !== undefined);
   return {
     branches: done.reduce(
@@ -117,12 +118,12 @@ export async function readProjects(
  * Makes it the tenant's layout.
  *
  * @param projects whose stored files may have to change.
- * @param along what is written in the multi that makes it current.
+ * @param rows written in the multi-write that makes it current.
  */
 export async function storeLayout(
   next: Omit<TenantConfig, 'node'>,
   projects: Iterable<ProjectKey>,
-  along: readonly Operation[],
+  rows: readonly Operation[],
   deps: ReconfigureDeps,
   fence: Fence,
 ): Promise<TenantConfig> {
@@ -130,7 +131,7 @@ export async function storeLayout(
   const place = paths.tenant(tenant.name).layout;
   const { before, after } = await cacheChange(tenant.name, projects, next.branches, store, paths);
   let committed: Committed | undefined;
-  for (const part of splitOperations(before, undefined, [...along, set(place, encodeSummary(next))]))
+  for (const part of splitOperations(before, undefined, [...rows, set(place, encodeSummary(next))]))
     committed = await fence.commit(part, deps.ids.uuid());
   const node =
     committed?.kind === 'committed'
@@ -155,33 +156,33 @@ interface ProjectRead {
   readonly read: ConfigRead | null;
 }
 
-/** @returns undefined when the project cannot be read now: what is known of it stays in force, and the log says why. */
+/** @returns undefined when the project cannot be read now: its known configuration stays in force, and the reason is logged. */
 async function readProject(
   before: TenantConfig['branches'],
-  news: ProjectNews,
+  wanted: ConfigurationToRead,
   deps: ReconfigureDeps,
   signal: AbortSignal,
 ): Promise<ProjectRead | undefined> {
-  const known = new Set(before.get(news.project)?.keys());
+  const known = new Set(before.get(wanted.project)?.keys());
   try {
-    const branches = news.branches ?? (await branchesOf(news.project, deps, signal));
-    const existing = news.branches === null ? new Set(branches) : known.union(new Set(branches));
+    const branches = wanted.branches ?? (await branchesOf(wanted.project, deps, signal));
+    const existing = wanted.branches === null ? new Set(branches) : known.union(new Set(branches));
     const { configs, read } =
-      branches.length === 0 ? NO_CONFIGS : await configsOf(news, branches, deps, signal);
+      branches.length === 0 ? NO_CONFIGS : await configsOf(wanted, branches, deps, signal);
     const unread = branches.filter(branch => !configs.some(config => config.branch === branch));
     if (unread.length > 0)
       deps.log.info(
-        { project: news.project, branches: unread.slice(0, 20) },
-        `${news.project} has branches whose tip is too large to read, or that are gone; what was read of them before stays in force`,
+        { project: wanted.project, branches: unread.slice(0, 20) },
+        `${wanted.project} has branches that are gone or too large to read; their known configuration stays in force`,
       );
-    return { project: news.project, configs, existing, read };
+    return { project: wanted.project, configs, existing, read };
   } catch (error) {
     signal.throwIfAborted();
-    // Says nothing of the project: it is read when the store answers again.
+    // Not about the project: it is read when the store answers again.
     if (isOutOfContact(error)) throw error;
     deps.log.error(
-      { err: error, project: news.project },
-      `cannot read the configuration of ${news.project}; what was read before stays in force`,
+      { err: error, project: wanted.project },
+      `cannot read the configuration of ${wanted.project}; the known configuration stays in force`,
     );
     return undefined;
   }
@@ -201,7 +202,7 @@ async function branchesOf(
 }
 
 async function configsOf(
-  news: ProjectNews,
+  wanted: ConfigurationToRead,
   branches: readonly BranchName[],
   deps: ReconfigureDeps,
   signal: AbortSignal,
@@ -213,14 +214,17 @@ async function configsOf(
     tenant: deps.tenant.name,
     requestedAt: askedAt,
     priority: 100,
-    project: news.project,
+    project: wanted.project,
     branches,
-    atLeast: news.atLeast,
+    atLeast: wanted.atLeast,
   };
   const outcome = await askMerger(request, deps, signal);
   if (outcome.kind === 'config-files') {
     const { branches: configs, worker, steps } = outcome;
-    return { configs, read: { project: news.project, askedAt, answeredAt: deps.clock.now(), worker, steps } };
+    return {
+      configs,
+      read: { project: wanted.project, askedAt, answeredAt: deps.clock.now(), worker, steps },
+    };
   }
   throw new Error(outcome.kind === 'failed' ? outcome.text : `a merger answered with ${outcome.kind}`);
 }

@@ -2,8 +2,8 @@
  * A tenant's configuration as one scheduler holds it: the files of all branches and the layout they make.
  *
  * The layout is a function of what the stored record says it was built from ({@link LayoutSources}) and of the program, so
- * every scheduler makes the same one by itself and asks no merger (`tenant-layout.ts`); only the holder of the tenant's fence
- * writes a new one (`reconfigure.ts`). Where the tenant files of two schedulers differ, that of the holder counts for all.
+ * every scheduler makes the same one without a merger (`tenant-layout.ts`); only the holder of the tenant's fence writes a new one
+ * (`reconfigure.ts`). Where the tenant files of two schedulers differ, the holder's file counts for all.
  */
 import type { LayoutFacts } from '../../layout/layout-facts.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
@@ -16,7 +16,7 @@ import { type CachedConfig, hashed } from './config-cache.ts';
 import type { Layouts } from './layouts.ts';
 
 export interface TenantConfig {
-  /** As the layout was built for; not always what this process's tenant file says. */
+  /** The tenant that the layout was built for; this process's tenant file may differ. */
   readonly tenant: Tenant;
   /** Every branch of every project, as last read. */
   readonly branches: ReadonlyMap<ProjectKey, ReadonlyMap<BranchName, CachedConfig>>;
@@ -36,7 +36,7 @@ export interface ConfigDeps {
   readonly layouts: Pick<Layouts, 'build' | 'freeze'>;
 }
 
-/** Of pipelines that were there before, those the new layout lacks; the newest definition of each. */
+/** The previous pipelines that the new layout lacks; the newest definition of each. */
 export function retiredFrom(
   before: readonly Pipeline[],
   layout: Pick<LayoutFacts, 'pipelines'>,
@@ -56,8 +56,8 @@ export function layoutFrom(
 }
 
 /**
- * With what was read of one project; branches that are gone are dropped. Files that read the same stay the same object,
- * whatever their commit.
+ * The branches with newly read configuration of one project; branches that are gone are removed. Equal files stay the same object,
+ * even when their commit is a new one.
  */
 export function withProject(
   branches: TenantConfig['branches'],
@@ -67,11 +67,11 @@ export function withProject(
 ): TenantConfig['branches'] {
   const before = branches.get(project) ?? new Map<BranchName, CachedConfig>();
   const kept = [...before].filter(([branch]) => existing.has(branch));
-  const news = read.map(hashed).map(config => {
+  const next = read.map(hashed).map(config => {
     const known = before.get(config.branch);
     return [config.branch, known?.digest === config.digest ? known : config] as const;
   });
-  return new Map([...branches, [project, new Map([...kept, ...news])]]);
+  return new Map([...branches, [project, new Map([...kept, ...next])]]);
 }
 
 /** Whether both hold the same files of the same branches. */

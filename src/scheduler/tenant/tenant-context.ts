@@ -1,4 +1,4 @@
-/** Puts together what the turns of one pipeline need, from the tenant's current configuration. */
+/** Makes the context of one pipeline's turns, from the tenant's current configuration. */
 import { changeQueueOf } from '../../layout/change-queue.ts';
 import type { LayoutFacts } from '../../layout/layout-facts.ts';
 import { leadChange } from '../../model/about-item.ts';
@@ -40,7 +40,7 @@ export function contextMaker(
   const places = deps.paths.pipeline(tenant, name);
   const graphs = createJobGraphs(deps.store, deps.paths);
   const clock = pipelineClock(deps.clock);
-  /** Heads that jobs of a project and branch needed last time. */
+  /** Heads that jobs needed last time, by project and branch. */
   const learned = new Map<string, readonly ProjectState[]>();
   let remembered:
     | { readonly config: TenantConfig; readonly pipeline: Pipeline; readonly context: PipelineContext }
@@ -133,7 +133,7 @@ export function contextMaker(
     return deps.tracing.spans() === undefined ? undefined : deps.tracing.policy();
   }
 
-  /** A project that takes no part yet has a queue of its own: the change that brings it in is tested like any other. */
+  /** A project that is not in the pipeline yet has a queue of its own, so that the change that adds it is tested like any other. */
   function queueOf(layout: LayoutFacts, change: Change): ChangeFacts['queue'] {
     const configured = changeQueueOf(layout, name, change.project, change.branch ?? null);
     if (configured !== null || !layout.projects.has(change.project)) return configured;
@@ -185,7 +185,7 @@ export function contextMaker(
         events,
         quarantine: createQuarantine({ ...deps, clock, log, path: deps.paths.quarantine }),
       },
-      duty: shared.duty,
+      pauseSwitch: shared.pauseSwitch,
       share: shared.share,
     },
   };

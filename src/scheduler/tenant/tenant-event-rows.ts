@@ -1,6 +1,6 @@
 /**
- * What tells people of a tenant event, as rows of the outboxes: the decisions about it for the history, its trace, and that of a first
- * look that led to a new layout.
+ * Rows of the outboxes about a tenant event: its decisions for the history, its trace, and the trace of a first look that led to a
+ * new layout.
  */
 import { type Clock, laterOf, type Nanoseconds } from '../../lib/clock.ts';
 import type { TenantEvent, TriggerEvent } from '../../model/event.ts';
@@ -33,7 +33,7 @@ type Handling = Pick<TenantEventFacts, 'takenAt' | 'queries' | 'gaveUp'>;
 
 export interface Matched {
   readonly rows: readonly Operation[];
-  /** The event as it goes on to the pipelines. */
+  /** The event as it is forwarded to the pipelines. */
   readonly trigger: TriggerEvent;
 }
 
@@ -60,7 +60,7 @@ export function matchRows(
   };
 }
 
-/** Where the event's own trace is held, that of the tenant's event is, too. */
+/** Where the event's own trace is held back, so is the trace of the tenant's event. */
 function withHeldTrace(
   trigger: TriggerEvent,
   facts: TenantEventFacts,
@@ -72,7 +72,7 @@ function withHeldTrace(
   return { ...trigger, heldSpans: [...trigger.heldSpans, ...heldSpans(own)] };
 }
 
-/** The trace of an event that is laid aside; the log and the dead letter have the error. */
+/** The trace of an event that becomes a dead letter; the log and the dead letter have the error. */
 export function givenUpTenantEventRows(
   event: TenantEvent,
   takenAt: Nanoseconds,
@@ -82,7 +82,7 @@ export function givenUpTenantEventRows(
   return tenantTraceRows(factsOf(event, [], { takenAt, queries: [], gaveUp: true }, deps), deps);
 }
 
-/** @param renewal what came of it: what had been read of the configuration was older than what the driver has seen. */
+/** @param renewal the layout that followed: the known configuration was older than what the driver has read. */
 export function firstLookRows(
   { uuid, project, landed, origin, queuedAt }: Extract<TenantEvent, { kind: 'first-look' }>,
   takenAt: Nanoseconds,
@@ -127,7 +127,7 @@ function tenantTraceRows(
   return traceRows(paths, tenantEventSpans(facts, style), facts.endedAt);
 }
 
-/** That an event led to a new layout: a part of its trace that is told before the rest, with the layout itself. */
+/** The part of an event's trace about the new layout that it led to, sent before the rest, in the commit of the layout. */
 export function renewalRows(
   { uuid, trigger, queuedAt }: Trigger,
   takenAt: Nanoseconds,
@@ -141,7 +141,7 @@ export function renewalRows(
   return traceRows(paths, spans, facts.renewal.endedAt);
 }
 
-/** It was measured by the process's own clock, which may be behind that of the scheduler that forwarded the event. */
+/** Measured with this process's own clock, which may be behind that of the scheduler that forwarded the event. */
 function notBefore(at: Nanoseconds, renewal: LayoutRenewal): LayoutRenewal {
   const { startedAt, endedAt } = renewal;
   return { ...renewal, startedAt: laterOf(startedAt, at), endedAt: laterOf(endedAt, at) };

@@ -1,6 +1,6 @@
 /**
- * Station 3: takes the events of one tenant in order. An event that may have changed configuration renews the layout before
- * anything behind it is looked at; then every pipeline that wants the event gets it, and the others leave their reason.
+ * Stage 3: takes the events of one tenant in order. An event that may have changed configuration renews the layout before any event
+ * behind it is processed. Then every pipeline with a matching trigger gets the event; for the others the reason is a decision.
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { Driver } from '../../driver/driver.ts';
@@ -33,17 +33,17 @@ import { type DependencyResolver, HostNotAsked } from '../changes/resolve-depend
 import { missingRecords } from '../events/missing-records.ts';
 import { isRemoteFault, REMOTE_PAUSES } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
-import type { ProjectNews } from './reconfigure.ts';
+import type { ConfigurationToRead } from './reconfigure.ts';
 import { firstLookRows, givenUpTenantEventRows, matchRows, renewalRows } from './tenant-event-rows.ts';
 import { matchPipelines, type PipelineMatch } from './tenant-matching.ts';
 
 type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 
-/** An event that fails this often is laid aside. */
+/** An event that fails this often becomes a dead letter. */
 const MAX_ATTEMPTS = 4;
-/** Events looked at besides those that wait for a host. */
+/** Events processed besides those that wait for a host. */
 const AT_ONCE = 100;
-/** Commit conflicts in a row about one event; more are a defect. */
+/** Commit conflicts in a row about one event; more are no coincidence. */
 const MOST_CONFLICTS = 50;
 
 export interface TenantEventsDeps {
@@ -58,21 +58,21 @@ export interface TenantEventsDeps {
   readonly dependencies: DependencyResolver;
   readonly tracing: Pick<LiveTracing, 'spans'>;
   readonly queue: EventQueue<TenantEvent>;
-  /** Milliseconds before a host that is away is asked again. Default {@link REMOTE_PAUSES}. */
+  /** Milliseconds before a host that is away is retried. Default {@link REMOTE_PAUSES}. */
   readonly pauses?: readonly number[];
   pipelines(): Iterable<Pipeline>;
-  /** They take nothing new, but hear of changes they hold. */
+  /** They take nothing new, but get the updates of changes they hold. */
   retired(): readonly Pipeline[];
   eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent>;
   /** The project's configuration could not be read so far. */
   isUnread(project: ProjectKey): boolean;
   /**
-   * Reads configuration again where the event says so. Commits a layout that is different by itself, and with it what `tell` has to
-   * say of that: when the event is looked at once more, after a conflict or a crash, nothing is different any more.
+   * Reads configuration again. Commits a different layout by itself, together with the rows of `rowsFor`: when the event is processed
+   * once more, after a commit conflict or a crash, the layout is not different any more.
    */
   reconfigure(
-    news: ProjectNews,
-    tell: (renewal: LayoutRenewal) => readonly Operation[],
+    wanted: ConfigurationToRead,
+    rowsFor: (renewal: LayoutRenewal) => readonly Operation[],
     fence: Fence,
     signal: AbortSignal,
   ): Promise<void>;
@@ -89,10 +89,10 @@ export async function processTenantEvents(
 ): Promise<void> {
   const pauses = deps.pauses ?? REMOTE_PAUSES;
   for await (const batch of deps.queue.batches(signal)) {
-    let left = await processAll(batch, deps, fence, signal);
-    for (let attempt = 1; left > 0 && !signal.aborted; attempt++) {
+    let waiting = await processAll(batch, deps, fence, signal);
+    for (let attempt = 1; waiting > 0 && !signal.aborted; attempt++) {
       await pause(pauses[Math.min(attempt, pauses.length) - 1] ?? 30_000, signal);
-      left = await processAll(await deps.queue.list(batch.length + AT_ONCE), deps, fence, signal);
+      waiting = await processAll(await deps.queue.list(batch.length + AT_ONCE), deps, fence, signal);
     }
   }
 }
@@ -105,31 +105,31 @@ async function processAll(
   signal: AbortSignal,
 ): Promise<number> {
   const away = new Set<ConnectionName | ChangeKey>();
-  let left = 0;
+  let waiting = 0;
   for (const entry of entries) {
     if (signal.aborted) return 0;
     const { host, change } = placeOf(entry.value);
     if (away.has(host) || (change !== undefined && away.has(change))) {
-      left += 1;
+      waiting += 1;
       continue;
     }
     try {
       await processEntry(entry, deps, fence, signal);
     } catch (error) {
       if (signal.aborted || !isRemoteFault(error)) throw error;
-      // Anybody can name a change of a host that is away: only the change that does so waits for it.
-      const waiting = (error instanceof HostNotAsked ? change : undefined) ?? host;
+      // Any change may name one of a host that is away: only the change that names it waits.
+      const place = (error instanceof HostNotAsked ? change : undefined) ?? host;
       const why =
-        waiting === host ? `${host} is away` : 'the host of a dependency is away: the change waits for it';
+        place === host ? `${host} is away` : 'the host of a dependency is away: the change waits for it';
       deps.log.warn({ err: error, tenant: deps.tenant, ...tenantEventLogFacts(entry.value) }, why);
-      away.add(waiting);
-      left += 1;
+      away.add(place);
+      waiting += 1;
     }
   }
-  return left;
+  return waiting;
 }
 
-/** The events of one place are handled in order. */
+/** The events of one place are processed in order. */
 function placeOf(event: TenantEvent): { readonly host: ConnectionName; readonly change?: ChangeKey } {
   switch (event.kind) {
     case 'trigger':
@@ -141,7 +141,7 @@ function placeOf(event: TenantEvent): { readonly host: ConnectionName; readonly 
   }
 }
 
-/** @throws the error of an event that may succeed at another attempt; the caller's loop begins again after a pause. */
+/** @throws the error of an event that may succeed at another attempt; the caller's loop restarts after a pause. */
 async function processEntry(
   entry: QueueEntry<TenantEvent>,
   { clock: own, ...rest }: TenantEventsDeps,
@@ -164,7 +164,7 @@ async function processEntry(
     if (error instanceof Fenced || isNewerRecord(error) || isOutOfContact(error) || signal.aborted)
       throw error;
     if (isRemoteFault(error)) throw error;
-    // Somebody else wrote what is said of the change first: the event is looked at again with that, and is not to blame.
+    // Commit conflict about the change's record: the event is processed again with the new record, and has not failed.
     if (conflicts < MOST_CONFLICTS && (await deps.changes.conflict(error)))
       return processEntry(entry, deps, fence, signal, conflicts + 1);
     const hopeless = entry.attempts + 1 >= MAX_ATTEMPTS;
@@ -177,7 +177,7 @@ async function processEntry(
     if (!hopeless) throw error;
     deps.log.error(
       { err: error, ...tenantEventLogFacts(value) },
-      'a tenant event is laid aside: it cannot be handled',
+      'a tenant event is a dead letter now: it cannot be processed',
     );
   }
 }
@@ -204,7 +204,7 @@ interface Forward {
   readonly records: readonly ChangeRecord[];
 }
 
-/** Every pipeline looks again; those without an item of the change find nothing to do. */
+/** An update for every pipeline; those without an item of the change have nothing to do. */
 function updateOperations(
   change: Change['key'],
   { uuid, queuedAt }: Pick<TenantEvent, 'uuid' | 'queuedAt'>,
@@ -221,7 +221,7 @@ function updateOperations(
   );
 }
 
-/** What was read of its configuration may be older than what the driver has seen. */
+/** The known configuration of the project may be older than what the driver has read. */
 async function firstLookOperations(
   event: Extract<TenantEvent, { kind: 'first-look' }>,
   takenAt: Nanoseconds,
@@ -230,12 +230,12 @@ async function firstLookOperations(
   signal: AbortSignal,
 ): Promise<Forward> {
   const { project, landed } = event;
-  const news =
+  const wanted =
     landed === undefined
       ? { project, branches: null, atLeast: [] }
       : { project, branches: [landed.branch], atLeast: [landed] };
-  const tell = (renewal: LayoutRenewal) => firstLookRows(event, takenAt, renewal, deps);
-  await deps.reconfigure(news, tell, fence, signal);
+  const rowsFor = (renewal: LayoutRenewal) => firstLookRows(event, takenAt, renewal, deps);
+  await deps.reconfigure(wanted, rowsFor, fence, signal);
   return { operations: [], records: [] };
 }
 
@@ -247,17 +247,15 @@ async function triggerOperations(
   signal: AbortSignal,
 ): Promise<Forward> {
   const { trigger } = event;
-  const news = configurationNews(trigger, deps);
-  const tell = (renewal: LayoutRenewal) => renewalRows(event, takenAt, renewal, deps);
-  if (news !== undefined) await deps.reconfigure(news, tell, fence, signal);
+  const toRead = configurationToRead(trigger, deps);
+  const rowsFor = (renewal: LayoutRenewal) => renewalRows(event, takenAt, renewal, deps);
+  if (toRead !== undefined) await deps.reconfigure(toRead, rowsFor, fence, signal);
   const driver = deps.driverOf(trigger.connection);
   const record = deps.changes.record(trigger.change.key);
   const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver, record);
   const wanted = matches.filter(match => match.matched);
   const { records, queries } =
-    wanted.length > 0
-      ? await missingRecords(trigger.change, trigger.receivedAt, deps, signal)
-      : NOTHING_ASKED;
+    wanted.length > 0 ? await missingRecords(trigger.change, trigger.receivedAt, deps, signal) : NO_QUERIES;
   const origin = { span: rootSpanOf(event.uuid), sampled: trigger.sampled };
   const updates =
     trigger.change.kind === 'change' ? updateOperations(trigger.change.key, event, origin, deps) : [];
@@ -269,10 +267,10 @@ async function triggerOperations(
   };
 }
 
-const NOTHING_ASKED = { records: [], queries: [] };
+const NO_QUERIES = { records: [], queries: [] };
 
-/** What of the project's configuration has to be read again; undefined: nothing. */
-function configurationNews(trigger: TriggerEvent, deps: TenantEventsDeps): ProjectNews | undefined {
+/** The configuration that must be reloaded; undefined: none. */
+function configurationToRead(trigger: TriggerEvent, deps: TenantEventsDeps): ConfigurationToRead | undefined {
   const { change, project, branchesChanged, configMayHaveChanged } = trigger;
   const everything = branchesChanged || deps.isUnread(project);
   if (!everything && configMayHaveChanged.length === 0) return undefined;

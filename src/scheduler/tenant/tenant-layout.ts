@@ -1,14 +1,14 @@
 /**
- * The tenant's current layout in one scheduler: a copy that follows the stored record, whoever wrote it.
+ * The tenant's current layout in one scheduler: a copy that follows the stored record.
  *
  *     using layout = openTenantLayout(deps);
  *     layout.onAdopt(config => …);           // start and poke pipelines
- *     await layout.refresh();                // the stored one, if there is one that can be followed
- *     await layout.upToDate();               // before a turn: every change this session has heard of is taken in
- *     await layout.settled(project);         // before a deed: it is not about to be replaced by that of a new tenant file
+ *     await layout.refresh();                // adopts the stored one, if this process can build it
+ *     await layout.upToDate();               // before a turn: every announced change is adopted
+ *     await layout.settled(project);         // before a write at a host: no new tenant file is about to replace it
  *
- * A layout is built here from the files the record names; no merger is asked. A record that this process cannot read (written
- * by a newer version) makes `upToDate` throw, so that the tenant's pipelines are left to upgraded schedulers.
+ * A layout is built from the files that the record names, without a merger. A record that this process cannot read (written by a
+ * newer version) makes `upToDate` throw, so that the tenant's pipelines are left to upgraded schedulers.
  */
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
@@ -23,7 +23,7 @@ import { readConfigs } from './config-cache.ts';
 import { type ConfigDeps, layoutFrom, type TenantConfig } from './tenant-config.ts';
 
 export interface TenantLayoutDeps extends ConfigDeps {
-  /** As this process's tenant file has it. */
+  /** From this process's tenant file. */
   readonly tenant: Pick<Tenant, 'name' | 'projects'>;
   readonly store: Store;
   readonly paths: StorePaths;
@@ -33,19 +33,19 @@ export interface TenantLayoutDeps extends ConfigDeps {
 export interface TenantLayout extends Disposable {
   readonly current: TenantConfig | undefined;
   /**
-   * Resolves when every change of the record this session has heard of is adopted.
+   * Resolves when every announced change of the record is adopted.
    *
-   * @throws what kept the newest record from being adopted.
+   * @throws the error for which the newest record could not be adopted.
    */
   upToDate(): Promise<void>;
   /**
-   * After a restart with a tenant file that does not name the project any more: resolves when the tenant's holder has said what
-   * holds now, or has had its time to. Otherwise at once.
+   * After a restart with a tenant file that does not name the project any more: resolves when the tenant's holder has committed a
+   * layout, or has had the time to. Otherwise immediately.
    */
   settled(project: ProjectKey): Promise<void>;
   /** Reads the record again. Failures show in `upToDate`. */
   refresh(): Promise<void>;
-  /** What this process has just committed itself. */
+  /** Adopts the configuration that this process has just committed. */
   adopt(next: TenantConfig): void;
   /** Called with each newer configuration. */
   onAdopt(listener: (config: TenantConfig) => void): void;
@@ -81,7 +81,7 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
       if (stored === undefined || stored.data.length === 0) return;
       if (stored.stat.version === current?.node) return;
       const built = await configOf(stored, layoutSummaryCodec.decode(stored.data));
-      if (built === 'not-told') return;
+      if (built === 'not-recorded') return;
       if (built !== 'gone') return adopt(built);
       if (missing === stored.stat.version)
         throw new Error(
@@ -94,8 +94,8 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
   async function configOf(
     { stat }: StoredNode,
     { builtFrom, retired, version, reconfiguredAt }: LayoutSummary,
-  ): Promise<TenantConfig | 'gone' | 'not-told'> {
-    if (builtFrom === null) return 'not-told';
+  ): Promise<TenantConfig | 'gone' | 'not-recorded'> {
+    if (builtFrom === null) return 'not-recorded';
     const known = current?.branches ?? new Map();
     const branches = await readNow(store, () => readConfigs(tenant.name, builtFrom, known, store, paths));
     if (branches === undefined) return 'gone';
@@ -120,7 +120,7 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
       failure = { error };
       log.error(
         { err: error, tenant: tenant.name },
-        `the layout of tenant ${tenant.name} cannot be followed`,
+        `the stored layout of tenant ${tenant.name} cannot be adopted`,
       );
     },
   );
@@ -136,7 +136,7 @@ export function openTenantLayout(deps: TenantLayoutDeps): TenantLayout {
     },
     async upToDate() {
       await pending;
-      // Perhaps it has passed: nobody else tells.
+      // It may have been temporary.
       if (failure !== undefined) await refresh();
       if (failure !== undefined) throw failure.error;
     },

@@ -1,4 +1,4 @@
-/** Which pipelines of a tenant want an event, each with the reason: station 3 of the trip. Pure. */
+/** Which pipelines of a tenant take an event, each with the reason: stage 3. Pure. */
 import type { Driver } from '../../driver/driver.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { type ChangeRecord, changeText } from '../../model/change.ts';
@@ -10,7 +10,7 @@ import type { TenantName } from '../../model/project.ts';
 export interface PipelineMatch {
   readonly pipeline: Pipeline;
   readonly matched: boolean;
-  /** The driver's words: the filter that matched, or why none did. */
+  /** From the driver: the filter that matched, or why none did. */
   readonly text: string;
 }
 

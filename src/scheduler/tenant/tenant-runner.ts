@@ -1,11 +1,11 @@
 /**
- * A tenant's life in one scheduler, in two parts that need not be in the same process:
+ * A tenant in one scheduler, in two parts that need not be in the same process:
  *
  *   follow   every scheduler keeps a copy of the tenant's current layout and contends for each of its pipelines, so that
- *            pipelines spread over schedulers and a standby goes on at once where another one died
+ *            pipelines spread over schedulers, and another one takes over immediately when one dies
  *   hold     one scheduler holds the tenant's fence: it processes the tenant's events and writes new layouts
  *
- * A pipeline that vanishes from the configuration finishes what it holds under its last definition and takes nothing new.
+ * A pipeline that is removed from the configuration finishes its items under its last definition and takes nothing new.
  */
 import type { TenantEvent } from '../../model/event.ts';
 import type { Tenant } from '../../model/layout.ts';
@@ -23,7 +23,7 @@ import { createPipelineRunner, type PipelineRunner } from '../turn/pipeline-runn
 import { removeLeftoverAnswers } from './ask-merger.ts';
 import { initialConfig } from './initial-config.ts';
 import type { Layouts } from './layouts.ts';
-import { type ProjectNews, type ReconfigureDeps, reconfigure } from './reconfigure.ts';
+import { type ConfigurationToRead, type ReconfigureDeps, reconfigure } from './reconfigure.ts';
 import type { TenantConfig } from './tenant-config.ts';
 import { contextMaker } from './tenant-context.ts';
 import { processTenantEvents, type TenantEventsDeps } from './tenant-events.ts';
@@ -31,7 +31,7 @@ import { openTenantLayout, type TenantLayout } from './tenant-layout.ts';
 
 export interface TenantRunner {
   readonly queue: EventQueue<TenantEvent>;
-  /** Of the tenant as its current layout knows it. */
+  /** Of the tenant in its current layout. */
   projects(): ReadonlySet<ProjectKey>;
   run(signal: AbortSignal): Promise<void>;
   /** A layout is adopted: events can be taken. */
@@ -84,7 +84,7 @@ export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: Sch
     ready.resolve();
   }
 
-  /** The pipeline's nodes are there before the first event can be put into its queue. */
+  /** The pipeline's nodes exist before the first event can be put into its queue. */
   async function start(pipeline: Pipeline, layout: TenantLayout, signal: AbortSignal): Promise<void> {
     await preparePipeline(deps.store, deps.paths.pipeline(tenant.name, pipeline.name), signal);
     await shared.pipelineQueue(tenant.name, pipeline.name).prepare(signal);
@@ -110,15 +110,15 @@ export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: Sch
   }
 
   async function renew(
-    news: ProjectNews,
-    tell: (renewal: LayoutRenewal) => readonly Operation[],
+    wanted: ConfigurationToRead,
+    rowsFor: (renewal: LayoutRenewal) => readonly Operation[],
     layout: TenantLayout,
     fence: Fence,
     signal: AbortSignal,
   ): Promise<void> {
     const before = layout.current;
     if (before === undefined) return;
-    const renewed = await reconfigure(before, [news], tell, config, fence, signal);
+    const renewed = await reconfigure(before, [wanted], rowsFor, config, fence, signal);
     if (renewed === null) return;
     layout.adopt(renewed);
     await adopted;
@@ -144,7 +144,7 @@ export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: Sch
       retired: () => layout.current?.retired ?? [],
       eventsOf: pipeline => shared.pipelineQueue(tenant.name, pipeline),
       isUnread: project => layout.current?.branches.has(project) === false,
-      reconfigure: (news, tell, held, stop) => renew(news, tell, layout, held, stop),
+      reconfigure: (wanted, rowsFor, held, stop) => renew(wanted, rowsFor, layout, held, stop),
     };
     await runTogether(either, stop => [
       processTenantEvents(events, fence, stop),
@@ -180,7 +180,7 @@ export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: Sch
       await fencedLoop(
         `tenant ${tenant.name}`,
         request,
-        { ...deps, duty: shared.duty },
+        { ...deps, pauseSwitch: shared.pauseSwitch },
         signal,
         (fence, stop) => hold(layout, fence, stop),
       );

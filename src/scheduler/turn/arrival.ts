@@ -1,4 +1,4 @@
-/** Coming to a pipeline and going: who held it before, and since when no scheduler has. */
+/** Takeover and release of a pipeline: which scheduler held it before, and since when none has. */
 import { type Clock, earlierOf, laterOf } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -16,7 +16,7 @@ import { countersOf } from './turn-operations.ts';
 export interface ArrivalDeps {
   readonly store: Store;
   readonly paths: Pick<StorePaths, 'sign'>;
-  /** The pipeline's: no mark ends before something that is recorded. */
+  /** The pipeline's clock: no takeover ends before a recorded time. */
   readonly clock: Pick<Clock, 'now'>;
   /** Of this process. */
   readonly name: string;
@@ -28,7 +28,7 @@ export async function arrivalAt(
   { store, paths, clock, name }: ArrivalDeps,
 ): Promise<Arrival> {
   const before = state.holder;
-  // Only out of contact meanwhile.
+  // The same session, only out of contact meanwhile.
   if (before?.session === store.sessionId && before.until === undefined)
     return { holder: before, takeover: null };
   const alive =
@@ -49,7 +49,7 @@ export async function arrivalAt(
   };
 }
 
-/** By its last sign of life, and by what it wrote last. */
+/** The latest of its last sign of life and the last time it recorded. */
 async function lastHeardOf(
   { session, since }: Holder,
   state: PipelineState,
@@ -59,7 +59,7 @@ async function lastHeardOf(
   return [sign ?? since, latestTime(state.items.values())].reduce(laterOf, since);
 }
 
-export interface GoodbyeDeps {
+export interface ReleaseDeps {
   readonly clock: Pick<Clock, 'now'>;
   readonly ids: IdMaker;
   readonly log: Log;
@@ -68,23 +68,23 @@ export interface GoodbyeDeps {
 }
 
 /**
- * Writes down that the pipeline is given up in order: the next holder need not ask when this one was last heard of.
+ * Records that the pipeline is released in order, and when, for the next holder.
  *
  * @param state what is stored: call between turns.
  */
-export async function sayGoodbye(
+export async function noteRelease(
   state: PipelineState,
   { holder }: Arrival,
   fence: Fence,
-  { clock, ids, log, counters }: GoodbyeDeps,
+  { clock, ids, log, counters }: ReleaseDeps,
 ): Promise<void> {
-  // Without items there is nothing to mark.
+  // Without items no takeover is recorded.
   if (state.items.size === 0 || !isSameTenure(state.holder, holder)) return;
-  const left = { ...state, holder: { ...holder, until: clock.now() } };
+  const released = { ...state, holder: { ...holder, until: clock.now() } };
   try {
-    await fence.commit([set(counters, countersOf(left))], ids.uuid());
+    await fence.commit([set(counters, countersOf(released))], ids.uuid());
   } catch (error) {
     if (!(error instanceof Fenced) && !isOutOfContact(error)) throw error;
-    log.debug({ err: error }, "the pipeline is another scheduler's already");
+    log.debug({ err: error }, 'another scheduler holds the pipeline already');
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Which checkouts a build gets, and at which commits.
+ * The checkouts of a build, and their commits.
  *
  * All commits come from the buildset's tested merge, so every job of a buildset sees the same state. The change's own
  * project and those of the items ahead are checked out at their merged commits; a required project at the branch of the
@@ -83,7 +83,7 @@ export function buildPlaybooks(
   return { kind: 'found', playbooks: found };
 }
 
-/** Head of the first wanted branch there is, else of a usual one, else whichever is known. */
+/** Head of the first wanted branch that exists, else of a usual branch, else any known head. */
 function headOf(
   heads: readonly BranchHead[],
   project: ProjectKey,

@@ -1,4 +1,4 @@
-/** Build requests: everything a build needs, taken from the item, its frozen job and the tested state. */
+/** Build requests: all inputs of a build, from the item, its frozen job and the tested state. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { spanIdOf, traceIdOf, type Uuid } from '../../lib/ids.ts';
 import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
@@ -24,7 +24,7 @@ export interface BuildRequestContext {
 
 export type BuildRequestOutcome =
   | { readonly kind: 'request'; readonly request: BuildRequest }
-  /** It cannot run, and trying again will not help. */
+  /** It cannot run, and a retry would not help. */
   | { readonly kind: 'impossible'; readonly text: string };
 
 export function buildRequestFor(

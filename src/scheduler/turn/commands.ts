@@ -1,4 +1,4 @@
-/** What a turn decided to have done by others, as operations that ride in its commit. */
+/** The commands of a turn as operations of its commit: requests for workers, reports, events for other pipelines. */
 import type { Clock } from '../../lib/clock.ts';
 import type { IdMaker, Uuid } from '../../lib/ids.ts';
 import { endOfBuild } from '../../model/build.ts';
@@ -40,12 +40,12 @@ export interface CommandContext {
   readonly webRoot: string;
   /** Null: tracing is off. */
   readonly tracing: () => BuildRequestContext['tracing'];
-  /** Where people look at traces; null: nowhere. */
+  /** The trace viewer; null: none is configured. */
   readonly viewer: () => TraceUi | null;
   readonly places: ProjectPlaces;
   readonly mergeRequests: RequestQueue<MergerRequest>;
   readonly buildRequests: RequestQueue<BuildRequest>;
-  /** Whose requests rank behind one another, see relative-priority.ts. Absent: they are served by age. */
+  /** Items of one group rank behind one another, see relative-priority.ts. Absent: requests are served by age. */
   readonly relativeGroup?: (item: QueueItem) => string;
   readonly executors: Pick<ExecutorLabels, 'canRun' | 'offered'>;
   readonly reportOutbox: string;
@@ -65,8 +65,7 @@ export interface CommandContext {
 }
 
 /**
- * What takes back requests of work nobody wants any more. The operations fail when a worker took or finished one meanwhile:
- * then the turn is taken again.
+ * Operations that withdraw requests. They fail when a worker took or finished one meanwhile: then the turn is retried.
  */
 export async function withdrawOperations(
   draft: Decided,
@@ -82,7 +81,7 @@ export async function withdrawOperations(
   ];
 }
 
-/** When each ended, by the item's own record: the spans of what its executor still tells end by then. */
+/** The end of each cancelled build, from the item's record: spans that its executor reports later end by then. */
 function cancelWords({ state, left }: Pick<Draft, 'state' | 'left'>): (build: string) => Uint8Array {
   const times = new Map<string, Uint8Array>();
   for (const item of [...state.items.values(), ...left]) {
@@ -93,9 +92,9 @@ function cancelWords({ state, left }: Pick<Draft, 'state' | 'left'>): (build: st
   return build => times.get(build) ?? new Uint8Array(0);
 }
 
-/** Everything else; these operations touch nothing that anybody but the pipeline's holder changes. */
 type Decided = Pick<Draft, 'state' | 'commands' | 'left'>;
 
+/** Operations of all other commands; they touch only nodes that the holder of the pipeline alone writes. */
 export function commandOperations(draft: Decided, context: CommandContext): readonly Operation[] {
   return draft.commands.flatMap(command => operationsOf(command, draft, context));
 }
@@ -128,7 +127,7 @@ function operationsOf(command: Command, draft: Decided, context: CommandContext)
       return buildOperations(command, draft, context);
     case 'withdraw-merger-request':
     case 'cancel-build':
-      return []; // all of a turn in one look: withdrawOperations
+      return []; // all of a turn in one pass: withdrawOperations
     case 'report':
       return reportOperations(command, draft, context);
     case 'supersede':
@@ -178,9 +177,8 @@ function buildOperations(
   if (outcome.kind === 'impossible')
     return context.events.put({ ...ended, result: 'ERROR', detail: outcome.text });
   if (isNoop(outcome.request)) return context.events.put({ ...ended, result: 'SUCCESS' });
-  const unplaceable = labelProblem(outcome.request.job, context.executors);
-  if (unplaceable !== undefined)
-    return context.events.put({ ...ended, result: 'NODE_FAILURE', detail: unplaceable });
+  const problem = labelProblem(outcome.request.job, context.executors);
+  if (problem !== undefined) return context.events.put({ ...ended, result: 'NODE_FAILURE', detail: problem });
   return context.buildRequests.submit(outcome.request);
 }
 
@@ -250,7 +248,7 @@ function supersedeOperations(
 /** Items that left in this turn may still have a last report. */
 function itemOf(uuid: Uuid, draft: Decided): QueueItem {
   const item = draft.state.items.get(uuid) ?? draft.left.find(each => each.uuid === uuid);
-  if (item === undefined) throw new Error(`a command names item ${uuid}, which the turn does not know`);
+  if (item === undefined) throw new Error(`a command names the unknown item ${uuid}`);
   return item;
 }
 

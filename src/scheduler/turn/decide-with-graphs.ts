@@ -1,4 +1,4 @@
-/** One turn's deciding: the pure pass, fed with job graphs until it asks for nothing more. Nothing here writes. */
+/** Decides one turn: the pure pass, repeated with job graphs until it needs none. Nothing here writes. */
 import type { Uuid } from '../../lib/ids.ts';
 import type { Decision } from '../../model/decision.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';

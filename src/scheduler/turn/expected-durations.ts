@@ -1,9 +1,9 @@
 /**
- * How long jobs will probably run: the mean of their last successes, known at once and without asking anybody. It decides nothing
- * but whether a job's work is drawn in a trace of its own.
+ * How long jobs will probably run: the mean of their last successes, from memory. Used only to decide whether a job has a trace of
+ * its own.
  *
- * A scheduler learns from the builds it sees end. Where its process has the history open it also reads there, now and then and in
- * the background, what it has not seen itself: the time before it started, and the work of other schedulers.
+ * A scheduler learns from the builds that end in its pipelines. Where its process has the history open, it also reads the durations
+ * of other schedulers' builds, and of builds before its start, now and then in the background.
  */
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
@@ -22,19 +22,19 @@ export interface RecordedDuration extends KnownJob {
 }
 
 export interface ExpectedDurations {
-  /** Milliseconds; undefined: nothing is known of it. */
+  /** Milliseconds; undefined: the job is unknown. */
   of(job: KnownJob): number | undefined;
-  /** It succeeded just now. */
+  /** Adds a success. */
   learn(job: KnownJob, ms: number): void;
-  /** What the history says takes the place of what it said before. */
+  /** Replaces the values of the last read of the history. */
   read(recorded: readonly RecordedDuration[]): void;
 }
 
 /** Successes the mean is taken of. */
 const SAMPLES = 10;
-/** Jobs remembered; those not heard of for longest are forgotten. */
+/** Jobs remembered; the least recently used are forgotten. */
 const MAX_JOBS = 10_000;
-/** Milliseconds between two looks into the history. */
+/** Milliseconds between two reads of the history. */
 const READ_INTERVAL = 600_000;
 
 interface Known {
@@ -72,7 +72,7 @@ export function createExpectedDurations(): ExpectedDurations {
   };
 }
 
-/** Reads the history again and again until aborted; while the database is away the scheduler goes on with what it knows. */
+/** Reads the history regularly until aborted; while the database is away the known durations stay. */
 export async function followHistory(
   expected: ExpectedDurations,
   recorded: () => Promise<readonly RecordedDuration[]>,
@@ -83,7 +83,7 @@ export async function followHistory(
     try {
       expected.read(await recorded());
     } catch (error) {
-      log.warn({ err: error }, 'how long jobs take could not be read from the history; it is tried again');
+      log.warn({ err: error }, 'job durations could not be read from the history; retrying later');
     }
     await pause(READ_INTERVAL, signal);
   }

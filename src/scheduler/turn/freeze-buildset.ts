@@ -1,6 +1,6 @@
 /**
- * The job graph of a merged buildset as a fact of the turn: stations 7 and 8 of the trip. It was computed beside the turn
- * (pending-freezes.ts); here it is named, and what it needs beyond the merge is found out.
+ * The job graph of a merged buildset as a fact of the turn: stages 7 and 8. It was computed beside the turn (pending-freezes.ts);
+ * here it is stored under its name, and the heads that it needs beyond the merge are determined.
  *
  * A change that edits configuration is tested with a layout of its own: the tenant's files with those of the item and the
  * items ahead in their place. Files of config-projects are only checked: what they say counts after the merge.
@@ -21,7 +21,7 @@ import type { PendingFreezes, PreparedFreeze } from './pending-freezes.ts';
 export interface FreezeContext {
   readonly graphs: JobGraphs;
   readonly pending: PendingFreezes;
-  /** Heads such an item needed this time: asked for in advance next time. */
+  /** Heads that such an item needed: the next merge request asks for them in advance. */
   learn(change: Change, states: readonly ProjectState[]): void;
 }
 
@@ -33,7 +33,7 @@ export function freezeBuildset(
   context: FreezeContext,
 ): FreezeFact {
   const item = state.items.get(need.item);
-  if (item === undefined) throw new Error(`a job graph is needed for item ${need.item}, which is not there`);
+  if (item === undefined) throw new Error(`a job graph is needed for the unknown item ${need.item}`);
   if (prepared === undefined)
     throw new Error(`a job graph is needed for buildset ${need.buildset} without its merge result`);
   const { outcome, defaultBranches } = prepared.answer;
@@ -64,7 +64,7 @@ export function freezeBuildset(
   }
 }
 
-/** The layout from when it was asked for, a wait for its thread among it; then the freeze. */
+/** The layout, including the wait for its thread; then the freeze. */
 function workOf({ askedAt, answeredAt, answer }: PreparedFreeze): readonly TurnWork[] {
   const { cached, freezeMs, jobTimes } = answer;
   const common = { startedAt: askedAt, endedAt: answeredAt, jobs: [] };

@@ -1,9 +1,9 @@
 /**
  * Frozen job graphs, content-addressed: written once, before the commit that names them; the same graph of a hundred items is
- * one blob. Memory keeps those that items of the pipeline name.
+ * one blob. Those that items of the pipeline name are kept in memory.
  *
  * Each pipeline has its own: between the freezing of a graph and the commit of the turn no item names it yet, and only the
- * pipeline itself knows that it is in the middle of a turn.
+ * pipeline itself knows that a turn is in progress.
  */
 import { sha256 } from '../../lib/ids.ts';
 import { isBrokenRecord } from '../../model/codec/record.ts';
@@ -27,7 +27,7 @@ export interface JobGraphs {
   get(blob: string): JobGraph;
   /**
    * Makes all graphs that were put durable. Call before committing what names them, and commit what it returns along with it:
-   * operations that fail when somebody swept one away meanwhile, and that keep a sweeper that saw it unused from doing so.
+   * operations that fail when one was swept meanwhile, and that make the removal by a sweeper that saw it unused fail.
    */
   flush(): Promise<readonly Operation[]>;
   /**
@@ -51,7 +51,7 @@ export function createJobGraphs(store: Store, paths: StorePaths): JobGraphs {
       await store.multi([create(path, bytes)]);
       return check(path);
     } catch (error) {
-      // Same name, same content: somebody else wrote it, and it may be about to be swept. A new version is not.
+      // Same name, same content: it exists, and may be about to be swept. A new version is not.
       if (error instanceof StoreError && error.code === 'NodeExists') return set(path, bytes);
       throw error;
     }

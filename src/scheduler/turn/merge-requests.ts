@@ -7,7 +7,7 @@ import type { Precedence } from '../../model/pipeline.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 import { chainOf } from './item-chain.ts';
 
-/** Requests of a high pipeline are taken first. */
+/** Requests of a pipeline with precedence `high` are taken first. */
 export function priorityOf(precedence: Precedence): number {
   const priorities: { readonly [precedence in Precedence]: number } = { high: 100, normal: 200, low: 300 };
   return priorities[precedence];
@@ -44,7 +44,7 @@ function proposedOf({ changes }: QueueItem): readonly ProposedChange[] {
   return changes.filter(change => change.kind === 'change');
 }
 
-/** The item knows by their places whom the answer leaves out. */
+/** The answer names the items it leaves out by their places among the items ahead, so these must be known. */
 function goesPastConflicts({ buildset: { stage } }: QueueItem, ahead: readonly QueueItem[]): boolean {
   if (stage.state !== 'merging' || stage.ahead?.length !== ahead.length) return false;
   return ahead.every(({ uuid }, place) => stage.ahead?.[place] === uuid);

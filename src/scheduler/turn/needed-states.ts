@@ -1,4 +1,4 @@
-/** Which heads of which projects a set of frozen jobs needs, to take playbooks from and to check out. */
+/** The heads of projects that frozen jobs need, for playbooks and checkouts. */
 
 import { type TestedMerge, testedHeads } from '../../model/build-set.ts';
 import type { Change } from '../../model/change.ts';
@@ -39,7 +39,7 @@ export function neededStates(
   return [...wanted].map(([project, branches]) => ({ project, branches: [...branches].sort() }));
 }
 
-/** Those of which the tested state holds no head at all, or not the one a playbook comes from. */
+/** Projects without a head in the tested state, or without the head that a playbook comes from. */
 export function missingStates(
   jobs: readonly FrozenJob[],
   own: readonly Change[],

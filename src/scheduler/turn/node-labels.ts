@@ -3,8 +3,8 @@ import type { FrozenJob } from '../../model/job.ts';
 import type { ExecutorLabels } from '../../store/components.ts';
 
 /**
- * Why no executor will ever take the job as things are, for the result's detail; undefined: one takes it, or nobody can say
- * yet (no executor is registered) and the request waits.
+ * Why no registered executor can run the job, for the result's detail. Undefined: one can, or none is registered yet and the request
+ * waits.
  *
  *     no executor offers the node label "arm" (offered: gpu, linux)
  */

@@ -1,6 +1,6 @@
 /**
- * Changes a turn learns to have landed. The change cache says `open` of them until the host is read again; a dependent that
- * enters in between would pull them in once more. So the turn that takes the merge's report notes it, in the same commit.
+ * Notes landed changes in the change cache, in the commit of the turn that takes the report. Until the host is read again the cache
+ * would have them as `open`, and a dependent that enters in between would enqueue them once more.
  */
 import { isConfigPath } from '../../layout/config-files.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
@@ -32,8 +32,8 @@ export function landedChanges(
 }
 
 /**
- * Configuration that we landed ourselves, as events of every tenant that holds its project: it counts for everything they hear of
- * afterwards, whether the host tells of the merge at once, later, or never.
+ * Configuration that we landed ourselves, as events for every tenant that holds its project: it is in force for all later events,
+ * even when the host's own event comes late or never.
  */
 export async function landedConfiguration(
   state: PipelineState,
@@ -43,17 +43,17 @@ export async function landedConfiguration(
   const landings = landedItems(state, events).flatMap(({ item, landed }) =>
     configurationOf(item, landed).map(branch => ({ ...branch, item })),
   );
-  const told = landings.map(async ({ project, branch, commit, item }) => {
+  const operations = landings.map(async ({ project, branch, commit, item }) => {
     const origin = { span: rootSpanOf(item.uuid), sampled: item.sampled };
-    const news = { kind: 'first-look', project, landed: { branch, commit }, queuedAt: now, origin } as const;
+    const event = { kind: 'first-look', project, landed: { branch, commit }, queuedAt: now, origin } as const;
     const tenants = await tenantsOf(project);
-    return tenants.flatMap(({ tenant, queue }) => queue.put({ ...news, tenant, uuid: ids.uuid() }));
+    return tenants.flatMap(({ tenant, queue }) => queue.put({ ...event, tenant, uuid: ids.uuid() }));
   });
-  return (await Promise.all(told)).flat();
+  return (await Promise.all(operations)).flat();
 }
 
 export interface LandedConfigurationDeps {
-  /** Every tenant that holds the project, whichever scheduler runs it. */
+  /** Every tenant that holds the project, of this or another scheduler. */
   tenantsOf(
     project: ProjectKey,
   ): Promise<
@@ -63,7 +63,7 @@ export interface LandedConfigurationDeps {
   readonly now: Nanoseconds;
 }
 
-/** Branches of the item's own changes that got other configuration, with the commit the host made of it. */
+/** Branches of the item's own changes whose configuration changed, with the commit that the host made. */
 function configurationOf({ changes, buildset }: QueueItem, landed: Landed) {
   const configured = new Set(
     buildset.filesChanged.filter(({ files }) => files.some(isConfigPath)).map(({ project }) => project),
@@ -75,7 +75,7 @@ function configurationOf({ changes, buildset }: QueueItem, landed: Landed) {
   );
 }
 
-/** Of which this turn hears that they landed. */
+/** Items whose landing this turn learns of. */
 function landedItems(state: PipelineState, events: readonly PipelineEvent[]) {
   return events.flatMap(event => {
     if (event.kind !== 'report-result' || event.outcome.kind !== 'done') return [];

@@ -1,9 +1,9 @@
 /**
- * Job graphs of merged buildsets, computed beside the turns of a pipeline (stations 7 and 8).
+ * Job graphs of merged buildsets, computed beside the turns of a pipeline (stages 7 and 8).
  *
- * A merger's answer whose job graph is not there yet stays in the queue, as if the merger had taken longer; the turn goes on
- * with everything else, and the pipeline is woken when the graph is there. So a costly proposal keeps nobody but itself
- * waiting. Most graphs take milliseconds, for which a turn waits: one turn less.
+ * A merger's answer whose job graph is not ready stays in the queue, as if the merger had taken longer; the turn goes on without it,
+ * and the pipeline is woken when the graph is ready. So a costly proposal delays only itself. Most graphs take milliseconds, for
+ * which a turn waits: that saves a turn.
  */
 import type { LayoutFacts } from '../../layout/layout-facts.ts';
 import type { FreezeAnswer } from '../../layout/layout-table.ts';
@@ -31,7 +31,7 @@ export interface PreparedFreeze {
 interface SortedEvents {
   /** For this turn, in queue order. */
   readonly taken: readonly Entry[];
-  /** By buildset: whatever a turn with `taken` can need. */
+  /** By buildset: all that a turn with `taken` can need. */
   readonly freezes: ReadonlyMap<Uuid, PreparedFreeze>;
 }
 
@@ -40,7 +40,7 @@ export interface PendingFreezes {
   readonly waiting: number;
   /**
    * @param patience milliseconds to wait for job graphs at most.
-   * @throws what kept a job graph from being computed; it is tried again the next time.
+   * @throws the error of a job graph that could not be computed; the next call retries.
    */
   sort(entries: readonly Entry[], state: PipelineState, patience: number): Promise<SortedEvents>;
 }
@@ -50,7 +50,7 @@ interface Running {
   result: { readonly prepared: PreparedFreeze } | { readonly error: unknown } | undefined;
 }
 
-/** @param deps.wake called when a job graph is there after its turn has gone on without it. */
+/** @param deps.wake called when a job graph is ready for which no turn waits any more. */
 export function pendingFreezes(deps: {
   readonly clock: Clock;
   readonly pipeline: PipelineName;
@@ -116,7 +116,7 @@ export function pendingFreezes(deps: {
   };
 }
 
-/** What a merger's answer asks a job graph for; empty for any other event, and for a buildset that is no more. */
+/** The merge that needs a job graph; empty for other events, and for a buildset that is gone. */
 function mergeOf(
   event: PipelineEvent,
   state: PipelineState,

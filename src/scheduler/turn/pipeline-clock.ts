@@ -1,9 +1,9 @@
 /**
- * Time for one pipeline's records: the process's own, but never before what is recorded already.
+ * Time for one pipeline's records: the process's own, but never before a recorded time.
  *
- * Clocks of machines differ, and a pipeline changes hands: the next holder's clock may be behind, and so may be the clock of a
- * worker whose result is taken. With times that step back a child would end after its parent, and an item before it came. So
- * a clock that is behind counts nanoseconds up from the latest time it was told of, until the real time has caught up.
+ * Clocks of machines differ: the next holder's clock may be behind, and so may be the clock of a worker whose result is taken. With
+ * times that step back, a child would end after its parent, and an item before its start. So a clock that is behind counts
+ * nanoseconds up from the latest recorded time until the real time has caught up.
  *
  *     const clock = pipelineClock(deps.clock);
  *     clock.catchUp(state.items.values());     // after loading; and with the events of each turn
@@ -16,7 +16,7 @@ export interface PipelineClock extends Clock {
   catchUp(records: Iterable<object>): void;
 }
 
-/** How every time in a record looks, and nothing else does: 19 digits, from the year 2001 to 2286. */
+/** A time in a record, and nothing else: 19 digits, from the year 2001 to 2286. */
 const TIME = /^[1-9]\d{18}$/;
 
 export function pipelineClock(clock: Clock): PipelineClock {
@@ -35,10 +35,10 @@ export function pipelineClock(clock: Clock): PipelineClock {
   };
 }
 
-/** Names of times to come: they say when something is to be done, not that it was. */
-const TO_COME: ReadonlySet<string> = new Set<keyof HostWait>(['retryAt', 'notBefore']);
+/** Fields with future times: when something is to be done. */
+const FUTURE: ReadonlySet<string> = new Set<keyof HostWait>(['retryAt', 'notBefore']);
 
-/** The latest time in any of these records that has been; 0 when there is none. */
+/** The latest past time in any of these records; 0 when there is none. */
 export function latestTime(records: Iterable<object>): Nanoseconds {
   let latest = 0n;
   for (const record of records) {
@@ -53,7 +53,7 @@ function latestIn(value: unknown): bigint {
   if (typeof value !== 'object' || value === null) return 0n;
   let latest = 0n;
   for (const [name, part] of Object.entries(value)) {
-    if (TO_COME.has(name)) continue;
+    if (FUTURE.has(name)) continue;
     const time = latestIn(part);
     if (time > latest) latest = time;
   }

@@ -1,4 +1,4 @@
-/** All that one pipeline's turns need, put together anew whenever the tenant's layout changes. */
+/** The inputs of one pipeline's turns, made again whenever the tenant's layout changes. */
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
@@ -31,7 +31,7 @@ export interface PipelineContext {
   readonly layoutCheck: Operation;
   readonly layoutVersion: number;
   readonly pipeline: Pipeline;
-  /** It is not in the layout any more and only finishes what it holds. */
+  /** It is not in the layout any more and only finishes the items it holds. */
   readonly retired: boolean;
   readonly events: EventQueue<PipelineEvent>;
   readonly tenantsOf: LandedConfigurationDeps['tenantsOf'];
@@ -43,7 +43,7 @@ export interface PipelineContext {
   readonly commanding: CommandContext;
   readonly committing: CommitContext;
   readonly expected: ExpectedDurations;
-  /** Undefined: nobody reads them. */
+  /** Undefined: metrics are off. */
   readonly metrics: MetricsSink | undefined;
   /** Undefined: tracing is off. */
   readonly tracePolicy: () => TracePolicy | undefined;

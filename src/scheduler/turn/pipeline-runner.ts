@@ -1,11 +1,11 @@
 /**
- * A pipeline's life in one scheduler: take the fence, load what is stored, then one turn per wake-up until the fence is lost.
+ * A pipeline in one scheduler: acquires the fence, loads the stored state, then takes one turn per wake-up until the fence is lost.
  *
- * A wake-up is an entry in the pipeline's event queue, or a poke (new layout, changed facts). A turn that throws is taken
- * again with one event only; the event that keeps failing is laid aside after a few attempts, so that one poisoned event
- * neither stops a pipeline nor disappears.
+ * A wake-up is an entry in the pipeline's event queue, or a poke (new layout, changed facts). A turn that throws is retried with one
+ * event only; an event that keeps failing becomes a dead letter after a few attempts, so that it neither stops the pipeline nor
+ * disappears.
  *
- * One scheduler holds it at a time; the others stand by and go on at once where it died: same items, same places, same traces.
+ * One scheduler holds the pipeline at a time; when it dies, another takes over: same items, same places, same traces.
  */
 
 import { millisecondsBetween, type Nanoseconds } from '../../lib/clock.ts';
@@ -34,17 +34,17 @@ import { createHostAlarm } from '../report/host-alarm.ts';
 import { processReports, type ReportLoopDeps } from '../report/report-loop.ts';
 import { layoutInForce } from '../report/right-to-act.ts';
 import type { TenantLayout } from '../tenant/tenant-layout.ts';
-import { arrivalAt, sayGoodbye } from './arrival.ts';
+import { arrivalAt, noteRelease } from './arrival.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { oneEvent, pipelineTurn, USUAL_LIMITS } from './pipeline-turn.ts';
 import { createPriorityRevision } from './revise-priorities.ts';
 import { blobsOf, storedState } from './stored-state.ts';
 
-/** A turn with the same first event fails this often before that event is laid aside. */
+/** Failed turns with the same first event before that event becomes a dead letter. */
 const MAX_ATTEMPTS = 4;
 /** Turns in a row that could not be committed: more than that is no coincidence. */
 const MAX_AGAIN = 50;
-/** Milliseconds between looks for work that got lost without anybody noticing. */
+/** Milliseconds between searches for lost work. */
 const CARE_INTERVAL = 60_000;
 
 export interface PipelineRunnerDeps extends LoopDeps {
@@ -67,7 +67,7 @@ export interface PipelineRunnerDeps extends LoopDeps {
 }
 
 export interface PipelineRunner {
-  /** Something outside the pipeline's own queue is different: look again. */
+  /** Something outside the pipeline's own queue has changed: take a turn. */
   poke(): void;
   run(signal: AbortSignal): Promise<void>;
 }
@@ -94,9 +94,9 @@ export function createPipelineRunner(deps: PipelineRunnerDeps): PipelineRunner {
       const name = `pipeline ${deps.tenant}/${deps.pipeline}`;
       await fencedLoop(name, request, deps, signal, async (fence, stop) => {
         try {
-          await tenure(deps, dirty, fence, stop);
+          await holdPipeline(deps, dirty, fence, stop);
         } finally {
-          // Whoever holds it next tells how full it is.
+          // The next holder reports its measurements.
           deps.metrics?.forget({ tenant: deps.tenant, pipeline: deps.pipeline });
         }
       });
@@ -104,7 +104,7 @@ export function createPipelineRunner(deps: PipelineRunnerDeps): PipelineRunner {
   };
 }
 
-async function tenure(
+async function holdPipeline(
   deps: PipelineRunnerDeps,
   dirty: Dirty,
   fence: Fence,
@@ -114,14 +114,14 @@ async function tenure(
   await deps.lostWork.mergeRequests.prepare(signal);
   await deps.lostWork.buildRequests.prepare(signal);
   await runTogether(AbortSignal.any([signal, fence.lost]), stop => [
-    turning(deps, dirty, held, fence, stop),
+    takeTurns(deps, dirty, held, fence, stop),
     processReports({ ...deps.reports, layout: layoutInForce(deps.layout, deps.context) }, fence, stop),
     wakeRegularly(dirty, stop),
   ]);
 }
 
-/** Turns, one after the other, until aborted, or until the pipeline is for another scheduler. */
-async function turning(
+/** Takes turns, one after the other, until aborted or until the pipeline is released for another scheduler. */
+async function takeTurns(
   deps: PipelineRunnerDeps,
   dirty: Dirty,
   held: Held,
@@ -131,15 +131,15 @@ async function turning(
   await deps.layout.upToDate();
   let state = await storedState(deps, fence);
   const arrival = await arrivalAt(state, { ...deps, clock: deps.context().clock });
-  tellArrival(arrival, deps.log);
-  const goodbye = () =>
-    sayGoodbye(state, arrival, fence, {
+  logArrival(arrival, deps.log);
+  const release = () =>
+    noteRelease(state, arrival, fence, {
       ...deps,
       clock: deps.context().clock,
       counters: deps.paths.pipeline(deps.tenant, deps.pipeline).state,
     });
   let careAt = Number.NEGATIVE_INFINITY;
-  // Not at once: two that both think they hold too much would hand it to and fro and never work.
+  // Not immediately: two schedulers that both hold too much would pass the pipeline back and forth.
   const keepUntil = deps.clock.monotonic() + CARE_INTERVAL;
   let again = 0;
   const revise = createPriorityRevision();
@@ -152,7 +152,7 @@ async function turning(
     try {
       await dirty.wait(signal);
     } catch (error) {
-      await goodbye();
+      await release();
       throw error;
     }
     await deps.layout.upToDate();
@@ -160,13 +160,13 @@ async function turning(
       await settleLostWork(state, { ...deps.lostWork, events: deps.events }, deps.context(), fence);
       careAt = deps.clock.monotonic() + CARE_INTERVAL;
       const contenders = await contendersBeside(deps, fence);
-      if (deps.clock.monotonic() >= keepUntil && isForOthers(contenders, deps)) {
+      if (deps.clock.monotonic() >= keepUntil && isToBeReleased(contenders, deps)) {
         held[Symbol.dispose]();
-        await goodbye();
+        await release();
         return;
       }
     }
-    const lookedAt = deps.context().clock.now();
+    const decidedAt = deps.context().clock.now();
     const before = state;
     const end = await turn(deps, state, arrival, fence, dirty);
     again = end === 'again' ? again + 1 : 0;
@@ -174,33 +174,33 @@ async function turning(
     state = end === 'again' ? await storedState(deps, fence) : end;
     await revise(state, deps.context(), fence);
     const now = deps.context().clock.now();
-    alarm.look(state, now);
-    // By the time of the look: a commit may take longer than a host is left alone.
-    hostTimer(nextHostRetry(state.items.values(), lookedAt), now);
-    recheckTimer(deps.context().rechecks.next(lookedAt), now);
-    if (state !== before && isHostUnasked(state.items.values(), lookedAt)) dirty.set();
+    alarm.observe(state, now);
+    // From the time of the decision: a commit may take longer than the pause of a host.
+    hostTimer(nextHostRetry(state.items.values(), decidedAt), now);
+    recheckTimer(deps.context().rechecks.next(decidedAt), now);
+    if (state !== before && isHostUnasked(state.items.values(), decidedAt)) dirty.set();
     deps.context().graphs.retain(new Set(blobsOf(state)));
   }
 }
 
-function tellArrival({ takeover }: Arrival, log: Log): void {
+function logArrival({ takeover }: Arrival, log: Log): void {
   if (takeover === null) return;
   const { from, how, since, at } = takeover;
   const ms = Math.round(millisecondsBetween(since, at));
-  const was = how === 'lost' ? 'was gone' : 'gave it up';
+  const what = how === 'lost' ? 'was lost' : 'released it';
   log.info(
     { from, how, ms },
-    `the pipeline is taken over: ${from} ${was}, and no scheduler held it for ${ms} ms`,
+    `the pipeline is taken over: ${from} ${what}, and no scheduler held it for ${ms} ms`,
   );
 }
 
 /** Timers may be a little early. */
 const SLACK_MS = 20;
 
-/** Timers of this length and less are exact; what is later is looked at once more by then. */
+/** Longer timers end after this time and are set again by the turn that follows. */
 const LONGEST_TIMER_MS = 86_400_000;
 
-/** @returns sets when there is something to do by time alone; null: at no time yet. */
+/** @returns a function that sets the time of the next turn without an event; null: none is known. */
 function createTimer(dirty: Dirty, signal: AbortSignal) {
   let pending: Nanoseconds | null = null;
   return (time: Nanoseconds | null, now: Nanoseconds): void => {
@@ -215,9 +215,9 @@ function createTimer(dirty: Dirty, signal: AbortSignal) {
 }
 
 /**
- * Who wants the pipeline, the holder among them.
+ * The contenders for the pipeline's lock, including this process.
  *
- * @throws Fenced when our place in the lock is gone: a pipeline without work would not notice by itself, and count as held.
+ * @throws Fenced when our own node is gone: a pipeline without work would not notice otherwise.
  */
 async function contendersBeside({ store, paths, tenant, pipeline }: PipelineRunnerDeps, fence: Fence) {
   const { lock } = paths.pipeline(tenant, pipeline);
@@ -226,12 +226,9 @@ async function contendersBeside({ store, paths, tenant, pipeline }: PipelineRunn
   return contenders;
 }
 
-function isForOthers(contenders: readonly string[], { share, log }: PipelineRunnerDeps): boolean {
+function isToBeReleased(contenders: readonly string[], { share, log }: PipelineRunnerDeps): boolean {
   if (!share.isExceeded(contenders.length)) return false;
-  log.info(
-    {},
-    'this scheduler holds more than its share of the pipelines; another one goes on with this one',
-  );
+  log.info({}, 'this scheduler holds more than its share of the pipelines and releases this one');
   return true;
 }
 
@@ -257,19 +254,19 @@ async function turn(
     return end.kind === 'committed' ? end.state : 'again';
   } catch (error) {
     if (isNoFaultOfEvents(error)) throw error;
-    deps.log.error({ err: error }, 'a turn failed; taking it again with one event');
-    await singly(deps, arrival, fence);
+    deps.log.error({ err: error }, 'a turn failed; retrying with one event');
+    await turnWithOneEvent(deps, arrival, fence);
     dirty.set();
     return 'again';
   }
 }
 
 /**
- * A turn from the stored state with the first event alone, to find the one that is at fault.
+ * A turn from the stored state with the first event alone, to find the event that makes turns fail.
  *
  * @throws the turn's error when it fails without any event as well: then the stored state itself is at fault.
  */
-async function singly(deps: PipelineRunnerDeps, arrival: Arrival, fence: Fence): Promise<void> {
+async function turnWithOneEvent(deps: PipelineRunnerDeps, arrival: Arrival, fence: Fence): Promise<void> {
   const { clock, rechecks } = deps.context();
   const [entry] = rechecks.due(await deps.events.list(1 + rechecks.waiting), clock.now());
   const state = await storedState(deps, fence);
@@ -285,7 +282,7 @@ async function singly(deps: PipelineRunnerDeps, arrival: Arrival, fence: Fence):
         kind: entry.value.kind,
         attempts: entry.attempts + 1,
       },
-      hopeless ? 'an event is laid aside: no turn with it succeeds' : 'a turn with one event failed',
+      hopeless ? 'an event is a dead letter now: no turn with it succeeds' : 'a turn with one event failed',
     );
     await fence.commit(
       hopeless ? deps.events.deadLetter(entry, error) : [deps.events.noteFailure(entry)],

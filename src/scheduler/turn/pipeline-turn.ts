@@ -1,16 +1,16 @@
 /**
- * One turn of a pipeline, the recipe:
+ * One turn of a pipeline:
  *
  *     read     the pipeline's waiting events, in order                  (events are facts; they stay until the commit)
- *     sort     those whose job graph is not there yet stay in the queue  (pending-freezes.ts)
- *     gather   what the change cache says of every change in sight, judged against the requirements
- *     decide   the pure pass, fed with job graphs until it asks for nothing more
+ *     sort     those whose job graph is not ready stay in the queue     (pending-freezes.ts)
+ *     gather   the records of all changes in reach, judged against the requirements
+ *     decide   the pure pass, repeated with job graphs until it needs none
  *     compose  operations: changed items, requests, cancels, report intents, spans that ended, history, acknowledgements
  *     commit   all of it or nothing, under the fence and under the layout it was decided with; see turn-commit.ts
- *     act      nothing: whoever watches the requests and outboxes goes on from there
+ *     act      nothing here: workers watch the requests, senders the outboxes
  *
- * A commit that fails because somebody was quicker (a worker whose request is gone, a new layout, news of a change) changes
- * nothing; the turn is then simply taken again.
+ * After a commit conflict (a worker finished a withdrawn request, a new layout, an update of a change) nothing has changed, and the
+ * turn is retried.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
@@ -39,14 +39,14 @@ import { commitTurn } from './turn-commit.ts';
 import { judgedDepartures, outboxOperations, stateOperations } from './turn-operations.ts';
 
 export interface TurnLimits {
-  /** Taken at most; the rest waits for the next turn, so that a commit stays small. */
+  /** Events taken at most, so that a commit stays small; the rest waits for the next turn. */
   readonly events: number;
-  /** Milliseconds to wait for job graphs; what needs one that is not there yet waits for another turn. */
+  /** Milliseconds to wait for job graphs; events whose graph is not ready then wait for another turn. */
   readonly patience: number;
 }
 
 export const USUAL_LIMITS: TurnLimits = { events: 200, patience: 50 };
-/** To find an event that is at fault: it alone, or none. */
+/** To find an event that makes turns fail: it alone, or none. */
 export const oneEvent = (entry: object | undefined): TurnLimits => ({
   events: entry === undefined ? 0 : 1,
   patience: Number.POSITIVE_INFINITY,
@@ -55,7 +55,7 @@ export const oneEvent = (entry: object | undefined): TurnLimits => ({
 export type TurnEnd =
   | { readonly kind: 'committed'; readonly state: PipelineState; readonly more: boolean }
   | { readonly kind: 'nothing-to-do' }
-  /** Somebody was quicker: take the turn again. `layout`: with the new layout. */
+  /** Commit conflict: retry the turn. `layout`: with the new layout. */
   | { readonly kind: 'again'; readonly because: 'layout' | 'facts' | 'workers' };
 
 export async function pipelineTurn(
@@ -110,7 +110,7 @@ export async function pipelineTurn(
   } catch (error) {
     if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'NodeExists'].includes(error.code))
       throw error;
-    context.log.debug({ err: error }, 'somebody was quicker; taking the turn again');
+    context.log.debug({ err: error }, 'commit conflict, retrying turn');
     if (error.path === context.layoutCheck.path) return { kind: 'again', because: 'layout' };
     const isFact = await context.changes.conflict(error);
     return { kind: 'again', because: isFact ? 'facts' : 'workers' };
@@ -118,7 +118,7 @@ export async function pipelineTurn(
   context.changes.remember([...landed.values()]);
   rechecks.note(entries, draft.postponed, timesOf(draft.state, known));
   for (const success of seenSuccesses(state, draft)) context.expected.learn(success, success.ms);
-  explain(context, draft);
+  logDecisions(context, draft);
   context.metrics?.record(
     turnMeasurements({
       tenant: context.tenant.name,
@@ -148,7 +148,7 @@ function knownChanges(
   return gatherChangeFacts(state, events, { ...context.facts, record }, now);
 }
 
-/** When something said of the changes in the pipeline may be different. */
+/** When a requirement of a change in the pipeline may give another verdict. */
 function timesOf({ items }: PipelineState, changes: KnownChanges): readonly Nanoseconds[] {
   return [...items.values()].flatMap(item =>
     item.changes.flatMap(({ key }) => changes.get(key)?.requirements.recheckAt ?? []),
@@ -191,7 +191,7 @@ function tracingFacts(context: PipelineContext): Pick<TurnInput, 'tracing'> {
   };
 }
 
-function explain(context: PipelineContext, draft: Draft): void {
+function logDecisions(context: PipelineContext, draft: Draft): void {
   for (const decision of draft.decisions) {
     const { code, changeText, text } = decision;
     const level = code === 'landed-tree-differs' ? 'error' : 'info';

@@ -1,16 +1,15 @@
 /**
- * What may be different in a pipeline because of time alone (`older-than`, `newer-than`): which moments, and which events wait
- * for one.
+ * When verdicts change by time alone (`older-than`, `newer-than`), and which events wait for such a time.
  *
- * The event of a change that meets its requirements later stays in the queue, durable; what is kept here is only when to look at
- * it again. Whoever takes the pipeline over, or has a new layout, looks at once and finds the same time.
+ * The event of a change that will meet its requirements later stays in the queue, durable; only the time of its next check is kept
+ * here. After a takeover or with a new layout, it is checked immediately and gets the same time.
  */
 import { laterOf, type Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import type { QueueEntry } from '../../store/event-queue.ts';
 
-/** More would make every turn read a long queue; what comes then is refused at once. */
+/** More would make every turn read a long queue; further events are refused immediately. */
 export const MOST_WAITING_RECHECKS = 200;
 
 export interface Rechecks {
@@ -22,7 +21,7 @@ export interface Rechecks {
    * After a turn at `now`.
    *
    * @param postponed events that stay in the queue, each with its time.
-   * @param times when something said of the changes in the pipeline may be different.
+   * @param times when a requirement of a change in the pipeline may give another verdict.
    */
   note(
     taken: readonly QueueEntry<PipelineEvent>[],

@@ -1,9 +1,9 @@
 /**
- * Keeps the requests of waiting builds at the rank their items have now (`[scheduler] relative_priority`): an item that
- * moves up because one ahead has left is served as if it had been there from the start.
+ * Keeps the requests of waiting builds at the present rank of their items (`[scheduler] relative_priority`): an item that moves up
+ * because one ahead has left is served as if it had been there from the start.
  *
- * One look at the names of the queue, and only when the rank of an item with waiting builds is another than last time. Each
- * request is revised in a commit of its own: a worker that was quicker has it, and its order matters no more.
+ * The queue is read only when the rank of an item with waiting builds has changed. Each request is revised in a commit of its own;
+ * after a commit conflict a worker has the request, and its rank no longer matters.
  */
 import type { Uuid } from '../../lib/ids.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
@@ -22,7 +22,7 @@ interface RevisionContext extends Pick<PipelineContext, 'pipeline' | 'ids'> {
   };
 }
 
-/** One per tenure; call with what is stored. */
+/** One per term of the holder; call with the stored state. */
 export function createPriorityRevision() {
   let seen: Wanted = new Map();
   return async (

@@ -1,4 +1,4 @@
-/** Builds of which a turn learned that they succeeded, and how long each ran. */
+/** Builds that a turn learned to have succeeded, and how long each ran. */
 import { millisecondsBetween } from '../../lib/clock.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { endOfBuild } from '../../model/build.ts';

@@ -1,7 +1,7 @@
 /**
- * A queue item as it is stored: whole, or, when a long story makes it larger than a store node may be, without the workers'
- * steps of buildsets that are over, and if that is not enough without what playbooks told of their parts. Those spans were sent
- * when they ended; what happened and why stays.
+ * A queue item as it is stored: whole, or, when it is larger than a store node may be, without the workers' steps of earlier
+ * buildsets; if that is not enough, also without the parts of playbooks. Those spans were sent when they ended; what happened and
+ * why stays.
  */
 
 import type { Build, BuildState } from '../../model/build.ts';
@@ -9,7 +9,7 @@ import type { BuildSet, MergerWork } from '../../model/build-set.ts';
 import { queueItemCodec } from '../../model/codec/records.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 
-/** Bytes; far enough below a multi-write's limit for what rides along. */
+/** Bytes; below a multi-write's limit, with room for the other operations. */
 const WHOLE_LIMIT = 500_000;
 
 export function encodeStoredItem(item: QueueItem): Uint8Array {
@@ -31,7 +31,7 @@ function fitting(item: QueueItem): { readonly item: QueueItem; readonly data: Ui
   return { item: lightest, data: queueItemCodec.encode(lightest) };
 }
 
-/** The executions stay: that there is one tells a result that is heard twice. */
+/** The executions stay: they distinguish a repeated result from a first one. */
 function withoutParts(item: QueueItem): QueueItem {
   const { buildset } = item;
   return {

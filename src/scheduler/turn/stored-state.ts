@@ -1,4 +1,4 @@
-/** A pipeline as the store has it, for its holder: whole, in order, with its job graphs at hand. */
+/** Loads a pipeline from the store, for its holder: whole, in order, with its job graphs in memory. */
 
 import type { Clock } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
@@ -26,15 +26,15 @@ export interface StoredStateDeps {
 }
 
 /**
- * A commit that was decided and not finished is finished first. What cannot be read is laid aside: an item alone, or with the
- * graph it cannot go on without; the others go on.
+ * An unfinished staged commit is finished first. An unreadable item is quarantined, and so is an item whose job graph is unreadable;
+ * the others go on.
  */
 export async function storedState(deps: StoredStateDeps, fence: Fence): Promise<PipelineState> {
   const { store, paths, ids, log } = deps;
   const { graphs, pipeline, clock } = deps.context();
   const places = paths.pipeline(deps.tenant, deps.pipeline);
   const done = await finishStaged({ fence, store, path: places.staged, newId: () => ids.uuid() });
-  if (done === 'carried-out') log.info({}, 'a commit that was interrupted is finished');
+  if (done === 'carried-out') log.info({}, 'an interrupted commit was finished');
   const quarantine = createQuarantine({ ...deps, path: paths.quarantine });
   const stored = await loadPipeline(store, places, quarantine);
   const failed = await graphs.load(blobsOf(stored));
@@ -51,7 +51,7 @@ export async function storedState(deps: StoredStateDeps, fence: Fence): Promise<
   return repairQueues({ ...stored, items }, pipeline.window.initial);
 }
 
-/** Names of the job graphs its items cannot go on without. */
+/** Names of the job graphs that its items need. */
 export function blobsOf(state: PipelineState): readonly string[] {
   return [...state.items.values()].flatMap(item => graphOf(item.buildset)?.blob ?? []);
 }

@@ -1,11 +1,11 @@
 /**
- * The commit of a turn: one multi. A turn too large for one (a reset of hundreds of items) is staged, and is still there whole
- * or not at all, whatever crashes when.
+ * The commit of a turn: one multi-write. A turn too large for one (a reset of hundreds of items) is staged, and still applies whole or
+ * not at all, whenever a process crashes.
  *
- * What others race for is kept apart from what only the holder of the pipeline touches: `guards` must hold at the moment of
- * the commit, `withdrawals` take requests away from workers. In a staged commit the withdrawals come after the state that
- * says the work is cancelled: until then workers do what nobody wants, whose results are ignored, and requests a crash leaves
- * behind are withdrawn by the next look at the pipeline (`settle-lost-work.ts`).
+ * Operations that others race for are apart from those that only the holder of the pipeline makes: `guards` must hold at the moment
+ * of the commit, `withdrawals` take requests away from workers. In a staged commit the withdrawals come after the state in which the
+ * work is cancelled. Results of workers are ignored from then on, and requests that a crash leaves behind are withdrawn by the next
+ * pass over the pipeline (`settle-lost-work.ts`).
  */
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
@@ -30,11 +30,11 @@ export interface TurnCommitDeps {
   readonly log: Log;
 }
 
-/** What the fence adds to a multi, generously. */
+/** Upper bound of what the fence adds to a multi-write. */
 const FENCE_BYTES = 4096;
 const MAX_WITHDRAWALS = 5;
 
-/** @throws StoreError `NoNode`, `BadVersion`, `NodeExists`: somebody was quicker, nothing was applied. */
+/** @throws StoreError `NoNode`, `BadVersion`, `NodeExists`: commit conflict, nothing was applied. */
 export async function commitTurn(commit: TurnCommit, deps: TurnCommitDeps): Promise<void> {
   const { fence, ids } = deps;
   const all = [...commit.guards, ...(await commit.withdrawals()), ...commit.own];
@@ -57,5 +57,5 @@ async function withdraw({ withdrawals }: TurnCommit, { fence, ids, log }: TurnCo
         throw error;
     }
   }
-  log.warn({}, 'requests that are not wanted any more were taken faster than they could be withdrawn');
+  log.warn({}, 'workers took cancelled requests before they could be withdrawn');
 }

@@ -1,6 +1,6 @@
 /**
- * A draft, turned into the operations of one multi-write: changed items, counters, acknowledged events, requests, cancels,
- * report intents, spans that ended, history. Nothing of it exists until the fence commits it.
+ * Turns a draft into operations of one multi-write: changed items, counters, acknowledged events, requests, cancels, report intents,
+ * ended spans, history. Nothing of it takes effect until the fence commits it.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
@@ -52,7 +52,7 @@ export function stateOperations(
   return operations;
 }
 
-/** Outbox rows for what ended: spans and history, usually one of each per turn. */
+/** Outbox rows for ended spans and for the history, usually one of each per turn. */
 export function outboxOperations(
   before: PipelineState,
   draft: Draft,
@@ -75,7 +75,7 @@ export function outboxOperations(
   ];
 }
 
-/** Items that leave, with what is decided of those that were held back; while tracing is off nothing is. */
+/** Items that leave, each with the choice whether its held-back spans are exported; while tracing is off they are dropped. */
 export function judgedDepartures(
   left: readonly QueueItem[],
   { spans, keep }: Pick<CommitContext, 'spans' | 'keep'>,
@@ -83,7 +83,7 @@ export function judgedDepartures(
   return spans() === undefined ? left.map(withoutHeldSpans) : left.map(item => judged(item, keep()));
 }
 
-/** An item that was held back leaves: whether its spans are exported is decided here, and said by its record in the history. */
+/** Chooses whether the spans of a held-back item are exported, and notes it in the item's record in the history. */
 function judged(item: QueueItem, rules: KeepRules): QueueItem {
   return item.heldBack === true && isKept(item, rules) ? { ...item, kept: true } : withoutHeldSpans(item);
 }
@@ -110,7 +110,7 @@ function countersChanged(before: PipelineState, after: PipelineState): boolean {
   );
 }
 
-/** What is stored of a pipeline beside its items. */
+/** The stored record of a pipeline, without its items. */
 export function countersOf({ items: _, ...counters }: PipelineState): Uint8Array {
   return pipelineCountersCodec.encode(counters);
 }

@@ -1,4 +1,4 @@
-/** The `zuul` variables of a job, named and shaped as Zuul's, so that scripts and playbooks written for it find what they expect. */
+/** The `zuul` variables of a job, named and shaped as in Zuul, for scripts and playbooks written for it. */
 import type { Uuid } from '../../lib/ids.ts';
 import { leadChange } from '../../model/about-item.ts';
 import type { BuildProject } from '../../model/build-request.ts';

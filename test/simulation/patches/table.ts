@@ -72,7 +72,7 @@ export const PATCHES: readonly Patch[] = [
     rule: 'an event is taken from its queue in the write that records what came of it',
     edits: [
       {
-        file: 'src/scheduler/events/event-look.ts',
+        file: 'src/scheduler/events/read-host.ts',
         find: 'await fence.commit([...forward, ...remembered], deps.ids.uuid());',
         replace:
           'const [taken, ...rest] = forward; await fence.commit(taken === undefined ? [] : [taken], deps.ids.uuid()); await fence.commit([...rest, ...remembered], deps.ids.uuid());',
@@ -145,13 +145,13 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/report/report-loop.ts',
-        find: '    const deed = await carryOutInContact(',
+        find: '    const performed = await performInContact(',
         replace:
-          '    await fence.commit([remove(path)], deps.ids.uuid());\n    const deed = await carryOutInContact(',
+          '    await fence.commit([remove(path)], deps.ids.uuid());\n    const performed = await performInContact(',
       },
       {
         file: 'src/scheduler/report/report-loop.ts',
-        find: '  return [rest, ...answer(intent, deed, deps)];',
+        find: '  return [rest, ...answer(intent, performed, deps)];',
         replace:
           '  return rest.kind === "delete" ? answer(intent, deed, deps) : [rest, ...answer(intent, deed, deps)];',
       },
@@ -348,7 +348,7 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/store/request-queue.ts',
-        find: 'return marks[index] === undefined ? [create(this.cancelPath(uuid), word(uuid))] : [];',
+        find: 'return marks[index] === undefined ? [create(this.cancelPath(uuid), message(uuid))] : [];',
         replace: 'return [];',
       },
     ],

@@ -40,5 +40,5 @@ test('a loop that fails otherwise frees its lock before it pauses', async () => 
   });
   await failing;
   expect(events).toEqual(['failed', 'failed']);
-  expect(stand.logged).toEqual(['error: one failed; it begins again from the stored state']);
+  expect(stand.logged).toEqual(['error: one failed; it restarts from the stored state']);
 });

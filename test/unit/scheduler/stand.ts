@@ -2,7 +2,7 @@
 import type { Clock, Nanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../../../src/lib/ids.ts';
 import type { Log } from '../../../src/lib/log.ts';
-import { createDuty, type Duty } from '../../../src/scheduler/duty.ts';
+import { createPauseSwitch, type PauseSwitch } from '../../../src/scheduler/pause-switch.ts';
 import { openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { ensureNode } from '../../../src/store/ensure-node.ts';
 import { acquireFence, type Fence } from '../../../src/store/fence.ts';
@@ -20,7 +20,7 @@ export interface Stand extends AsyncDisposable {
   readonly ids: IdMaker;
   readonly log: Log;
   readonly logged: string[];
-  readonly duty: Duty;
+  readonly pauseSwitch: PauseSwitch;
   /** Off. */
   readonly tracing: LiveTracing;
   fence(name: string): Promise<Fence>;
@@ -48,7 +48,7 @@ export function openStand(): Stand {
     ids,
     log,
     logged,
-    duty: createDuty(),
+    pauseSwitch: createPauseSwitch(),
     tracing: NO_TRACING,
     async fence(name) {
       const base = `/fences/${name}`;

@@ -264,7 +264,7 @@ describe('a second scheduler', () => {
     site.releaseBuilds();
     await site.quiet();
     expect(await jobsOf(site)).toEqual(['style']);
-    expect(two.lines.filter(line => line.includes('somebody was quicker'))).not.toEqual([]);
+    expect(two.lines.filter(line => line.includes('commit conflict, retrying turn'))).not.toEqual([]);
     expect(two.lines.filter(line => line.includes(' error:'))).toEqual([]);
   });
 });

@@ -7,7 +7,7 @@ import { pipelineEventCodec, reportIntentCodec } from '../../../../src/model/cod
 import type { Json } from '../../../../src/model/job.ts';
 import { parseCommitId, projectKey } from '../../../../src/model/project.ts';
 import type { ReportIntent } from '../../../../src/model/report-intent.ts';
-import { carryOut, NotAllowedToAct } from '../../../../src/scheduler/report/report-deed.ts';
+import { NotAllowedToAct, performReport } from '../../../../src/scheduler/report/perform-report.ts';
 import { processReports } from '../../../../src/scheduler/report/report-loop.ts';
 import type { LayoutInForce, ProjectStanding } from '../../../../src/scheduler/report/right-to-act.ts';
 import { ensureNode } from '../../../../src/store/ensure-node.ts';
@@ -73,7 +73,7 @@ function intent(stand: Stand, parts: ReportIntent['parts']): ReportIntent {
 }
 
 const HELD: LayoutInForce = {
-  look: async () => ({ standing: 'held', check: check('/') }),
+  standingOf: async () => ({ standing: 'held', check: check('/') }),
   refresh: async () => {},
 };
 
@@ -94,7 +94,7 @@ describe('a report', () => {
   test('says the change merged when its merging reporter landed it', async () => {
     await using stand = openStand();
     const { asked, connection } = connectionAnswering([LANDED, { kind: 'done' }]);
-    const result = await carryOut(
+    const result = await performReport(
       intent(stand, [part(true), part(false)]),
       deps(stand, connection),
       AbortSignal.timeout(5000),
@@ -110,7 +110,7 @@ describe('a report', () => {
   test('announces nothing after a merge that was refused', async () => {
     await using stand = openStand();
     const { asked, connection } = connectionAnswering([{ kind: 'base-moved', text: 'master is at 1234' }]);
-    const result = await carryOut(
+    const result = await performReport(
       intent(stand, [part(true), part(false)]),
       deps(stand, connection),
       AbortSignal.timeout(5000),
@@ -122,7 +122,7 @@ describe('a report', () => {
   test('asks a host that cannot be reached again, and counts the tries', async () => {
     await using stand = openStand();
     const { connection } = connectionAnswering([new Error('connection refused'), LANDED]);
-    const result = await carryOut(
+    const result = await performReport(
       intent(stand, [part(true)]),
       deps(stand, connection),
       AbortSignal.timeout(5000),
@@ -135,7 +135,7 @@ describe('a report', () => {
     await using stand = openStand();
     const { asked, connection } = connectionAnswering([LANDED]);
     await expect(
-      carryOut(
+      performReport(
         intent(stand, [part(true)]),
         deps(stand, connection, () => false),
         AbortSignal.timeout(5000),
@@ -146,7 +146,7 @@ describe('a report', () => {
 
   test('of a connection without a reporter fails with a reason', async () => {
     await using stand = openStand();
-    const result = await carryOut(
+    const result = await performReport(
       intent(stand, [part(false)]),
       deps(stand, { name: 'local' } as unknown as Connection),
       AbortSignal.timeout(5000),
@@ -163,7 +163,7 @@ describe('a report about a project that is not in the tenant any more', () => {
     return { name: 'local', reporter: { report: act }, landing } as unknown as Connection;
   }
   const carriedOut = (stand: Stand, connection: Connection, parts: ReportIntent['parts']) =>
-    carryOut(
+    performReport(
       intent(stand, parts),
       { ...deps(stand, connection), prove: async () => 'removed' },
       AbortSignal.timeout(5000),
@@ -206,7 +206,7 @@ describe('a report about a project that is not in the tenant any more', () => {
 test('a push that may have arrived is not settled, whatever the later tries meet', async () => {
   await using stand = openStand();
   const { connection } = connectionAnswering([Object.assign(new Error('cut'), { unsettled: true }), away()]);
-  const deed = await carryOut(
+  const deed = await performReport(
     intent(stand, [part(true)]),
     deps(stand, connection),
     AbortSignal.timeout(5000),
@@ -315,7 +315,7 @@ describe('a host that is ill', () => {
     const notBefore = addMilliseconds(stand.clock.now(), 600_000);
     const limited = { reason: 'limited', text: 'too many requests', notBefore } as const;
     const { asked, connection } = connectionAnswering([{ kind: 'later', ...limited }]);
-    const deed = await carryOut(
+    const deed = await performReport(
       intent(stand, [part(false)]),
       deps(stand, connection),
       AbortSignal.timeout(5000),
@@ -330,13 +330,13 @@ describe('a host that is ill', () => {
       [LANDED],
       [{ kind: 'later', reason: 'limited', text: 'slow' }],
     );
-    const deed = await carryOut(
+    const deed = await performReport(
       intent(stand, [part(true)]),
       deps(stand, connection),
       AbortSignal.timeout(5000),
     );
     expect(deed.outcome).toEqual({ kind: 'done', landed: [MASTER] });
-    expect(deed.unsaid).toEqual([part(false)].map(each => ({ ...each, config: { merge: true } })));
+    expect(deed.unsent).toEqual([part(false)].map(each => ({ ...each, config: { merge: true } })));
   });
 
   test('is told to the item that waits for the answer, which decides when to ask again', async () => {
@@ -383,7 +383,7 @@ describe('a host that is ill', () => {
     await loop.put({ ...intent(stand, [part(false)]), requestedAt });
     await eventually(async () => (await loop.results()).length === 1, 'the end of it');
     expect(await loop.results()).toMatchObject([{ outcome: { kind: 'failed' } }]);
-    expect(stand.logged.join()).toContain('it is given up');
+    expect(stand.logged.join()).toContain('the report is given up');
   });
 
   test('that took the landing and not the note has landed the change; the note follows', async () => {

@@ -9,34 +9,34 @@ import { openStand } from '../stand.ts';
 const LAYOUT = '/layout';
 const change = proposedChange('master/login');
 
-/** A layout that is renewed in the instant after it is first looked at. */
+/** A layout that is renewed in the instant after it is first read. */
 async function renewedWhileLookedAt() {
   const stand = openStand();
   await ensureNode(stand.store, LAYOUT);
   let version = 0;
-  let looks = 0;
+  let reads = 0;
   const layout = {
-    async look() {
+    async standingOf() {
       const standing: ProjectStanding = version === 0 ? 'held' : 'removed';
       const seen = check(LAYOUT, version);
-      looks += 1;
-      if (looks === 1) await stand.store.multi([set(LAYOUT, new Uint8Array())]);
+      reads += 1;
+      if (reads === 1) await stand.store.multi([set(LAYOUT, new Uint8Array())]);
       return { standing, check: seen };
     },
     async refresh() {
       version += 1;
     },
   };
-  return { stand, layout, looks: () => looks };
+  return { stand, layout, reads: () => reads };
 }
 
 test('the right to act is proved under the layout that is in force at that instant', async () => {
-  const { stand, layout, looks } = await renewedWhileLookedAt();
+  const { stand, layout, reads } = await renewedWhileLookedAt();
   await using _ = stand;
   const fence = await stand.fence('gate');
   const standing = await proveRight(change, { ...stand, layout }, fence, AbortSignal.timeout(5000));
   expect(standing).toBe('removed');
-  expect(looks()).toBe(2);
+  expect(reads()).toBe(2);
 });
 
 test('who has lost the fence has no right to act, whatever the layout says', async () => {

@@ -3,7 +3,7 @@ import { addMilliseconds, type Nanoseconds } from '../../../../src/lib/clock.ts'
 import { pipelineCountersCodec } from '../../../../src/model/codec/records.ts';
 import { EMPTY_PIPELINE, type PipelineState } from '../../../../src/model/pipeline-state.ts';
 import type { Holder } from '../../../../src/model/takeover.ts';
-import { arrivalAt, sayGoodbye } from '../../../../src/scheduler/turn/arrival.ts';
+import { arrivalAt, noteRelease } from '../../../../src/scheduler/turn/arrival.ts';
 import { ensureNode } from '../../../../src/store/ensure-node.ts';
 import { create } from '../../../../src/store/port.ts';
 import { at, itemStory } from '../../../fake/queue-item.ts';
@@ -103,9 +103,9 @@ describe('a scheduler that goes in order', () => {
     const fence = await stand.fence('gate');
     const { stored, deps } = await open(stand);
     const state = { ...heldBy(ONE), consecutiveFailures: 2 };
-    await sayGoodbye(state, { holder: { ...ONE, session: 'other' }, takeover: null }, fence, deps);
+    await noteRelease(state, { holder: { ...ONE, session: 'other' }, takeover: null }, fence, deps);
     expect(await stored()).toBeUndefined();
-    await sayGoodbye(state, { holder: ONE, takeover: null }, fence, deps);
+    await noteRelease(state, { holder: ONE, takeover: null }, fence, deps);
     const until = (await stored())?.holder?.until;
     expect(await stored()).toMatchObject({ consecutiveFailures: 2, holder: { ...ONE, until } });
     expect(until).toMatch(/^\d{19}$/);
@@ -115,9 +115,9 @@ describe('a scheduler that goes in order', () => {
     await using stand = openStand();
     const fence = await stand.fence('gate');
     const { stored, deps } = await open(stand);
-    await sayGoodbye({ ...EMPTY_PIPELINE, holder: ONE }, { holder: ONE, takeover: null }, fence, deps);
+    await noteRelease({ ...EMPTY_PIPELINE, holder: ONE }, { holder: ONE, takeover: null }, fence, deps);
     await fence.release();
-    await sayGoodbye(heldBy(ONE), { holder: ONE, takeover: null }, fence, deps);
+    await noteRelease(heldBy(ONE), { holder: ONE, takeover: null }, fence, deps);
     expect(await stored()).toBeUndefined();
   });
 });

@@ -139,7 +139,7 @@ async function open(stand: Stand, share = createFairShare()) {
       events,
       quarantine: createQuarantine({ store, path: paths.quarantine, clock, log }),
     },
-    duty: stand.duty,
+    pauseSwitch: stand.pauseSwitch,
     share,
     layout: { upToDate: async () => {}, refresh: async () => {}, settled: async () => {} },
   });

@@ -39,7 +39,7 @@ export function hasReporters(draft: TurnDraft, action: ReportAction): boolean {
 }
 
 /** The reporters that speak for an action now; null: nobody does. */
-export function spokenAs(draft: TurnDraft, action: ReportAction): ReportAction | null {
+export function reportersInUse(draft: TurnDraft, action: ReportAction): ReportAction | null {
   const progress = action === 'enqueue' || action === 'start';
   if (draft.disabled && progress) return null;
   const spoken = draft.disabled ? 'disabled' : action;
@@ -47,17 +47,22 @@ export function spokenAs(draft: TurnDraft, action: ReportAction): ReportAction |
 }
 
 /** Asks for a report nobody waits for; the item remembers that it was asked for. */
-export function sayOnce(
+export function reportOnce(
   draft: TurnDraft,
   item: QueueItem,
   action: ReportAction,
   result: BuildSetResult | null,
   text?: string,
 ): QueueItem {
-  const spoken = spokenAs(draft, action);
+  const spoken = reportersInUse(draft, action);
   return spoken === null
     ? item
-    : intend(draft, item, { report: draft.input.ids.uuid(), action: spoken, result, awaited: false }, text);
+    : requestReport(
+        draft,
+        item,
+        { report: draft.input.ids.uuid(), action: spoken, result, awaited: false },
+        text,
+      );
 }
 
 export interface Intent {
@@ -68,7 +73,7 @@ export interface Intent {
 }
 
 /** Writes the intent on the item and asks for the report. */
-export function intend(draft: TurnDraft, item: QueueItem, intent: Intent, text?: string): QueueItem {
+export function requestReport(draft: TurnDraft, item: QueueItem, intent: Intent, text?: string): QueueItem {
   draft.command({
     kind: 'report',
     ...intent,

@@ -1,6 +1,6 @@
 /**
- * How often a look at the host was tried, and why not with success: kept between its attempts, in memory alone, for its trace, its
- * log and the pauses between them. Who holds the connection next begins anew.
+ * The attempts of one read of the host and why they failed: kept in memory between attempts, for the trace, the log and the pauses.
+ * The next holder of the connection starts at zero.
  */
 import { assertNever } from '../../lib/assert-never.ts';
 import type { Nanoseconds } from '../../lib/clock.ts';
@@ -12,7 +12,7 @@ import {
   withHostPause,
 } from '../../tracing/spans/event-process-spans.ts';
 
-type LookFailure =
+type ReadFailure =
   | {
       readonly kind: 'later';
       readonly reason: HostTroubleReason;
@@ -22,24 +22,24 @@ type LookFailure =
     }
   | { readonly kind: 'not-understood'; readonly error: unknown };
 
-export interface LookTries extends Pick<Processing, 'startedAt' | 'failures' | 'waits'> {
-  /** Attempts, with the one under way. */
+export interface ReadTries extends Pick<Processing, 'startedAt' | 'failures' | 'waits'> {
+  /** Attempts, including the present one. */
   readonly tries: number;
   /** Attempts at which the host served and the driver failed. */
   readonly misunderstood: number;
   /** Of the last attempt; undefined: this is the first. */
-  readonly failure?: LookFailure;
+  readonly failure?: ReadFailure;
 }
 
 /** The next attempt begins. @param before undefined: it is the first. */
-export function nextTry(before: LookTries | undefined, now: Nanoseconds): LookTries {
+export function nextTry(before: ReadTries | undefined, now: Nanoseconds): ReadTries {
   if (before === undefined) return { startedAt: now, tries: 1, failures: [], waits: [], misunderstood: 0 };
   const waits = before.failure?.kind === 'later' ? until(before.waits, now) : before.waits;
   return { ...before, tries: before.tries + 1, waits };
 }
 
-/** The attempt under way came to nothing. */
-export function failedTry(tries: LookTries, failure: LookFailure, at: Nanoseconds): LookTries {
+/** The present attempt failed. */
+export function failedTry(tries: ReadTries, failure: ReadFailure, at: Nanoseconds): ReadTries {
   switch (failure.kind) {
     case 'later': {
       const failures = withFailure(tries.failures, { at, reason: 'host-unreachable' });
@@ -50,7 +50,7 @@ export function failedTry(tries: LookTries, failure: LookFailure, at: Nanosecond
       return { ...tries, failure, failures, misunderstood: tries.misunderstood + 1 };
     }
     default:
-      return assertNever(failure, 'failure of a look');
+      return assertNever(failure, 'failure of a read');
   }
 }
 

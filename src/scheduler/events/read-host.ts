@@ -1,10 +1,11 @@
 /**
- * One look at the host: an event, and those that ask for the same look, processed by the driver and handed on in one commit: gone
- * from the connection's queue, there in the tenants' queues, with the refreshed changes, the driver's memory and the trace of the trip.
+ * One read of the host: an event, and those that need the same read, processed by the driver and forwarded in one commit. It
+ * removes them from the connection's queue, and adds events to the tenants' queues, the refreshed changes, the driver's memory and
+ * the trace.
  *
- *     processed         committed; asked again at once when another writer was quicker with what the look is about
- *     later             the host does not serve this lane: tried again for as long as it takes, ever more rarely
- *     not understood    tried again a few times, then quarantined with a trace that names the reason
+ *     processed         committed; read again immediately after a commit conflict about the same changes
+ *     later             the host does not serve this lane: retried with growing pauses for as long as it takes
+ *     not understood    retried a few times, then quarantined with a trace that names the reason
  */
 import type { ProcessedEvent, ProcessedLater } from '../../driver/source.ts';
 import { addMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
@@ -23,66 +24,66 @@ import { isRemoteFault, REMOTE_PAUSES, troubleOf } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
 import { type OpenedMemory, openDriverMemory } from './driver-memory.ts';
 import { type Attempts, type ForwardDeps, forwardOperations, givenUpRows } from './forward-event.ts';
-import { failedTry, type LookTries, nextTry } from './look-tries.ts';
+import { failedTry, nextTry, type ReadTries } from './read-tries.ts';
 
 /** Attempts of an event that the driver does not understand. */
 const MOST_MISUNDERSTOOD = 5;
-/** Commits in a row that another writer was quicker than: more than that is no coincidence. */
+/** Commit conflicts in a row: more than that is no coincidence. */
 const MOST_CONFLICTS = 50;
-/** Milliseconds: a host that names a later time is asked once meanwhile, for the limit may be gone or a clock be wrong. */
+/** Milliseconds. A host that names a later time is asked after this, because the limit may be gone or a clock be wrong. */
 const LONGEST_HOLD = 3_600_000;
 
-export interface LookDeps extends ForwardDeps {
+export interface HostReadDeps extends ForwardDeps {
   readonly store: Store;
   readonly dependencies: Pick<DependencyResolver, 'resolve'>;
   /** Milliseconds before the second, third, ... attempt; the last one repeats. Default {@link REMOTE_PAUSES}. */
   readonly pauses?: readonly number[];
   projects(): ReadonlySet<ProjectKey>;
-  /** Looks who the tenants are; before each look. */
-  lookAtTenants?(): Promise<void>;
+  /** Reads which tenants there are; called before each read of the host. */
+  refreshTenants?(): Promise<void>;
 }
 
-/** The event, and those answered with it. */
-type LookEntries = readonly [QueueEntry<ConnectionEvent>, ...QueueEntry<ConnectionEvent>[]];
+/** The event, and those processed with it. */
+type ReadEntries = readonly [QueueEntry<ConnectionEvent>, ...QueueEntry<ConnectionEvent>[]];
 
-export type LookEnd =
+export type ReadEnd =
   /** Its events are out of the queue. */
   | { readonly kind: 'taken' }
-  /** They stay, and are tried again after so many milliseconds. */
-  | { readonly kind: 'held'; readonly tries: LookTries; readonly ms: number };
+  /** They stay, and are retried after `ms` milliseconds. */
+  | { readonly kind: 'held'; readonly tries: ReadTries; readonly ms: number };
 
 type Answer =
   | { readonly kind: 'processed'; readonly processed: ProcessedEvent; readonly memory: OpenedMemory }
   | ({ readonly kind: 'later' } & ProcessedLater['later'])
   | { readonly kind: 'not-understood'; readonly error: unknown };
 
-interface LookSignals {
-  /** Aborts: nothing is committed any more. */
+interface ReadSignals {
+  /** Once aborted, nothing is committed. */
   readonly stop: AbortSignal;
-  /** Aborts with `stop`, and the driver's answer is not waited for. */
+  /** Once aborted, the driver's answer is not awaited either. */
   readonly abandoned: AbortSignal;
 }
 
 /**
- * @param before what earlier attempts with the same first event came to; undefined: this is the first.
+ * @param before earlier attempts with the same first event; undefined: this is the first.
  * @throws the reason of the signal that aborted.
  */
-export async function lookAtHost(
-  entries: LookEntries,
-  before: LookTries | undefined,
-  { clock: own, ...rest }: LookDeps,
+export async function readHost(
+  entries: ReadEntries,
+  before: ReadTries | undefined,
+  { clock: own, ...rest }: HostReadDeps,
   fence: Fence,
-  signals: LookSignals,
-): Promise<LookEnd> {
+  signals: ReadSignals,
+): Promise<ReadEnd> {
   const [{ value: event }] = entries;
-  // The web that took it in may have a clock that is ahead of ours.
+  // The web that received it may have a clock that is ahead of ours.
   const clock = pipelineClock(own);
   clock.catchUp([...entries.map(each => each.value), ...(before === undefined ? [] : [before])]);
-  const deps: LookDeps = { ...rest, clock };
+  const deps: HostReadDeps = { ...rest, clock };
   const tries = nextTry(before, clock.now());
   for (let conflicts = 0; conflicts < MOST_CONFLICTS; conflicts++) {
     await deps.changes.fresh();
-    await deps.lookAtTenants?.();
+    await deps.refreshTenants?.();
     const begun = deps.changes.mark();
     const answer = await ask(event, deps, signals);
     switch (answer.kind) {
@@ -110,8 +111,8 @@ export async function lookAtHost(
 
 async function ask(
   event: ConnectionEvent,
-  deps: LookDeps,
-  { stop, abandoned }: LookSignals,
+  deps: HostReadDeps,
+  { stop, abandoned }: ReadSignals,
 ): Promise<Answer> {
   const memory = openDriverMemory(deps);
   try {
@@ -122,17 +123,21 @@ async function ask(
     return { kind: 'processed', processed: { ...outcome, changes }, memory };
   } catch (error) {
     stop.throwIfAborted();
-    // What is remembered of the host was written by an upgraded scheduler: the event is for it as well.
+    // The driver's memory was written by an upgraded scheduler: the event is left to it, too.
     if (isNewerRecord(error) || isOutOfContact(error)) throw error;
     return isRemoteFault(error) ? { kind: 'later', ...troubleOf(error) } : { kind: 'not-understood', error };
   }
 }
 
 /**
- * Another host's failure does not hold this lane: lines it has to be asked about stay as written. They are resolved before a
- * pipeline takes the change (see missing-records.ts).
+ * The failure of another host does not hold this lane: lines that need that host stay as written. They are resolved before a pipeline
+ * takes the change (see missing-records.ts).
  */
-async function resolved(record: ChangeRecord, deps: LookDeps, signal: AbortSignal): Promise<ChangeRecord> {
+async function resolved(
+  record: ChangeRecord,
+  deps: HostReadDeps,
+  signal: AbortSignal,
+): Promise<ChangeRecord> {
   try {
     return await deps.dependencies.resolve(record, signal);
   } catch (error) {
@@ -142,7 +147,7 @@ async function resolved(record: ChangeRecord, deps: LookDeps, signal: AbortSigna
   }
 }
 
-/** @throws the signal's reason as soon as it aborts; what the work comes to is dropped then. */
+/** @throws the signal's reason as soon as it aborts; the result of the work is dropped then. */
 async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   const aborted = Promise.withResolvers<never>();
   const abort = () => aborted.reject(signal.reason);
@@ -155,23 +160,23 @@ async function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
   }
 }
 
-/** Milliseconds until the lane is tried again. */
-function holdOf({ notBefore }: ProcessedLater['later'], { waits }: LookTries, deps: LookDeps): number {
+/** Milliseconds until the lane is retried. */
+function holdOf({ notBefore }: ProcessedLater['later'], { waits }: ReadTries, deps: HostReadDeps): number {
   const own = pauseAfter((waits.at(-1)?.tries ?? 0) + 1, deps);
   const named = notBefore === undefined ? 0 : millisecondsBetween(deps.clock.now(), notBefore);
   return Math.min(LONGEST_HOLD, Math.max(own, named));
 }
 
 /** Milliseconds after failure number `failures` in a row. */
-function pauseAfter(failures: number, { pauses = REMOTE_PAUSES }: LookDeps): number {
+function pauseAfter(failures: number, { pauses = REMOTE_PAUSES }: HostReadDeps): number {
   return pauses[Math.min(failures, pauses.length) - 1] ?? 30_000;
 }
 
 async function quarantine(
-  entries: LookEntries,
-  tries: LookTries,
+  entries: ReadEntries,
+  tries: ReadTries,
   error: unknown,
-  deps: LookDeps,
+  deps: HostReadDeps,
   fence: Fence,
 ): Promise<void> {
   const [{ value: event }] = entries;
@@ -184,20 +189,20 @@ async function quarantine(
   await fence.commit([...letters, ...givenUpRows(event, attempts, deps)], deps.ids.uuid());
 }
 
-/** Ids of the deliveries that are answered with the first. */
-function answeredWith([, ...others]: LookEntries): Attempts['answered'] {
+/** Ids of the deliveries that are processed with the first. */
+function answeredWith([, ...others]: ReadEntries): Attempts['answered'] {
   return others.map(({ value }) => value.deliveryId);
 }
 
 /**
  * @returns false: one of the changes was written while the host was asked (it has landed, say), or another lane wrote the same
- *   memory, so what the host answered may be older than that. It has to be asked again.
+ *   memory, so the host's answer may be older. It has to be asked again.
  */
 async function committed(
-  entries: LookEntries,
+  entries: ReadEntries,
   { processed, memory }: Extract<Answer, { kind: 'processed' }>,
-  { tries, begun }: { readonly tries: LookTries; readonly begun: number },
-  deps: LookDeps,
+  { tries, begun }: { readonly tries: ReadTries; readonly begun: number },
+  deps: HostReadDeps,
   fence: Fence,
 ): Promise<boolean> {
   const { changes } = deps;

@@ -1,11 +1,11 @@
 /**
- * One report, carried out: its parts one after the other, each with the right to act proved directly before it.
+ * Performs one report: its parts one after the other, each with the right to act proved directly before it.
  *
- * A host that is away is asked again at once a few times, for hiccups; what then is still not done is told to the caller,
- * who knows how to wait: the item waits in its queue, or, where nobody waits for the answer, the intent in its outbox.
+ * A host that does not answer is retried a few times within seconds. After that the outcome is `host`, and the caller waits: the
+ * item in its queue or, where no item waits for the answer, the intent in its outbox.
  *
- * For a change whose project has gone from the tenant nothing is done. A landing may have been sent before, though: then the
- * host is only asked whether it has arrived.
+ * When the project of the change has left the tenant, nothing is written at the host. A landing may have been sent before, though:
+ * then the host is only asked whether it has arrived.
  */
 import type { Connection } from '../../driver/connection.ts';
 import type { HostLater } from '../../driver/host-later.ts';
@@ -25,11 +25,11 @@ import { hostTroubleOf } from '../remote-fault.ts';
 import type { ProjectStanding } from './right-to-act.ts';
 import { reportOf } from './stored-report.ts';
 
-export interface DeedDeps {
+export interface PerformReportDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly connections: ReadonlyMap<ConnectionName, Connection>;
-  /** Returns when a write just proved that we hold the fence. @throws when we do not, or cannot know. */
+  /** Returns when a write has just proved that we hold the fence. @throws when we do not, or cannot know. */
   prove(change: Change): Promise<ProjectStanding>;
   /** False: we may have lost the right to act since. */
   mayAct(): boolean;
@@ -37,27 +37,31 @@ export interface DeedDeps {
 
 type ReportPart = NonNullable<ReportRecord['done']>['parts'][number];
 
-export interface Deed {
+export interface PerformedReport {
   readonly outcome: ReportOutcome;
   readonly parts: readonly ReportPart[];
-  /** The change has landed, and this is left to be said when the host takes it; absent: nothing. */
-  readonly unsaid?: ReportIntent['parts'];
+  /** The change has landed, and these parts are still to be sent when the host takes them; absent: none. */
+  readonly unsent?: ReportIntent['parts'];
 }
 
 /** Milliseconds before the second and third try. */
-const HICCUPS = [200, 1_000] as const;
+const SHORT_PAUSES = [200, 1_000] as const;
 
 export class NotAllowedToAct extends Error {
   override readonly name = 'NotAllowedToAct';
 }
 
-/** @throws NotAllowedToAct when the fence was lost in the middle; the successor carries the intent out again. */
-export async function carryOut(intent: ReportIntent, deps: DeedDeps, signal: AbortSignal): Promise<Deed> {
+/** @throws NotAllowedToAct when the fence was lost in the middle; the next holder performs the intent again. */
+export async function performReport(
+  intent: ReportIntent,
+  deps: PerformReportDeps,
+  signal: AbortSignal,
+): Promise<PerformedReport> {
   const parts: ReportPart[] = [];
   const landed: LandedBranch[] = [];
-  const unsaid: ReportIntent['parts'][number][] = [];
+  const unsent: ReportIntent['parts'][number][] = [];
   for (const [index, part] of intent.parts.entries()) {
-    const done = await carryOutPart(intent, part, deps, signal);
+    const done = await performPart(intent, part, deps, signal);
     parts.push(done.record);
     switch (done.outcome.kind) {
       case 'base-moved':
@@ -69,31 +73,31 @@ export async function carryOut(intent: ReportIntent, deps: DeedDeps, signal: Abo
           parts,
         };
       case 'host':
-        // What has landed has landed: what is left are words.
+        // The change has landed: only comments are left.
         return landed.length > 0 && !part.merges
-          ? { outcome: { kind: 'done', landed }, parts, unsaid: [...unsaid, ...intent.parts.slice(index)] }
+          ? { outcome: { kind: 'done', landed }, parts, unsent: [...unsent, ...intent.parts.slice(index)] }
           : { outcome: done.outcome, parts };
       case 'done':
         landed.push(...done.outcome.landed);
-        if (done.outcome.unsaid === true) unsaid.push({ ...part, merges: false });
+        if (done.outcome.unsent === true) unsent.push({ ...part, merges: false });
         break;
       case 'failed':
         break;
     }
   }
-  return { outcome: { kind: 'done', landed }, parts, ...(unsaid.length === 0 ? {} : { unsaid }) };
+  return { outcome: { kind: 'done', landed }, parts, ...(unsent.length === 0 ? {} : { unsent }) };
 }
 
-/** What one part came to, by whichever process. */
+/** The outcome of one part. */
 type PartOutcome =
   | Exclude<ReportOutcome, { readonly kind: 'done' }>
-  /** `unsaid`: it has landed, and the host did not take the words. */
-  | { readonly kind: 'done'; readonly landed: readonly LandedBranch[]; readonly unsaid?: true };
+  /** `unsent`: it has landed, and the host did not take the comment. */
+  | { readonly kind: 'done'; readonly landed: readonly LandedBranch[]; readonly unsent?: true };
 
-async function carryOutPart(
+async function performPart(
   intent: ReportIntent,
   part: ReportIntent['parts'][number],
-  deps: DeedDeps,
+  deps: PerformReportDeps,
   signal: AbortSignal,
 ): Promise<{ outcome: PartOutcome; record: ReportPart }> {
   const log = deps.log.child({ ...reportLogFacts(intent), connection: part.connection });
@@ -116,11 +120,11 @@ async function carryOutPart(
     } catch (error) {
       signal.throwIfAborted();
       if (!deps.mayAct()) throw new NotAllowedToAct(`report ${intent.uuid}`);
-      const wait = HICCUPS[tries - 1];
-      const next = wait === undefined ? 'it is tried again later' : 'trying again';
+      const wait = SHORT_PAUSES[tries - 1];
+      const next = wait === undefined ? 'retrying later' : 'retrying';
       log.warn({ err: error, tries }, `could not report ${changeText(part.change)}; ${next}`);
       const trouble = hostTroubleOf(error, part.change.project);
-      // An earlier holder of the pipeline may have sent what may not be sent any more.
+      // An earlier holder of the pipeline may have sent a landing that may not be sent any more.
       unsettled ||= trouble.unsettled === true || standing === 'removed';
       if (wait === undefined)
         return ended({ kind: 'host', trouble: unsettled ? { ...trouble, unsettled } : trouble }, tries);
@@ -129,19 +133,19 @@ async function carryOutPart(
   }
 }
 
-/** Words about a landing come after it, and cannot undo it. */
+/** A comment about a landing comes after it, and its failure does not undo it. */
 async function act(
   intent: ReportIntent,
   part: ReportIntent['parts'][number],
-  deps: DeedDeps,
+  deps: PerformReportDeps,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
   const { reporter, landing } = deps.connections.get(part.connection) ?? {};
   if (!part.merges) {
     if (reporter === undefined) return cannot(part, 'report');
-    const said = await reporter.report(requestOf(intent, part), signal, () => deps.mayAct());
-    if (said.kind === 'later') return { kind: 'host', trouble: troubleOf(said, part.change.project) };
-    return said.kind === 'done' ? { kind: 'done', landed: [] } : said;
+    const answer = await reporter.report(requestOf(intent, part), signal, () => deps.mayAct());
+    if (answer.kind === 'later') return { kind: 'host', trouble: troubleOf(answer, part.change.project) };
+    return answer.kind === 'done' ? { kind: 'done', landed: [] } : answer;
   }
   if (landing === undefined) return cannot(part, 'land changes');
   const done = await landing.land(part, signal, () => deps.mayAct());
@@ -150,13 +154,13 @@ async function act(
   if (done.kind === 'later') return { kind: 'host', trouble: troubleOf(done, part.change.project) };
   const { landed } = done;
   try {
-    const said = await reporter?.report(requestOf(intent, part), signal, () => deps.mayAct());
-    return { kind: 'done', landed, ...(said?.kind === 'later' ? { unsaid: true } : {}) };
+    const answer = await reporter?.report(requestOf(intent, part), signal, () => deps.mayAct());
+    return { kind: 'done', landed, ...(answer?.kind === 'later' ? { unsent: true } : {}) };
   } catch (error) {
     signal.throwIfAborted();
     if (!deps.mayAct()) throw error;
-    deps.log.warn({ err: error, ...reportLogFacts(intent) }, 'landed; its report follows later');
-    return { kind: 'done', landed, unsaid: true };
+    deps.log.warn({ err: error, ...reportLogFacts(intent) }, 'landed; its report is sent later');
+    return { kind: 'done', landed, unsent: true };
   }
 }
 
@@ -171,7 +175,7 @@ function cannot({ connection }: ReportIntent['parts'][number], what: string): Pa
 async function outcomeSoFar(
   intent: ReportIntent,
   part: ReportIntent['parts'][number],
-  deps: DeedDeps,
+  deps: PerformReportDeps,
   signal: AbortSignal,
 ): Promise<PartOutcome> {
   const { landing } = deps.connections.get(part.connection) ?? {};

@@ -1,4 +1,4 @@
-/** What the log says of looks that failed: the first failure, a wait that has become long, and the end of the trouble. */
+/** Logs failed reads of a host: the first failure, a wait that has become long, and the recovery. */
 import type { Connection } from '../../driver/connection.ts';
 import { millisecondsBetween } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
@@ -6,15 +6,15 @@ import type { Log } from '../../lib/log.ts';
 import type { ConnectionEvent } from '../../model/event.ts';
 import { deliveryLogFacts } from '../../tracing/log-facts.ts';
 import type { LaneTurn } from './event-lanes.ts';
-import type { LookEnd } from './event-look.ts';
-import type { LookTries } from './look-tries.ts';
+import type { ReadEnd } from './read-host.ts';
+import type { ReadTries } from './read-tries.ts';
 
 /** Milliseconds: a wait that is longer is worth an operator's attention. */
 const ALARM_MS = 5 * 60_000;
 
-export function reportLook(
-  end: LookEnd,
-  turn: LaneTurn<LookTries>,
+export function logRead(
+  end: ReadEnd,
+  turn: LaneTurn<ReadTries>,
   event: ConnectionEvent,
   { connection: { name }, log }: { readonly connection: Pick<Connection, 'name'>; readonly log: Log },
 ): void {
@@ -40,16 +40,16 @@ export function reportLook(
     );
 }
 
-/** With this attempt, and not before, the wait is a long one. */
-function isAlarming(before: LookTries, now: LookTries): boolean {
+/** The wait has become a long one with this attempt. */
+function isAlarming(before: ReadTries, now: ReadTries): boolean {
   return msWaited(before) < ALARM_MS && msWaited(now) >= ALARM_MS;
 }
 
-function msWaited({ waits }: LookTries): number {
+function msWaited({ waits }: ReadTries): number {
   const last = waits.at(-1);
   return last === undefined ? 0 : millisecondsBetween(last.startedAt, last.endedAt);
 }
 
-function servedAfter(before: LookTries): string {
+function servedAfter(before: ReadTries): string {
   return `the code host did not serve for ${durationText(msWaited(before))}`;
 }
