@@ -5,6 +5,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { enveloped, recordCodec } from '../model/codec/record.ts';
+import { object, text, time, whole } from '../model/codec/schema.ts';
 
 export interface DeadLetter {
   /** Path the entry had in its queue. */
@@ -16,7 +17,11 @@ export interface DeadLetter {
   readonly error: string;
 }
 
-export const deadLetterHeadCodec = recordCodec<Omit<DeadLetter, 'bytes'>>('dead-letter', 1);
+export const deadLetterHeadCodec = recordCodec(
+  'dead-letter',
+  1,
+  object<Omit<DeadLetter, 'bytes'>>({ from: text, attempts: whole, at: time, error: text }),
+);
 
 const MAX_ERROR_CHARACTERS = 2000;
 /** Longer entries are cut off: they were undecodable anyway; entries written by Gatehouse are smaller. */

@@ -8,6 +8,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { enveloped, RecordError, recordCodec } from '../model/codec/record.ts';
+import { optional, tagged, text, time, whole } from '../model/codec/schema.ts';
 
 /** requested → taken → (node gone: done, withdrawn or failed); a vanished worker: taken → requested, attempt + 1. */
 export type RequestState =
@@ -43,7 +44,14 @@ type RequestHead =
       'kind'
     >);
 
-export const requestHeadCodec = recordCodec<RequestHead>('request', 1);
+export const requestHeadCodec = recordCodec(
+  'request',
+  1,
+  tagged<RequestHead, 'state'>('state', {
+    requested: { attempt: whole },
+    taken: { attempt: whole, worker: text, at: time, session: optional(text) },
+  }),
+);
 
 const LINE_END = 10;
 

@@ -24,6 +24,7 @@ import { operationBytes } from '../../src/store/size.ts';
 import { splitOperations } from '../../src/store/split-operations.ts';
 import { WHOLE_TRACES } from '../../src/tracing/live-tracing.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../src/tracing/spans/span-options.ts';
+import { emptyBuildRequest } from '../fake/records.ts';
 import { SILENT } from '../fake/silent-log.ts';
 import type { Gate } from './gate-reset.ts';
 
@@ -137,14 +138,13 @@ function counting(fence: Fence) {
 /** A request per open build, of about the size of a real one. */
 function requestsOf(item: QueueItem, queue: RequestQueue<BuildRequest>): readonly Operation[] {
   return item.buildset.builds.flatMap(build => {
-    const request = {
+    const request = emptyBuildRequest({
       uuid: build.uuid,
-      priority: 100,
-      tenant: item.tenant,
-      pipeline: item.pipeline,
       item: item.uuid,
+      buildset: item.buildset.uuid,
+      priority: 100,
       zuul: { padding: 'x'.repeat(2000) },
-    };
-    return queue.submit(request as unknown as BuildRequest);
+    });
+    return queue.submit(request);
   });
 }

@@ -5,13 +5,17 @@
  * the next. A process that meets a record of a later version refuses it, whole and untouched, so that it never half-understands
  * and rewrites it: during a rolling upgrade that record is for the processes that were upgraded already.
  *
- *     const old = recordCodec<{ host: string }>('component', 1);
- *     const codec = recordCodec<{ host: string; pid: number }>('component', 2, [upgradeFrom<{ host: string }>(({ host }) => ({ host, pid: 0 }))]);
+ *     interface Old { readonly host: string }
+ *     const old = recordCodec('component', 1, object<Old>({ host: text }));
+ *     const schema = object<Old & { readonly pid: number }>({ host: text, pid: whole });
+ *     const codec = recordCodec('component', 2, schema, [upgradeFrom<Old>(({ host }) => ({ host, pid: 0 }))]);
  *     codec.decode(old.encode({ host: 'ci1' }))                 // { host: 'ci1', pid: 0 }
  *     old.decode(codec.encode({ host: 'ci1', pid: 7 }))         // throws RecordError, fault `newer`
  *
  * What a reader does with a refused record, and when a version is raised: `doc/decisions/0017-record-versions.md`.
  */
+import { checkOf } from './check.ts';
+import type { Schema } from './schema.ts';
 
 /**
  * `newer`: nothing is wrong with the record, this process is too old for it; leave it, and what is queued behind it, to others.
@@ -64,10 +68,17 @@ const encoder = new TextEncoder();
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 /**
+ * @param schema of the data of `version`; what does not fit it is `broken`.
  * @param upgrades from version 1, from version 2, … up to the version before `version`: none may be missing.
  * @throws RangeError when one is.
  */
-export function recordCodec<T>(kind: string, version: number, upgrades: readonly Upgrade[] = []): Codec<T> {
+export function recordCodec<T>(
+  kind: string,
+  version: number,
+  schema: Schema<T>,
+  upgrades: readonly Upgrade[] = [],
+): Codec<T> {
+  const faultOf = checkOf(schema.node);
   if (upgrades.length !== version - 1)
     throw new RangeError(`${kind} version ${version} needs ${version - 1} upgrades, not ${upgrades.length}`);
   return {
@@ -80,6 +91,8 @@ export function recordCodec<T>(kind: string, version: number, upgrades: readonly
       if (envelope.version > version) throw newer(kind, envelope.version, version);
       let value = envelope.value;
       for (const upgrade of upgrades.slice(envelope.version - 1)) value = upgraded(kind, upgrade, value);
+      const fault = faultOf(value);
+      if (fault !== undefined) throw broken(kind, fault);
       return value as T;
     },
   };

@@ -2,44 +2,43 @@
  * One codec per stored record. A version is raised when an old reader must not read the new form; the step from the one before
  * goes into upgrades.ts. What is stored without a codec, and why, is in `doc/zookeeper-map.md`.
  */
-import type { BuildRequest } from '../build-request.ts';
-import type { ChangeRecord } from '../change.ts';
-import type { ComponentRecord } from '../component.ts';
-import type { ConnectionReport } from '../connection-health.ts';
-import type { ConnectionEvent, PipelineEvent, TenantEvent } from '../event.ts';
-import type { HistoryRow } from '../history.ts';
-import type { JobGraph, Json } from '../job.ts';
-import type { LayoutSummary } from '../layout.ts';
-import type { BranchConfig, MergerOutcome, MergerRequest } from '../merge.ts';
-import type { PipelineCounters } from '../pipeline-state.ts';
-import type { QueueItem } from '../queue-item.ts';
-import type { ReportIntent } from '../report-intent.ts';
-import type { SenderReport } from '../sender-report.ts';
-import type { SpanRecord } from '../span.ts';
 import { recordCodec, upgradeFrom } from './record.ts';
+import { json } from './schema.ts';
+import { changeRecordSchema } from './schemas/change.ts';
+import { connectionEventSchema, pipelineEventSchema, tenantEventSchema } from './schemas/events.ts';
+import { reportIntentSchema } from './schemas/intents.ts';
+import { pipelineCountersSchema, queueItemSchema } from './schemas/items.ts';
+import { buildRequestSchema, jobGraphSchema } from './schemas/jobs.ts';
+import { layoutSummarySchema } from './schemas/layout.ts';
+import { branchConfigSchema, mergerOutcomeSchema, mergerRequestSchema } from './schemas/merges.ts';
+import {
+  componentSchema,
+  connectionReportSchema,
+  historyRowsSchema,
+  senderReportSchema,
+} from './schemas/reports.ts';
+import { spansSchema } from './schemas/spans.ts';
 import { componentFrom1, layoutFrom1, pipelineEventFrom2, sameForm } from './upgrades.ts';
 
-export const connectionEventCodec = recordCodec<ConnectionEvent>('connection-event', 1);
-export const tenantEventCodec = recordCodec<TenantEvent>('tenant-event', 1);
-export const pipelineEventCodec = recordCodec<PipelineEvent>('pipeline-event', 3, [
+export const connectionEventCodec = recordCodec('connection-event', 1, connectionEventSchema);
+export const tenantEventCodec = recordCodec('tenant-event', 1, tenantEventSchema);
+export const pipelineEventCodec = recordCodec('pipeline-event', 3, pipelineEventSchema, [
   upgradeFrom(sameForm),
   upgradeFrom(pipelineEventFrom2),
 ]);
-export const queueItemCodec = recordCodec<QueueItem>('queue-item', 2, [upgradeFrom(sameForm)]);
-export const pipelineCountersCodec = recordCodec<PipelineCounters>('pipeline', 1);
-export const changeRecordCodec = recordCodec<ChangeRecord>('change', 1);
-export const jobGraphCodec = recordCodec<JobGraph>('job-graph', 1);
-export const branchConfigCodec = recordCodec<BranchConfig>('branch-config', 1);
-export const mergerRequestCodec = recordCodec<MergerRequest>('merger-request', 1);
-export const buildRequestCodec = recordCodec<BuildRequest>('build-request', 1);
-export const spansCodec = recordCodec<readonly SpanRecord[]>('spans', 1);
-export const historyRowsCodec = recordCodec<readonly HistoryRow[]>('history-rows', 2, [
-  upgradeFrom(sameForm),
-]);
-export const driverMemoryCodec = recordCodec<Json>('driver-memory', 1);
-export const mergerOutcomeCodec = recordCodec<MergerOutcome>('merger-outcome', 1);
-export const layoutSummaryCodec = recordCodec<LayoutSummary>('layout', 2, [upgradeFrom(layoutFrom1)]);
-export const componentCodec = recordCodec<ComponentRecord>('component', 2, [upgradeFrom(componentFrom1)]);
-export const senderReportCodec = recordCodec<SenderReport>('sender-report', 1);
-export const connectionReportCodec = recordCodec<ConnectionReport>('connection-report', 1);
-export const reportIntentCodec = recordCodec<ReportIntent>('report-intent', 1);
+export const queueItemCodec = recordCodec('queue-item', 2, queueItemSchema, [upgradeFrom(sameForm)]);
+export const pipelineCountersCodec = recordCodec('pipeline', 1, pipelineCountersSchema);
+export const changeRecordCodec = recordCodec('change', 1, changeRecordSchema);
+export const jobGraphCodec = recordCodec('job-graph', 1, jobGraphSchema);
+export const branchConfigCodec = recordCodec('branch-config', 1, branchConfigSchema);
+export const mergerRequestCodec = recordCodec('merger-request', 1, mergerRequestSchema);
+export const buildRequestCodec = recordCodec('build-request', 1, buildRequestSchema);
+export const spansCodec = recordCodec('spans', 1, spansSchema);
+export const historyRowsCodec = recordCodec('history-rows', 2, historyRowsSchema, [upgradeFrom(sameForm)]);
+export const driverMemoryCodec = recordCodec('driver-memory', 1, json);
+export const mergerOutcomeCodec = recordCodec('merger-outcome', 1, mergerOutcomeSchema);
+export const layoutSummaryCodec = recordCodec('layout', 2, layoutSummarySchema, [upgradeFrom(layoutFrom1)]);
+export const componentCodec = recordCodec('component', 2, componentSchema, [upgradeFrom(componentFrom1)]);
+export const senderReportCodec = recordCodec('sender-report', 1, senderReportSchema);
+export const connectionReportCodec = recordCodec('connection-report', 1, connectionReportSchema);
+export const reportIntentCodec = recordCodec('report-intent', 1, reportIntentSchema);

@@ -10,6 +10,7 @@ import { openLiveTenants } from '../../../src/store/live-tenants.ts';
 import { storePaths } from '../../../src/store/paths.ts';
 import { create, type Store, set } from '../../../src/store/port.ts';
 import { eventually } from '../../conformance/store/eventually.ts';
+import { emptyLayout } from '../../fake/records.ts';
 
 const paths = storePaths('/gatehouse');
 const fail = (error: unknown): never => {
@@ -19,8 +20,7 @@ const fail = (error: unknown): never => {
 async function addTenant(writer: Store, tenant: string) {
   await ensureNode(writer, paths.tenant(tenant).layout);
   await ensureNode(writer, paths.tenant(tenant).triggerQueue);
-  const layout = { pipelines: [], retired: [], errors: [], projects: [], jobs: [], reconfiguredAt: '1' };
-  await writer.multi([set(paths.tenant(tenant).layout, layoutSummaryCodec.encode(layout as never))]);
+  await writer.multi([set(paths.tenant(tenant).layout, layoutSummaryCodec.encode(emptyLayout({ tenant })))]);
 }
 
 test('events that wait in a connection or a tenant reach the snapshot and whoever listens', async () => {

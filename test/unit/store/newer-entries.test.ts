@@ -1,12 +1,13 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isNewerRecord, recordCodec } from '../../../src/model/codec/record.ts';
+import { json, text } from '../../../src/model/codec/schema.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { EventQueue } from '../../../src/store/event-queue.ts';
 import { create, type Store } from '../../../src/store/port.ts';
 import { newerRecord } from '../../fake/newer-record.ts';
 import { manualClock } from './test-bench.ts';
 
-const codec = recordCodec<string>('text', 1);
+const codec = recordCodec('text', 1, text);
 const PATH = '/events/queue';
 
 let server: EmbeddedStore;
@@ -86,7 +87,7 @@ describe('an entry of a newer version', () => {
 
   test('is read by an upgraded process, and the rest after it', async () => {
     await put(newerRecord(codec));
-    const upgraded = recordCodec<unknown>('text', 2, [value => value]);
+    const upgraded = recordCodec('text', 2, json, [value => value]);
     const theirs = new EventQueue({ store, path: PATH, codec: upgraded, clock: manualClock() });
     const [entry] = await theirs.list(1);
     expect(entry?.value).toEqual({ of: 'tomorrow' });

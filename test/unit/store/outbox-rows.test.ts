@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest';
 import { recordCodec } from '../../../src/model/codec/record.ts';
+import { list, text } from '../../../src/model/codec/schema.ts';
 import { outboxRows } from '../../../src/store/outbox-rows.ts';
 import { at } from '../../fake/queue-item.ts';
 
-const codec = recordCodec<readonly string[]>('texts', 1);
+const codec = recordCodec('texts', 1, list(text));
 const texts = (count: number, bytes: number) =>
   Array.from({ length: count }, (_, index) => `${index} `.padEnd(bytes, 'x'));
 

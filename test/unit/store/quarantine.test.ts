@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isNewerRecord, RecordError, recordCodec } from '../../../src/model/codec/record.ts';
+import { text } from '../../../src/model/codec/schema.ts';
 import { decodeDeadLetter } from '../../../src/store/dead-letter.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
 import { create, type Store, set } from '../../../src/store/port.ts';
@@ -9,7 +10,7 @@ import { SILENT } from '../../fake/silent-log.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { manualClock } from './test-bench.ts';
 
-const codec = recordCodec<string>('text', 1);
+const codec = recordCodec('text', 1, text);
 const PLACE = '/record';
 
 let server: EmbeddedStore;
@@ -48,7 +49,7 @@ describe('a record', () => {
     ['random bytes', Uint8Array.of(0, 255, 7, 128)],
     ['half a record', codec.encode('hello').subarray(0, 20)],
     ['nothing', new Uint8Array(0)],
-    ['a record of another kind', recordCodec('other', 1).encode('hello')],
+    ['a record of another kind', recordCodec('other', 1, text).encode('hello')],
   ])('of %s is out of the way, kept with its place and the reason, and told', async (_, bytes) => {
     expect(await readAt(bytes)).toBeUndefined();
     expect(await store.get(PLACE)).toBeUndefined();

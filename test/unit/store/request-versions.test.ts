@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { isBrokenRecord, isNewerRecord, recordCodec } from '../../../src/model/codec/record.ts';
+import { object, text, whole } from '../../../src/model/codec/schema.ts';
 import { abandonedRequests, discarded } from '../../../src/store/abandoned-requests.ts';
 import { decodeDeadLetter } from '../../../src/store/dead-letter.ts';
 import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedded/server.ts';
@@ -20,7 +21,7 @@ interface Request {
   readonly priority: number;
 }
 
-const codec = recordCodec<Request>('wish', 1);
+const codec = recordCodec('wish', 1, object<Request>({ uuid: text, priority: whole }));
 const LINE_END = Buffer.of(10);
 
 let server: EmbeddedStore;

@@ -19,6 +19,7 @@ import { ensureNode } from '../../../../src/store/ensure-node.ts';
 import { storePaths } from '../../../../src/store/paths.ts';
 import { set } from '../../../../src/store/port.ts';
 import { eventually } from '../../../conformance/store/eventually.ts';
+import { emptyLayout } from '../../../fake/records.ts';
 import { FaultyStore } from '../../store/faulty-store.ts';
 
 const paths = storePaths('/gatehouse');
@@ -83,8 +84,9 @@ afterEach(async () => {
 async function addTenant(name: string): Promise<void> {
   const writer = server.connect();
   await ensureNode(writer, paths.tenant(name).layout);
-  const layout = { pipelines: [], retired: [], errors: [], projects: [], jobs: [], reconfiguredAt: '1' };
-  await writer.multi([set(paths.tenant(name).layout, layoutSummaryCodec.encode(layout as never))]);
+  await writer.multi([
+    set(paths.tenant(name).layout, layoutSummaryCodec.encode(emptyLayout({ tenant: name }))),
+  ]);
 }
 
 const get = (path: string) => fetch(`${url}${path}`);

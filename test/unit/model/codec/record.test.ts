@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { randomIds } from '../../../../src/lib/ids.ts';
 import {
   isBrokenRecord,
   isNewerRecord,
@@ -7,6 +8,7 @@ import {
   upgradeFrom,
 } from '../../../../src/model/codec/record.ts';
 import * as records from '../../../../src/model/codec/records.ts';
+import { object, text, whole } from '../../../../src/model/codec/schema.ts';
 import { newerRecord } from '../../../fake/newer-record.ts';
 
 interface Text {
@@ -14,8 +16,8 @@ interface Text {
   readonly length: number;
 }
 
-const first = recordCodec<string>('text', 1);
-const third = recordCodec<Text>('text', 3, [
+const first = recordCodec('text', 1, text);
+const third = recordCodec('text', 3, object<Text>({ text, length: whole }), [
   upgradeFrom<string>(text => ({ text })),
   upgradeFrom<{ readonly text: string }>(({ text }) => ({ text, length: text.length })),
 ]);
@@ -62,6 +64,7 @@ describe('a record', () => {
     ['a version between two', '{"k":"text","v":1.5,"d":{}}'],
     ['a version before the first', '{"k":"text","v":0,"d":{}}'],
     ['no data', '{"k":"text","v":1}'],
+    ['data of another form', '{"k":"text","v":3,"d":{"text":"hi","length":"2"}}'],
     ['a bare value', '7'],
     ['null', 'null'],
     ['an older form that is not what it says', '{"k":"text","v":2,"d":null}'],
@@ -87,7 +90,7 @@ describe('a record', () => {
 });
 
 test('a codec without the step from some earlier version cannot be made', () => {
-  expect(() => recordCodec('text', 2)).toThrow(RangeError);
+  expect(() => recordCodec('text', 2, text)).toThrow(RangeError);
 });
 
 describe.each(Object.values(records).map(codec => [codec.kind, codec] as const))('%s', (_, codec) => {
@@ -118,10 +121,12 @@ test.each([
   [true, 'as-tested'],
   [false, []],
 ])('a report that 0.3.0 carried out and that merged: %s is read as such', (merged, landed) => {
+  const [uuid, item, report] = [randomIds().uuid(), randomIds().uuid(), randomIds().uuid()];
+  const event = { kind: 'report-result', uuid, item, report, at: '1', parts: [] };
   const outcome = { kind: 'done', merged };
-  const old = JSON.stringify({ k: 'pipeline-event', v: 2, d: { kind: 'report-result', outcome } });
+  const old = JSON.stringify({ k: 'pipeline-event', v: 2, d: { ...event, outcome } });
   expect(records.pipelineEventCodec.decode(bytesOf(old))).toEqual({
-    kind: 'report-result',
+    ...event,
     outcome: { kind: 'done', landed },
   });
 });

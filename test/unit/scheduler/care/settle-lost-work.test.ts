@@ -29,6 +29,7 @@ import { DEFAULT_SPAN_OPTIONS } from '../../../../src/tracing/spans/span-options
 import { newerRecord } from '../../../fake/newer-record.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
 import { itemStory, jobNode } from '../../../fake/queue-item.ts';
+import { emptyBuildRequest } from '../../../fake/records.ts';
 import { openStand, type Stand } from '../stand.ts';
 
 const LOCAL = { connection: 'local', config: { merge: true }, definedAt: 'here' };
@@ -81,25 +82,9 @@ function holding(item: QueueItem): PipelineState {
   };
 }
 
-/** A request with just what the queues look at. */
 function buildRequest(item: QueueItem, build: BuildRequest['uuid']): BuildRequest {
-  const job = { name: 'unit' } as BuildRequest['job'];
-  return {
-    uuid: build,
-    tenant: 'acme',
-    pipeline: 'gate',
-    item: item.uuid,
-    buildset: item.buildset.uuid,
-    job,
-    jobName: 'unit',
-    attempt: 1,
-    requestedAt: item.enqueuedAt,
-    priority: 200,
-    projects: [],
-    playbooks: { preRun: [], run: [], postRun: [] },
-    zuul: {},
-    trace: null,
-  };
+  const { uuid, enqueuedAt: requestedAt } = item;
+  return emptyBuildRequest({ uuid: build, item: uuid, buildset: item.buildset.uuid, requestedAt });
 }
 
 function question(stand: Stand): MergerRequest {

@@ -17,6 +17,7 @@ import { create, remove, set } from '../../../../src/store/port.ts';
 import { RequestQueue } from '../../../../src/store/request-queue.ts';
 import { gatePipeline } from '../../../fake/pipeline.ts';
 import { itemStory, jobNode, proposedChange } from '../../../fake/queue-item.ts';
+import { emptyBuildRequest, emptyLayout } from '../../../fake/records.ts';
 import { openStand, type Stand } from '../stand.ts';
 
 const HOUR = 3_600_000;
@@ -170,8 +171,7 @@ describe('what nobody runs any more', () => {
   async function storeLayout(stand: Stand, pipelines: readonly ReturnType<typeof gatePipeline>[]) {
     const { layout } = stand.paths.tenant('acme');
     await ensureNode(stand.store, layout);
-    const summary = { tenant: 'acme', pipelines, retired: [], builtFrom: null };
-    await stand.store.multi([set(layout, layoutSummaryCodec.encode(summary as never))]);
+    await stand.store.multi([set(layout, layoutSummaryCodec.encode(emptyLayout({ pipelines })))]);
   }
 
   const EVENT = { kind: 'dequeue', change: proposedChange('master/a').key, by: 'somebody' } as const;
@@ -181,10 +181,11 @@ describe('what nobody runs any more', () => {
     const { sweep, shared, events } = await open(stand);
     const outbox = stand.paths.reportOutbox('acme', 'gate');
     await ensureNode(stand.store, outbox);
-    const request = { uuid: stand.ids.uuid(), priority: 100, tenant: 'acme', pipeline: 'gate' };
+    const { ids } = stand;
+    const request = emptyBuildRequest({ uuid: ids.uuid(), item: ids.uuid(), buildset: ids.uuid() });
     await stand.store.multi([
       ...events.put({ ...EVENT, uuid: stand.ids.uuid() }),
-      ...shared.buildRequests.submit(request as never),
+      ...shared.buildRequests.submit(request),
       create(`${outbox}/1-1-`, new Uint8Array([1]), { sequential: true }),
     ]);
     await storeLayout(stand, [gatePipeline()]);

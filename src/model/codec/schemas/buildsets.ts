@@ -1,0 +1,145 @@
+/** Buildsets and their builds. */
+import type { Build, BuildState, Execution, WorkerEnd } from '../../build.ts';
+import type {
+  BuildSet,
+  BuildSetStage,
+  FrozenGraph,
+  JobDecision,
+  MergerWork,
+  StartHold,
+  TestedMerge,
+  TurnWork,
+} from '../../build-set.ts';
+import type { Precedence } from '../../pipeline.ts';
+import {
+  flag,
+  list,
+  mark,
+  nullable,
+  object,
+  optional,
+  project,
+  tagged,
+  text,
+  time,
+  uuid,
+  whole,
+  words,
+} from '../schema.ts';
+import {
+  buildResultSchema,
+  buildSetResultSchema,
+  cancelCauseSchema,
+  configErrorSchema,
+  resetCauseSchema,
+} from './causes.ts';
+import { jobNodeSchema } from './jobs.ts';
+import { filesChangedSchema, headsSchema, mergeConflictSchema, mergedBranchSchema } from './merges.ts';
+import { stepsSchema } from './spans.ts';
+
+export const executionSchema = object<Execution>({
+  startedAt: time,
+  endedAt: time,
+  steps: stepsSchema,
+  continuedAt: optional(time),
+});
+
+export const workerEndSchema = words<WorkerEnd>({ stopped: 1, outage: 1, lost: 1 });
+export const precedenceSchema = words<Precedence>({ high: 1, normal: 1, low: 1 });
+
+const buildState = tagged<BuildState, 'state'>('state', {
+  requested: {},
+  started: { at: time, worker: text, failingSince: optional(time) },
+  completed: {
+    startedAt: nullable(time),
+    at: time,
+    result: buildResultSchema,
+    worker: nullable(text),
+    execution: nullable(executionSchema),
+    detail: optional(text),
+    workerEnd: optional(workerEndSchema),
+    hostTrouble: optional(mark),
+    workedUntil: optional(time),
+  },
+  cancelled: {
+    startedAt: nullable(time),
+    at: time,
+    worker: nullable(text),
+    cause: cancelCauseSchema,
+    execution: nullable(executionSchema),
+    workedUntil: optional(time),
+  },
+  skipped: { at: time, because: text },
+});
+
+const buildSchema = object<Build>({
+  uuid,
+  job: text,
+  attempt: whole,
+  voting: flag,
+  requestedAt: time,
+  priority: optional(precedenceSchema),
+  ownTrace: optional(mark),
+  state: buildState,
+});
+
+const tested = object<TestedMerge>({ branches: list(mergedBranchSchema), heads: headsSchema });
+const graph = object<FrozenGraph>({ blob: text, jobs: list(jobNodeSchema) });
+
+const stage = tagged<BuildSetStage, 'state'>('state', {
+  new: {},
+  merging: { request: uuid, ahead: optional(list(uuid)), leftOut: optional(list(uuid)) },
+  merged: { tested },
+  'repo-state': { tested, graph, request: uuid },
+  running: { tested, graph },
+  complete: { at: time, result: buildSetResultSchema, tested: nullable(tested), graph: nullable(graph) },
+  superseded: { at: time, cause: resetCauseSchema, graph: nullable(graph) },
+});
+
+const mergerWork = object<MergerWork>({
+  request: uuid,
+  kind: words<MergerWork['kind']>({ merge: 1, 'repo-state': 1 }),
+  requestedAt: time,
+  done: nullable(
+    object<NonNullable<MergerWork['done']>>({
+      at: time,
+      outcome: words<NonNullable<MergerWork['done']>['outcome']>({
+        merged: 1,
+        conflict: 1,
+        'repo-state': 1,
+        failed: 1,
+        withdrawn: 1,
+      }),
+      worker: nullable(text),
+      steps: stepsSchema,
+      text: optional(text),
+    }),
+  ),
+});
+
+const turnWork = object<TurnWork>({
+  kind: words<TurnWork['kind']>({ layout: 1, freeze: 1 }),
+  startedAt: time,
+  endedAt: time,
+  cached: flag,
+  jobs: list(object<TurnWork['jobs'][number]>({ name: text, startedAt: time, endedAt: time })),
+});
+
+export const buildSetSchema = object<BuildSet>({
+  uuid,
+  number: whole,
+  createdAt: time,
+  cause: nullable(resetCauseSchema),
+  stage,
+  stackedOn: optional(nullable(uuid)),
+  mergerWork: list(mergerWork),
+  turnWork: list(turnWork),
+  conflict: nullable(mergeConflictSchema),
+  configErrors: list(configErrorSchema),
+  filesChanged: filesChangedSchema,
+  verdicts: optional(list(object<JobDecision>({ job: text, runs: flag, because: text }))),
+  startHold: optional(
+    tagged<StartHold, 'on'>('on', { window: {}, 'hold-following': { item: text }, host: { project } }),
+  ),
+  builds: list(buildSchema),
+});

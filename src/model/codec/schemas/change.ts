@@ -1,0 +1,49 @@
+/** Changes and ref updates, and what the host last said of them. */
+import type { Change, ChangeRecord } from '../../change.ts';
+import {
+  change,
+  commit,
+  json,
+  list,
+  nullable,
+  object,
+  optional,
+  project,
+  tagged,
+  text,
+  time,
+  words,
+} from '../schema.ts';
+
+export const changeSchema = tagged<Change, 'kind'>('kind', {
+  change: {
+    key: change,
+    project,
+    url: optional(text),
+    branch: text,
+    id: text,
+    patchset: text,
+    commit,
+    ref: text,
+    subject: text,
+    owner: optional(text),
+  },
+  ref: {
+    key: change,
+    project,
+    url: optional(text),
+    ref: text,
+    branch: optional(text),
+    oldCommit: nullable(commit),
+    newCommit: nullable(commit),
+  },
+});
+
+export const changeRecordSchema = object<ChangeRecord>({
+  change: changeSchema,
+  status: words<ChangeRecord['status']>({ open: 1, merged: 1, abandoned: 1 }),
+  dependsOn: list(change),
+  unresolvedDependencies: list(text),
+  facts: json,
+  fetchedAt: time,
+});

@@ -1,0 +1,177 @@
+/** The events in the queues of connections, tenants and pipelines. */
+import type {
+  ConnectionEvent,
+  EventOrigin,
+  ManagementOrigin,
+  PipelineEvent,
+  ReportOutcome,
+  TenantEvent,
+  TriggerEvent,
+} from '../../event.ts';
+import type { Landed, LandedBranch } from '../../landed.ts';
+import {
+  change,
+  commit,
+  either,
+  flag,
+  json,
+  list,
+  nullable,
+  object,
+  optional,
+  project,
+  type Schema,
+  tagged,
+  text,
+  time,
+  uuid,
+  whole,
+  words,
+} from '../schema.ts';
+import { executionSchema, workerEndSchema } from './buildsets.ts';
+import { buildResultSchema, hostTroubleSchema } from './causes.ts';
+import { changeSchema } from './change.ts';
+import { reportPartsSchema } from './items.ts';
+import { buildTraceSchema } from './jobs.ts';
+import { mergerOutcomeSchema } from './merges.ts';
+import { spanReferenceSchema, spansSchema } from './spans.ts';
+
+export const connectionEventSchema = object<ConnectionEvent>({
+  uuid,
+  connection: text,
+  deliveryId: text,
+  type: text,
+  payload: json,
+  receivedAt: time,
+  storedAt: time,
+  receiver: optional(text),
+  sampled: flag,
+});
+
+const triggerEvent = object<TriggerEvent>({
+  uuid,
+  connection: text,
+  driver: text,
+  type: text,
+  project,
+  branch: nullable(text),
+  ref: nullable(text),
+  change: changeSchema,
+  tree: optional(text),
+  facts: json,
+  configMayHaveChanged: list(text),
+  branchesChanged: flag,
+  receivedAt: time,
+  sampled: flag,
+  traceState: optional(text),
+  heldSpans: optional(spansSchema),
+  span: spanReferenceSchema,
+});
+
+const originFields = { span: spanReferenceSchema, sampled: flag };
+const origin = object<EventOrigin>(originFields);
+
+export const tenantEventSchema = tagged<TenantEvent, 'kind'>('kind', {
+  trigger: { uuid, tenant: text, trigger: triggerEvent, queuedAt: time },
+  'first-look': {
+    uuid,
+    tenant: text,
+    project,
+    landed: optional(object({ branch: text, commit })),
+    queuedAt: time,
+    origin: optional(origin),
+  },
+  updated: { uuid, tenant: text, project, change, queuedAt: time, origin: optional(origin) },
+});
+
+const landed: Schema<Landed> = either(
+  list(object<LandedBranch>({ project, branch: text, commit, tree: text })),
+  words<'as-tested'>({ 'as-tested': 1 }),
+);
+
+const reportOutcome = tagged<ReportOutcome, 'kind'>('kind', {
+  done: { landed },
+  host: { trouble: hostTroubleSchema },
+  'base-moved': { text },
+  withdrawn: { text },
+  'not-merged': { text },
+  failed: { text },
+});
+
+type EventOfKind<Kind extends PipelineEvent['kind']> = Extract<PipelineEvent, { readonly kind: Kind }>;
+
+const ofBuild = { uuid, item: uuid, buildset: uuid, build: uuid, at: time };
+
+const buildOrigin = object<NonNullable<EventOfKind<'build-result'>['of']>>({
+  job: text,
+  attempt: whole,
+  requestedAt: time,
+  cancelledAt: optional(time),
+  trace: nullable(buildTraceSchema),
+});
+
+export const pipelineEventSchema = tagged<PipelineEvent, 'kind'>('kind', {
+  enqueue: { uuid, trigger: triggerEvent, tenantSpan: spanReferenceSchema, matched: text },
+  'change-updated': {
+    uuid,
+    change,
+    origin: optional(
+      object<NonNullable<EventOfKind<'change-updated'>['origin']>>({ ...originFields, queuedAt: time }),
+    ),
+  },
+  'merger-result': {
+    uuid,
+    item: uuid,
+    buildset: uuid,
+    request: uuid,
+    at: time,
+    outcome: mergerOutcomeSchema,
+  },
+  'build-started': { ...ofBuild, worker: text },
+  'build-failing': ofBuild,
+  'build-result': {
+    ...ofBuild,
+    result: buildResultSchema,
+    worker: nullable(text),
+    execution: nullable(executionSchema),
+    detail: optional(text),
+    workerEnd: optional(workerEndSchema),
+    lastSign: optional(time),
+    trouble: optional(hostTroubleSchema),
+    of: optional(buildOrigin),
+  },
+  'report-result': {
+    uuid,
+    item: uuid,
+    report: uuid,
+    at: time,
+    outcome: reportOutcome,
+    parts: reportPartsSchema,
+  },
+  superseded: {
+    uuid,
+    change,
+    by: text,
+    internal: optional(
+      object<NonNullable<EventOfKind<'superseded'>['internal']>>({
+        queuedAt: time,
+        causedBy: spanReferenceSchema,
+        sampled: flag,
+      }),
+    ),
+  },
+  dequeue: {
+    uuid,
+    change,
+    by: text,
+    management: optional(
+      object<ManagementOrigin>({
+        receivedAt: time,
+        storedAt: time,
+        receiver: optional(text),
+        caller: optional(spanReferenceSchema),
+        sampled: flag,
+      }),
+    ),
+  },
+});

@@ -1,0 +1,89 @@
+/** Reports that are going to be made. */
+import type { LandingMode } from '../../landed.ts';
+import type { FileComment, ReportDetails, ReportedJob, ReportReason } from '../../report.ts';
+import type { ReportIntent } from '../../report-intent.ts';
+import {
+  change,
+  flag,
+  json,
+  list,
+  mark,
+  nullable,
+  object,
+  optional,
+  project,
+  tagged,
+  text,
+  time,
+  uuid,
+  whole,
+  words,
+} from '../schema.ts';
+import { buildResultSchema, configErrorSchema, severitySchema } from './causes.ts';
+import { changeSchema } from './change.ts';
+import { reportActionSchema } from './items.ts';
+import { mergedBranchSchema } from './merges.ts';
+
+const job = object<ReportedJob>({
+  name: text,
+  result: nullable(buildResultSchema),
+  voting: flag,
+  url: nullable(text),
+  startedAt: nullable(time),
+  endedAt: nullable(time),
+  message: optional(text),
+  detail: optional(text),
+});
+
+const reason = tagged<ReportReason, 'kind'>('kind', {
+  refused: { text },
+  conflict: { project, with: optional(change), files: list(text) },
+  configuration: { errors: list(configErrorSchema) },
+  'no-jobs': { text },
+});
+
+const fileComment = object<FileComment>({
+  project,
+  branch: text,
+  file: text,
+  line: whole,
+  severity: severitySchema,
+  text,
+});
+
+const details = object<ReportDetails>({
+  changes: list(changeSchema),
+  headline: text,
+  reason: nullable(reason),
+  jobs: list(job),
+  fileComments: list(fileComment),
+  retests: list(text),
+  footer: optional(text),
+  queue: nullable(object<NonNullable<ReportDetails['queue']>>({ name: text, enteredAt: nullable(whole) })),
+  traceUrl: nullable(text),
+});
+
+export const reportIntentSchema = object<ReportIntent>({
+  uuid,
+  tenant: text,
+  pipeline: text,
+  item: nullable(uuid),
+  action: reportActionSchema,
+  awaited: optional(mark),
+  answered: optional(mark),
+  result: text,
+  requestedAt: time,
+  message: text,
+  url: text,
+  details: optional(details),
+  parts: list(
+    object<ReportIntent['parts'][number]>({
+      connection: text,
+      config: json,
+      merges: flag,
+      mode: optional(words<LandingMode>({ push: 1, api: 1 })),
+      change: changeSchema,
+      tested: optional(mergedBranchSchema),
+    }),
+  ),
+});

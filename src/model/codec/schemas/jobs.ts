@@ -1,0 +1,108 @@
+/** Frozen jobs, and requests to executors to run them. */
+import type { BuildPlaybook, BuildProject, BuildRequest, BuildTrace } from '../../build-request.ts';
+import type { FrozenJob, JobDependency, JobGraph, JobNode, Playbook, RequiredProject } from '../../job.ts';
+import {
+  byName,
+  commit,
+  flag,
+  json,
+  list,
+  mark,
+  nullable,
+  number,
+  object,
+  optional,
+  project,
+  spanId,
+  text,
+  time,
+  traceId,
+  uuid,
+  whole,
+  words,
+} from '../schema.ts';
+
+const playbookFields = { project, branch: text, path: text, trusted: flag };
+const playbooks = list(object<Playbook>(playbookFields));
+const dependencies = list(object<JobDependency>({ name: text, soft: flag }));
+const ownTrace = words<'own'>({ own: 1 });
+
+const frozenJobSchema = object<FrozenJob>({
+  name: text,
+  description: optional(text),
+  preRun: playbooks,
+  run: playbooks,
+  postRun: playbooks,
+  timeout: optional(number),
+  postTimeout: optional(number),
+  attempts: whole,
+  voting: flag,
+  dependencies,
+  requiredProjects: list(object<RequiredProject>({ project, overrideCheckout: optional(text) })),
+  overrideCheckout: optional(text),
+  vars: byName(json),
+  nodes: list(object<FrozenJob['nodes'][number]>({ name: text, label: text })),
+  nodesetName: optional(text),
+  holdFollowingChanges: flag,
+  failFast: flag,
+  network: flag,
+  trace: optional(ownTrace),
+  successMessage: optional(text),
+  failureMessage: optional(text),
+  tags: list(text),
+  definedAt: list(text),
+});
+
+export const jobGraphSchema = object<JobGraph>({ jobs: list(frozenJobSchema) });
+
+export const jobNodeSchema = object<JobNode>({
+  name: text,
+  voting: flag,
+  attempts: whole,
+  dependencies,
+  holdFollowingChanges: flag,
+  failFast: flag,
+  labels: list(text),
+  trace: optional(ownTrace),
+});
+
+export const buildTraceSchema = object<BuildTrace>({
+  traceId,
+  buildSpan: spanId,
+  sampled: flag,
+  event: optional(uuid),
+  traceState: optional(text),
+  own: optional(mark),
+  splitAfterMs: optional(number),
+});
+
+const buildPlaybooks = list(object<BuildPlaybook>({ ...playbookFields, commit, canonicalName: text }));
+
+export const buildRequestSchema = object<BuildRequest>({
+  uuid,
+  tenant: text,
+  pipeline: text,
+  item: uuid,
+  buildset: uuid,
+  job: frozenJobSchema,
+  jobName: text,
+  attempt: whole,
+  requestedAt: time,
+  priority: whole,
+  projects: list(
+    object<BuildProject>({
+      project,
+      canonicalName: text,
+      branch: nullable(text),
+      commit,
+      required: flag,
+    }),
+  ),
+  playbooks: object<BuildRequest['playbooks']>({
+    preRun: buildPlaybooks,
+    run: buildPlaybooks,
+    postRun: buildPlaybooks,
+  }),
+  zuul: byName(json),
+  trace: nullable(buildTraceSchema),
+});

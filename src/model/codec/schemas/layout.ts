@@ -1,0 +1,116 @@
+/** What is stored of a tenant's layout. */
+import type { LayoutSources, LayoutSummary, Tenant, TenantProject } from '../../layout.ts';
+import type { DriverConfig, ManagerName, Pipeline, WindowPolicy } from '../../pipeline.ts';
+import {
+  flag,
+  json,
+  list,
+  nullable,
+  number,
+  object,
+  optional,
+  project,
+  text,
+  time,
+  whole,
+  words,
+} from '../schema.ts';
+import { precedenceSchema } from './buildsets.ts';
+import { configErrorSchema } from './causes.ts';
+
+const projects = list(
+  object<TenantProject>({
+    project,
+    trusted: flag,
+    includeBranches: list(text),
+    excludeBranches: list(text),
+    loadBranch: optional(text),
+    itemKinds: optional(list(text)),
+  }),
+);
+
+const drivers = list(object<DriverConfig>({ connection: text, config: json, definedAt: text }));
+const message = optional(text);
+
+const step = object<WindowPolicy['increase']>({
+  type: words<WindowPolicy['increase']['type']>({ linear: 1, exponential: 1 }),
+  factor: number,
+});
+
+const pipelines = list(
+  object<Pipeline>({
+    name: text,
+    manager: words<ManagerName>({ independent: 1, dependent: 1, serial: 1, supercedent: 1 }),
+    description: optional(text),
+    precedence: precedenceSchema,
+    postReview: flag,
+    triggers: drivers,
+    require: drivers,
+    reject: drivers,
+    reporters: object<Pipeline['reporters']>({
+      enqueue: drivers,
+      start: drivers,
+      success: drivers,
+      failure: drivers,
+      'merge-conflict': drivers,
+      'config-error': drivers,
+      'no-jobs': drivers,
+      dequeue: drivers,
+      disabled: drivers,
+    }),
+    messages: object<Pipeline['messages']>({
+      enqueue: message,
+      start: message,
+      success: message,
+      failure: message,
+      'merge-conflict': message,
+      'config-error': message,
+      'no-jobs': message,
+      dequeue: message,
+      disabled: message,
+      footer: message,
+    }),
+    window: object<WindowPolicy>({
+      initial: whole,
+      floor: whole,
+      ceiling: optional(whole),
+      increase: step,
+      decrease: step,
+    }),
+    supercedes: list(text),
+    dequeueOnNewPatchset: flag,
+    allowOtherConnections: flag,
+    disableAfterConsecutiveFailures: optional(whole),
+  }),
+);
+
+const tenant = object<Tenant>({
+  name: text,
+  projects,
+  maxDependencies: optional(whole),
+  maxChangesPerPipeline: optional(whole),
+  maxJobTimeout: number,
+});
+
+const sources = object<LayoutSources>({
+  tenant,
+  projects: list(
+    object<LayoutSources['projects'][number]>({
+      project,
+      branches: list(object({ branch: text, digest: text })),
+    }),
+  ),
+});
+
+export const layoutSummarySchema = object<LayoutSummary>({
+  tenant: text,
+  version: whole,
+  reconfiguredAt: time,
+  projects,
+  pipelines,
+  retired: pipelines,
+  jobs: list(text),
+  errors: list(configErrorSchema),
+  errorCount: whole,
+  builtFrom: nullable(sources),
+});

@@ -1,0 +1,127 @@
+/** Requests to mergers and their answers, and the merges that buildsets test. */
+import type {
+  BranchConfig,
+  BranchHead,
+  ConfigFile,
+  ConfigFilesRequest,
+  LeftOut,
+  MergeConflict,
+  MergedBranch,
+  MergeInput,
+  MergeRequest,
+  MergerOutcome,
+  MergerRequest,
+  ProjectState,
+} from '../../merge.ts';
+import {
+  change,
+  commit,
+  flag,
+  list,
+  nullable,
+  object,
+  optional,
+  project,
+  tagged,
+  text,
+  time,
+  uuid,
+  whole,
+} from '../schema.ts';
+import { hostTroubleSchema } from './causes.ts';
+import { stepsSchema } from './spans.ts';
+
+const common = {
+  uuid,
+  tenant: text,
+  requestedAt: time,
+  priority: whole,
+  item: optional(
+    object<NonNullable<MergerRequest['item']>>({
+      pipeline: text,
+      item: uuid,
+      buildset: uuid,
+      sampled: flag,
+    }),
+  ),
+};
+
+const input = object<MergeInput>({ change, project, branch: text, ref: text, commit, message: text });
+const states = list(object<ProjectState>({ project, branches: list(text) }));
+
+export const mergerRequestSchema = tagged<MergerRequest, 'kind'>('kind', {
+  merge: {
+    ...common,
+    inputs: list(input),
+    own: whole,
+    ahead: optional(list(whole)),
+    states,
+    pinned: list(
+      object<MergeRequest['pinned'][number]>({
+        project,
+        ref: text,
+        branch: optional(text),
+        commit,
+        before: nullable(commit),
+      }),
+    ),
+  },
+  'repo-state': { ...common, states },
+  'config-files': {
+    ...common,
+    project,
+    branches: list(text),
+    atLeast: list(object<ConfigFilesRequest['atLeast'][number]>({ branch: text, commit })),
+  },
+});
+
+export const branchConfigSchema = object<BranchConfig>({
+  project,
+  branch: text,
+  commit,
+  files: list(object<ConfigFile>({ path: text, text, problem: optional(text) })),
+});
+
+export const headsSchema = list(object<BranchHead>({ project, branch: text, commit }));
+
+export const mergedBranchSchema = object<MergedBranch>({
+  project,
+  branch: text,
+  base: commit,
+  commit,
+  tree: text,
+  before: commit,
+  beforeTree: optional(text),
+  inputs: optional(
+    list(object<NonNullable<MergedBranch['inputs']>[number]>({ ref: text, commit, message: text })),
+  ),
+});
+
+const conflictFields = { change, project, files: list(text), with: optional(change) };
+
+export const mergeConflictSchema = object<MergeConflict>(conflictFields);
+
+export const filesChangedSchema = list(
+  object<{ readonly project: LeftOut['project']; readonly files: readonly string[] }>({
+    project,
+    files: list(text),
+  }),
+);
+
+const leftOut = optional(list(object<LeftOut>({ ...conflictFields, item: whole })));
+const work = { steps: stepsSchema, worker: text };
+
+export const mergerOutcomeSchema = tagged<MergerOutcome, 'kind'>('kind', {
+  merged: {
+    branches: list(mergedBranchSchema),
+    filesChanged: filesChangedSchema,
+    config: list(branchConfigSchema),
+    heads: headsSchema,
+    leftOut,
+    ...work,
+  },
+  conflict: { ...conflictFields, leftOut, ...work },
+  'repo-state': { heads: headsSchema, ...work },
+  'config-files': { branches: list(branchConfigSchema), ...work },
+  failed: { text, retryable: flag, trouble: optional(hostTroubleSchema), ...work },
+});
