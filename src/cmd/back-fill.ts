@@ -1,9 +1,8 @@
 /**
- * Finished items → their spans once more → the collector: for a backend that was empty, down, or is a new one.
+ * Finished items → their spans, made again → the collector: for a backend that was down or is new.
  *
- * Spans are made by the function that made them live and sent by the sender that sent them live, so they have the same ids and
- * are the same bytes; a backend that has some of them already gets nothing new. Page by page: as much is in memory as one
- * page holds, however long the time asked for.
+ * The live service's own span function and sender make and send them, so ids and bytes are the same as the first time; a backend
+ * that already has some of them gets nothing new. Works page by page: one page bounds the memory, for any time range.
  */
 import type { FinishedItemsPage, TracesPage } from '../history/finished-items.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
@@ -18,7 +17,7 @@ export interface BackFillDeps {
   /** @param after 0, then `next` of the page before. */
   readonly page: (after: number) => Promise<FinishedItemsPage>;
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
-  readonly traces: TracesAlong;
+  readonly traces: OtherTraces;
   /** Undefined: everything is made and counted, and nothing is sent. */
   readonly sender: Pick<SpanSender, 'deliver' | 'health'> | undefined;
   /** Also items that sampling left out. */
@@ -27,15 +26,15 @@ export interface BackFillDeps {
   /** Waits before a retry; ends early when aborted. */
   readonly pause: (ms: number, signal: AbortSignal) => Promise<void>;
   readonly signal: AbortSignal;
-  /** Told after each delivery, and when the collector does not take spans for the moment. */
+  /** Called after each delivery, and when the collector rejects spans for now. */
   readonly onProgress: (progress: BackFillProgress) => void;
 }
 
-/** What is no item's. */
-export type TracesAlong =
-  /** Every trace there is: before the items, so that what is interrupted begins with them again. */
+/** Traces that belong to no item: events, operators' requests, background passes. */
+export type OtherTraces =
+  /** Every such trace, sent before the items: an interrupted run sends them again. */
   | { readonly kind: 'all'; readonly page: (after: number) => Promise<TracesPage> }
-  /** Those that the items came of. */
+  /** Only the traces the items originate from. */
   | { readonly kind: 'of-items'; readonly find: (ids: readonly TraceId[]) => Promise<readonly SpanRecord[]> };
 
 export interface BackFillProgress {
@@ -45,9 +44,9 @@ export interface BackFillProgress {
   readonly traces: number;
   /** Items sampling left out. */
   readonly unsampled: number;
-  /** When the last item that is wholly delivered left its pipeline; null: none is. */
+  /** When the last completely delivered item left its pipeline; null: none is delivered yet. */
   readonly upTo: Nanoseconds | null;
-  /** What the collector said when it last took nothing; null: it takes spans. */
+  /** The collector's last error; null: it accepts spans. */
   readonly problem: string | null;
 }
 
@@ -56,7 +55,7 @@ export type BackFillOutcome = BackFillProgress & {
   readonly kind: 'done' | 'interrupted' | 'gave-up';
 };
 
-/** Milliseconds without any span taken after which somebody should look at the collector. */
+/** Milliseconds without an accepted span after which the run gives up. */
 export const PATIENCE_MS = 600_000;
 /** Spans handed to the sender at once; it makes requests of them. */
 const SPANS_AT_ONCE = 4000;
@@ -64,18 +63,18 @@ const SPANS_AT_ONCE = 4000;
 export async function backFill(deps: BackFillDeps): Promise<BackFillOutcome> {
   const { signal, onProgress } = deps;
   let progress: BackFillProgress = { items: 0, spans: 0, traces: 0, unsampled: 0, upTo: null, problem: null };
-  const tell = (change: Partial<BackFillProgress>) => {
+  const report = (change: Partial<BackFillProgress>) => {
     progress = { ...progress, ...change };
     onProgress(progress);
   };
   const sendTraces = async (spans: readonly SpanRecord[]) => {
     for (let from = 0; from < spans.length; from += SPANS_AT_ONCE) {
       const batch = spans.slice(from, from + SPANS_AT_ONCE);
-      const delivered = await deliver(deps, batch, problem => tell({ problem }));
+      const delivered = await deliver(deps, batch, problem => report({ problem }));
       if (delivered !== 'delivered') return delivered;
-      tell({ spans: progress.spans + batch.length, problem: null });
+      report({ spans: progress.spans + batch.length, problem: null });
     }
-    tell({ traces: progress.traces + new Set(spans.map(({ traceId }) => traceId)).size });
+    report({ traces: progress.traces + new Set(spans.map(({ traceId }) => traceId)).size });
     return 'delivered';
   };
   const { traces } = deps;
@@ -97,16 +96,16 @@ export async function backFill(deps: BackFillDeps): Promise<BackFillOutcome> {
       if (delivered !== 'delivered') return { kind: delivered, ...progress };
     }
     for (const batch of batches(wanted, deps.spansOf)) {
-      const delivered = await deliver(deps, batch.spans, problem => tell({ problem }));
+      const delivered = await deliver(deps, batch.spans, problem => report({ problem }));
       if (delivered !== 'delivered') return { kind: delivered, ...progress };
-      tell({
+      report({
         items: progress.items + batch.items,
         spans: progress.spans + batch.spans.length,
         upTo: batch.upTo,
         problem: null,
       });
     }
-    tell({ unsampled: progress.unsampled + page.items.length - wanted.length });
+    report({ unsampled: progress.unsampled + page.items.length - wanted.length });
     after = page.next;
   }
   return { kind: 'done', ...progress };
@@ -123,7 +122,7 @@ interface Batch {
   readonly upTo: Nanoseconds | null;
 }
 
-/** Whole items: an item half sent would have to be sent again. */
+/** Batches of whole items: a half-sent item would have to be sent again. */
 function* batches(items: readonly QueueItem[], spansOf: BackFillDeps['spansOf']): Generator<Batch> {
   let spans: SpanRecord[] = [];
   let count = 0;
@@ -148,7 +147,7 @@ async function deliver(
   let takenAt = clock.monotonic();
   for (;;) {
     const delivery = await sender.deliver(rows);
-    // What is lost for good the sender has counted by reason; trying again would not help.
+    // The sender has counted permanently rejected spans by reason; a retry would not help.
     if (delivery === 'delivered' || 'lost' in delivery) return 'delivered';
     if (signal.aborted) return 'interrupted';
     const { sent, lastError } = sender.health();

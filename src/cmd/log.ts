@@ -52,11 +52,11 @@ function prettyLine(line: string, colour: boolean): string {
   return `${paint(clock, 90)} ${paint(name, code)} ${String(msg)}  ${paint(details.join(' '), 90)}${stack}`.trimEnd();
 }
 
-/** Facts that are ids: their first digits tell them apart for people, and are found again by searching for them. */
+/** Facts that are ids: people read the first digits, and can search for them. */
 const IDS = new Set(['trace_id', 'span_id', 'event', 'item', 'buildset', 'build', 'request', 'report']);
 const DIGITS = 8;
 
-/** Trace and span have the digits of whose they are: they are left out where that is shown. */
+/** A trace or span id that begins like the item or build shown beside it is left out. */
 function shortened(facts: object): readonly (readonly [string, unknown])[] {
   const short = Object.entries(facts).map(([key, value]): readonly [string, unknown] => [
     key,

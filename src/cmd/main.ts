@@ -2,7 +2,7 @@
 import { systemClock } from '../lib/clock.ts';
 import { runProgram } from './commands/program.ts';
 
-// A reader that has seen enough (`gatehouse status | head`) is no error.
+// A reader that closes the pipe early (`gatehouse status | head`) is no error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
   if (error.code !== 'EPIPE') throw error;
   process.exit(0);

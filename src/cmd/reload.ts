@@ -1,6 +1,6 @@
 /**
- * Reading gatehouse.conf again while the process runs (SIGHUP). `[tracing]` takes effect at once; what else has changed is named
- * in the log and waits for a restart; a file with errors changes nothing.
+ * Reads gatehouse.conf again while the process runs (SIGHUP). `[tracing]` takes effect immediately; other changed sections are
+ * logged and wait for a restart; a file with errors changes nothing.
  */
 import type { Log } from '../lib/log.ts';
 import type { Environment } from '../settings/interpolate.ts';
@@ -23,14 +23,14 @@ export function reload({ config, environment, settings, adopt, log }: ReloadDeps
   const read = readSettings(config, environment);
   if (read.kind === 'invalid') {
     for (const error of read.errors) log.error({}, error);
-    log.error({ config }, 'the settings are not valid and were not taken over; what was in force stays');
+    log.error({ config }, 'the settings are invalid; the previous ones stay in force');
     return;
   }
   for (const warning of read.warnings) log.warn({}, warning);
   const { tracing } = read.settings;
   const unreadable = tracing.kind === 'on' ? unreadableFile(tracing) : undefined;
   if (unreadable !== undefined) {
-    log.error({ config }, `[tracing] was not taken over: ${unreadable}; what was in force stays`);
+    log.error({ config }, `[tracing] is unchanged: ${unreadable}`);
     return;
   }
   adopt(tracing);
@@ -38,11 +38,11 @@ export function reload({ config, environment, settings, adopt, log }: ReloadDeps
     tracing.kind === 'on'
       ? { protocol: tracing.protocol, sample_ratio: tracing.sampleRatio }
       : { why: tracing.why },
-    tracing.kind === 'on' ? '[tracing] was read again' : '[tracing] was read again: tracing is off',
+    tracing.kind === 'on' ? '[tracing] reloaded' : '[tracing] reloaded: tracing is off',
   );
   const waiting = changedSections(settings, read.settings);
   if (waiting.length > 0)
-    log.warn({ sections: waiting }, 'other sections changed too; they take effect with a restart');
+    log.warn({ sections: waiting }, 'other sections changed; they take effect after a restart');
 }
 
 function unreadableFile(tracing: Parameters<typeof tlsFiles>[0]): string | undefined {
@@ -60,7 +60,7 @@ function changedSections(before: Settings, after: Settings): readonly string[] {
   );
 }
 
-/** Wherever in the file it stands. Secrets show nothing of themselves: one that changed is not noticed. */
+/** Compared without line numbers. Secrets serialize to nothing, so a changed secret is not noticed. */
 function meaningOf(settings: Settings, section: string): string {
   const value: unknown = Object.entries(settings).find(([name]) => name === section)?.[1];
   return JSON.stringify(value, (key, part: unknown) =>

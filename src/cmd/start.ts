@@ -22,13 +22,13 @@ export async function start(config: string, components: readonly ComponentName[]
   const missing = COMPONENT_KINDS.filter(component => !wanted.includes(component));
   if (settings.store.kind === 'embedded' && missing.length > 0) {
     return refuse([
-      `the embedded store serves one process only, so that process runs all components; leave out the names (missing: ${missing.join(', ')}), or set [zookeeper] hosts for several processes`,
+      `the embedded store serves a single process, which must run all components; leave out the names (missing: ${missing.join(', ')}), or set [zookeeper] hosts to run several processes`,
     ]);
   }
   const { level, format } = settings.log;
   const log = createLog({ level, format, stream: process.stderr });
   for (const warning of read.warnings) log.warn({}, warning);
-  // From here on a signal ends what there is by then.
+  // From here on a signal stops all that has been started.
   const signals = listenToSignals();
   let started: StartedService;
   try {
@@ -67,7 +67,7 @@ async function run(service: Service, { settings, log, wanted, signals }: Run): P
   const { url } = service;
   service.ready.then(
     () => log.info({ url, components: wanted.join(' ') }, 'ready'),
-    error => log.debug({ err: error }, 'ended before it was ready'),
+    error => log.debug({ err: error }, 'the service ended before it was ready'),
   );
   if (wanted.includes('web')) log.info({ url }, `Gatehouse serves ${url}`);
   else log.info({}, `Gatehouse runs ${wanted.join(', ')}`);
@@ -75,16 +75,16 @@ async function run(service: Service, { settings, log, wanted, signals }: Run): P
   try {
     const signal = await Promise.race([signals.next(), service.ended]);
     if (signal === 'SIGTERM' && isGraceful(settings, wanted)) {
-      log.info({ signal }, 'stopping when running builds have ended; a second signal stops at once');
+      log.info({ signal }, 'stopping when running builds have ended; a second signal stops immediately');
       const second = await Promise.race([signals.next(), service.stopGracefully()]);
-      if (second !== undefined) log.info({ signal: second }, 'stopping at once');
+      if (second !== undefined) log.info({ signal: second }, 'stopping immediately');
     } else if (signal !== undefined) log.info({ signal }, 'stopping');
   } catch (error) {
     status = 1;
     const text = startFailureText(error, settings);
     log.error(
       text === undefined ? { err: error } : {},
-      text ?? 'a component failed for good; the service ends',
+      text ?? 'a component failed permanently; the service ends',
     );
   }
   const limit = setTimeout(() => {
@@ -97,7 +97,7 @@ async function run(service: Service, { settings, log, wanted, signals }: Run): P
   return status;
 }
 
-/** Only executors have work that is worth a long wait; everything else stops in order at once. */
+/** Only executors have work worth a long wait; everything else stops cleanly right away. */
 function isGraceful({ executor }: Settings, wanted: readonly ComponentName[]): boolean {
   return wanted.includes('executor') && executor.sigtermMethod === 'graceful';
 }
@@ -112,7 +112,7 @@ function refuse(errors: readonly string[]): number {
 }
 
 interface Signals {
-  /** The next one that comes, or came and nobody asked for yet. */
+  /** The next signal, or one that arrived earlier and was not read yet. */
   next(): Promise<string>;
   stop(): void;
 }

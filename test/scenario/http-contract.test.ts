@@ -1,6 +1,6 @@
 /** Every answer of a running service is as its own OpenAPI description says: of every route, and refusals as well. */
 import { expect } from 'vitest';
-import { askDoor, type Door } from '../../src/cmd/client/door.ts';
+import { type Endpoint, fetchFrom } from '../../src/cmd/client/endpoint.ts';
 import { type Contract, contractOf } from '../fake/contract.ts';
 import { layoutWith } from './layouts.ts';
 import { story } from './story.ts';
@@ -30,11 +30,11 @@ interface Asking {
   readonly body?: string;
 }
 
-function clientOf(contract: Contract, door: Door) {
+function clientOf(contract: Contract, endpoint: Endpoint) {
   return async (path: string, { method = 'GET', headers = {}, body }: Asking = {}): Promise<unknown> => {
     const signal = AbortSignal.timeout(30_000);
     const sent = body === undefined ? {} : { body };
-    const response = await askDoor(door, path, { method, headers, signal, ...sent });
+    const response = await fetchFrom(endpoint, path, { method, headers, signal, ...sent });
     const type = response.headers.get('content-type') ?? '';
     const text = type.startsWith('text/event-stream') ? '' : await response.text();
     await response.body?.cancel().catch(() => {});

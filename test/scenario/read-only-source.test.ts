@@ -1,4 +1,4 @@
-/** A connection without `proposals` is a source: of jobs' projects, of configuration, and of news of its branches and tags. */
+/** A connection without `proposals` is a source: of jobs' projects, of configuration, and of changes of its branches and tags. */
 import { expect } from 'vitest';
 import { BASE_JOB } from './layouts.ts';
 import { story } from './story.ts';

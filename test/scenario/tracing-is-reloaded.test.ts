@@ -148,9 +148,7 @@ test('a process that gets SIGHUP goes on and begins to send', { timeout: 3 * DEA
     await sink.waitForSpans(1, DEADLINE);
     await service.stop();
     expect(sink.spans.every(span => span.resource['service.name'] === 'gatehouse')).toBe(true);
-    expect(await readFile(path.join(directory, 'gatehouse.log'), 'utf8')).toContain(
-      '[tracing] was read again',
-    );
+    expect(await readFile(path.join(directory, 'gatehouse.log'), 'utf8')).toContain('[tracing] reloaded');
   } finally {
     await service.stop();
     await rm(directory, { recursive: true, force: true });

@@ -1,12 +1,12 @@
-/** A client of the service's own HTTP API: JSON answers, and errors a person can act on. */
+/** Client of the service's HTTP API: JSON answers, and errors a person can act on. */
 import type { CommandTrace, TracedRequest } from './command-trace.ts';
-import { askDoor, type Door, type DoorRequest } from './door.ts';
+import { type Endpoint, type EndpointRequest, fetchFrom } from './endpoint.ts';
 import { type ClientIdentity, identityHeaders } from './identity.ts';
 
-/** The service could not be asked, or refused; the message is ready to print. */
+/** The service is unreachable or refused the request; the message is ready to print. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
-  /** HTTP status; 0: nobody answered, or not in our language. */
+  /** HTTP status; 0: no answer, or not one of Gatehouse. */
   readonly status: number;
   constructor(status: number, message: string, options?: ErrorOptions) {
     super(message, options);
@@ -39,34 +39,37 @@ interface ApiBytes {
 const ANSWER_LIMIT = 30_000;
 
 export interface ApiOptions extends Partial<ClientIdentity> {
-  /** Where each request is noted; absent: nowhere. */
+  /** Records each request; absent: nothing is recorded. */
   readonly trace?: CommandTrace | undefined;
 }
 
 /** @param where a string is an address such as `http://127.0.0.1:9000`, without trailing slash. */
-export function createApi(where: string | Door, { token, trace }: ApiOptions = {}): Api {
-  const door: Door = typeof where === 'string' ? { kind: 'http', root: where } : where;
-  const root = door.kind === 'http' ? door.root : door.path;
+export function createApi(where: string | Endpoint, { token, trace }: ApiOptions = {}): Api {
+  const endpoint: Endpoint = typeof where === 'string' ? { kind: 'http', root: where } : where;
+  const root = endpoint.kind === 'http' ? endpoint.root : endpoint.path;
   const identity = identityHeaders({ token });
 
-  async function ask(path: string, more: Partial<DoorRequest> & Pick<DoorRequest, 'signal'>): Promise<Asked> {
+  async function ask(
+    path: string,
+    more: Partial<EndpointRequest> & Pick<EndpointRequest, 'signal'>,
+  ): Promise<Asked> {
     const { signal, method = 'GET' } = more;
-    const traced = trace?.request(method, door, path);
+    const traced = trace?.request(method, endpoint, path);
     let response: Response;
     try {
       const headers = { ...identity, ...traced?.headers, ...more.headers };
-      response = await askDoor(door, path, { ...more, headers });
+      response = await fetchFrom(endpoint, path, { ...more, headers });
     } catch (error) {
       traced?.failed();
       if (signal.aborted && !isTimeout(signal.reason)) throw signal.reason;
-      throw unreachable(door, error);
+      throw unreachable(endpoint, error);
     }
     traced?.answered(response.status);
     if (response.ok) return { response, traced };
     traced?.over();
     throw new ApiError(response.status, await refusalOf(response, `${root}${path}`));
   }
-  async function bytes(path: string, more?: Partial<DoorRequest>): Promise<ApiBytes> {
+  async function bytes(path: string, more?: Partial<EndpointRequest>): Promise<ApiBytes> {
     const { response, traced } = await ask(path, { ...more, signal: AbortSignal.timeout(ANSWER_LIMIT) });
     try {
       const body = new Uint8Array(await response.arrayBuffer());
@@ -74,13 +77,13 @@ export function createApi(where: string | Door, { token, trace }: ApiOptions = {
       return { bytes: body, header: name => response.headers.get(name) };
     } catch (error) {
       traced?.failed();
-      throw unreachable(door, error);
+      throw unreachable(endpoint, error);
     }
   }
-  async function text(path: string, more?: Partial<DoorRequest>): Promise<string> {
+  async function text(path: string, more?: Partial<EndpointRequest>): Promise<string> {
     return new TextDecoder().decode((await bytes(path, more)).bytes);
   }
-  async function json<Answer>(path: string, more?: Partial<DoorRequest>): Promise<Answer> {
+  async function json<Answer>(path: string, more?: Partial<EndpointRequest>): Promise<Answer> {
     const body = await text(path, more);
     try {
       // The service is the same release as this client: its answers have the types it was built with.
@@ -137,12 +140,12 @@ function brokenAsApiError(
   );
 }
 
-function unreachable(door: Door, cause: unknown): ApiError {
+function unreachable(endpoint: Endpoint, cause: unknown): ApiError {
   const reason = isTimeout(cause) ? `no answer within ${ANSWER_LIMIT / 1000} s` : causeOf(cause);
   const text =
-    door.kind === 'http'
-      ? `cannot reach ${door.root} (${reason}); is the service running? Name another address with --url`
-      : socketProblem(door.path, cause, reason);
+    endpoint.kind === 'http'
+      ? `cannot reach ${endpoint.root} (${reason}); is the service running? Name another address with --url`
+      : socketProblem(endpoint.path, cause, reason);
   return new ApiError(0, text, { cause });
 }
 
@@ -151,7 +154,7 @@ function socketProblem(path: string, cause: unknown, reason: string): string {
   switch (code) {
     case 'ENOENT':
     case 'ECONNREFUSED':
-      return `no web of this machine listens at ${path} (${code}); is it running? Name the settings of another with --config, or send a token: see "gatehouse help create-auth-token"`;
+      return `no web of this machine listens at ${path} (${code}); is it running? Name other settings with --config, or send a token: see "gatehouse help create-auth-token"`;
     case 'EACCES':
       return `you may not use ${path}: run this as the user of the service, or send a token: see "gatehouse help create-auth-token"`;
     default:
@@ -171,7 +174,7 @@ function causeOf(error: unknown): string {
   return cause instanceof Error ? cause.message : error.message;
 }
 
-/** What the service says is wrong; a refusal in another language is somebody else's. */
+/** The `error` of the service's answer; any other body comes from another program. */
 async function refusalOf(response: Response, address: string): Promise<string> {
   const body = await response.text();
   try {

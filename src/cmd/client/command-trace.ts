@@ -1,16 +1,16 @@
 /**
  * The trace of one command: a span for the command, one below it for each request it makes of the service. When the command
- * has ended they are handed to that same service, which passes them on: a command line needs no collector.
+ * has ended, the spans are sent to that same service, which forwards them: the command line needs no collector.
  *
  *     const trace = commandTrace({ clock, environment, ids: randomIds(), version });
  *     trace?.named('dequeue');
- *     const call = trace?.request('POST', door, path);     // send call.headers with it
+ *     const call = trace?.request('POST', endpoint, path);     // send call.headers with it
  *     call?.answered(200);
  *     call?.over();
  *     await trace?.end(0, deliver);                 // all of it goes out, or none
  *
- * A `TRACEPARENT` in the environment becomes the parent: a command in a job is part of the job's trace. Nothing is recorded, told
- * or sent with `DO_NOT_TRACK=1` or `OTEL_SDK_DISABLED=true`. Spans carry no arguments: the path of a request is all they tell.
+ * A `TRACEPARENT` in the environment becomes the parent: a command in a job is part of the job's trace. Nothing is recorded
+ * or sent with `DO_NOT_TRACK=1` or `OTEL_SDK_DISABLED=true`. Spans carry no arguments, only the path of a request.
  */
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { type IdMaker, type SpanId, spanIdOf, traceIdOf } from '../../lib/ids.ts';
@@ -19,29 +19,29 @@ import { attributesOf } from '../../tracing/attribute-values.ts';
 import { traceparent } from '../../tracing/carrier.ts';
 import { parseTraceparent } from '../../tracing/parse-traceparent.ts';
 import { wireKindOf } from '../../tracing/wire-kind.ts';
-import type { Door } from './door.ts';
+import type { Endpoint } from './endpoint.ts';
 import { routeOf } from './route-of.ts';
 
 export interface CommandTrace {
   /** @param command without its arguments, e.g. `store dump`. */
   named(command: string): void;
   /** @param path may have a query, which is not recorded. */
-  request(method: string, door: Door, path: string): TracedRequest;
+  request(method: string, endpoint: Endpoint, path: string): TracedRequest;
   /**
-   * Ends the command's span, and those of requests that still run. `deliver` is called with them when the service has answered
-   * at all: a command that found nobody is not kept waiting for nobody.
+   * Ends the command's span, and those of requests that still run. `deliver` is called with them only if the service has answered
+   * at least once: an unreachable service is not waited for again.
    */
   end(exitStatus: number, deliver: (spans: readonly SpanRecord[]) => Promise<void>): Promise<void>;
 }
 
 export interface TracedRequest {
-  /** To send with it. */
+  /** To send with the request. */
   readonly headers: { readonly traceparent: string };
   /** The answer has begun. */
   answered(status: number): void;
-  /** The answer is complete. One that is not by then (a stream) ends with the command. */
+  /** The answer is complete. An open stream ends with the command. */
   over(): void;
-  /** Nobody answers, or not to the end. */
+  /** No answer, or an incomplete one. */
   failed(): void;
 }
 
@@ -51,11 +51,11 @@ export interface CommandTraceDeps {
   readonly environment: { readonly [name: string]: string | undefined };
 }
 
-/** Requests of one command that are recorded; one that asks again and again for days has more. */
+/** Recorded requests of one command; a command that polls for days makes more. */
 const MOST_REQUESTS = 200;
 const INTERRUPTED = 130;
 
-/** Undefined: nothing is to be recorded. */
+/** Undefined: recording is disabled. */
 export function commandTrace({ clock, ids, environment }: CommandTraceDeps): CommandTrace | undefined {
   if (isTrue(environment.DO_NOT_TRACK) || environment.OTEL_SDK_DISABLED?.toLowerCase() === 'true')
     return undefined;
@@ -71,11 +71,11 @@ export function commandTrace({ clock, ids, environment }: CommandTraceDeps): Com
     named(command) {
       name = command;
     },
-    request(method, door, path) {
+    request(method, endpoint, path) {
       const request: Request = {
         spanId: spanIdOf(ids.uuid()),
         method,
-        door,
+        endpoint,
         path: path.replace(/\?.*$/s, ''),
         start: clock.now(),
         status: undefined,
@@ -128,7 +128,7 @@ export function commandTrace({ clock, ids, environment }: CommandTraceDeps): Com
 interface Request {
   readonly spanId: SpanId;
   readonly method: string;
-  readonly door: Door;
+  readonly endpoint: Endpoint;
   /** Without query. */
   readonly path: string;
   readonly start: Nanoseconds;
@@ -143,7 +143,7 @@ function requestSpan(
   command: Pick<SpanRecord, 'traceId' | 'spanId'>,
   now: Nanoseconds,
 ): SpanRecord {
-  const { spanId, method, door, path, start } = request;
+  const { spanId, method, endpoint, path, start } = request;
   const problem = problemOf(request);
   return {
     traceId: command.traceId,
@@ -158,7 +158,7 @@ function requestSpan(
       httpMethod: method,
       httpStatus: request.status,
       urlPath: path,
-      ...serverOf(door),
+      ...serverOf(endpoint),
       result: problem === undefined ? 'SUCCESS' : 'FAILURE',
       errorType: problem,
     }),
@@ -168,17 +168,17 @@ function requestSpan(
   };
 }
 
-/** Of a Unix socket the address is its path, as OpenTelemetry's conventions say. */
-function serverOf(door: Door): {
+/** The address of a Unix socket is its path, per OpenTelemetry's conventions. */
+function serverOf(endpoint: Endpoint): {
   readonly serverAddress: string;
   readonly serverPort: number | undefined;
 } {
-  if (door.kind === 'socket') return { serverAddress: door.path, serverPort: undefined };
-  const { hostname, port } = new URL(door.root);
+  if (endpoint.kind === 'socket') return { serverAddress: endpoint.path, serverPort: undefined };
+  const { hostname, port } = new URL(endpoint.root);
   return { serverAddress: hostname, serverPort: Number(port) || undefined };
 }
 
-/** As the conventions for HTTP want it: the status, or a word. */
+/** `error.type` per the HTTP conventions: the status, or a short name. */
 function problemOf({ status, broken }: Request): string | undefined {
   if (status !== undefined && status >= 400) return String(status);
   return broken ? 'unreachable' : undefined;

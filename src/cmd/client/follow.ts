@@ -1,4 +1,4 @@
-/** Follows a tenant over server-sent events: the current documents first, then each change of them. */
+/** Follows a tenant over server-sent events: the current documents first, then every change. */
 import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 import { type Api, ApiError } from './api.ts';
@@ -34,7 +34,7 @@ export async function* followTenant(
   }
 }
 
-/** Milliseconds in which the service must have said how things are. */
+/** Milliseconds within which the service must send the first view. */
 const FIRST_VIEW_LIMIT = 30_000;
 
 /** The view of this moment. @throws ApiError */
@@ -52,7 +52,7 @@ export async function currentView(api: Api, tenant: string): Promise<FollowedTen
   }
   throw new ApiError(
     0,
-    `the service at ${api.root} ended the connection without telling what is in the queues; try again`,
+    `the service at ${api.root} closed the connection before it sent the queues; try again`,
   );
 }
 
@@ -77,7 +77,7 @@ async function* eventData(body: ReadableStream<Uint8Array>): AsyncGenerator<stri
   }
 }
 
-/** The one place that says which document is what: the service made them from these types. */
+/** The only place that maps document names to types: the service made them from these types. */
 function viewOf(documents: ReadonlyMap<string, unknown>, sentAt: number): FollowedTenant {
   const pipelines: LivePipeline[] = [];
   const items = new Map<string, LiveItem>();

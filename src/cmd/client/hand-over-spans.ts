@@ -1,22 +1,22 @@
-/** Hands a command's spans to the service it asked, which passes them to its collector, or drops them where it has none. */
+/** Sends a command's spans to the service it asked, which forwards them to its collector, or drops them if it has none. */
 import type { SpanRecord } from '../../model/span.ts';
 import { COMMAND_LINE_AGENT } from '../../web/auth/caller-context.ts';
 import { otlpJson } from '../../web/otlp-json.ts';
 import { VERSION } from '../version.ts';
-import { askDoor, type Door } from './door.ts';
+import { type Endpoint, fetchFrom } from './endpoint.ts';
 import { type ClientIdentity, identityHeaders } from './identity.ts';
 
-/** Milliseconds it may take: a command is over when its answer is. */
+/** Milliseconds this may delay the end of a command. */
 const LIMIT = 500;
 
-/** @returns what went wrong, for who wants to know; undefined: they were taken. */
+/** @returns the error, for `--verbose`; undefined: the spans were accepted. */
 export async function handOverSpans(
-  door: Door,
+  endpoint: Endpoint,
   identity: ClientIdentity,
   spans: readonly SpanRecord[],
 ): Promise<string | undefined> {
   try {
-    const response = await askDoor(door, '/api/otlp/v1/traces', {
+    const response = await fetchFrom(endpoint, '/api/otlp/v1/traces', {
       method: 'POST',
       headers: { ...identityHeaders(identity), 'content-type': 'application/json' },
       body: JSON.stringify(otlpJson(spans, VERSION, COMMAND_LINE_AGENT)),
@@ -26,7 +26,7 @@ export async function handOverSpans(
     const text = await response.text();
     return response.ok ? undefined : `the service answered ${response.status} ${text.slice(0, 500)}`;
   } catch (error) {
-    // Nobody waits for these spans: without a network, or with an older service, the command has done what it should.
+    // Best effort: without a network, or with an older service, the command itself has still succeeded.
     return error instanceof Error ? error.message : String(error);
   }
 }

@@ -1,10 +1,10 @@
-/** Who asks: headers every request of the command line carries. */
+/** Identity headers of every request of the command line. */
 import { Secret } from '../../lib/secret.ts';
 import { COMMAND_LINE_AGENT } from '../../web/auth/caller-context.ts';
 import { VERSION } from '../version.ts';
 
 export interface ClientIdentity {
-  /** Undefined: none; then only the socket of this machine's service lets us change something. */
+  /** Undefined: none; then only the socket of this machine's service allows changes. */
   readonly token: Secret | undefined;
 }
 
@@ -15,7 +15,7 @@ export function identityHeaders({ token }: ClientIdentity): { readonly [name: st
   };
 }
 
-/** A token as people paste it, with or without `Bearer`. Undefined: it is none. */
+/** A token as people paste it, with or without `Bearer`. Undefined: not a token. */
 export function parseToken(text: string): Secret | undefined {
   const [, token] = /^(?:Bearer +)?([\w.~+/=-]+)$/i.exec(text.trim()) ?? [];
   return token === undefined ? undefined : new Secret(token);

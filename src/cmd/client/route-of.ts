@@ -1,5 +1,5 @@
 /**
- * The path of a request of ours with `{}` for each name or id in it, as a span's name may say it: `url.path` has the path itself.
+ * The path of an API request with `{}` for each name or id, for span names; `url.path` has the path itself.
  *
  *     routeOf('/api/components/executor-4/pause')      // '/api/components/{}/pause'
  */
@@ -12,9 +12,9 @@ export function routeOf(path: string): string {
 }
 
 const NAME = '{}';
-/** Names of projects and changes hold slashes, and may hold words of ours: `org/project`. */
+/** Names of projects and changes contain slashes, and may contain route segments: `org/project`. */
 const WITH_SLASHES = /\/(project|changes)\/.+\/(\w+)$/;
-/** Of the routes in `doc/reference/http-api.md`. */
+/** Literal segments of the routes in `doc/reference/http-api.md`. */
 const WORDS: ReadonlySet<string> = new Set([
   ...['api', 'info', 'connections', 'components', 'pause', 'resume', 'stop', 'tenants', 'tenant', 'status'],
   ...['change', 'events', 'pipelines', 'pipeline', 'delays', 'projects', 'jobs', 'config-errors', 'items'],

@@ -1,6 +1,6 @@
 /**
- * Reads a configuration as `gatehouse start` would, without opening a store, a port or a mirror, and says all that is
- * wrong with it. With layouts, the projects' configuration files are fetched into a temporary directory, too.
+ * Reads a configuration as `gatehouse start` would, without opening a store, a port or a mirror, and returns every error in it.
+ * With layouts, it also fetches the projects' configuration files into a temporary directory.
  */
 import path from 'node:path';
 import type { Connection } from '../../driver/connection.ts';
@@ -24,10 +24,10 @@ import { readTenants } from '../service/read-tenants.ts';
 import { readBranchConfigs } from './read-branch-configs.ts';
 
 export interface CheckedConfig {
-  /** One line each, with its place. Empty: all is well. */
+  /** One line each, with its location. Empty: the configuration is valid. */
   readonly errors: readonly string[];
   readonly warnings: readonly string[];
-  /** Undefined: the settings file could not be read to the end. */
+  /** Undefined: the settings file is invalid. */
   readonly settings: Settings | undefined;
   readonly tenants: readonly Tenant[];
   /** By tenant; those whose projects could be read. Empty unless asked for. */
@@ -112,12 +112,12 @@ async function checkLayouts(
   );
   const layouts = new Map<string, Layout>();
   for (const tenant of tenants) {
-    // With a project missing, the others' errors would be about what it defines.
+    // Without a project's definitions, the errors of the others would be misleading.
     if (tenant.projects.some(({ project }) => read.unreadable.has(project))) continue;
     layouts.set(tenant.name, buildLayout({ tenant, configs: read.configs, languages, cache }));
   }
   const found = [...layouts.values()].flatMap(({ errors }) => errors);
-  // A project of several tenants is checked in each, and its own mistakes are the same in all of them.
+  // A project in several tenants is checked in each of them and repeats its errors.
   const texts = (severity: 'error' | 'warning') => [
     ...new Set(found.filter(each => each.severity === severity).map(configErrorText)),
   ];
@@ -132,7 +132,7 @@ function openAll(settings: Settings, repositories: RepositoryCache): ReadonlyMap
   }).connections;
 }
 
-/** As somebody in this directory would name it. */
+/** Relative to the working directory, if the file is below it. */
 function shownPath(file: string): string {
   const relative = path.relative(process.cwd(), file);
   return relative.startsWith('..') || relative === '' ? file : relative;

@@ -9,14 +9,14 @@
  *       ● executor-4    running    up 2m 05s   ci2   pid 99     linux gpu
  *       ‖ executor-7    paused     up 2m 05s   ci1   pid 4712
  *           ! memory: NO WALL (this system has no cgroup v2; there is no cgroup v1 for memory)
- *           off by its settings: disk
+ *           disabled in its settings: disk
  *     merger
  *       ! none: nothing is merged until one is started
  *     web
  *       ◌ web-1         stopping   up 3h 12m   ci1   pid 4713   0.1.0
  *
- * Versions are shown only where they differ: during an upgrade. Of the walls between jobs and their machine only those that do not
- * stand are shown.
+ * Versions are shown only if they differ, as during an upgrade. Walls (the limits between jobs and their machine) are shown only if
+ * they are missing or disabled.
  */
 
 import type { ComponentJson, ComponentsJson } from '../../api/components.ts';
@@ -24,23 +24,23 @@ import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { cutTo, padded, printable, widthOf } from '../../lib/text-width.ts';
 import { wallText } from '../../model/wall.ts';
-import type { Look } from '../terminal/look.ts';
+import type { TerminalStyle } from '../terminal/style.ts';
 
-export interface ComponentsOptions extends Look {
+export interface ComponentsOptions extends TerminalStyle {
   /** Of the service, without trailing slash. */
   readonly root: string;
   /** Milliseconds since the epoch. */
   readonly now: number;
 }
 
-/** What does not happen without any of a kind. */
+/** Consequence of having no component of a kind. */
 const MISSED: { readonly [kind: string]: string } = {
-  scheduler: 'nothing is decided until one is started',
-  merger: 'nothing is merged and no configuration is read until one is started',
-  executor: 'no job runs until one is started',
+  scheduler: 'nothing is enqueued or decided until one starts',
+  merger: 'nothing is merged and no configuration is read until one starts',
+  executor: 'no job runs until one starts',
 };
 
-const LOOKS: { readonly [state: string]: readonly [symbol: string, colour: Colour] } = {
+const STYLES: { readonly [state: string]: readonly [symbol: string, colour: Colour] } = {
   running: ['●', 'green'],
   paused: ['‖', 'yellow'],
   stopping: ['◌', 'yellow'],
@@ -86,8 +86,8 @@ function cellsOf(
   paint: Paint,
   { now }: ComponentsOptions,
 ): readonly string[] {
-  const [symbol, colour] = LOOKS[state] ?? ['?', 'yellow'];
-  const asked = gatehouse.wanted !== null && gatehouse.wanted !== state ? ` (to be ${gatehouse.wanted})` : '';
+  const [symbol, colour] = STYLES[state] ?? ['?', 'yellow'];
+  const asked = gatehouse.wanted !== null && gatehouse.wanted !== state ? ` → ${gatehouse.wanted}` : '';
   const trouble = gatehouse.trouble === null ? '' : ` (${printable(gatehouse.trouble)})`;
   const up = durationText(Math.max(0, now - gatehouse.started_at));
   return [
@@ -108,7 +108,7 @@ function wallLines({ gatehouse: { walls = [] } }: ComponentJson, paint: Paint): 
     ...missing.map(wall => paint(`      ! ${printable(wallText(wall))}`, 'yellow')),
     ...(off.length === 0
       ? []
-      : [paint(`      off by its settings: ${off.map(printable).join(', ')}`, 'dim')]),
+      : [paint(`      disabled in its settings: ${off.map(printable).join(', ')}`, 'dim')]),
   ];
 }
 

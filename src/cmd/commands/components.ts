@@ -1,4 +1,4 @@
-/** `gatehouse components`, and what an operator asks of one: `pause`, `resume`, `stop-gracefully`. */
+/** `gatehouse components`, and the commands that change a component's state: `pause`, `resume`, `stop-gracefully`. */
 import type { Command } from 'commander';
 import type { ComponentsJson } from '../../api/components.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
@@ -12,7 +12,7 @@ Examples:
   gatehouse components --json | jq -r '.executor[].hostname'
   gatehouse pause executor-4`;
 
-interface Wish {
+interface StateCommand {
   readonly command: string;
   /** Last segment of the path. */
   readonly path: string;
@@ -22,68 +22,70 @@ interface Wish {
   readonly done: (id: string) => string;
 }
 
-const WISHES: readonly Wish[] = [
+const STATE_COMMANDS: readonly StateCommand[] = [
   {
     command: 'pause',
     path: 'pause',
-    summary: 'let a component take no new work',
+    summary: 'pause a component: it takes no new work',
     description:
-      'Lets a component take no new work; what it has goes on. A scheduler gives its locks to others, mergers and executors claim nothing. It lasts until "resume", or until the process ends.',
+      'Pauses a component: it takes no new work and finishes the work it has. A scheduler releases its locks to other schedulers; mergers and executors claim no requests. The pause lasts until "resume", or until the process ends.',
     done: id => `${id} takes no new work from now on`,
   },
   {
     command: 'resume',
     path: 'resume',
-    summary: 'let a paused component work again',
-    description: 'Lets a paused component take work again.',
+    summary: 'resume a paused component',
+    description: 'Resumes a paused component: it takes new work again.',
     done: id => `${id} takes work again`,
   },
   {
     command: 'stop-gracefully',
     path: 'stop',
-    summary: 'end a component when its work is done',
+    summary: 'stop a component when its work is done',
     description:
-      'Ends a component when what it has is done: builds run to their end, locks are given back. Its process ends with its last component. To end it at once, send SIGINT to the process.',
-    done: id => `${id} takes nothing new and ends when it has finished what it has`,
+      'Stops a component when its work is done: builds run to their end, locks are released. Its process exits with its last component. To stop immediately, send SIGINT to the process.',
+    done: id => `${id} takes no new work and stops when its work is done`,
   },
 ];
 
 export function addComponentCommands(program: Command, io: Io, done: (status: number) => void): void {
   addServiceOptions(program.command('components'))
     .summary('show the processes of the installation')
-    .description(
-      'Shows every scheduler, merger, executor and web: where it runs, since when, and what it does.',
-    )
+    .description('Shows every scheduler, merger, executor and web: its host, its uptime and its state.')
     .addHelpText('after', EXAMPLES)
     .action(async (options: AskOptions) => done(await withService(io, options, showComponents)));
-  for (const wish of WISHES) {
-    addServiceOptions(program.command(wish.command))
-      .summary(wish.summary)
-      .description(wish.description)
+  for (const wanted of STATE_COMMANDS) {
+    addServiceOptions(program.command(wanted.command))
+      .summary(wanted.summary)
+      .description(wanted.description)
       .argument('<id>', 'as "gatehouse components" shows it, such as executor-4')
       .addHelpText(
         'after',
-        `\nOn the machine of a web it goes over the service's Unix socket, which its user and root may use; from elsewhere it needs a\ntoken for every tenant.`,
+        `\nOn a machine that runs a web, the command uses the service's Unix socket, open to the service's user and root. From elsewhere\nit needs a token for every tenant.`,
       )
       .action(async (id: string, options: AskOptions) =>
-        done(await withService(io, options, session => ask(session, wish, id), 'act')),
+        done(await withService(io, options, session => request(session, wanted, id), 'act')),
       );
   }
 }
 
-async function showComponents({ api, io, json, look }: ServiceSession): Promise<number> {
+async function showComponents({ api, io, json, style }: ServiceSession): Promise<number> {
   const components = await api.get<ComponentsJson>('/api/components');
   if (json) printJson(io, components);
   else {
     const now = toMilliseconds(io.clock.now());
-    print(io, componentsLines(components, { ...look(), root: api.root, now }).join('\n'));
+    print(io, componentsLines(components, { ...style(), root: api.root, now }).join('\n'));
   }
   return 0;
 }
 
-async function ask({ api, io, json }: ServiceSession, wish: Wish, id: string): Promise<number> {
-  const answer = await api.post<unknown>(`/api/components/${encodeURIComponent(id)}/${wish.path}`, {});
+async function request(
+  { api, io, json }: ServiceSession,
+  { path, done }: StateCommand,
+  id: string,
+): Promise<number> {
+  const answer = await api.post<unknown>(`/api/components/${encodeURIComponent(id)}/${path}`, {});
   if (json) printJson(io, answer);
-  else print(io, wish.done(id));
+  else print(io, done(id));
   return 0;
 }

@@ -19,7 +19,7 @@ export interface SummaryOptions {
 }
 
 const TITLE_WIDTH = 13;
-/** Names listed of each kind; of more, the count says how many. */
+/** Names listed per kind; the rest is counted. */
 const NAMES_SHOWN = 24;
 
 interface Entry {
@@ -49,7 +49,7 @@ function sectionLines(
   { width, paint }: SummaryOptions,
 ): readonly string[] {
   if (entries.length === 0)
-    return [`${paint(toWidth(title, TITLE_WIDTH), 'bold')}${paint('none that can be used', 'yellow')}`];
+    return [`${paint(toWidth(title, TITLE_WIDTH), 'bold')}${paint('none that is valid', 'yellow')}`];
   return entries.flatMap(({ name, lines }, index) =>
     lines.flatMap((line, row) => {
       const head =

@@ -1,8 +1,8 @@
-/** `gatehouse config-check`: every mistake of a configuration with its place, and what the configuration comes to. */
+/** `gatehouse config-check`: every error of a configuration with its location, and a summary of the configuration. */
 import type { Command } from 'commander';
 import { painter } from '../../lib/ansi.ts';
 import { type Io, print, printJson } from '../terminal/io.ts';
-import { hasColour, lookOf } from '../terminal/look.ts';
+import { hasColour, styleOf } from '../terminal/style.ts';
 import { type CheckedConfig, checkConfig } from './check-config.ts';
 import { summaryLines } from './config-check-text.ts';
 import { summaryOf } from './config-summary.ts';
@@ -21,19 +21,19 @@ Examples:
   gatehouse config-check -c etc/gatehouse.conf --layout
   gatehouse config-check -c etc/gatehouse.conf --json | jq -r '.errors[]'
 
-Errors go to stderr, one line each: file, line, what is wrong, what to do. Nothing is started and nothing is written.`;
+Errors go to stderr, one line each: file, line, problem, remedy. Nothing is started and nothing is written.`;
 
 export function addConfigCheckCommand(program: Command, io: Io, done: (status: number) => void): void {
   program
     .command('config-check')
     .summary('check the settings, the tenants and the layouts')
     .description(
-      'Checks the settings file, the tenant file it names and, with --layout, the configuration in the projects themselves.',
+      "Checks the settings file, the tenant file it names and, with --layout, the projects' own configuration.",
     )
     .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
-    .option('-l, --layout', "read the projects' branches through git and check their configuration, too")
-    .option('--json', 'answer for programs')
-    .option('--no-color', 'without colours; also NO_COLOR=1')
+    .option('-l, --layout', "also fetch the projects' branches and check their configuration")
+    .option('--json', 'print JSON')
+    .option('--no-color', 'print without colours; also NO_COLOR=1')
     .addHelpText('after', EXAMPLES)
     .action(async (options: ConfigCheckOptions) => done(await configCheck(io, options)));
 }
@@ -64,11 +64,12 @@ function showCheck(
   checked: CheckedConfig,
   { layout, color }: { readonly layout: boolean; readonly color: boolean },
 ): void {
-  const look = lookOf(io, color);
-  const paint = painter(look.colour);
+  const style = styleOf(io, color);
+  const paint = painter(style.colour);
   const loud = painter(color && hasColour(io.stderr, io.environment));
   const summary = summaryOf(checked);
-  if (summary !== undefined) print(io, `${summaryLines(summary, { width: look.width, paint }).join('\n')}\n`);
+  if (summary !== undefined)
+    print(io, `${summaryLines(summary, { width: style.width, paint }).join('\n')}\n`);
   for (const warning of checked.warnings) io.stderr.write(`${loud('warning:', 'yellow')} ${warning}\n`);
   for (const error of checked.errors) io.stderr.write(`${loud('error:', 'red')} ${error}\n`);
   const count = checked.errors.length;
@@ -76,6 +77,6 @@ function showCheck(
   if (count === 0)
     print(
       io,
-      `${paint('✓', 'green')} no errors${layout ? '' : "; --layout checks the projects' own configuration, too"}`,
+      `${paint('✓', 'green')} no errors${layout ? '' : "; --layout also checks the projects' own configuration"}`,
     );
 }

@@ -1,11 +1,11 @@
-/** What a configuration comes to, as plain data: printed by `config-check-text.ts`, and what `config-check --json` answers. */
+/** Summary of a configuration as plain data: printed by `config-check-text.ts` and by `config-check --json`. */
 import type { Layout } from '../../layout/layout.ts';
 import type { Tenant } from '../../model/layout.ts';
 import { publicRoot, type Settings } from '../../settings/settings.ts';
 import type { CheckedConfig } from './check-config.ts';
 
 export interface ConfigSummary {
-  /** `web`, `state`, ... → what it is set to, for people. */
+  /** `web`, `state`, ... → its setting, as text for people. */
   readonly service: { readonly [name: string]: string };
   readonly connections: readonly { readonly name: string; readonly driver: string }[];
   readonly tenants: readonly TenantSummary[];
@@ -20,7 +20,7 @@ export interface TenantSummary {
     readonly pipelines: readonly { readonly name: string; readonly manager: string }[];
     readonly jobs: readonly string[];
     readonly queues: readonly string[];
-    /** Projects that no pipeline does anything for. */
+    /** Projects without a job in any pipeline. */
     readonly idleProjects: readonly string[];
   };
 }
@@ -48,7 +48,7 @@ function serviceFacts({
     store: storeText(store),
     tenants: scheduler.tenantConfig ?? 'no tenant file: no scheduler can run with these settings',
     mirrors: merger.gitDir,
-    executor: `${executor.maxBuilds} builds at a time, sandbox ${executor.sandbox}${executor.allowUnsandboxed ? ' (without it where it does not work)' : ''}${executor.allowHostNetwork ? ', host network for jobs that ask for it' : ''}`,
+    executor: `${executor.maxBuilds} builds at a time, sandbox ${executor.sandbox}${executor.allowUnsandboxed ? ' (or none, if it does not work)' : ''}${executor.allowHostNetwork ? ', host network for jobs that ask for it' : ''}`,
     tracing:
       tracing.kind === 'off' ? `off: ${tracing.why}` : `to ${tracing.endpoint} as ${tracing.serviceName}`,
   };

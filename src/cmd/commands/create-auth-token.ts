@@ -1,4 +1,4 @@
-/** `gatehouse create-auth-token`: a token for somebody who is to operate tenants, made with the secret of an HS256 realm. */
+/** `gatehouse create-auth-token`: an operator's token, signed with the secret of an HS256 realm. */
 import { createSecretKey } from 'node:crypto';
 import { type Command, InvalidArgumentError } from 'commander';
 import { SignJWT } from 'jose';
@@ -26,23 +26,23 @@ Examples:
   export GATEHOUSE_AUTH_TOKEN=$(gatehouse create-auth-token --auth-conf operators --tenant acme --user alice)
   curl -H "Authorization: $(gatehouse create-auth-token --auth-conf operators --tenant acme --user ci)" ...
 
-Whoever has the token is that user until it expires; it cannot be taken back.`;
+The bearer of the token acts as that user until it expires; it cannot be revoked.`;
 
 export function addCreateAuthTokenCommand(program: Command, io: Io, done: (status: number) => void): void {
   program
     .command('create-auth-token')
-    .summary('make a token for somebody who is to operate a tenant')
+    .summary('create a token for an operator of a tenant')
     .description(
-      'Makes a token with the secret of an [auth NAME] section of driver HS256 and prints it, as the value of an Authorization header.',
+      'Creates a token, signed with the secret of an [auth NAME] section with driver HS256, and prints it as the value of an Authorization header.',
     )
     .requiredOption('--auth-conf <name>', 'NAME of the section [auth NAME]')
     .requiredOption(
       '--tenant <name>',
-      'tenant its bearer may operate; may be repeated',
+      'tenant the bearer may operate; may be repeated',
       (name: string, others: readonly string[] | undefined) => [...(others ?? []), name],
     )
-    .requiredOption('--user <name>', 'who its bearer is')
-    .option('--expires-in <duration>', 'how long it counts, e.g. 600, 10m or 8h', parseSeconds, 600)
+    .requiredOption('--user <name>', 'user the token identifies')
+    .option('--expires-in <duration>', 'how long the token is valid, e.g. 600, 10m or 8h', parseSeconds, 600)
     .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
     .addHelpText('after', EXAMPLES)
     .action(async (options: TokenOptions) => {
@@ -91,10 +91,10 @@ function signingSection(
     );
   const { key, maxValidity } = settings;
   if (key.kind !== 'HS256')
-    return refused(`tokens of [auth ${authConf}] are made by ${settings.issuer}, who alone has the key`);
+    return refused(`tokens of [auth ${authConf}] come from ${settings.issuer}; only that issuer has the key`);
   if (!settings.mayGrant)
     return refused(
-      `[auth ${authConf}] lacks allow_authz_override = true: the service would refuse a token that names tenants`,
+      `[auth ${authConf}] lacks allow_authz_override = true: the service would reject a token that names tenants`,
     );
   if (maxValidity !== undefined && expiresIn > maxValidity)
     return refused(

@@ -1,6 +1,6 @@
 /**
- * Decisions by the event that caused them and by pipeline: each pipeline's verdict on the event, then what happened to
- * the item that came of it. Decisions later in an item's life carry no event; they belong to the event that enqueued it.
+ * Decisions grouped by event and pipeline: each pipeline's verdict on the event, then the history of the item it enqueued. Later
+ * decisions about an item carry no event; they belong to the event that enqueued it.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Decision } from '../../model/decision.ts';
@@ -10,7 +10,7 @@ export interface EventGroup {
   /** Kind of the event, e.g. `approved`. */
   readonly event: string;
   readonly changeText: string;
-  /** Pipelines it entered first, then in the order of the decisions. */
+  /** Pipelines that took the change first, then in the order of the decisions. */
   readonly lines: readonly PipelineLine[];
 }
 
@@ -18,9 +18,9 @@ export interface PipelineLine {
   /** `tenant` for a decision above the pipelines. */
   readonly pipeline: string;
   readonly entered: boolean;
-  /** The verdict that decided. */
+  /** Text of the deciding verdict. */
   readonly reason: string;
-  /** What happened to its item then, oldest first. */
+  /** Later decisions about its item, oldest first. */
   readonly after: readonly Decision[];
 }
 
@@ -54,7 +54,7 @@ function groupFrom(decisions: readonly Decision[]): EventGroup {
 const ENTERED: ReadonlySet<string> = new Set(['enqueued', 'enqueued-as-dependency', 'enqueued-behind']);
 const VERDICTS: ReadonlySet<string> = new Set(['trigger-matched', 'no-trigger-matched']);
 
-/** The last refusal is what counts: a trigger that matched says nothing when a requirement was not met afterwards. */
+/** A refusal outranks a match: a matching trigger is irrelevant once a requirement fails. */
 function lineFrom(pipeline: string, decisions: readonly Decision[]): PipelineLine {
   const entry = decisions.find(({ code }) => ENTERED.has(code));
   if (entry !== undefined) {
@@ -68,7 +68,7 @@ function lineFrom(pipeline: string, decisions: readonly Decision[]): PipelineLin
   return { pipeline, entered: false, reason: decided === undefined ? '' : sentence(decided), after };
 }
 
-/** Without what the lines around it say already: the change, the event, the pipeline. */
+/** The text without the change, event and pipeline, which the surrounding lines already name. */
 function sentence({ text, changeText, pipeline, code }: Decision): string {
   const bare = text.startsWith(`${changeText} `) ? text.slice(changeText.length + 1) : text;
   if (!VERDICTS.has(code)) return bare;

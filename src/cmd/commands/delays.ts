@@ -26,18 +26,18 @@ Examples:
   gatehouse delays gate --since 2026-11-20T12:00:00Z
   gatehouse delays gate --json | jq '.resets.byJob'
 
-Counted are the whole lives of the items that left since then and, up to now, of those in the queue. "per item" spreads a state
-over all items; p50 and p95 are those of the items that were in it. Build time lost is what executors spent on builds whose
-results a reset threw away. "gatehouse explain <item>" tells more of one item.`;
+The figures cover the whole life of every item that left since that time and, up to now, of every item in the queue. "per item" is
+the average over all items; p50 and p95 count only items that were in that state. Build time lost is the executors' time for builds
+whose results a reset discarded. "gatehouse explain <item>" explains a single item.`;
 
 export function addDelaysCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('delays'))
-    .summary('tell where the time of a pipeline went')
+    .summary('show where the time of a pipeline went')
     .description(
-      'Tells where the time of a whole pipeline went: by state, which jobs and changes had others tested again and what that cost, how full it was, and the slowest items.',
+      'Shows where the time of a whole pipeline went: by state, the jobs and changes that caused retests and their cost, the load, and the slowest items.',
     )
     .argument('<pipeline>', 'name of the pipeline, e.g. gate')
-    .option('-s, --since <time>', 'how long ago (24h, 90m, 7d), or a time (2026-11-20T12:00:00Z)', '24h')
+    .option('-s, --since <time>', 'start: an age (24h, 90m, 7d) or a time (2026-11-20T12:00:00Z)', '24h')
     .addHelpText('after', EXAMPLES)
     .action(async (pipeline: string, options: DelaysOptions) =>
       done(await withTenantService(io, options, session => delays(session, pipeline, options))),
@@ -52,9 +52,9 @@ async function delays(session: Session, pipeline: string, { since }: DelaysOptio
     printJson(io, answer);
     return 0;
   }
-  const look = session.look();
-  const page = `${painter(look.colour)('page', 'dim')}  ${pipelineAddress(session, pipeline)}`;
-  const lines = delaysLines(answer, { ...look, title: `${pipeline} of ${tenant}` });
-  print(io, [...lines.map(line => cutTo(line, look.width)), '', page].join('\n'));
+  const style = session.style();
+  const page = `${painter(style.colour)('page', 'dim')}  ${pipelineAddress(session, pipeline)}`;
+  const lines = delaysLines(answer, { ...style, title: `${pipeline} of ${tenant}` });
+  print(io, [...lines.map(line => cutTo(line, style.width)), '', page].join('\n'));
   return 0;
 }

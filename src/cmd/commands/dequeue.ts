@@ -1,4 +1,4 @@
-/** `gatehouse dequeue`: takes a change out of a pipeline. */
+/** `gatehouse dequeue`: removes a change from a pipeline. */
 import type { Command } from 'commander';
 import { type Io, print, printJson } from '../terminal/io.ts';
 import { type AskOptions, addAskOptions, type Session, tenantPath, withTenantService } from './session.ts';
@@ -12,18 +12,18 @@ Examples:
   gatehouse dequeue acme/app master/login --pipeline gate
   gatehouse dequeue acme/app refs/heads/master --pipeline post
 
-On the machine of a web it goes over the service's Unix socket, which its user and root may use; from elsewhere it needs a
-token that names the tenant.`;
+On a machine that runs a web, the command uses the service's Unix socket, open to the service's user and root. From elsewhere
+it needs a token that names the tenant.`;
 
 export function addDequeueCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('dequeue'))
-    .summary('take a change out of a pipeline')
+    .summary('remove a change from a pipeline')
     .description(
-      'Takes a change out of a pipeline, as if it had been withdrawn: its jobs are stopped, and what was tested with it is tested again without.',
+      'Removes a change from a pipeline, as if it had been withdrawn: its jobs are stopped, and changes tested on top of it are tested again without it.',
     )
     .argument('<project>', 'name of the project, e.g. acme/app')
     .argument('<change>', 'the change, e.g. master/login, or a ref')
-    .requiredOption('-p, --pipeline <name>', 'where it is')
+    .requiredOption('-p, --pipeline <name>', 'pipeline that holds the change')
     .addHelpText('after', EXAMPLES)
     .action(async (project: string, change: string, options: DequeueOptions) =>
       done(
@@ -43,6 +43,6 @@ async function dequeue(
   const path = tenantPath(session, `project/${project.split('/').map(encodeURIComponent).join('/')}/dequeue`);
   const answer = await api.post<unknown>(path, { pipeline, ...what });
   if (json) printJson(io, answer);
-  else print(io, `${project} ${change} leaves ${pipeline} in its next turn`);
+  else print(io, `${project} ${change} leaves ${pipeline} shortly`);
   return 0;
 }

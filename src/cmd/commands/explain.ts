@@ -1,4 +1,4 @@
-/** `gatehouse explain`: what an item waited for, and what its resets cost. */
+/** `gatehouse explain`: an item's waits, and the cost of its resets. */
 
 import type { Command } from 'commander';
 import type { Explanation } from '../../explain/explain.ts';
@@ -29,9 +29,9 @@ Examples:
 
 export function addExplainCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('explain'))
-    .summary('tell why an item took as long as it did')
+    .summary('show why an item took as long as it did')
     .description(
-      'Tells where the time of an item went: by state, what resets cost, every build, and what it waited for one after the other.',
+      'Shows where the time of an item went: by state, the cost of resets, every build, and every wait in order.',
     )
     .argument('<item>', ITEM_ARGUMENT)
     .argument('[change]', CHANGE_ARGUMENT)
@@ -55,13 +55,13 @@ async function explain(
     printJson(session.io, explanation);
     return 0;
   }
-  const look = session.look();
-  const lines = explainText(explanation, look)
+  const style = session.style();
+  const lines = explainText(explanation, style)
     .split('\n')
-    .map(line => cutTo(line, look.width));
+    .map(line => cutTo(line, style.width));
   print(
     session.io,
-    [...lines, '', `${painter(look.colour)('page', 'dim')}  ${itemAddress(session, found.uuid)}`].join('\n'),
+    [...lines, '', `${painter(style.colour)('page', 'dim')}  ${itemAddress(session, found.uuid)}`].join('\n'),
   );
   return 0;
 }

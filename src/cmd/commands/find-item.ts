@@ -1,5 +1,5 @@
 /**
- * Which item somebody means: a uuid, the beginning of one, or a project and a change (then the newest item, live or finished).
+ * Finds the item a user names by uuid, by the beginning of one, or by project and change (then the newest item, live or finished).
  *
  *     gatehouse trace 0e2c2081a6079c1966965c9101e6aded
  *     gatehouse trace 0e2c20
@@ -15,19 +15,19 @@ export interface FoundItem {
   readonly uuid: string;
 }
 
-/** What tells an item from the others of its tenant. */
+/** Fields that identify an item within its tenant. */
 type Known = Pick<FinishedItem, 'uuid' | 'pipeline' | 'changes' | 'enqueuedAt'>;
 
 type Asked = Pick<Session, 'api' | 'tenant'>;
 
 const SHORTEST_PREFIX = 6;
 const PAGE = 100;
-/** Finished items in which the beginning of a uuid is looked for. */
+/** Pages of finished items searched for the beginning of a uuid. */
 const PAGES = 10;
 
 /** Help for the arguments of commands that take an item. */
 export const ITEM_ARGUMENT =
-  'uuid of an item, its first 6 digits or more, or a project (then name a change, too)';
+  'uuid of an item, its first 6 or more digits, or a project (then also name a change)';
 export const CHANGE_ARGUMENT =
   'change of that project, e.g. master/login or refs/heads/master: its newest item';
 
@@ -43,7 +43,7 @@ export async function findItem(
   if (/^[0-9a-f]{32}$/.test(digits)) return { kind: 'item', uuid: digits };
   if (!/^[0-9a-f]+$/.test(digits)) {
     return refused(
-      `"${item}" is neither a uuid nor the beginning of one; to name a change write its project first: acme/app master/login`,
+      `"${item}" is not a uuid or the beginning of one; to name a change, write its project first: acme/app master/login`,
     );
   }
   if (digits.length < SHORTEST_PREFIX)
@@ -59,14 +59,14 @@ async function itemByPrefix(session: Asked, prefix: string): Promise<FoundItem |
   const [first, ...others] = [...found.values()];
   if (first === undefined) {
     return refused(
-      `no item in the queues of ${session.tenant}, nor among the last ${PAGE * PAGES} that left, begins with ${prefix}; an older one needs its whole uuid`,
+      `no item in the queues of ${session.tenant} or among its last ${PAGE * PAGES} finished items begins with ${prefix}; give the whole uuid of an older item`,
     );
   }
   if (others.length === 0) return { kind: 'item', uuid: first.uuid };
   const list = [first, ...others].map(
     item => `\n  ${item.uuid}  ${item.pipeline}  ${item.changes.map(({ text }) => text).join(', ')}`,
   );
-  return refused(`${prefix} is the beginning of ${list.length} items, give more digits:${list.join('')}`);
+  return refused(`${list.length} items begin with ${prefix}; give more digits:${list.join('')}`);
 }
 
 /** Live items, then the finished ones, newest first, page by page. */
@@ -93,11 +93,11 @@ async function newestItem(
   if (uuid !== undefined) return { kind: 'item', uuid };
   const where = pipeline === undefined ? `tenant ${session.tenant}` : `pipeline ${pipeline}`;
   return refused(
-    `${project} ${change} is not in ${where} and never was; "gatehouse why ${project} ${change}" tells what is known of it`,
+    `${project} ${change} is not in ${where} and never was; see "gatehouse why ${project} ${change}"`,
   );
 }
 
-/** The item of a change that entered last, among those that are still there. */
+/** The newest live item of a change. */
 export async function liveItemOf(
   { api, tenant }: Asked,
   project: string,
@@ -130,7 +130,7 @@ async function finishedItemOf(
   return (await newestBuildset(session, project, change, pipeline))?.gatehouse.item;
 }
 
-/** The newest buildset in the history; also finds which commit a ref was updated to last. */
+/** The newest buildset in the history; it also shows the last commit of an updated ref. */
 export async function newestBuildset(
   { api, tenant }: Asked,
   project: string,

@@ -1,12 +1,11 @@
 /**
- * The Unix socket of the web of this machine, which the service's settings name. Only `[web]` and what its defaults follow from is read.
+ * The Unix socket of this machine's web, named by the service's settings. Reads only `[web]` and the sections its defaults use.
  *
- * Which service is meant must be clear: the socket found by default is not taken for the service of another address, however
- * that was named. Naming the settings settles it.
+ * The default socket is never used for a service named by address, because it may be another service; `--config` decides.
  */
 import type { Environment } from '../../settings/interpolate.ts';
 import { readSections } from '../../settings/read-settings.ts';
-import type { Door } from '../client/door.ts';
+import type { Endpoint } from '../client/endpoint.ts';
 import { type Refused, refused } from './refused.ts';
 
 export const DEFAULT_CONFIG = '/etc/gatehouse/gatehouse.conf';
@@ -18,19 +17,17 @@ export interface SocketOptions {
   readonly config?: string;
 }
 
-/** Whether anything listens there is not known yet. */
-export function findSocket(options: SocketOptions, environment: Environment): Door | Refused {
+/** Does not check whether anything listens there. */
+export function findSocket(options: SocketOptions, environment: Environment): Endpoint | Refused {
   const { GATEHOUSE_URL = '', GATEHOUSE_CONFIG = '' } = environment;
   const named = options.config ?? (GATEHOUSE_CONFIG === '' ? undefined : GATEHOUSE_CONFIG);
   const url = options.url ?? GATEHOUSE_URL;
   if (named === undefined && url !== '')
     return refused(
-      `the service at ${url} takes this only with a token (see "gatehouse help create-auth-token"); on its own machine name its settings with --config instead`,
+      `the service at ${url} accepts this only with a token (see "gatehouse help create-auth-token"); on its own machine, name its settings with --config instead`,
     );
   const config = named ?? DEFAULT_CONFIG;
   const read = readSections(config, environment, { wanted: ['web'] });
   if (read.kind === 'settings') return { kind: 'socket', path: read.settings.web.commandSocket };
-  return refused(
-    `where the service's socket is stands in its settings, and ${read.errors.join('; ')}; ${OR_A_TOKEN}`,
-  );
+  return refused(`the service's settings name its socket, but ${read.errors.join('; ')}; ${OR_A_TOKEN}`);
 }

@@ -1,4 +1,4 @@
-/** What there is to say of an item below its line: jobs, what it waits for, what is wrong with it, why it was tested again. */
+/** Notes below an item's line: jobs, failures, the current wait, resets. */
 
 import type { LiveItem } from '../../api/live-item.ts';
 import type { Paint } from '../../lib/ansi.ts';
@@ -16,7 +16,7 @@ export interface NotesOptions {
   readonly indent: string;
 }
 
-/** Resets shown one by one; of more, the newest. */
+/** Newest resets shown one by one. */
 const RESETS_SHOWN = 3;
 
 export function itemNotes(item: LiveItem, options: NotesOptions): readonly string[] {
@@ -46,7 +46,7 @@ function waitLines(
   if (hostWait !== null && left === null) {
     const since = durationText(Math.max(0, now - hostWait.since));
     const tries = hostWait.tries === 1 ? 'one try' : `${hostWait.tries} tries`;
-    const text = `the code host of ${hostWait.project} is in trouble for ${since}, ${tries}: ${hostWait.text}`;
+    const text = `the code host of ${hostWait.project} has been failing for ${since}, ${tries}: ${hostWait.text}`;
     return wrapWords(printable(text), `${indent}! `, width).map(line => paint(line, 'red'));
   }
   if (state.subject === null || left !== null) return [];
@@ -72,5 +72,5 @@ function resetLines(
   });
   return earlier === 0
     ? lines
-    : [paint(`${indent}↺ tested again ${earlier} more times before`, 'yellow'), ...lines];
+    : [paint(`${indent}↺ tested again ${earlier} more times earlier`, 'yellow'), ...lines];
 }

@@ -1,5 +1,5 @@
 /**
- * A job of a live or finished item as one short piece of a line.
+ * A job of a live or finished item as a short text.
  *
  *     ✓ unit-tests 3.1s   ● integration-tests 12s of ~30s   ○ deploy after unit-tests   ✗ lint FAILURE 2.0s
  */

@@ -1,4 +1,4 @@
-/** Lines of a stream, without their ends; holds one piece and one line at a time. What follows the last end is a line, too, unless empty. */
+/** Lines of a stream, without newlines; buffers one chunk and one line. A non-empty rest without a newline is a line, too. */
 export async function* linesOf(
   pieces: AsyncIterable<Uint8Array | string> | Iterable<Uint8Array | string>,
 ): AsyncGenerator<string, void, undefined> {

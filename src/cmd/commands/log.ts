@@ -1,4 +1,4 @@
-/** `gatehouse log`: what a build printed, followed while it runs. */
+/** `gatehouse log`: a build's log, followed while the build runs. */
 import type { Command } from 'commander';
 import { parseLogLine } from '../../lib/log-line.ts';
 import { pause } from '../../lib/pause.ts';
@@ -13,7 +13,7 @@ interface LogOptions extends AskOptions {
   readonly raw?: boolean;
 }
 
-/** Milliseconds between two looks at a log that may grow. */
+/** Milliseconds between two reads of a growing log. */
 const TICK = 1000;
 const INTERRUPTED = 130;
 
@@ -23,16 +23,16 @@ Examples:
   gatehouse log https://gate.example.org/t/acme/build/3832c7a4d82fbf2e6cc9850569e5ce9b --follow
   gatehouse log 3832c7a4d82fbf2e6cc9850569e5ce9b --json | jq -r 'select(.writer == "executor").text'
 
-Lines with # are the executor's, those with | the job's; no job can write one with #. Of what a terminal would obey only colours are kept;
---raw gives the text as it is: for files, not for terminals.`;
+Lines marked # are the executor's, lines marked | the job's; a job cannot write a line marked #. Control sequences other than colours
+are removed; --raw prints them: use it for files, not for terminals.`;
 
 export function addLogCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('log'))
-    .summary('show what a build printed')
-    .description('Shows the log of a build: the output of its playbooks, and what the executor says of them.')
-    .argument('<build>', 'uuid of the build, or the address of its page')
-    .option('-f, --follow', 'go on until the build has ended')
-    .option('--raw', 'the text as it is, terminal sequences included')
+    .summary('show the log of a build')
+    .description("Shows the log of a build: the output of its playbooks, and the executor's own lines.")
+    .argument('<build>', 'uuid of the build, or the URL of its page')
+    .option('-f, --follow', 'follow the log until the build ends')
+    .option('--raw', 'print the raw text, control sequences included')
     .addHelpText('after', EXAMPLES)
     .action(async (build: string, options: LogOptions) =>
       done(await withTenantService(io, options, session => log(session, build, options))),
@@ -41,7 +41,7 @@ export function addLogCommand(program: Command, io: Io, done: (status: number) =
 
 async function log(session: Session, build: string, options: LogOptions): Promise<number | Refused> {
   const uuid = /(?:^|\/)([0-9a-f]{32})(?:[/?#]|$)/.exec(build)?.[1];
-  if (uuid === undefined) return refused(`"${build}" is no uuid of a build, nor the address of its page`);
+  if (uuid === undefined) return refused(`"${build}" is not the uuid of a build or the URL of its page`);
   const { io } = session;
   const interrupted = io.interrupted();
   const out = outputOf(session, options);
@@ -50,7 +50,7 @@ async function log(session: Session, build: string, options: LogOptions): Promis
     if (piece === 'absent') {
       const ended = await hasEnded(session, uuid);
       if (options.follow !== true || ended)
-        return refused(`there is no log of build ${uuid}${ended ? '' : ' yet; --follow waits for it'}`);
+        return refused(`build ${uuid} has no log${ended ? '' : ' yet; --follow waits for it'}`);
     } else {
       offset = piece.next;
       await write(io, out.lines(piece.bytes));
@@ -69,7 +69,7 @@ async function log(session: Session, build: string, options: LogOptions): Promis
 interface Piece {
   readonly bytes: Uint8Array;
   readonly next: number;
-  /** Nothing comes after it. */
+  /** The log ends with this piece. */
   readonly complete: boolean;
 }
 
@@ -89,7 +89,7 @@ async function readPiece(session: Session, uuid: string, offset: number): Promis
   }
 }
 
-/** @throws ApiError where there is no such build. */
+/** @throws ApiError if there is no such build. */
 async function hasEnded(session: Session, uuid: string): Promise<boolean> {
   const build = await session.api.get<{ readonly result: string | null }>(
     tenantPath(session, `build/${uuid}`),
@@ -100,12 +100,12 @@ async function hasEnded(session: Session, uuid: string): Promise<boolean> {
 function outputOf(session: Session, { raw }: LogOptions): LogFilter {
   const split = createLineSplitter();
   if (raw === true) return split;
-  if (!session.json) return createLogFilter(session.look());
+  if (!session.json) return createLogFilter(session.style());
   const asJson = (line: string) => JSON.stringify(parseLogLine(line));
   return { lines: bytes => split.lines(bytes).map(asJson), end: () => split.end().map(asJson) };
 }
 
-/** Waits where the reader is slower than we are. */
+/** Waits for a slow reader. */
 async function write(io: Io, lines: readonly string[]): Promise<void> {
   if (lines.length === 0) return;
   const taken = io.stdout.write(`${lines.join('\n')}\n`);

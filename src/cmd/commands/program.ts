@@ -1,7 +1,7 @@
 /**
- * The program: every command, how mistakes are answered, and the exit status.
+ * The program: every command, usage errors, and the exit status.
  *
- *     0  done          1  not possible: one line on stderr says why          2  not understood          130  interrupted
+ *     0  done          1  failed: one line on stderr gives the reason          2  usage error          130  interrupted
  */
 import { Argument, Command, CommanderError } from 'commander';
 import { randomIds } from '../../lib/ids.ts';
@@ -24,7 +24,7 @@ import { addStoreCommands } from './store.ts';
 import { addTraceCommand } from './trace.ts';
 import { addWhyCommand } from './why.ts';
 
-const NOT_UNDERSTOOD = 2;
+const USAGE_ERROR = 2;
 
 const EXAMPLES = `
 Examples:
@@ -36,7 +36,7 @@ Examples:
   gatehouse delays gate --since 24h
   gatehouse log 3832c7a4d82fbf2e6cc9850569e5ce9b --follow
 
-"gatehouse help <command>" tells more of each. Commands that ask the service find it at $GATEHOUSE_URL.`;
+"gatehouse help <command>" describes each command. Commands find the service at $GATEHOUSE_URL.`;
 
 const START_EXAMPLES = `
 Examples:
@@ -44,7 +44,7 @@ Examples:
   gatehouse start scheduler web -c /etc/gatehouse/gatehouse.conf        with [zookeeper]
   gatehouse config-check -c /etc/gatehouse/gatehouse.conf && gatehouse start -c /etc/gatehouse/gatehouse.conf
 
-Stop it with SIGINT or SIGTERM: what was accepted is durable and goes on at the next start.`;
+Stop it with SIGINT or SIGTERM: accepted work is durable and continues at the next start.`;
 
 /** @param args without the program's own name. @returns the exit status. */
 export async function runProgram(args: readonly string[], io: Io): Promise<number> {
@@ -58,7 +58,7 @@ export async function runProgram(args: readonly string[], io: Io): Promise<numbe
     await program.parseAsync(args, { from: 'user' });
     return status;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : NOT_UNDERSTOOD;
+    if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;
     throw error;
   }
 }
@@ -85,7 +85,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
       getErrHasColors: () => false,
     })
     .configureHelp({ subcommandTerm: commandTerm, minWidthToWrap: 40 })
-    .showHelpAfterError('"gatehouse --help" and "gatehouse help <command>" tell more.')
+    .showHelpAfterError('See "gatehouse --help" and "gatehouse help <command>".')
     .showSuggestionAfterError()
     .addHelpText('after', EXAMPLES);
 
@@ -93,11 +93,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
     .command('start')
     .summary('run the service until SIGINT or SIGTERM')
     .description('Runs the service in the foreground until SIGINT or SIGTERM.')
-    .addArgument(
-      new Argument('[components...]', 'which components to run; all of them without').choices(
-        COMPONENT_KINDS,
-      ),
-    )
+    .addArgument(new Argument('[components...]', 'components to run (default: all)').choices(COMPONENT_KINDS))
     .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
     .addHelpText('after', START_EXAMPLES)
     .action(async (components: ComponentName[], options: { config: string }) =>
@@ -117,7 +113,7 @@ function createProgram(io: Io, done: (status: number) => void): Command {
   return program;
 }
 
-/** `trace <item> [change]`: that there are options goes without saying. */
+/** `trace <item> [change]`, without `[options]`, which every command has. */
 function commandTerm(command: Command): string {
   const args = command.registeredArguments.map(argument => {
     const text = `${argument.name()}${argument.variadic ? '...' : ''}`;

@@ -1,4 +1,4 @@
-/** The configuration files of projects at the tips of their branches, fetched into a directory that is removed afterwards. */
+/** Configuration files of projects at the tips of their branches, fetched into a temporary directory. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -48,7 +48,7 @@ export async function readBranchConfigs(
     try {
       configs.push(...(await readProject(project, connection, repositories, signal)));
     } catch (error) {
-      // One project that cannot be reached is one finding; the others are read all the same.
+      // An unreachable project is one error; the others are still read.
       if (!(error instanceof Error)) throw error;
       unreadable.add(project);
       errors.push(error.message.startsWith(`${project}: `) ? error.message : `${project}: ${error.message}`);

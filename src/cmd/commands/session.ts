@@ -1,6 +1,6 @@
 /**
- * What the commands that ask the service have in common: `--url`, `--config`, `--tenant`, `--auth-token`, `--json`, `--no-color`,
- * `--verbose`, the way from those to an API and a tenant that exists, and the command's own trace.
+ * Common to all commands that ask the service: the options `--url`, `--config`, `--tenant`, `--auth-token`, `--json`, `--no-color`,
+ * `--verbose`, the API client and tenant they select, and the command's own trace.
  *
  *     to read              HTTP at --url
  *     to change something  HTTP at --url with a token; without one the Unix socket of this machine's web (find-socket.ts)
@@ -10,11 +10,11 @@ import { didYouMean } from '../../lib/nearest-name.ts';
 import type { Secret } from '../../lib/secret.ts';
 import { isLoopback } from '../../settings/loopback.ts';
 import { type Api, ApiError, createApi } from '../client/api.ts';
-import type { Door } from '../client/door.ts';
+import type { Endpoint } from '../client/endpoint.ts';
 import { handOverSpans } from '../client/hand-over-spans.ts';
 import { parseToken } from '../client/identity.ts';
 import type { Io } from '../terminal/io.ts';
-import { type Look, lookOf } from '../terminal/look.ts';
+import { styleOf, type TerminalStyle } from '../terminal/style.ts';
 import { DEFAULT_CONFIG, findSocket } from './find-socket.ts';
 import { type Refused, refused } from './refused.ts';
 
@@ -40,33 +40,33 @@ export interface ServiceSession {
   readonly io: Io;
   readonly api: Api;
   readonly json: boolean;
-  /** Asked again for each picture: terminals change their size. */
-  readonly look: () => Look;
+  /** Read anew for each picture: terminals are resized. */
+  readonly style: () => TerminalStyle;
 }
 
 export function addAskOptions(command: Command): Command {
-  return addServiceOptions(command).option('--tenant <name>', 'which tenant (default: the only one)');
+  return addServiceOptions(command).option('--tenant <name>', 'tenant (default: the only one)');
 }
 
-/** Of commands that are about the installation and no tenant. */
+/** Options of commands that concern the installation, not a tenant. */
 export function addServiceOptions(command: Command): Command {
   return command
     .option(
       '--url <address>',
-      `where the service is (default: $GATEHOUSE_URL, else ${DEFAULT_URL})`,
+      `address of the service (default: $GATEHOUSE_URL, else ${DEFAULT_URL})`,
       parseAddress,
     )
     .option(
       '-c, --config <file>',
-      `settings of the service on this machine, which say where its socket is (default: $GATEHOUSE_CONFIG, else ${DEFAULT_CONFIG})`,
+      `settings of the service on this machine, which name its socket (default: $GATEHOUSE_CONFIG, else ${DEFAULT_CONFIG})`,
     )
     .option(
       '--auth-token <token>',
-      'proves who you are, see "create-auth-token" (default: $GATEHOUSE_AUTH_TOKEN, $ZUUL_AUTH_TOKEN)',
+      'token that identifies you, see "create-auth-token" (default: $GATEHOUSE_AUTH_TOKEN, $ZUUL_AUTH_TOKEN)',
     )
-    .option('--json', 'answer for programs')
-    .option('--no-color', 'without colours; also NO_COLOR=1')
-    .option('--verbose', "tell also what became of the command's own trace");
+    .option('--json', 'print JSON')
+    .option('--no-color', 'print without colours; also NO_COLOR=1')
+    .option('--verbose', "also report whether the command's own trace was sent");
 }
 
 /** @throws InvalidArgumentError */
@@ -77,23 +77,23 @@ function parseAddress(text: string): string {
   return address;
 }
 
-/** Without trailing slash; undefined: it is no http address. */
+/** Without trailing slash; undefined: not an http address. */
 function httpAddress(text: string): string | undefined {
   const url = URL.parse(text);
   if (url === null || !/^https?:$/.test(url.protocol)) return undefined;
   return text.replace(/\/+$/, '');
 }
 
-/** Exit status 1, after one line. */
+/** Prints one error line. @returns exit status 1. */
 export function complain({ stderr }: Pick<Io, 'stderr'>, text: string): 1 {
   stderr.write(`error: ${text}\n`);
   return 1;
 }
 
-/** `act`: it changes something, which needs a token or the socket. */
+/** `act`: the command changes something, which needs a token or the socket. */
 export type Purpose = 'read' | 'act';
 
-/** Runs a command that is about no tenant, and tells what kept it from being done. @returns the exit status. */
+/** Runs a command that needs no tenant and prints its refusal or error, if any. @returns the exit status. */
 export async function withService(
   io: Io,
   options: AskOptions,
@@ -106,25 +106,25 @@ export async function withService(
   if (token !== undefined && 'kind' in token) return complain(io, token.text);
   if (token !== undefined && isOpenToAll(url))
     io.stderr.write(`warning: the token travels unencrypted to ${url}; use https\n`);
-  const http: Door = { kind: 'http', root: url };
-  const authority: Door | Refused = token === undefined ? findSocket(options, io.environment) : http;
+  const http: Endpoint = { kind: 'http', root: url };
+  const authority: Endpoint | Refused = token === undefined ? findSocket(options, io.environment) : http;
   if (purpose === 'act' && authority.kind === 'refused') return complain(io, authority.text);
-  const door = purpose === 'act' && authority.kind !== 'refused' ? authority : http;
+  const endpoint = purpose === 'act' && authority.kind !== 'refused' ? authority : http;
   const { trace } = io;
   const status = await outcomeOf(io, command, {
     io,
-    api: createApi(door, { token, trace }),
+    api: createApi(endpoint, { token, trace }),
     json: options.json === true,
-    look: () => lookOf(io, options.color),
+    style: () => styleOf(io, options.color),
   });
   await trace?.end(status, async spans => {
     const problem =
       authority.kind === 'refused'
-        ? `not handed over: ${authority.text}`
+        ? `not sent: ${authority.text}`
         : await handOverSpans(authority, { token }, spans);
     if (options.verbose !== true) return;
     const [first] = spans;
-    io.stderr.write(`trace ${first?.traceId}: ${problem ?? `${spans.length} spans handed over`}\n`);
+    io.stderr.write(`trace ${first?.traceId}: ${problem ?? `${spans.length} spans sent`}\n`);
   });
   return status;
 }
@@ -147,22 +147,22 @@ function addressFrom({ GATEHOUSE_URL: variable = '' }: Io['environment']): strin
   if (variable === '') return DEFAULT_URL;
   return (
     httpAddress(variable) ??
-    refused(`GATEHOUSE_URL is "${variable}", which is no http address such as ${DEFAULT_URL}`)
+    refused(`GATEHOUSE_URL is "${variable}", which is not an http address such as ${DEFAULT_URL}`)
   );
 }
 
-/** Others on the way could read what is sent there. */
+/** Unencrypted and not on this machine: others on the network can read the token. */
 function isOpenToAll(address: string): boolean {
   const { protocol, hostname } = new URL(address);
   return protocol === 'http:' && !isLoopback(hostname.replace(/^\[|\]$/g, ''));
 }
 
-/** Undefined: there is none. What is no token is not repeated: it may have been a secret. */
+/** Undefined: none is given. An invalid token is not printed: it may be another secret. */
 function tokenFrom({ authToken }: AskOptions, environment: Io['environment']): Secret | Refused | undefined {
   const { GATEHOUSE_AUTH_TOKEN, ZUUL_AUTH_TOKEN } = environment;
   const places = { '--auth-token': authToken, GATEHOUSE_AUTH_TOKEN, ZUUL_AUTH_TOKEN };
   const [place, text] = Object.entries(places).find(([, value = '']) => value !== '') ?? [];
-  return text === undefined ? undefined : (parseToken(text) ?? refused(`what ${place} holds is no token`));
+  return text === undefined ? undefined : (parseToken(text) ?? refused(`${place} does not hold a token`));
 }
 
 /** As {@link withService}, for its tenant. */
@@ -190,7 +190,7 @@ async function chooseTenant(
   if (names === undefined)
     throw new ApiError(
       0,
-      `what is at ${api.root} does not answer like Gatehouse; name another address with --url`,
+      `the server at ${api.root} does not answer like Gatehouse; name another address with --url`,
     );
   const [only, ...others] = names;
   if (only === undefined) {
@@ -209,17 +209,17 @@ async function chooseTenant(
   return { kind: 'tenant', tenant: only };
 }
 
-/** Path of the tenant's part of the API. */
+/** API path below a tenant. */
 export function tenantPath({ tenant }: Pick<Session, 'tenant'>, rest: string): string {
   return `/api/tenant/${encodeURIComponent(tenant)}/${rest}`;
 }
 
-/** Page of an item. */
+/** URL of an item's page. */
 export function itemAddress({ api, tenant }: Pick<Session, 'api' | 'tenant'>, uuid: string): string {
   return `${api.root}/t/${encodeURIComponent(tenant)}/item/${uuid}`;
 }
 
-/** Page of a pipeline. */
+/** URL of a pipeline's page. */
 export function pipelineAddress({ api, tenant }: Pick<Session, 'api' | 'tenant'>, pipeline: string): string {
   return `${api.root}/t/${encodeURIComponent(tenant)}/pipeline/${encodeURIComponent(pipeline)}`;
 }

@@ -19,12 +19,12 @@ import { type Colour, type Paint, painter } from '../../lib/ansi.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { padded, printable, toWidth, widthOf } from '../../lib/text-width.ts';
 import type { FollowedTenant } from '../client/follow.ts';
-import type { Look } from '../terminal/look.ts';
+import type { TerminalStyle } from '../terminal/style.ts';
 import { wrapWords } from '../terminal/wrap-text.ts';
 import { itemNotes } from './item-notes.ts';
 import { itemState } from './item-state.ts';
 
-export interface StatusOptions extends Look {
+export interface StatusOptions extends TerminalStyle {
   readonly tenant: string;
   /** Of the service, without trailing slash. */
   readonly root: string;
@@ -73,7 +73,7 @@ function troubleLines({ view, width, paint, root, tenant, now }: Drawing): reado
     ...(away === null
       ? []
       : [
-          `the service has no contact with its store for ${durationText(Math.max(0, now - away))}; this is how it was then`,
+          `no contact with the store for ${durationText(Math.max(0, now - away))}; showing the last known state`,
         ]),
     ...(view.tenant?.missing ?? []).map(kind => `no ${kind} is registered: see "gatehouse components"`),
     ...(errors === 0
@@ -81,14 +81,14 @@ function troubleLines({ view, width, paint, root, tenant, now }: Drawing): reado
       : [
           `${errors} configuration ${errors === 1 ? 'error' : 'errors'}: ${root}/api/tenant/${encodeURIComponent(tenant)}/config-errors`,
         ]),
-    ...(problem === null ? [] : [`spans are not delivered (${waiting} wait): ${printable(problem)}`]),
+    ...(problem === null ? [] : [`spans are not delivered (${waiting} waiting): ${printable(problem)}`]),
   ];
   return texts.flatMap(text => wrapWords(text, '! ', width).map(line => paint(line, 'yellow')));
 }
 
 function idleLines(idle: readonly LivePipeline[], { width, paint }: Drawing): readonly string[] {
   const names = idle.map(pipeline => {
-    const waiting = pipeline.events === 0 ? '' : ` (${pipeline.events} events wait)`;
+    const waiting = pipeline.events === 0 ? '' : ` (${pipeline.events} events waiting)`;
     return `${pipeline.name}${pipeline.disabled ? ' (disabled)' : ''}${waiting}`;
   });
   return wrapWords(names.join(', '), 'empty: ', width).map(line => paint(line, 'dim'));
@@ -102,7 +102,7 @@ function pipelineLines(pipeline: LivePipeline, drawing: Drawing): readonly strin
   const facts = [
     pipeline.manager,
     ...(shared && !many && first !== undefined ? queueFacts(first) : []),
-    ...(pipeline.events === 0 ? [] : [`${pipeline.events} events wait`]),
+    ...(pipeline.events === 0 ? [] : [`${pipeline.events} events waiting`]),
   ];
   const disabled = pipeline.disabled ? `  ${paint('disabled after too many failures', 'red')}` : '';
   return [
@@ -143,7 +143,7 @@ function steppedOver(item: LiveItem, ahead: readonly LiveItem[]): readonly numbe
 const INDENT = ' '.repeat(6);
 const STATE_WIDTH = 16;
 const TIME_WIDTH = 7;
-/** The time in all is left out of narrower pictures. */
+/** Narrower pictures omit the total time. */
 const WIDE = 110;
 
 function itemLines(

@@ -1,4 +1,4 @@
-/** `gatehouse status`: the queues, once or as they change. */
+/** `gatehouse status`: the queues, once or continuously. */
 import type { Command } from 'commander';
 import { didYouMean } from '../../lib/nearest-name.ts';
 import { pause } from '../../lib/pause.ts';
@@ -30,7 +30,7 @@ export function addStatusCommand(program: Command, io: Io, done: (status: number
   addAskOptions(program.command('status'))
     .summary('show the queues of all pipelines')
     .description(
-      'Shows the queues of all pipelines: items in order with their state and the time in it, their jobs, and why they were tested again.',
+      'Shows the queues of all pipelines: items in order, their state and the time in it, their jobs, and the reasons for retests.',
     )
     .option('-p, --pipeline <name>', 'only this pipeline')
     .option('-w, --watch', 'keep the picture up to date until Ctrl-C')
@@ -55,13 +55,13 @@ async function status(session: Session, { pipeline, watch }: StatusOptions): Pro
 }
 
 function picture(
-  { api, tenant, look }: Session,
+  { api, tenant, style }: Session,
   view: FollowedTenant,
   now: number,
   pipeline: string | undefined,
 ): readonly string[] {
   return statusLines(view, {
-    ...look(),
+    ...style(),
     tenant,
     root: api.root,
     now,
@@ -76,7 +76,7 @@ function jsonOf(view: FollowedTenant, wanted: string | undefined) {
   return { tenant: view.tenant, pipelines, items: uuids.flatMap(uuid => view.items.get(uuid) ?? []) };
 }
 
-/** On a terminal one picture that is drawn over; elsewhere a picture, or a line of JSON, for each change. */
+/** On a terminal a picture redrawn in place; elsewhere a picture, or a line of JSON, for each change. */
 async function watchStatus(session: Session, pipeline: string | undefined): Promise<number> {
   const { io, api, tenant } = session;
   const signal = io.interrupted();
@@ -103,7 +103,7 @@ async function watchStatus(session: Session, pipeline: string | undefined): Prom
           else if (live) draw();
           else print(io, `${picture(session, view, view.sentAt, pipeline).join('\n')}\n`);
         }
-        trouble = `the service at ${api.root} ended the connection`;
+        trouble = `the service at ${api.root} closed the connection`;
       } catch (error) {
         if (!(error instanceof ApiError)) throw error;
         trouble = error.message;

@@ -1,4 +1,4 @@
-/** The store of an installation that does not run, for commands that need it to stand still. */
+/** The store of a stopped installation, for commands that need it unchanged while they work. */
 import { existsSync } from 'node:fs';
 import { systemClock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -20,19 +20,19 @@ export interface StoppedStore {
   readonly root: string;
   /** For people, with its root. */
   readonly name: string;
-  /** Undefined: nobody is registered. Asked again at the end: somebody may have started meanwhile. */
+  /** Text naming registered components; undefined: none. Ask again at the end: one may have started meanwhile. */
   running(): Promise<string | undefined>;
 }
 
 export interface StoppedOptions {
   readonly io: Io;
-  /** Given up with it. */
+  /** Aborts the command. */
   readonly signal: AbortSignal;
-  /** Gets what is opened. */
+  /** Owns everything opened. */
   readonly stack: AsyncDisposableStack;
 }
 
-/** To read from: it must be there, and whole. */
+/** To read from: it must exist and be complete. */
 export async function openSource(
   config: string,
   options: StoppedOptions,
@@ -41,13 +41,13 @@ export async function openSource(
   if (opened.kind === 'refused') return opened;
   const { store, root, name } = opened.stopped;
   if (await isHalfCopied(store, root))
-    return refused(`${name} holds part of a dump only; remove what is below ${root} and restore again`);
+    return refused(`${name} holds an incomplete dump; remove everything below ${root} and restore again`);
   if (!(await store.children(root))?.length)
     return refused(`${name} has nothing below ${root}; is ${config} the right file?`);
   return opened;
 }
 
-/** To write to: nothing may be there. */
+/** To write to: it must be empty. */
 export async function openTarget(
   config: string,
   options: StoppedOptions,
@@ -58,7 +58,7 @@ export async function openTarget(
   const children = (await store.children(root)) ?? [];
   if (children.length === 0) return opened;
   return refused(
-    `${name} already has ${children.slice(0, 3).join(', ')}${children.length > 3 ? ', …' : ''} below ${root}; choose another root or store, or remove what is there if nobody needs it`,
+    `${name} already has ${children.slice(0, 3).join(', ')}${children.length > 3 ? ', …' : ''} below ${root}; choose another root or store, or remove those nodes if they are not needed`,
   );
 }
 
@@ -84,29 +84,29 @@ async function openStopped(
     const store = await opened.source.connect('store command', AbortSignal.any([signal, patience]));
     stack.defer(() => store.close());
     const paths = storePaths(where.root);
-    const stopped = { store, root: where.root, name, running: () => whoRuns(store, paths, name) };
-    const somebody = await stopped.running();
-    return somebody === undefined ? { kind: 'opened', stopped } : refused(somebody);
+    const stopped = { store, root: where.root, name, running: () => runningText(store, paths, name) };
+    const running = await stopped.running();
+    return running === undefined ? { kind: 'opened', stopped } : refused(running);
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof DOMException && error.name === 'TimeoutError')
       return refused(
-        `${name} did not answer within ${PATIENCE / 1000} s; start it, or mend [zookeeper] hosts in ${config}`,
+        `${name} did not answer within ${PATIENCE / 1000} s; start it, or correct [zookeeper] hosts in ${config}`,
       );
     return refused(failureText(error, name));
   }
 }
 
-async function whoRuns(store: Store, paths: StorePaths, name: string): Promise<string | undefined> {
+async function runningText(store: Store, paths: StorePaths, name: string): Promise<string | undefined> {
   const some: string[] = [];
   for (const kind of COMPONENT_KINDS)
     for (const node of (await store.children(paths.components(kind))) ?? [])
       some.push(`${kind} on ${node.slice(0, -11)}`);
   if (some.length === 0) return undefined;
-  return `somebody still works with ${name}: ${some.join(', ')}; stop all processes of the installation, and after a kill wait until their sessions are over ([zookeeper] session_timeout)`;
+  return `${name} is still in use by ${some.join(', ')}; stop all processes of the installation, and after a kill wait until their sessions expire ([zookeeper] session_timeout)`;
 }
 
-/** @throws what is a defect and nobody can mend. */
+/** @throws the error itself if it is an internal one, which no setting can fix. */
 export function failureText(error: unknown, name: string): string {
   if (error instanceof StoreFileError) return error.message;
   const refusedBy = refusalOfStore(error);
@@ -121,9 +121,9 @@ function isOfFileSystem(error: unknown): error is NodeJS.ErrnoException {
   return error instanceof Error && 'code' in error && codes.some(code => code === error.code);
 }
 
-/** What a connection has to say while it waits. */
+/** Prints a connection's warnings. */
 function warningsTo({ stderr }: Pick<Io, 'stderr'>): Log {
-  const tell = (_facts: object, text: string): void => void stderr.write(`warning: ${text}\n`);
-  const log: Log = { debug() {}, info() {}, warn: tell, error: tell, child: () => log };
+  const warn = (_facts: object, text: string): void => void stderr.write(`warning: ${text}\n`);
+  const log: Log = { debug() {}, info() {}, warn, error: warn, child: () => log };
   return log;
 }

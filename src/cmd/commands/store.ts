@@ -1,4 +1,4 @@
-/** `gatehouse store dump|restore`: saves what is in progress, or moves it to another store, while nothing runs. */
+/** `gatehouse store dump|restore`: saves the state of a stopped installation, or moves it to another store. */
 import type { Command } from 'commander';
 import { toMilliseconds } from '../../lib/clock.ts';
 import { randomIds } from '../../lib/ids.ts';
@@ -27,7 +27,7 @@ Examples:
   gatehouse store restore -c /etc/gatehouse/gatehouse.conf < gatehouse.dump
   gatehouse store dump -c old.conf | gatehouse store restore -c new.conf
 
-Both want the service to be stopped; restore writes only where nothing is, and all of a whole dump or nothing.`;
+Both need a stopped service; restore writes only into an empty store, and either the complete dump or nothing.`;
 
 type Done = (status: number) => void;
 type Work = (options: StoppedOptions) => Promise<number | Refused>;
@@ -35,9 +35,9 @@ type Work = (options: StoppedOptions) => Promise<number | Refused>;
 export function addStoreCommands(program: Command, io: Io, done: Done): void {
   const store = program
     .command('store')
-    .summary('move or save what is in progress, while the service is stopped')
+    .summary('save or move the state of a stopped service')
     .description(
-      'Moves what is in progress (items, requests, events, all that waits) from one store to another one, or saves it to a file.',
+      'Saves the state of a stopped service (items, requests, events, outboxes) to a file, or moves it to another store.',
     )
     .addHelpText('after', EXAMPLES);
   store
@@ -50,7 +50,7 @@ export function addStoreCommands(program: Command, io: Io, done: Done): void {
   store
     .command('restore')
     .summary('read a dump from standard input into an empty store')
-    .description('Reads what "gatehouse store dump" wrote from standard input into an empty store.')
+    .description('Reads the output of "gatehouse store dump" from standard input into an empty store.')
     .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
     .addHelpText('after', EXAMPLES)
     .action(async ({ config }: { config: string }) =>
@@ -84,9 +84,9 @@ async function dump(config: string, options: StoppedOptions): Promise<number | R
     if (last !== undefined) await writeLine(io.stdout, last);
     last = line;
   }
-  // The last line says that all is well: not before we know.
-  const somebody = await source.stopped.running();
-  if (somebody !== undefined) return refused(`the dump is not whole: ${somebody}`);
+  // The last line marks the dump as complete, so it is written only after this check.
+  const running = await source.stopped.running();
+  if (running !== undefined) return refused(`the dump is incomplete: ${running}`);
   if (last !== undefined) await writeLine(io.stdout, last);
   io.stderr.write(`dumped from ${name}:\n${kindsText(kinds)}\n`);
   return 0;
@@ -119,26 +119,28 @@ async function fill(
     await writeTree(store, root, counted(nodes, kinds, signal), randomIds());
     return kinds;
   } catch (error) {
-    await takeBack(error);
+    await removePart(error);
     throw error;
   }
 
-  async function takeBack(reason: unknown): Promise<void> {
+  async function removePart(reason: unknown): Promise<void> {
     try {
-      // Somebody else wrote there, too: what is his is not ours to remove.
+      // After NodeExists another process is writing there, too: its nodes must not be removed.
       if (!(reason instanceof StoreError && reason.code === 'NodeExists'))
         return await emptyTree(store, root);
     } catch (error) {
       if (!(error instanceof StoreError)) throw error;
     }
-    io.stderr.write(`warning: ${name} holds a part below ${root}; remove that before you try again\n`);
+    io.stderr.write(
+      `warning: ${name} holds an incomplete dump below ${root}; remove it before you try again\n`,
+    );
   }
 }
 
-/** A commit under way names paths, and would be carried out elsewhere. */
+/** A staged commit names absolute paths, so a dump cannot move to another root. */
 function otherRoot(from: string, to: string): Refused | undefined {
   if (from === to) return undefined;
-  return refused(`the state is of root ${from} and the target has root ${to}; set root = ${from} there`);
+  return refused(`the dump has root ${from} and the target has root ${to}; set root = ${from} there`);
 }
 
 async function* counted(
@@ -156,7 +158,7 @@ async function* counted(
 
 const BARE = 'other nodes';
 
-/** Of its record, by the envelope alone: see `src/model/codec/record.ts`. */
+/** Kind of the record in a node, read from its envelope: see `src/model/codec/record.ts`. */
 function kindOf(data: Uint8Array): string {
   return /^\{"k":"([a-z-]+)"/.exec(Buffer.from(data.subarray(0, 60)).toString())?.[1] ?? BARE;
 }

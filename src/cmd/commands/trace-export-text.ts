@@ -1,4 +1,4 @@
-/** What `gatehouse trace export` says on the way and at the end. */
+/** Progress and result texts of `gatehouse trace export`. */
 import { toMilliseconds } from '../../lib/clock.ts';
 import { stripUserinfo } from '../../lib/redact.ts';
 import { type BackFillOutcome, type BackFillProgress, PATIENCE_MS } from '../back-fill.ts';
@@ -6,11 +6,11 @@ import { type Io, print } from '../terminal/io.ts';
 import { complain } from './session.ts';
 
 const INTERRUPTED = 130;
-/** Items are recorded in the order of leaving but for moments; beginning a little earlier repeats some and misses none. */
+/** Items are recorded almost in the order they left; resuming a little earlier repeats some and misses none. */
 const RESUME_MARGIN_MS = 60_000;
 
 export interface ExportEnd {
-  /** False: it was only counted. */
+  /** False: a dry run. */
   readonly sent: boolean;
   readonly endpoint: string;
   /** Spans that will never arrive, by reason. */
@@ -18,17 +18,17 @@ export interface ExportEnd {
 }
 
 /** @returns the exit status. */
-export function tellEnd(io: Io, outcome: BackFillOutcome, { sent, endpoint, lost }: ExportEnd): number {
+export function printEnd(io: Io, outcome: BackFillOutcome, { sent, endpoint, lost }: ExportEnd): number {
   const { kind, unsampled, problem } = outcome;
   const verb = sent ? `sent to ${stripUserinfo(endpoint)}` : 'would be sent';
   print(io, `${countText(outcome)} ${verb}`);
-  if (unsampled > 0) print(io, `${plural(unsampled, 'item')} left out by sampling; --all has them, too`);
+  if (unsampled > 0) print(io, `${plural(unsampled, 'item')} left out by sampling; --all includes them`);
   const losses = lost.map(([reason, spans]) => `${plural(spans, 'span')} (${reason})`);
-  if (losses.length > 0) complain(io, `the collector refused ${losses.join(', ')}`);
+  if (losses.length > 0) complain(io, `the collector rejected ${losses.join(', ')}`);
   if (kind === 'gave-up')
     complain(
       io,
-      `the collector has taken nothing for ${PATIENCE_MS / 60_000} minutes: ${problem ?? 'it does not answer'}`,
+      `the collector has accepted nothing for ${PATIENCE_MS / 60_000} minutes: ${problem ?? 'it does not answer'}`,
     );
   if (kind !== 'done') io.stderr.write(`${resumeText(outcome)}\n`);
   if (kind === 'interrupted') return INTERRUPTED;
@@ -36,15 +36,15 @@ export function tellEnd(io: Io, outcome: BackFillOutcome, { sent, endpoint, lost
 }
 
 function resumeText({ upTo }: BackFillProgress): string {
-  if (upTo === null) return 'Nothing arrived whole: begin again with the same command.';
+  if (upTo === null) return 'No item was delivered completely: run the same command again.';
   const from = new Date(toMilliseconds(upTo) - RESUME_MARGIN_MS).toISOString();
-  return `Go on with --since ${from}: what left before has arrived.`;
+  return `Resume with --since ${from}: items that left earlier have arrived.`;
 }
 
 export function progressText(progress: BackFillProgress): string {
   const { upTo, problem } = progress;
   const place = upTo === null ? '' : `, up to ${new Date(toMilliseconds(upTo)).toISOString()}`;
-  const trouble = problem === null ? '' : `  the collector does not take spans, trying again: ${problem}`;
+  const trouble = problem === null ? '' : `  the collector rejects spans, trying again: ${problem}`;
   return `${countText(progress)}${place}${trouble}`;
 }
 

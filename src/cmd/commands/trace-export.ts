@@ -1,4 +1,4 @@
-/** `gatehouse trace export`: the spans of finished items once more, from the history to a collector. */
+/** `gatehouse trace export`: sends the spans of finished items again, from the history to a collector. */
 import { hostname } from 'node:os';
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { type FinishedItems, openFinishedItems } from '../../history/finished-items.ts';
@@ -25,7 +25,7 @@ import { VERSION } from '../version.ts';
 import { DEFAULT_CONFIG } from './find-socket.ts';
 import { type Refused, refused } from './refused.ts';
 import { complain } from './session.ts';
-import { progressText, tellEnd } from './trace-export-text.ts';
+import { printEnd, progressText } from './trace-export-text.ts';
 
 interface ExportOptions {
   readonly config: string;
@@ -40,16 +40,16 @@ interface ExportOptions {
   readonly protocol?: string;
 }
 
-/** As given, and what it means when the command begins. */
+/** A time as given, resolved when the command begins. */
 interface Moment {
   readonly at: (now: Nanoseconds) => Nanoseconds;
 }
 
-/** What it reads of the settings file. */
+/** Sections of the settings file that the command reads. */
 const SECTIONS = ['tracing', 'web', 'store', 'database', 'connections'] as const;
-/** Milliseconds for requests under way when it ends. */
+/** Milliseconds for pending requests when the command ends. */
 const SEND_GRACE = 5_000;
-/** A question to the database names them all. */
+/** Bounded by one database query, which names them all. */
 const MOST_ITEMS = 200;
 
 const EXAMPLES = `
@@ -59,29 +59,33 @@ Examples:
   gatehouse trace export --since 2026-11-20T08:00:00Z --until 2026-11-21T00:00:00Z --pipeline gate
   gatehouse trace export --item 5b8e0f6a1c2d4e3f9a7b6c5d4e3f2a1b --endpoint http://localhost:4317
 
-It runs beside the service and changes nothing there. Spans have the ids and the bytes they had the first time, as long as the
-version and [tracing], [web] and the connections in the settings file are the same, so a backend that has them already gets
-nothing new. With the items go the traces of events, of operators' requests and of background work of that time; with --tenant,
---pipeline or --item those the items came of. Not in the history, and so not sent again: the traces of discarded events, what
-jobs and commands sent themselves, and what an executor told of a build after its item had left.`;
+It runs beside the service and changes nothing there. Spans have the same ids and bytes as the first time if the version and
+[tracing], [web] and the connections in the settings file are unchanged, so a backend that already has them gets nothing new. The
+export includes the traces of events, operators' requests and background work of that time; with --tenant, --pipeline or --item
+only those the items originate from. The history does not hold, and so the export does not send: traces of discarded events,
+spans sent by jobs and commands, and spans an executor reported after the item had left.`;
 
 export function addTraceExportCommand(trace: Command, io: Io, done: (status: number) => void): void {
   trace
     .command('export')
     .summary('send the traces of finished items again, from the history')
-    .description('Makes the spans of finished items again from the history and sends them to the collector.')
+    .description('Recreates the spans of finished items from the history and sends them to the collector.')
     .option('-c, --config <file>', 'settings file', DEFAULT_CONFIG)
-    .option('--since <time>', 'items that left then or later: 24h, 7d, or 2026-11-21T08:00:00Z', parseMoment)
-    .option('--until <time>', 'items that left before, written like --since', parseMoment)
-    .option('--tenant <name>', 'only of this tenant')
-    .option('--pipeline <name>', 'only of this pipeline')
+    .option(
+      '--since <time>',
+      'items that left at or after this time: 24h, 7d, or 2026-11-21T08:00:00Z',
+      parseMoment,
+    )
+    .option('--until <time>', 'items that left before this time, in the same format', parseMoment)
+    .option('--tenant <name>', 'only items of this tenant')
+    .option('--pipeline <name>', 'only items of this pipeline')
     .option('--item <uuid...>', 'only these items')
     .option('--all', 'also items that sampling left out')
-    .option('--dry-run', 'make and count the spans, send nothing')
-    .option('--endpoint <address>', 'another collector than [tracing] endpoint')
+    .option('--dry-run', 'count the spans, send nothing')
+    .option('--endpoint <address>', 'collector to use instead of [tracing] endpoint')
     .addOption(new Option('--protocol <name>', 'with --endpoint').choices(['grpc', 'http/protobuf']))
     .addHelpText('after', EXAMPLES)
-    // Options that `gatehouse trace` has, too, are its own wherever they stand.
+    // Commander assigns options that `gatehouse trace` also has to that command.
     .action(async (_, command: Command) => done(await traceExport(io, command.optsWithGlobals())));
 }
 
@@ -113,9 +117,10 @@ interface Prepared {
 async function prepare({ environment, stderr }: Io, options: ExportOptions): Promise<Prepared | Refused> {
   const { item = [], since } = options;
   if (since === undefined && item.length === 0)
-    return refused('say which items: --since 24h for those of the last day, or --item UUID');
+    return refused('select items: --since 24h for those of the last day, or --item UUID');
   const strange = item.find(each => !isUuid(each));
-  if (strange !== undefined) return refused(`"${strange}" is no uuid of an item: 32 hexadecimal digits`);
+  if (strange !== undefined)
+    return refused(`"${strange}" is not the uuid of an item (32 hexadecimal digits)`);
   if (item.length > MOST_ITEMS) return refused(`more than ${MOST_ITEMS} --item; use --since and --until`);
   const read = readSections(options.config, environment, {
     wanted: SECTIONS,
@@ -127,17 +132,17 @@ async function prepare({ environment, stderr }: Io, options: ExportOptions): Pro
   if (tracing.kind === 'off')
     return refused(`tracing is off (${tracing.why}); name a collector with --endpoint http://host:4317`);
   if (web.root === undefined && web.port === 0)
-    stderr.write('warning: [web] has neither root nor port, so addresses in the spans lead nowhere\n');
+    stderr.write('warning: [web] has neither root nor port: URLs in the spans are invalid\n');
   const opened = await openFinishedItems(settings.database);
   if (opened.kind === 'refused') return opened;
   const { items } = opened;
   if (items.installation !== null)
     return { kind: 'prepared', settings, tracing, items, instance: items.installation };
   await items[Symbol.asyncDispose]();
-  return refused('no service of this version has written to the history yet; start it once');
+  return refused('no service of this version has written to the history yet; start the service once');
 }
 
-/** A collector named here is wanted, whatever the file says of tracing. */
+/** `--endpoint` enables tracing even if the settings file disables it. */
 function overridesOf({ endpoint, protocol }: ExportOptions): SettingOverrides {
   const tracing = new Map<string, string>();
   if (endpoint !== undefined) tracing.set('endpoint', endpoint).set('enabled', 'true');
@@ -158,7 +163,7 @@ async function run(
     log: SILENT,
     repositories,
   });
-  const looks = spanOptions(tracing, connections, () => publicRoot(settings.web));
+  const spanSettings = spanOptions(tracing, connections, () => publicRoot(settings.web));
   const sender =
     options.dryRun === true
       ? undefined
@@ -189,7 +194,7 @@ async function run(
         ...(options.pipeline === undefined ? {} : { pipeline: options.pipeline }),
         ...(options.item === undefined ? {} : { uuids: options.item }),
       }),
-    spansOf: item => exportedSpans(item, looks),
+    spansOf: item => exportedSpans(item, spanSettings),
     sender,
     all: options.all === true,
     clock,
@@ -200,8 +205,8 @@ async function run(
   screen.frame([]);
   const lost = Object.entries(sender?.health().lost ?? {}).filter(([, count]) => count > 0);
   await sender?.close(SEND_GRACE);
-  return tellEnd(io, outcome, { sent: sender !== undefined, endpoint: tracing.endpoint, lost });
+  return printEnd(io, outcome, { sent: sender !== undefined, endpoint: tracing.endpoint, lost });
 }
 
-/** What the sender would log is told by the progress and at the end. */
+/** The command prints progress and result itself. */
 const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {}, child: () => SILENT };

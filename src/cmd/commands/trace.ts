@@ -31,7 +31,7 @@ interface Trace {
   readonly item: LiveItem;
 }
 
-/** Milliseconds between two pictures while the item is there: its open spans grow. */
+/** Milliseconds between two pictures of a live item: its open spans grow. */
 const TICK = 1000;
 const INTERRUPTED = 130;
 
@@ -42,7 +42,7 @@ Examples:
   gatehouse trace 0e2c2081 --depth 2
   gatehouse trace 0e2c2081 --json > trace.json      (OTLP JSON)
 
-Waits are shaded, failures red, what was stopped or repeated yellow; ▶ is a span that is still open.`;
+Waits are shaded, failures red, stopped or repeated work yellow; ▶ marks an open span.`;
 
 export function addTraceCommand(program: Command, io: Io, done: (status: number) => void): void {
   const command = addAskOptions(program.command('trace'))
@@ -53,7 +53,7 @@ export function addTraceCommand(program: Command, io: Io, done: (status: number)
     .argument('<item>', ITEM_ARGUMENT)
     .argument('[change]', CHANGE_ARGUMENT)
     .option('-d, --depth <levels>', 'levels of spans to show; 0 is the item alone (default: all)', parseDepth)
-    .option('-f, --follow', 'draw it again until the item has left its pipeline')
+    .option('-f, --follow', 'redraw until the item leaves its pipeline')
     .option('-p, --pipeline <name>', 'with a change: its newest item in this pipeline')
     .addHelpText('after', EXAMPLES)
     .action(async (item: string, change: string | undefined, options: TraceOptions) =>
@@ -93,11 +93,11 @@ function show(session: Session, read: Trace, options: TraceOptions): void {
 }
 
 function picture(session: Session, { otlp, item }: Trace, { depth }: TraceOptions): readonly string[] {
-  const look = session.look();
-  const paint = painter(look.colour);
+  const style = session.style();
+  const paint = painter(style.colour);
   const now = session.io.clock.now();
   const text = waterfall(spansFromOtlp(otlp), {
-    ...look,
+    ...style,
     now,
     ...(depth === undefined ? {} : { maxDepth: depth }),
   });
@@ -110,7 +110,7 @@ function picture(session: Session, { otlp, item }: Trace, { depth }: TraceOption
   ];
 }
 
-/** On a terminal drawn over until the item has left; elsewhere shown once it has. */
+/** On a terminal redrawn until the item has left; elsewhere printed once it has. */
 async function followTrace(session: Session, first: Trace, options: TraceOptions): Promise<number> {
   const { io, api, tenant } = session;
   const interrupted = io.interrupted();

@@ -19,7 +19,7 @@ import { fromMilliseconds, millisecondsBetween } from '../../lib/clock.ts';
 import { durationText } from '../../lib/duration-text.ts';
 import { padded, printable, toWidth, widthOf } from '../../lib/text-width.ts';
 import type { Decision, DecisionCode } from '../../model/decision.ts';
-import type { Look } from '../terminal/look.ts';
+import type { TerminalStyle } from '../terminal/style.ts';
 import { wrapWords } from '../terminal/wrap-text.ts';
 import { type EventGroup, eventGroups, type PipelineLine } from './decision-groups.ts';
 import { itemNotes } from './item-notes.ts';
@@ -33,10 +33,10 @@ export interface Why {
   readonly item: LiveItem | undefined;
 }
 
-export interface WhyOptions extends Look {
+export interface WhyOptions extends TerminalStyle {
   /** Milliseconds since the epoch. */
   readonly now: number;
-  /** Of the times of day; default: this machine's. */
+  /** For times of day; default: this machine's. */
   readonly timeZone?: string;
 }
 
@@ -87,7 +87,7 @@ function itemLines(item: LiveItem, drawing: Drawing): readonly string[] {
   ];
 }
 
-/** Why each job the project lists for the pipeline runs for this change, or does not. */
+/** The reason why each configured job runs or does not run for this change. */
 function jobDecisionLines({ jobDecisions }: LiveItem, { paint, width }: Drawing): readonly string[] {
   const nameWidth = Math.max(4, ...jobDecisions.map(({ job }) => job.length));
   return jobDecisions.flatMap(({ job, runs, because }) => {
@@ -134,7 +134,7 @@ function pipelineLines(line: PipelineLine, group: EventGroup, drawing: Drawing):
     ...line.after.flatMap(decision => {
       const later = millisecondsBetween(group.at, decision.at);
       const time = later < 0 ? '' : `+${durationText(later)}`;
-      const [word, ...colours] = lookOfCode(decision.code);
+      const [word, ...colours] = styleOfCode(decision.code);
       const text = printable(`${word}${textOf(decision)}`);
       return wrapWords(text, `${indent}${toWidth(time, 7, 'right')}  `, width).map(each =>
         paint(each, ...colours),
@@ -147,12 +147,12 @@ function paintRest(text: string, head: string, paint: Paint): string {
   return text.startsWith(head) ? head + paint(text.slice(head.length), 'dim') : paint(text, 'dim');
 }
 
-/** The sentence without the name of the change everything here is about. */
+/** The text without the name of the change, which the head line has. */
 function textOf({ text, changeText }: Decision): string {
   return text.startsWith(`${changeText} `) ? text.slice(changeText.length + 1) : text;
 }
 
-function lookOfCode(code: DecisionCode): readonly [string, ...Colour[]] {
+function styleOfCode(code: DecisionCode): readonly [string, ...Colour[]] {
   switch (code) {
     case 'reset':
     case 'retry':

@@ -1,4 +1,4 @@
-/** `gatehouse why`: what was decided about a change, and the reason of each decision. */
+/** `gatehouse why`: the decisions about a change, each with its reason. */
 import type { Command } from 'commander';
 import type { LiveItem } from '../../api/live-item.ts';
 import { toMilliseconds } from '../../lib/clock.ts';
@@ -18,15 +18,15 @@ const EXAMPLES = `
 Examples:
   gatehouse why acme/app master/login
   gatehouse why acme/app master/login --pipeline gate
-  gatehouse why acme/app refs/heads/master      (what the last push did)
+  gatehouse why acme/app refs/heads/master      (the last push)
 
-Newest event first; below each event one line for every pipeline of the tenant: + it entered, - it did not, and why.`;
+Newest event first; below each event one line per pipeline of the tenant: + entered, - not entered, and why.`;
 
 export function addWhyCommand(program: Command, io: Io, done: (status: number) => void): void {
   addAskOptions(program.command('why'))
-    .summary('tell why a change is, or is not, in a pipeline')
+    .summary('show why a change is, or is not, in a pipeline')
     .description(
-      'Tells what every event did to a change: which pipelines took it, which did not and why, what became of it there, and how its jobs stand.',
+      'Shows the effect of every event on a change: the pipelines that took it, those that did not and why, its progress there, and its jobs.',
     )
     .argument('<project>', 'name of the project, e.g. acme/app')
     .argument('<change>', 'the change, e.g. master/login, or a ref')
@@ -56,15 +56,15 @@ async function why(
   if (decisions.length === 0 && item === undefined) {
     const where = pipeline === undefined ? '' : ` in pipeline ${pipeline}`;
     return refused(
-      `nothing is known of ${project} ${change}${where}: no event has named it; was it pushed, and does the connection see it?`,
+      `no event has named ${project} ${change}${where}; was it pushed, and does the connection see it?`,
     );
   }
   const now = toMilliseconds(session.io.clock.now());
-  print(session.io, whyLines({ project, change, decisions, item }, { ...session.look(), now }).join('\n'));
+  print(session.io, whyLines({ project, change, decisions, item }, { ...session.style(), now }).join('\n'));
   return 0;
 }
 
-/** A project or pipeline the tenant does not have, said at once: the history would just be empty. */
+/** Refuses a project or pipeline that the tenant does not have: its history would just be empty. */
 async function unknownName(
   session: Session,
   project: string,
@@ -102,7 +102,7 @@ async function decisionsOf(session: Session, project: string, change: string): P
   return decisions;
 }
 
-/** Each update of a ref is a change of its own, called by ref and commit: the one that is in a queue, else the last one that was. */
+/** Each update of a ref is a change named by ref and commit: the queued one, else the last one that was queued. */
 async function lastUpdate(session: Session, project: string, ref: string): Promise<string> {
   const live = await session.api.get<readonly LiveAnswer[]>(
     tenantPath(session, `status/change/${pathOf(ref)}`),
@@ -125,7 +125,7 @@ function pathOf(name: string): string {
   return name.split('/').map(encodeURIComponent).join('/');
 }
 
-/** The item it is in, else the last one it was in. */
+/** The change's live item, else its last one. */
 async function itemOf(
   session: Session,
   project: string,

@@ -1,8 +1,8 @@
 /**
  * The demo among containers (docker-compose.yml), where the service is elsewhere and repositories are a shared volume:
  *
- *     node src/cmd/quickstart/container-site.ts prepare      makes the repositories that are not there yet
- *     node src/cmd/quickstart/container-site.ts demo         a developer's six changes, followed to their end
+ *     node src/cmd/quickstart/container-site.ts prepare      creates the repositories that do not exist yet
+ *     node src/cmd/quickstart/container-site.ts demo         proposes six changes and follows them to their end
  *
  * Repositories are below `--repositories` (/srv/git), the developer's clones below `--clones` (/srv/developer); the
  * service is found at `--url` (http://web:9000). Hooks sign with $GATEHOUSE_WEBHOOK_TOKEN.
@@ -27,14 +27,14 @@ interface Options {
 }
 
 const program = new Command('container-site')
-  .option('--repositories <dir>', 'bare repositories, the code host', '/srv/git')
-  .option('--clones <dir>', 'what the developer works in', '/srv/developer')
+  .option('--repositories <dir>', 'bare repositories (the code host)', '/srv/git')
+  .option('--clones <dir>', "the developer's clones", '/srv/developer')
   .option('--url <url>', 'the service', 'http://web:9000');
 program.command('prepare').action(async () => prepare(program.opts()));
 program.command('demo').action(async () => demo(program.opts()));
 await program.parseAsync();
 
-/** What is there stays as it is. */
+/** Existing repositories are unchanged. */
 async function prepare(options: Options): Promise<void> {
   const token = process.env.GATEHOUSE_WEBHOOK_TOKEN ?? '';
   for (const [project, files] of PROJECTS) {
@@ -45,7 +45,7 @@ async function prepare(options: Options): Promise<void> {
     const url = `${options.url}/api/connection/${CONNECTION}/payload`;
     await installPostReceiveHook(bare, { url, token, project });
   }
-  process.stdout.write(`${PROJECTS.length} repositories are in ${options.repositories}\n`);
+  process.stdout.write(`${options.repositories} holds ${PROJECTS.length} repositories\n`);
 }
 
 async function demo(options: Options): Promise<void> {

@@ -1,9 +1,9 @@
 /**
- * What the demo's repositories hold at the start, and the six changes its developers propose.
+ * Initial content of the demo's repositories, and the six changes its developers propose.
  *
  * The story: `acme/app` prices a shopping basket, `acme/api` serves it. Change 2 renames a function and its callers;
- * change 3 adds a caller under the old name. Each is right alone, git merges them without a murmur, and together they
- * break: what a gate is for. Change 5 edits the line change 2 edits: a plain conflict. All others should land.
+ * change 3 adds a caller under the old name. Each passes alone and git merges them without a conflict, but together they
+ * break: a gate exists for this. Change 5 edits the line change 2 edits: a plain conflict. All others should merge.
  */
 
 export interface DemoFile {
@@ -48,7 +48,7 @@ export const CONFIG_FILES: readonly DemoFile[] = [
     '',
     '- pipeline:',
     '    name: gate',
-    '    description: Tests approved proposals in the state they will land in, and lands them.',
+    '    description: Tests approved proposals on top of the ones ahead, and merges them.',
     '    manager: dependent',
     '    precedence: high',
     '    supercedes: check',
@@ -66,7 +66,7 @@ export const CONFIG_FILES: readonly DemoFile[] = [
     '',
     '- pipeline:',
     '    name: post',
-    '    description: Runs after something landed.',
+    '    description: Runs after a change has merged.',
     '    manager: independent',
     '    precedence: low',
     '    post-review: true',
@@ -81,7 +81,7 @@ export const CONFIG_FILES: readonly DemoFile[] = [
     '- job:',
     '    name: base',
     '    abstract: true',
-    '    description: Says what is tested before every job, and tidies up after it.',
+    '    description: Prints what is tested before every job, and cleans up after it.',
     '    pre-run: playbooks/describe.sh',
     '    post-run: playbooks/collect.sh',
     '    timeout: 60',
@@ -134,7 +134,7 @@ export const APP_FILES: readonly DemoFile[] = [
   script(
     'tests/integration.sh',
     'set -eu',
-    '# Stands for a slow suite: a service is started, asked and stopped.',
+    '# Simulates a slow suite that starts, queries and stops a service.',
     'sleep 1.5',
     '. ./lib/basket.sh',
     'basket_price 1 2 3',
@@ -274,8 +274,8 @@ export const DEMO_CHANGES: readonly DemoChange[] = [
   {
     project: API,
     topic: 'health-details',
-    subject: 'Tell more about our health',
-    files: [file('doc/health.md', '# Health', '', '`GET /health` answers 200 while we can serve.')],
+    subject: 'Report health in detail',
+    files: [file('doc/health.md', '# Health', '', '`GET /health` answers 200 while the service works.')],
     expected: 'merged',
   },
 ];

@@ -1,4 +1,4 @@
-/** The demo: six changes proposed, checked, approved in order, and gated; what is seen on the way goes to the screen. */
+/** The demo: six changes proposed, checked, approved in order, and gated, with progress on the screen. */
 
 import type { LiveItem } from '../../api/live-item.ts';
 import { type Api, ApiError } from '../client/api.ts';
@@ -10,12 +10,12 @@ import type { Site } from './prepare-site.ts';
 import { type ProgressRow, progressFrame, progressLines } from './progress.ts';
 import { isAbout } from './shown-item.ts';
 
-/** Milliseconds until a demo that does not come to its end is given up. */
+/** Milliseconds until an unfinished demo fails. */
 const DEMO_LIMIT = 120_000;
 
 const SHORT: { readonly [project: string]: string } = { [APP]: 'app', [API]: 'api' };
 
-/** @returns the proposed commits by topic. @throws Error when it does not end in time. */
+/** @returns the proposed commits by topic. @throws Error when the demo does not finish in time. */
 export async function runDemo(site: Site, api: Api, screen: Screen): Promise<ReadonlyMap<string, string>> {
   const limit = AbortSignal.timeout(DEMO_LIMIT);
   const watching = new AbortController();
@@ -29,12 +29,14 @@ export async function runDemo(site: Site, api: Api, screen: Screen): Promise<Rea
   }
   screen.line(`proposed ${commits.size} changes with git push; pipeline check tests each on its own`);
   await watcher.until('check', commits.size, limit);
-  // One after the other, as people would: the order of two pushes that arrive together is nobody's to know.
+  // One after the other, as people would: the order of simultaneous pushes is not deterministic.
   for (const change of DEMO_CHANGES) {
     await approve(site.clone(change.project), change.topic);
     await watcher.untilEntered('gate', change.project, `master/${change.topic}`, limit);
   }
-  screen.line(`approved all in order; pipeline gate tests each behind the ones ahead, and lands what passes`);
+  screen.line(
+    `approved all in order; pipeline gate tests each on top of the ones ahead, and merges what passes`,
+  );
   await watcher.until('gate', commits.size, limit);
   watching.abort();
   await followed;
@@ -42,7 +44,7 @@ export async function runDemo(site: Site, api: Api, screen: Screen): Promise<Rea
   return commits;
 }
 
-/** Counts who left which pipeline, and draws the gate. */
+/** Records which items left which pipeline, and draws the gate. */
 class GateWatcher {
   readonly #screen: Screen;
   readonly #left = new Map<string, Set<string>>();
@@ -62,7 +64,7 @@ class GateWatcher {
         try {
           for await (const view of followTenant(api, TENANT, signal)) await this.#see(view, api);
         } catch (error) {
-          // The service is being restarted: what was missed is in its history.
+          // The service restarts: missed items are in its history.
           if (!(error instanceof ApiError || error instanceof TypeError)) throw error;
           await new Promise(resolve => setTimeout(resolve, 100));
         }
@@ -100,9 +102,7 @@ class GateWatcher {
       signal.addEventListener(
         'abort',
         () =>
-          reject(
-            new Error(`the demo did not come to its end within ${DEMO_LIMIT / 1000} s (waiting for ${what})`),
-          ),
+          reject(new Error(`the demo did not finish within ${DEMO_LIMIT / 1000} s (waiting for ${what})`)),
         { once: true },
       );
       this.#waiting.push({ met, done: resolve });
@@ -121,7 +121,7 @@ class GateWatcher {
     this.#settle();
   }
 
-  /** Finished items, from the history, which may trail the live view by a moment: asked until the gone are there. */
+  /** Reads finished items until the history, which lags behind the live view, holds all of `gone`. */
   async #readLeft(api: Api, gone: readonly string[]): Promise<void> {
     for (let tries = 0; tries < 100; tries++) {
       await this.#readFinished(api);
@@ -174,7 +174,7 @@ class GateWatcher {
     return {
       name: `${SHORT[change.project] ?? change.project} ${change.topic}`,
       item,
-      left: item === undefined ? this.#results.get(`${change.project} ${id}`) : undefined,
+      result: item === undefined ? this.#results.get(`${change.project} ${id}`) : undefined,
     };
   }
 }

@@ -7,7 +7,7 @@ import type { DemoFile } from './demo-files.ts';
 
 const run = promisify(execFile);
 
-/** Nothing of the user's own git configuration shall change the demo, and nothing of the demo the user's. */
+/** Isolates the demo from the user's own git configuration. */
 const ENVIRONMENT = {
   PATH: process.env.PATH ?? '/usr/bin:/bin',
   HOME: '/nonexistent',
@@ -19,13 +19,13 @@ const ENVIRONMENT = {
   GIT_COMMITTER_EMAIL: 'ada@example.org',
 };
 
-/** @throws Error with git's own words when it fails. */
+/** @throws Error with git's own message when it fails. */
 export async function git(cwd: string, ...args: readonly string[]): Promise<string> {
   const { stdout } = await run('git', [...args], { cwd, env: ENVIRONMENT });
   return stdout.trim();
 }
 
-/** Makes a bare repository whose `master` holds `files` in one commit, and a clone to work in. */
+/** Creates a bare repository whose `master` holds `files` in one commit, and a clone to work in. */
 export async function createRepository(
   bare: string,
   clone: string,
@@ -57,7 +57,7 @@ export async function propose(clone: string, topic: string): Promise<void> {
   await git(clone, 'push', '--quiet', '--force', 'origin', `${topic}:refs/heads/for/master/${topic}`);
 }
 
-/** Approves what is proposed: `git push origin <topic>:gate/master/<topic>`. */
+/** Approves a proposal: `git push origin <topic>:gate/master/<topic>`. */
 export async function approve(clone: string, topic: string): Promise<void> {
   await git(clone, 'push', '--quiet', '--force', 'origin', `${topic}:refs/heads/gate/master/${topic}`);
 }

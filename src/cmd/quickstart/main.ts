@@ -1,6 +1,6 @@
 /**
- * `npm run quickstart`: real repositories, the real service, real pushes. Sets everything up below `.quickstart/`, drives the
- * demo through the gate, shows what happened and why, and serves until Ctrl-C.
+ * `npm run quickstart`: real repositories, the real service, real pushes. Sets everything up below `.quickstart/`, runs the demo
+ * through the gate, prints results and reasons, and serves until Ctrl-C.
  */
 import { randomBytes } from 'node:crypto';
 import { readFile, writeFile } from 'node:fs/promises';
@@ -34,9 +34,9 @@ interface Options {
 const options: Options = new Command('quickstart')
   .description('See a gate at work: six changes, a hidden incompatibility and a conflict.')
   .option('--once', 'exit when the demo is done; status 0 only if every outcome is the expected one', false)
-  .option('--json <file>', 'write what happened to a file')
-  .option('--directory <dir>', 'where everything is put; emptied first', '.quickstart')
-  .option('--port <port>', 'preferred port of the page', '9000')
+  .option('--json <file>', 'write the results to a file')
+  .option('--directory <dir>', 'working directory; emptied first', '.quickstart')
+  .option('--port <port>', 'preferred port of the status page', '9000')
   .parse()
   .opts();
 
@@ -68,7 +68,7 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
   try {
     await waitUntilReady(site.url, service, READY_LIMIT);
     screen.line(`service        ${site.url}   (log: ${logFile})`);
-    screen.line(`operators      ${site.socket}   (the command line acts there; HTTP acts only with a token)`);
+    screen.line(`operators      ${site.socket}   (socket of the command line; HTTP needs a token)`);
     screen.line(`jobs           ${await sandboxOf(logFile)}`);
     screen.line(`spans          ${collector.text}`);
     const api = createApi(site.url);
@@ -95,7 +95,7 @@ async function quickstart({ once, json, directory: wanted, port: wantedPort }: O
       `Commands: export GATEHOUSE_URL=${site.url} GATEHOUSE_CONFIG=${site.config}; npm run gatehouse -- status`,
     );
     screen.line(
-      `Serving ${site.url} until Ctrl-C. Propose a change of your own: in ${site.clone('acme/app')}, commit, then git push origin HEAD:for/master/<topic>`,
+      `Serving ${site.url} until Ctrl-C. To propose a change of your own, commit in ${site.clone('acme/app')} and run git push origin HEAD:for/master/<topic>`,
     );
     await Promise.race([interrupted, service.exited]);
     return 0;
@@ -116,7 +116,7 @@ async function demo(
   return { outcomes: await gateOutcomes(api, site, commits) };
 }
 
-/** An endpoint the user named, else a collector on the usual port of this machine, else none. */
+/** The endpoint in the environment, else a collector on the default port of this machine, else none. */
 async function collectorOf(
   environment: NodeJS.ProcessEnv,
 ): Promise<{ readonly environment: NodeJS.ProcessEnv; readonly text: string }> {
@@ -187,12 +187,15 @@ async function closingLines(
     ...(shown === undefined
       ? []
       : [
-          paint(`The gate's time for ${shown.project} ${shown.change}, which was tested again:`, 'bold'),
+          paint(
+            `Time of ${shown.project} ${shown.change} in the gate, tests repeated after a reset:`,
+            'bold',
+          ),
           trace,
           '',
         ]),
     ...(wrong.length === 0
-      ? [`${paint('✓', 'green')} every outcome is the expected one, after ${durationText(ms)}`]
+      ? [`${paint('✓', 'green')} every change ended as expected, after ${durationText(ms)}`]
       : wrong.map(line => `${paint('✗', 'red')} ${line}`)),
     '',
     `status page    ${site.url}/`,

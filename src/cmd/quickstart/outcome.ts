@@ -1,4 +1,4 @@
-/** What became of the demo's changes, from the service's history and the repositories; and whether it is what was to be expected. */
+/** Results of the demo's changes, from the service's history and the repositories, and the differences from the expected ones. */
 
 import type { FinishedItem } from '../../api/live-item.ts';
 import type { Explanation } from '../../explain/explain.ts';
@@ -24,7 +24,7 @@ export interface ChangeOutcome {
   readonly trace_id: string;
   readonly enqueued_ns: string;
   readonly dequeued_ns: string;
-  /** Milliseconds in which something of it ran, and in which nothing did. */
+  /** Milliseconds in states of work, and in states of waiting. */
   readonly running_ms: number;
   readonly waiting_ms: number;
   readonly expected: DemoChange['expected'];
@@ -94,7 +94,7 @@ const RESULTS: { readonly [expected in DemoChange['expected']]: string } = {
   conflict: 'MERGE_CONFLICT',
 };
 
-/** What is not as it should be, one line each; empty: all well. */
+/** Differences from the expected results, one line each. */
 export function surprises(outcomes: readonly ChangeOutcome[]): readonly string[] {
   const wrong = outcomes.flatMap(outcome => {
     const name = `${outcome.project} ${outcome.change}`;
@@ -112,7 +112,7 @@ export function surprises(outcomes: readonly ChangeOutcome[]): readonly string[]
   const unexplained = victims.flatMap(outcome =>
     outcome.resets
       .filter(reset => reset.culprit === null && reset.cause !== 'base-moved')
-      .map(() => `${outcome.project} ${outcome.change} was tested again and nobody knows why`),
+      .map(() => `${outcome.project} ${outcome.change} was tested again without a known culprit`),
   );
   const culprit = outcomes.find(outcome => outcome.expected === 'failed');
   const named = victims.some(outcome =>

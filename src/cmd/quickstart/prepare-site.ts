@@ -1,10 +1,10 @@
 /**
- * Builds the demo's world below one directory, from nothing:
+ * Creates the demo's files below one directory:
  *
  *     repositories/acme/{config,app,api}.git   bare repositories, the code host
  *     developer/<project>                      a developer's clones
- *     etc/gatehouse.conf, etc/tenants.yaml     what an operator would write
- *     state/                                   everything the service keeps
+ *     etc/gatehouse.conf, etc/tenants.yaml     the operator's configuration
+ *     state/                                   the service's state
  */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import path from 'node:path';
@@ -24,7 +24,7 @@ import { createRepository } from './developer.ts';
 
 export interface Site {
   readonly config: string;
-  /** Where the command line acts. */
+  /** Unix socket of the command line. */
   readonly socket: string;
   /** Bare repository by project. */
   readonly repositories: ReadonlyMap<string, string>;
@@ -40,14 +40,14 @@ export interface SiteOptions {
   readonly logLevel: 'info' | 'warn';
 }
 
-/** The demo's repositories and what they hold at the start. */
+/** The demo's repositories and their initial content. */
 export const PROJECTS: readonly (readonly [project: string, files: readonly DemoFile[]])[] = [
   [CONFIG_PROJECT, CONFIG_FILES],
   [APP, APP_FILES],
   [API, API_FILES],
 ];
 
-/** Whatever an earlier run left in `directory` is removed. */
+/** Removes everything in `directory` first. */
 export async function prepareSite(options: SiteOptions): Promise<Site> {
   const { directory } = options;
   await rm(directory, { recursive: true, force: true });
@@ -84,9 +84,9 @@ state_dir = ${path.join(directory, 'state')}
 port = ${port}
 
 [executor]
-# Where bubblewrap is missing the demo's own jobs run without isolation; do not do this with other people's.
+# Without bubblewrap the demo's own jobs run unisolated; never allow this for other people's jobs.
 allow_unsandboxed = true
-# They sleep more than they compute.
+# The demo's jobs mostly sleep.
 max_builds = 8
 
 [log]

@@ -1,6 +1,5 @@
 /**
- * The demo's live picture of the gate: pure text. On a terminal the frame is drawn over the last one; elsewhere each new fact
- * is a line.
+ * The demo's live picture of the gate: pure text. On a terminal each frame replaces the last one; elsewhere each event is a line.
  *
  *     gate, queue integrated
  *       1  app greeting        merged
@@ -22,8 +21,8 @@ export interface ProgressRow {
   readonly name: string;
   /** Undefined: not in the gate yet. */
   readonly item: LiveItem | undefined;
-  /** Final word once it has left. */
-  readonly left: string | undefined;
+  /** Result of an item that has left the gate. */
+  readonly result: string | undefined;
 }
 
 const NAME_WIDTH = 22;
@@ -40,15 +39,15 @@ export function progressFrame(
 }
 
 function statusOf(
-  { item, left }: ProgressRow,
+  { item, result }: ProgressRow,
   { width, now }: { readonly width: number; readonly now: number },
   paint: Paint,
 ): string {
-  if (left !== undefined) return paint(outcomeWord(left), left === 'SUCCESS' ? 'green' : 'red');
+  if (result !== undefined) return paint(outcomeWord(result), result === 'SUCCESS' ? 'green' : 'red');
   if (item === undefined) return paint('not approved yet', 'dim');
   const jobs = item.jobs.map(job => jobText(job, now, paint)).join('  ');
   const { word, role } = rowOfState(item.state.name);
-  // While jobs run they speak for themselves.
+  // Running jobs make the state redundant.
   const state = role === 'run' ? '' : word;
   const reset = item.resets.at(-1);
   const again =
@@ -79,7 +78,7 @@ function clip(text: string, width: number): string {
   return text.length <= room ? text : `${text.slice(0, room - 1)}…`;
 }
 
-/** What is new between two views of the gate, one line per fact: for logs and pipes. */
+/** Differences between two views of the gate, one line each: for logs and pipes. */
 export function progressLines(
   before: FollowedTenant | undefined,
   after: FollowedTenant,

@@ -1,4 +1,4 @@
-/** The service as the demo runs it: a process of its own, started as an operator would, found ready by its health page. */
+/** The demo's service: a process of its own, started as an operator would start it. */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
@@ -9,13 +9,13 @@ export interface ServiceProcess {
   readonly pid: number;
   /** Exit status or signal, once it has ended. */
   readonly exited: Promise<string>;
-  /** SIGTERM, and waits for the end. */
+  /** Sends SIGTERM and waits for the process to end. */
   stop(): Promise<void>;
 }
 
 const MAIN = path.resolve(import.meta.dirname, '../main.ts');
 
-/** @param logFile gets all it prints. */
+/** @param logFile receives its output. */
 export async function startServiceProcess(
   config: string,
   logFile: string,
@@ -46,9 +46,9 @@ export async function startServiceProcess(
 }
 
 /**
- * Resolves when all components work.
+ * Resolves when all components are ready.
  *
- * @throws Error when the service ends instead, or is not ready within `limit` milliseconds.
+ * @throws Error when the service ends, or is not ready within `limit` milliseconds.
  */
 export async function waitUntilReady(url: string, service: ServiceProcess, limit: number): Promise<void> {
   const deadline = performance.now() + limit;
@@ -56,7 +56,7 @@ export async function waitUntilReady(url: string, service: ServiceProcess, limit
   void service.exited.then(status => {
     ended = status;
   });
-  let reason = 'it does not listen yet';
+  let reason = 'it is not listening yet';
   while (performance.now() < deadline) {
     if (ended !== undefined) throw new Error(`the service ended (${ended}) before it was ready`);
     try {
@@ -71,7 +71,7 @@ export async function waitUntilReady(url: string, service: ServiceProcess, limit
   throw new Error(`the service was not ready within ${Math.round(limit / 1000)} s: ${reason}`);
 }
 
-/** `wanted` when it is free, else any free one. */
+/** `wanted` if it is free, else any free port. */
 export async function freePort(wanted: number): Promise<number> {
   return (await portIfFree(wanted)) ?? (await portIfFree(0)) ?? wanted;
 }

@@ -1,4 +1,4 @@
-/** The changes of an item as the API shows it. */
+/** The part of an item's document that names its changes. */
 interface ShownChanges {
   readonly changes: readonly { readonly project: string; readonly name: string }[];
 }

@@ -7,7 +7,7 @@ import { toWidth } from '../../lib/text-width.ts';
 import { wrapWords } from '../terminal/wrap-text.ts';
 import type { ChangeOutcome } from './outcome.ts';
 
-/** A gate's outcome in a word, e.g. `merged`. */
+/** Word for a result, e.g. `merged`. */
 export function outcomeWord(result: string): string {
   return WORDS[result] ?? result;
 }

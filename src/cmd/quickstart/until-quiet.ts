@@ -1,6 +1,6 @@
 /**
- * The end of the demo: what the gate landed has been through pipeline post, no pipeline holds an item, no event waits, and the
- * collector has taken every span. A demo that left earlier would leave traces without their roots.
+ * The end of the demo: pipeline post has run for every merged change, all pipelines are empty, no event waits, and the collector has
+ * accepted every span. A demo that stopped earlier would leave traces without roots.
  */
 import { type Api, ApiError } from '../client/api.ts';
 import { type FollowedTenant, followTenant } from '../client/follow.ts';
@@ -13,20 +13,20 @@ import type { Site } from './prepare-site.ts';
 const QUIET_LIMIT = 60_000;
 /** Milliseconds after which the process that sends spans has reported its last delivery. */
 const SENDER_REPORTS_EVERY = 1_200;
-/** Milliseconds between two looks at the history, which trails the live view. */
-const LOOK_AGAIN = 100;
+/** Milliseconds between two reads of the history, which lags behind the live view. */
+const POLL_INTERVAL = 100;
 
 export type Quiet =
-  /** @property exported spans that the collector has taken; 0 without a collector. */
+  /** @property exported spans accepted by the collector; 0 without a collector. */
   | { readonly kind: 'quiet'; readonly exported: number }
-  /** @property problem what it still waited for, for people. */
+  /** @property problem the unmet condition, for people. */
   | { readonly kind: 'late'; readonly exported: number; readonly problem: string };
 
 export async function untilQuiet(site: Site, api: Api, outcomes: readonly ChangeOutcome[]): Promise<Quiet> {
   const limit = AbortSignal.timeout(QUIET_LIMIT);
   const late = (problem: string, exported = 0): Quiet => ({ kind: 'late', exported, problem });
   if (!(await landedIsPublished(site, api, outcomes, limit)))
-    return late(`pipeline post has not published what landed within ${QUIET_LIMIT / 1000} s`);
+    return late(`pipeline post did not run for all merged changes within ${QUIET_LIMIT / 1000} s`);
   let view: FollowedTenant | undefined;
   let deliveredAt: number | undefined;
   const stop = new AbortController();
@@ -46,7 +46,7 @@ export async function untilQuiet(site: Site, api: Api, outcomes: readonly Change
   const waiting = view?.tracing?.waiting ?? 0;
   if (waiting > 0)
     return late(
-      `${waiting} rows of spans are not delivered: ${view?.tracing?.problem ?? 'the collector is slow'}`,
+      `${waiting} batches of spans are not delivered: ${view?.tracing?.problem ?? 'the collector is slow'}`,
       exported,
     );
   return late(`the pipelines are not empty after ${QUIET_LIMIT / 1000} s`, exported);
@@ -81,7 +81,7 @@ async function landedIsPublished(
   while (!limit.aborted) {
     const published = await publishedCommits(api);
     if (tips.every(tip => published.has(tip))) return true;
-    await new Promise(resolve => setTimeout(resolve, LOOK_AGAIN));
+    await new Promise(resolve => setTimeout(resolve, POLL_INTERVAL));
   }
   return false;
 }
@@ -93,7 +93,7 @@ async function publishedCommits(api: Api): Promise<ReadonlySet<string | null>> {
     );
     return new Set(buildsets.flatMap(({ refs }) => refs.map(({ newrev }) => newrev)));
   } catch (error) {
-    // The service is being restarted: it answers again, or the limit passes.
+    // The service restarts: poll again until the limit.
     if (error instanceof ApiError) return new Set();
     throw error;
   }

@@ -15,14 +15,14 @@ export interface BuildLogsDeps {
 /** Milliseconds an executor has for its answer. */
 const ANSWER_LIMIT = 5_000;
 
-/** @returns undefined when nobody who can be asked has such a log. */
+/** @returns undefined when neither this machine nor a reachable executor has the log. */
 export async function readBuildLog(
   { settings, components, log }: BuildLogsDeps,
   { build, worker, offset, limit }: LogQuestion,
 ): Promise<LogPart | undefined> {
   const local = await readLogPart(logPathOf(settings.logDir, build), offset, limit);
   if (local !== undefined) return local;
-  // Several executors of one machine may share a log directory, or not: each is asked.
+  // Executors of one machine need not share a log directory: ask each.
   for (const { id, host, address } of components()) {
     if (address === null || (worker !== null && host !== worker)) continue;
     try {
@@ -30,7 +30,7 @@ export async function readBuildLog(
       const part = await fetchLog(place, build, offset, limit, AbortSignal.timeout(ANSWER_LIMIT));
       if (part !== undefined) return part;
     } catch (error) {
-      log.warn({ executor: id, build, err: error }, 'an executor could not be asked for a log');
+      log.warn({ executor: id, build, err: error }, 'cannot read a log from an executor');
     }
   }
   return undefined;

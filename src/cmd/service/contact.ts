@@ -1,5 +1,5 @@
 /**
- * Since when a store is out of contact, for people and for deadlines.
+ * Tracks since when a store is out of contact, for messages and deadlines.
  *
  *     using contact = followContact(renewing.store, clock, 'ZooKeeper at zk1:2281');
  *     contact.state()      // { kind: 'away', since: '1795…' }
@@ -26,7 +26,7 @@ export function followContact(
   const lost = () => ({ wall: clock.now(), monotonic: clock.monotonic() });
   if (!everConnected) lostAt = lost();
 
-  function look(): void {
+  function update(): void {
     if (store.sessionState === 'connected') {
       everConnected = true;
       lostAt = undefined;
@@ -34,20 +34,20 @@ export function followContact(
   }
 
   const watch = store.onSessionState(() => {
-    look();
+    update();
     for (const listener of listeners) listener();
   });
 
   return {
     state() {
-      look();
+      update();
       if (lostAt === undefined) return { kind: 'connected' };
       return everConnected
         ? { kind: 'away', since: lostAt.wall }
         : { kind: 'never', reason: `waiting for ${storeName}` };
     },
     awayFor() {
-      look();
+      update();
       return lostAt === undefined ? 0 : clock.monotonic() - lostAt.monotonic;
     },
     onChange(listener) {

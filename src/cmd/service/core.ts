@@ -1,4 +1,4 @@
-/** What every component of one process shares. */
+/** Dependencies shared by all components of a process. */
 import type { Connection } from '../../driver/connection.ts';
 import type { RepositoryCache } from '../../git/repository-cache.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -31,13 +31,13 @@ export interface Core {
   readonly tracing: TracingControl;
   readonly metrics: Metrics;
   /**
-   * The store session of the component being started: asked for once per start, closed by the component. Waits for the
-   * store as long as it takes to reach it.
+   * The store session of the component being started: called once per start, closed by the component. Waits until the store is
+   * reachable.
    */
   session(): Promise<Store>;
-  /** It begins paused: `pause` is called before anything else, and nothing should be taken even before that. */
+  /** Start paused: `pause` is called right after the start, and no work may be taken before. */
   readonly paused: boolean;
-  /** The registry is to say why it takes no work although it runs; undefined: it does again. */
+  /** Publishes in the registry why a running component takes no work; undefined: it takes work again. */
   readonly trouble: (text: string | undefined) => void;
 }
 
@@ -46,35 +46,35 @@ export interface Core {
  * session closes it and starts another one.
  *
  *     running ⇄ paused      pause(), resume()
- *     → drained             drain(): takes nothing new, finishes what it has
- *     → closed              close(): at once; builds are killed and tried again elsewhere
+ *     → drained             drain(): takes no new work, finishes the work it has
+ *     → closed              close(): immediately; builds are killed and retried elsewhere
  */
 export interface Component {
   readonly name: ComponentName;
   /**
-   * Rejects when it cannot go on; resolves when it was closed. StoreError `SessionExpired` or `Closed` mean that its session
-   * is over, after which a new one begins; anything else ends the process.
+   * Rejects when it cannot continue; resolves when it was closed. After StoreError `SessionExpired` or `Closed` it restarts with
+   * a new session; any other error ends the process.
    */
   readonly ended: Promise<void>;
-  /** Resolves when `notReady` has no reason any more. Absent: it works as soon as it is started. */
+  /** Resolves when `notReady` first returns undefined. Absent: ready once started. */
   readonly ready?: Promise<void>;
-  /** Undefined: it works. Otherwise why it does not yet, for people. */
+  /** Why it does not work yet, for people; undefined: it works. */
   readonly notReady: () => string | undefined;
-  /** What the registry tells others of it; absent: nothing but that it is there. */
+  /** Published in the registry; absent: only its existence is. */
   readonly offers?: Pick<ComponentRecord, 'labels' | 'address' | 'walls'>;
   /**
-   * Takes no new work from now on, what it has goes on: a scheduler gives its locks back after the turn under way, mergers
-   * and executors claim nothing. Idempotent, never fails.
+   * Takes no new work; work in progress continues: a scheduler releases its locks after the current turn, mergers and executors
+   * claim nothing. Idempotent, never fails.
    */
   pause(): void;
   /** The opposite of `pause`; without effect after `drain` or `close`. Idempotent. */
   resume(): void;
   /**
-   * As `pause`, for good: resolves when everything it had is done and handed over (builds ended, answers written, locks
-   * released). It still has to be closed. Idempotent; `close` ends the wait early.
+   * Like `pause`, permanently: resolves when all its work is done (builds ended, answers written, locks released). It must still
+   * be closed. Idempotent; `close` ends the wait early.
    */
   drain(): Promise<void>;
-  /** Ends it at once and its session with it. Idempotent, also when the session is lost. */
+  /** Ends it and its session immediately. Idempotent, also when the session is lost. */
   close(): Promise<void>;
 }
 

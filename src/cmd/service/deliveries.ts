@@ -1,6 +1,6 @@
 /**
- * What leaves the store through outboxes: spans to the collector, rows to the history. Of all processes that could deliver,
- * one does (an election in the store); when it dies the next one goes on with what still waits.
+ * Delivery of the store's outboxes: spans to the collector, rows to the history. One process at a time delivers (leader election
+ * in the store); when it dies the next leader continues with the remaining rows.
  *
  * Spans are sent by processes that run a scheduler, history is written by those that run a web, which reads that database.
  */
@@ -25,15 +25,15 @@ import { type Part, type Supervised, supervise } from './supervise.ts';
 const SEND_GRACE = 2_000;
 
 export interface SpanDelivery {
-  /** Undefined: nothing was sent by this process yet, or tracing is off. */
+  /** Undefined: this process has sent nothing yet, or tracing is off. */
   sender(): SpanSender | undefined;
   /** Of this process's drain; undefined as for {@link sender}. */
   outbox(): OutboxCounters | undefined;
-  /** Sends what can be sent in a moment; the rest waits for the next process. */
+  /** Sends what fits into a short grace period; the rest waits for the next leader. */
   close(): Promise<void>;
 }
 
-/** As `[tracing]` says at any moment; while it is off, rows that are there wait. */
+/** Follows `[tracing]` when it is reloaded; while tracing is off, stored rows wait. */
 export function startSpanDelivery(core: ProcessCore): SpanDelivery {
   const begin = () => {
     const settings = core.tracing.settings();
@@ -60,7 +60,7 @@ export function startSpanDelivery(core: ProcessCore): SpanDelivery {
   };
 }
 
-/** With these settings until `close`; never rejects. */
+/** Delivers with fixed settings until `close`; never rejects. */
 function deliverSpans(core: ProcessCore, tracing: TracingOn): SpanDelivery {
   const { settings, paths, clock, log, ids } = core;
   let sender: SpanSender | undefined;
@@ -142,7 +142,7 @@ export function startHistoryDelivery(core: ProcessCore, history: History): Histo
   return { outbox: () => current?.counters(), close: () => part.close() };
 }
 
-/** Deliveries begin again after any failure: the gate does not depend on them. */
+/** Deliveries restart after any failure: the gate does not depend on them. */
 function superviseDelivery(
   core: ProcessCore,
   name: string,
@@ -153,7 +153,7 @@ function superviseDelivery(
     storeName: core.storeName,
     connect: signal => core.connect(name, signal),
     start,
-    mayMend: () => true,
+    isRetryable: () => true,
     clock: core.clock,
     log: core.log,
     random: Math.random,

@@ -1,4 +1,4 @@
-/** An operator's wish to take a change out, on its way to the pipeline: stored, with where it came from for its trace. */
+/** Stores an operator's dequeue request for the pipeline, with its origin for the trace. */
 import { leadChange } from '../../model/about-item.ts';
 import { pipelineEventCodec } from '../../model/codec/records.ts';
 import type { ManagementOrigin, PipelineEvent } from '../../model/event.ts';
@@ -8,7 +8,7 @@ import type { DequeueRequest } from '../../web/deps.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { isTraceSampled } from './span-intake.ts';
 
-/** Resolves when it is durable. */
+/** Resolves when the request is durable. */
 export async function storeDequeue(
   { paths, clock, ids, host, tracing }: Pick<ProcessCore, 'paths' | 'clock' | 'ids' | 'host' | 'tracing'>,
   store: Store,
@@ -27,7 +27,7 @@ export async function storeDequeue(
     storedAt: clock.now(),
     receiver: host,
     ...(context === undefined ? {} : { caller: context.span }),
-    // Whoever looks at the trace of a command finds what came of it.
+    // A command's trace includes the work it causes.
     sampled:
       context?.relation === 'parent'
         ? context.sampled && isTraceSampled(tracing, context.span.traceId)

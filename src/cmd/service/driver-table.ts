@@ -1,4 +1,4 @@
-/** The drivers a process works with, and the module they come from: a thread that needs them loads it anew. */
+/** The drivers of a process, and the module that exports them, which worker threads import themselves. */
 import { drivers } from '../../../drivers/index.ts';
 import type { Driver } from '../../driver/driver.ts';
 

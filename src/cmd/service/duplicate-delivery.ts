@@ -1,4 +1,4 @@
-/** The trace of a delivery that had come before: nobody processes it, so whoever took it in tells of it. */
+/** The receiving process traces a duplicate delivery itself, because no scheduler processes it. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { spansCodec } from '../../model/codec/records.ts';
@@ -19,7 +19,7 @@ export interface DuplicateDeps {
 }
 
 /** @param event as it would have been stored. @param driver of its connection. */
-export async function tellDuplicate(
+export async function traceDuplicate(
   event: ConnectionEvent,
   driver: string,
   deps: DuplicateDeps,
@@ -27,14 +27,14 @@ export async function tellDuplicate(
   const style = deps.tracing.spans();
   if (style === undefined || !event.sampled) return;
   const endedAt = deps.clock.now();
-  const outcome = { kind: 'discarded', reason: 'this delivery was taken in before' } as const;
+  const outcome = { kind: 'discarded', reason: 'duplicate delivery' } as const;
   const facts = endedFacts(event, outcome, { driver, processing: null, endedAt, answered: [] });
   const rows = outboxRows(deps.paths.spanOutbox, ingestionSpans(facts, style), spansCodec, endedAt);
   try {
     await deps.store.multi(rows);
   } catch (error) {
-    // The delivery itself is safe, which is all its sender asks; a store that is away must not make it come once more.
+    // The delivery itself is stored already; a store out of contact must not cause a redelivery.
     if (!(error instanceof StoreError)) throw error;
-    deps.log.debug({ err: error, delivery: event.deliveryId }, 'a delivery that came twice leaves no trace');
+    deps.log.debug({ err: error, delivery: event.deliveryId }, 'cannot trace a duplicate delivery');
   }
 }

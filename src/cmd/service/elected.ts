@@ -1,10 +1,10 @@
 /**
- * What one of many processes does: whoever has the lock works, the others wait for their turn.
+ * Leader election: the process that holds the lock works, the others wait for the lock.
  *
  *     const part = elected({ store, path: paths.election('history'), guid: ids.uuid() }, signal => drain.run(signal));
  *
- * For work that may be done twice for a moment (the lock is no fence): a process that is out of contact goes on until it
- * notices, while the next one has begun.
+ * Only for work that two processes may briefly do at the same time (the lock is not a fence): a leader out of contact continues until
+ * it notices, while the next leader has begun.
  */
 import { acquireLock } from '../../store/lock.ts';
 import type { Store } from '../../store/port.ts';
@@ -17,7 +17,7 @@ export interface Election {
   readonly guid: string;
 }
 
-/** @param work until its signal aborts; when it ends, the part has ended. */
+/** @param work runs until its signal aborts; its end ends the part. */
 export function elected({ store, path, guid }: Election, work: (signal: AbortSignal) => Promise<void>): Part {
   const stop = new AbortController();
 
@@ -33,12 +33,12 @@ export function elected({ store, path, guid }: Election, work: (signal: AbortSig
   const ended = run().catch(error => {
     if (!stop.signal.aborted) throw error;
   });
-  ended.catch(() => {}); // the supervisor looks
+  ended.catch(() => {}); // handled by the supervisor
   return {
     ended,
     async close() {
       stop.abort();
-      await ended.catch(() => {}); // told by `ended`
+      await ended.catch(() => {}); // reported by `ended`
     },
   };
 }

@@ -1,4 +1,4 @@
-/** What the settings allow a git process. */
+/** Limits of a git process, from the settings. */
 import type { GitOptions } from '../../git/git.ts';
 import type { MergerSettings } from '../../settings/settings.ts';
 

@@ -1,6 +1,6 @@
 /**
- * Webs of one installation must have one history database before them: what one writes the others show. A SQLite file is the
- * machine's own, so two webs on two machines can miss that; they find it out here, by the name each database has.
+ * All webs of an installation must share one history database: one writes it, the others show it. Webs on several machines with a
+ * local SQLite file each violate that; this module detects it by the id that each database has.
  */
 import type { History } from '../../history/history.ts';
 import type { IdMaker } from '../../lib/ids.ts';
@@ -17,7 +17,7 @@ export interface HistoryDatabaseDeps {
   readonly log: Log;
 }
 
-/** Says so in the log when history is being written to another database than ours. */
+/** Logs an error when history is written to another database than this web's. */
 export async function compareHistoryDatabase({
   store,
   paths,
@@ -28,11 +28,11 @@ export async function compareHistoryDatabase({
   if (written === '' || written === history.id) return;
   log.error(
     { ours: history.id, written },
-    'history is written to another database than the one of this web, which will not show new builds; give all webs the same [database] dburi (PostgreSQL for several machines)',
+    'history is written to another database, so this web does not show new builds; give all webs the same [database] dburi (PostgreSQL for several machines)',
   );
 }
 
-/** Called by the web that writes: from now on ours is the one. */
+/** Called by the web that writes history: registers its database as the one in use. */
 export async function useHistoryDatabase({
   store,
   paths,
@@ -46,7 +46,7 @@ export async function useHistoryDatabase({
   if (before !== '') {
     log.error(
       { ours: history.id, before },
-      'history was written to another database before and is written to ours from now on: what ended until now is not in it; give all webs the same [database] dburi (PostgreSQL for several machines)',
+      'history was written to another database so far: this one lacks everything that ended before; give all webs the same [database] dburi (PostgreSQL for several machines)',
     );
   }
   await store.multi([set(paths.historyDatabase, new TextEncoder().encode(history.id))]);

@@ -1,6 +1,6 @@
 /**
- * From the history outbox to SQL. History waits for its database without bound: it is not telemetry. Rows of a newer version
- * end the drain: they are for an upgraded process, which knows what to write.
+ * From the history outbox to SQL. Unlike telemetry, history waits for its database without limit. Rows of a newer version end the
+ * drain: an upgraded process delivers them.
  */
 import type { History } from '../../history/history.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -34,10 +34,10 @@ export function createHistoryDelivery(deps: {
     backoff: { firstMs: 100, maxMs: 10_000 },
     random: Math.random,
     onRetry: (attempt, reason) =>
-      deps.log.warn({ attempt, err: reason }, 'history could not be written; trying again'),
+      deps.log.warn({ attempt, err: reason }, 'cannot write history; trying again'),
   });
 
-  /** A row nobody can read must not stop the ones behind it: it is laid aside. */
+  /** An unreadable row is quarantined, so that it does not block the rows behind it. */
   async function read(row: Uint8Array): Promise<readonly HistoryRow[]> {
     try {
       return historyRowsCodec.decode(row);

@@ -6,7 +6,7 @@ import type { QueueItem } from '../../model/queue-item.ts';
 import { listOutbox, readOutbox } from '../../store/outbox.ts';
 import type { Store } from '../../store/port.ts';
 
-/** @returns those that are wanted, in the order in which they left. */
+/** @returns the wanted items, in the order in which they left. */
 export async function leavingItems(
   store: Store,
   historyOutbox: string,
@@ -18,7 +18,7 @@ export async function leavingItems(
     .flatMap(entry => (entry.kind === 'item' && wanted(entry.item) ? [entry.item] : []));
 }
 
-/** A row this process cannot read is for whoever delivers it; the item may be in another. */
+/** Unreadable rows are skipped: the delivery handles them. */
 function readable(row: Uint8Array): readonly HistoryRow[] {
   try {
     return historyRowsCodec.decode(row);

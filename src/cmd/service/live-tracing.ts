@@ -1,8 +1,8 @@
 /**
- * `[tracing]` as it is now, for all components of a process: the file may be read again while they run.
+ * The current `[tracing]` settings for all components of a process; the file may be reloaded while they run.
  *
- *     core.tracing.spans()            // how spans look; undefined: tracing is off
- *     core.tracing.adopt(settings)    // what the file says now; from here on everybody gets that
+ *     core.tracing.spans()            // span options; undefined: tracing is off
+ *     core.tracing.adopt(settings)    // reloaded settings; all components use them from now on
  */
 import type { Connection } from '../../driver/connection.ts';
 import { buildLog, buildPage, itemPage } from '../../model/page-addresses.ts';
@@ -17,14 +17,14 @@ import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 export interface TracingControl extends LiveTracing {
   settings(): TracingSettings;
   adopt(settings: TracingSettings): void;
-  /** After {@link adopt}, also when nothing is different: files it names may be. Returns how to stop. */
+  /** Called after {@link adopt}, also for equal settings: the files they name may have changed. @returns a function that unsubscribes. */
   onChange(listener: () => void): () => void;
 }
 
-/** What spans tell of the connections. */
+/** Connections as the span functions see them. */
 export type TracedConnections = ReadonlyMap<ConnectionName, Pick<Connection, 'driver' | 'publicUrl'>>;
 
-/** @param root public URL without trailing slash; asked after the port is known. */
+/** @param root public URL without trailing slash; called after the port is known. */
 export function liveTracing(
   tracing: TracingSettings,
   connections: TracedConnections,
@@ -56,7 +56,7 @@ export function liveTracing(
   };
 }
 
-/** Whoever makes spans of a record makes them with these: now, or again from the history. */
+/** Options of the span functions, the same for live spans and for exports from the history. */
 export function spanOptions(
   settings: Pick<TracingOn, 'spanNames'>,
   connections: TracedConnections,
@@ -75,12 +75,12 @@ export function spanOptions(
   };
 }
 
-/** All repositories of a connection are at one place; which one is asked for does not matter. */
+/** All repositories of a connection have the same server, so any project name will do. */
 function serverOf(name: ConnectionName, connection: Pick<Connection, 'publicUrl'>): ServerAddress {
   return serverOfRemote(connection.publicUrl(projectKey({ connection: name, name: 'any' })) ?? '');
 }
 
-/** Each project's is made once: a turn asks for the same few again and again. */
+/** Cached per project: every turn asks for the same few. */
 function repositoryUrls(connections: TracedConnections): NonNullable<SpanOptions['repositoryUrl']> {
   const known = new Map<ProjectKey, string | undefined>();
   return project => {

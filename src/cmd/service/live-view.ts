@@ -1,4 +1,4 @@
-/** Everything a web shows of the store, kept by watch over all its sessions. */
+/** A web's view of the store, kept current by watches over all its sessions. */
 import type { Uuid } from '../../lib/ids.ts';
 import { connectionReportCodec, senderReportCodec } from '../../model/codec/records.ts';
 import type { ConnectionReport } from '../../model/connection-health.ts';
@@ -21,9 +21,9 @@ export interface LiveView extends Disposable {
   readonly requests: WaitingRequests;
   readonly components: Components;
   readonly spanOutbox: OutboxView;
-  /** How the delivery of spans fares, by whoever does it. */
+  /** State of the span delivery, reported by the process that delivers. */
   readonly senderReport: RecordView<SenderReport>;
-  /** How code hosts serve, by the scheduler that holds the connection; undefined: not reported. */
+  /** State of a code host, reported by the scheduler that holds the connection; undefined: not reported. */
   readonly connectionReport: (connection: ConnectionName) => ConnectionReport | undefined;
   /** Id of the installation. */
   readonly installation: Uuid;
@@ -34,7 +34,7 @@ type LiveViewCore = Pick<Core, 'paths' | 'clock' | 'log' | 'ids'> & {
 };
 
 /**
- * Waits for the first contact, and again when it breaks in the middle.
+ * Waits for the first contact, and again if it is lost meanwhile.
  *
  * @throws StoreError `SessionExpired` when the store was closed.
  */
@@ -54,42 +54,42 @@ async function openAll(
   { paths, clock, log, ids, connections }: LiveViewCore,
 ): Promise<LiveView> {
   using opening = new DisposableStack();
-  const told = (text: string) => (error: unknown) => {
-    // Contact regained, everything is read again.
+  const logAs = (text: string) => (error: unknown) => {
+    // Once contact is back, everything is read again.
     if (isConnectionLoss(error)) log.debug({ err: error }, text);
     else log.error({ err: error }, text);
   };
-  const live = opening.use(await openLiveTenants(store, paths, told('the live view could not be refreshed')));
+  const live = opening.use(await openLiveTenants(store, paths, logAs('cannot refresh the live view')));
   const waiting = opening.use(
     await openWaitingEvents({
       store,
       paths,
       connections: connections.keys(),
       tenants: live,
-      onError: told('the number of waiting events could not be refreshed'),
+      onError: logAs('cannot refresh the number of waiting events'),
     }),
   );
   const requests = opening.use(
-    await openWaitingRequests(store, paths, told('the number of waiting requests could not be refreshed')),
+    await openWaitingRequests(store, paths, logAs('cannot refresh the number of waiting requests')),
   );
   const components = opening.use(
-    await openComponents(store, paths, told('the list of components could not be refreshed')),
+    await openComponents(store, paths, logAs('cannot refresh the list of components')),
   );
   const spanOutbox = opening.use(
-    await openOutboxView(store, paths.spanOutbox, clock, told('the span outbox could not be looked at')),
+    await openOutboxView(store, paths.spanOutbox, clock, logAs('cannot read the span outbox')),
   );
   const senderReport = opening.use(
     await openRecordView(
       store,
       paths.senderReport,
       senderReportCodec,
-      told('the report of the span delivery could not be looked at'),
+      logAs('cannot read the report of the span delivery'),
     ),
   );
   const reports = new Map<ConnectionName, RecordView<ConnectionReport>>();
   for (const name of connections.keys()) {
     const { report } = paths.connection(name);
-    const onError = told(`the report of connection ${name} could not be looked at`);
+    const onError = logAs(`cannot read the report of connection ${name}`);
     reports.set(name, opening.use(await openRecordView(store, report, connectionReportCodec, onError)));
   }
   const installation = await installationId(store, paths, ids);

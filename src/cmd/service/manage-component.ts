@@ -1,11 +1,11 @@
 /**
- * A component over all its sessions: supervised, registered, and told what operators want of it.
+ * A component over all its sessions: supervised, registered, and subject to operators' requests (pause, resume, stop).
  *
  *     const executor = manageComponent('executor', core, startExecutor);
  *     await executor.begun;                        // it works and the registry lists it
- *     await executor.stopGracefully();             // finishes what it has, deregisters; `ended` resolves
+ *     await executor.stopGracefully();             // finishes its work, deregisters; `ended` resolves
  *
- * What an operator asked for outlives a lost session, not the process.
+ * A requested state survives the loss of a session, not the end of the process.
  */
 import { assertNever } from '../../lib/assert-never.ts';
 import type { ComponentState } from '../../model/component.ts';
@@ -18,22 +18,22 @@ import { type Part, supervise } from './supervise.ts';
 
 export interface Managed<C extends Component> {
   readonly name: ComponentName;
-  /** Resolves when it was started and registered for the first time; rejects when it never will be. */
+  /** Resolves when it was first started and registered; rejects when it never will be. */
   readonly begun: Promise<void>;
-  /** Resolves when it does its work for the first time; rejects when it never will. */
+  /** Resolves when it is first ready; rejects when it never will be. */
   readonly ready: Promise<void>;
   /** Resolves when it was closed or stopped gracefully; rejects with the failure that ended it. */
   readonly ended: Promise<void>;
   /** Undefined between two sessions. */
   current(): C | undefined;
-  /** Undefined: it does its work. */
+  /** Why it does not work, for people; undefined: it works. */
   notReady(): string | undefined;
-  /** Finishes what it has, deregisters and ends. `close` cuts it short. Idempotent. */
+  /** Finishes its work, deregisters and ends. `close` ends the wait early. Idempotent. */
   stopGracefully(): Promise<void>;
   close(): Promise<void>;
 }
 
-/** What a process has for its components; a component asks for its session only. */
+/** Dependencies of all components of a process, before a component gets its own session. */
 export type ProcessCore = Omit<Core, 'session' | 'paused' | 'trouble'> & {
   readonly storeName: string;
   readonly connect: (name: string, signal: AbortSignal) => Promise<Store>;
@@ -42,7 +42,7 @@ export type ProcessCore = Omit<Core, 'session' | 'paused' | 'trouble'> & {
 interface RunningComponent<C extends Component> extends Part {
   readonly component: C;
   readonly registration: Registration;
-  /** Resolves when it is closed, for whatever reason. */
+  /** Resolves when it is closed, for any reason. */
   readonly closed: Promise<void>;
 }
 
@@ -58,7 +58,7 @@ export function manageComponent<C extends Component>(
   let trouble: string | undefined;
   let stopping: Promise<void> | undefined;
   const ready = Promise.withResolvers<void>();
-  ready.promise.catch(() => {}); // whoever waits sees it; `ended` tells everybody else
+  ready.promise.catch(() => {}); // also reported by `ended`
 
   const supervised = supervise<RunningComponent<C>>({
     name,
@@ -77,12 +77,12 @@ export function manageComponent<C extends Component>(
         session: async () => session,
         trouble(text) {
           trouble = text;
-          say();
+          publish();
         },
       });
       opening.defer(() => component.close());
       if (state !== 'running') component.pause();
-      const registration = await registerComponent(session, core.paths, name, record(component), obey);
+      const registration = await registerComponent(session, core.paths, name, record(component), request);
       opening.defer(() => registration[Symbol.dispose]());
       const closed = Promise.withResolvers<void>();
       opening.defer(() => closed.resolve());
@@ -115,11 +115,11 @@ export function manageComponent<C extends Component>(
     };
   }
 
-  function obey(wanted: ComponentState): void {
+  function request(wanted: ComponentState): void {
     switch (wanted) {
       case 'running':
       case 'paused':
-        // A web has no work of its own it could leave alone.
+        // A web takes no work, so it cannot be paused.
         if (name !== 'web' && state !== 'stopping' && state !== wanted) turn(wanted);
         return;
       case 'stopping':
@@ -136,29 +136,29 @@ export function manageComponent<C extends Component>(
     const running = supervised.current();
     if (next === 'paused') running?.component.pause();
     else running?.component.resume();
-    say();
+    publish();
   }
 
-  function say(): void {
+  function publish(): void {
     supervised
       .current()
       ?.registration.update({ state, ...(trouble === undefined ? {} : { trouble }) })
-      // The session is over: the next one registers with the state of then.
-      .catch(error => log.debug({ err: error }, 'the registry could not be told'));
+      // The session is lost: the next registration has the current state.
+      .catch(error => log.debug({ err: error }, 'cannot update the registry'));
   }
 
   async function drain(): Promise<void> {
     state = 'stopping';
     const running = supervised.current();
     if (running !== undefined) {
-      log.info({}, `${name} stops: it finishes what it has and takes nothing new`);
+      log.info({}, `${name} stops: it finishes its work and takes no new work`);
       running.component.pause();
-      say();
+      publish();
       try {
         await Promise.race([running.component.drain(), running.closed]);
       } catch (error) {
-        // Without its session it has nothing left to finish.
-        if (!(error instanceof StoreError)) log.error({ err: error }, `${name} could not finish what it had`);
+        // Without its session it has no work to finish.
+        if (!(error instanceof StoreError)) log.error({ err: error }, `${name} could not finish its work`);
       }
     }
     await supervised.close();
@@ -188,5 +188,5 @@ export function manageComponent<C extends Component>(
 }
 
 function halfCopied({ storeName, paths }: ProcessCore): string {
-  return `${storeName} holds part of a dump only (below ${paths.root}); remove ${paths.root} and restore again`;
+  return `${storeName} holds an incomplete dump (below ${paths.root}); remove ${paths.root} and restore again`;
 }

@@ -1,6 +1,6 @@
 /**
- * `/metrics`, `/health/live` and `/health/ready` on a port of their own (`[metrics]`): of processes without a web, or for a scraper
- * that is not to reach the web. It reads and tells; nothing can be asked of the process here.
+ * `/metrics`, `/health/live` and `/health/ready` on a port of their own (`[metrics]`): for processes without a web, or for a scraper
+ * that must not reach the web. Read-only.
  *
  *     await using server = await openMetricsServer({ listenAddress: '127.0.0.1', port: 0 }, deps);
  *     server.url      // http://127.0.0.1:40123
@@ -14,7 +14,7 @@ import type { ComponentHealth } from '../../web/deps.ts';
 import { gracefulClose } from '../../web/graceful-close.ts';
 import { VERSION } from '../version.ts';
 
-/** Milliseconds an answer under way may take when the process ends. */
+/** Milliseconds a pending answer may take when the process ends. */
 const CLOSE_GRACE = 1_000;
 /** Milliseconds a request may take to arrive. */
 const REQUEST_TIMEOUT = 10_000;
@@ -30,7 +30,7 @@ export interface MetricsServer extends AsyncDisposable {
   readonly url: string;
 }
 
-/** Nobody can listen there; the message is for people. */
+/** The address cannot be bound; the message is ready to print. */
 export class MetricsPortError extends Error {
   override readonly name = 'MetricsPortError';
 }
@@ -54,7 +54,7 @@ export async function openMetricsServer(
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? ` (${error.code})` : '';
     throw new MetricsPortError(
-      `${listenAddress}:${port} cannot be listened to${code}; set [metrics] listen_address and port`,
+      `cannot listen on ${listenAddress}:${port}${code}; set [metrics] listen_address and port`,
       { cause: error },
     );
   }
@@ -90,7 +90,7 @@ async function answer(
       return jsonAnswer(ready ? 200 : 503, { status: ready ? 'ready' : 'not ready', components });
     }
     default:
-      return { status: 404, contentType: TEXT, body: 'there is /metrics, /health/live and /health/ready\n' };
+      return { status: 404, contentType: TEXT, body: 'available: /metrics, /health/live, /health/ready\n' };
   }
 }
 

@@ -1,6 +1,6 @@
 import type { RepositoryCache } from '../../git/repository-cache.ts';
 
-/** For connections whose options are read and that do nothing with git. @param why in the error, should one do so after all. */
+/** For connections that are opened only to read their options. @param why begins the error if one uses git after all. */
 export function noRepositories(why: string): RepositoryCache {
   return {
     repository: (connection, project) =>

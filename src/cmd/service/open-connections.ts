@@ -1,4 +1,4 @@
-/** `[connection NAME]` sections → open connections, each by its driver; every mistake as one line with its place. */
+/** `[connection NAME]` sections → open connections, each by its driver; every error as one line with its location. */
 import type { Connection, ConnectionDeps } from '../../driver/connection.ts';
 import type { Driver } from '../../driver/driver.ts';
 import { didYouMean } from '../../lib/nearest-name.ts';

@@ -5,12 +5,12 @@ import { callsToWorker } from '../../lib/worker-calls.ts';
 import type { DriverTable } from './driver-table.ts';
 import type { LayoutThreadData } from './layout-thread.ts';
 
-/** Of processor time, which a busy machine does not use up. The largest tenant known builds in less than one second. */
+/** Processor time, so that a busy machine does not count. The largest known tenant builds in less than one second. */
 const LIMIT_MS = 10_000;
 /** A layout of 50 000 jobs takes about a fifth of it. */
 const HEAP_MB = 1024;
 
-/** Layouts in a thread of their own, one for each tenant: a costly proposal keeps no other tenant waiting. */
+/** Builds layouts in one thread per tenant: a costly proposal does not delay other tenants. */
 export function openLayouts(
   drivers: ReadonlyMap<string, Driver>,
   { module, byName }: DriverTable,

@@ -1,5 +1,5 @@
 /**
- * What the components of one process share, opened as far as they need it: an executor reads no tenant file, a web opens no
+ * Opens what the components of one process share, as far as they need it: an executor reads no tenant file, a web opens no
  * mirrors.
  */
 import { hostname } from 'node:os';
@@ -31,9 +31,9 @@ export interface ProcessOptions {
   readonly clock: Clock;
   readonly drivers: DriverTable;
   readonly components: ReadonlySet<ComponentName>;
-  /** Public URL without trailing slash; asked after the port is known. */
+  /** Public URL without trailing slash; called after the port is known. */
   readonly root: () => string;
-  /** Gets everything opened. */
+  /** Owns everything opened. */
   readonly stack: AsyncDisposableStack;
 }
 
@@ -100,6 +100,6 @@ async function tenantsFor({ settings, components }: ProcessOptions): Promise<Rea
   if (!components.has('scheduler')) return { kind: 'tenants', tenants: none };
   const { tenantConfig } = settings.scheduler;
   if (tenantConfig === undefined)
-    return { kind: 'invalid', errors: ['[scheduler] tenant_config: is required by schedulers and missing'] };
+    return { kind: 'invalid', errors: ['[scheduler] tenant_config: missing; schedulers require it'] };
   return readTenants(tenantConfig, new Set(settings.connections.map(each => each.connection)));
 }

@@ -1,4 +1,4 @@
-/** Where the sessions of this process come from: one embedded store, or the ensemble of `[zookeeper]`. */
+/** Source of this process's store sessions: one embedded store, or the ensemble of `[zookeeper]`. */
 import { mkdir } from 'node:fs/promises';
 import path from 'node:path';
 import type { Clock } from '../../lib/clock.ts';
@@ -14,7 +14,7 @@ export type OpenedStore =
   /** Each error is one line for a person. */
   | { readonly kind: 'refused'; readonly errors: readonly string[] };
 
-/** @throws StoreFileError when the embedded store's file is locked by another process or is no store. */
+/** @throws StoreFileError when the embedded store's file is locked by another process or is not a store. */
 export async function openStoreSource(
   settings: StoreSettings,
   deps: { readonly clock: Clock; readonly log: Log },
@@ -40,7 +40,7 @@ export async function openStoreSource(
   };
 }
 
-/** What people know it by. */
+/** Name of the store in messages. */
 export function storeName(settings: StoreSettings): string {
   if (settings.kind === 'embedded') return 'the embedded store';
   const hosts = settings.hosts.map(({ host, port }) => `${host.includes(':') ? `[${host}]` : host}:${port}`);

@@ -1,5 +1,5 @@
 /**
- * How many rows wait in an outbox and since when, for people: kept by watch, by any process.
+ * Number and age of the rows waiting in an outbox, kept current by a watch.
  *
  *     const spans = await openOutboxView(store, paths.spanOutbox, clock, onError);
  *     spans.waiting()      // 12
@@ -11,16 +11,16 @@ import { createRefresher, touchOnContact } from '../../store/refresher.ts';
 
 export interface OutboxView extends Disposable {
   waiting(): number;
-  /** When the oldest of them was written; null when none waits, or when it does not say. */
+  /** When the oldest row was written; null: none waits, or its age is unknown. */
   oldest(): Nanoseconds | null;
   /** After the number that waits changed. */
   onChange(listener: () => void): Disposable;
 }
 
-/** Milliseconds between two listings of what waits: one names every row, and there may be very many. */
+/** Milliseconds between two listings, which are costly: each names every row. */
 const LIST_EVERY = 5_000;
 
-/** @param onError told of a failed look; the view stays what it was until something changes again. */
+/** @param onError called when a read fails; the view stays unchanged until the next change. */
 export async function openOutboxView(
   store: Store,
   path: string,

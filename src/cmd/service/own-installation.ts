@@ -1,4 +1,4 @@
-/** What spans of this installation say of who made them, as the settings have it. */
+/** Resource of this installation's spans, from the settings. */
 import type { Settings } from '../../settings/settings.ts';
 import type { TracingSettings } from '../../settings/tracing-settings.ts';
 import type { Installation } from '../../tracing/resource.ts';
@@ -7,11 +7,11 @@ export interface InstallationFacts {
   readonly version: string;
   /** Undefined: not known yet. */
   readonly instance: string | undefined;
-  /** The one machine there is; undefined: there may be several. */
+  /** The installation's only machine; undefined: there may be several. */
   readonly host: string | undefined;
 }
 
-/** Where tracing is off, pages show spans all the same. */
+/** Used while tracing is off: pages still show spans. */
 const UNNAMED = { serviceName: 'gatehouse', servicePerComponent: false, resourceAttributes: new Map() };
 
 export function installationOf(
@@ -29,7 +29,7 @@ export function installationOf(
   };
 }
 
-/** An embedded store means one machine, which is `here`. */
+/** An embedded store implies a single machine, `here`. */
 export function onlyHost({ store }: Pick<Settings, 'store'>, here: string): string | undefined {
   return store.kind === 'embedded' ? here : undefined;
 }

@@ -17,7 +17,7 @@ export function providedRepositories(
     repositories,
     remote: findRemote(connections),
     async readItem({ tenant, pipeline, item }) {
-      // The request was seen by this session, and the item was written no later.
+      // This session has seen the request, and the item was written no later.
       const path = paths.pipeline(tenant, pipeline).item(item);
       const node = await readNow(store, () => store.get(path));
       return node === undefined ? undefined : queueItemCodec.decode(node.data);

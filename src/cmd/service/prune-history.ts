@@ -1,13 +1,13 @@
-/** Forgets what left longer ago than `[history] keep`: steps of {@link MOST} items, with a pause between two, until none is left. */
+/** Deletes history older than `[history] keep`, in steps of {@link MOST} items with a pause after each. */
 import type { History } from '../../history/history.ts';
 import { addMilliseconds, type Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two passes. */
 const INTERVAL = 600_000;
-/** Milliseconds between two steps: others who write have their turn. */
+/** Milliseconds between two steps, for other writers. */
 const REST = 50;
 const MOST = 200;
 
@@ -20,21 +20,21 @@ export interface PruneDeps {
   readonly metrics: MetricsSink;
 }
 
-/** Returns when aborted. A database that does not answer is asked again at the next look. */
+/** Returns when aborted. An unreachable database is tried again in the next pass. */
 export async function pruneHistory(deps: PruneDeps, signal: AbortSignal): Promise<void> {
   const { keep, log } = deps;
   while (!signal.aborted) {
     try {
       const pruned = await pruneAll(keep, deps, signal);
-      if (pruned > 0) log.info({ pruned, keep }, `${pruned} items left the history for their age`);
+      if (pruned > 0) log.info({ pruned, keep }, `pruned ${pruned} old items from the history`);
     } catch (error) {
-      log.warn({ err: error }, 'the history could not be pruned; trying again later');
+      log.warn({ err: error }, 'cannot prune the history; trying again later');
     }
     await pause(INTERVAL, signal);
   }
 }
 
-/** @returns how many items are gone. */
+/** @returns the number of deleted items. */
 async function pruneAll(
   keep: number | undefined,
   { history, clock, metrics }: PruneDeps,

@@ -1,4 +1,4 @@
-/** The tenant file, read and checked; every mistake as one line with file and line. */
+/** Reads and checks the tenant file; every error as one line with file and line number. */
 import { readFile } from 'node:fs/promises';
 import { parseTenantFile } from '../../layout/tenant-file.ts';
 import { configErrorText } from '../../model/config-error.ts';

@@ -1,5 +1,5 @@
 /**
- * What one record of the store says, kept by watch, by any process.
+ * One record of the store, kept current by a watch.
  *
  *     const report = await openRecordView(store, paths.senderReport, senderReportCodec, onError);
  *     report.value()?.sent
@@ -15,7 +15,7 @@ export interface RecordView<T> extends Disposable {
   onChange(listener: () => void): Disposable;
 }
 
-/** @param onError told of a failed look, or of a record that cannot be read; the view stays what it was. */
+/** @param onError called when a read fails or the record is unreadable; the view stays unchanged. */
 export async function openRecordView<T>(
   store: Store,
   path: string,
@@ -30,7 +30,7 @@ export async function openRecordView<T>(
     const node = await store.get(path);
     if ((node?.stat.version ?? -1) === version) return;
     version = node?.stat.version ?? -1;
-    // Made without data, filled afterwards.
+    // The node is created without data and filled afterwards.
     value = node === undefined || node.data.byteLength === 0 ? undefined : codec.decode(node.data);
     for (const listener of listeners) listener();
   }, onError);

@@ -1,4 +1,4 @@
-/** What this process can look up for its metrics, each time somebody reads them. */
+/** Metrics read from this process's state at each scrape. */
 import type { Executor } from '../../executor/executor.ts';
 import type { Measurement } from '../../metrics/measurement.ts';
 import type { OutboxCounters } from '../../store/outbox-drain.ts';
@@ -7,7 +7,7 @@ import type { ComponentHealth } from '../../web/deps.ts';
 import type { SpanDelivery } from './deliveries.ts';
 import type { LiveView } from './live-view.ts';
 
-/** The span outbox as its drain last saw it, and its sender. */
+/** Span outbox, as its drain last saw it, and span sender. */
 export function deliveryMeasurements({
   sender,
   outbox,
@@ -28,7 +28,7 @@ export function deliveryMeasurements({
   ];
 }
 
-/** @param counters undefined: another process has that outbox, or nothing of it was seen yet. */
+/** @param counters undefined: another process delivers that outbox, or it was not read yet. */
 export function outboxMeasurements(
   outbox: string,
   counters: OutboxCounters | undefined,
@@ -50,7 +50,7 @@ export function healthMeasurements(health: readonly ComponentHealth[]): readonly
   }));
 }
 
-/** @param sessions the newest of each name. */
+/** @param sessions newest session by name. */
 export function sessionMeasurements(
   sessions: ReadonlyMap<string, Pick<Store, 'sessionState'>>,
 ): readonly Measurement[] {

@@ -34,32 +34,32 @@ import { type OpenWeb, openWeb } from './start-web.ts';
 
 export type StartedService =
   | { readonly kind: 'started'; readonly service: Service }
-  /** Nothing was opened that others could see. Each error is one line for a person. */
+  /** Nothing visible to others was opened. Each error is one line for a person. */
   | { readonly kind: 'refused'; readonly errors: readonly string[] };
 
 export interface Service {
-  /** Where the page is, without trailing slash; in a process without web, where it should be. */
+  /** URL of the page without trailing slash; in a process without web, the expected one. */
   readonly url: string;
-  /** All components work: registered, the store read, all tenants configured. Rejects when one never will. */
+  /** Resolves when all components work: registered, store read, all tenants configured. Rejects when one never will. */
   readonly ready: Promise<void>;
-  /** Resolves when every component was stopped (by an operator, or by us); rejects with the failure of the first that cannot go on. */
+  /** Resolves when every component was stopped (by an operator or by `close`); rejects with the first permanent failure. */
   readonly ended: Promise<void>;
-  /** `[tracing]` as the file says now; takes effect at once, and nothing that waits is lost. */
+  /** Applies reloaded `[tracing]` settings immediately; no waiting span is lost. */
   adoptTracing(tracing: TracingSettings): void;
-  /** Every component finishes what it has and deregisters, the web last. `close` cuts it short. */
+  /** Every component finishes its work and deregisters, the web last. `close` ends the wait early. */
   stopGracefully(): Promise<void>;
-  /** Stops taking work, stops builds, sends what can be sent in a moment; the rest is taken up by others, or by the next start. */
+  /** Stops taking work, kills builds, sends what fits into a short grace period; other processes or the next start continue. */
   close(): Promise<void>;
 }
 
-/** The web first: its port is part of every address the others put into reports and spans. */
+/** The web first: its port is part of every URL that the others put into reports and spans. */
 const START_ORDER = ['web', 'merger', 'executor', 'scheduler'] as const satisfies readonly ComponentName[];
 
 /**
- * With the embedded store it returns when all components have started. With an ensemble it returns at once: they start as soon
- * as it answers.
+ * With the embedded store it returns when all components have started. With an ensemble it returns immediately: they start as soon
+ * as the ensemble answers.
  *
- * @throws Error when a component cannot start; see `start-failure.ts` for those people can mend.
+ * @throws Error when a component cannot start; `start-failure.ts` has texts for those an operator can fix.
  */
 export async function startService(
   settings: Settings,
@@ -125,7 +125,7 @@ async function openDatabase(
 ): Promise<History> {
   if (database.kind === 'sqlite') await mkdir(path.dirname(database.path), { recursive: true });
   const history = await openThreadedHistory(database, error =>
-    log.warn({ err: error }, 'the history database dropped a connection'),
+    log.warn({ err: error }, 'a connection to the history database was lost'),
   );
   stack.defer(() => history.close());
   return history;
@@ -158,7 +158,7 @@ function serviceOf(
   owned: AsyncDisposableStack,
 ): Service {
   const ended = Promise.all(managed.map(component => component.ended)).then(() => {});
-  ended.catch(() => {}); // the caller may look later
+  ended.catch(() => {}); // the caller may await it later
   const ready = Promise.all([web?.ready, ...managed.map(component => component.ready)]).then(() => {});
   ready.catch(() => {}); // likewise
   const isWeb = ({ name }: Managed<Component>) => name === 'web';

@@ -1,4 +1,4 @@
-/** From the span outbox to the collector: a sender for the life of the process, a drain for each session with the store. */
+/** From the span outbox to the collector: one sender per process, one drain per store session. */
 import { readFileSync } from 'node:fs';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
@@ -18,15 +18,15 @@ export interface SpanSenderDeps {
   readonly clock: Clock;
   readonly log: Log;
   readonly version: string;
-  /** Id of the installation, the same in all its processes: what one sends again is byte for byte what another has sent. */
+  /** Id of the installation, the same in all its processes, so that resent spans are byte-identical. */
   readonly instance: string;
-  /** The one machine there is; undefined: there may be several. */
+  /** The installation's only machine; undefined: there may be several. */
   readonly host: string | undefined;
-  /** Rows that wait. */
+  /** Number of waiting rows. */
   readonly backlog: () => number;
 }
 
-/** @throws Error when a TLS file cannot be read or does not hold what it should. */
+/** @throws Error when a TLS file is unreadable or invalid. */
 export function createSpanSender(deps: SpanSenderDeps): SpanSender {
   const { settings, clock, log, backlog } = deps;
   const exporter = otlpExporter({
@@ -49,7 +49,7 @@ export interface SpanDrainDeps {
   readonly paths: StorePaths;
   readonly clock: Clock;
   readonly log: Log;
-  /** Something is different in the sender's health. */
+  /** Called when the sender's health changes. */
   readonly onProgress: () => void;
   /** Waits before a retry; default by the real clock. */
   readonly pause?: (ms: number, signal: AbortSignal) => Promise<void>;
@@ -65,9 +65,10 @@ export function createSpanDrain(deps: SpanDrainDeps): OutboxDrain {
     bounds: { maxAgeMs: settings.outboxMaxAge * 1000, maxBytes: settings.outboxMaxBytes },
     random: Math.random,
     ...(deps.pause === undefined ? {} : { pause: deps.pause }),
-    onRetry: (attempt, reason) => log.debug({ attempt, err: reason }, 'spans wait for the collector'),
+    onRetry: (attempt, reason) =>
+      log.debug({ attempt, err: reason }, 'cannot send spans to the collector; trying again'),
     onDropped(reason, { rows, values }) {
-      log.error({ reason, rows, spans: values }, 'spans were given up');
+      log.error({ reason, rows, spans: values }, 'spans were dropped');
       sender.noteLost(reason, values);
       onProgress();
     },
@@ -83,7 +84,7 @@ export function tlsFiles({ tls }: TracingOn): { ca?: Buffer; cert?: Buffer; key?
   };
 }
 
-/** What every web may show of the sender. */
+/** The sender's state, for every web to show. */
 export function senderReport(
   health: SenderHealth,
   { endpoint, protocol }: TracingOn,

@@ -1,8 +1,8 @@
 /**
- * Spans of others, on their way into the outbox that ours leave through.
+ * Stores spans of other programs in the span outbox.
  *
- * What somebody hands over at once may be more than one multi-write takes. When a later one fails they send all of it again: what
- * this process stored of it already is remembered, and not stored a second time.
+ * One request may need several multi-writes. If a later one fails, the client sends the whole request again; this process remembers
+ * the spans it has already stored and skips them.
  */
 import { derivedUuid } from '../../lib/ids.ts';
 import { spansCodec } from '../../model/codec/records.ts';
@@ -16,20 +16,20 @@ import { serviceNames } from '../../tracing/resource.ts';
 import type { SpanIntake } from '../../web/deps.ts';
 import type { ProcessCore } from './manage-component.ts';
 
-/** Spans remembered of hand-overs that failed half-way; the oldest are forgotten, and may go out twice. */
+/** Spans remembered from partially stored requests; the oldest are forgotten, and may be sent twice. */
 const MOST_REMEMBERED = 20_000;
 
-/** @returns what there is at the moment; undefined while tracing is off. */
+/** @returns a getter of the current intake; undefined while tracing is off. */
 export function createSpanIntake(
   { tracing, paths, clock }: Pick<ProcessCore, 'tracing' | 'paths' | 'clock'>,
   store: Store,
 ): () => SpanIntake | undefined {
   const outbox = paths.spanOutbox;
   let prepared = false;
-  /** Stored, and not answered for. */
-  const halfWay = new Set<string>();
+  /** Stored spans of requests that have not succeeded yet. */
+  const halfStored = new Set<string>();
 
-  /** Schedulers make the outbox; this web may be there before the first of them. */
+  /** Schedulers create the outbox, but this web may start before them. */
   async function prepare(): Promise<void> {
     if (!prepared) await ensureNode(store, outbox);
     prepared = true;
@@ -38,11 +38,11 @@ export function createSpanIntake(
   function remember(rows: readonly Operation[]): void {
     for (const row of rows) {
       if (row.kind !== 'create') continue;
-      for (const span of spansCodec.decode(row.data)) halfWay.add(nameOf(span));
+      for (const span of spansCodec.decode(row.data)) halfStored.add(nameOf(span));
     }
-    for (const name of halfWay) {
-      if (halfWay.size <= MOST_REMEMBERED) break;
-      halfWay.delete(name);
+    for (const name of halfStored) {
+      if (halfStored.size <= MOST_REMEMBERED) break;
+      halfStored.delete(name);
     }
   }
 
@@ -54,7 +54,7 @@ export function createSpanIntake(
       isSampled: trace => isTraceSampled(tracing, trace),
       async store(spans) {
         await prepare();
-        const missing = spans.filter(span => !halfWay.has(nameOf(span)));
+        const missing = spans.filter(span => !halfStored.has(nameOf(span)));
         const stored: Operation[] = [];
         try {
           for (const rows of splitOperations(outboxRows(outbox, missing, spansCodec, clock.now()))) {
@@ -65,7 +65,7 @@ export function createSpanIntake(
           remember(stored);
           throw error;
         }
-        for (const span of spans) halfWay.delete(nameOf(span));
+        for (const span of spans) halfStored.delete(nameOf(span));
       },
     };
   };
@@ -75,7 +75,7 @@ function nameOf({ traceId, spanId }: SpanRecord): string {
   return `${traceId}/${spanId}`;
 }
 
-/** Of a trace that began at somebody else's: whatever of it comes here is kept or not as one. */
+/** Sampling decision for a trace that began in another program, the same for all its spans. */
 export function isTraceSampled(tracing: Pick<LiveTracing, 'isSampled'>, traceId: string): boolean {
   return tracing.isSampled(derivedUuid(traceId));
 }

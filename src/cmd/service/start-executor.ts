@@ -36,7 +36,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   const { executor: settings } = core.settings;
   const log = core.log.child({ component: 'executor' });
   let builds = () => 0;
-  // To the end of its last build.
+  // Until its last build has ended.
   opening.defer(await startGivingSigns(core, store, log, () => builds() > 0));
   const queue = new RequestQueue({ store, path: core.paths.requests('build'), codec: buildRequestCodec });
   await queue.prepare();
@@ -78,7 +78,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
   };
 }
 
-/** @returns how to stop it. */
+/** @returns a function that stops it. */
 async function startGivingSigns(
   { paths, clock }: WorkerCore,
   store: Store,
@@ -91,7 +91,7 @@ async function startGivingSigns(
     error =>
       log.error(
         { err: error },
-        'no signs of life are written: after a crash it is not known until when builds ran',
+        'cannot write heartbeats: after a crash the end times of builds will be unknown',
       ),
   );
   return async () => {
@@ -100,7 +100,7 @@ async function startGivingSigns(
   };
 }
 
-/** @returns how to stop it. */
+/** @returns a function that stops it. */
 function startPruningLogs({ settings, host, clock, metrics }: WorkerCore, log: Log): () => Promise<void> {
   const stop = new AbortController();
   const pruning = pruneLogs(
@@ -148,20 +148,20 @@ function executorOptions({ settings: { executor, store }, host }: WorkerCore): E
       executor.memoryLimitPerJob === undefined ? null : executor.memoryLimitPerJob * 1_000_000,
     maxProcesses: executor.processesLimitPerJob,
     defaultTimeout: executor.defaultTimeout,
-    // The embedded store ends with the process, and the process with its jobs.
+    // With the embedded store, store, process and jobs end together.
     ...(store.kind === 'zookeeper' ? { leashSeconds: store.sessionTimeout } : {}),
     path: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
   };
 }
 
-/** Those of the merger, unless the executor is given mirrors of its own. */
+/** The merger's mirrors, unless the executor has its own. */
 async function openRepositories(
   { settings: { executor, merger }, repositories }: WorkerCore,
   log: Log,
   opening: AsyncDisposableStack,
 ): Promise<RepositoryCache> {
   if (executor.gitDir === merger.gitDir) return repositories;
-  // The merger's identity: commits made here must come out with the ids they have there.
+  // The merger's identity, so that merge commits made here get the same ids.
   const identity = { name: merger.gitUserName, email: merger.gitUserEmail };
   const git = createGit({ identity, ...gitBounds(merger), start: startAside });
   return opening.use(

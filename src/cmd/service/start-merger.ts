@@ -8,7 +8,7 @@ import type { Component } from './core.ts';
 import type { WorkerCore } from './worker-core.ts';
 import { workerRoom } from './worker-room.ts';
 
-/** Milliseconds `close` waits for answers under way; a fetch may take minutes, and its request is served by another merger. */
+/** Milliseconds `close` waits for pending answers; a fetch may take minutes, and another merger then serves its request. */
 const CLOSE_GRACE = 2_000;
 
 export async function startMerger(core: WorkerCore): Promise<Component> {

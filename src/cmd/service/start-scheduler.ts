@@ -4,9 +4,9 @@ import { type Component, type Core, canonicalName } from './core.ts';
 import { openLayouts } from './open-layouts.ts';
 
 /**
- * Resolves when the scheduler has begun; `notReady` tells when its tenants are configured.
+ * Resolves when the scheduler runs; `notReady` returns undefined once its tenants are configured.
  *
- * @param history undefined: this process has none open.
+ * @param history undefined: this process has no history open.
  */
 export async function startScheduler(
   core: Core,
@@ -31,7 +31,7 @@ export async function startScheduler(
     ...(history === undefined ? {} : { recordedDurations: () => history.recentDurations() }),
     name: `${core.host}/${process.pid}`,
     relativePriority: core.settings.scheduler.relativePriority,
-    // A restart of an executor, or of its machine, is no verdict on a change.
+    // Restarting an executor or its machine must not fail a change.
     executorPatience: core.settings.store.kind === 'zookeeper' ? 60_000 : 0,
   });
   let isReady = false;
@@ -43,7 +43,7 @@ export async function startScheduler(
     name: 'scheduler',
     ready: scheduler.ready,
     ended,
-    notReady: () => (isReady ? undefined : 'the configuration of the tenants is being read'),
+    notReady: () => (isReady ? undefined : 'reading the configuration of the tenants'),
     pause: () => scheduler.pause(),
     resume: () => scheduler.resume(),
     drain: () => Promise.race([scheduler.drain(), ended.catch(() => {})]),

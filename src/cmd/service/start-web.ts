@@ -1,9 +1,9 @@
 /**
- * The web of this process. Its port is opened once and stays open, whatever becomes of the store; sessions come and go below it:
+ * The web of this process. Its port stays open independently of the store; sessions with the store are attached and lost:
  *
- *     const web = await openWeb(core, parts);             // listens; answers 503 to what needs the store
+ *     const web = await openWeb(core, parts);             // listens; answers 503 to requests that need the store
  *     const component = web.join(session);                // a session: the view is read (again), webhooks are stored
- *     …the session is lost: last known state, marked as old; webhooks get 503…
+ *     …the session is lost: last known state, marked as stale; webhooks get 503…
  *     const again = web.join(anotherSession);
  */
 
@@ -30,22 +30,22 @@ import { type LiveView, openLiveView } from './live-view.ts';
 import type { ProcessCore } from './manage-component.ts';
 import { installationOf, onlyHost } from './own-installation.ts';
 import { viewMeasurements } from './service-metrics.ts';
-import { createSlowTeller } from './slow-teller.ts';
 import { createSpanIntake } from './span-intake.ts';
+import { createThrottledSignal } from './throttled-signal.ts';
 import { snapshotOf } from './web-view.ts';
 import { createWebhookIntake, type WebhookStore } from './webhook-intake.ts';
 
 export interface WebParts {
   readonly history: History;
   readonly health: () => readonly ComponentHealth[];
-  /** Whose tokens count. */
+  /** Realms whose tokens are accepted. */
   readonly realms: readonly AuthRealm[];
 }
 
 export interface OpenWeb extends AsyncDisposable {
-  /** The one really bound. */
+  /** The bound port. */
   readonly port: number;
-  /** Resolves when the store was read for the first time; rejects when that can never be. */
+  /** Resolves when the store was first read; rejects when it never will be. */
   readonly ready: Promise<void>;
   join(session: Store): Component;
 }
@@ -80,7 +80,7 @@ export async function openWeb(core: ProcessCore, parts: WebParts): Promise<OpenW
   if ((await web.listenLocally(socket)) === 'taken')
     log.warn(
       { socket },
-      'another process answers at [web] command_socket: commands of this machine reach that one alone',
+      'another process listens at [web] command_socket: commands on this machine reach only that process',
     );
   const lifetime = opening.move();
   return {
@@ -99,7 +99,7 @@ function webComponent(session: Store, web: Web, hasRead: () => boolean): Compone
   return {
     name: 'web',
     ended: ended.promise,
-    notReady: () => (hasRead() ? undefined : 'the store is being read'),
+    notReady: () => (hasRead() ? undefined : 'reading the store'),
     pause() {},
     resume() {},
     drain: () => web.close(),
@@ -111,37 +111,37 @@ function webComponent(session: Store, web: Web, hasRead: () => boolean): Compone
 }
 
 interface ShownView {
-  /** Undefined: nothing was read yet. */
+  /** Undefined: not read yet. */
   view(): LiveView | undefined;
   readonly ready: Promise<void>;
-  /** Something else is to be shown of these tenants. */
+  /** Called with each tenant whose view changed. */
   onChange(listener: (tenant: string) => void): () => void;
   close(): void;
 }
 
-/** The view, once there was contact; and listeners that may come before. */
+/** Opens the view at the first contact; listeners may subscribe before. */
 function openShownView(store: Store, core: ProcessCore, contact: Contact): ShownView {
   const listeners = new Set<(tenant: string) => void>();
-  const tell = (tenant: string) => {
+  const notify = (tenant: string) => {
     for (const listener of listeners) listener(tenant);
   };
   let view: LiveView | undefined;
   const stack = new DisposableStack();
-  const tellAll = () => view?.live.tenants().forEach(tell);
-  stack.use(contact.onChange(tellAll));
+  const notifyAll = () => view?.live.tenants().forEach(notify);
+  stack.use(contact.onChange(notifyAll));
   const ready = openLiveView(store, core).then(opened => {
     view = stack.disposed ? undefined : stack.use(opened);
     if (view === undefined) return opened[Symbol.dispose]();
-    stack.use(view.live.onChange(tell));
-    stack.use(view.waiting.onChange(tell));
-    stack.use(view.components.onChange(tellAll));
-    const tellSlowly = stack.adopt(createSlowTeller(tellAll), teller => teller.close());
-    stack.use(view.spanOutbox.onChange(tellSlowly.touch));
-    stack.use(view.senderReport.onChange(tellSlowly.touch));
-    tellAll();
+    stack.use(view.live.onChange(notify));
+    stack.use(view.waiting.onChange(notify));
+    stack.use(view.components.onChange(notifyAll));
+    const throttled = stack.adopt(createThrottledSignal(notifyAll), signal => signal.close());
+    stack.use(view.spanOutbox.onChange(throttled.touch));
+    stack.use(view.senderReport.onChange(throttled.touch));
+    notifyAll();
   });
   ready.catch(error => {
-    // Only closing ends the wait for contact.
+    // Expected on close, which ends the wait for contact.
     if (!isOutOfContact(error)) core.log.error({ err: error }, 'the web cannot read the store');
   });
   return {
@@ -211,7 +211,7 @@ function webDeps(core: ProcessCore, insides: WebInsides): WebDeps {
     contact: () => {
       const state = contact.state();
       if (state.kind !== 'connected' || shown.view() !== undefined) return state;
-      return { kind: 'never', reason: 'the store is being read' };
+      return { kind: 'never', reason: 'reading the store' };
     },
     components,
     askComponent: (id, wanted) => askComponent(store, paths, id, wanted),

@@ -1,10 +1,10 @@
 /**
- * Keeps one part of the process going over the loss of its sessions with the store.
+ * Restarts one part of the process when its session with the store is lost.
  *
  *     connect → start → … → session lost → close what was started → wait a little → connect → …
  *
- * A part is whatever lives on one session: a component, a delivery. The loss of a session costs what only the session held
- * (locks, claims, running builds); the process stays. Any other failure ends the part for good, and `ended` tells.
+ * A part is anything that uses one session: a component, a delivery. Losing a session loses only what it held (locks, claims, running
+ * builds); the process continues. Any other failure ends the part permanently and rejects `ended`.
  *
  *     const merger = supervise({ name: 'merger', connect, start: session => startMerger(session), log, … });
  *     merger.current()?.pause();
@@ -18,7 +18,7 @@ import { isOutOfContact } from '../../store/connection.ts';
 import { type Store, StoreError } from '../../store/port.ts';
 
 export interface Part {
-  /** Resolves when it was closed, rejects when it cannot go on. */
+  /** Resolves when it was closed, rejects when it cannot continue. */
   readonly ended: Promise<void>;
   /** Idempotent, also after the loss of the session. */
   close(): Promise<void>;
@@ -27,49 +27,49 @@ export interface Part {
 export interface Supervision<P extends Part> {
   /** For the log and the reasons of {@link Supervised.notReady}. */
   readonly name: string;
-  /** What is connected to, for people: `ZooKeeper at zk1:2281`. */
+  /** Name of the store for people: `ZooKeeper at zk1:2281`. */
   readonly storeName: string;
-  /** A new session; waits as long as it takes. */
+  /** Opens a new session; waits without limit. */
   readonly connect: (signal: AbortSignal) => Promise<Store>;
-  /** Called once per session. Closes what it opened when it fails; the session is closed here. */
+  /** Called once per session. On failure it closes what it opened; the supervisor closes the session. */
   readonly start: (session: Store) => Promise<P>;
-  /** Which failures a new start may mend. Default: the loss of a session or of contact only. */
-  readonly mayMend?: (error: unknown) => boolean;
+  /** Failures after which the part is started again. Default: only loss of session or contact. */
+  readonly isRetryable?: (error: unknown) => boolean;
   readonly clock: Pick<Clock, 'monotonic'>;
   readonly log: Log;
   /** Uniform in [0, 1), for jitter. */
   readonly random: () => number;
   readonly backoff?: Backoff;
-  /** Default 2 s, see there. */
+  /** Default {@link CLOSE_GRACE}. */
   readonly closeGraceMs?: number;
 }
 
 export interface Supervised<P extends Part> {
   /** Undefined between two sessions. */
   current(): P | undefined;
-  /** Resolves with the first part that was started; rejects when it ends before. */
+  /** Resolves with the first started part; rejects when supervision ends before. */
   readonly begun: Promise<P>;
-  /** Resolves when it was closed or its part ended by itself; rejects with the failure that ended it. */
+  /** Resolves when it was closed or its part ended by itself; rejects with a permanent failure. */
   readonly ended: Promise<void>;
-  /** Undefined: it works, as far as sessions go; or it was ended, which is no fault. */
+  /** Why the part has no working session, for people; undefined: it has one, or it was closed. */
   notReady(): string | undefined;
   /** Ends the part, or the wait for a session. Idempotent. */
   close(): Promise<void>;
 }
 
 const BACKOFF: Backoff = { firstMs: 100, maxMs: 15_000 };
-/** Milliseconds a session must have lived for the next loss to count as the first. */
+/** Milliseconds of a session's life after which the backoff starts over. */
 const GOOD_LIFE = 60_000;
-/** Milliseconds a closing part may wait for contact with the store, to give back what it holds; then it goes with its session. */
+/** Milliseconds a closing part may wait for contact with the store, to release its locks; then its session is closed. */
 const CLOSE_GRACE = 2_000;
-/** Milliseconds of waiting for a session after which people should know. */
+/** Milliseconds of waiting for a session after which a warning is logged. */
 const LONG_WAIT = 1_000;
 
 export function supervise<P extends Part>(deps: Supervision<P>): Supervised<P> {
   const { name, storeName, log } = deps;
   const stop = new AbortController();
   const begun = Promise.withResolvers<P>();
-  begun.promise.catch(() => {}); // whoever waits sees it; `ended` tells everybody else
+  begun.promise.catch(() => {}); // also reported by `ended`
   let current: P | undefined;
   let session: Store | undefined;
   let doing = `waiting for ${storeName}`;
@@ -77,18 +77,18 @@ export function supervise<P extends Part>(deps: Supervision<P>): Supervised<P> {
 
   async function connect(): Promise<Store> {
     doing = `waiting for ${storeName}`;
-    const tell = setTimeout(
+    const warning = setTimeout(
       () => log.warn({ component: name }, `${name} waits for ${storeName}, which does not answer yet`),
       LONG_WAIT,
     );
     try {
       return await deps.connect(stop.signal);
     } finally {
-      clearTimeout(tell);
+      clearTimeout(warning);
     }
   }
 
-  /** @returns the failure a new session may mend; undefined when it is over. */
+  /** @returns a retryable failure; undefined when the part has ended. */
   async function live(on: Store): Promise<unknown> {
     doing = 'starting';
     let patience: NodeJS.Timeout | undefined;
@@ -98,14 +98,14 @@ export function supervise<P extends Part>(deps: Supervision<P>): Supervised<P> {
     using loss = lossOf(on);
     try {
       const part = await deps.start(on);
-      opened.defer(() => part.close().catch(error => tellClosing(error)));
+      opened.defer(() => part.close().catch(error => logCloseFailure(error)));
       current = part;
       begun.resolve(part);
       await Promise.race([part.ended, loss.lost, aborted(stop.signal)]);
       return undefined;
     } catch (error) {
       if (stop.signal.aborted) return undefined;
-      if (!isOutOfContact(error) && deps.mayMend?.(error) !== true) throw error;
+      if (!isOutOfContact(error) && deps.isRetryable?.(error) !== true) throw error;
       return error;
     } finally {
       current = undefined;
@@ -115,10 +115,10 @@ export function supervise<P extends Part>(deps: Supervision<P>): Supervised<P> {
     }
   }
 
-  function tellClosing(error: unknown): void {
+  function logCloseFailure(error: unknown): void {
     if (isOutOfContact(error))
-      log.debug({ component: name, err: error }, `${name} could not say goodbye to the store`);
-    else log.error({ component: name, err: error }, `${name} could not be closed in order`);
+      log.debug({ component: name, err: error }, `${name} was closed without contact with the store`);
+    else log.error({ component: name, err: error }, `${name} could not be closed cleanly`);
   }
 
   async function run(): Promise<void> {
@@ -130,13 +130,13 @@ export function supervise<P extends Part>(deps: Supervision<P>): Supervised<P> {
       session = undefined;
       if (failure === undefined) return;
       losses = deps.clock.monotonic() - startedAt > GOOD_LIFE ? 1 : losses + 1;
-      doing = 'joining again';
+      doing = 'reconnecting';
       if (isOutOfContact(failure))
         log.warn(
           { component: name, reason: String(failure) },
-          `${name} lost its session with the store and joins again`,
+          `${name} lost its session with the store and reconnects`,
         );
-      else log.error({ component: name, err: failure }, `${name} failed and begins again`);
+      else log.error({ component: name, err: failure }, `${name} failed and restarts`);
       await pause(backoffDelay(deps.backoff ?? BACKOFF, losses, deps.random()), stop.signal);
     }
   }
@@ -163,9 +163,9 @@ export function supervise<P extends Part>(deps: Supervision<P>): Supervised<P> {
     },
     async close() {
       stop.abort(new StoreError('Closed', '/'));
-      // A start under way ends with its session.
+      // Closing the session ends a start in progress.
       if (current === undefined) await session?.close();
-      await ended.catch(() => {}); // told by `ended`
+      await ended.catch(() => {}); // reported by `ended`
     },
   };
 }

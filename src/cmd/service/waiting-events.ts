@@ -1,4 +1,4 @@
-/** Lengths of the queues events pass before they reach a pipeline: one per connection, one per tenant. */
+/** Lengths of the event queues before the pipelines: one per connection, one per tenant. */
 import type { ConnectionName, TenantName } from '../../model/project.ts';
 import { openLiveCounts } from '../../store/live-counts.ts';
 import type { LiveTenants } from '../../store/live-tenants.ts';
@@ -9,9 +9,9 @@ export interface WaitingEvents extends Disposable {
   ofConnection(connection: ConnectionName): number;
   /** Of all connections together. */
   ofConnections(): number;
-  /** 0 for a tenant that is not configured any more. */
+  /** 0 for a tenant that is no longer configured. */
   ofTenant(tenant: TenantName): number;
-  /** Called with each tenant of which the page shows something else now: all of them for a connection's queue. */
+  /** Called with each tenant whose numbers changed: all of them for a connection's queue. */
   onChange(listener: (tenant: TenantName) => void): Disposable;
 }
 

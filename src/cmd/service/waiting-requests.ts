@@ -1,4 +1,4 @@
-/** Requests to workers that have no result yet, taken or not: counted by watch. */
+/** Number of requests to workers without a result, claimed or not, kept current by a watch. */
 import { openLiveCounts } from '../../store/live-counts.ts';
 import type { RequestKind, StorePaths } from '../../store/paths.ts';
 import type { Store } from '../../store/port.ts';
@@ -7,7 +7,7 @@ export interface WaitingRequests extends Disposable {
   of(kind: RequestKind): number;
 }
 
-/** @param onError told of a failed look; the count stays what it was until something changes again. */
+/** @param onError called when a read fails; the count stays unchanged until the next change. */
 export async function openWaitingRequests(
   store: Store,
   paths: StorePaths,

@@ -1,4 +1,4 @@
-/** What the web shows, taken from the live copy of the store. */
+/** A tenant's snapshot for the web, from the live copy of the store. */
 
 import type { TenantSnapshot, TracingHealth } from '../../api/tenant-snapshot.ts';
 import type { Connection } from '../../driver/connection.ts';
@@ -55,7 +55,7 @@ export function snapshotOf(tenant: TenantName, deps: WebViewDeps): TenantSnapsho
   };
 }
 
-/** Those of the configuration, and vanished ones as long as they hold something. */
+/** Configured pipelines, and removed ones that still hold items. */
 function shownPipelines(tenant: TenantName, layout: LayoutSummary, live: LiveTenants): readonly Pipeline[] {
   const retired = layout.retired.filter(pipeline => live.pipeline(tenant, pipeline.name).items.size > 0);
   return [...layout.pipelines, ...retired];
@@ -66,22 +66,22 @@ function canonicalName(project: Parameters<typeof projectIdOf>[0], deps: WebView
   return `${deps.connections.get(connection)?.canonicalHostname ?? connection}/${name}`;
 }
 
-/** Milliseconds a span may wait before people should know, although no sender says that something is wrong. */
+/** Milliseconds a span may wait before it counts as a problem, even if no sender reports one. */
 const LONG_WAIT = 60_000;
 
 function tracingHealth({ outbox, report }: SpanOutbox, clock: Clock): TracingHealth {
   const oldestWaiting = outbox.oldest();
-  const told = report.value();
+  const sender = report.value() ?? null;
   const failing =
-    told?.state === 'failing' ? (told.lastError?.text ?? 'the collector does not answer') : null;
+    sender?.state === 'failing' ? (sender.lastError?.text ?? 'the collector does not answer') : null;
   const stuck =
     oldestWaiting !== null && toMilliseconds(clock.now()) - toMilliseconds(oldestWaiting) > LONG_WAIT;
   return {
     waiting: outbox.waiting(),
     oldestWaiting,
-    delivered: told?.sent ?? null,
-    lost: told?.lost ?? {},
-    sender: told ?? null,
-    problem: failing ?? (stuck ? 'nobody sends them; the log of the schedulers tells why' : null),
+    delivered: sender?.sent ?? null,
+    lost: sender?.lost ?? {},
+    sender,
+    problem: failing ?? (stuck ? 'no scheduler sends them; see the log of the schedulers' : null),
   };
 }

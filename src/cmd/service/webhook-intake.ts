@@ -1,4 +1,4 @@
-/** Webhooks into the queues of their connections; durable when the host hears 2xx, and an answer in time when they cannot be. */
+/** Stores webhooks in the queues of their connections: durable before the host gets 2xx, or an error in time. */
 import type { Connection } from '../../driver/connection.ts';
 import type { NewConnectionEvent } from '../../driver/intake.ts';
 import type { Clock } from '../../lib/clock.ts';
@@ -14,10 +14,10 @@ import type { Store } from '../../store/port.ts';
 import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import { deliveryLogFacts } from '../../tracing/log-facts.ts';
 import type { Contact } from './contact.ts';
-import { type DuplicateDeps, tellDuplicate } from './duplicate-delivery.ts';
+import { type DuplicateDeps, traceDuplicate } from './duplicate-delivery.ts';
 
 export interface WebhookStore {
-  /** @throws Error when it is not known to be durable in time; the host should send it again. */
+  /** @throws Error when durability is not confirmed in time; the host should send the webhook again. */
   store(connection: ConnectionName, event: NewConnectionEvent): Promise<'stored' | 'duplicate'>;
 }
 
@@ -34,14 +34,14 @@ export interface WebhookIntakeDeps extends DuplicateDeps {
 }
 
 /**
- * Milliseconds a host waits for our answer while the store is away. Hosts give up after 10 s (GitHub) and do not send again
- * by themselves what they gave up on; what we refuse they do.
+ * Milliseconds until a webhook is refused while the store is out of contact. Hosts time out after 10 s (GitHub) and do not resend
+ * on a timeout, but do resend after a refusal.
  */
 const PATIENCE = 6_000;
 
-/** Traces of deliveries that came twice, per connection: in a burst, and then per second. */
-const MOST_TOLD = 20;
-const TOLD_PER_SECOND = 0.1;
+/** Traces of duplicate deliveries per connection: burst, and rate per second. */
+const TRACED_BURST = 20;
+const TRACED_PER_SECOND = 0.1;
 
 export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookStore {
   const { store, paths, contact, clock, ids } = deps;
@@ -51,7 +51,7 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookStore {
       readonly queue: EventQueue<ConnectionEvent>;
       readonly group: OfferGroup<ConnectionEvent>;
       readonly driver: string;
-      readonly told: TokenBucket;
+      readonly traced: TokenBucket;
     }
   >();
   const prepared = new Map<ConnectionName, Promise<void>>();
@@ -64,17 +64,17 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookStore {
       codec: connectionEventCodec,
       clock,
     });
-    const told = createTokenBucket(MOST_TOLD, TOLD_PER_SECOND, clock);
-    queues.set(name, { queue, group: createOfferGroup(store, queue), driver, told });
+    const traced = createTokenBucket(TRACED_BURST, TRACED_PER_SECOND, clock);
+    queues.set(name, { queue, group: createOfferGroup(store, queue), driver, traced });
   }
 
-  /** Once; after a failure again with the next event. */
+  /** Runs once; after a failure, again with the next event. */
   function prepare(name: ConnectionName, queue: EventQueue<ConnectionEvent>): Promise<void> {
     const known = prepared.get(name);
     if (known !== undefined) return known;
     const preparing = queue.prepare();
     prepared.set(name, preparing);
-    // Whoever waits for it is told why; the next event tries again.
+    // The caller gets the error; the next event tries again.
     preparing.catch(() => prepared.delete(name));
     return preparing;
   }
@@ -93,9 +93,10 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookStore {
     const offered = { uuid, connection, ...event, ...times, receiver: deps.host, sampled };
     const outcome = await queue.group.offer(offered, event.deliveryId);
     if (outcome === 'stored')
-      deps.log.debug({ connection, ...deliveryLogFacts(offered) }, 'an event came in by webhook');
-    // A flood of them is not a flood of traces; the metric counts all.
-    if (outcome === 'duplicate' && queue.told.take() === 0) await tellDuplicate(offered, queue.driver, deps);
+      deps.log.debug({ connection, ...deliveryLogFacts(offered) }, 'received an event by webhook');
+    // Rate-limited, unlike the metric, which counts all of them.
+    if (outcome === 'duplicate' && queue.traced.take() === 0)
+      await traceDuplicate(offered, queue.driver, deps);
     return outcome;
   }
 
@@ -103,7 +104,7 @@ export function createWebhookIntake(deps: WebhookIntakeDeps): WebhookStore {
     async store(connection, event) {
       const left = PATIENCE - contact.awayFor();
       if (left <= 0) throw new Error('there is no contact with the store');
-      // What comes too late is stored all the same, if it can be; sent again it is found to be there.
+      // After the timeout the event may still be stored; a resent one is then a duplicate.
       const { promise: late, reject } = Promise.withResolvers<never>();
       const timer = setTimeout(
         () => reject(new Error(`the store did not answer within ${(left / 1000).toFixed(1)} s`)),

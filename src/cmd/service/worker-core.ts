@@ -3,12 +3,12 @@ import type { MetricsSink } from '../../metrics/registry.ts';
 import type { ConnectionName } from '../../model/project.ts';
 import type { Core } from './core.ts';
 
-/** What mergers and executors need of the process they run in. */
+/** Dependencies of mergers and executors. */
 export type WorkerCore = Pick<
   Core,
   'settings' | 'log' | 'clock' | 'ids' | 'host' | 'paths' | 'repositories' | 'session' | 'paused' | 'trouble'
 > & {
   readonly metrics: MetricsSink;
-  /** They only fetch: nothing else of a connection is their business. */
+  /** They only fetch. */
   readonly connections: ReadonlyMap<ConnectionName, Pick<Connection, 'remote'>>;
 };

@@ -1,9 +1,9 @@
-/** What a command sees of the process it runs in: streams, environment, clock, Ctrl-C. Tests hand in their own. */
+/** The process as a command sees it: streams, environment, clock, Ctrl-C. Tests pass their own. */
 import type { Clock } from '../../lib/clock.ts';
 import type { CommandTrace } from '../client/command-trace.ts';
 
 export interface TextStream {
-  /** False: it holds more than it can pass on; more is welcome after `drain`. */
+  /** False: its buffer is full; write again after `drain`. */
   write(text: string): unknown;
   once?(event: 'drain', listener: () => void): unknown;
   readonly isTTY?: boolean;
@@ -16,13 +16,13 @@ export interface Io {
   readonly stdout: TextStream;
   /** Errors and warnings. */
   readonly stderr: TextStream;
-  /** What is given to commands that read; absent: nothing. */
+  /** Input of commands that read; absent: empty. */
   readonly stdin?: () => AsyncIterable<Uint8Array | string>;
   readonly environment: { readonly [name: string]: string | undefined };
   readonly clock: Clock;
-  /** Aborted by the first SIGINT or SIGTERM while it is listened to. */
+  /** A signal aborted by the first SIGINT or SIGTERM after the call. */
   readonly interrupted: () => AbortSignal;
-  /** Notes what the command asks the service. Absent: nobody wants to know. */
+  /** Records the command's requests to the service. Absent: recording is disabled. */
   readonly trace?: CommandTrace;
 }
 

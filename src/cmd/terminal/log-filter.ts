@@ -1,6 +1,6 @@
 /**
- * A build's log for a terminal. What a job printed reaches a person's terminal only as text and, where wanted, colours: titles, links, the
- * clipboard (OSC 52), cursor moves and everything else a terminal would obey are dropped. Lines of the executor stand apart.
+ * A build's log for a terminal. A job's output reaches the terminal only as text and, if wanted, colours: window titles, links, the
+ * clipboard (OSC 52), cursor moves and every other control sequence are dropped. Lines of the executor are marked.
  *
  *     const filter = createLogFilter({ colour: true });
  *     for (const line of filter.lines(bytes)) print(line);
@@ -16,7 +16,7 @@ const SEQUENCES = {
   /** OSC, DCS, SOS, PM, APC: up to their end, or that of the line. */
   text: String.raw`(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?`,
   otherEscape: String.raw`\x1b[ -/]*[0-~]?`,
-  /** Those that turn the direction of text, too: a line would not read as it is. */
+  /** Including bidirectional controls, which would make a line read differently from what it is. */
   control: String.raw`[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]`,
 } as const;
 const ANY = new RegExp(Object.values(SEQUENCES).join('|'), 'g');
@@ -27,9 +27,9 @@ const RESET = '\u001b[0m';
 const LONGEST = 65_536;
 
 export interface LogFilter {
-  /** The lines that are whole by now, without newline. */
+  /** The lines completed by these bytes, without newline. */
   lines(bytes: Uint8Array): readonly string[];
-  /** What is left when no more comes. */
+  /** The unterminated rest, at the end of the log. */
   end(): readonly string[];
 }
 
@@ -42,7 +42,7 @@ export function createLogFilter({ colour }: { readonly colour: boolean }): LogFi
   };
 }
 
-/** The same lines, before anything is dropped. */
+/** The same lines, unfiltered. */
 export function createLineSplitter(): { lines(bytes: Uint8Array): string[]; end(): string[] } {
   const decoder = new TextDecoder();
   let rest = '';
@@ -77,6 +77,6 @@ function safeText(text: string, colour: boolean): string {
     painted = true;
     return sequence;
   });
-  // No colour of one line reaches the next, which may be the executor's.
+  // Colours end with their line: the next one may be the executor's.
   return painted ? `${safe}${RESET}` : safe;
 }

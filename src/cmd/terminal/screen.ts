@@ -1,23 +1,23 @@
 /**
- * A region at the bottom of a terminal that is drawn again and again; on anything else, plain lines.
+ * A region at the bottom of a terminal that is redrawn in place; on anything else, plain lines.
  *
- * A frame never takes more room than the terminal has: lines are cut to its width and what does not fit below is counted
- * in a last line, because a frame that scrolls cannot be drawn over.
+ * A frame never exceeds the terminal: lines are cut to its width, and a last line counts the lines that do not fit, because a
+ * frame that scrolls cannot be redrawn.
  */
 import { cutTo } from '../../lib/text-width.ts';
 import type { TextStream } from './io.ts';
-import { hasColour } from './look.ts';
+import { hasColour } from './style.ts';
 
 export interface Screen {
   readonly live: boolean;
-  /** Changes when the terminal does. */
+  /** Columns; follows the terminal's size. */
   readonly width: number;
   readonly colour: boolean;
   /** Writes above the frame. */
   line(text: string): void;
   /** Replaces the frame. */
   frame(lines: readonly string[]): void;
-  /** Leaves the frame as it is and goes on below it. */
+  /** Keeps the frame and continues below it. */
   keep(): void;
 }
 

@@ -1,7 +1,7 @@
-/** Texts over several lines of a terminal. */
+/** Wraps text over several terminal lines. */
 import { widthOf } from '../../lib/text-width.ts';
 
-/** Pieces on as few lines as it takes, each kept whole where the width allows; every line begins with `indent`. */
+/** Pieces on as few lines as possible, each kept whole if the width allows; every line begins with `indent`. */
 export function wrapPieces(
   pieces: readonly string[],
   indent: string,
@@ -22,7 +22,7 @@ export function wrapPieces(
   return line === '' ? lines : [...lines, line];
 }
 
-/** A sentence over as many lines as it takes; `first` before the first one, blanks of the same width before the others. */
+/** Wraps a sentence; `first` begins the first line, blanks of the same width the others. */
 export function wrapWords(text: string, first: string, width: number): readonly string[] {
   const indent = ' '.repeat(widthOf(first));
   const [head = '', ...rest] = wrapPieces(text.split(/ +/), indent, ' ', width);

@@ -2,8 +2,8 @@ import { beforeEach, describe, expect, test } from 'vitest';
 import {
   type BackFillProgress,
   backFill,
+  type OtherTraces,
   PATIENCE_MS,
-  type TracesAlong,
 } from '../../../src/cmd/back-fill.ts';
 import { derivedUuid, traceIdOf } from '../../../src/lib/ids.ts';
 import { spansCodec } from '../../../src/model/codec/records.ts';
@@ -21,7 +21,7 @@ const ITEMS: readonly QueueItem[] = ['a', 'b', 'c', 'd', 'e', 'f'].map((seed, in
   sampled: index % 2 === 0,
 }));
 const SPANS = itemSpans(ITEMS[0]!).length;
-const NO_TRACES: TracesAlong = { kind: 'all', page: async () => ({ spans: [], next: null }) };
+const NO_TRACES: OtherTraces = { kind: 'all', page: async () => ({ spans: [], next: null }) };
 /** Of an event. */
 const traceOf = (seed: string): SpanRecord => ({
   ...itemSpans(ITEMS[0]!)[0]!,
@@ -50,7 +50,7 @@ function run({
   answer,
 }: {
   all?: boolean;
-  traces?: TracesAlong;
+  traces?: OtherTraces;
   answer?: ((delivery: number) => SendOutcome) | undefined;
 }) {
   const counters = senderCounters();
@@ -90,7 +90,7 @@ const uuids = (...indices: readonly number[]) => indices.map(index => ITEMS[inde
 describe('a back-fill of what is no item', () => {
   test('sends every page of it, before the items', async () => {
     const spans = ['one', 'two', 'three'].map(traceOf);
-    const traces: TracesAlong = {
+    const traces: OtherTraces = {
       kind: 'all',
       page: async after => ({ spans: spans.slice(after, after + 2), next: after === 0 ? 2 : null }),
     };
@@ -101,7 +101,7 @@ describe('a back-fill of what is no item', () => {
 
   test('sends what the wanted items came of, when only some are wanted', async () => {
     const asked: string[] = [];
-    const traces: TracesAlong = {
+    const traces: OtherTraces = {
       kind: 'of-items',
       async find(ids) {
         asked.push(...ids);
@@ -118,7 +118,7 @@ describe('a back-fill of what is no item', () => {
   });
 
   test('begins with it again when the collector does not take it', async () => {
-    const traces: TracesAlong = { kind: 'all', page: async () => ({ spans: [traceOf('one')], next: null }) };
+    const traces: OtherTraces = { kind: 'all', page: async () => ({ spans: [traceOf('one')], next: null }) };
     const outcome = await run({ traces, answer: () => ({ retryAfterMs: 60_000 }) });
     expect(outcome).toMatchObject({ kind: 'gave-up', items: 0, traces: 0, upTo: null });
   });

@@ -152,12 +152,12 @@ describe('handing over', () => {
   test('goes nowhere when it is not clear whose socket is meant', async () => {
     const { status, posted, io } = await run(['components', '--verbose'], { GATEHOUSE_CONFIG: '' });
     expect([status, posted]).toEqual([0, undefined]);
-    expect(io.err()).toContain(`the service at ${service.url} takes this only with a token`);
+    expect(io.err()).toContain(`the service at ${service.url} accepts this only with a token`);
   });
 
   test('says how many spans there were to who wants to know', async () => {
     const { io, spans } = await run(['components', '--verbose']);
-    expect(io.err()).toBe(`trace ${spans[0]?.traceId}: 2 spans handed over\n`);
+    expect(io.err()).toBe(`trace ${spans[0]?.traceId}: 2 spans sent\n`);
   });
 
   test('ends by itself when the service does not answer', { timeout: 20_000 }, async () => {
@@ -197,10 +197,10 @@ describe('who asks', () => {
     const { status, io, requests } = await run(['components'], { GATEHOUSE_AUTH_TOKEN: 'a secret\nb' });
     expect([status, io.err(), requests.length]).toEqual([
       1,
-      'error: what GATEHOUSE_AUTH_TOKEN holds is no token\n',
+      'error: GATEHOUSE_AUTH_TOKEN does not hold a token\n',
       0,
     ]);
     const option = await run(['components', '--auth-token', 'b secret']);
-    expect([option.status, option.io.err()]).toEqual([1, 'error: what --auth-token holds is no token\n']);
+    expect([option.status, option.io.err()]).toEqual([1, 'error: --auth-token does not hold a token\n']);
   });
 });

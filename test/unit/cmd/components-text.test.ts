@@ -41,18 +41,16 @@ test('the components stand by kind, in columns', () => {
 6 components on ci1, ci10                                      http://127.0.0.1:9000
 
 scheduler
-  ● scheduler-0   running                  up 2h 03m   ci1    pid 4711
+  ● scheduler-0   running            up 2h 03m   ci1    pid 4711
 merger
-  ● merger-12     running                  up 2h 03m   ci10   pid 9
+  ● merger-12     running            up 2h 03m   ci10   pid 9
 executor
-  ● executor-4    running (to be paused)   up 2h 03m   ci1    pid 4711   linux gpu
-  ‖ executor-7    paused                   up 1m 05s   ci1    pid 4711
-  ◌ executor-8    stopping                 up 2h 03m   ci1    pid 4711
+  ● executor-4    running → paused   up 2h 03m   ci1    pid 4711   linux gpu
+  ‖ executor-7    paused             up 1m 05s   ci1    pid 4711
+  ◌ executor-8    stopping           up 2h 03m   ci1    pid 4711
 web
-  ● web-1         running                  up 2h 03m   ci1    pid 4711
-`
-      .replace('linux gpu', 'linux gpu')
-      .replace('   linux gpu', '   linux gpu'),
+  ● web-1         running            up 2h 03m   ci1    pid 4711
+`,
   );
 });
 
@@ -70,9 +68,9 @@ test('what does not happen without a kind is said, and versions where they diffe
     '  ● scheduler-0   running   up 2h 03m   ci1   pid 4711   0.2.0',
     '  ● scheduler-1   running   up 2h 03m   ci1   pid 4711   0.3.0',
     'merger',
-    '  ! none: nothing is merged and no configuration is read until one is started',
+    '  ! none: nothing is merged and no configuration is read until one starts',
     'executor',
-    '  ! none: no job runs until one is started',
+    '  ! none: no job runs until one starts',
   ]);
 });
 
@@ -112,7 +110,7 @@ executor
   ● executor-4   running   up 2h 03m   ci1   pid 4711
       ! system-calls: NO WALL (no filter for riscv64)
       ! cpu: NO WALL (/sys/fs/cgroup: it holds processes of others, and�[31m this i…
-      off by its settings: memory, disk
+      disabled in its settings: memory, disk
   ● executor-5   running   up 2h 03m   ci1   pid 4711
 `);
 });

@@ -74,7 +74,7 @@ describe('config-check', () => {
     expect(io.err()).toBe('');
     expect(io.out()).toContain('connections  local     git');
     expect(io.out()).toContain('tenants      acme      1 config-project: local/config');
-    expect(io.out()).toContain('✓ no errors; --layout checks');
+    expect(io.out()).toContain('✓ no errors; --layout also checks');
     expect(existsSync(path.join(directory, 'state'))).toBe(false);
   });
 

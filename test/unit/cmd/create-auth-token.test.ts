@@ -96,7 +96,7 @@ test.each([
     ['--auth-conf', 'operator'],
     /no section \[auth operator\], did you mean "operators"\?/,
   ],
-  ['a section whose tokens somebody else makes', ['--auth-conf', 'company'], /are made by https:\/\/login/],
+  ['a section whose tokens somebody else makes', ['--auth-conf', 'company'], /come from https:\/\/login/],
   ['a section that may not grant', ['--auth-conf', 'readers'], /lacks allow_authz_override = true/],
   [
     'more time than its section allows',

@@ -81,7 +81,7 @@ describe('gatehouse log', () => {
     web.logs.delete(BUILD);
     expect(await run([BUILD])).toMatchObject({
       status: 1,
-      error: expect.stringContaining('there is no log of build'),
+      error: expect.stringContaining(' has no log'),
     });
     expect(await run(['f'.repeat(32)])).toMatchObject({
       status: 1,
@@ -89,7 +89,7 @@ describe('gatehouse log', () => {
     });
     expect(await run(['acme/app'])).toMatchObject({
       status: 1,
-      error: 'error: "acme/app" is no uuid of a build, nor the address of its page\n',
+      error: 'error: "acme/app" is not the uuid of a build or the URL of its page\n',
     });
   });
 });

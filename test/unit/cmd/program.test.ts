@@ -159,7 +159,7 @@ describe('the commands', () => {
   test.each([
     ['pause', 'pause', 'executor-4 takes no new work from now on'],
     ['resume', 'resume', 'executor-4 takes work again'],
-    ['stop-gracefully', 'stop', 'executor-4 takes nothing new and ends when it has finished what it has'],
+    ['stop-gracefully', 'stop', 'executor-4 takes no new work and stops when its work is done'],
   ])('%s asks the service', async (command, wish, answer) => {
     service.answer(`/api/components/executor-4/${wish}`, { id: 'executor-4', wanted: 'x' });
     expect(await run(command, 'executor-4')).toBe(0);
@@ -196,7 +196,7 @@ describe('the commands', () => {
   test('trace refuses a prefix that several items have', async () => {
     service.answer('/api/tenant/acme/items', [finished, { ...finished, uuid: `222222${'3'.repeat(26)}` }]);
     expect(await run('trace', '222222')).toBe(1);
-    expect(io.err()).toContain('error: 222222 is the beginning of 2 items, give more digits:');
+    expect(io.err()).toContain('error: 2 items begin with 222222; give more digits:');
     expect(io.err()).toContain(`  ${done.uuid}  gate  acme/app master/done,22222222`);
     service.answer('/api/tenant/acme/items', [finished]);
   });
@@ -239,20 +239,20 @@ describe('the commands', () => {
     ],
     [
       ['why', 'acme/app', 'master/nope'],
-      'nothing is known of acme/app master/nope: no event has named it; was it pushed, and does the connection see it?',
+      'no event has named acme/app master/nope; was it pushed, and does the connection see it?',
     ],
     [
       ['trace', 'acme/app', 'master/nope'],
-      'acme/app master/nope is not in tenant acme and never was; "gatehouse why acme/app master/nope" tells what is known of it',
+      'acme/app master/nope is not in tenant acme and never was; see "gatehouse why acme/app master/nope"',
     ],
     [['trace', 'abc'], '"abc" is too short: give at least 6 digits of the uuid'],
     [
       ['trace', 'master/login'],
-      '"master/login" is neither a uuid nor the beginning of one; to name a change write its project first: acme/app master/login',
+      '"master/login" is not a uuid or the beginning of one; to name a change, write its project first: acme/app master/login',
     ],
     [
       ['explain', 'abcdef'],
-      'no item in the queues of acme, nor among the last 1000 that left, begins with abcdef; an older one needs its whole uuid',
+      'no item in the queues of acme or among its last 1000 finished items begins with abcdef; give the whole uuid of an older item',
     ],
     [['status', '--tenant', 'acmee'], 'there is no tenant "acmee", did you mean "acme"?'],
   ])('%j is answered with one line', async (args, text) => {
@@ -300,14 +300,14 @@ describe('a service that cannot be asked', () => {
   test('because the address is none is said with its place', async () => {
     io = recordingIo({ GATEHOUSE_URL: 'localhost' });
     expect(await run('status')).toBe(1);
-    expect(io.err()).toContain('GATEHOUSE_URL is "localhost", which is no http address');
+    expect(io.err()).toContain('GATEHOUSE_URL is "localhost", which is not an http address');
     expect(await run('status', '--url', 'ftp://x')).toBe(2);
   });
 
   test('ends a stream with an error that says so', async () => {
     await using other = await cannedService();
     const view = currentView(createApi(other.url), 'acme');
-    const refused = expect(view).rejects.toThrow(/ended the connection|lost contact/);
+    const refused = expect(view).rejects.toThrow(/closed the connection|lost contact/);
     await expect.poll(() => other.asked.length).toBe(1);
     await other[Symbol.asyncDispose]();
     await refused;
@@ -345,13 +345,13 @@ describe('what changes something', () => {
       'to an address without a token',
       {},
       ['--url', 'http://gate.example.org'],
-      /^error: the service at http:\/\/gate\.example\.org takes this only with a token \(see .*\); on its own machine name its settings with --config instead\n$/,
+      /^error: the service at http:\/\/gate\.example\.org accepts this only with a token \(see .*\); on its own machine, name its settings with --config instead\n$/,
     ],
     [
       'when there are no settings',
       { GATEHOUSE_CONFIG: '/nonexistent/gatehouse.conf' },
       [],
-      /^error: where the service's socket is stands in its settings, and \/nonexistent\/gatehouse\.conf: cannot be read \(ENOENT\); name another file with --config; or send a token/,
+      /^error: the service's settings name its socket, but \/nonexistent\/gatehouse\.conf: cannot be read \(ENOENT\); name another file with --config; or send a token/,
     ],
   ])('goes nowhere %s', async (_when, environment, args, text) => {
     io = recordingIo(environment);

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { hasColour, lookOf } from '../../../src/cmd/terminal/look.ts';
 import { createScreen } from '../../../src/cmd/terminal/screen.ts';
+import { hasColour, styleOf } from '../../../src/cmd/terminal/style.ts';
 import { recordingIo } from './fixture.ts';
 
 describe('the screen', () => {
@@ -36,11 +36,11 @@ describe('the look', () => {
   const terminal = { isTTY: true, columns: 90 };
 
   test('takes the width of COLUMNS, of the terminal, or 100, within bounds', () => {
-    expect(lookOf(recordingIo({ COLUMNS: '120' }, terminal), true).width).toBe(120);
-    expect(lookOf(recordingIo({}, terminal), true).width).toBe(90);
-    expect(lookOf(recordingIo({ COLUMNS: 'wide' }), true).width).toBe(100);
-    expect(lookOf(recordingIo({ COLUMNS: '10' }), true).width).toBe(60);
-    expect(lookOf(recordingIo({ COLUMNS: '9999' }), true).width).toBe(220);
+    expect(styleOf(recordingIo({ COLUMNS: '120' }, terminal), true).width).toBe(120);
+    expect(styleOf(recordingIo({}, terminal), true).width).toBe(90);
+    expect(styleOf(recordingIo({ COLUMNS: 'wide' }), true).width).toBe(100);
+    expect(styleOf(recordingIo({ COLUMNS: '10' }), true).width).toBe(60);
+    expect(styleOf(recordingIo({ COLUMNS: '9999' }), true).width).toBe(220);
   });
 
   test('has colours on terminals that want them', () => {
@@ -51,6 +51,6 @@ describe('the look', () => {
     expect(hasColour(stdout, { TERM: 'dumb' })).toBe(false);
     expect(hasColour(recordingIo().stdout, {})).toBe(false);
     expect(hasColour(recordingIo().stdout, { FORCE_COLOR: '1' })).toBe(true);
-    expect(lookOf(recordingIo({}, terminal), false).colour).toBe(false);
+    expect(styleOf(recordingIo({}, terminal), false).colour).toBe(false);
   });
 });

@@ -25,11 +25,11 @@ describe('a start that fails', () => {
     [new StoreFileError('store file x: it is in use'), 'store file x: it is in use; see [store] path'],
     [
       coded('EADDRINUSE', 'listen'),
-      '127.0.0.1:80 is taken by another program; stop that one, or set [web] port (0 takes any free one)',
+      '127.0.0.1:80 is in use by another program; stop that program, or set [web] port (0 takes any free one)',
     ],
     [
       coded('EACCES', 'listen EACCES', { syscall: 'listen' }),
-      '127.0.0.1:80 may not be listened to by this user; set [web] port above 1023',
+      'this user may not listen on 127.0.0.1:80; set [web] port above 1023',
     ],
     [
       coded('EACCES', "EACCES: permission denied, mkdir '/var/lib/gatehouse'", { syscall: 'mkdir' }),

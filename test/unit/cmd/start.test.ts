@@ -110,7 +110,7 @@ test('a scheduler needs a tenant file, before anything is opened', { timeout: LI
   const { text } = await without({ port: await freePort() });
   const run = await start(text, 'scheduler');
   expect(await run.status).toBe(1);
-  expect(run.err()).toContain('[scheduler] tenant_config: is required by schedulers and missing');
+  expect(run.err()).toContain('[scheduler] tenant_config: missing; schedulers require it');
 });
 
 test('TLS files that are not there are told with their place', { timeout: LIMIT }, async () => {
@@ -131,6 +131,6 @@ test('a port that is taken ends the start', { timeout: LIMIT }, async () => {
   await new Promise<void>(resolve => taken.listen(Number(new URL(url).port), '127.0.0.1', resolve));
   const run = await start(text, 'web');
   expect(await run.status).toBe(1);
-  expect(run.err()).toContain('is taken by another program');
+  expect(run.err()).toContain('is in use by another program');
   await new Promise(resolve => taken.close(resolve));
 });

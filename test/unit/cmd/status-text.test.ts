@@ -107,10 +107,10 @@ describe('the status', () => {
       tracing,
     };
     expect(statusLines(gateView([], { tenant, tracing }), look).slice(1, 5)).toEqual([
-      '! the service has no contact with its store for 1m 01s; this is how it was then',
+      '! no contact with the store for 1m 01s; showing the last known state',
       '! no executor is registered: see "gatehouse components"',
       '! 2 configuration errors: http://127.0.0.1:9000/api/tenant/acme/config-errors',
-      '! spans are not delivered (12 wait): connection refused',
+      '! spans are not delivered (12 waiting): connection refused',
     ]);
   });
 
@@ -125,7 +125,7 @@ describe('the status', () => {
       resets: [1, 2, 3, 4, 5].flatMap(number => (reset === undefined ? [] : [{ ...reset, number }])),
     };
     expect(statusLines(gateView([often]), { ...look, width: 200 })).toContain(
-      '      ↺ tested again 2 more times before',
+      '      ↺ tested again 2 more times earlier',
     );
   });
 

@@ -54,7 +54,7 @@ describe('gatehouse trace export', () => {
     await record();
     const { status, said } = await run('--since', OLD);
     expect(said).toMatch(
-      /^\d+ spans of 1 item sent to http.*\n1 item left out by sampling; --all has them, too\n$/,
+      /^\d+ spans of 1 item sent to http.*\n1 item left out by sampling; --all includes them\n$/,
     );
     expect(status).toBe(0);
     expect(new Set(sink.spans.map(span => span.traceId))).toEqual(new Set([MERGED.uuid]));
@@ -75,7 +75,7 @@ describe('gatehouse trace export', () => {
     await record();
     sink.answerAlways({ kind: 'status', code: 3, message: 'no such tenant' });
     const { status, said } = await run('--since', OLD);
-    expect(said).toMatch(/error: the collector refused \d+ spans \(refused\)/);
+    expect(said).toMatch(/error: the collector rejected \d+ spans \(refused\)/);
     expect(status).toBe(1);
   });
 
@@ -97,8 +97,8 @@ describe('gatehouse trace export', () => {
   });
 
   test('wants to know which items', async () => {
-    expect((await run()).said).toContain('say which items: --since 24h');
-    expect((await run('--item', 'master/login')).said).toContain('"master/login" is no uuid of an item');
+    expect((await run()).said).toContain('select items: --since 24h');
+    expect((await run('--item', 'master/login')).said).toContain('"master/login" is not the uuid of an item');
     expect(await run('--since', 'yesterday')).toMatchObject({
       status: 2,
       said: expect.stringContaining('It must be like 24h, 7d or 2026-11-21T08:00:00Z.'),

@@ -1,5 +1,5 @@
 /** Requests by the port, as anybody sends them, and by the socket, as our command line does. */
-import { askDoor, type Door } from '../../../src/cmd/client/door.ts';
+import { type Endpoint, fetchFrom } from '../../../src/cmd/client/endpoint.ts';
 import type { FakeWeb } from './fake-web.ts';
 
 export interface Post {
@@ -18,8 +18,8 @@ export function postByPort(web: FakeWeb, path: string, post: Post = {}): Promise
   return send({ kind: 'http', root: web.url }, path, post);
 }
 
-function send(door: Door, path: string, { headers = {}, body = {} }: Post): Promise<Response> {
-  return askDoor(door, `/api/${path}`, {
+function send(endpoint: Endpoint, path: string, { headers = {}, body = {} }: Post): Promise<Response> {
+  return fetchFrom(endpoint, `/api/${path}`, {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: typeof body === 'string' ? body : JSON.stringify(body),

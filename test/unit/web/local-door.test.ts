@@ -5,7 +5,7 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { askDoor } from '../../../src/cmd/client/door.ts';
+import { fetchFrom } from '../../../src/cmd/client/endpoint.ts';
 import { listenLocally, SocketPathError } from '../../../src/web/local-door.ts';
 
 let directory: string;
@@ -32,7 +32,7 @@ function serverSaying(text: string) {
 
 async function ask(): Promise<string> {
   const signal = AbortSignal.timeout(30_000);
-  return (await askDoor({ kind: 'socket', path: socket }, '/', { headers: {}, signal })).text();
+  return (await fetchFrom({ kind: 'socket', path: socket }, '/', { headers: {}, signal })).text();
 }
 
 test('a socket is open to its owner alone, whatever the umask, and leaves nothing beside it', async () => {

@@ -1,7 +1,7 @@
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { ProtobufTraceSerializer } from '@opentelemetry/otlp-transformer';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
-import { askDoor, type Door } from '../../../src/cmd/client/door.ts';
+import { type Endpoint, fetchFrom } from '../../../src/cmd/client/endpoint.ts';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
 import { type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../../../src/lib/ids.ts';
 import { spansCodec } from '../../../src/model/codec/records.ts';
@@ -74,11 +74,15 @@ function post(body: string | Buffer, headers: Record<string, string> = {}): Prom
   return postBy('authorization' in headers ? byPort() : bySocket(), body, headers);
 }
 
-const byPort = (): Door => ({ kind: 'http', root: web.url });
-const bySocket = (): Door => ({ kind: 'socket', path: web.socket });
+const byPort = (): Endpoint => ({ kind: 'http', root: web.url });
+const bySocket = (): Endpoint => ({ kind: 'socket', path: web.socket });
 
-function postBy(door: Door, body: string | Buffer, headers: Record<string, string>): Promise<Response> {
-  return askDoor(door, '/api/otlp/v1/traces', {
+function postBy(
+  endpoint: Endpoint,
+  body: string | Buffer,
+  headers: Record<string, string>,
+): Promise<Response> {
+  return fetchFrom(endpoint, '/api/otlp/v1/traces', {
     method: 'POST',
     headers: { 'content-type': 'application/json', ...headers },
     body: new Uint8Array(Buffer.from(body)),

@@ -80,7 +80,7 @@ test('an executor that cannot be asked is passed over, and told of', async () =>
     executor('executor-3', 'ci2', null),
   ]);
   expect(part?.bytes.toString()).toBe('mot');
-  expect(warnings).toEqual(['an executor could not be asked for a log']);
+  expect(warnings).toEqual(['cannot read a log from an executor']);
 });
 
 test('without anybody who has it there is no log', async () => {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tellDuplicate } from '../../../../src/cmd/service/duplicate-delivery.ts';
+import { traceDuplicate } from '../../../../src/cmd/service/duplicate-delivery.ts';
 import { spansCodec } from '../../../../src/model/codec/records.ts';
 import type { ConnectionEvent } from '../../../../src/model/event.ts';
 import { ensureNode } from '../../../../src/store/ensure-node.ts';
@@ -27,13 +27,13 @@ function event({ ids, clock }: Stand): ConnectionEvent {
 test('a delivery that comes twice leaves a trace that says so', async () => {
   await using stand = openStand();
   await ensureNode(stand.store, stand.paths.spanOutbox);
-  await tellDuplicate(event(stand), 'git', { ...stand, tracing: TRACING });
+  await traceDuplicate(event(stand), 'git', { ...stand, tracing: TRACING });
   const rows = await readOutbox(stand.store, await listOutbox(stand.store, stand.paths.spanOutbox));
   const spans = rows.flatMap(row => spansCodec.decode(row.data));
   expect(spans.map(span => span.name)).toEqual(['GitEvent refs-changed', 'EventReceive']);
   expect(spans[0]?.attributes).toMatchObject({
     'gatehouse.event.outcome': 'discarded',
-    'gatehouse.reason': 'this delivery was taken in before',
+    'gatehouse.reason': 'duplicate delivery',
     'gatehouse.delivery.id': 'd-1',
   });
   expect(checkTraces(spans.map(asArrived))).toEqual([]);
@@ -41,6 +41,6 @@ test('a delivery that comes twice leaves a trace that says so', async () => {
 
 test('a store that cannot take the trace does not make the delivery come once more', async () => {
   await using stand = openStand();
-  await tellDuplicate(event(stand), 'git', { ...stand, tracing: TRACING });
-  expect(stand.logged).toEqual(['debug: a delivery that came twice leaves no trace']);
+  await traceDuplicate(event(stand), 'git', { ...stand, tracing: TRACING });
+  expect(stand.logged).toEqual(['debug: cannot trace a duplicate delivery']);
 });

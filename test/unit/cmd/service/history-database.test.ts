@@ -53,7 +53,7 @@ test('a web that begins to write elsewhere says once that the past is not there'
   await useHistoryDatabase(web('of one machine'));
   await useHistoryDatabase(web('of another'));
   await useHistoryDatabase(web('of another'));
-  expect(errors).toEqual([expect.stringContaining('what ended until now is not in it')]);
+  expect(errors).toEqual([expect.stringContaining('this one lacks everything that ended before')]);
 });
 
 test('whoever writes notes in the database which installation it is of', async () => {

@@ -173,13 +173,13 @@ describe('a managed component', () => {
   });
 });
 
-test('a component refuses to work on a tree that was copied by half, and says what to do', async () => {
+test('a component refuses to work on an incompletely copied tree and reports the remedy', async () => {
   await ensureNode(web, `${paths.root}/copying`);
   const managed = manage();
   const failures = await Promise.allSettled([managed.ended, managed.begun, managed.ready]);
   expect(failures.map(each => each.status)).toEqual(['rejected', 'rejected', 'rejected']);
   expect(String((failures[0] as PromiseRejectedResult).reason)).toContain(
-    'part of a dump only (below /gatehouse); remove /gatehouse and restore again',
+    'an incomplete dump (below /gatehouse); remove /gatehouse and restore again',
   );
   expect(calls).toEqual([]);
 });

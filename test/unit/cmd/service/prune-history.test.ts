@@ -38,6 +38,6 @@ test('the history is pruned step by step until nothing old is left, and what is 
   );
   expect(asked).toHaveLength(3);
   expect(new Set(asked).size).toBe(1);
-  expect(told).toEqual(['200 items left the history for their age']);
+  expect(told).toEqual(['pruned 200 old items from the history']);
   expect(counted.map(({ value }) => value)).toEqual([200, 200, 0, 0, 30, 0]);
 });

@@ -97,7 +97,7 @@ test('rows that waited too long are lost by their spans, not by their number', a
   await box.drained();
   expect(box.sender.health()).toMatchObject({ sent: 50, lost: { 'too-old': 75 } });
   expect(sink.spans).toHaveLength(50);
-  expect(box.told).toEqual(['spans were given up {"reason":"too-old","rows":3,"spans":75}']);
+  expect(box.told).toEqual(['spans were dropped {"reason":"too-old","rows":3,"spans":75}']);
 });
 
 test('rows an outbox that is full has no place for are lost by their spans', async () => {

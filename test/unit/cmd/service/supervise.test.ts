@@ -78,7 +78,7 @@ describe('a supervised part', () => {
     await server.expire(first.session.sessionId);
     await eventually(() => supervised.current() !== undefined && supervised.current() !== first);
     expect(events).toEqual(['started', 'closed', 'started']);
-    expect(lines).toEqual(['warn merger lost its session with the store and joins again']);
+    expect(lines).toEqual(['warn merger lost its session with the store and reconnects']);
     await supervised.close();
   });
 
@@ -165,11 +165,11 @@ describe('a supervised part', () => {
   });
 
   test('begins again after any failure when told so', async () => {
-    const supervised = run({ mayMend: () => true });
+    const supervised = run({ isRetryable: () => true });
     const part = await supervised.begun;
     part.end.reject(new Error('a row of a newer version'));
     await eventually(() => events.length === 3);
-    expect(lines).toEqual(['error merger failed and begins again']);
+    expect(lines).toEqual(['error merger failed and restarts']);
     await supervised.close();
   });
 
@@ -183,6 +183,6 @@ describe('a supervised part', () => {
     await supervised.begun;
     await supervised.close();
     await supervised.ended;
-    expect(lines).toEqual(['error merger could not be closed in order']);
+    expect(lines).toEqual(['error merger could not be closed cleanly']);
   });
 });

@@ -1,12 +1,12 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import { createSlowTeller } from '../../../../src/cmd/service/slow-teller.ts';
+import { createThrottledSignal } from '../../../../src/cmd/service/throttled-signal.ts';
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
 test('the first news is told at once, a burst behind it once, and nothing when it is quiet', () => {
   let told = 0;
-  const teller = createSlowTeller(() => {
+  const teller = createThrottledSignal(() => {
     told += 1;
   });
   teller.touch();

@@ -1,17 +1,17 @@
 /**
- * How the command line reaches a service: by HTTP at its address, or over the Unix socket of a web of this machine, which gives it the
+ * How the command line reaches a service: HTTP at its address, or the Unix socket of a web on this machine, which grants
  * authority to change something without a token.
  */
 import { type IncomingMessage, request } from 'node:http';
 import { Readable } from 'node:stream';
 
-export type Door =
+export type Endpoint =
   /** @property root address without trailing slash, e.g. `http://127.0.0.1:9000`. */
   | { readonly kind: 'http'; readonly root: string }
   /** @property path absolute. */
   | { readonly kind: 'socket'; readonly path: string };
 
-export interface DoorRequest {
+export interface EndpointRequest {
   readonly method?: string;
   readonly headers: { readonly [name: string]: string };
   readonly body?: string | Uint8Array<ArrayBuffer>;
@@ -20,16 +20,16 @@ export interface DoorRequest {
 }
 
 /** @throws what `fetch` throws, or an error with the code of the connection. */
-export async function askDoor(door: Door, path: string, asked: DoorRequest): Promise<Response> {
-  if (door.kind === 'http') return fetch(`${door.root}${path}`, asked);
-  return askSocket(door.path, path, asked);
+export async function fetchFrom(endpoint: Endpoint, path: string, asked: EndpointRequest): Promise<Response> {
+  if (endpoint.kind === 'http') return fetch(`${endpoint.root}${path}`, asked);
+  return fetchOverSocket(endpoint.path, path, asked);
 }
 
-/** `fetch` knows no Unix sockets. */
-async function askSocket(
+/** `fetch` does not support Unix sockets. */
+async function fetchOverSocket(
   socketPath: string,
   path: string,
-  { method = 'GET', headers, body, signal }: DoorRequest,
+  { method = 'GET', headers, body, signal }: EndpointRequest,
 ): Promise<Response> {
   const { promise, resolve, reject } = Promise.withResolvers<IncomingMessage>();
   const sent = request(
@@ -39,7 +39,7 @@ async function askSocket(
       resolve(answer);
     },
   );
-  // As fetch does: who gave up says why.
+  // Like fetch: an abort rejects with its reason.
   sent.on('error', error => reject(signal.aborted ? signal.reason : error));
   sent.end(body);
   const answer = await promise;

@@ -1,7 +1,7 @@
-/** How wide and how colourful an answer may be. */
+/** Width and colours of an answer. */
 import type { Io, TextStream } from './io.ts';
 
-export interface Look {
+export interface TerminalStyle {
   /** Columns, 60 to 220. */
   readonly width: number;
   readonly colour: boolean;
@@ -12,12 +12,15 @@ const NARROWEST = 60;
 const WIDEST = 220;
 
 /**
- * Width: `COLUMNS`, else the terminal's, else 100. Colour: on terminals, unless `--no-color`, `NO_COLOR` or `TERM=dumb` say no;
- * `FORCE_COLOR` brings it to pipes, e.g. for `less -R`.
+ * Width: `COLUMNS`, else the terminal's, else 100. Colour: on terminals, unless `--no-color`, `NO_COLOR` or `TERM=dumb` disables it;
+ * `FORCE_COLOR` enables it for pipes, e.g. for `less -R`.
  *
  * @param wanted false: `--no-color` was given.
  */
-export function lookOf({ stdout, environment }: Pick<Io, 'stdout' | 'environment'>, wanted: boolean): Look {
+export function styleOf(
+  { stdout, environment }: Pick<Io, 'stdout' | 'environment'>,
+  wanted: boolean,
+): TerminalStyle {
   return { width: widthOf(stdout, environment.COLUMNS), colour: wanted && hasColour(stdout, environment) };
 }
 
