@@ -10,6 +10,29 @@ import type { ChangeKey } from '../../../src/model/change.ts';
 import type { Json } from '../../../src/model/job.ts';
 import type { ProjectKey } from '../../../src/model/project.ts';
 
+/**
+ * The language of a host whose triggers, requirements and reporters are those of the git driver.
+ *
+ * @param merge as its reporter writes it.
+ */
+export function gitLanguage(merge: true | 'merge' | 'squash'): CodeHost['language'] {
+  return {
+    triggers: {
+      proposed: { event: 'proposed' },
+      approved: { event: ['approved'], branch: '^main$' },
+      abandoned: { event: 'abandoned' },
+      branchMoved: { event: 'ref-updated', ref: '^refs/heads/' },
+    },
+    requirements: { approved: { approved: true }, open: { open: true } },
+    reporters: { merge: { merge, note: false }, remark: { note: true } },
+    mistakes: {
+      trigger: [{ event: 'aproved' }, ['event']],
+      requirement: [{ opne: true }, ['opne']],
+      reporter: [{ merge: 'yes' }, ['merge']],
+    },
+  };
+}
+
 /** File contents by path. */
 export type Files = Readonly<Record<string, string>>;
 

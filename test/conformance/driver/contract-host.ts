@@ -14,7 +14,7 @@ import { ContractHost } from '../../fake/contract-host/host.ts';
 import { urlOf } from '../../fake/contract-host/records.ts';
 import { projectChanged } from '../../fake/contract-host/source.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
-import type { CodeHost, Files, Proposed } from './code-host.ts';
+import { type CodeHost, type Files, gitLanguage, type Proposed } from './code-host.ts';
 
 const BRANCH = 'main';
 let opened = 0;
@@ -135,21 +135,7 @@ export async function openContractHost(strategy: 'merge' | 'squash'): Promise<Co
         .join('\n'),
     dependsOn: (topic, project) => `Depends-On: ${urlOf(projectIdOf(project).name, idOf(topic))}`,
     news: async () => deliveries.splice(0).map(projectChanged),
-    language: {
-      triggers: {
-        proposed: { event: 'proposed' },
-        approved: { event: ['approved'], branch: '^main$' },
-        abandoned: { event: 'abandoned' },
-        branchMoved: { event: 'ref-updated', ref: '^refs/heads/' },
-      },
-      requirements: { approved: { approved: true }, open: { open: true } },
-      reporters: { merge: { merge: strategy, note: false }, remark: { note: true } },
-      mistakes: {
-        trigger: [{ event: 'aproved' }, ['event']],
-        requirement: [{ opne: true }, ['opne']],
-        reporter: [{ merge: 'yes' }, ['merge']],
-      },
-    },
+    language: gitLanguage(strategy),
     async [Symbol.asyncDispose]() {
       registration[Symbol.dispose]();
       await cache.close();

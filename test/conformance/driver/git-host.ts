@@ -12,7 +12,7 @@ import { optionReader } from '../../../src/lib/option-reader.ts';
 import { changeKey } from '../../../src/model/change.ts';
 import { type ProjectKey, projectKey } from '../../../src/model/project.ts';
 import { createGitRepository, type GitRepository } from '../../fake/git-repository.ts';
-import type { CodeHost, Files, Proposed } from './code-host.ts';
+import { type CodeHost, type Files, gitLanguage, type Proposed } from './code-host.ts';
 
 export interface GitHost extends CodeHost {
   /** Directory all projects are below. */
@@ -133,21 +133,7 @@ export async function openGitHost(
       repository(projects[0]).git('notes', '--ref=refs/notes/gatehouse', 'show', commit),
     dependsOn: (topic, project) => `Depends-On: ${project.slice('local/'.length)}@${BRANCH}/${topic}`,
     news: () => listenOnce(connection, projects),
-    language: {
-      triggers: {
-        proposed: { event: 'proposed' },
-        approved: { event: ['approved'], branch: '^main$' },
-        abandoned: { event: 'abandoned' },
-        branchMoved: { event: 'ref-updated', ref: '^refs/heads/' },
-      },
-      requirements: { approved: { approved: true }, open: { open: true } },
-      reporters: { merge: { merge: true, note: false }, remark: { note: true } },
-      mistakes: {
-        trigger: [{ event: 'aproved' }, ['event']],
-        requirement: [{ opne: true }, ['opne']],
-        reporter: [{ merge: 'yes' }, ['merge']],
-      },
-    },
+    language: gitLanguage(true),
     async [Symbol.asyncDispose]() {
       await cache.close();
       await rm(folder, { recursive: true, force: true });
