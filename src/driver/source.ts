@@ -41,6 +41,17 @@ export interface ProcessedLater {
   readonly later: HostLater;
 }
 
+/**
+ * What only the host knows of a branch. When it changes, the driver sends an event with `branchesChanged`. A host that neither
+ * protects nor locks branches has all of them in every selection, as in Zuul.
+ */
+export interface BranchSelection {
+  /** Without branches that the host does not protect. Default false. */
+  readonly excludeUnprotected?: boolean;
+  /** Without branches that the host holds read-only. Default false. */
+  readonly excludeLocked?: boolean;
+}
+
 export interface Source {
   /**
    * Station 2: reads the host; must be repeatable. `projects` are those any tenant knows on this connection.
@@ -80,9 +91,16 @@ export interface Source {
     projects: ReadonlySet<ProjectKey>,
     signal: AbortSignal,
   ): Promise<ChangeKey | undefined>;
+  /**
+   * The project's branches with their tips, proposals not among them, in the host's order.
+   *
+   * @param selection default: every branch. What depends on a branch's name alone is the caller's to filter.
+   * @throws an error with `retryable: true` when the host does not serve.
+   */
   branches(
     project: ProjectKey,
     signal: AbortSignal,
+    selection?: BranchSelection,
   ): Promise<readonly { readonly branch: BranchName; readonly commit: CommitId }[]>;
   /** Message of the merge commit for a change: complete, and a function of the change alone. */
   mergeMessage(change: Change): string;

@@ -1,5 +1,6 @@
 /** The fake host of the contract: a host that merges by itself, is behind its own writes, limits, and loses answers. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import type { BranchSelection } from '../../../src/driver/source.ts';
 import { addMilliseconds, systemClock } from '../../../src/lib/clock.ts';
 import { projectIdOf } from '../../../src/model/project.ts';
 import { HostError } from '../../fake/contract-host/faults.ts';
@@ -129,6 +130,26 @@ describe('a host that makes its own commits', () => {
       expect(await gate.report(key, { note: true }, { ...report, text })).toEqual({ kind: 'done' });
     const [project] = code.projects;
     expect(code.host.reports(projectIdOf(project).name, 'main/a')).toEqual([report]);
+  });
+
+  test('has branches that are protected or locked, and says when that changes', async () => {
+    const [project] = code.projects;
+    const { name } = projectIdOf(project);
+    await code.host.setRules(name, code.branch, { protected: true, locked: false });
+    const { events } = await gate.settle();
+    expect(events.map(({ type, branchesChanged }) => [type, branchesChanged])).toEqual([
+      ['branch-rules-changed', true],
+    ]);
+    const names = async (selection?: BranchSelection) =>
+      (await code.connection.source.branches(project, AbortSignal.timeout(5000), selection)).map(
+        ({ branch }) => branch,
+      );
+    expect(await names({ excludeUnprotected: true })).toEqual([code.branch]);
+    await code.host.setRules(name, code.branch, { protected: false, locked: true });
+    expect((await gate.settle()).events).toHaveLength(1);
+    expect(await names({ excludeUnprotected: true })).toEqual([]);
+    expect(await names({ excludeLocked: true })).toEqual([]);
+    expect(await names()).toEqual([code.branch]);
   });
 
   test('has votes with dates, which a requirement looks at with the time of the turn', async () => {

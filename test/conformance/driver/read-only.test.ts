@@ -55,6 +55,8 @@ describe('a connection that only reads', () => {
     const { signal } = new AbortController();
     const branches = await source.branches(host.projects[0], signal);
     expect(branches.map(({ branch }) => branch)).toEqual(['for/main/login', 'gate/main/login', 'main']);
+    // Plain repositories protect nothing, so no selection leaves a branch out.
+    expect(await source.branches(host.projects[0], signal, { excludeUnprotected: true })).toEqual(branches);
     expect(await source.changeOfUrl('acme/app@main/login', new Set(host.projects), signal)).toBeUndefined();
   });
 

@@ -35,9 +35,16 @@ export interface Proposal {
   readonly landed?: BranchHead;
 }
 
+export interface BranchRules {
+  readonly protected: boolean;
+  readonly locked: boolean;
+}
+
 export interface Snapshot {
   readonly sequence: number;
   readonly branches: ReadonlyMap<string, BranchHead>;
+  /** Rules of branches, by name; a branch without an entry has none. */
+  readonly rules: ReadonlyMap<string, BranchRules>;
   readonly proposals: ReadonlyMap<string, Proposal>;
 }
 
@@ -89,6 +96,12 @@ export class ContractHost {
 
   async abandon(project: string, id: string): Promise<void> {
     await this.#write(project, { ...(await this.proposal(project, id)), state: 'abandoned' });
+  }
+
+  async setRules(project: string, branch: string, rules: BranchRules): Promise<void> {
+    const before = await this.#present(project);
+    this.#now.set(project, { ...before, rules: new Map(before.rules).set(branch, rules) });
+    await this.#write(project);
   }
 
   /** Something in the repository was changed past the host's own pages. */
@@ -160,7 +173,7 @@ export class ContractHost {
     const known = this.#now.get(project);
     if (known !== undefined) return known;
     const branches = await branchesOf(this.bare(project));
-    const first = { sequence: 0, branches, proposals: new Map() };
+    const first = { sequence: 0, branches, rules: new Map(), proposals: new Map() };
     this.#now.set(project, first);
     return first;
   }
@@ -171,7 +184,7 @@ export class ContractHost {
     const proposals = new Map(before.proposals);
     if (proposal !== undefined) proposals.set(proposal.id, proposal);
     const sequence = ++this.#sequence;
-    const now = { sequence, branches, proposals };
+    const now = { sequence, branches, rules: before.rules, proposals };
     this.#now.set(project, now);
     this.#stale.set(project, { shown: before, left: this.faults.lag });
     const delivery = { id: `${++this.#deliveries}`, project, sequence };

@@ -6,18 +6,22 @@ import { type Change, type ChangeRecord, refUpdateKey } from '../../../src/model
 import type { ConnectionEvent, TriggerEvent } from '../../../src/model/event.ts';
 import type { Json } from '../../../src/model/job.ts';
 import { type ProjectKey, parseCommitId } from '../../../src/model/project.ts';
-import type { Snapshot } from './host.ts';
+import type { BranchRules, Snapshot } from './host.ts';
 import { isApproved, recordOf } from './records.ts';
 
 interface Remembered {
   readonly branches: { readonly [branch: string]: string };
+  readonly rules: { readonly [branch: string]: BranchRules };
   readonly proposals: {
     readonly [id: string]: { readonly head: string; readonly state: string; readonly approved: boolean };
   };
 }
 
-export function encodeMemory({ branches, proposals }: Snapshot): Json {
+export const NO_RULES: BranchRules = { protected: false, locked: false };
+
+export function encodeMemory({ branches, rules, proposals }: Snapshot): Json {
   return {
+    rules: Object.fromEntries([...rules].map(([name, each]) => [name, { ...each }])),
     branches: Object.fromEntries([...branches].map(([name, { commit }]) => [name, commit])),
     proposals: Object.fromEntries(
       [...proposals].map(([id, proposal]) => [
@@ -45,6 +49,7 @@ interface Piece {
   readonly type: string;
   readonly change: Change;
   readonly tree?: string;
+  readonly hasOtherRules?: boolean;
 }
 
 export function newsOf(look: Look) {
@@ -58,13 +63,17 @@ function moves({ project, before, snapshot, now }: Look) {
   const pieces: Piece[] = [];
   for (const [branch, { commit, tree }] of before === undefined ? [] : snapshot.branches) {
     const old = before?.branches[branch];
-    if (old === commit) continue;
+    const rules = snapshot.rules.get(branch) ?? NO_RULES;
+    const { protected: isProtected, locked } = before?.rules[branch] ?? NO_RULES;
+    const hasOtherRules = rules.protected !== isProtected || rules.locked !== locked;
+    if (old === commit && !hasOtherRules) continue;
     const ref = `refs/heads/${branch}`;
     const newCommit = parseCommitId(commit);
     const oldCommit = old === undefined ? null : parseCommitId(old);
     const key = refUpdateKey(project, ref, newCommit);
     pieces.push({
-      type: 'ref-updated',
+      type: old === commit ? 'branch-rules-changed' : 'ref-updated',
+      hasOtherRules,
       change: { kind: 'ref', key, project, ref, branch, oldCommit, newCommit },
       tree,
     });
@@ -103,7 +112,7 @@ function proposalNews({ project, before, snapshot, now, projects }: Look) {
 }
 
 function eventOf(
-  { type, change, tree }: Piece,
+  { type, change, tree, hasOtherRules = false }: Piece,
   ordinal: number,
   { event, project, before }: Look,
 ): TriggerEvent {
@@ -120,7 +129,7 @@ function eventOf(
     ...(tree === undefined ? {} : { tree }),
     facts: {},
     configMayHaveChanged: isMove ? [change.branch] : [],
-    branchesChanged: isMove && before?.branches[change.branch] === undefined,
+    branchesChanged: hasOtherRules || (isMove && before?.branches[change.branch] === undefined),
     receivedAt: event.receivedAt,
     sampled: event.sampled,
     span: { traceId: traceIdOf(event.uuid), spanId: spanIdOf(event.uuid) },

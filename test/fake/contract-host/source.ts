@@ -9,7 +9,7 @@ import type { ConnectionEvent } from '../../../src/model/event.ts';
 import { type ProjectKey, parseCommitId, projectIdOf, projectKey } from '../../../src/model/project.ts';
 import type { Delivery } from './faults.ts';
 import { BEHIND, type MonotonicReads } from './monotonic-reads.ts';
-import { encodeMemory, newsOf, readMemory } from './news.ts';
+import { encodeMemory, NO_RULES, newsOf, readMemory } from './news.ts';
 import { changeNamed, recordOf } from './records.ts';
 import { laterOf, Unserved } from './trouble.ts';
 
@@ -75,9 +75,14 @@ export function createSource(deps: SourceDeps): Source {
       return proposal && recordOf(project, proposal, snapshot, { now: clock.now(), projects: undefined });
     },
     changeOfUrl: async (value, projects) => changeNamed(value, connection, projects),
-    async branches(project) {
-      const { branches } = await present(project, reads);
-      return [...branches].map(([branch, { commit }]) => ({ branch, commit: parseCommitId(commit) }));
+    async branches(project, _signal, { excludeUnprotected = false, excludeLocked = false } = {}) {
+      const { branches, rules } = await present(project, reads);
+      return [...branches]
+        .filter(([branch]) => {
+          const { protected: isProtected, locked } = rules.get(branch) ?? NO_RULES;
+          return (isProtected || !excludeUnprotected) && !(locked && excludeLocked);
+        })
+        .map(([branch, { commit }]) => ({ branch, commit: parseCommitId(commit) }));
     },
     mergeMessage,
   };
