@@ -1,4 +1,4 @@
-/** What an executor tells the pipeline of a build. Uuids are derived, so that an event said twice is recognised as one. */
+/** The events an executor sends to the pipeline of a build. Uuids are derived, so that a repeated event is recognised. */
 
 import type { Nanoseconds } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
@@ -15,7 +15,7 @@ export function failingEvent(request: BuildRequest, at: Nanoseconds): BuildEvent
   return { kind: 'build-failing', ...eventOf(request, 'build-failing'), at };
 }
 
-/** @param workerEnd of a RETRY: it is no attempt, because the executor could not go on. */
+/** @param workerEnd of a RETRY: it does not count as an attempt, because the executor failed. */
 export function resultEvent(
   request: BuildRequest,
   finished: FinishedBuild,

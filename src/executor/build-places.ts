@@ -1,11 +1,11 @@
 /**
- * The directory of one build and what lives where in it.
+ * The directory of one build and its layout.
  *
  *     <job_dir>/<build uuid>/
- *       work/             the job's own: src/<canonical name>, logs, artifacts; all it may change
- *       info/             variables.json, and in bin our tools for jobs; read-only for the job
+ *       work/             writable by the job: src/<canonical name>, logs, artifacts
+ *       info/             variables.json, and in bin Gatehouse's tools for jobs; read-only for the job
  *       playbooks/        checkouts the playbooks run from, read-only for the job
- *       layers/<n>/       upper and work of overlay n, where checkouts are overlays
+ *       layers/<n>/       upper and work directory of overlay n, where checkouts are overlays
  *       home/ tmp/        only without a sandbox (inside one they are memory)
  *       process.json      which process of which boot works here, for the sweep after a crash
  */
@@ -52,9 +52,9 @@ export function placesOf(jobDir: string, build: Uuid): BuildPlaces {
   };
 }
 
-/** @throws Error EEXIST when the build has a directory already: a path is never used twice. */
+/** @throws Error EEXIST when the build already has a directory: a path is never used twice. */
 export async function makePlaces(places: BuildPlaces, owner: Owner | null): Promise<void> {
-  // Other users may pass through (they need to reach what is theirs), not look around.
+  // Other users may pass through (to reach their own directories) but not list it.
   await mkdir(places.root, { mode: 0o711 });
   await chmod(places.root, 0o711);
   await writeFile(join(places.root, PROCESS_FILE), JSON.stringify(thisProcess()));
@@ -67,7 +67,7 @@ export async function makePlaces(places: BuildPlaces, owner: Owner | null): Prom
   for (const path of [places.src, places.logs, places.artifacts]) await makeDirectory(path, 0o755, owner);
 }
 
-/** @param owner null: the service's user keeps it. */
+/** @param owner null: the service's user owns it. */
 export async function makeDirectory(path: string, mode: number, owner: Owner | null): Promise<void> {
   await mkdir(path);
   await chmod(path, mode);

@@ -1,6 +1,6 @@
 /**
- * What an executor does for a build, as steps without gaps: each begins where the one before it ended, so every millisecond of the
- * build belongs to a step, whichever line of code spent it.
+ * What an executor does for a build, as steps without gaps: each begins where the one before it ended, so that every millisecond
+ * of the build belongs to a step.
  *
  *     JobSetup directories │ repository a: BuildRepoCheck │ ... │ BuildCheckout │ JobSetup unit │ JobSetup sandbox │ Playbook │ ...
  *                          │ repository b: BuildRepoCheck │ BuildCheckout │
@@ -14,14 +14,14 @@ import type { StepNote, StepRecorder } from '../tracing/step-recorder.ts';
 export type RunStep = StepRecorder['run'];
 
 export interface BuildSteps {
-  /** Begins where everything noted so far ended; nothing else goes on meanwhile. */
+  /** Begins where everything recorded so far ended; nothing else runs meanwhile. */
   readonly run: RunStep;
-  /** Steps one after another, beside other lanes: the first begins where the build was, the last ends with `work`. */
+  /** Steps one after another, parallel to other lanes: the first begins where the build was, the last ends with `work`. */
   lane<T>(work: (run: RunStep) => Promise<T>): Promise<T>;
   add(step: Step): void;
-  /** Where the last step ended; without one, where the build began. */
+  /** Where the last step ended; before the first step, where the build began. */
   end(): Nanoseconds;
-  /** In order of their beginnings. */
+  /** In order of their start times. */
   steps(): readonly Step[];
 }
 
@@ -30,10 +30,10 @@ interface Lane {
   last?: { step: Step };
 }
 
-/** @param startedAt when the build began: so does its first step. */
+/** @param startedAt when the build began, and with it its first step. */
 export function createBuildSteps(clock: Pick<Clock, 'now'>, startedAt: Nanoseconds): BuildSteps {
   const noted: { step: Step }[] = [];
-  /** That go on now. */
+  /** Lanes running now. */
   let lanes = 0;
 
   function end(): Nanoseconds {
@@ -59,7 +59,7 @@ export function createBuildSteps(clock: Pick<Clock, 'now'>, startedAt: Nanosecon
   return {
     run: (...step) => runIn({ since: end() })(...step),
     async lane(work) {
-      // The first of several begins where the build was; the others, when it is their turn.
+      // The first of several lanes begins where the build was; the others when they are started.
       const lane: Lane = { since: lanes === 0 ? end() : clock.now() };
       lanes += 1;
       try {

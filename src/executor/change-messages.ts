@@ -1,9 +1,9 @@
 /**
- * The whole messages of the changes a build is about, as `change_message` of `zuul`, `zuul.items` and `zuul.buildset_refs`, and
- * that of its own change as `zuul.message`, in base64: Zuul's names and values.
+ * Adds the complete messages of a build's changes: `change_message` of `zuul`, `zuul.items` and `zuul.buildset_refs`, and that of
+ * its own change as `zuul.message`, in base64: Zuul's names and values.
  *
- * They are read from the commits, which are in the mirrors once the workspace is there. So nothing that a stranger wrote at any
- * length is kept in the store, once per item ahead; the request brings first lines, which stay where a message is not to be had.
+ * They are read from the commits, which the mirrors hold once the workspace exists. So texts of arbitrary length are never stored
+ * once per item ahead; the request carries first lines, which remain where a message cannot be read.
  */
 import type { BuildRequest } from '../model/build-request.ts';
 import type { Json } from '../model/job.ts';
@@ -12,7 +12,7 @@ import type { Repositories } from './deps.ts';
 
 type Variables = BuildRequest['zuul'];
 
-/** Characters of all messages of a build: a chain of two hundred changes with long ones stays a file that is read in a moment. */
+/** Characters of all messages of a build: a chain of two hundred changes with long ones stays a file that is quick to read. */
 const MOST_CHARACTERS = 4_000_000;
 
 export async function withMessages(

@@ -1,21 +1,21 @@
 /**
- * The room a build has for its checkouts: they are measured in the object database before they are written, because a few
- * kilobytes there may be terabytes here. Counts all of one build, whether they are kept afterwards or not.
+ * Limits the size of a build's checkouts: they are measured in the object database before they are written, because a few
+ * kilobytes there may be terabytes here. Counts all checkouts of one build, including those that are kept afterwards.
  */
 import { OverBudget, tooManyEntries } from '../git/tree-budget.ts';
 import type { TreeSize } from '../git/tree-size.ts';
 
-/** What a build is to have checked out is more than it may write: its own fault, so it ends with DISK_FULL. */
+/** The checkouts of a build exceed what it may write: its own fault, so it ends with DISK_FULL. */
 export class CheckoutTooLarge extends Error {
   override readonly name = 'CheckoutTooLarge';
 }
 
 export interface CheckoutRoom {
-  /** Takes what a checkout needs. @returns its bytes. @throws CheckoutTooLarge */
+  /** Reserves the size of a checkout. @returns its bytes. @throws CheckoutTooLarge */
   take(name: string, measure: () => Promise<TreeSize>): Promise<number>;
 }
 
-/** Files of one build, where nothing limits its bytes either. */
+/** Files of one build, even without a limit on bytes. */
 const MAX_ENTRIES = 1_000_000;
 
 /** @param limit bytes; null: no limit. */

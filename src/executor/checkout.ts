@@ -1,8 +1,8 @@
 /**
- * A repository with a work tree at exactly one commit, whose objects are those of the repository cache: nothing is copied,
- * nothing is merged, nothing can be fetched or pushed from it (`origin` is a dead URL, as Zuul has it).
+ * A repository with a work tree at exactly one commit, whose objects are those of the repository cache: nothing is copied or
+ * merged, and nothing can be fetched or pushed from it (`origin` is a dead URL, as in Zuul).
  *
- * Its `.git` is written here rather than by `git clone`: it takes a dozen small files, no process, and holds no hook.
+ * Its `.git` is written here rather than by `git clone`: it takes a dozen small files, no process, and holds no hooks.
  */
 import { chown, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ export interface Checkout extends GitPlace {
   readonly commit: CommitId;
   /** Checked out under this name; null: detached. */
   readonly branch: BranchName | null;
-  /** The cached objects by the path the job sees; null: the checkout gets copies. */
+  /** Path of the cached objects as the job sees it; null: the checkout gets copies. */
   readonly alternates: string | null;
 }
 
@@ -48,7 +48,7 @@ async function makeRepository(own: OwnProcesses, checkout: Checkout, owner: Owne
   if (owner !== null) await own.system(['chown', '-R', '-h', `${owner.uid}:${owner.gid}`, '--', git]);
 }
 
-/** Makes HEAD (and the branch) name the commit; the work tree is somebody else's business. */
+/** Makes HEAD (and the branch) name the commit; does not touch the work tree. */
 export async function pointAt(checkout: Checkout, owner: Owner | null, time: TimeStep): Promise<void> {
   const { tree, commit, branch } = checkout;
   const ref = branch === null ? null : branchRef(branch);

@@ -1,13 +1,14 @@
 /**
- * A directory for builds that no other executor of this machine uses. Several may be started with the same `job_dir`: each needs
- * kept checkouts, Unix users and leftovers of its own, so the first takes the directory itself, the others one below it.
+ * Claims a directory for builds that no other executor of this machine uses. Several may be started with the same `job_dir`: each
+ * needs its own kept checkouts, Unix users and leftovers, so the first takes the directory itself, the others one below it.
  *
  *     <job_dir>/                    the first executor's
  *     <job_dir>/.executors/2/       the second's, and so on
- *     <…>/.owner-<n>                which process has it: the one in the file with the highest number, while it runs
+ *     <…>/.owner-<n>                the owning process: the one in the file with the highest number, while it runs
  *
- * A place whose process is gone is taken over with what lies in it; until somebody needs it, it stays as it is. Owner files only ever get higher numbers and are made by
- * `link`, which one of several wins; so two that see the same dead owner cannot both follow it.
+ * A place whose process is gone is taken over with its contents by the next executor that needs one. Owner files only ever get
+ * higher numbers and are created by `link`, which only one of several wins; so two executors that see the same dead owner cannot
+ * both succeed it.
  */
 import { link, mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,18 +17,18 @@ import { isRunning, parseProcessIdentity, thisProcess } from './process-identity
 
 export interface ClaimedJobDir {
   readonly path: string;
-  /** Lets another executor have it. Its contents stay. */
+  /** Releases the directory for another executor. Its contents stay. */
   release(): Promise<void>;
 }
 
-/** More executors than that on one machine are a mistake. */
+/** More executors on one machine are a mistake. */
 const MOST = 1000;
 
-/** @throws Error when there is no end of executors. */
+/** @throws Error when there are too many executors. */
 export async function claimJobDir(jobDir: string): Promise<ClaimedJobDir> {
   for (let number = 1; number <= MOST; number += 1) {
     const path = number === 1 ? jobDir : join(jobDir, '.executors', String(number));
-    // Users of jobs pass through; they cannot list the others.
+    // Users of jobs pass through; they cannot list the other directories.
     await mkdir(path, { recursive: true, mode: 0o711 });
     const owner = await claim(path);
     if (owner !== undefined) return { path, release: () => replace(owner, '') };
@@ -35,7 +36,7 @@ export async function claimJobDir(jobDir: string): Promise<ClaimedJobDir> {
   throw new Error(`${MOST} executors use ${jobDir}`);
 }
 
-/** @returns our owner file; undefined: somebody else has the place. */
+/** @returns our owner file; undefined: another executor has the place. */
 async function claim(path: string): Promise<string | undefined> {
   const [last = 0] = await generations(path);
   if (last > 0 && (await isTaken(ownerFile(path, last)))) return undefined;
@@ -43,7 +44,7 @@ async function claim(path: string): Promise<string | undefined> {
   if (!(await makeOnce(own, JSON.stringify(thisProcess())))) return undefined;
   const [highest = 0, ...older] = await generations(path);
   if (highest !== last + 1) {
-    // We were slow: others came and went meanwhile, and dropped the number we made.
+    // We were slow: other executors came and went meanwhile, and removed the number we created.
     await rm(own, { force: true });
     return undefined;
   }
@@ -63,7 +64,7 @@ async function generations(path: string): Promise<number[]> {
   return names.map(name => Number(name.slice(PREFIX.length))).sort((a, b) => b - a);
 }
 
-/** A file that is gone was followed by another: somebody is there. An empty one was released. */
+/** A missing file was succeeded by another: the place is taken. An empty one was released. */
 async function isTaken(file: string): Promise<boolean> {
   try {
     const identity = parseProcessIdentity(await readFile(file, 'utf8'));

@@ -1,10 +1,10 @@
 /**
- * Where a commit that a build wants came from, read from the queue item it is built for. Pure.
+ * Where a commit of a build came from, determined from the queue item the build is for. Pure.
  *
  *     merged    the tested merge of a branch: base and changes, in order      (`TestedMerge.branches`)
  *     at-ref    the tip of a branch, or the commit of a ref update            (`TestedMerge.heads`, `RefUpdate`)
  *
- * What stands here stands on its own: no other item, no merger and no event is needed to follow it.
+ * The result is self-contained: no other item, merger or event is needed to obtain the commit.
  */
 import { type ObjectId, parseObjectId } from '../git/object-id.ts';
 import { parseRefName, type RefName } from '../git/ref-name.ts';
@@ -17,7 +17,7 @@ import type { RepositoryRequest } from './deps.ts';
 export type CommitOrigin =
   | { readonly kind: 'merged'; readonly recipe: MergeRecipe }
   | { readonly kind: 'at-ref'; readonly ref: RefName; readonly commit: ObjectId }
-  /** It cannot be said, and why: an English clause. */
+  /** Unknown, and why: an English clause. */
   | { readonly kind: 'unknown'; readonly reason: string };
 
 /**
@@ -43,10 +43,9 @@ export function commitOrigin(request: RepositoryRequest, item: QueueItem | undef
 }
 
 function mergedOrigin({ branch, base, commit, inputs }: MergedBranch): CommitOrigin {
-  // A change the branch holds already adds no merge: what is tested is the tip.
+  // A change the branch already holds adds no merge: what is tested is the tip.
   if (commit === base) return atRef(branchRef(branch), commit);
-  if (inputs === undefined)
-    return unknown('it was merged by an earlier version, which did not write down how');
+  if (inputs === undefined) return unknown('it was merged by an earlier version, which did not record how');
   return {
     kind: 'merged',
     recipe: {

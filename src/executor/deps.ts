@@ -1,6 +1,6 @@
 /**
- * What the executor needs of the rest of the service, as narrow as it can be. `src/cmd` hands in the real things; tests hand
- * in small ones.
+ * What the executor needs from the rest of the service, as narrow interfaces. `src/cmd` passes the real implementations; tests
+ * pass small ones.
  */
 import type { TreeSize } from '../git/tree-size.ts';
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
@@ -24,10 +24,10 @@ export type BuildResultEvent = Extract<PipelineEvent, { readonly kind: 'build-re
 /** Build requests of this executor's zone. */
 export interface BuildQueue {
   /**
-   * Claims the next request this executor takes, highest priority first; waits until there is one. The claim is durable
+   * Claims the next request this executor accepts, highest priority first; waits until there is one. The claim is durable
    * when this returns.
    *
-   * @param accepts the same for a request at every call: what was refused once is not looked at again.
+   * @param accepts must give the same answer for a request at every call: a declined request is not offered again.
    * @returns undefined when `signal` aborted first.
    */
   take(accepts: (request: BuildRequest) => boolean, signal: AbortSignal): Promise<TakenBuild | undefined>;
@@ -35,17 +35,17 @@ export interface BuildQueue {
 
 export interface TakenBuild {
   readonly request: BuildRequest;
-  /** Aborts when the scheduler wants it stopped: it then ends with CANCELED. */
+  /** Aborts when the scheduler cancels it: it then ends with CANCELED. */
   readonly cancelled: AbortSignal;
-  /** Aborts when the claim is gone (session lost): somebody else may be at it, so it is killed and nothing is reported. */
+  /** Aborts when the claim is gone (session lost): another executor may run it, so it is killed and nothing is reported. */
   readonly lost: AbortSignal;
-  /** When the scheduler decided that it be cancelled; undefined before {@link cancelled}, or when it did not say. */
+  /** When the scheduler decided the cancel; undefined before {@link cancelled}, or when the cancel carried no time. */
   cancelledAt(): Nanoseconds | undefined;
   /** Puts `build-started` or `build-failing` into the pipeline's queue; durable when it resolves. */
   report(event: BuildEvent): Promise<void>;
   /**
-   * Puts the result into the pipeline's queue and the job's own spans on their way, and removes the request, in one write. Spans
-   * that do not fit are written after it, never before: nothing is told below a build whose end is not. Nothing is written at all
+   * Stores the result in the pipeline's queue and the job's own spans in the outbox, and removes the request, in one write. Spans
+   * that do not fit are written after it, never before: no span is exported below a build whose end is not stored. Writes nothing
    * when the claim is lost.
    *
    * @param spans parents first.
@@ -57,32 +57,32 @@ export interface TakenBuild {
 export interface RepositoryRequest {
   readonly project: ProjectKey;
   readonly commit: CommitId;
-  /** Branch whose tip the commit is said to be, or that it was merged on; null: not a branch's. */
+  /** Branch whose tip the commit is, or that it was merged on; null: not a branch's. */
   readonly branch: BranchName | null;
-  /** Whose build wants it: its queue item knows how the commit came about. */
+  /** The build that needs it: its queue item records how the commit was made. */
   readonly build: Pick<BuildRequest, 'tenant' | 'pipeline' | 'item' | 'buildset'>;
 }
 
 export type ProvidedRepository =
   | {
       readonly kind: 'ready';
-      /** The bare repository, absolute, with `objects` in it; it keeps the commit while the executor runs. */
+      /** Absolute path of the bare repository with its `objects`; the commit stays in it while the executor runs. */
       readonly gitDir: string;
     }
   | {
       readonly kind: 'unavailable';
       readonly reason: string;
-      /** The code host is to blame. */
+      /** Set when the code host caused it. */
       readonly trouble?: HostTrouble;
     };
 
 /** The executor's repository cache; on a machine with a merger usually the same. See `obtain-commit.ts`. */
 export interface Repositories {
-  /** @param time notes what has to be done for it; nothing when it is here. */
+  /** @param time records the work as steps; none when the commit is already here. */
   provide(request: RepositoryRequest, time: TimeStep): Promise<ProvidedRepository>;
-  /** What a commit that was provided takes when it is checked out. @throws OverBudget */
+  /** Size of a checkout of a provided commit. @throws OverBudget */
   checkoutSize(project: ProjectKey, commit: CommitId): Promise<TreeSize>;
-  /** As it stands in the commit; undefined when it is not here, or is longer than 1 MiB. */
+  /** Content of a file in the commit; undefined when the commit is not here or the file is longer than 1 MiB. */
   commitMessage(project: ProjectKey, commit: CommitId): Promise<string | undefined>;
 }
 
@@ -91,10 +91,10 @@ export interface ExecutorDeps {
   readonly queue: BuildQueue;
   readonly repositories: Repositories;
   readonly log: Pick<Log, 'info' | 'warn' | 'child'>;
-  /** Of the disks with builds, logs and mirrors. */
+  /** Room on the disks with builds, logs and mirrors. */
   readonly room: DiskRoom;
-  /** What a job handed in of spans of its own, when its build has ended. */
-  readonly onToldSpans?: (counts: RelayCounts) => void;
+  /** Called with the counts of the spans a job handed in, when its build has ended. */
+  readonly onJobSpans?: (counts: RelayCounts) => void;
 }
 
 export interface ExecutorOptions {
@@ -107,7 +107,7 @@ export interface ExecutorOptions {
   readonly sandbox: 'auto' | 'bubblewrap' | 'none';
   /** Node labels it offers; a job that names none runs anywhere. */
   readonly labels: readonly string[];
-  /** What jobs get of a trace while tracing is off: see inbound-trace.ts. Default nothing. */
+  /** The trace context jobs get while tracing is off: see inbound-trace.ts. Default none. */
   readonly inboundTrace?: { readonly [name: string]: string };
   readonly maxBuilds: number;
   /** Bytes of output per build; a job that writes more fails. */
@@ -123,11 +123,11 @@ export interface ExecutorOptions {
   /** Seconds between SIGTERM and SIGKILL. Default 10. */
   readonly graceSeconds?: number;
   /**
-   * Seconds this process may be silent (stopped, stuck) before its jobs are stopped: that of its session with the store, after
-   * which they begin again elsewhere. Default: no limit.
+   * Seconds this process may be silent (stopped, stuck) before its jobs are stopped: the timeout of its session with the store,
+   * after which they start again elsewhere. Default: no limit.
    */
-  readonly leashSeconds?: number;
-  /** Seconds between two looks at how much a build has written. Default 5. */
+  readonly silenceLimitSeconds?: number;
+  /** Seconds between two measurements of a build's disk usage. Default 5. */
   readonly diskCheckSeconds?: number;
   /** Processes and threads a job may have. Default 1024. */
   readonly maxProcesses?: number;
@@ -135,12 +135,12 @@ export interface ExecutorOptions {
   readonly path: string;
   /** More host directories that sandboxed jobs may read, e.g. `/opt/toolchain`. Default none. */
   readonly readOnlyPaths?: readonly string[];
-  /** Whether builds of untrusted playbooks run where nothing isolates them. Default true (the report says so plainly). */
+  /** Whether builds of untrusted playbooks run without isolation. Default true (the report says so). */
   readonly untrustedWithoutSandbox?: boolean;
-  /** What a build may hand in of spans of its own; null: nothing, and no job is told where to. Default null. */
+  /** Limits of the spans a build may hand in; null: none, and jobs get no endpoint. Default null. */
   readonly relay?: RelayLimits | null;
   /**
-   * Whether jobs with `network: true` get what they ask for: the host's network, its loopback services included. Default
+   * Whether jobs with `network: true` get the host's network, including its loopback services. Default
    * false: their builds end with ERROR.
    */
   readonly allowHostNetwork?: boolean;

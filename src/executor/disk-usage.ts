@@ -1,6 +1,6 @@
 /**
- * How much a build has written: the second line behind the limit on single files (`--fsize`). Bytes are measured with `du`. Files are
- * counted, too: empty ones take no bytes and use up a file system's inodes all the same.
+ * How much a build has written: the second limit behind the one on single files (`--fsize`). Bytes are measured with `du`. Files are
+ * counted too: empty ones take no bytes but use up a file system's inodes.
  */
 import { pause } from '../lib/pause.ts';
 import type { BuildPlaces } from './build-places.ts';
@@ -10,19 +10,19 @@ import type { Spawner } from './spawner/spawner.ts';
 /** What a build may hold; null: no limit. */
 export interface DiskLimits {
   readonly bytes: number | null;
-  /** Files, directories, links and whatever else has a name. */
+  /** Files, directories, links and everything else that has a name. */
   readonly files: number | null;
 }
 
 export interface DiskUsage {
-  /** @returns the limit that is reached, in words for people; undefined where none is, or nothing can be measured. */
+  /** @returns the limit that is reached, as a sentence; undefined when none is, or nothing can be measured. */
   excess(places: BuildPlaces, limits: DiskLimits): Promise<string | undefined>;
 }
 
 export function createDiskUsage(spawner: Spawner): DiskUsage {
   return {
     async excess(places, { bytes, files }) {
-      // First, since it ends at the limit: `du` would walk through whatever there is.
+      // First, since it stops at the limit: `du` would walk through everything.
       if (files !== null && (await countFiles(spawner, places, files)) >= files)
         return `the build holds more than the ${files} files it may write`;
       if (bytes !== null && ((await measureBytes(spawner, places)) ?? 0) >= bytes)
@@ -32,7 +32,7 @@ export function createDiskUsage(spawner: Spawner): DiskUsage {
   };
 }
 
-/** Bytes allocated by what the job may write; undefined when they cannot be measured. */
+/** Allocated bytes of everything the job may write; undefined when they cannot be measured. */
 async function measureBytes(spawner: Spawner, places: BuildPlaces): Promise<number | undefined> {
   const options = ['--summarize', '--total', '--block-size=1', '--one-file-system', '--'];
   const end = await run(spawner, ['du', ...options, ...writable(places)]);
@@ -41,7 +41,7 @@ async function measureBytes(spawner: Spawner, places: BuildPlaces): Promise<numb
   return total === undefined ? undefined : Number(total);
 }
 
-/** A character for each, and no more of them than asked for. Directories the job has closed or removed meanwhile are left out. */
+/** One character per file, and no more than requested. Directories the job has closed or removed meanwhile are left out. */
 const COUNT = `most=$1; shift; find "$@" -xdev -mindepth 1 -printf . 2>/dev/null | head -c "$most" | wc -c`;
 
 /** @returns `most` where there are as many or more. */
@@ -67,7 +67,7 @@ function run(spawner: Spawner, argv: readonly string[]): Promise<ProcessEnd> {
   }).ended;
 }
 
-/** Calls `onFull` once when the build holds more than it may; looks every `seconds` until `signal` aborts. */
+/** Calls `onFull` once when the build exceeds a limit; measures every `seconds` until `signal` aborts. */
 export async function watchDisk(
   usage: DiskUsage,
   places: BuildPlaces,

@@ -1,9 +1,9 @@
-/** The end of a build's control groups: what the kernel did at their limits goes into the log. */
+/** The end of a build's control groups: logs what the kernel did at their limits. */
 import type { BuildCgroup } from './cgroup/build-cgroups.ts';
 import { type ExecutorOptions, maxProcessesOf } from './deps.ts';
 import type { JobLog } from './job-log.ts';
 
-/** @returns what the kernel did to the build at its limits, in words. */
+/** @returns what the kernel did to the build at its limits, as a sentence. */
 export async function endCgroup(
   { log, options }: { readonly log: Pick<JobLog, 'line'>; readonly options: ExecutorOptions },
   cgroup: BuildCgroup,

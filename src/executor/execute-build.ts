@@ -1,4 +1,4 @@
-/** One taken build from its start event to its result: the edge at which whatever goes wrong ends. */
+/** One taken build from its start event to its result: all errors of a build end here. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Execution, WorkerEnd } from '../model/build.ts';
 import type { BuildRequest } from '../model/build-request.ts';
@@ -34,9 +34,9 @@ export interface Machinery {
   readonly cgroups: ExecutorCgroups;
   /** Null: jobs cannot hand in spans. */
   readonly relay: Relay | null;
-  /** Aborts when the executor stops at once. */
+  /** Aborts when the executor stops immediately. */
   readonly killed: AbortSignal;
-  /** Deletions that go on behind their builds' backs. */
+  /** Deletions that continue after their builds have ended. */
   readonly removals: Set<Promise<void>>;
 }
 
@@ -48,7 +48,7 @@ export async function executeBuild(machinery: Machinery, taken: TakenBuild, slot
   return executeLogged({ ...machinery, deps: { ...machinery.deps, log } }, taken, slot);
 }
 
-/** @param machinery its log says of which build the lines are. */
+/** @param machinery its log adds the build to every line. */
 async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: number): Promise<void> {
   const { deps, options } = machinery;
   const { request } = taken;
@@ -72,17 +72,17 @@ async function executeLogged(machinery: Machinery, taken: TakenBuild, slot: numb
     await handOver(machinery, taken, finished, workerEnd);
     deps.log.info({ result: finished.result }, 'a build ended');
   } catch (error) {
-    deps.log.warn({ error: messageOf(error) }, 'the result of a build could not be handed over');
+    deps.log.warn({ error: messageOf(error) }, 'the result of a build could not be reported');
   }
 }
 
-/** Unforeseen failures, such as a log that cannot be written: the request must not stay claimed. */
+/** Unexpected errors, such as a log that cannot be written: the request must not stay claimed. */
 async function brokenOff(
   machinery: Machinery,
   request: BuildRequest,
   startedAt: Nanoseconds,
   error: unknown,
-): Promise<FinishedBuild & ToldSpans> {
+): Promise<FinishedBuild & JobSpans> {
   const { deps, sandbox } = machinery;
   const detail = `the executor could not go on: ${messageOf(error)}`;
   const trouble = await deps.room.trouble();
@@ -97,16 +97,16 @@ async function brokenOff(
   };
 }
 
-interface ToldSpans {
+interface JobSpans {
   /** The job's own. */
   readonly spans: readonly SpanRecord[];
 }
 
-/** A result too large to store is still a result. Without its steps the job's spans have nothing to hang below. */
+/** A result too large to store is still a result. Without its steps the job's spans have no parents. */
 async function handOver(
   { deps, options }: Machinery,
   { request, complete }: TakenBuild,
-  finished: FinishedBuild & ToldSpans,
+  finished: FinishedBuild & JobSpans,
   workerEnd: WorkerEnd | undefined,
 ): Promise<void> {
   try {
@@ -131,7 +131,7 @@ async function runWithLog(
   taken: TakenBuild,
   slot: number,
   halt: Halt,
-): Promise<FinishedBuild & ToldSpans> {
+): Promise<FinishedBuild & JobSpans> {
   const { deps, options, sandbox, spawner, workspace, diskUsage, cgroups } = machinery;
   const { request } = taken;
   const places = placesOf(sandbox.jobDir, request.uuid);
@@ -147,9 +147,9 @@ async function runWithLog(
     );
     if (relay !== null) {
       spans = await takeSpans(relay, finished.execution, taken, log);
-      deps.onToldSpans?.(relay.counts());
+      deps.onJobSpans?.(relay.counts());
       if (relay.counts().unheard > 0 && !halt.signal.aborted)
-        deps.log.warn({}, 'a sandbox could not listen for its job: spans of the job had nowhere to go');
+        deps.log.warn({}, 'the sandbox could not listen for its job; spans of the job are lost');
     }
     await Promise.all(reports);
     await cleanUp(machinery, places.root);
@@ -184,7 +184,7 @@ async function takeSpans(
   return spans;
 }
 
-/** Returns once the path is free; the deleting goes on. */
+/** Returns once the path is free; the deletion continues in the background. */
 async function cleanUp({ deps, own, sandbox, removals }: Machinery, root: string): Promise<void> {
   try {
     const place = await renameAway(sandbox.jobDir, root);

@@ -1,5 +1,5 @@
 /**
- * Takes build requests, runs each in a workspace of its own, says how it ended.
+ * Takes build requests, runs each in a workspace of its own, and reports its result.
  *
  *     const executor = await createExecutor({ clock, queue, repositories, log }, options);
  *     …
@@ -7,15 +7,15 @@
  *     await executor.stop('graceful');    // takes nothing new, lets running builds end
  *     await executor.stop('immediate');   // kills them; they are tried again elsewhere
  *
- * The trip of a build:
+ * The stages of a build:
  *
  *     take-builds.ts      claims a request for a free slot
  *     execute-build.ts    its start event, its log, its result, or nothing at all when the claim was lost
  *     run-build.ts        workspace, playbooks, outcome
  *     obtain-commit.ts    the commits of the workspace
  *
- * Several executors of a machine may share `job_dir` and `git_dir` (`claim-job-dir.ts`). After `stop` nothing of this one is left:
- * no process, no listener, no claim on a directory; another may be made in the same process.
+ * Several executors of a machine may share `job_dir` and `git_dir` (`claim-job-dir.ts`). After `stop` nothing of this one remains:
+ * no process, no listener, no claim on a directory; another one may be created in the same process.
  */
 import { join } from 'node:path';
 import { pause } from '../lib/pause.ts';
@@ -40,40 +40,42 @@ export interface Executor extends AsyncDisposable {
   /** One line: what isolates jobs here, or that nothing does and why. */
   readonly sandboxReport: string;
   readonly isolated: boolean;
-  /** What its jobs meet. */
+  /** The limits and isolation its jobs run under. */
   readonly walls: readonly Wall[];
-  /** Where build directories really are, see `Sandbox.jobDir`. */
+  /** Actual place of build directories, see `Sandbox.jobDir`. */
   readonly jobDir: string;
   /** Resolves after `stop`; rejects when no more builds can be taken because the store session is over. */
   readonly ended: Promise<void>;
-  /** Builds at work now. */
+  /** Builds running now. */
   running(): readonly RunningBuild[];
   /** Takes no builds until `resume`; running ones go on. */
   pause(): void;
   resume(): void;
   /**
-   * Resolves when no build runs, everything is cleaned up and the helper processes have ended. May be called again, harder.
-   * Never fails for want of a store.
+   * Resolves when no build runs, everything is cleaned up and the helper processes have ended. May be called again with a harder
+   * mode. Never fails because the store is unreachable.
    */
   stop(mode: StopMode): Promise<void>;
 }
 
 /**
- * Milliseconds killed builds have to hand over their results: without contact to the store they never will, and who asks for
- * `immediate` is not to wait for that. Their claims go with the session; they are tried again all the same.
+ * Milliseconds killed builds have to store their results: without contact to the store they never can, and an `immediate` stop
+ * must not wait for that. Their claims end with the session, so the builds are tried again anyway.
  */
 const HAND_OVER_MS = 3_000;
 
 /** @throws SandboxUnavailable see `openSandbox`. */
 export async function createExecutor(deps: ExecutorDeps, options: ExecutorOptions): Promise<Executor> {
   await using opening = new AsyncDisposableStack();
-  // Given back last, when nothing works there any more.
+  // Released last, when nothing works there any more.
   const claimed = await claimJobDir(options.jobDir);
   opening.defer(() => claimed.release());
   const spawner = createSpawner({
     onCrash: reason =>
       deps.log.warn({ reason }, 'the process that starts jobs died; its builds are tried again'),
-    ...(options.leashSeconds === undefined ? {} : { leashMs: options.leashSeconds * 1000 }),
+    ...(options.silenceLimitSeconds === undefined
+      ? {}
+      : { silenceLimitMs: options.silenceLimitSeconds * 1000 }),
   });
   opening.defer(() => spawner.close());
   const { oomScoreProblem } = await spawner.ready();
@@ -95,7 +97,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
   const { removed, inUse } = await sweepLeftovers(sandbox.jobDir, own);
   const facts = { jobDir: sandbox.jobDir };
   if (removed.length > 0)
-    deps.log.info({ ...facts, builds: removed }, 'removed what builds of an earlier run left');
+    deps.log.info({ ...facts, builds: removed }, 'removed leftovers of builds of an earlier run');
   if (inUse.length > 0)
     deps.log.warn(
       { ...facts, builds: inUse },
@@ -121,7 +123,7 @@ export async function createExecutor(deps: ExecutorDeps, options: ExecutorOption
 
 interface Opened extends Pick<Machinery, 'spawner' | 'sandbox' | 'own' | 'relay' | 'cgroups'> {
   readonly walls: readonly Wall[];
-  /** What is given back when it stops. */
+  /** Released when the executor stops. */
   readonly lifetime: AsyncDisposableStack;
 }
 
@@ -145,7 +147,7 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Ope
   const taker = takeBuilds(deps, options, gate, (taken, slot) => executeBuild(machinery, taken, slot));
   const stopped = Promise.withResolvers<void>();
   const ended = taker.ended.then(() => stopped.promise);
-  // It may be nobody's business: `stop` does not fail for it.
+  // No caller may be waiting for it: `stop` does not fail for it.
   ended.catch(() => undefined);
 
   async function stop(mode: StopMode): Promise<void> {
@@ -173,7 +175,7 @@ function startExecutor(deps: ExecutorDeps, options: ExecutorOptions, opened: Ope
   };
 }
 
-/** Per slot: some builds' worth of checkouts. */
+/** Per slot: the checkouts of a few builds. */
 function keptBytes({ diskLimitBytes }: ExecutorOptions): number {
   return diskLimitBytes === null ? Number.POSITIVE_INFINITY : KEPT_BUILDS * diskLimitBytes;
 }

@@ -1,4 +1,4 @@
-/** Short git commands on checkouts, started by the spawner as the user the checkout will belong to. */
+/** Short git commands on checkouts, started by the spawner as the user who owns the checkout. */
 import { gitEnvironment } from '../git/environment.ts';
 import type { HostTrouble } from '../model/host-trouble.ts';
 import { endText } from './sandbox/find-runtime.ts';
@@ -21,10 +21,10 @@ export interface OwnProcesses {
   system(argv: readonly string[]): Promise<string>;
 }
 
-/** The workspace could not be made: not the job's fault, so the build is tried again. */
+/** The workspace could not be prepared: not the job's fault, so the build is tried again. */
 export class WorkspaceFailure extends Error {
   override readonly name = 'WorkspaceFailure';
-  /** The code host did not give what it takes. */
+  /** Set when the code host caused it. */
   readonly trouble: HostTrouble | undefined;
   constructor(message: string, trouble?: HostTrouble) {
     super(message);
@@ -36,7 +36,7 @@ const TIMEOUT_MS = 300_000;
 const GRACE_MS = 2_000;
 
 const ENVIRONMENT = {
-  // These commands never talk to anybody.
+  // These commands never use the network.
   protocols: [],
   identity: { name: 'Gatehouse', email: 'gatehouse@localhost' },
   lowSpeedBytes: 1000,
@@ -65,7 +65,7 @@ export function createOwnProcesses(spawner: Spawner, sandbox: Sandbox): OwnProce
         GIT_WORK_TREE: seen,
         GIT_ALTERNATE_OBJECT_DIRECTORIES: quoted(`${sandbox.seen(gitDir)}/objects`),
       };
-      // Threads for reading the index cost more than they save at these sizes, and builds run side by side.
+      // Threads for reading the index cost more than they save at these sizes, and builds run in parallel.
       const launch = sandbox.own(['git', '-c', 'index.threads=false', ...args], env, owner);
       await finished(spawner.start({ ...launch, ...common }).ended, `git ${args[0] ?? ''} in ${tree}`);
     },

@@ -1,10 +1,10 @@
-/** Why a build must end before it is done. The first reason stays. */
+/** Why a build must end early. The first reason counts. */
 export type HaltReason =
-  /** The scheduler wants it stopped: result CANCELED. */
+  /** The scheduler cancelled it: result CANCELED. */
   | 'cancelled'
   /** The claim is gone, nothing may be reported. */
   | 'lost'
-  /** The executor stops at once: the build is tried again elsewhere. */
+  /** The executor stops immediately: the build is tried again elsewhere. */
   | 'executor-stopped';
 
 export interface Halt {

@@ -1,6 +1,6 @@
 /**
- * The trace this executor itself was started in, for jobs while tracing is off: we add nothing then, and take nothing away.
- * While it is on, a job is told its own span instead, and nothing of the executor's.
+ * The trace context this executor was started with, passed on to jobs while tracing is off. While tracing is on, a job gets the
+ * context of its own span instead.
  */
 const NAMES = ['TRACEPARENT', 'TRACESTATE', 'BAGGAGE'] as const;
 
@@ -9,7 +9,7 @@ export function inboundTrace(environment: { readonly [name: string]: string | un
   readonly [name: string]: string;
 } {
   const found: Record<string, string> = {};
-  // An empty one counts as unset.
+  // An empty variable counts as unset.
   for (const name of NAMES) if (environment[name]) found[name] = environment[name];
   return found;
 }

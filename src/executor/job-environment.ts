@@ -1,5 +1,5 @@
 /**
- * What a playbook's process is told: a cleared environment with these variables, and the whole truth in one JSON file.
+ * The environment of a playbook's process: cleared, with these variables, and all facts in one JSON file.
  *
  *     ZUUL_CHANGE=12,3  ZUUL_PHASE=run  ZUUL_SRC_DIR=/build/src  ...
  *     GATEHOUSE_VARIABLES=/gatehouse/variables.json              {"zuul": {...}, "vars": {...}}
@@ -22,13 +22,13 @@ export interface PlaybookFacts {
   readonly phase: Phase;
   /** How many playbooks of the same path ran before in this build. */
   readonly ordinal: number;
-  /** It is part of the build's continuation trace; `ordinal` counts anew from where that began. */
+  /** It is part of the build's continuation trace; `ordinal` starts again at its beginning. */
   readonly continued: boolean;
   /** In post-run: whether pre-run and run succeeded. */
   readonly success: boolean | null;
 }
 
-/** `zuul` as the request has it, completed by what only the executor knows, and the job's own variables. */
+/** `zuul` as in the request, completed with facts only the executor knows, and the job's own variables. */
 export function jobVariables(request: BuildRequest, view: JobView, hostname: string): JobVariables {
   return {
     zuul: {
@@ -86,7 +86,7 @@ function zuulEnvironment(request: BuildRequest, view: JobView): { readonly [name
   };
 }
 
-/** The facts of the change that scripts ask for most; those the request lacks (a ref update has no change) are absent. */
+/** The facts of the change that scripts use most; those the request lacks (a ref update has no change) are absent. */
 function fromRequest(zuul: BuildRequest['zuul']): { readonly [name: string]: string } {
   const named: readonly (readonly [string, Json | undefined])[] = [
     ['ZUUL_PROJECT', fieldOf(zuul.project, 'canonical_name') ?? fieldOf(zuul.project, 'name')],
@@ -103,7 +103,7 @@ function fromRequest(zuul: BuildRequest['zuul']): { readonly [name: string]: str
   ];
   const found: Record<string, string> = {};
   for (const [name, value] of named) {
-    // No process can be given a NUL byte.
+    // An environment cannot hold a NUL byte.
     if ((typeof value === 'string' && !value.includes('\0')) || typeof value === 'number')
       found[name] = String(value);
   }
@@ -118,7 +118,7 @@ function isObject(value: Json | undefined): value is { readonly [key: string]: J
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
-/** Absolute path, in the job's view, of the change's own project; the sources' root when the request does not say. */
+/** Absolute path, in the job's view, of the change's own project; the sources' root when the request names none. */
 export function workingDirectory(request: BuildRequest, view: Pick<JobView, 'work'>): string {
   const canonical = fieldOf(request.zuul.project, 'canonical_name');
   const own =

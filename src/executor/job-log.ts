@@ -1,7 +1,7 @@
 /**
  * The service's own lines in a build's log: phases, results, why something did not start. The output of the playbooks
- * themselves is written by the spawner, to the same file, while a playbook runs; never both at once. Ours are marked
- * (`src/lib/log-line.ts`): a job cannot write one.
+ * themselves is written by the spawner, to the same file, while a playbook runs; never both at the same time. The service's
+ * lines are marked (`src/lib/log-line.ts`): a job cannot write one.
  */
 import { appendFile, mkdir, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
@@ -12,15 +12,15 @@ import { completeMarkOf } from './log-file.ts';
 export interface JobLog {
   readonly path: string;
   line(text: string): Promise<void>;
-  /** What the spawner wrote of the build's allowance. */
+  /** Subtracts what the spawner wrote from the build's allowance. */
   count(bytes: number): void;
   /** Bytes of output the build may still write. */
   remaining(): number;
-  /** No more lines will come. */
+  /** Marks the log as complete. */
   close(): Promise<void>;
 }
 
-/** Names and reasons in our lines may be a stranger's: no terminal is to obey them. */
+/** Names and reasons in these lines may come from strangers: they must not control a terminal. */
 // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is looked for
 const CONTROLS = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]/g;
 

@@ -1,4 +1,4 @@
-/** What the end of a playbook's process means for the playbook: pure. What that means for the build is `outcome.ts`. */
+/** The result of a playbook, from how its process ended: pure. `outcome.ts` derives the build's result. */
 import { assertNever } from '../lib/assert-never.ts';
 import { isAnsiblePlaybook, UNREACHABLE_STATUS } from './ansible/ansible-run.ts';
 import type { ExecutorOptions } from './deps.ts';
@@ -52,14 +52,14 @@ export function judge(context: JudgeContext, run: Played, ended: ProcessEnd): Pl
   }
 }
 
-/** Says why a script failed whose processes were killed; one that passed all the same has passed. */
+/** Adds the reason to the failure of a script whose processes were killed; a script that passed anyway has passed. */
 export function withLimit(end: PlaybookEnd, limited: string | undefined): PlaybookEnd {
   if (limited === undefined || (end.kind !== 'failed' && end.kind !== 'broken')) return end;
   const exitCode = end.kind === 'failed' ? end.exitCode : null;
   return { kind: 'failed', detail: `${end.detail}: ${limited}`, exitCode };
 }
 
-/** Without a sandbox a missing interpreter shows only when the program is started: that is the playbook's fault. */
+/** Without a sandbox a missing interpreter only shows when the program is started: that is the playbook's fault. */
 function notStarted({ sandbox }: JudgeContext, name: string, reason: string): PlaybookEnd {
   if (!sandbox.isolated && /ENOENT|EACCES|ENOEXEC/.test(reason)) {
     return {
@@ -79,7 +79,7 @@ export function timedOut(run: Played): PlaybookEnd {
   };
 }
 
-/** The status alone does not say it: Ansible also ends with it when it cannot read the playbook. */
+/** The status alone is not enough: Ansible also uses it when it cannot read the playbook. */
 export function unreachable(run: Played, end: PlaybookEnd): PlaybookEnd {
   if (end.kind !== 'failed' || end.exitCode !== UNREACHABLE_STATUS || !isAnsiblePlaybook(run.playbook.path))
     return end;

@@ -1,12 +1,12 @@
 /**
- * Checkouts that stay from build to build, so that a workspace costs what changed since the last one, not what there is.
+ * Checkouts that stay from build to build, so that a workspace costs only what changed since the last one.
  *
  *     <job_dir>/.kept/<slot>/<key>/tree     the work tree, with `.git`
- *     <job_dir>/.kept/<slot>/<key>/state    what `tree` is known to hold; absent while it is being changed
+ *     <job_dir>/.kept/<slot>/<key>/state    the known state of `tree`; absent while it is being changed
  *
- * A kept checkout belongs to one slot, and a slot runs one build at a time, so nobody looks while it is moved on. Jobs never
- * write it: they get an overlay above it (`sandbox/stage.ts`), or see it read-only. What cannot be trusted (no state: we
- * were killed in between; git refuses) is thrown away and made again.
+ * A kept checkout belongs to one slot, and a slot runs one build at a time, so no job sees it while it is updated. Jobs never
+ * write it: they get an overlay above it (`sandbox/stage.ts`), or see it read-only. A checkout that cannot be trusted (no state:
+ * the executor was killed meanwhile; git refuses) is deleted and made again.
  */
 import { mkdir, readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ interface KeptRequest extends Omit<Checkout, 'tree'> {
   readonly canonicalName: string;
   /** Workspaces and playbooks are at different commits of one project. */
   readonly use: 'workspace' | `playbooks-${number}`;
-  /** What the tree takes on disk. */
+  /** Bytes of the tree on disk. */
   readonly bytes: number;
 }
 
@@ -32,12 +32,12 @@ export interface KeptCheckouts {
   provide(slot: number, owner: Owner | null, request: KeptRequest, time: TimeStep): Promise<string>;
 }
 
-/** Per slot; the least recently used goes. */
+/** Per slot; the least recently used is removed. */
 const MAX_KEPT = 24;
 
-/** @param maxBytes of all that is kept per slot; at least what one build may check out. */
+/** @param maxBytes of all kept checkouts per slot; at least what one build may check out. */
 export function createKeptCheckouts(root: string, own: OwnProcesses, maxBytes: number): KeptCheckouts {
-  /** Folders that are being changed: they have no state, and are not to be taken for leftovers. */
+  /** Folders being changed: they have no state, and must not be taken for leftovers. */
   const changing = new Set<string>();
 
   async function make(
@@ -52,7 +52,7 @@ export function createKeptCheckouts(root: string, own: OwnProcesses, maxBytes: n
     await makeCheckout(own, checkout, owner, time);
   }
 
-  /** Moves a clean checkout on. @returns false when git does not find it clean. */
+  /** Updates a clean checkout to another commit. @returns false when git does not find it clean. */
   async function advance(
     checkout: Checkout,
     from: string,
@@ -106,7 +106,7 @@ export function createKeptCheckouts(root: string, own: OwnProcesses, maxBytes: n
     },
   };
 
-  /** Before a checkout grows, not after it: removes the least recently used until the rest fits beside it. */
+  /** Before a checkout grows, not after it: removes the least recently used until the rest leaves room for it. */
   async function makeRoom(shelf: string, bytes: number): Promise<void> {
     const folders = (await namesIn(shelf)).map(key => join(shelf, key)).filter(each => !changing.has(each));
     const others = (await Promise.all(folders.map(keptIn))).toSorted((a, b) => b.usedAt - a.usedAt);
@@ -121,7 +121,7 @@ export function createKeptCheckouts(root: string, own: OwnProcesses, maxBytes: n
 
 interface Kept {
   readonly folder: string;
-  /** Infinite when it is not known: we were killed while it changed. */
+  /** Infinite when unknown: the executor was killed while it changed. */
   readonly bytes: number;
   readonly usedAt: number;
 }
@@ -136,7 +136,7 @@ function namesIn(shelf: string): Promise<readonly string[]> {
   return absentAs([], () => readdir(shelf));
 }
 
-/** What may not change while a checkout is kept. */
+/** Facts that must not change while a checkout is kept. */
 function fixedFacts(request: KeptRequest, owner: Owner | null): string {
   return sha256([request.gitDir, request.alternates ?? '', String(owner?.uid ?? '')].join('\0'));
 }

@@ -1,6 +1,6 @@
 /**
- * Who may read the logs of an executor: whoever knows `[executor] log_token`. The secret itself never travels; a request carries
- * a token that is good for one build only.
+ * Who may read the logs of an executor: every holder of `[executor] log_token`. The secret itself is never sent; a request carries
+ * a token that is valid for one build only.
  *
  *     authorization: Bearer <HMAC-SHA-256 of "gatehouse log <build>" under the secret, in hex>
  */
@@ -12,7 +12,7 @@ export function logAuthorization(secret: Secret, build: string): string {
   return `Bearer ${createHmac('sha256', secret.reveal()).update(`gatehouse log ${build}`).digest('hex')}`;
 }
 
-/** @param secret undefined: everybody who reaches the port may read (it is a loopback address then). */
+/** @param secret undefined: everyone who reaches the port may read (it is a loopback address then). */
 export function mayReadLog(secret: Secret | undefined, build: string, header: string | undefined): boolean {
   if (secret === undefined) return true;
   const [wanted, given] = [logAuthorization(secret, build), header ?? ''].map(text => Buffer.from(text));

@@ -1,10 +1,10 @@
 /**
- * A piece of a build's log from the executor that ran it, see `log-server.ts`:
+ * Fetches a part of a build's log from the executor that ran it, see `log-server.ts`:
  *
  *     const part = await fetchLog({ address: 'http://ci1:9443', secret }, build, 0, 65_536, AbortSignal.timeout(5_000));
  *
- * The address comes from the registry of components, which everybody who may write the store can fill: nothing is sent there but a
- * token for this one log, no redirect is followed, and no more is read than was asked for.
+ * The address comes from the registry of components, which every process with write access to the store can fill: only a token for
+ * this one log is sent there, no redirect is followed, and no more is read than was requested.
  */
 import type { Secret } from '../lib/secret.ts';
 import { logAuthorization } from './log-access.ts';
@@ -19,7 +19,7 @@ export interface LogPlace {
 
 /**
  * @returns undefined when the executor has no such log.
- * @throws Error when it does not answer as it should; the message says what it did.
+ * @throws Error when the answer is not as expected; the message describes it.
  */
 export async function fetchLog(
   { address, secret }: LogPlace,
@@ -38,14 +38,14 @@ export async function fetchLog(
     return undefined;
   }
   if (response.status !== 200) {
-    const said = (await response.text()).split('\n')[0]?.slice(0, 200) ?? '';
-    throw new Error(`the executor at ${address} answered ${response.status}: ${said}`);
+    const firstLine = (await response.text()).split('\n')[0]?.slice(0, 200) ?? '';
+    throw new Error(`the executor at ${address} answered ${response.status}: ${firstLine}`);
   }
   const next = Number(response.headers.get(NEXT_HEADER) ?? Number.NaN);
   const length = Number(response.headers.get('content-length') ?? Number.NaN);
   if (!Number.isSafeInteger(next) || !(length <= limit)) {
     await response.body?.cancel();
-    throw new Error(`what answers at ${address} is no executor`);
+    throw new Error(`the server at ${address} is not an executor`);
   }
   const bytes = Buffer.from(await response.arrayBuffer());
   return { bytes, next, complete: response.headers.get(COMPLETE_HEADER) === 'true' };

@@ -4,7 +4,7 @@
  *
  *     let { bytes, next, complete } = await readLog(path, 0, 65_536);   // then from `next`, until `complete`
  *
- * A build that has ended leaves an empty file `job-output.txt.complete` beside it.
+ * A build that has ended leaves an empty file `job-output.txt.complete` next to it.
  */
 import { constants } from 'node:fs';
 import { access, open } from 'node:fs/promises';
@@ -13,9 +13,9 @@ import { parseUuid, type Uuid } from '../lib/ids.ts';
 
 export interface LogPart {
   readonly bytes: Buffer;
-  /** Offset to go on from. */
+  /** Offset to continue from. */
   readonly next: number;
-  /** Nothing will ever come after `next`. */
+  /** Nothing will follow after `next`. */
   readonly complete: boolean;
 }
 
@@ -33,7 +33,7 @@ export function completeMarkOf(path: string): string {
  * @returns undefined when there is no such log (yet).
  */
 export async function readLogPart(path: string, offset: number, limit: number): Promise<LogPart | undefined> {
-  // Asked before reading: what is complete now will not have grown when we come to its end.
+  // Checked before reading: a complete log cannot grow until we reach its end.
   const ended = await exists(completeMarkOf(path));
   const file = await openLog(path);
   if (file === undefined) return undefined;

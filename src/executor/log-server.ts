@@ -1,14 +1,14 @@
 /**
- * The logs of this executor's builds, for webs on other machines:
+ * Serves the logs of this executor's builds to webs on other machines:
  *
  *     GET /logs/<build uuid>?offset=0&limit=65536
  *     authorization: Bearer …                      see log-access.ts; absent where no secret is set
  *
  *     200  the bytes from `offset`, at most `limit` (never more than 1 MiB)
- *          x-gatehouse-log-next: 4711              offset to go on from
- *          x-gatehouse-log-complete: false         true: nothing will ever come after it
+ *          x-gatehouse-log-next: 4711              offset to continue from
+ *          x-gatehouse-log-complete: false         true: nothing will follow
  *     404  there is no such log here (yet)
- *     400, 401, 405                                with one line of text that says why
+ *     400, 401, 405                                with the reason as one line of text
  *
  * Read-only, one small file per request, nothing cached; `log-client.ts` is the other side.
  */
@@ -24,11 +24,11 @@ import { logPathOf, readLogPart } from './log-file.ts';
 export interface LogServerOptions {
   readonly logDir: string;
   readonly listenAddress: string;
-  /** 0: any free one. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Undefined: everybody who reaches the port may read. */
+  /** Undefined: everyone who reaches the port may read. */
   readonly secret: Secret | undefined;
-  /** Name under which others reach this machine, when it listens on all addresses. */
+  /** Name of this machine for others, when it listens on all addresses. */
   readonly host: string;
   readonly log: Pick<Log, 'warn'>;
 }

@@ -1,17 +1,17 @@
 /**
- * The commits of builds, whichever machine this is. What the mirror holds is used as it is (a merger on this machine has put it
- * there, or an earlier build); anything else is made here, from the code host alone:
+ * Provides the commits of builds, on any machine. A commit in the mirror is used as it is (a merger on this machine has put it there,
+ * or an earlier build); any other is made here, from the code host alone:
  *
- *     here already                       → nothing to do, no question to anybody
+ *     already here                       → nothing to do, no request to the host
  *     tip of a branch, ref of a push     → fetched
  *     tested merge                       → its base and changes fetched, merged again (`src/git/remake-merge.ts`)
  *
- * Merges are reproducible, so what comes out has the very id the merger gave it, or is refused. No merger is asked: a build
+ * Merges are reproducible, so the result has exactly the id the merger gave it, or is refused. No merger is asked: a build
  * never depends on another machine that may be gone.
  *
- * Everything done is a step of the build that does it: the look whether it is here (`BuildRepoCheck`), the wait for others who write in the mirror (`BuildRepoUpdateLock`), the
- * conversation with the code host (`BuildRepoUpdate`), the merges (`BuildMergeChanges`). A build that finds another at the same
- * commit waits for it, and that is all it tells beside its look.
+ * All work is recorded as steps of the build that does it: the check whether the commit is here (`BuildRepoCheck`), the wait for
+ * other writers of the mirror (`BuildRepoUpdateLock`), the exchange with the code host (`BuildRepoUpdate`), the merges
+ * (`BuildMergeChanges`). A build that finds another one obtaining the same commit waits for it, and records only its own check.
  */
 import type { FindRemote } from '../driver/find-remote.ts';
 import { messageOfCommit } from '../git/commit.ts';
@@ -33,14 +33,14 @@ import type { TimeStep } from './time-step.ts';
 export interface ObtainDeps {
   readonly repositories: RepositoryCache;
   readonly remote: FindRemote;
-  /** The queue item a build is for, as stored now; undefined when it has left. */
+  /** The queue item a build is for, as stored now; undefined when it has left its queue. */
   readonly readItem: (build: RepositoryRequest['build']) => Promise<QueueItem | undefined>;
 }
 
-/** Bytes of a commit whose message jobs are told. */
+/** Bytes of a commit whose message is passed to jobs. */
 const LONGEST_COMMIT = 1024 * 1024;
 
-/** Why a commit cannot be had. */
+/** Why a commit cannot be obtained. */
 type Obstacle = Omit<Extract<ProvidedRepository, { kind: 'unavailable' }>, 'kind'>;
 
 function blame(project: ProjectKey, reason: HostTroubleReason, text: string): Obstacle {
@@ -95,16 +95,16 @@ export function obtainedRepositories(deps: ObtainDeps): Repositories {
   };
 }
 
-/** As much of a mirror as is needed to bring a commit into it. */
+/** The part of a mirror that is needed to bring a commit into it. */
 type Workplace = Pick<Repository, 'fetch' | 'chain'>;
 
-/** The mirror, with everything done in it noted as a step. */
+/** The mirror, with all work in it recorded as steps. */
 function timed({ fetch, chain }: Repository, time: TimeStep): Workplace {
   return {
     async fetch(remote, wants) {
       const turn = Promise.withResolvers<void>();
       const outcome = fetch(remote, wants, turn.resolve);
-      // Whatever is here already needs no turn.
+      // A commit that is already here needs no lock.
       await time('BuildRepoUpdateLock', () => Promise.race([turn.promise, outcome]));
       return time(
         'BuildRepoUpdate',
@@ -128,7 +128,7 @@ function failedUnless(good: boolean): StepNote {
   return good ? {} : { result: 'FAILURE' };
 }
 
-/** @returns why it cannot be had; undefined: it is here now. */
+/** @returns why it cannot be obtained; undefined: it is here now. */
 async function obtain(
   deps: ObtainDeps,
   repository: Workplace,
@@ -185,7 +185,7 @@ async function remake(
   }
 }
 
-/** Somebody pushed over it; who is asked for it by its id alone may refuse. */
+/** The ref was overwritten, and the host may refuse to serve a commit by its id alone. */
 function goneText(ref: string, commit: string): string {
   return `${ref} does not lead to commit ${commit} any more, and the code host does not give it`;
 }

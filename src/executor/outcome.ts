@@ -1,13 +1,13 @@
 /**
- * From how the phases ended to the result of the build. Pure.
+ * The result of a build, from how its phases ended. Pure.
  *
- *     stopped by a cancel            CANCELED, whatever else
+ *     stopped by a cancel            CANCELED, always
  *     over the disk limit            DISK_FULL
- *     our own failure, or stopped with the executor    RETRY, unless run had failed before: a verdict is never tried again
+ *     our own failure, or stopped with the executor    RETRY, unless run had failed before: a verdict is never retried
  *     pre-run failed or timed out    RETRY (it prepares; it is not what is tested)
  *     run failed / timed out         FAILURE / TIMED_OUT, also when post-run fails as well
  *     a host could not be reached    RETRY, in run and in post-run, unless run had failed before
- *     post-run failed or timed out   POST_FAILURE, never tried again
+ *     post-run failed or timed out   POST_FAILURE, never retried
  */
 import type { HostTrouble } from '../model/host-trouble.ts';
 import type { BuildResult } from '../model/results.ts';
@@ -21,7 +21,7 @@ export type PlaybookEnd =
       readonly detail: string;
       readonly exitCode: number | null;
     }
-  /** Ends the build at once: no further playbook, also not of post-run. */
+  /** Ends the build immediately: no further playbook, not even of post-run. */
   | { readonly kind: 'cancelled' | 'disk-full' | 'broken'; readonly detail: string };
 
 /** The first playbook that did not pass, per phase; absent: the phase passed or had nothing to do. */
@@ -30,7 +30,7 @@ export type PhaseEnds = { readonly [phase in Phase]?: Exclude<PlaybookEnd, { kin
 export interface BuildOutcome {
   readonly result: BuildResult;
   readonly detail?: string;
-  /** Of a RETRY: the code host did not give what it takes. */
+  /** Of a RETRY: set when the code host caused it. */
   readonly trouble?: HostTrouble;
 }
 
@@ -59,7 +59,7 @@ const FINAL: { readonly [kind in Exclude<PlaybookEnd, { kind: 'passed' }>['kind'
 
 type Unpassed = Exclude<PlaybookEnd, { kind: 'passed' }>;
 
-/** Whether the run phase failed by its own doing: that is never tried again. */
+/** Whether the run phase failed by its own doing: that is never retried. */
 export function isVerdict(run: Unpassed | undefined): run is Unpassed & { kind: 'failed' | 'timed-out' } {
   return run !== undefined && !isFinalEnd(run) && run.kind !== 'unreachable';
 }

@@ -1,6 +1,6 @@
 /**
  * Runs `work` for every item, at most `limit` at a time; results in the order of the items. After a failure nothing new is
- * started, what runs is awaited, then the first failure is thrown: nobody is left working on what the caller cleans up.
+ * started, running work is awaited, then the first failure is thrown: no work continues on what the caller cleans up.
  */
 export async function inParallel<T, R>(
   items: readonly T[],

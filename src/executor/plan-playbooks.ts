@@ -1,4 +1,4 @@
-/** How each playbook of a build is started, found out before the first one runs. */
+/** Determines how each playbook of a build is started, before the first one runs. */
 import type { BuildPlaybook, BuildRequest } from '../model/build-request.ts';
 import {
   ansibleArgv,
@@ -19,7 +19,7 @@ export interface PlannedPlaybook {
   readonly index: number;
   /** In the job's view. */
   readonly argv: readonly string[];
-  /** Besides what every playbook gets. */
+  /** In addition to the environment of every playbook. */
   readonly environment: { readonly [name: string]: string };
 }
 
@@ -58,7 +58,7 @@ export async function planPlaybooks(facts: PlanFacts): Promise<PlaybookPlan | st
 type AnsiblePlaybook = Extract<ResolvedPlaybook, { kind: 'ansible' }>;
 type Start = Pick<PlannedPlaybook, 'argv' | 'environment'>;
 
-/** Looked for, and laid out, with the first playbook that wants it. */
+/** Located and prepared for the first playbook that needs it. */
 function ansibleOnce({
   view,
   places,

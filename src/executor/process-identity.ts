@@ -1,5 +1,5 @@
 /**
- * Which process that was: a pid alone is soon somebody else's, so it goes with the time the process started, in clock
+ * Identifies a process: a pid alone is soon reused, so it is combined with the time the process started, in clock
  * ticks since boot as the kernel counts them.
  */
 import { readFileSync } from 'node:fs';
@@ -24,7 +24,7 @@ export function isRunning(identity: ProcessIdentity): boolean {
   }
 }
 
-/** @returns undefined when `text` is not what {@link thisProcess} wrote as JSON. */
+/** @returns undefined when `text` is not the JSON of a {@link thisProcess} result. */
 export function parseProcessIdentity(text: string): ProcessIdentity | undefined {
   let value: unknown;
   try {

@@ -9,11 +9,11 @@ import type { Log } from '../lib/log.ts';
 import { pause } from '../lib/pause.ts';
 import { completeMarkOf, logPathOf } from './log-file.ts';
 
-/** Milliseconds between two looks. */
+/** Milliseconds between two runs. */
 const INTERVAL = 3_600_000;
-/** Milliseconds after each removal: the disk is for builds. */
+/** Pause in milliseconds after each removal: builds have priority on the disk. */
 const REST = 5;
-/** Milliseconds after which a log without its mark is of a build that died with its executor: no job runs for a week. */
+/** Milliseconds after which a log without its mark belongs to a build that died with its executor: no job runs for a week. */
 const ABANDONED = 8 * 86_400_000;
 
 export interface PruneLogsDeps {

@@ -1,5 +1,5 @@
 /**
- * Takes a build's directory away: renamed first, so that the path is free at once and whoever still holds it works on
+ * Removes a build's directory: renamed first, so that the path is free immediately and remaining processes work on
  * nothing that counts; then deleted by `rm`, which opens directory by directory and follows no symbolic link a job made.
  */
 import { mkdir, rename } from 'node:fs/promises';
@@ -7,7 +7,7 @@ import { basename, join } from 'node:path';
 import { randomIds } from '../lib/ids.ts';
 import type { OwnProcesses } from './git-process.ts';
 
-/** Name below `job_dir` of what waits to be deleted. */
+/** Name below `job_dir` of the directory with everything to delete. */
 export const TRASH = '.trash';
 
 /** @returns where it is now. */
@@ -19,7 +19,7 @@ export async function renameAway(jobDir: string, path: string): Promise<string> 
   return place;
 }
 
-/** @throws WorkspaceFailure when something is left. */
+/** @throws WorkspaceFailure when something could not be deleted. */
 export async function deleteTree(own: OwnProcesses, path: string): Promise<void> {
   try {
     await own.system(['rm', '-rf', '--', path]);

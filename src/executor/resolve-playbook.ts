@@ -1,5 +1,5 @@
 /**
- * From a playbook's path to what runs. Whoever wrote the path may be a stranger: it has to name a file below its project's tree, also
+ * From a playbook's path to what runs. The path may come from a stranger: it has to name a file below its project's tree, also
  * after every symbolic link is followed; one for Ansible by its name (`.yaml`, `.yml`), any other an executable.
  */
 import { realpath, stat } from 'node:fs/promises';

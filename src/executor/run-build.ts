@@ -3,7 +3,7 @@
  *
  *     places → workspace → variables → playbooks resolved → pre-run → run → post-run → outcome → directory renamed away
  *
- * Nothing a job does makes this throw; a failure of our own ends the build with RETRY and its reason.
+ * Nothing a job does makes this throw; an internal failure ends the build with RETRY and its reason.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -31,12 +31,12 @@ import { prepareWorkspace, type Workspace, type WorkspaceDeps } from './workspac
 
 export interface RunBuildDeps {
   readonly workspace: WorkspaceDeps;
-  /** The run phase failed and post-run is still to come. */
+  /** Called when the run phase failed and post-run is still to come. */
   readonly onFailing: (at: Nanoseconds) => void;
 }
 
 export interface FinishedBuild extends BuildOutcome {
-  /** Of a RETRY: a disk of this machine is full, which is no attempt. */
+  /** Of a RETRY: a disk of this machine is full, so it does not count as an attempt. */
   readonly workerEnd?: WorkerEnd;
   readonly execution: Execution;
 }
@@ -53,17 +53,17 @@ export async function runBuild(deps: RunBuildDeps, context: BuildContext): Promi
   const text = outcome.detail === undefined ? '' : `: ${outcome.detail}`;
   await context.log.line(`RESULT: ${outcome.result}${text}`);
   const workerEnd = trouble === undefined ? {} : ({ workerEnd: 'outage' } as const);
-  return { ...outcome, ...workerEnd, execution: { startedAt, ...told(progress) } };
+  return { ...outcome, ...workerEnd, execution: { startedAt, ...executionOf(progress) } };
 }
 
-/** What is known of the build however it ends. */
+/** Facts of the build, available however it ends. */
 interface Progress {
   readonly steps: BuildSteps;
   readonly split: SplitTrace;
 }
 
-/** It ends with its last step: what is left to do belongs to the next one. */
-function told({ steps, split }: Progress): Omit<Execution, 'startedAt'> {
+/** It ends with its last step: remaining work belongs to the next one. */
+function executionOf({ steps, split }: Progress): Omit<Execution, 'startedAt'> {
   const continuedAt = split.continuedAt();
   return {
     endedAt: steps.end(),
@@ -72,7 +72,7 @@ function told({ steps, split }: Progress): Omit<Execution, 'startedAt'> {
   };
 }
 
-/** The edge: whatever goes wrong in here is the executor's fault, not the change's, but for what it would have us check out. */
+/** Catches all errors: they are the executor's fault, not the change's, except for checkouts that are too large. */
 async function guarded(context: BuildContext, work: () => Promise<BuildOutcome>): Promise<BuildOutcome> {
   try {
     return await work();
@@ -165,7 +165,7 @@ async function runPhases(
       steps.add({ kind: 'JobSetup', subject: 'sandbox', startedAt: from, endedAt: step.startedAt, ...part });
       steps.add({ ...step, ...part });
       if (end.kind !== 'passed') ends[phase] ??= end;
-      // In post-run the others still get their turn: they fetch logs and clean up.
+      // In post-run the other playbooks still run: they fetch logs and clean up.
       if (isFinalEnd(end) || (end.kind !== 'passed' && phase !== 'post-run')) return;
     }
   }

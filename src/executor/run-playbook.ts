@@ -1,6 +1,6 @@
 /**
- * One playbook: its process in the sandbox, bounded in time, output and disk, ended as a whole. What happened is returned; the
- * build decides what it means (`outcome.ts`).
+ * One playbook: its process in the sandbox, limited in time, output and disk, ended as a whole. Returns what happened;
+ * `outcome.ts` derives the build's result.
  */
 import { join } from 'node:path';
 import type { Nanoseconds } from '../lib/clock.ts';
@@ -19,10 +19,10 @@ import { halted, judge, timedOut, unreachable, withLimit } from './judge-playboo
 import type { PlaybookEnd } from './outcome.ts';
 import type { PlannedPlaybook } from './plan-playbooks.ts';
 import type { BuildRelay } from './relay/relay.ts';
+import type { ReportedSteps, StepBudget } from './reported-steps.ts';
 import type { Sandbox } from './sandbox/sandbox.ts';
 import type { RunningProcess, Spawner } from './spawner/spawner.ts';
 import { takeStepFile } from './step-file.ts';
-import type { StepBudget, ToldSteps } from './told-steps.ts';
 import { tamperedPlace, type Workspace } from './workspace.ts';
 
 export interface BuildContext {
@@ -37,21 +37,21 @@ export interface BuildContext {
   readonly slot: number;
   readonly log: JobLog;
   readonly halt: Halt;
-  /** Null: its spans are nobody's to take. */
+  /** Null: spans of its jobs are not collected. */
   readonly relay: BuildRelay | null;
 }
 
 export interface PlaybookRun extends PlaybookFacts, PlannedPlaybook {
   /** Milliseconds left to it. */
   readonly timeoutMs: number;
-  /** Left to the steps it tells of. */
+  /** Budget left for the steps it reports. */
   readonly budget: StepBudget;
 }
 
 export interface EndedPlaybook {
   readonly end: PlaybookEnd;
   readonly step: Step;
-  /** Of the budget for steps. */
+  /** Used of the budget for steps. */
   readonly unused: StepBudget;
 }
 
@@ -72,8 +72,8 @@ export async function runPlaybook(
   const startedAt = clock.now();
   const attempted = obstacle ?? (await attempt(context, workspace, run, cgroup));
   const endedAt = clock.now();
-  const told = await toldSteps(context, run, endedAt);
-  const end = told.unreachable ? unreachable(run, attempted) : attempted;
+  const reported = await reportedSteps(context, run, endedAt);
+  const end = reported.unreachable ? unreachable(run, attempted) : attempted;
   const words = end.kind === 'passed' ? 'passed' : end.detail;
   await context.log.line(`${run.phase.toUpperCase()} END: ${title}: ${words}`);
   const exitCode = 'exitCode' in end ? end.exitCode : end.kind === 'passed' ? 0 : null;
@@ -85,32 +85,32 @@ export async function runPlaybook(
       startedAt,
       endedAt,
       result: STEP_RESULTS[end.kind],
-      ...(told.steps.length === 0 ? {} : { steps: told.steps }),
+      ...(reported.steps.length === 0 ? {} : { steps: reported.steps }),
       facts: {
         project: run.playbook.canonicalName,
         phase: run.phase,
         index: run.index,
         trusted: run.playbook.trusted,
         ...(exitCode === null ? {} : { exitCode }),
-        ...(told.dropped === 0 ? {} : { dropped: told.dropped }),
+        ...(reported.dropped === 0 ? {} : { dropped: reported.dropped }),
       },
     },
     unused: {
-      steps: run.budget.steps - told.used.steps,
-      bytes: run.budget.bytes - told.used.bytes,
+      steps: run.budget.steps - reported.used.steps,
+      bytes: run.budget.bytes - reported.used.bytes,
     },
   };
 }
 
-async function toldSteps(
+async function reportedSteps(
   { places, log }: BuildContext,
   run: PlaybookRun,
   at: Nanoseconds,
-): Promise<ToldSteps> {
+): Promise<ReportedSteps> {
   try {
     return await takeStepFile(places.work, run.budget, at);
   } catch (error) {
-    // The disk failed us: the steps are lost, but they never change the verdict.
+    // A disk error: the steps are lost, but they never change the verdict.
     const reason = error instanceof Error ? error.message : String(error);
     await log.line(`the steps of the playbook could not be read: ${reason}`);
     return { steps: [], dropped: 0, used: { steps: 0, bytes: 0 }, unreachable: false };
@@ -127,7 +127,7 @@ const STEP_RESULTS: { readonly [kind in PlaybookEnd['kind']]: NonNullable<Step['
   broken: 'ABORTED',
 };
 
-/** Why it is not even begun. */
+/** Why it cannot start. */
 async function obstacleOf(
   context: BuildContext,
   workspace: Workspace,
@@ -172,14 +172,14 @@ async function attempt(
   return blamedOnDisk(context, withLimit(judge(context, run, ended), limited));
 }
 
-/** While a disk of the machine is full, a failed job may have failed for want of room: that is no verdict. */
+/** While a disk of the machine is full, a job may have failed for lack of room: that is no verdict. */
 async function blamedOnDisk({ deps }: BuildContext, end: PlaybookEnd): Promise<PlaybookEnd> {
   if (end.kind !== 'failed' && end.kind !== 'timed-out') return end;
   const trouble = await deps.room.trouble();
   return trouble === undefined ? end : { kind: 'broken', detail: `${end.detail}, and ${trouble}` };
 }
 
-/** Processes more than the group may have, so that the group, which counts what it refuses, is reached first. */
+/** Process limit above that of the group, so that the group, which counts its refusals, is reached first. */
 const BEYOND_GROUP = 64;
 
 function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun, grouped: boolean) {
@@ -217,7 +217,7 @@ function specOf(context: BuildContext, workspace: Workspace, run: PlaybookRun, g
   } as const;
 }
 
-/** @returns the limit the build was over, during the playbook or at its end. */
+/** @returns the limit the build exceeded, during the playbook or at its end. */
 async function watchDiskDuring(
   { options, diskUsage, places, halt }: BuildContext,
   process: RunningProcess,
@@ -233,6 +233,6 @@ async function watchDiskDuring(
   });
   if (full !== undefined) return full;
   await process.ended;
-  // The caller that stops the build does not wait for the answer, and the executor may be gone before it comes.
+  // The caller that stops the build does not wait for the answer, and the executor may be gone before it arrives.
   return halt.signal.aborted ? undefined : diskUsage.excess(places, limits);
 }

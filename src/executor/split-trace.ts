@@ -1,6 +1,6 @@
 /**
- * A build that runs longer than `[tracing] split_after` without anybody having expected it: what begins after that is told to be
- * part of the build's continuation trace, so that no trace grows for hours. Looked at where a playbook ends and the next begins.
+ * A build that unexpectedly runs longer than `[tracing] split_after`: its later steps become part of the build's continuation trace,
+ * so that no trace grows for hours. Checked where a playbook ends and the next begins.
  */
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { BuildRequest } from '../model/build-request.ts';
@@ -9,11 +9,11 @@ export interface SplitTrace {
   /**
    * A playbook is about to begin.
    *
-   * @param from where what came before it ended: the continuation begins there.
+   * @param from where the previous step ended: the continuation begins there.
    * @returns whether the continuation begins with it.
    */
   boundary(from: Nanoseconds): boolean;
-  /** Undefined: the build has not run over. */
+  /** Undefined: the build has not exceeded the limit. */
   continuedAt(): Nanoseconds | undefined;
 }
 

@@ -1,6 +1,6 @@
 /**
- * The executor's end of the store: builds of the queue `requests/build/default`, results to the pipeline that asked. A result and the
- * end of its request are one multi: there is never one without the other. The job's own spans ride along, as far as they fit.
+ * The executor's side of the store: builds of the queue `requests/build/default`, results to the pipeline that requested them. A result
+ * and the end of its request are one multi: there is never one without the other. The job's own spans ride along, as far as they fit.
  */
 
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
@@ -24,7 +24,7 @@ export interface StoreBuildsDeps {
   readonly paths: StorePaths;
   readonly clock: Clock;
   readonly ids: IdMaker;
-  /** Shown as the worker of what it does. */
+  /** Shown as the worker of its builds. */
   readonly worker: string;
 }
 
@@ -70,17 +70,17 @@ function takenBuild(claim: Claim<BuildRequest>, deps: StoreBuildsDeps): TakenBui
 }
 
 /**
- * Spans that did not fit beside the result, parents before their children. Once the result is stored: were they sent before it and
- * the executor died in between, their playbooks would never be told, and they would hang in the air for ever.
+ * Stores spans that did not fit beside the result, parents before their children. Only after the result: if the executor died in
+ * between, their playbooks would never be exported, and the spans would stay without parents for ever.
  *
- * @returns false when some are lost: they are detail, the result is in, and what was written is complete in itself.
+ * @returns false when some are lost: they are detail, the result is stored, and the spans written so far are complete in themselves.
  */
 async function storeAll(store: Store, chunks: readonly (readonly Operation[])[]): Promise<boolean> {
   try {
     for (const chunk of chunks) await store.multi(chunk);
     return true;
   } catch (error) {
-    // Not tried again: without a claim nothing would say whether a lost reply had been a yes.
+    // Not retried: without a claim a lost reply leaves the outcome unknown.
     if (!(error instanceof StoreError)) throw error;
     return false;
   }

@@ -1,7 +1,7 @@
 /**
- * At start: what a killed predecessor left behind. A build directory names the process that worked there, by pid and start
- * time; if that process is gone, so is the build (the scheduler has noticed by its lost claim), and what still runs of it is
- * killed by its mark.
+ * At start: cleans up after a killed predecessor. A build directory names the process that worked there, by pid and start
+ * time; if that process is gone, so is the build (the scheduler has noticed the lost claim), and its remaining processes are
+ * killed by their mark.
  */
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -16,7 +16,7 @@ import { killStraysUntilGone } from './spawner/stray-processes.ts';
 export interface Swept {
   /** Build directories removed. */
   readonly removed: readonly string[];
-  /** Left alone: another executor that runs now works there. */
+  /** Left alone: another running executor works there. */
   readonly inUse: readonly string[];
 }
 

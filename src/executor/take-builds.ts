@@ -1,6 +1,6 @@
 /**
- * The executor's loop: one free slot, one request. A slot is a number below `max_builds`; it has a Unix user and kept checkouts of
- * its own (`sandbox/`, `kept-checkout.ts`) and runs one build at a time.
+ * The executor's loop: one free slot, one request. A slot is a number below `max_builds`; it has its own Unix user and kept
+ * checkouts (`sandbox/`, `kept-checkout.ts`) and runs one build at a time.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
@@ -25,7 +25,7 @@ export interface BuildTaker {
   idle(): Promise<void>;
 }
 
-/** After a failure of the queue, before it is asked again. */
+/** After a failure of the queue, before the next attempt. */
 const QUEUE_PAUSE_MS = 1_000;
 
 /** @param execute runs a build in a slot; never rejects. */

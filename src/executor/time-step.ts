@@ -1,5 +1,5 @@
 /**
- * What is done to one repository of a build, as steps: each when it happens, with the times it took, also when it fails.
+ * The work on one repository of a build, recorded as steps with their times, also when it fails.
  *
  *     await time('BuildCheckout', () => readTree(...), () => ({ facts: { commit } }));
  */
@@ -8,14 +8,14 @@ import type { Step, StepKind } from '../model/step.ts';
 import type { StepNote } from '../tracing/step-recorder.ts';
 import type { RunStep } from './build-steps.ts';
 
-/** Runs the work and notes it. @param describe what its result says of the step; default: nothing more. */
+/** Runs the work and records it. @param describe adds facts from its result; default: none. */
 export type TimeStep = <T>(
   kind: StepKind,
   work: () => Promise<T>,
   describe?: (result: T) => StepNote,
 ) => Promise<T>;
 
-/** @param source what the steps are about. */
+/** @param source the repository the steps are about. */
 export function timeStepsOf(
   run: RunStep,
   { canonicalName, project }: { readonly canonicalName: string; readonly project: ProjectKey },
@@ -28,7 +28,7 @@ export function timeStepsOf(
     });
 }
 
-/** Of a checkout: what is checked out. */
+/** Facts of a checkout: what is checked out. */
 export function commitFacts(source: {
   readonly commit: string;
   readonly branch: string | null;

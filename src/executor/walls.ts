@@ -1,4 +1,4 @@
-/** Which walls the jobs of this executor meet: what was found at its start, and what the settings ask for. */
+/** The limits and isolation the jobs of this executor run under: as detected at its start and as configured. */
 import type { Wall } from '../model/wall.ts';
 import type { ExecutorCgroups } from './cgroup/executor-cgroups.ts';
 import type { CgroupLimits, Controller } from './cgroup/limit-files.ts';

@@ -1,5 +1,5 @@
 /**
- * Everything a build finds when its first playbook starts: each project at its commit below `work/src`, and the projects of
+ * Prepares what a build finds when its first playbook starts: each project at its commit below `work/src`, and the projects of
  * its playbooks where the job cannot change them.
  *
  *     projects   ──► cache ──► kept checkout + overlay   (sandbox with overlays)
@@ -24,7 +24,7 @@ import { type TimeStep, timeStepsOf } from './time-step.ts';
 export interface Workspace {
   readonly overlays: readonly Overlay[];
   readonly readOnly: readonly { readonly from: string; readonly to: string }[];
-  /** Where a playbook's project is: on the host, to look at it, and as the job sees it. */
+  /** Where a playbook's project is: on the host, to read it, and as the job sees it. */
   treeOf(playbook: BuildPlaybook): { readonly host: string; readonly job: string };
 }
 
@@ -51,8 +51,8 @@ interface PlacedTree {
 }
 
 /**
- * @param steps notes what is done, repository by repository.
- * @throws WorkspaceFailure when a commit cannot be had or checked out, CheckoutTooLarge.
+ * @param steps records the work, repository by repository.
+ * @throws WorkspaceFailure when a commit cannot be obtained or checked out, CheckoutTooLarge.
  */
 export async function prepareWorkspace(
   deps: WorkspaceDeps,
@@ -63,7 +63,7 @@ export async function prepareWorkspace(
 ): Promise<Workspace> {
   const names = request.projects.map(({ canonicalName }) => canonicalName);
   const context: Context = {
-    // A project within another (`plugins/hello` in `plugins`) would be mounted inside what a job has written.
+    // A project within another (`plugins/hello` in `plugins`) would be mounted inside a tree a job has written.
     holdsAnother: name => names.some(other => other.startsWith(`${name}/`)),
     deps,
     request,
@@ -77,7 +77,7 @@ export async function prepareWorkspace(
     steps.lane(run => placeProject(context, project, index, timeStepsOf(run, project))),
   );
   const sources = playbookSources(request);
-  // Below an overlay lies a checkout nobody changes: playbooks of the same commit may as well run from there.
+  // Below an overlay lies a checkout that never changes: playbooks of the same commit may run from there too.
   const below = new Map(
     request.projects.flatMap((project, index) => {
       const lower = projects[index]?.overlay?.lower;
@@ -195,7 +195,7 @@ async function provide(
   return { gitDir: found.gitDir, bytes, reached: await deps.sandbox.reaches(`${found.gitDir}/objects`) };
 }
 
-/** Makes `<root>/<name>`, every level the owner's. @throws WorkspaceFailure for a name that is no path below the root. */
+/** Creates `<root>/<name>`, every level owned by `owner`. @throws WorkspaceFailure for a name that is not a path below the root. */
 async function makePath(root: string, name: string, owner: Owner | null): Promise<string> {
   const parts = name.split('/');
   if (!parts.every(isPlaceName)) {
@@ -224,7 +224,7 @@ async function makeUnlessThere(path: string, owner: Owner | null): Promise<void>
 
 /**
  * The part of the workspace a job has removed or replaced by something else than a directory, or undefined. Later playbooks are
- * mounted and started there by a more privileged process, which must never follow a symbolic link of the job's. Nothing of
+ * mounted and started there by a more privileged process, which must never follow a symbolic link of the job's. No process of
  * the job runs meanwhile.
  *
  * @param wanted paths below `work`.

@@ -3,7 +3,7 @@
  * OpenTelemetry's names; the others are the uuids the API and the pages know.
  *
  *     const log = deps.log.child(buildLogFacts(request));    // once, where the thing is known
- *     log.warn({}, 'the result of a build could not be handed over')
+ *     log.warn({}, 'the result of a build could not be reported')
  *
  * The ids follow from uuids, so that lines about what is not sampled have them too: its trace can be seen live, and back-filled.
  */

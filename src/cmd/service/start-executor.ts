@@ -53,7 +53,7 @@ export async function startExecutor(core: WorkerCore): Promise<ExecutorComponent
       repositories: providedRepositories(core, store, repositories),
       log,
       room,
-      onToldSpans: counts => core.metrics.record(toldSpans(counts)),
+      onJobSpans: counts => core.metrics.record(toldSpans(counts)),
     },
     executorOptions(core),
   );
@@ -149,7 +149,7 @@ function executorOptions({ settings: { executor, store }, host }: WorkerCore): E
     maxProcesses: executor.processesLimitPerJob,
     defaultTimeout: executor.defaultTimeout,
     // With the embedded store, store, process and jobs end together.
-    ...(store.kind === 'zookeeper' ? { leashSeconds: store.sessionTimeout } : {}),
+    ...(store.kind === 'zookeeper' ? { silenceLimitSeconds: store.sessionTimeout } : {}),
     path: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
   };
 }

@@ -1,13 +1,13 @@
 /**
- * A playbook for Ansible, run where scripts run: one process in the sandbox, on the machine itself (`localhost`), told the build's
- * variables, and telling of its plays and tasks by the step file (`gatehouse_steps.py`).
+ * Runs a playbook with Ansible: one process in the sandbox, against the machine itself (`localhost`), with the build's variables
+ * as data; its plays and tasks are reported through the step file (`gatehouse_steps.py`).
  *
- *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is looked for
+ *     <info>/ansible/ansible.cfg                          the same for all; no other configuration is read
  *     <info>/ansible/inventory                            localhost
  *     <info>/ansible/callback_plugins/gatehouse_steps.py
  *     <info>/ansible/group_vars/all.yaml                  the job's variables and `zuul`, as data
  *
- * Ansible itself is not ours: it is whatever `ansible-playbook` the job finds on its PATH.
+ * Ansible itself is not part of Gatehouse: it is the `ansible-playbook` on the job's PATH.
  */
 import { copyFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -21,7 +21,7 @@ import { variablesYaml } from './variables-yaml.ts';
 
 const PROGRAM = 'ansible-playbook';
 const FOLDER = 'ansible';
-/** Beside the inventory, where Ansible looks for it: what a play or a role sets itself has precedence, as with Zuul. */
+/** Next to the inventory, where Ansible looks for it: variables set by a play or a role have precedence, as with Zuul. */
 const VARIABLES = 'group_vars';
 const PLUGINS = 'callback_plugins';
 const STEPS_PLUGIN = 'gatehouse_steps.py';
@@ -39,13 +39,13 @@ export function isAnsiblePlaybook(path: string): boolean {
   return /\.ya?ml$/i.test(path);
 }
 
-/** @param path `PATH` of jobs; of the sandbox it leads to the same files as on the host. @returns undefined: it is not installed. */
+/** @param path `PATH` of jobs; in the sandbox it leads to the same files as on the host. @returns undefined: not installed. */
 export function findAnsible(path: string): Promise<string | undefined> {
   return findProgram(PROGRAM, path);
 }
 
 /**
- * Lays out what every Ansible playbook of a build needs, where jobs can only read.
+ * Writes the files every Ansible playbook of a build needs, where jobs can only read.
  *
  * @param info the build's directory for that, on the host.
  */
@@ -58,12 +58,12 @@ export async function placeAnsibleFiles(info: string, variables: JobVariables): 
     copyFile(ownFile('ansible.cfg'), join(folder, 'ansible.cfg')),
     copyFile(ownFile('inventory'), join(folder, 'inventory')),
     copyFile(ownFile(STEPS_PLUGIN), join(folder, PLUGINS, STEPS_PLUGIN)),
-    writeFile(join(folder, VARIABLES, 'all.yaml'), `${variablesYaml(toldToAnsible(variables))}\n`),
+    writeFile(join(folder, VARIABLES, 'all.yaml'), `${variablesYaml(ansibleVariables(variables))}\n`),
   ]);
 }
 
-/** Without names that steer Ansible: no layout has them, but a request may have been made before layouts were refused for them. */
-function toldToAnsible({ zuul, vars }: JobVariables): Json {
+/** Leaves out names that control Ansible: layouts refuse them, but a request may be older than that check. */
+function ansibleVariables({ zuul, vars }: JobVariables): Json {
   const harmless = Object.entries(vars).filter(([name]) => reservedVariable(name) === undefined);
   return { ...Object.fromEntries(harmless), zuul };
 }
@@ -72,13 +72,13 @@ function ownFile(name: string): string {
   return fileURLToPath(new URL(name, import.meta.url));
 }
 
-/** @param program what {@link findAnsible} found. @param playbook, info as the job sees them. */
+/** @param program from {@link findAnsible}. @param playbook, info as the job sees them. */
 export function ansibleArgv(program: string, playbook: string, info: string): readonly string[] {
   const folder = `${info}/${FOLDER}`;
   return [program, '-i', `${folder}/inventory`, playbook];
 }
 
-/** @param tree the playbook's project, as the job sees it: its `roles` are found from everywhere in it. */
+/** @param tree the playbook's project, as the job sees it: its `roles` are found from every playbook in it. */
 export function ansibleEnvironment(
   view: Pick<JobView, 'info' | 'home'>,
   tree: string,
@@ -86,7 +86,7 @@ export function ansibleEnvironment(
   return {
     ANSIBLE_CONFIG: `${view.info}/${FOLDER}/ansible.cfg`,
     ANSIBLE_ROLES_PATH: `${tree}/roles`,
-    // By default below `~<user>`, which leads nowhere without a sandbox: the host does not know the user `job`.
+    // By default below `~<user>`, which does not exist without a sandbox: the host does not know the user `job`.
     ANSIBLE_REMOTE_TEMP: `${view.home}/.ansible/tmp`,
   };
 }

@@ -1,9 +1,9 @@
 """
-Tells the executor what an Ansible run was at: plays, and below them each task on each host, as lines of the step file
-(../step-file.ts has the format). Copied beside the variables of a build and loaded by ansible.cfg of this folder.
+Reports the steps of an Ansible run to the executor: plays, and below them each task on each host, as lines of the step file
+(../step-file.ts has the format). Copied next to the variables of a build and loaded by ansible.cfg of this folder.
 
-It writes names as they stand in the playbook, before templating, and what became of them. Never variables, arguments, results or
-messages: those may be secret. Whatever goes wrong in here, the run goes on.
+It writes names as they are in the playbook, before templating, and their outcome. Never variables, arguments, results or
+messages: those may be secret. An error in here never stops the run.
 """
 DOCUMENTATION = """
     name: gatehouse_steps
@@ -24,7 +24,7 @@ LONGEST_NAME = 200
 
 
 def harmless(hook):
-    """A fault of ours costs a step, not the run."""
+    """An error of this plugin costs a step, not the run."""
 
     @functools.wraps(hook)
     def guarded(self, *args, **kwargs):
@@ -93,7 +93,7 @@ class CallbackModule(CallbackBase):
 
     @harmless
     def v2_playbook_on_stats(self, stats):
-        # A failure that the playbook rescued is none of the play's.
+        # A failure that the playbook rescued does not count for the play.
         lost = sum(stats.failures.values()) + sum(stats.dark.values())
         self._end_play("FAILURE" if lost > 0 and self._play_failed else "SUCCESS")
 
@@ -123,7 +123,7 @@ class CallbackModule(CallbackBase):
 
 
 def open_steps(path):
-    """None: nobody wants to know, or the file is not one."""
+    """None: no file is named, or it is not a regular file."""
     if not path:
         return None
     flags = os.O_WRONLY | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -1,6 +1,6 @@
 /**
  * Variables for Ansible, as data: every text is tagged `!unsafe`, so that nothing in it is ever taken for a template. A branch name,
- * a change's topic and an untrusted project's job variables come from people who must not run code in somebody else's playbook.
+ * a change's topic and an untrusted project's job variables come from people who must not run code in another project's playbook.
  *
  *     variablesYaml({ zuul: { branch: '{{ x }}' } })   →   {"zuul": {"branch": !unsafe "{{ x }}"}}
  */
@@ -18,7 +18,7 @@ function isList(value: Json): value is readonly Json[] {
   return Array.isArray(value);
 }
 
-/** A double-quoted scalar of ASCII: what YAML does not count as printable has to be escaped, and escapes are understood by all. */
+/** A double-quoted scalar of ASCII: YAML requires non-printable characters to be escaped, and every parser reads escapes. */
 function quoted(text: string): string {
   return JSON.stringify(text.toWellFormed()).replace(/[^\u0020-\u007e]/gu, escaped);
 }

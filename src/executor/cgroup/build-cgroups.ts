@@ -1,11 +1,11 @@
 /**
- * Control groups for each build, where this system lets us make any: its memory, its processes and its share of the processors are
- * bounded as a whole, whatever it forks.
+ * Control groups for each build, where this system lets us create any: they limit the build's memory, processes and share of the
+ * processors as a whole, however many processes it forks.
  *
  *     <parent>/gatehouse-<executor>-<build>     version 2: one group. Version 1: one in the hierarchy of each controller
  *
- * `find-place.ts` says where `parent` is, `limit-files.ts` what is written into a group. Reading and writing files is all there is to
- * it; a refusal of any kind means no groups, and says why.
+ * `find-place.ts` determines `parent`, `limit-files.ts` the files of a group. All of it is reading and writing files; any refusal
+ * means no groups, with the reason.
  */
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,18 +23,18 @@ import {
 
 export interface CgroupHierarchy {
   readonly version: CgroupVersion;
-  /** Where groups are made. */
+  /** Where groups are created. */
   readonly parent: string;
   /** The group the service is in afterwards. */
   readonly home: string;
   readonly controllers: ReadonlySet<Controller>;
 }
 
-/** What the kernel had to do to a build. */
+/** What the kernel did to a build at its limits. */
 interface CgroupEvents {
-  /** Processes killed because the build reached its limit of memory. */
+  /** Processes killed because the build reached its memory limit. */
   readonly outOfMemory: number;
-  /** Forks refused because it reached its limit of processes. */
+  /** Forks refused because it reached its process limit. */
   readonly refusedForks: number;
 }
 
@@ -42,14 +42,14 @@ export interface BuildCgroup {
   /** One for each hierarchy. */
   readonly groups: readonly ChildCgroup[];
   events(): Promise<CgroupEvents>;
-  /** Kills what is in it, and removes it. @returns the directories that are still there. */
+  /** Kills its processes and removes it. @returns the directories that could not be removed. */
   remove(): Promise<readonly string[]>;
 }
 
 const ROUNDS = 100;
 const ROUND_MS = 20;
 
-/** @param executor tells its groups from those of other executors of the machine. @throws Error of the file system. */
+/** @param executor distinguishes its groups from those of other executors on the machine. @throws Error of the file system. */
 export async function makeBuildCgroup(
   hierarchies: readonly CgroupHierarchy[],
   executor: string,
@@ -94,7 +94,7 @@ async function bound(
   }
 }
 
-/** Those an earlier run of this executor left. */
+/** Removes groups that an earlier run of this executor left behind. */
 export async function removeLeftCgroups(parent: string, executor: string): Promise<void> {
   const names = (await readdir(parent)).filter(name => name.startsWith(prefixOf(executor)));
   for (const name of names) await removeCgroup(join(parent, name));
@@ -114,7 +114,7 @@ async function removeCgroup(path: string): Promise<boolean> {
     });
     if (gone === true) return true;
     await killAllIn(path);
-    // The killed take a moment to go, and there is no event for it.
+    // Killed processes take a moment to go, and there is no event for it.
     await pause(ROUND_MS, new AbortController().signal);
   }
   return false;

@@ -1,4 +1,4 @@
-/** The control groups of an executor: found once at its start, some for each build, none where the system has none for us. */
+/** The control groups of an executor: located once at its start, created per build; none where the system allows none. */
 import { readFile } from 'node:fs/promises';
 import { sha256 } from '../../lib/ids.ts';
 import { type BuildCgroup, makeBuildCgroup, removeLeftCgroups } from './build-cgroups.ts';
@@ -6,15 +6,15 @@ import { findCgroupPlaces } from './find-place.ts';
 import type { CgroupLimits, CgroupVersion, Controller } from './limit-files.ts';
 
 export interface ExecutorCgroups {
-  /** Which version of groups has it; undefined: none that we may use. */
+  /** The version of the groups with this controller; undefined: none that we may use. */
   versionFor(controller: Controller): CgroupVersion | undefined;
-  /** Why there is not every controller; empty: there is. */
+  /** Why some controllers are missing; empty: none is. */
   readonly because: string;
-  /** Null: there are none here. @throws Error of the file system. */
+  /** Null: there are no groups here. @throws Error of the file system. */
   forBuild(build: string): Promise<BuildCgroup | null>;
 }
 
-/** @param pids the service's, and that of the process which starts jobs. */
+/** @param pids of the service and of the process that starts jobs. */
 export async function openExecutorCgroups(
   jobDir: string,
   pids: readonly number[],

@@ -1,11 +1,11 @@
 /**
- * Where this process may make control groups for builds, found out by making one. See `build-cgroups.ts`.
+ * Where this process may create control groups for builds, determined by creating one. See `build-cgroups.ts`.
  *
- * Version 2 where it has the controllers memory and pids: our own group where it was delegated to us, else, for root, the top of the
- * hierarchy. A group that has groups with limits below it may hold no processes itself. So where our own group was delegated to us, we go
- * into one below it first; that is done only if no process of anybody else is in it.
+ * Version 2 where it has the controllers memory and pids: our own group if it was delegated to us, else, for root, the top of the
+ * hierarchy. A group whose subgroups have limits may hold no processes itself. So where our own group was delegated to us, we
+ * first move into a subgroup, and only if it holds no other processes.
  *
- * Else version 1, which has a hierarchy for each controller: below our own group in each, which may hold processes besides.
+ * Else version 1, with a hierarchy for each controller: below our own group in each, which may hold processes as well.
  */
 import { mkdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -22,9 +22,9 @@ export interface CgroupSystem {
 }
 
 export interface FoundPlaces {
-  /** None: no build gets a group. */
+  /** Empty: no build gets a group. */
   readonly hierarchies: readonly CgroupHierarchy[];
-  /** Why those controllers cannot be had that are in none of them; empty: all are. */
+  /** Why some controllers are in none of them; empty: none is missing. */
   readonly because: string;
 }
 
@@ -53,9 +53,9 @@ export async function findCgroupPlaces(system: CgroupSystem): Promise<FoundPlace
   };
 }
 
-/** @returns why there is no place for groups of version 2, when there is none. */
+/** @returns the reason when there is no place for groups of version 2. */
 async function findUnified(system: CgroupSystem): Promise<CgroupHierarchy | string> {
-  // id, parent, device, root of the mount, place, options, more options, then what kind it is.
+  // id, parent, device, root of the mount, place, options, more options, then the type.
   const mount = /^\S+ \S+ \S+ \/ (\S+) .*? - cgroup2 /m.exec(system.mounts)?.[1];
   const path = /^0::(\/.*)$/m.exec(system.own)?.[1];
   if (mount === undefined || path === undefined) return 'this system has no cgroup v2';
@@ -87,7 +87,7 @@ async function tryUnified(
   return { version: 2, parent, home, controllers };
 }
 
-/** @returns the group we are in now; undefined: others are in ours. */
+/** @returns the group we are in now; undefined: other processes are in ours. */
 async function stepAside(parent: string, pids: readonly number[]): Promise<string | undefined> {
   const inside = (await readFile(join(parent, 'cgroup.procs'), 'latin1'))
     .split('\n')
@@ -99,7 +99,7 @@ async function stepAside(parent: string, pids: readonly number[]): Promise<strin
   return home;
 }
 
-/** @returns why there is no place for groups with this controller, when there is none. */
+/** @returns the reason when there is no place for groups with this controller. */
 async function findLegacy(
   { mounts, own }: CgroupSystem,
   controller: Controller,
@@ -110,7 +110,7 @@ async function findLegacy(
     ) ?? [];
   const path = new RegExp(`^\\d+:(?:[^:]*,)?${controller}(?:,[^:]*)?:(/.*)$`, 'm').exec(own)?.[1];
   if (mount === undefined || path === undefined) return `there is no cgroup v1 for ${controller}`;
-  // In a container the mount shows our part of the hierarchy only, and may not hide where that is.
+  // In a container the mount shows only our part of the hierarchy, and may hide its position.
   const home = join(mount, root !== '/' && path.startsWith(root) ? path.slice(root.length) : path);
   const refused = await refusable(async () => {
     await probe(home);
@@ -126,7 +126,7 @@ async function probe(parent: string): Promise<void> {
   await rmdir(path);
 }
 
-/** @returns the refusal of the file system in its words. */
+/** @returns the file system's error message. */
 async function refusable<T>(work: () => Promise<T>): Promise<T | string> {
   try {
     return await work();

@@ -1,4 +1,4 @@
-/** The files of control groups that hold a limit, and those that tell what the kernel did at it, by version of the hierarchy. */
+/** The files of control groups that hold a limit, and those that count what the kernel did at it, by version of the hierarchy. */
 
 export type CgroupVersion = 1 | 2;
 
@@ -14,7 +14,7 @@ export interface CgroupLimits {
 export interface LimitFile {
   readonly file: string;
   readonly value: (limits: CgroupLimits) => number | null;
-  /** Kernels without swap, or that do not account for it, have no such file. */
+  /** Absent on kernels without swap, or without swap accounting. */
   readonly optional?: true;
 }
 
@@ -24,7 +24,7 @@ export interface EventCounter {
   readonly line: string;
 }
 
-/** Shares of the processors against those of everything else: half. */
+/** Share of the processors relative to everything else: half. */
 const CPU_WEIGHT = 50;
 const CPU_SHARES = 512;
 
@@ -50,11 +50,11 @@ export const LIMIT_FILES: Readonly<
   },
 };
 
-/** Processes killed because the build reached its limit of memory. */
+/** Processes killed because the build reached its memory limit. */
 export const OOM_KILLS: Readonly<Record<CgroupVersion, EventCounter>> = {
   2: { file: 'memory.events', line: 'oom_kill' },
   1: { file: 'memory.oom_control', line: 'oom_kill' },
 };
 
-/** Forks refused because it reached its limit of processes. */
+/** Forks refused because it reached its process limit. */
 export const REFUSED_FORKS: EventCounter = { file: 'pids.events', line: 'max' };

@@ -1,9 +1,9 @@
 #!/bin/sh
 # gatehouse step NAME -- COMMAND [ARGUMENT]...
 #
-# Runs COMMAND as a step of the job with a span of its own below the one we are in: another step, or the playbook. Exit status,
-# standard streams and signals (of INT and QUIT a terminal's alone) are the command's. Needs a POSIX shell and coreutils. How a step is told: src/executor/step-file.ts.
-# Outside a job of Gatehouse it only runs the command.
+# Runs COMMAND as a step of the job with a span of its own below the enclosing step or playbook. Exit status, standard streams and
+# signals (INT and QUIT only from a terminal) are the command's. Needs a POSIX shell and coreutils. The format of the lines that
+# report a step is in src/executor/step-file.ts. Outside a job of Gatehouse it only runs the command.
 
 usage() {
   echo "usage: gatehouse step NAME -- COMMAND [ARGUMENT]... (in a job there is no other 'gatehouse')" >&2
@@ -15,7 +15,7 @@ name=$2
 shift 3
 [ -n "${GATEHOUSE_STEPS-}" ] && [ -n "${GATEHOUSE_STEP+set}" ] || exec "$@"
 
-# Nanoseconds since 1970; whole seconds where `date` knows no finer ones.
+# Nanoseconds since 1970; whole seconds where `date` has no finer ones.
 now() {
   time=$(date +%s%N)
   case $time in
@@ -23,8 +23,8 @@ now() {
   esac
 }
 
-# One write per line: steps that run at the same time do not mix. A step that cannot be told is run all the same.
-tell() {
+# One write per line: steps that run at the same time do not mix. A step that cannot be reported is run anyway.
+report() {
   printf '%s\n' "$1" 2>/dev/null >>"$GATEHOUSE_STEPS" || :
 }
 
@@ -38,7 +38,7 @@ parent=-
 id=$(od -A n -N 8 -t x8 /dev/urandom)
 id=${id##* }
 sum=$(printf '%s/step %s/0' "$around" "$id" | sha256sum)
-# Without a span around us tracing is off: a TRACEPARENT is somebody else's then, and stays.
+# Without an enclosing span tracing is off: an existing TRACEPARENT is left unchanged.
 span=${around:+${sum%"${sum#????????????????}"}}
 
 case $span,${TRACEPARENT-} in
@@ -50,10 +50,10 @@ esac
 export GATEHOUSE_STEP="$span/$id"
 
 now
-tell "begin$tab$id$tab$parent${tab}step$tab$time$tab$name"
+report "begin$tab$id$tab$parent${tab}step$tab$time$tab$name"
 
-# In the background, so that HUP, TERM and USR sent to this process alone can be passed on at once. A shell makes what it starts there deaf
-# to interrupts and takes its input away: `env` undoes the one where it can, a copy of the descriptor the other.
+# In the background, so that HUP, TERM and USR sent to this process alone can be passed on immediately. A background process ignores
+# interrupts and has no input: `env` undoes the first where it can, a copy of the descriptor the second.
 exec 8<&0
 if env --default-signal=INT,QUIT true 2>/dev/null; then
   env --default-signal=INT,QUIT sh -c 'exec "$@"' sh "$@" <&8 8<&- &
@@ -66,12 +66,12 @@ caught=
 for signal in HUP TERM USR1 USR2; do
   trap "kill -$signal $command 2>/dev/null; caught=$signal" "$signal"
 done
-# Of a terminal, for the whole group: the command has got them already. Sent to this process alone they do not reach it: nobody can
-# tell the one from the other, and passed on it would get each of a terminal's twice.
+# A terminal sends these to the whole group, so the command already has them. Sent to this process alone they do not reach the command:
+# the two cases look the same, and passing them on would deliver those of a terminal twice.
 trap 'caught=INT' INT
 trap 'caught=QUIT' QUIT
 
-# A signal ends `wait`, not the command. Shells say of some deaths that they happened: the command has said what it wanted.
+# A signal ends `wait`, not the command. Shells print a message for some signals; the command has printed its own.
 while :; do
   wait "$command" 2>/dev/null
   status=$?
@@ -86,7 +86,7 @@ if [ -n "$caught" ] && [ "$status" -gt 128 ] && [ "$(kill -l "$status" 2>/dev/nu
   result=ABORTED
 fi
 now
-tell "end$tab$id$tab$time$tab$result${tab}exit_code=$status"
+report "end$tab$id$tab$time$tab$result${tab}exit_code=$status"
 if [ -n "$died" ]; then
   trap - "$died"
   kill -"$died" $$

@@ -1,4 +1,4 @@
-/** What jobs find on their PATH besides the host's programs: `gatehouse` (its one subcommand is `step`). */
+/** The tools jobs find on their PATH besides the host's programs: `gatehouse` (its one subcommand is `step`). */
 import { chmod, copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

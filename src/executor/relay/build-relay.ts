@@ -1,12 +1,13 @@
 /**
- * What one build hands to the relay: taken or rejected at once, kept in memory within its quota, placed when the build has ended.
+ * The spans of one build in the relay: accepted or rejected immediately, kept in memory within its quota, placed when the build has
+ * ended.
  *
  *     const taken = relay.take(await readTraceRequest(...));      // {rejected: 2, reason: 'a trace that is not this build's'}
  *     ...
  *     const spans = relay.finish(execution, cancelledAt);         // ride with the build's result
  *
- * Nothing leaves earlier. The spans that the job's hang below (its playbooks) exist only when the result is told; were the executor
- * killed before, what had been sent would hang in the air for ever. As the executor's own steps, they are detail that dies with it.
+ * Nothing leaves earlier. The parents of the job's spans (its playbooks) are only exported with the result; if the executor were
+ * killed before, spans already sent would never get a parent. Like the executor's own steps, they are detail that dies with it.
  */
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { type SpanId, spanIdOf } from '../../lib/ids.ts';
@@ -24,12 +25,12 @@ import type { RejectionReason, RelayCounts, RelayLimits } from './relay-quota.ts
 
 export interface BuildIntake {
   take(read: ReadSpans & { readonly kind: 'spans' }): Rejection;
-  /** Takes nothing more. @returns what goes out, each below a span of the build. */
+  /** Ends intake. @returns the spans to export, each below a span of the build. */
   finish(execution: Execution, cancelledAt: Nanoseconds | null): readonly SpanRecord[];
   counts(): Omit<RelayCounts, 'unheard'>;
 }
 
-/** What a span may grow by when it is placed, besides its marks: another parent, moved times. */
+/** How much a span may grow when it is placed, besides its marks: another parent, moved times. */
 const PLACE_BYTES = 120;
 
 const WORDS: { readonly [reason in RejectionReason]: string } = {
@@ -39,7 +40,7 @@ const WORDS: { readonly [reason in RejectionReason]: string } = {
   'before-the-build': 'a span that ended before the build began',
   'over-quota':
     'the build has handed in all the spans it may ([executor] otlp_relay_max_spans, otlp_relay_max_bytes)',
-  'no-playbook': 'a span told while no playbook of its trace ran',
+  'no-playbook': 'a span reported while no playbook of its trace ran',
 };
 
 export function buildIntake(
@@ -52,7 +53,7 @@ export function buildIntake(
   const traces = new Set([trace.traceId, ownTraceOf(request.uuid)]);
   const ours = new Set([spanIdOf(request.item), spanIdOf(request.buildset), trace.buildSpan]);
   const growth = jsonBytes(jobSpanMarks({ request, trace })) + PLACE_BYTES;
-  const told = new Map<SpanId, ReportedSpan>();
+  const taken = new Map<SpanId, ReportedSpan>();
   const rejected = new Map<RejectionReason, number>();
   let bytes = 0;
   let finished = false;
@@ -61,12 +62,12 @@ export function buildIntake(
     if (spans > 0) rejected.set(reason, (rejected.get(reason) ?? 0) + spans);
   }
 
-  /** @returns why not. */
+  /** @returns the reason to reject it, if any. */
   function objection({ span, bytes: size }: WeighedSpan): RejectionReason | undefined {
     if (!traces.has(span.traceId) || span.parent === null || ours.has(span.spanId))
       return 'not-below-the-build';
     if (span.end === null || isBefore(span.end, beganAt)) return 'before-the-build';
-    const full = finished || told.size >= limits.spans || bytes + size + growth > limits.bytes;
+    const full = finished || taken.size >= limits.spans || bytes + size + growth > limits.bytes;
     return full ? 'over-quota' : undefined;
   }
 
@@ -77,11 +78,11 @@ export function buildIntake(
       let { rejected: count, reason } = read;
       for (const weighed of read.spans) {
         const { span } = weighed;
-        // Told again because our answer was lost.
-        if (told.has(span.spanId)) continue;
+        // Repeated because our answer was lost.
+        if (taken.has(span.spanId)) continue;
         const why = objection(weighed);
         if (why === undefined) {
-          told.set(span.spanId, { span, at });
+          taken.set(span.spanId, { span, at });
           bytes += weighed.bytes + growth;
         } else {
           reject(why, 1);
@@ -93,11 +94,11 @@ export function buildIntake(
     },
     finish(execution, cancelledAt) {
       finished = true;
-      if (told.size === 0) return [];
-      const placed = placeJobSpans({ request, trace, execution, cancelledAt }, [...told.values()]);
+      if (taken.size === 0) return [];
+      const placed = placeJobSpans({ request, trace, execution, cancelledAt }, [...taken.values()]);
       reject('no-playbook', placed.rejected);
       return placed.spans;
     },
-    counts: () => ({ taken: told.size, bytes, rejected: new Map(rejected) }),
+    counts: () => ({ taken: taken.size, bytes, rejected: new Map(rejected) }),
   };
 }

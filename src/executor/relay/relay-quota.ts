@@ -1,4 +1,4 @@
-/** What one build may hand to the relay, and what it has handed. */
+/** What one build may hand to the relay, and what it has handed in. */
 export interface RelayLimits {
   /** Spans per build. */
   readonly spans: number;
@@ -7,10 +7,10 @@ export interface RelayLimits {
 }
 
 export interface RelayCounts {
-  /** Spans taken. */
+  /** Spans accepted. */
   readonly taken: number;
   readonly bytes: number;
-  /** Spans not taken, by why. */
+  /** Spans rejected, by reason. */
   readonly rejected: ReadonlyMap<RejectionReason, number>;
   /** Playbooks whose sandbox did not listen. */
   readonly unheard: number;
@@ -19,14 +19,14 @@ export interface RelayCounts {
 export type RejectionReason =
   /** It cannot be read, or makes no sense. */
   | 'malformed'
-  /** Of another trace than the build's, without a parent, or with an id of a span of ours. */
+  /** Of another trace than the build's, without a parent, or with the id of a span of Gatehouse's. */
   | 'not-below-the-build'
   | 'before-the-build'
   | 'over-quota'
-  /** Nothing of its trace ran when it was told. */
+  /** Nothing of its trace was running when it was reported. */
   | 'no-playbook';
 
-/** For the log of a build; undefined when its job told nothing. */
+/** For the log of a build; undefined when its job reported nothing. */
 export function countsText({ taken, rejected }: Pick<RelayCounts, 'taken' | 'rejected'>): string | undefined {
   const reasons = [...rejected].map(([reason, spans]) => `${spans} ${reason}`);
   if (taken === 0 && reasons.length === 0) return undefined;

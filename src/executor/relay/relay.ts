@@ -1,11 +1,11 @@
 /**
- * Lets jobs hand in spans of their own over OTLP, without a collector, without its credentials, and only below their own build:
+ * Lets jobs hand in spans of their own over OTLP, without a collector or its credentials, and only below their own build:
  *
- *     OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318/4f3c…   each build has an address nobody else knows, while it runs
+ *     OTEL_EXPORTER_OTLP_ENDPOINT=http://127.0.0.1:4318/4f3c…   each running build has an address of its own, which is secret
  *
  * A job in a sandbox has a loopback of its own; nothing of the host listens there. So its sandbox listens before the playbook
- * begins and hands the listening socket to us (`listen-in-sandbox.ts`): no process forwards anything, and a socket that is handed
- * over leads to nobody but this server. Where a job is on the host's network it posts to a listener of ours on the host's loopback.
+ * begins and passes the listening socket to us (`listen-in-sandbox.ts`): no process forwards anything, and such a socket
+ * leads only to this server. A job on the host's network posts to a listener of ours on the host's loopback.
  */
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
@@ -17,21 +17,21 @@ import type { Log } from '../../lib/log.ts';
 import type { Execution } from '../../model/build.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import type { SpanRecord } from '../../model/span.ts';
-import { type BuildDoor, buildDoor } from './build-door.ts';
 import { buildIntake } from './build-relay.ts';
 import { PORT_INSIDE } from './listen-in-sandbox.ts';
 import { relayHandler } from './relay-handler.ts';
 import type { RelayCounts, RelayLimits } from './relay-quota.ts';
+import { type RequestLimiter, requestLimiter } from './request-limiter.ts';
 
 export interface Relay extends AsyncDisposable {
-  /** @returns null for a build of which nobody keeps the trace. */
+  /** @returns null for a build whose trace is not exported. */
   open(request: BuildRequest): BuildRelay | null;
 }
 
 export interface BuildRelay {
   /** @param inside the job has a loopback of its own. */
   environment(inside: boolean): { readonly [name: string]: string };
-  /** Answers on what a playbook's sandbox listens on, until {@link hangUp}. */
+  /** Serves the listening socket of a playbook's sandbox, until {@link hangUp}. */
   serve(listener: Server): void;
   /**
    * A playbook has ended; connections it left open are cut.
@@ -39,10 +39,10 @@ export interface BuildRelay {
    * @param inside as with {@link environment}: its sandbox should have listened.
    */
   hangUp(inside: boolean): void;
-  /** Its playbooks have ended: nothing more is taken. @returns what it told, ready to go out. */
+  /** The build's playbooks have ended: intake ends. @returns its spans, ready to export. */
   finish(execution: Execution, cancelledAt: Nanoseconds | null): readonly SpanRecord[];
   counts(): RelayCounts;
-  /** The build has ended, however: its address is nobody's any more. Idempotent. */
+  /** The build has ended, however: its address is no longer valid. Idempotent. */
   close(): void;
 }
 
@@ -50,7 +50,7 @@ export interface BuildRelay {
 const MOST_CONNECTIONS = 128;
 /** Of all jobs on the host's network. */
 const MOST_HOST_CONNECTIONS = 512;
-/** An exporter on the same machine has sent its request at once; who has not holds a place that others of its build wait for. */
+/** An exporter on the same machine sends its request immediately; a slow one holds a place that others of its build wait for. */
 const PATIENCE = { requestTimeout: 10_000, headersTimeout: 5000, connectionsCheckingInterval: 5000 };
 
 export interface RelayDeps {
@@ -59,23 +59,25 @@ export interface RelayDeps {
 }
 
 export async function startRelay(limits: RelayLimits, { clock, log }: RelayDeps): Promise<Relay> {
-  /** By the hash of the build's token: looking one up says nothing about the others. */
-  const doors = new Map<string, BuildDoor>();
+  /** By the hash of the build's token, so that the time of a look-up reveals nothing about other tokens. */
+  const limiters = new Map<string, RequestLimiter>();
   const http = createServer(
     { ...PATIENCE, keepAliveTimeout: 30_000 },
-    relayHandler(token => doors.get(sha256(token))),
+    relayHandler(token => limiters.get(sha256(token))),
   );
   http.maxConnections = MOST_HOST_CONNECTIONS;
   const port = await listen(http);
-  // A connection that could not be accepted; the next may.
-  http.on('error', error => log.warn({ error: error.message }, 'jobs could not reach the relay of spans'));
+  // A connection that could not be accepted; the next one may succeed.
+  http.on('error', error =>
+    log.warn({ error: error.message }, "the relay could not accept a job's connection"),
+  );
 
   function open(request: BuildRequest): BuildRelay | null {
     const { trace } = request;
     if (trace === null || !trace.sampled) return null;
     const token = randomBytes(16).toString('hex');
     const intake = buildIntake(request, trace, limits, clock);
-    doors.set(sha256(token), buildDoor(intake, limits));
+    limiters.set(sha256(token), requestLimiter(intake, limits));
     const lines = switchboard(http, log);
     let unheard = 0;
     return {
@@ -88,7 +90,7 @@ export async function startRelay(limits: RelayLimits, { clock, log }: RelayDeps)
       counts: () => ({ ...intake.counts(), unheard }),
       close() {
         lines.hangUp();
-        doors.delete(sha256(token));
+        limiters.delete(sha256(token));
       },
     };
   }
@@ -103,7 +105,7 @@ export async function startRelay(limits: RelayLimits, { clock, log }: RelayDeps)
   };
 }
 
-/** Metrics and logs have nowhere to go: exporters that are on by default are told so. A job that sets its own wins. */
+/** Metrics and logs are not accepted: exporters that are on by default are switched off. A job's own settings win. */
 function relayEnvironment(port: number, token: string): { readonly [name: string]: string } {
   return {
     OTEL_EXPORTER_OTLP_ENDPOINT: `http://127.0.0.1:${port}/${token}`,
@@ -115,11 +117,11 @@ function relayEnvironment(port: number, token: string): { readonly [name: string
 
 interface Switchboard {
   serve(listener: Server): void;
-  /** @returns whether anything had listened. */
+  /** @returns whether there was a listener. */
   hangUp(): boolean;
 }
 
-/** The listeners of one build's sandboxes; what comes in goes to the one HTTP server. */
+/** The listeners of one build's sandboxes; their connections go to the one HTTP server. */
 function switchboard(http: HttpServer, log: Pick<Log, 'warn'>): Switchboard {
   const listeners = new Set<Server>();
   const sockets = new Set<Socket>();
@@ -127,12 +129,9 @@ function switchboard(http: HttpServer, log: Pick<Log, 'warn'>): Switchboard {
     serve(listener) {
       listeners.add(listener);
       listener.maxConnections = MOST_CONNECTIONS;
-      // Its socket was made where the job is: whatever is wrong with it ends no more than this listener.
+      // Its socket was created in the job's sandbox: an error of it ends only this listener.
       listener.on('error', error => {
-        log.warn(
-          { error: error.message },
-          'a sandbox is no longer listened to: its job cannot hand in spans',
-        );
+        log.warn({ error: error.message }, 'the listener of a sandbox failed: its job cannot hand in spans');
         listener.close();
       });
       listener.on('connection', socket => {

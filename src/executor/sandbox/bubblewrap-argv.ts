@@ -1,16 +1,16 @@
 /**
- * The argument list of bubblewrap: whoever builds it owns the security model. Pure, so that its rules can be tested:
+ * The argument list of bubblewrap, which is the security model. Pure, so that its rules can be tested:
  *
  * - every namespace is unshared, no capability is kept, no nested user namespace can be made;
- * - exactly one place is writable and lasts: the work directory at `/build`; `/tmp`, `/dev/shm` and the home directory
+ * - exactly one writable place is persistent: the work directory at `/build`; `/tmp`, `/dev/shm` and the home directory
  *   are memory of limited size that vanishes with the process;
  * - no destination lies below `/build`: bubblewrap before 0.12 follows symbolic links a job made there to the host;
- * - of the host, only the runtime (`/usr`) and a short list of `/etc` are seen, read-only;
+ * - of the host, only the runtime (`/usr`) and a short list of `/etc` are visible, read-only;
  * - the environment is cleared first;
  * - system calls that no build needs are refused (`seccomp/syscall-rules.ts`).
  */
 
-/** Where things are inside the sandbox. */
+/** Paths inside the sandbox. */
 export const INSIDE = {
   work: '/build',
   info: '/gatehouse',
@@ -21,7 +21,7 @@ export const INSIDE = {
   home: '/home/job',
 } as const;
 
-/** Our own tools first (`job-tools/`): a `gatehouse` of the host is not meant for jobs. */
+/** Gatehouse's tools first (`job-tools/`): a `gatehouse` of the host is not meant for jobs. */
 export const INSIDE_PATH = `${INSIDE.info}/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin`;
 
 const MEGABYTE = 1_048_576;
@@ -29,7 +29,7 @@ const TMP_BYTES = 512 * MEGABYTE;
 const SHM_BYTES = 64 * MEGABYTE;
 const HOME_BYTES = 128 * MEGABYTE;
 
-/** What programs need of `/etc` to work at all; nothing here is secret. Missing ones are left out. */
+/** Files of `/etc` that programs need to work at all; nothing here is secret. Missing ones are left out. */
 const ETC = [
   'alternatives',
   'ca-certificates',
@@ -53,14 +53,14 @@ const ETC = [
   'terminfo',
   'timezone',
 ];
-/** Besides, for jobs with network. */
+/** In addition, for jobs with network. */
 const ETC_NETWORK = ['gai.conf', 'host.conf', 'hosts', 'resolv.conf'];
 
 export interface Runtime {
   /** Path of bubblewrap. */
   readonly program: string;
   readonly disableUserns: boolean;
-  /** How `/bin`, `/lib`, ... look on this host: links into `/usr`, or directories. */
+  /** The form of `/bin`, `/lib`, ... on this host: links into `/usr`, or directories. */
   readonly topLevel: readonly { readonly path: string; readonly linkTo: string | null }[];
   /** More host directories every job may read, e.g. `/opt/toolchain`. */
   readonly readOnly: readonly string[];
@@ -73,7 +73,7 @@ export interface SandboxedCommand {
   readonly work: string;
   readonly info: string;
   readonly etc: string;
-  /** Trees to be seen read-only: playbooks below `/playbooks`, objects below `/git`. */
+  /** Trees visible read-only: playbooks below `/playbooks`, objects below `/git`. */
   readonly readOnly: readonly { readonly from: string; readonly to: string }[];
   readonly environment: { readonly [name: string]: string };
   readonly cwd: string;
@@ -136,7 +136,7 @@ function runtimeTree({ topLevel, readOnly }: Runtime): string[] {
   ];
 }
 
-/** @param command `etc` holds the password and group files in which only the job exists. */
+/** @param command `etc` holds the password and group files with no user but the job. */
 function etc(command: SandboxedCommand): string[] {
   const names = command.network ? [...ETC, ...ETC_NETWORK] : ETC;
   return [
@@ -150,8 +150,8 @@ function sizedTmpfs(path: string, bytes: number, mode: string): string[] {
 }
 
 /**
- * Limits are set inside: the number of processes is then counted for this sandbox alone, not for everything the service's
- * user runs.
+ * Limits are set inside: the number of processes is then counted for this sandbox alone, not for all processes of the
+ * service's user.
  */
 export function limited(prlimit: string | null, limits: Limits): string[] {
   if (prlimit === null) return [];

@@ -1,4 +1,4 @@
-/** What the host offers for a sandbox, found out by looking and asking; whether it holds is the self-test's business. */
+/** Detects what the host offers for a sandbox; the self-test checks whether it isolates. */
 import { access, constants, lstat, readlink, stat } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
 import type { ProcessEnd } from '../spawner/protocol.ts';
@@ -55,7 +55,7 @@ async function topLevel(): Promise<Runtime['topLevel']> {
 }
 
 /**
- * A directory on which the stage can be put up: existing, and none of `sources` may lie below it (they would be hidden).
+ * A directory on which the stage can be mounted: existing, and none of `sources` may lie below it (they would be hidden).
  */
 export async function stagePoint(sources: readonly string[]): Promise<string | undefined> {
   for (const point of ['/mnt', '/media', '/srv', '/opt']) {
@@ -99,10 +99,10 @@ function ask(spawner: Spawner, argv: readonly string[]): Promise<ProcessEnd> {
   }).ended;
 }
 
-/** One line saying how a helper process of ours ended. */
+/** How a helper process ended, as one line. */
 export function endText(end: ProcessEnd): string {
   if (end.kind !== 'ended') return end.reason;
-  const said = end.output.trim().split('\n').slice(-3).join('; ');
+  const lastLines = end.output.trim().split('\n').slice(-3).join('; ');
   const how = end.because === 'timeout' ? 'timed out' : `ended with ${end.signal ?? `status ${end.code}`}`;
-  return said === '' ? how : `${how}: ${said}`;
+  return lastLines === '' ? how : `${how}: ${lastLines}`;
 }

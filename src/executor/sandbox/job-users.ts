@@ -1,10 +1,10 @@
 /**
  * Unix users for jobs, when the service is root: one per slot, so that builds can neither signal nor limit each other, and a
- * block of its own for every executor of a host, because what is left of a job without a sandbox is found by its user.
+ * separate block for every executor of a host, because leftovers of a job without a sandbox are found by their user.
  *
- * Nobody hands these numbers out: 65 536 to 99 999 lie between what distributions and systemd give to users and services and
- * where subordinate ids begin. A container that knows only 65 536 ids gets some near the end. The block follows from
- * `job_dir`, which two executors never share.
+ * These numbers are assigned by no other program: 65 536 to 99 999 lie between the ranges of distributions and systemd for users
+ * and services and the start of subordinate ids. A container that knows only 65 536 ids gets some near the end. The block is
+ * derived from `job_dir`, which two executors never share.
  */
 import { readFileSync } from 'node:fs';
 import { sha256 } from '../../lib/ids.ts';

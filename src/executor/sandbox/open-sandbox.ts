@@ -1,4 +1,4 @@
-/** Decides, by trying, how jobs are isolated on this host: the best way whose self-test passes. See `sandbox.ts`. */
+/** Determines, by trying, how jobs are isolated on this host: the best way whose self-test passes. See `sandbox.ts`. */
 import { constants } from 'node:fs';
 import { chmod, copyFile, lstat, mkdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -12,26 +12,26 @@ import { selfTest } from './self-test.ts';
 import type { Stage } from './stage.ts';
 
 export interface SandboxOptions {
-  /** `auto`: isolate if possible, else run without and say so; `bubblewrap`: isolate or refuse to start; `none`: do not. */
+  /** `auto`: isolate if possible, else run without and report it; `bubblewrap`: isolate or refuse to start; `none`: do not. */
   readonly mode: 'auto' | 'bubblewrap' | 'none';
-  /** Absolute; made when missing. */
+  /** Absolute; created when missing. */
   readonly jobDir: string;
-  /** Root of the repository cache, absolute; made when missing. */
+  /** Root of the repository cache, absolute; created when missing. */
   readonly gitDir: string;
-  /** `PATH` of the service: where bubblewrap is looked for, and what jobs without a sandbox get. */
+  /** `PATH` of the service: used to find bubblewrap, and by jobs without a sandbox. */
   readonly path: string;
   /** More host directories that every job may read. */
   readonly readOnlyPaths: readonly string[];
   /** Builds at a time. */
   readonly slots: number;
-  /** Sandboxes listen for their jobs (`relay/`): Node is put into them. Default false. */
+  /** Sandboxes listen for their jobs (`relay/`): Node is mounted into them. Default false. */
   readonly listen?: boolean;
   readonly spawner: Spawner;
   /** Default: whether the service's effective user is root. */
   readonly isRoot?: boolean;
 }
 
-/** The sandbox was demanded (`[executor] sandbox = bubblewrap`) and does not work here. */
+/** The sandbox was required (`[executor] sandbox = bubblewrap`) and does not work here. */
 class SandboxUnavailable extends Error {
   override readonly name = 'SandboxUnavailable';
 }
@@ -85,7 +85,7 @@ async function firstThatHolds(
 
 type Candidate = Pick<Isolation & { kind: 'bubblewrap' }, 'stage' | 'overlays' | 'seccomp'>;
 
-/** Best first: a wall counts more than convenience. */
+/** Best first: isolation counts more than convenience. */
 async function candidates(options: SandboxOptions): Promise<Candidate[]> {
   const places = await candidatePlaces(options);
   const filter = await writeSeccompFilter(options.jobDir);
@@ -103,7 +103,7 @@ async function candidatePlaces(options: SandboxOptions): Promise<Omit<Candidate,
   return [{ stage, overlays: true }, ...(stage.asRoot ? [{ stage, overlays: false }] : []), direct];
 }
 
-/** @returns where it is; null: there is none for this architecture. */
+/** @returns its path; null: there is none for this architecture. */
 async function writeSeccompFilter(jobDir: string): Promise<string | null> {
   const filter = seccompFilter();
   if (filter === undefined) return null;
@@ -133,7 +133,7 @@ function described(
   };
 }
 
-/** The Node we run on; a copy where the users of jobs cannot get at it. */
+/** The running Node; a copy where the users of jobs cannot reach it. */
 async function reachableNode(options: SandboxOptions): Promise<string> {
   const { execPath } = process;
   if (!isRoot(options) || (await closedDirectory(dirname(execPath))) === undefined) return execPath;
@@ -144,7 +144,7 @@ async function reachableNode(options: SandboxOptions): Promise<string> {
   return copy;
 }
 
-/** The only user and group that exist in a job's world besides the ones files of the host belong to. */
+/** The only user and group a job sees besides the owners of the host's files. */
 async function writeEtc(etc: string): Promise<void> {
   await mkdir(etc, { recursive: true });
   await writeFile(
@@ -180,8 +180,8 @@ async function unsandboxed(options: SandboxOptions, because: string): Promise<Sa
 }
 
 /**
- * Another place for build directories, which users of jobs can reach, always the same for one `job_dir`. Whatever somebody
- * else put there first is refused.
+ * Another place for build directories that users of jobs can reach, always the same for one `job_dir`. A path that another
+ * user has created there is refused.
  */
 async function openJobDir(jobDir: string): Promise<string> {
   const path = join(tmpdir(), `gatehouse-jobs-${sha256(jobDir).slice(0, 12)}`);

@@ -1,9 +1,9 @@
 /**
- * How processes of a build are started so that they can do no harm: one of three ways, decided once at start by trying.
+ * How processes of a build are started so that they can do no harm: one of three ways, chosen once at start by trying.
  *
  *   bubblewrap on a stage   everything: overlay workspaces, private state directories (see `stage.ts`)
  *   bubblewrap              the same isolation; checkouts are made anew for every build
- *   none                    no isolation, said plainly; as root the job at least gets a user of its own, never root
+ *   none                    no isolation, reported plainly; as root the job at least gets a user of its own, never root
  *
  *     const sandbox = await openSandbox({ mode: 'auto', jobDir, gitDir, slots: 4, spawner });
  *     log.info(sandbox.report);   // sandbox: bubblewrap 0.8.0 with overlay workspaces, system calls filtered, …
@@ -33,14 +33,14 @@ export type Isolation =
       readonly etc: string;
       readonly stage: Stage | null;
       readonly overlays: boolean;
-      /** Host path of the compiled filter of system calls; null: none on this architecture, or the kernel takes none. */
+      /** Host path of the compiled filter of system calls; null: none for this architecture, or the kernel accepts none. */
       readonly seccomp: string | null;
-      /** Host path of a Node that users of jobs can reach; null: no sandbox is asked to listen. */
+      /** Host path of a Node that users of jobs can reach; null: no sandbox has to listen. */
       readonly node: string | null;
     }
   | { readonly kind: 'none'; readonly prlimit: string | null };
 
-/** Where a job finds its things: inside the sandbox, or on the host when there is none. */
+/** A job's paths: inside the sandbox, or on the host when there is none. */
 export interface JobView {
   readonly work: string;
   readonly info: string;
@@ -49,7 +49,7 @@ export interface JobView {
   readonly path: string;
   /** Below it, one directory per playbook project. */
   readonly playbooks: string;
-  /** Where the objects of a cached repository are seen; `gitDir` is the host's path of the bare repository. */
+  /** Where the objects of a cached repository are visible; `gitDir` is the host's path of the bare repository. */
   objects(canonicalName: string, gitDir: string): string;
 }
 
@@ -63,10 +63,10 @@ export interface JobCommand {
   /** In the job's view. */
   readonly cwd: string;
   readonly network: boolean;
-  /** Its loopback is to be listened on before it begins, where it has one of its own ({@link Sandbox.ownLoopback}). */
+  /** Listen on its loopback before it begins, where it has one of its own ({@link Sandbox.ownLoopback}). */
   readonly listen: boolean;
   readonly limits: Limits;
-  /** Name of the build's directory: what runs with it and has lost its executor is killed by the next ({@link MARK}). */
+  /** Name of the build's directory: the next executor kills processes with this mark that have lost theirs ({@link MARK}). */
   readonly mark: string;
 }
 
@@ -76,15 +76,15 @@ export interface Sandbox {
   /** One line: what isolates jobs here, or that nothing does and why. */
   readonly report: string;
   readonly isolated: boolean;
-  /** Those that a job meets because of it, or would. */
+  /** The sandbox's entries in the list of limits and isolation. */
   readonly walls: readonly Wall[];
   /** A script may have a limited number of processes. */
   readonly limitsProcesses: boolean;
   /** Workspaces may be overlays of kept checkouts. */
   readonly overlays: boolean;
-  /** Where build directories are: the configured `job_dir`, unless jobs could not enter it. */
+  /** Place of build directories: the configured `job_dir`, unless jobs could not enter it. */
   readonly jobDir: string;
-  /** Whether a job can read what lies at `path` of the repository cache; if not it gets a copy. */
+  /** Whether a job can read `path` of the repository cache; if not it gets a copy. */
   reaches(path: string): Promise<boolean>;
   /** The Unix user of the builds in a slot; null: the service's own. */
   ownerOf(slot: number): Owner | null;
@@ -92,9 +92,9 @@ export interface Sandbox {
   /** Whether such a job has a loopback that is not the host's. */
   ownLoopback(command: Pick<JobCommand, 'network'>): boolean;
   job(command: JobCommand, owner: Owner | null): Launch;
-  /** A process of our own (git) that works on what will belong to the job, as the job's user. */
+  /** A process of our own (git) that works on the job's future files, as the job's user. */
   own(argv: readonly string[], env: ProcessSpec['env'], owner: Owner | null): Launch;
-  /** Where {@link own} processes see a host path. */
+  /** The path at which {@link own} processes see a host path. */
   seen(path: string): string;
 }
 
@@ -106,7 +106,7 @@ export interface SandboxFacts {
   readonly isolation: Isolation;
   readonly jobDir: string;
   readonly gitDir: string;
-  /** Everything below `jobDir` and `gitDir` can be reached by users of jobs as it is; our own processes need no stage. */
+  /** Users of jobs can reach everything below `jobDir` and `gitDir` as it is; our own processes need no stage. */
   readonly open: boolean;
   /** The service runs as root: jobs get users of their own. */
   readonly isRoot: boolean;
@@ -125,7 +125,7 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
     report: facts.report,
     isolated: isolation.kind === 'bubblewrap',
     walls: facts.walls,
-    // Per user where nothing isolates: only a user of its own may be limited without hitting others.
+    // Per user where nothing isolates: only a user of its own may be limited without affecting others.
     limitsProcesses:
       isolation.kind === 'bubblewrap'
         ? isolation.runtime.prlimit !== null
@@ -133,7 +133,7 @@ export function sandboxOf(facts: SandboxFacts): Sandbox {
     overlays: isolation.kind === 'bubblewrap' && isolation.overlays,
     jobDir: facts.jobDir,
     async reaches(path) {
-      // Above the cache the stage opens the way; the job's user must still get through the cache itself.
+      // The stage opens the path above the cache; the job's user must still get through the cache itself.
       return (
         !facts.isRoot || (await closedDirectory(path, stage === null ? '/' : facts.gitDir)) === undefined
       );
@@ -199,8 +199,8 @@ function sandboxedLaunch(
     seccomp: seccomp === null ? null : seccompDescriptor(handsOver),
     argv: listens ? listeningArgv(nodeInside(node), command.argv) : command.argv,
   });
-  // What bubblewrap itself inherits can be read in the sandbox as /proc/1/environ: next to nothing. By the mark, the id of the build, the next executor finds
-  // one that was orphaned before it had bound its life to ours.
+  // The environment of bubblewrap itself can be read in the sandbox as /proc/1/environ: it is nearly empty. By the mark, the id of
+  // the build, the next executor finds a process that was orphaned before it had bound its life to ours.
   const common = {
     env: { PATH: OWN_PATH, [MARK]: command.mark },
     cwd: '/',
@@ -222,7 +222,7 @@ function nodeTree(node: string): JobCommand['readOnly'] {
 }
 
 function plainLaunch(command: JobCommand, owner: Owner | null, prlimit: string | null): Launch {
-  // The number of processes is limited per user: only a user of its own may be limited without hitting others.
+  // The number of processes is limited per user: only a user of its own may be limited without affecting others.
   const limits = owner === null ? [] : limited(prlimit, command.limits);
   return {
     argv: [...limits, ...command.argv],

@@ -1,6 +1,6 @@
 /**
- * Proves at start that the sandbox holds: a job of our own tries what a hostile one would, in a real build directory, and
- * every attempt must fail. Also proves that what jobs need does work (writing the workspace, changing an overlay).
+ * Proves at start that the sandbox isolates: a job of our own tries what a hostile one would, in a real build directory, and
+ * every attempt must fail. Also proves that jobs can work (write the workspace, change an overlay).
  */
 import { chmod, chown, mkdir, mkdtemp, readFile, writeFile } from 'node:fs/promises';
 import { basename, join } from 'node:path';
@@ -13,10 +13,10 @@ import { endText } from './find-runtime.ts';
 import type { Sandbox } from './sandbox.ts';
 import type { Overlay, Owner } from './stage.ts';
 
-/** Begins the name of its directory. */
+/** Prefix of its directory's name. */
 export const SELF_TEST = '.self-test-';
 
-/** Each line is one attempt; the first that succeeds ends the test with its words. `$1` is a file of the host. */
+/** Each line is one attempt; the first that succeeds ends the test with its message. `$1` is a file of the host. */
 const ATTEMPTS = `
 broken() { echo "$1"; exit 9; }
 [ "$(id -u)" != 0 ] || broken 'the job is root'
@@ -49,7 +49,7 @@ if [ "$4" = seccomp ]; then
 fi
 echo passed`;
 
-/** @returns undefined when the sandbox holds, else why not, one line. */
+/** @returns undefined when the sandbox isolates, else the reason as one line. */
 export async function selfTest(
   sandbox: Sandbox,
   spawner: Spawner,
@@ -101,7 +101,7 @@ export async function selfTest(
     }
     return undefined;
   } finally {
-    // As any build's: the kernel leaves a directory in an overlay's layer that only root may read as it is.
+    // As for any build: the kernel leaves a directory in an overlay's layer that only root may read as it is.
     await deleteTree(createOwnProcesses(spawner, sandbox), folder);
   }
 }

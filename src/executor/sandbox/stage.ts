@@ -1,13 +1,14 @@
 /**
- * The stage: a private mount namespace in which what a job needs is put together before bubblewrap (or git) starts.
+ * The stage: a private mount namespace in which everything a job needs is mounted before bubblewrap (or git) starts.
  *
  *     unshare --mount → tmpfs on <point> → bind <job_dir>, <git_dir> → overlays → setpriv → bwrap
  *
- * It buys three things: overlay mounts, so that a checkout of any size costs nothing to copy; directories that only the
+ * It has three benefits: overlay mounts, so that a checkout of any size costs nothing to copy; directories that only the
  * service may enter (a state directory of mode 0700) can still be given to an unprivileged job; and nothing to clean up,
  * because the mounts vanish with the last process, however it ends.
  *
- * As root the stage is built as root and left for the job's own user. Otherwise a user namespace makes us root of mounts only.
+ * As root the stage is built as root, then privileges are dropped to the job's user. Otherwise a user namespace makes us root of
+ * mounts only.
  */
 
 export interface Stage {
@@ -19,7 +20,7 @@ export interface Stage {
 }
 
 export interface Overlay {
-  /** Host path of the directory that appears changed. Below `jobDir`, as the others. */
+  /** Host path of the lower directory, which is not changed. Below `jobDir`, as the others. */
   readonly lower: string;
   /** Directory holding `upper` and `work`. */
   readonly layer: string;
@@ -47,7 +48,7 @@ done
 shift
 exec "$@"`;
 
-/** Where a host path is seen on the stage; paths outside the two sources stay what they are. */
+/** The path of a host path on the stage; paths outside the two sources are unchanged. */
 export function onStage(stage: Stage, path: string): string {
   return (
     below(stage.jobDir, path, `${stage.point}/jobs`) ??
@@ -81,13 +82,13 @@ export function stagedArgv(
 
 function overlayOptions(stage: Stage, { lower, layer }: Overlay): string {
   const [from, to] = [onStage(stage, lower), onStage(stage, layer)];
-  // Our own names below our own directories: nothing in them needs quoting (checked, for a comma would add an option).
+  // Our own names below our own directories: nothing in them needs quoting (checked, since a comma would add an option).
   if (!/^[\w/.-]+$/.test(from + to)) throw new Error(`not a path for an overlay: ${from} ${to}`);
   const options = [`lowerdir=${from}`, `upperdir=${to}/upper`, `workdir=${to}/work`];
   return [...options, ...(stage.asRoot ? [] : ['userxattr'])].join(',');
 }
 
-/** Becomes the job's user for good: no way back, no capability, no set-uid program. */
+/** Switches to the job's user permanently: no way back, no capability, no set-uid program. */
 function dropTo({ uid, gid }: Owner): string[] {
   return [
     ...['setpriv', '--reuid', String(uid), '--regid', String(gid), '--clear-groups'],

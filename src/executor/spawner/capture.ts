@@ -1,6 +1,6 @@
 import type { Readable } from 'node:stream';
 
-/** Keeps the last bytes of what a process prints: errors stand at the end. */
+/** Keeps the last bytes of a process's output: errors are at the end. */
 export interface Tail {
   read(stream: Readable): Promise<void>;
   text(): string;

@@ -1,6 +1,6 @@
 /**
- * Descriptors the service was started with (by a shell, a supervisor) and that would go on to every job: an open directory
- * of the host, for one, is a way out of any sandbox. The spawner closes them before it starts the first job.
+ * Descriptors the service was started with (by a shell, a supervisor) that every job would inherit: an open directory
+ * of the host, for instance, is a way out of any sandbox. The spawner closes them before it starts the first job.
  *
  * Node opens its own with close-on-exec, so those without it, above standard error, are inherited.
  */

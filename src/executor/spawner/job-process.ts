@@ -1,11 +1,11 @@
 /**
- * One process of a job inside the spawner: started, watched, stopped, and nothing of it left when `ended` resolves.
+ * One process of a job inside the spawner: started, watched, stopped, and nothing of it remains when `ended` resolves.
  *
  *     starting ──► running ──► stopping {cause} ──► ended
  *                     └───────────────────────────────┘
  *
  * running  → stopping   timeout, a stop message, or too much output: SIGTERM to the job, after the grace SIGKILL to all of it
- * any      → ended      the main process is gone, what it left behind is killed, its output is read to the end
+ * any      → ended      the main process is gone, its leftovers are killed, its output is read to the end
  */
 import { type ChildProcess, type StdioOptions, spawn } from 'node:child_process';
 import { closeSync, openSync } from 'node:fs';
@@ -21,18 +21,18 @@ import { isAlive, killStrays, killStraysUntilGone } from './stray-processes.ts';
 
 /** After the main process ended and the rest was killed, how long an open pipe is still read. */
 const DRAIN_MS = 1_000;
-/** Longest delay a timer takes; a timeout beyond 24 days is none. */
+/** Longest delay a timer accepts; a timeout beyond 24 days is none. */
 const MAX_TIMER_MS = 2_147_483_647;
 
 export interface JobProcess {
   readonly pid: number | undefined;
   readonly ended: Promise<ProcessEnd>;
   stop(mode: StopMode, because?: EndCause): void;
-  /** Kills everything now, without waiting for anything: the spawner itself is ending. */
+  /** Kills everything immediately, without waiting for anything: the spawner itself is ending. */
   killNow(): void;
 }
 
-/** @param onListening takes the socket of a process that hands one over; resolves when it has it. */
+/** @param onListening takes the socket of a process that passes one; resolves when it has it. */
 export async function startJobProcess(
   spec: ProcessSpec,
   onListening: (socket: Server) => Promise<void>,
@@ -96,7 +96,7 @@ function tryToSpawn(
   }
 }
 
-/** Once: what else comes up the channel is none of ours, for it should be closed by then. */
+/** Once: later messages on the channel are ignored, since it should be closed by then. */
 function takeSocket(child: ChildProcess, onListening: (socket: Server) => Promise<void>): void {
   const hangUp = () => {
     if (child.connected) child.disconnect();
@@ -107,7 +107,7 @@ function takeSocket(child: ChildProcess, onListening: (socket: Server) => Promis
   });
 }
 
-/** Descriptors 0 to 2, 3 for bubblewrap's status, 4 for a socket to come, then the filter. All else of the spawner is closed on exec. */
+/** Descriptors 0 to 2, 3 for bubblewrap's status, 4 for passing a socket, then the filter. All others of the spawner are closed on exec. */
 function stdioOf(spec: ProcessSpec, sink: Sink, filter: number | undefined): StdioOptions {
   const output = sink.kind === 'log' ? sink.pipe.writer : 'pipe';
   const more: ('pipe' | 'ipc' | number)[] = spec.reach.kind === 'namespace' ? ['pipe'] : [];
@@ -144,7 +144,7 @@ function supervise(spec: ProcessSpec, child: ChildProcess, sink: Sink): JobProce
       kill();
       return;
     }
-    // bubblewrap would die of SIGTERM and take the job with it at once: the job itself is told, in its own group.
+    // bubblewrap would die of SIGTERM and take the job with it immediately: the job itself gets the signal, in its own group.
     if (insider !== undefined) signalGroup(insider, 'SIGTERM');
     else if (spec.reach.kind === 'namespace') kill();
     else signalGroup(child.pid, 'SIGTERM');
@@ -188,8 +188,11 @@ function supervise(spec: ProcessSpec, child: ChildProcess, sink: Sink): JobProce
     if (!drained) for (const stream of [child.stdout, child.stderr]) stream?.destroy();
     await closeSink(sink);
     if (spec.reach.kind === 'namespace' && cause === 'itself' && !status.includes('"exit-code"')) {
-      const said = sink.kind === 'log' ? sink.log.lastLine() : tail.text().trim();
-      return { kind: 'not-started', reason: `the sandbox could not be set up: ${said || 'no reason given'}` };
+      const output = sink.kind === 'log' ? sink.log.lastLine() : tail.text().trim();
+      return {
+        kind: 'not-started',
+        reason: `the sandbox could not be set up: ${output || 'no reason given'}`,
+      };
     }
     const written = sink.kind === 'log' ? sink.log.written() : tail.bytes();
     return { kind: 'ended', because: cause, code, signal, output: tail.text(), written };
@@ -213,7 +216,7 @@ function insiderOf(status: string): number | undefined {
 }
 
 /**
- * Waits until the first process of the sandbox is dead, and with it, by the kernel's promise, everything in its pid
+ * Waits until the first process of the sandbox is dead, and with it, as the kernel guarantees, everything in its pid
  * namespace: bubblewrap itself may end a moment earlier. There is no event for this: the process is not our child.
  */
 async function emptied(insider: number): Promise<void> {
@@ -228,7 +231,7 @@ function signalGroup(pid: number | undefined, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch (error) {
-    // Gone already, or (EPERM) only zombies of another user are left: nothing to signal.
+    // Gone already, or (EPERM) only zombies of another user remain: nothing to signal.
     if (!(error instanceof Error && 'code' in error && (error.code === 'ESRCH' || error.code === 'EPERM')))
       throw error;
   }

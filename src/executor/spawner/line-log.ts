@@ -1,10 +1,10 @@
 /**
- * A log file that grows line by line while somebody reads it: every line starts with the time it ended, and at `limit`
- * bytes a line of the executor's takes the place of the rest (`src/lib/log-line.ts`).
+ * A log file that grows line by line while others read it: every line starts with the time it ended, and at `limit`
+ * bytes a line of the executor's replaces the rest (`src/lib/log-line.ts`).
  *
  *     2026-11-20 17:53:01.123456 | make: Entering directory '/build/src/example.org/app'
  *
- * Bytes are kept as they are (a log may be any encoding), but for carriage returns before a newline.
+ * Bytes are kept as they are (a log may have any encoding), except for carriage returns before a newline.
  */
 import { type FileHandle, open } from 'node:fs/promises';
 import { logStamp } from '../../lib/log-line.ts';
@@ -14,11 +14,11 @@ const NEWLINE = 0x0a;
 const MAX_LINE = 16 * 1024;
 
 export interface LineLog {
-  /** Resolves when the bytes are in the file: whoever feeds it waits, which is the back-pressure. */
+  /** Resolves when the bytes are in the file: the caller waits, which is the back-pressure. */
   write(chunk: Buffer): Promise<void>;
   /** Writes the last unfinished line and closes the file. */
   close(): Promise<void>;
-  /** Bytes in the file of ours, stamps included. */
+  /** Bytes written to the file, stamps included. */
   written(): number;
   full(): boolean;
   /** The last line, without its stamp. */

@@ -1,9 +1,9 @@
 /**
- * Whom the kernel kills when the machine is out of memory: the process with the highest score, and a job's is the highest there is. So a
- * job that eats the machine costs itself its life, not the service.
+ * Which process the kernel kills when the machine is out of memory: the one with the highest score, and a job's is the highest
+ * possible. So a job that uses up the machine's memory is killed itself, not the service.
  *
- * A process inherits the score of its parent. Ours is raised for the moment of the fork, which nothing else of this process can
- * fall into, and put back; so there is no moment at which a job has less.
+ * A process inherits the score of its parent. Ours is raised for the moment of the fork, during which nothing else of this process
+ * runs, and put back; so a job never has a lower score.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 
@@ -21,7 +21,7 @@ export function killedFirst<T>(fork: () => T): T {
   }
 }
 
-/** @returns why jobs cannot be given a score here, one line; undefined: they can. */
+/** @returns why jobs cannot get a score here, one line; undefined: they can. */
 export function oomScoreProblem(): string | undefined {
   const own = read();
   if (own === undefined) return `${SCORE} cannot be read`;
@@ -42,7 +42,7 @@ function write(score: string): boolean {
   );
 }
 
-/** Undefined where there is no /proc, or it is closed to us. */
+/** Undefined where there is no /proc, or we may not use it. */
 function orUndefined<T>(work: () => T): T | undefined {
   try {
     return work();

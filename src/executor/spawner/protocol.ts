@@ -1,19 +1,19 @@
 /**
- * What the service and its spawner say to each other.
+ * The messages between the service and its spawner.
  *
  * Starting a process from a service with a big heap stalls its event loop (libuv forks: about 45 ms per GB of resident
- * memory), so a small helper process does it: `main.ts` beside this file, started once, fed over an IPC channel.
+ * memory), so a small helper process does it: `main.ts` in this folder, started once, fed over an IPC channel.
  *
  *     service  ── start {id, spec} ──►  spawner  ── fork ──►  job
  *              ◄── started {id, pid} ──
- *              ◄── listening {id} + socket ──    ◄── listening + socket ──        where it hands one over
+ *              ◄── listening {id} + socket ──    ◄── listening + socket ──        where it passes one
  *              ── taken {id} ──►                 ── (hangs up) ──►
  *              ── stop {id, mode} ──►            ── SIGTERM, grace, SIGKILL ──►
  *              ◄── ended {id, end} ──
  *
- * The channel is also the leash: when it closes (the service ended, however) the spawner kills every job and ends. Where a
- * session with the store can be lost, silence counts as well: the service says `alive` now and then, and what it starts is stopped
- * when it has said nothing for as long as its session would last (`leash.ts`).
+ * The channel also bounds the lifetime of jobs: when it closes (the service ended, however) the spawner kills every job and ends.
+ * Where a session with the store can be lost, silence counts as well: the service sends `alive` regularly, and its jobs are stopped
+ * when it has been silent for as long as its session lasts (`watchdog.ts`).
  */
 
 import type { ChildCgroup } from './cgroup-of-child.ts';
@@ -28,23 +28,23 @@ export interface ProcessSpec {
   /** Unix identity to take before the program starts; null: that of the service. */
   readonly user: { readonly uid: number; readonly gid: number } | null;
   readonly output: OutputSpec;
-  /** Milliseconds, on a clock that nobody adjusts; null: none. */
+  /** Milliseconds, on the monotonic clock; null: none. */
   readonly timeoutMs: number | null;
   /** Milliseconds between SIGTERM and SIGKILL. */
   readonly graceMs: number;
   /**
    * How the processes it leaves behind are found and killed when it ends:
-   * `namespace`: `argv` is bubblewrap's, told to write its status to descriptor 3; the kernel kills all with its pid namespace.
+   * `namespace`: `argv` is bubblewrap's, set to write its status to descriptor 3; the kernel kills all with its pid namespace.
    * `group`: its process group; for programs of our own, which make no daemons.
    * `marked`: its process group, and every process whose environment holds `GATEHOUSE_PROCESS=<mark>`.
-   * `user`: as `marked`, and every process of `user`, which nobody else has.
+   * `user`: as `marked`, and every process of `user`, which is used for nothing else.
    */
   readonly reach:
     | { readonly kind: 'namespace' | 'group' }
     | { readonly kind: 'marked' | 'user'; readonly mark: string };
   /**
-   * It begins by making a listening socket where it is and handing it up the channel it finds at descriptor 4
-   * (`relay/listen-in-sandbox.ts`); it goes on when the channel is closed, which is when the service has the socket.
+   * It begins by creating a listening socket in its own network and passing it up the channel it finds at descriptor 4
+   * (`relay/listen-in-sandbox.ts`); it continues when the channel is closed, which is when the service has the socket.
    */
   readonly handsOver?: true;
   /** Path of a compiled filter of system calls, for bubblewrap: open for reading at {@link seccompDescriptor}. */
@@ -53,7 +53,7 @@ export interface ProcessSpec {
   readonly cgroups?: readonly ChildCgroup[];
 }
 
-/** Behind bubblewrap's status (3) and the channel, where it has one. */
+/** After bubblewrap's status (3) and the channel, where it has one. */
 export function seccompDescriptor({ handsOver }: Pick<ProcessSpec, 'handsOver'>): number {
   return handsOver === true ? 5 : 4;
 }
@@ -61,10 +61,10 @@ export function seccompDescriptor({ handsOver }: Pick<ProcessSpec, 'handsOver'>)
 type OutputSpec =
   /** Appended to a file, a time stamp before each line; at most `limit` bytes, then the process is stopped. */
   | { readonly kind: 'log'; readonly path: string; readonly limit: number }
-  /** The last `limit` bytes of both streams come back with the end. */
+  /** The last `limit` bytes of both streams are returned with the end. */
   | { readonly kind: 'capture'; readonly limit: number };
 
-/** Who ended it. */
+/** What ended it. */
 export type EndCause = 'itself' | 'timeout' | 'stopped' | 'output-limit';
 
 export type ProcessEnd =
@@ -74,7 +74,7 @@ export type ProcessEnd =
       /** Exit status; null when a signal ended it. */
       readonly code: number | null;
       readonly signal: string | null;
-      /** What was captured; empty for logs. */
+      /** The captured output; empty for logs. */
       readonly output: string;
       /** Bytes of output kept. */
       readonly written: number;

@@ -1,18 +1,18 @@
 /**
- * The service's side of the spawner: starts the helper process, once, and again when it died.
+ * The service's side of the spawner: starts the helper process once, and again when it died.
  *
  *     await using spawner = createSpawner({ onCrash: reason => log.warn(reason) });
  *     const job = spawner.start(spec);
  *     job.stop('graceful');
- *     const end = await job.ended;   // never rejects for what a job does
+ *     const end = await job.ended;   // never rejects because of what a job does
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { Server } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import { assertNever } from '../../lib/assert-never.ts';
-import { TIMES_TO_SPEAK } from './leash.ts';
 import type { FromSpawner, ProcessEnd, ProcessSpec, StopMode, ToSpawner } from './protocol.ts';
 import { killStrays } from './stray-processes.ts';
+import { SIGNS_PER_LIMIT } from './watchdog.ts';
 
 export interface RunningProcess {
   readonly ended: Promise<ProcessEnd>;
@@ -20,7 +20,7 @@ export interface RunningProcess {
 }
 
 export interface Spawner extends AsyncDisposable {
-  /** @param onListening is given the socket of a process that hands one over; without it, it is closed. */
+  /** @param onListening gets the socket of a process that passes one; without it, the socket is closed. */
   start(spec: ProcessSpec, onListening?: (socket: Server) => void): RunningProcess;
   /** Pid of the helper, once it has been started. */
   pid(): number | undefined;
@@ -30,17 +30,17 @@ export interface Spawner extends AsyncDisposable {
   close(): Promise<void>;
 }
 
-/** What the helper found out about this machine. */
+/** What the helper detected about this machine. */
 interface SpawnerFacts {
   /** Why the kernel does not kill jobs before the service when memory runs out; null: it does. */
   readonly oomScoreProblem: string | null;
 }
 
 export interface SpawnerDeps {
-  /** The helper ended without being asked; its jobs are gone, the next `start` makes a new one. */
+  /** The helper ended unexpectedly; its jobs are gone, the next `start` makes a new one. */
   readonly onCrash: (reason: string) => void;
   /** Milliseconds without a sign of life from this process after which jobs are stopped. Default: no limit. */
-  readonly leashMs?: number;
+  readonly silenceLimitMs?: number;
 }
 
 interface Pending {
@@ -63,7 +63,7 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
   let closed = false;
 
   function current(): Helper {
-    helper ??= forkHelper(deps.leashMs ?? 0, (lost, reason) => {
+    helper ??= forkHelper(deps.silenceLimitMs ?? 0, (lost, reason) => {
       if (helper === lost) helper = undefined;
       if (!closed) deps.onCrash(reason);
     });
@@ -76,11 +76,11 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
     const id = nextId++;
     const { promise, resolve } = Promise.withResolvers<ProcessEnd>();
     mine.pending.set(id, { spec, pid: undefined, onListening, settle: resolve });
-    tell(mine, { type: 'start', id, spec });
+    send(mine, { type: 'start', id, spec });
     return {
       ended: promise,
       stop(mode) {
-        if (mine.pending.has(id)) tell(mine, { type: 'stop', id, mode });
+        if (mine.pending.has(id)) send(mine, { type: 'stop', id, mode });
       },
     };
   }
@@ -102,9 +102,9 @@ export function createSpawner(deps: SpawnerDeps): Spawner {
   };
 }
 
-function forkHelper(leashMs: number, onGone: (helper: Helper, reason: string) => void): Helper {
-  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [String(leashMs)], {
-    // Small, quiet, and deaf to what the service was started with (an inspector, a preload).
+function forkHelper(silenceLimitMs: number, onGone: (helper: Helper, reason: string) => void): Helper {
+  const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [String(silenceLimitMs)], {
+    // Small, quiet, and without the options the service was started with (an inspector, a preload).
     execArgv: ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'],
     env: {
       PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin',
@@ -119,11 +119,13 @@ function forkHelper(leashMs: number, onGone: (helper: Helper, reason: string) =>
     ready: Promise.withResolvers<SpawnerFacts>(),
     gone: Promise.withResolvers<void>(),
   };
-  // Nobody may be waiting for it.
+  // No caller may be waiting for it.
   helper.ready.promise.catch(() => undefined);
 
   const alive =
-    leashMs === 0 ? undefined : setInterval(() => tell(helper, { type: 'alive' }), leashMs / TIMES_TO_SPEAK);
+    silenceLimitMs === 0
+      ? undefined
+      : setInterval(() => send(helper, { type: 'alive' }), silenceLimitMs / SIGNS_PER_LIMIT);
   alive?.unref();
 
   let over = false;
@@ -142,7 +144,7 @@ function forkHelper(leashMs: number, onGone: (helper: Helper, reason: string) =>
     onGone(helper, reason);
   }
 
-  child.on('message', (message: FromSpawner, socket) => hear(helper, message, socket));
+  child.on('message', (message: FromSpawner, socket) => receive(helper, message, socket));
   child.once('error', error => lost(`the process that starts jobs failed: ${error.message}`));
   child.once('exit', (code, signal) =>
     lost(`the process that starts jobs ended (${signal ?? `status ${code}`})`),
@@ -150,7 +152,7 @@ function forkHelper(leashMs: number, onGone: (helper: Helper, reason: string) =>
   return helper;
 }
 
-function hear(helper: Helper, message: FromSpawner, socket: unknown): void {
+function receive(helper: Helper, message: FromSpawner, socket: unknown): void {
   switch (message.type) {
     case 'ready':
       helper.ready.resolve({ oomScoreProblem: message.oomScoreProblem });
@@ -162,7 +164,7 @@ function hear(helper: Helper, message: FromSpawner, socket: unknown): void {
     }
     case 'listening':
       take(socket, helper.pending.get(message.id)?.onListening);
-      tell(helper, { type: 'taken', id: message.id });
+      send(helper, { type: 'taken', id: message.id });
       break;
     case 'ended':
       helper.pending.get(message.id)?.settle(message.end);
@@ -173,19 +175,19 @@ function hear(helper: Helper, message: FromSpawner, socket: unknown): void {
   }
 }
 
-/** One that nobody wants any more is closed: its process may have ended meanwhile. */
+/** Closes a socket that is no longer wanted: its process may have ended meanwhile. */
 function take(socket: unknown, onListening: ((socket: Server) => void) | undefined): void {
   if (!(socket instanceof Server)) return;
   if (onListening === undefined) socket.close();
   else onListening(socket);
 }
 
-function tell(helper: Helper, message: ToSpawner): void {
+function send(helper: Helper, message: ToSpawner): void {
   // A helper that just died is noticed by its `exit` event, which settles everything pending.
   if (helper.child.connected) helper.child.send(message, () => undefined);
 }
 
-/** What an unsandboxed job of a dead helper left running. A sandboxed one has died with it. */
+/** Kills what an unsandboxed job of a dead helper left running. A sandboxed one has died with it. */
 function killGroup(pid: number | undefined): void {
   if (pid === undefined) return;
   try {

@@ -1,5 +1,5 @@
 /**
- * Finds what a job left running outside a pid namespace: a daemon that forked twice and made its own session is in nobody's
+ * Finds processes a job left running outside a pid namespace: a daemon that forked twice and made its own session is in no known
  * process group any more, but it still has the job's environment, or the job's user.
  *
  * A job that runs as the service's own user *and* clears its environment escapes this; only the sandbox prevents that.
@@ -7,11 +7,11 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { MARK, type ProcessSpec } from './protocol.ts';
 
-/** Several seconds. What survives so many is stuck in the kernel (a dead network file system) and not ours to wait for. */
+/** Several seconds. A process that survives so many is stuck in the kernel (a dead network file system): do not wait for it. */
 const MAX_ROUNDS = 200;
 
 /**
- * One round for what {@link ProcessSpec.reach} reaches; nothing for a namespace, which the kernel empties, and for a group.
+ * One round for the processes of {@link ProcessSpec.reach}; nothing for a namespace, which the kernel empties, and for a group.
  *
  * @returns how many were found alive, and killed.
  */
@@ -22,7 +22,7 @@ export function killStrays({ reach, user }: Pick<ProcessSpec, 'reach' | 'user'>)
   return found.length;
 }
 
-/** Returns when none is left: a process may fork while we look, and takes a moment to die. There is no event for it. */
+/** Returns when none is left: a process may fork meanwhile, and takes a moment to die. There is no event for it. */
 export async function killStraysUntilGone(spec: Pick<ProcessSpec, 'reach' | 'user'>): Promise<void> {
   for (let round = 0; round < MAX_ROUNDS && killStrays(spec) > 0; round += 1) {
     await new Promise(resolve => setTimeout(resolve, Math.min(round, 20)));
@@ -66,7 +66,7 @@ function statusOf(pid: number): string {
   return readFileSync(`/proc/${pid}/status`, 'latin1');
 }
 
-/** False for processes that ended meanwhile or belong to somebody else. */
+/** False for processes that ended meanwhile or belong to another user. */
 function reading(test: () => boolean): boolean {
   try {
     return test();

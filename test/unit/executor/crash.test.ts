@@ -74,7 +74,10 @@ describe('a service that is stopped in its tracks', () => {
     async mode => {
       const number = mode === 'none' ? '4724' : '4725';
       const { child, said } = await startService(await newFolder(), mode, `echo begun; sleep ${number}`, '1');
-      expect((await processesWith(number)).length).toBeGreaterThan(0);
+      await until(
+        async () => ((await processesWith(number)).length > 0 ? true : undefined),
+        'the job to run what follows its first line',
+      );
       child.kill('SIGSTOP');
       await until(
         async () => ((await processesWith(number)).length === 0 ? true : undefined),

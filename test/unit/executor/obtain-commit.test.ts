@@ -216,7 +216,7 @@ describe('a tested merge that a merger of another machine made', () => {
     );
   });
 
-  it('is refused where an earlier version did not write down how it was made', async () => {
+  it('is refused where an earlier version did not record how it was made', async () => {
     await (await stage.host('app')).commit({ files: { a: '1' } });
     const tested = await merged([await stage.propose('app', '1', { one: '1' })]);
     const item = itemWith({ ...tested, branches: tested.branches.map(({ inputs: _, ...branch }) => branch) });

@@ -1,14 +1,14 @@
 /**
  * A process with an executor in it, for tests that kill or stop it: `node service-to-kill.ts <folder> <sandbox mode> <script body>
- * [leash seconds]`. Prints a line when the script has said `begun`, and another with the result when there is one.
+ * [silence limit in seconds]`. Prints a line when the script has said `begun`, and another with the result when there is one.
  */
 import { buildRequest, openBench, script } from './fixture.ts';
 
-const [folder = '', mode = 'none', body = '', leash] = process.argv.slice(2);
+const [folder = '', mode = 'none', body = '', silenceLimit] = process.argv.slice(2);
 const bench = await openBench(
   {
     sandbox: mode === 'none' ? 'none' : 'auto',
-    ...(leash === undefined ? {} : { leashSeconds: Number(leash) }),
+    ...(silenceLimit === undefined ? {} : { silenceLimitSeconds: Number(silenceLimit) }),
   },
   { folder },
 );

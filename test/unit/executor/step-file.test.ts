@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { listenToSteps } from '../../../src/executor/reported-steps.ts';
 import { STEP_FILE, STEPS_PER_BUILD, takeStepFile } from '../../../src/executor/step-file.ts';
-import { listenToSteps } from '../../../src/executor/told-steps.ts';
 import { parseNanoseconds } from '../../../src/lib/clock.ts';
 
 const at = (second: number) => parseNanoseconds(`17953284${String(second).padStart(2, '0')}000000001`);

@@ -1,8 +1,8 @@
 /**
- * The few instructions of classic BPF that a seccomp filter needs, and how the kernel wants them: an array of
- * `struct sock_filter { u16 code; u8 jt; u8 jf; u32 k; }` in the byte order of the machine (both we know are little-endian).
+ * The few instructions of classic BPF that a seccomp filter needs, in the kernel's encoding: an array of
+ * `struct sock_filter { u16 code; u8 jt; u8 jf; u32 k; }` in the byte order of the machine (both supported ones are little-endian).
  *
- * A jump goes over as many instructions as it says; `jt` where the comparison holds, `jf` where it does not.
+ * A jump skips the given number of instructions: `jt` where the comparison holds, `jf` where it does not.
  */
 export interface Instruction {
   readonly code: number;
@@ -17,12 +17,12 @@ const CODE = { load: 0x20, equal: 0x15, atLeast: 0x35, anyBit: 0x45, return: 0x0
 /** Offsets into `struct seccomp_data`, in bytes. */
 export const DATA = { number: 0, architecture: 4, argument: (index: number) => 16 + 8 * index } as const;
 
-/** A jump holds one byte. */
+/** The offset of a jump is one byte. */
 const MOST_SKIPPED = 255;
 /** `BPF_MAXINSNS`. */
 const MOST_INSTRUCTIONS = 4096;
 
-/** Into the accumulator, which comparisons look at: the word at `offset` of the call's data. */
+/** Loads the word at `offset` of the call's data into the accumulator, which comparisons use. */
 export function load(offset: number): Instruction {
   return { code: CODE.load, jt: 0, jf: 0, k: offset };
 }

@@ -21,7 +21,7 @@ export const AUDIT_ARCHITECTURE: { readonly [name in Architecture]: number } = {
 /** linux/seccomp.h; the errno is in the lower half. */
 export const ACTION = { kill: 0x8000_0000, errno: 0x0005_0000, allow: 0x7fff_0000 } as const;
 
-/** The program for the machine this runs on; undefined where its architecture is not one we know. */
+/** The program for this machine; undefined where its architecture is not supported. */
 export function seccompFilter(nodeArchitecture: string = process.arch): Buffer | undefined {
   const architecture = NODE_NAMES[nodeArchitecture];
   return architecture === undefined ? undefined : assemble(filterProgram(architecture));
@@ -64,14 +64,14 @@ function conditions(tests: readonly ArgumentTest[], errno: Errno): Instruction[]
   return [load(DATA.argument(test.argument)), ...comparisons(test, rest.length), ...rest];
 }
 
-/** Goes on with the next instruction where the test holds, else over `rest` more. */
+/** Continues with the next instruction where the test holds, else skips `rest` more. */
 function comparisons(test: ArgumentTest, rest: number): Instruction[] {
   if (test.test === 'any-bit') return [jump('anyBit', test.mask, 0, rest)];
   const { values } = test;
   return values.map((value, index) => {
     const after = values.length - index - 1;
     const [found, exhausted] = test.test === 'one-of' ? [after, after + rest] : [after + rest, after];
-    // Only the last comparison knows that none holds; the others go on with the next.
+    // Only the last comparison knows that none holds; the others continue with the next.
     return jump('equal', value, found, index === values.length - 1 ? exhausted : 0);
   });
 }

@@ -77,7 +77,7 @@ const NUMBERS = {
 
 export type SyscallName = keyof typeof NUMBERS;
 
-/** The last call this file was written with (`removexattrat`, Linux 6.13); what comes after it is not known to be harmless. */
+/** The last call known to this file (`removexattrat`, Linux 6.13); later ones are not known to be harmless. */
 export const LAST_KNOWN_CALL = 466;
 
 export function syscallNumber(name: SyscallName, architecture: Architecture): number | null {

@@ -1,10 +1,10 @@
 /**
- * What a job may not ask of the kernel. Everything else is allowed: compilers, package managers, databases and test suites are
- * ordinary work, while each call here reaches parts of the kernel that no build needs and that escapes were found in, or something
+ * System calls that a job may not make. Everything else is allowed: compilers, package managers, databases and test suites are
+ * ordinary work, while each call here reaches parts of the kernel that no build needs and in which escapes were found, or something
  * that namespaces do not contain (`AF_VSOCK` leads to the hypervisor).
  *
- * How a call is refused decides what programs do next: `ENOSYS` is what a kernel without it says, and libraries fall back;
- * `EPERM` is what a user without privilege hears.
+ * The error of a refused call decides what programs do next: `ENOSYS` is what a kernel without it returns, and libraries fall
+ * back; `EPERM` is what an unprivileged user gets.
  */
 import type { SyscallName } from './syscall-numbers.ts';
 
@@ -48,7 +48,7 @@ export const SYSCALL_RULES: readonly SyscallRule[] = [
   // Keyrings belong to users, not to namespaces.
   { calls: ['add_key', 'request_key', 'keyctl'], errno: 'EPERM' },
 
-  // A debugger may start what it debugs (PTRACE_TRACEME); nothing reaches into processes that did not ask.
+  // A debugger may start its own child (PTRACE_TRACEME); nothing reaches into processes that did not ask for it.
   {
     calls: ['ptrace'],
     errno: 'EPERM',
@@ -74,7 +74,7 @@ export const SYSCALL_RULES: readonly SyscallRule[] = [
     ],
   },
 
-  // In a user namespace of its own a job would hold every capability, and the kernel's privileged half would be open to it.
+  // In a user namespace of its own a job would hold every capability, and reach the kernel's privileged code.
   { calls: ['clone'], errno: 'EPERM', when: [{ argument: 0, test: 'any-bit', mask: NAMESPACES }] },
   {
     calls: ['unshare'],
@@ -82,7 +82,7 @@ export const SYSCALL_RULES: readonly SyscallRule[] = [
     when: [{ argument: 0, test: 'any-bit', mask: NAMESPACES | TIME_NAMESPACE }],
   },
   { calls: ['setns'], errno: 'EPERM' },
-  // Its flags are in memory, where a filter cannot look: libraries go on with `clone`.
+  // Its flags are in memory, where a filter cannot look: libraries fall back to `clone`.
   { calls: ['clone3'], errno: 'ENOSYS' },
 
   {
@@ -99,7 +99,7 @@ export const SYSCALL_RULES: readonly SyscallRule[] = [
   },
   { calls: ['migrate_pages', 'move_pages'], errno: 'EPERM' },
 
-  // The machine itself. A job has no capability for any of it; this is the second lock.
+  // The machine itself. A job has no capability for any of it; this is the second barrier.
   {
     calls: [
       ...(['init_module', 'finit_module', 'delete_module', 'kexec_load', 'kexec_file_load'] as const),

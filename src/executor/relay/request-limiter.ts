@@ -1,6 +1,6 @@
 /**
- * The door to one build's intake: what a job asks of us before a single span is taken is bounded here. A job may open many connections and send
- * many requests on each before it reads an answer; all of that is memory and time of the executor, which others need too.
+ * Limits the requests of one build's job before a single span is parsed. A job may open many connections and send many requests
+ * on each before it reads an answer; all of that uses memory and time of the executor, which others need too.
  */
 import type { Socket } from 'node:net';
 import { createLimiter } from '../../tracing/otlp/limiter.ts';
@@ -8,36 +8,36 @@ import { REQUEST_LIMITS } from '../../tracing/otlp-in/request-limits.ts';
 import type { BuildIntake } from './build-relay.ts';
 import type { RelayLimits } from './relay-quota.ts';
 
-export interface BuildDoor {
+export interface RequestLimiter {
   readonly intake: BuildIntake;
   /**
-   * Does `work` when it is its turn.
+   * Runs `work` when it is its turn.
    *
-   * @returns why not; nothing was done then.
+   * @returns the reason when the request is refused; `work` was not run then.
    */
   enter(socket: Socket, work: () => Promise<void>): Promise<void> | Refusal;
-  /** Notes how much was read for the build, unpacked: in the end nothing more is. */
+  /** Records how many bytes were read for the build, unpacked: beyond the limit nothing more is read. */
   charge(bytes: number): void;
 }
 
 type Refusal =
-  /** More requests wait than we hold: later there is room. */
+  /** More requests wait than allowed: later there is room. */
   | 'crowded'
   /** The connection sends request after request without waiting for answers. */
   | 'flooded'
-  /** So much was read of this build that nothing more will be. */
+  /** The limit of bytes read for this build is reached. */
   | 'spent';
 
 /** Bodies of one build that are in memory at a time: the others wait in their sockets. */
 const BODIES_AT_ONCE = 4;
-/** Requests of one build that are open: one for each connection a sandbox may have. */
+/** Open requests of one build: one for each connection a sandbox may have. */
 const MOST_OPEN = 128;
-/** Requests of one connection that are open: exporters wait for an answer before they send the next. */
+/** Open requests of one connection: exporters wait for an answer before they send the next. */
 const MOST_PIPELINED = 4;
-/** Told again because an answer was lost, rejected, or packed with less of interest than room: so many times the quota. */
+/** Limit of the bytes read per build, in quotas: requests may be repeated, rejected, or mostly hold other data. */
 const READ_PER_QUOTA = 4;
 
-export function buildDoor(intake: BuildIntake, limits: Pick<RelayLimits, 'bytes'>): BuildDoor {
+export function requestLimiter(intake: BuildIntake, limits: Pick<RelayLimits, 'bytes'>): RequestLimiter {
   const inTurn = createLimiter(BODIES_AT_ONCE);
   const openOf = new WeakMap<Socket, number>();
   let open = 0;

@@ -1,24 +1,24 @@
 /**
- * From the lines of a step file (`step-file.ts` has the format) to steps, one line at a time and within a budget. The lines are
- * the job's to write, so nothing in them is believed further than it can be drawn: a line that makes no sense is left out, a step
- * that never ended ends with its playbook, and what is too much is counted.
+ * Parses the lines of a step file (`step-file.ts` has the format) into steps, one line at a time and within a budget. The lines are
+ * written by the job, so they are not trusted beyond drawing them: a malformed line is left out, a step that never ended ends with
+ * its playbook, and steps beyond the budget are counted.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { stripUserinfo } from '../lib/redact.ts';
 import type { Step, StepKind } from '../model/step.ts';
 
-/** What may still be kept of a build's steps: they travel and are stored with its result. */
+/** Budget for a build's steps: they travel and are stored with its result. */
 export interface StepBudget {
   readonly steps: number;
-  /** Of their JSON, roughly. */
+  /** Of their JSON, estimated. */
   readonly bytes: number;
 }
 
-export interface ToldSteps {
+export interface ReportedSteps {
   readonly steps: readonly Step[];
-  /** How many more there were. */
+  /** Number of steps left out. */
   readonly dropped: number;
-  /** Of the budget. */
+  /** Used of the budget. */
   readonly used: StepBudget;
   /** Some step, kept or not, ended because a host could not be reached. */
   readonly unreachable: boolean;
@@ -27,7 +27,7 @@ export interface ToldSteps {
 export interface StepListener {
   line(text: string): void;
   /** @param at when the playbook ended. */
-  end(at: Nanoseconds): ToldSteps;
+  end(at: Nanoseconds): ReportedSteps;
 }
 
 interface Begun {
@@ -41,7 +41,7 @@ interface Begun {
   ended: { readonly at: Nanoseconds; readonly result: Step['result'] } | undefined;
 }
 
-/** Kinds a job may tell; only those whose span id somebody knew beforehand keep their id as key. */
+/** Kinds a job may report; only kinds whose span id a program may know beforehand keep their id as key. */
 const KINDS: ReadonlyMap<string, { readonly kind: StepKind; readonly keyed: boolean }> = new Map([
   ['step', { kind: 'ScriptStep', keyed: true }],
   ['play', { kind: 'AnsiblePlay', keyed: false }],
@@ -86,7 +86,7 @@ export function listenToSteps(budget: StepBudget): StepListener {
       facts: factsOf(facts),
       ended: undefined,
     };
-    // Once one had to be left out, all that follow are: what is kept is the beginning, without holes.
+    // Once one had to be left out, all that follow are: the beginning is kept, without holes.
     const whole = dropped === 0 && known.size < budget.steps;
     const placed = (above !== undefined || parent === '-') && step.depth < DEEPEST;
     if (!whole || !placed || !fits(STEP_BYTES + jsonBytes([id, step.name, step.facts]))) {
@@ -123,7 +123,7 @@ export function listenToSteps(budget: StepBudget): StepListener {
 
 function stepOf(begun: Begun, at: Nanoseconds): Step {
   const { kind, name, key, startedAt, parts, facts } = begun;
-  // What had not ended when the playbook did was stopped with it.
+  // A step that had not ended when the playbook did was stopped with it.
   const ended = begun.ended ?? { at, result: 'ABORTED' as const };
   return {
     kind,
