@@ -12,7 +12,7 @@ export function logAuthorization(secret: Secret, build: string): string {
   return `Bearer ${createHmac('sha256', secret.reveal()).update(`gatehouse log ${build}`).digest('hex')}`;
 }
 
-/** @param secret undefined: everyone who reaches the port may read (it is a loopback address then). */
+/** @param secret undefined: every client that reaches the port may read (it is a loopback address then). */
 export function mayReadLog(secret: Secret | undefined, build: string, header: string | undefined): boolean {
   if (secret === undefined) return true;
   const [wanted, given] = [logAuthorization(secret, build), header ?? ''].map(text => Buffer.from(text));

@@ -26,7 +26,7 @@ export interface LogServerOptions {
   readonly listenAddress: string;
   /** 0: any free port. */
   readonly port: number;
-  /** Undefined: everyone who reaches the port may read. */
+  /** Undefined: every client that reaches the port may read. */
   readonly secret: Secret | undefined;
   /** Name of this machine for others, when it listens on all addresses. */
   readonly host: string;

@@ -77,7 +77,7 @@ async function waitForTurn(store: Store, path: string, own: string, signal?: Abo
   }
 }
 
-/** By number, whatever the prefix. */
+/** By number, regardless of the prefix. */
 export function inLockOrder(names: readonly string[]): readonly string[] {
   return names.toSorted((a, b) => Number(a.slice(-10)) - Number(b.slice(-10)));
 }

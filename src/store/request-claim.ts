@@ -61,7 +61,7 @@ export class Claim<T extends Requestable> {
   }
 
   /**
-   * Writes while the claim is held, e.g. that the build has started. Each call is applied once, whatever replies are lost.
+   * Writes while the claim is held, e.g. that the build has started. Each call is applied once, even when replies are lost.
    *
    * @param operationId unique per call.
    * @throws StoreError when one of `operations` fails.

@@ -1,13 +1,13 @@
 /**
- * A commit that is larger than one multi takes, still all or nothing: written down first, decided in one multi, then carried
- * out, by whoever holds the fence then.
+ * A commit that is larger than one multi, still all or nothing: first stored, then decided in one multi, then carried out by
+ * the holder of the fence at that time.
  *
  *     <path>/0000, 0001, …   the operations, in order, not carried out yet
  *     <path>/decided         from here on they will be
  *
  * A crash before `decided` leaves parts that the next holder removes; a crash after it leaves parts that the next holder
- * carries out, each in the multi that removes it. Operations that may fail (checks, writes others race for) go into `guards`,
- * which take part in the deciding multi; the staged ones must be such that only the fence's holder ever touches their nodes.
+ * carries out, each in the multi that removes it. Operations that may fail (checks, contended writes) go into `guards`, which
+ * are part of the deciding multi; the staged ones must only touch nodes that no process but the fence's holder writes.
  *
  *     await commitStaged({ fence, store, path, newId }, operations, guards);
  *     await finishStaged({ fence, store, path, newId });     // every new holder, before it reads anything
@@ -51,7 +51,7 @@ const PART_BYTES = 940_000;
 const DECIDED = 'decided';
 const LINE_END = 10;
 
-/** @throws StoreError of a guard: nothing is decided; `finishStaged` tidies up. */
+/** @throws StoreError of a guard: nothing is decided; `finishStaged` cleans up. */
 export async function commitStaged(
   deps: StagedDeps,
   operations: readonly Operation[],
@@ -67,7 +67,7 @@ export async function commitStaged(
   await finishStaged(deps);
 }
 
-/** @returns what was done about an interrupted commit; `nothing`: there was none. */
+/** @returns how an interrupted commit was settled; `nothing`: there was none. */
 export async function finishStaged(deps: StagedDeps): Promise<'nothing' | 'removed' | 'carried-out'> {
   const { fence, store, path, newId } = deps;
   const names = (await settle(store, () => store.children(path))) ?? [];
@@ -95,7 +95,7 @@ export function encodeOperations(operations: readonly Operation[]): Uint8Array {
   return Buffer.concat([stagedHeadsCodec.encode(heads), Buffer.of(LINE_END), ...data]);
 }
 
-/** What {@link encodeOperations} wrote. @throws RecordError when it is something else, or of a newer version. */
+/** Reverses {@link encodeOperations}. @throws RecordError when the bytes are something else, or of a newer version. */
 export function decodeOperations(bytes: Uint8Array): readonly Operation[] {
   const end = bytes.indexOf(LINE_END);
   const heads = stagedHeadsCodec.decode(end === -1 ? bytes : bytes.subarray(0, end));

@@ -9,7 +9,7 @@
  * - **Path and data**, byte for byte. Nodes of sessions (locks, claims, components) are not copied, as after the death of
  *   every process: a request that was taken has lost its claim and another worker tries it again.
  * - **Versions**, because some have a meaning: an epoch *is* the version of its node and must never go back, the version of
- *   a queued event counts its attempts. Epochs keep theirs whatever it is. Any other version was only ever compared with what
+ *   a queued event counts its attempts. Epochs always keep theirs. Any other version was only ever compared with what
  *   a process read itself; it is kept up to {@link VERSION_KEPT}, which preserves the attempts without repeating the million
  *   writes of a `lastOp`.
  * - **Future sequence numbers.** A store numbers by the count of nodes created below a parent, which cannot be set. So nodes

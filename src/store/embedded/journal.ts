@@ -55,7 +55,7 @@ const SCHEMA = `
 export function openJournal(file: string, tree: NodeTree): Journal {
   let db: DatabaseSync | undefined;
   try {
-    closeSync(openSync(file, 'a', 0o600)); // SQLite would make it readable for everyone
+    closeSync(openSync(file, 'a', 0o600)); // SQLite would make it readable for all users
     db = new DatabaseSync(file);
     return journalOver(db, file, tree);
   } catch (error) {

@@ -8,7 +8,7 @@ import { readMultiAnswer, readNode, readStat } from './replies.ts';
 import { SERVER_ERROR, storeErrorOf } from './server-errors.ts';
 import { ALL_RIGHTS, ANY_WATCH, FLAG, OP, PERSISTENT_RECURSIVE } from './wire.ts';
 
-/** Who may use the nodes we create: everyone, or only the user this connection has authenticated as. */
+/** Who may use the nodes we create: all clients, or only the user this connection has authenticated as. */
 export type Access = 'open' | 'creator';
 
 const NOTHING = (_: JuteWriter): void => {};

@@ -6,7 +6,7 @@
  *     rule after rule: its call, and its arguments? ──► its errno
  *     else ──► allowed
  *
- * The kernel remembers which calls are allowed whatever their arguments, so that ordinary ones cost nothing.
+ * The kernel remembers which calls are allowed with any arguments, so that ordinary ones cost nothing.
  */
 import { assemble, DATA, end, type Instruction, jump, load } from './bpf.ts';
 import { type Architecture, LAST_KNOWN_CALL, syscallNumber } from './syscall-numbers.ts';
