@@ -1,9 +1,9 @@
 /**
- * What executors tell of builds.
+ * Applies the events of executors about builds.
  *
  * Only an open build takes a result, and only builds of an item's current buildset can be open. A cancelled build keeps
- * its verdict whatever the executor still sends: cancel wins. What the executor did until it stopped is attached, clamped
- * into the build's own time, because the span of the build has ended with the cancellation.
+ * its verdict when its executor sends a result: cancel wins. What the executor did until it stopped is attached, clamped into
+ * the build's own time, because the span of the build has ended with the cancellation.
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
@@ -44,7 +44,7 @@ export function applyBuildStarted(draft: TurnDraft, event: Started): void {
     return;
   }
   const { state } = build;
-  // Once the turn that cancelled it is written its spans are sent, and say that no executor had taken it.
+  // Only in the turn that cancelled it: after its commit the exported spans have no executor.
   if (state.state === 'cancelled' && state.startedAt === null && state.at === draft.input.now) {
     putBuild(draft, found, { ...state, startedAt: earlierOf(at, state.at), worker: event.worker });
     return;
@@ -95,14 +95,14 @@ export function applyBuildResult(draft: TurnDraft, event: Result): void {
     ...(workerEnd === undefined ? {} : { workerEnd }),
   });
   const item = draft.item(found.item.uuid);
-  // Its commits were there, whatever became of it then.
+  // The host had its commits.
   if (item?.hostWait?.doing === 'build' && workerEnd === undefined && result !== 'RETRY')
     draft.put(withoutWait(draft, item));
 }
 
 function endedBy(draft: TurnDraft, event: Result, started: Extract<BuildState, { state: 'started' }> | null) {
   const { lastSign } = event;
-  // That it failed was its executor's word.
+  // An early failure is a sign of its executor, too.
   const known = started?.failingSince;
   const worked = lastSign === undefined || known === undefined ? lastSign : laterOf(lastSign, known);
   return {
@@ -117,14 +117,14 @@ function endedBy(draft: TurnDraft, event: Result, started: Extract<BuildState, {
   } as const;
 }
 
-/** Looks for a commit the host does not give, before the executors' word for it counts as an attempt. */
-const MOST_LOOKS = 3;
+/** Tries for a commit that the host does not give, before a failure counts as an attempt. */
+const MOST_TRIES = 3;
 
-/** What the build has to wait for; undefined: its result is its own. */
+/** The trouble that the build waits for; undefined: its result counts. */
 function hostTrouble({ item }: Found, { result, trouble }: Result): HostTrouble | undefined {
   if (result !== 'RETRY' || trouble === undefined) return undefined;
-  const looks = item.hostWait?.doing === 'build' ? item.hostWait.tries : 0;
-  return !isShared(trouble) && looks >= MOST_LOOKS ? undefined : trouble;
+  const tries = item.hostWait?.doing === 'build' ? item.hostWait.tries : 0;
+  return !isShared(trouble) && tries >= MOST_TRIES ? undefined : trouble;
 }
 
 interface Ending {
@@ -134,8 +134,8 @@ interface Ending {
 }
 
 /**
- * A RETRY of the last attempt is the end, and so is one of a job that had failed already: a verdict is never tried again,
- * whatever becomes of the worker afterwards. An executor that ended before the build did costs no attempt.
+ * A RETRY of the last attempt is final, and so is one of a job that had failed already: a verdict is never retried, even when the
+ * worker is lost afterwards. An executor that ended before the build did costs no attempt.
  */
 function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): Ending {
   const { result, detail, workerEnd } = event;
@@ -159,7 +159,7 @@ function finalResult(draft: TurnDraft, { item, build }: Found, event: Result): E
   return { result, detail, workerEnd };
 }
 
-/** Of a build that was tried again: how its worker ended; null: it was an attempt. Undefined of any other. */
+/** How the worker of a retried build ended; null: the build was an attempt. Undefined for any other build. */
 function workerEndOfRetry(build: Build): WorkerEnd | null | undefined {
   if (build.state.state !== 'completed' || !isRetried(build) || build.state.hostTrouble === true)
     return undefined;

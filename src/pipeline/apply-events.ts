@@ -1,6 +1,6 @@
 /**
- * One function per kind of event: what it says becomes part of the item's record. What follows from it (moves, resets,
- * new jobs, reports) is the pass's business (`process-queue.ts`).
+ * One function per kind of event: its facts become part of the item's record. Moves, resets, new jobs and reports follow in the
+ * pass (`process-queue.ts`).
  *
  * Events may come twice, late or for things that are gone: then they change nothing, and the debug log has them
  * (`TurnOutput.ignored`). One of them is a decision, `result-ignored`: a job that ended after its build was cancelled.
@@ -39,7 +39,7 @@ function applyEvent(draft: TurnDraft, event: PipelineEvent): void {
       dropOvertaken(draft);
       return;
     case 'change-updated':
-      return; // the facts are looked at in every turn
+      return; // every turn reads the facts
     case 'merger-result':
       applyMergerResult(draft, event);
       return;
@@ -76,7 +76,7 @@ function applySuperseded(
   }
 }
 
-/** An item that is being reported cannot be called back: the host may have merged it by now. */
+/** An item that is being reported cannot be dequeued: the host may have merged it by now. */
 function applyDequeue(draft: TurnDraft, event: Extract<PipelineEvent, { readonly kind: 'dequeue' }>): void {
   for (const item of draft.liveItems(event.change)) {
     if (item.phase.phase === 'queued') {

@@ -38,7 +38,7 @@ function applied(draft: TurnDraft, item: QueueItem, event: MergerResult): QueueI
   return judged(draft, served(draft, item, outcome), event);
 }
 
-/** Whatever the answer is, the host gave what it took. */
+/** Any answer but a failure means that the host served. */
 function served(draft: TurnDraft, item: QueueItem, outcome: MergerOutcome): QueueItem {
   if (outcome.kind === 'failed') return item;
   const seen = outcome.kind === 'merged' ? [...outcome.branches, ...outcome.heads] : [];
@@ -63,7 +63,7 @@ function judged(draft: TurnDraft, item: QueueItem, event: MergerResult): QueueIt
   return retryOrFail(draft, item, event, outcome);
 }
 
-/** As the merger says; whether that holds for the present chain is found out in the pass (past-conflicts.ts). */
+/** The merger's answer; the pass determines whether it holds for the present chain (past-conflicts.ts). */
 function merged(draft: TurnDraft, item: QueueItem, outcome: ServedMerge): QueueItem {
   if (outcome.kind === 'conflict') {
     const conflict = conflictOf(outcome);
@@ -74,7 +74,7 @@ function merged(draft: TurnDraft, item: QueueItem, outcome: ServedMerge): QueueI
   return { ...done, buildset: { ...done.buildset, filesChanged: outcome.filesChanged } };
 }
 
-/** No verdict, unless what is missing at the host is missing for good. */
+/** No verdict, unless the missing commit is missing for good. */
 function hostTrouble(
   draft: TurnDraft,
   item: QueueItem,
@@ -82,15 +82,15 @@ function hostTrouble(
   trouble: HostTrouble,
 ): QueueItem {
   const failures = item.hostWait?.reason === trouble.reason ? item.hostWait.tries : 0;
-  if (!isShared(trouble) && failures >= MOST_LOOKS && !isOpenAt(draft, trouble))
+  if (!isShared(trouble) && failures >= MOST_TRIES && !isOpenAt(draft, trouble))
     return complete(draft, withoutWait(draft, item), 'ERROR');
   return waitForHost(draft, askWhenHostServes(item), 'merge', trouble, event.uuid);
 }
 
-/** Looks for a commit that the host does not have and that, for all we know, no open change is at; or that is too large. */
-const MOST_LOOKS = 3;
+/** Tries for a commit that the host does not have and that is of no known open change, or that is too large. */
+const MOST_TRIES = 3;
 
-/** As the host was seen last, an open change is at that commit: then replicas lag, or a look is under way. */
+/** A known open change is at that commit: then replicas lag, or the host is being polled. */
 function isOpenAt(draft: TurnDraft, { commit }: HostTrouble): boolean {
   for (const item of draft.items()) {
     for (const change of item.changes) {

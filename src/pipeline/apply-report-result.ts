@@ -1,14 +1,14 @@
 /**
- * What the reporters came to.
+ * Applies the outcome of a report.
  *
- *   done, landed    leaves; those behind go on untouched when the branch holds the tree that was tested, whoever made its commit;
- *                   else they are tested again, and an operator hears of it (decision 0053)
+ *   done, landed    leaves; those behind go on untouched when the branch holds the tested tree, in any commit; otherwise they are
+ *                   tested again, and the log has an error (decision 0053)
  *   done            leaves (in a dependent pipeline a success that did not merge is a MERGE_FAILURE)
- *   host            stays, and is reported again when the host serves: nothing is known to have changed
+ *   host            stays, and is reported again when the host serves
  *   base-moved      stays at the head and is tested again, and everything behind it with it
  *   withdrawn       stays for the moment: departures take it out, for its project is not in the tenant any more
  *   not-merged      leaves with MERGE_FAILURE; those behind are tested again without it
- *   failed          a reporter failed for good; the result stands, and without word of a merge nothing has merged
+ *   failed          a reporter failed for good; the result stands, and the change counts as not merged
  */
 import { assertNever } from '../lib/assert-never.ts';
 import { millisecondsBetween } from '../lib/clock.ts';
@@ -26,8 +26,8 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
   const item = draft.item(event.item);
   if (item === undefined) return;
   const { at, parts, outcome } = event;
-  const told = withReportDone(item, event.report, { at, parts, outcome: recorded(outcome) });
-  if (told === item) {
+  const reported = withReportDone(item, event.report, { at, parts, outcome: recorded(outcome) });
+  if (reported === item) {
     draft.ignore({
       item: item.uuid,
       event: event.uuid,
@@ -35,23 +35,23 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
     });
     return;
   }
-  if (told.phase.phase !== 'reporting' || told.phase.report !== event.report) {
-    draft.put(told);
+  if (reported.phase.phase !== 'reporting' || reported.phase.report !== event.report) {
+    draft.put(reported);
     return;
   }
-  if (outcome.kind === 'host' && !isGivenUp(draft, told, event)) {
+  if (outcome.kind === 'host' && !isGivenUp(draft, reported, event)) {
     const { trouble } = outcome;
-    const queued: QueueItem = { ...told, phase: { phase: 'queued' } };
+    const queued: QueueItem = { ...reported, phase: { phase: 'queued' } };
     draft.put(waitForHost(draft, queued, 'report', trouble, event.uuid));
-    draft.departuresDue = true; // while it was being reported nobody asked whether it may stay
+    draft.departuresDue = true; // departures are not checked while an item is reporting
     return;
   }
   if (outcome.kind === 'withdrawn') {
-    draft.put({ ...told, phase: { phase: 'queued' } });
+    draft.put({ ...reported, phase: { phase: 'queued' } });
     draft.departuresDue = true;
     return;
   }
-  const served = told.hostWait?.doing === 'report' ? withoutWait(draft, told) : told;
+  const served = reported.hostWait?.doing === 'report' ? withoutWait(draft, reported) : reported;
   draft.put(served);
   if (outcome.kind !== 'host')
     hostServed(draft, 'report', new Set(served.changes.map(({ project }) => project)));
@@ -63,7 +63,7 @@ export function applyReportResult(draft: TurnDraft, event: ReportResult): void {
   if (queue !== undefined) leaveReported(draft, queue, served, reportedAs(served, outcome));
 }
 
-/** Words about a change that a host has not taken for so long are not said any more. A landing is never given up. */
+/** Milliseconds after which a comment that the host does not take is given up. A landing is never given up. */
 const LONGEST_NOTE_MS = 24 * 60 * 60 * 1000;
 
 function isGivenUp(draft: TurnDraft, { hostWait }: QueueItem, { parts }: ReportResult): boolean {
@@ -75,7 +75,7 @@ function retest(draft: TurnDraft, item: QueueItem): void {
   const cause = { code: 'base-moved', at: draft.input.now, culprit: null } as const;
   draft.put(resetItem(draft, item, cause));
   draft.retested.set(item.uuid, cause);
-  draft.departuresDue = true; // while it was being reported nobody asked whether it may stay
+  draft.departuresDue = true; // departures are not checked while an item is reporting
 }
 
 function isSuccess(item: QueueItem): boolean {

@@ -1,6 +1,6 @@
 /**
- * What a merger's answer says of the whole chain it was asked for: the items it left out because they conflict, and the item
- * itself. A verdict holds for exactly the chain below the item it is about; the answer keeps what is needed to compare.
+ * A merger's answer about a whole chain: the items it left out because they conflict, and the item itself. A verdict holds for
+ * exactly the chain below its item; the answer keeps what is needed to compare chains.
  *
  *     asked for D behind A B C; B conflicts with A, C conflicts with A
  *     answer: leftOut B, C; D merged on top of A
@@ -11,13 +11,13 @@ import type { MergeConflict, MergerOutcome } from '../model/merge.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 
 export interface ChainAnswer {
-  /** Items the request named before the own changes, oldest first. */
+  /** Items that the request named before the item's own changes, oldest first. */
   readonly ahead: readonly Uuid[];
-  /** Of them: known to conflict before the answer came. */
+  /** Those of `ahead` that were known to conflict before the answer came. */
   readonly known: ReadonlySet<Uuid>;
   /** Left out by the merger, and why. */
   readonly leftOut: ReadonlyMap<Uuid, MergeConflict>;
-  /** A merger of 0.3 ended at the conflict of an item ahead: of the item itself nothing is known. */
+  /** A merger of 0.3 stopped at the conflict of an item ahead: the item itself has no verdict. */
   readonly unfinished: boolean;
   readonly worker: string;
 }

@@ -1,13 +1,12 @@
 /**
- * The pure step of a pipeline: `src/pipeline/turn.ts` says what goes in and out, the gating contract what it means.
+ * The pure step of a pipeline; `src/pipeline/turn.ts` has its input and output.
  *
  *   1 queues      items of projects that are in another queue now            requeue.ts
- *   2 departures  items that may not stay as the facts are now                departures.ts
- *   3 events      what happened becomes part of the records                   apply-events.ts
+ *   2 departures  items that may not stay by the present facts                departures.ts
+ *   3 events      facts of the events become part of the records              apply-events.ts
  *   4 passes      per queue, oldest first: moves, resets, jobs, reports       process-queue.ts, process-item.ts
  *
- * Called again without events and with nothing new, it changes nothing and asks for nothing: all it wants done is written
- * on the items together with the wish.
+ * Called again without events and new facts, it changes nothing and requests nothing: every request is recorded on its item.
  */
 import { applyEvents } from './apply-events.ts';
 import { processQueue } from './process-queue.ts';

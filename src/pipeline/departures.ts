@@ -1,17 +1,16 @@
 /**
- * Items that may not stay, as the facts are now: abandoned, merged by somebody else, replaced by a new patchset, a
- * requirement or a dependency lost, the project not in the tenant any more.
+ * Items that may not stay, by the present facts: abandoned, merged elsewhere, replaced by a new patchset, a requirement or a
+ * dependency lost, the project not in the tenant any more.
  *
- * In an independent pipeline nothing merges, so what becomes of a dependency does not matter to a change that is already tested
- * with it: a new patchset of the dependency, its landing, or its end changes nothing. A dependency that was abandoned before the
- * merge with it was computed is lost, though, for its ref may be gone. And a withdrawn approval counts as for the change
- * itself: its code may not run here any more.
+ * In an independent pipeline nothing merges, so a change that is already tested with a dependency stays when that gets a new
+ * patchset, lands or is abandoned. A dependency that was abandoned before the merge with it was computed is lost, though, because
+ * its ref may be gone. A withdrawn approval of a dependency counts like one of the change itself: its code may not run any more.
  *
- * The facts are looked at afresh in every turn, so a lost or doubled `change-updated` event costs time, never truth. The
- * sweep runs before events enqueue anything: a change whose old patchset leaves takes its dependents with it, and all of
- * them can come back behind the new one in the same turn.
+ * Every turn reads the facts again, so a lost or doubled `change-updated` event costs time, never truth. The sweep runs before
+ * events enqueue anything: a change whose old patchset leaves takes its dependents with it, and all of them can enter again
+ * behind the new one in the same turn.
  *
- * An item that is being reported is left alone: the host is deciding already, and its answer settles the matter.
+ * An item that is being reported stays: the host is deciding already, and its answer settles the matter.
  */
 
 import type { LeaveCode } from '../model/cause.ts';
@@ -72,7 +71,7 @@ function ownDeparture(draft: TurnDraft, item: QueueItem): Departure | null {
     if (facts === undefined) continue;
     const { record, requirements, landing } = facts;
     if (facts.queue === null) {
-      // Its landing may have arrived: the host says what is so.
+      // Its landing may have arrived: the host is asked first.
       if (isUnsettled(draft, item)) continue;
       return { reason: 'project-removed', detail: null };
     }
@@ -109,7 +108,7 @@ function abandonedDependency(draft: TurnDraft, item: QueueItem): string | null {
   return lost === undefined ? null : `${nameOf(draft, lost)} was abandoned`;
 }
 
-/** What it is tested as is known: jobs need no ref of a dependency for it. */
+/** Its merge is computed: jobs need no ref of a dependency. */
 function isMerged({ buildset }: QueueItem): boolean {
   return buildset.stage.state !== 'new' && buildset.stage.state !== 'merging';
 }
@@ -135,7 +134,7 @@ function missingDependency(draft: TurnDraft, item: QueueItem, ahead: ReadonlySet
   return apart === undefined ? null : `${nameOf(draft, apart)} is not ahead of it in its queue`;
 }
 
-/** Dependencies the host tells of that the item does not know yet and that are still open. */
+/** Open dependencies that the host reports and the item does not have yet. */
 function addedDependencies(draft: TurnDraft, item: QueueItem): readonly ChangeKey[] {
   const added: ChangeKey[] = [];
   for (const change of item.changes) {

@@ -1,7 +1,7 @@
 /**
  * What a change needs before it can merge: git parents and `Depends-On`, transitively, as the change cache knows them.
  *
- * Merged changes are the end of a walk: what they needed is in the branch already. A cycle is found with Tarjan and
+ * A walk ends at merged changes: their dependencies are in the branch already. A cycle is found with Tarjan's algorithm and
  * refused (allow-circular-dependencies is not supported yet).
  *
  *     C needs B, B needs A, A needs M (merged)   →   { kind: 'resolved', ahead: [A, B] }
@@ -16,7 +16,7 @@ export type DependencyGraph =
   | { readonly kind: 'resolved'; readonly ahead: readonly ChangeFacts[] }
   | { readonly kind: 'too-many'; readonly limit: number }
   | { readonly kind: 'cycle'; readonly changes: readonly string[] }
-  /** Nothing is known of it. */
+  /** Names without a known change. */
   | { readonly kind: 'unresolved'; readonly names: readonly string[] };
 
 export function dependencyGraph(draft: TurnDraft, root: ChangeFacts): DependencyGraph {
@@ -45,7 +45,7 @@ export function dependencyGraph(draft: TurnDraft, root: ChangeFacts): Dependency
   };
 }
 
-/** Direct ones that have not merged; a change that names itself needs nothing for it. */
+/** Direct dependencies that have not merged; a change that names itself does not depend on itself. */
 export function openDependencies(
   draft: TurnDraft,
   facts: ChangeFacts,

@@ -1,6 +1,6 @@
 /**
  * Whether a change may enter, and what must go ahead of it: steps 1 to 4 of `enqueue.ts`. Every refusal has a code for the
- * decision and a sentence with the facts; a loud one is also said on the change, because somebody has to do something.
+ * decision and a sentence with the facts. A reported one is also written on the change, because its author has to act.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { type Change, changeText, sameRevision } from '../model/change.ts';
@@ -14,9 +14,9 @@ import type { TurnDraft } from './turn-draft.ts';
 export interface EnqueueRefusal {
   readonly code: DecisionCode;
   readonly text: string;
-  /** Somebody has to do something: say it on the change. */
+  /** The author has to act: report it on the change. */
   readonly report: boolean;
-  /** When there may be another answer by itself. */
+  /** When the verdict may change by time alone. */
   readonly recheckAt?: Nanoseconds;
 }
 
@@ -24,43 +24,43 @@ export type EnqueuePlan =
   | { readonly kind: 'refused'; readonly refusal: EnqueueRefusal }
   | { readonly kind: 'go'; readonly ahead: readonly ChangeFacts[] };
 
-export const UNKNOWN_CHANGE: EnqueueRefusal = quiet('no-such-change', 'the change is unknown');
+export const UNKNOWN_CHANGE: EnqueueRefusal = refusal('no-such-change', 'the change is unknown');
 
-/** Reasons that lie in the change itself. @param change as the event knows it, perhaps an old revision. */
+/** Reasons that lie in the change itself. @param change as in the event, perhaps an old revision. */
 export function ownRefusal(draft: TurnDraft, facts: ChangeFacts, change: Change): EnqueueRefusal | null {
   const { record } = facts;
   if (!facts.connectionAllowed)
-    return quiet(
+    return refusal(
       'other-connection',
       `the pipeline takes no changes of connection ${projectIdOf(change.project).connection}`,
     );
   if (facts.queue === null)
-    return quiet('project-not-in-pipeline', `${change.project} takes no part in this pipeline`);
+    return refusal('project-not-in-pipeline', `${change.project} takes no part in this pipeline`);
   if (change.kind === 'change') {
     const closed =
       record.status === 'abandoned' || (record.status === 'merged' && !draft.manager.takesMerged);
     if (closed || draft.landedChanges.has(change.key))
-      return quiet('change-not-open', `the change is ${closed ? record.status : 'merged'}`);
+      return refusal('change-not-open', `the change is ${closed ? record.status : 'merged'}`);
     if (replaces(draft) && !sameRevision(record.change, change)) {
-      return quiet(
+      return refusal(
         'event-refused',
         `the event is about ${changeText(change)}, which ${changeText(record.change)} has replaced`,
       );
     }
   }
   if (draft.liveItems(change.key).some(item => item.changes.some(live => sameRevision(live, change)))) {
-    return quiet('already-enqueued', 'it is in this pipeline already');
+    return refusal('already-enqueued', 'it is in this pipeline already');
   }
   const { met, text, recheckAt } = facts.requirements;
-  if (met) return facts.landing?.met === false ? quiet('cannot-land', facts.landing.text) : null;
-  const refusal = quiet('requirement-not-met', text);
-  return recheckAt === undefined ? refusal : { ...refusal, recheckAt };
+  if (met) return facts.landing?.met === false ? refusal('cannot-land', facts.landing.text) : null;
+  const unmet = refusal('requirement-not-met', text);
+  return recheckAt === undefined ? unmet : { ...unmet, recheckAt };
 }
 
 /**
  * The dependencies that are not in the queue yet, oldest first, or why they cannot go ahead.
  *
- * @param planned others that will enter in any case.
+ * @param planned other changes that enter anyway.
  */
 export function planFor(
   draft: TurnDraft,
@@ -73,8 +73,8 @@ export function planFor(
   if (graph.kind !== 'resolved') return refused(graphRefusal(graph));
   const ahead: ChangeFacts[] = [];
   for (const needed of graph.ahead) {
-    const refusal = misfit(draft, facts, needed);
-    if (refusal !== null) return refused(refusal);
+    const problem = misfit(draft, facts, needed);
+    if (problem !== null) return refused(problem);
     if (!isAhead(draft, needed)) ahead.push(needed);
   }
   const limit = limitRefusal(draft, new Set([...planned, ...ahead, facts]).size);
@@ -88,17 +88,17 @@ export function ignoresDependencies({ manager }: TurnDraft): boolean {
 function graphRefusal(graph: Exclude<DependencyGraph, { readonly kind: 'resolved' }>): EnqueueRefusal {
   switch (graph.kind) {
     case 'too-many':
-      return quiet(
+      return refusal(
         'too-many-dependencies',
         `it has more than the ${graph.limit} dependencies that are allowed`,
       );
     case 'cycle':
-      return loud(
+      return reportedRefusal(
         'dependency-cycle',
         `changes that depend on each other are not supported: ${graph.changes.join(', ')}`,
       );
     case 'unresolved':
-      return loud('dependency-unresolved', `unknown dependencies: ${graph.names.join(', ')}`);
+      return reportedRefusal('dependency-unresolved', `unknown dependencies: ${graph.names.join(', ')}`);
   }
 }
 
@@ -110,7 +110,7 @@ function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Enqu
   const { change } = needed.record;
   const name = changeText(change);
   if (draft.manager.needsOrder && (needed.queue === null || needed.queue.key !== facts.queue?.key)) {
-    return loud(
+    return reportedRefusal(
       'dependency-other-queue',
       `it depends on ${name}, which does not share a change queue with it`,
     );
@@ -118,23 +118,23 @@ function misfit(draft: TurnDraft, facts: ChangeFacts, needed: ChangeFacts): Enqu
   if (needed.record.status === 'abandoned') return abandoned(needed);
   if (isAhead(draft, needed)) return null;
   if (!needed.connectionAllowed)
-    return quiet(
+    return refusal(
       'other-connection',
       `it depends on ${name}, and the pipeline takes no changes of its connection`,
     );
   const lacking = [needed.requirements, needed.landing].find(verdict => verdict?.met === false);
   return lacking === undefined
     ? null
-    : quiet('dependency-not-ready', `it depends on ${name}, which is not ready: ${lacking.text}`);
+    : refusal('dependency-not-ready', `it depends on ${name}, which is not ready: ${lacking.text}`);
 }
 
-/** It is here, and that is enough: items of the same change share one. */
+/** It has a live item already; several dependents share it. */
 function isAhead(draft: TurnDraft, { record }: ChangeFacts): boolean {
   return draft.manager.dependencies === 'enter-ahead' && draft.liveItems(record.change.key).length > 0;
 }
 
 function abandoned(needed: ChangeFacts): EnqueueRefusal {
-  return loud(
+  return reportedRefusal(
     'dependency-abandoned',
     `it depends on ${changeText(needed.record.change)}, which was abandoned`,
   );
@@ -147,17 +147,17 @@ function limitRefusal(draft: TurnDraft, adding: number): EnqueueRefusal | null {
     adding > max
       ? `${adding} changes to enqueue greater than pipeline max of ${max}`
       : `${adding} more than the ${draft.itemCount} items here would exceed the pipeline max of ${max}`;
-  return loud('pipeline-full', text);
+  return reportedRefusal('pipeline-full', text);
 }
 
-function quiet(code: DecisionCode, text: string): EnqueueRefusal {
+function refusal(code: DecisionCode, text: string): EnqueueRefusal {
   return { code, text, report: false };
 }
 
-function loud(code: DecisionCode, text: string): EnqueueRefusal {
+function reportedRefusal(code: DecisionCode, text: string): EnqueueRefusal {
   return { code, text, report: true };
 }
 
-function refused(refusal: EnqueueRefusal): EnqueuePlan {
-  return { kind: 'refused', refusal };
+function refused(reason: EnqueueRefusal): EnqueuePlan {
+  return { kind: 'refused', refusal: reason };
 }

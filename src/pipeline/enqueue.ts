@@ -64,7 +64,7 @@ function enterWith(
   }
 }
 
-/** With place holders for what it depends on, if that counts here. */
+/** With place holders for its dependencies, where the manager wants them. */
 function enterAlone(
   draft: TurnDraft,
   event: EnqueueEvent,
@@ -80,11 +80,11 @@ function enterAlone(
 /** A change on its way in, and why. */
 interface Entrant {
   readonly facts: ChangeFacts;
-  /** What it was found by: it needs that, or that needs it; null: the event is about it. */
+  /** The change it was found from, and how: that needs it, or it needs that; null: the event is about it. */
   readonly found: { readonly as: 'needed' | 'dependent'; readonly of: ChangeFacts } | null;
 }
 
-/** May enter, by the plan of one of them, and have not yet. */
+/** Changes that may enter, and have not yet. */
 type Planned = Map<ChangeFacts, Entrant>;
 
 /**
@@ -119,7 +119,7 @@ function enterTree(
   }
 }
 
-/** What has to enter before it; null: it is here, or may not enter. */
+/** What has to enter before it; null: it has a live item, or may not enter. */
 function missingAhead(
   draft: TurnDraft,
   event: EnqueueEvent,
@@ -140,7 +140,7 @@ function isAbsent(draft: TurnDraft, { record }: ChangeFacts): boolean {
   return draft.liveItems(record.change.key).length === 0;
 }
 
-/** Notes the change and what it needs. @returns them, the last one to enter first. */
+/** Plans the change and its dependencies. @returns them, the last one to enter first. */
 function plan(planned: Planned, change: Entrant, ahead: readonly ChangeFacts[]): Entrant[] {
   const needed = ahead.map((facts): Entrant => ({ facts, found: { as: 'needed', of: change.facts } }));
   const all = [change, ...needed.reverse()];
@@ -208,7 +208,7 @@ function append(
     draft.command({ kind: 'supersede', pipelines: supercedes, change: change.key, item: item.uuid });
 }
 
-/** Those in the queue are the ones it is tested with; in an independent pipeline every change has a queue of its own. */
+/** Items of these changes in its queue: it is tested with them. In an independent pipeline every change has a queue of its own. */
 function itemsOf(draft: TurnDraft, queue: QueueDraft, changes: readonly ChangeKey[]): readonly Uuid[] {
   if (changes.length === 0) return [];
   return queue.items.filter(uuid => draft.item(uuid)?.changes.some(({ key }) => changes.includes(key)));

@@ -1,8 +1,8 @@
 /**
  * Where an item stands: behind the nearest non-failing item, tested on top of exactly what that one is tested as.
  *
- * What changes below an item costs it a reset, with two exceptions that cost nothing: what it was tested on has landed (that
- * tree, in whichever commit the host made of it), or the items that are out of its way now conflict and its own merge is made, or being made, without them (past-conflicts.ts).
+ * A change below an item resets it, with two exceptions: what it was tested on has landed (that tree, in any commit of the host), or
+ * the items that no longer count conflict, and its own merge is made without them (past-conflicts.ts).
  */
 import type { Uuid } from '../lib/ids.ts';
 import { changesText } from '../model/about-item.ts';
@@ -49,8 +49,8 @@ function changeOf(pass: QueuePass, behind: Uuid | null): ResetCause | null {
 /**
  * Why what the item extends is not what it was tested with, although it is still behind the same item.
  *
- * Usually this pass has just reset that item. A big reset is written in several parts, though, and a crash between them
- * leaves this item with its old buildset: then the buildsets themselves tell.
+ * Usually this pass has just reset that item. A big reset is written in several parts, though, and a crash between them leaves this
+ * item with its old buildset: then the uuids of the buildsets differ.
  */
 function changeBelow(
   draft: TurnDraft,
@@ -86,9 +86,9 @@ function causeOfLanding(
 }
 
 /**
- * The tree below the item's own changes is the one the branch holds now, or this branch is none of the item's. Somebody may have
- * pushed between the two merges: the host sees that where the item's own project is concerned, but not for the other projects
- * its jobs ran with.
+ * The tree below the item's own changes is the one the branch holds now, or the item has no changes on this branch. A push may have
+ * come between the two merges: the host refuses to land then in the item's own project, but does not check the other projects of its
+ * jobs.
  */
 function extendsBranch(item: QueueItem, { project, branch, tested, now }: BranchAfter): boolean {
   const above = testedMergeOf(item.buildset)?.branches.find(
@@ -99,7 +99,7 @@ function extendsBranch(item: QueueItem, { project, branch, tested, now }: Branch
   return below === now.tree;
 }
 
-/** Its verdict was the conflict of an item ahead; all of those have landed by now. */
+/** Its verdict was a conflict of an item ahead; all items ahead have landed by now. */
 function blamesAnother({ buildset: { conflict }, changes }: QueueItem): boolean {
   return conflict !== null && changes.every(({ key }) => key !== conflict.change);
 }
@@ -109,7 +109,7 @@ function requeueCause(draft: TurnDraft, item: QueueItem): ResetCause | null {
   return draft.requeued.has(item.uuid) ? { code: 'queue-changed', at: draft.input.now, culprit: null } : null;
 }
 
-/** Whose fault it is that the item cannot stay behind `behind`: it was reset, it left, it fails, or another came between. */
+/** Why the item cannot stay behind `behind`: that was reset, left or fails, or another item came between. */
 function causeOfMove(draft: TurnDraft, pass: QueuePass, behind: Uuid | null): ResetCause {
   const at = draft.input.now;
   const blame =

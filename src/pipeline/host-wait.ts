@@ -1,13 +1,13 @@
 /**
- * Waiting for a code host. A failure of the host is never a verdict: the item stays where it is, in state `host`, and what
- * failed is tried again, ever more rarely.
+ * Waiting for a code host. A failure of the host is never a verdict: the item stays where it is, in state `host`, and the step that
+ * failed is retried with growing pauses.
  *
  *     merge    403   → host, asked again after 1 s, 2 s, 4 s, ... 30 s
  *     another item of the project meanwhile → host as well, without asking: one item asks for all
  *     merge    done  → all items of the project go on in this turn
  *
- * What is known of a project's host is on the items that wait for it, so that the next holder of the pipeline knows it, too.
- * Reading (merges) and writing (landing, notes) are apart: a host may refuse the one and serve the other.
+ * The trouble of a host is recorded on the items that wait for it, so that the next holder of the pipeline has it, too. Reads
+ * (merges) and writes (landings, comments) are apart: a host may refuse the one and serve the other.
  */
 import { addMilliseconds, earlierOf, laterOf, millisecondsBetween, type Nanoseconds } from '../lib/clock.ts';
 import { durationText } from '../lib/duration-text.ts';
@@ -31,9 +31,9 @@ const LONGEST_MS: { readonly [doing in HostWork]: number } = {
 const LONGEST_NAMED_MS = 3_600_000;
 
 /**
- * Whether the item may ask the host now; if so it is the one that asks for all who wait for the same.
+ * Whether the item may ask the host now; if so, it asks for all items that wait for the same.
  *
- * Call once everything else says that it should.
+ * Call when all other conditions are met.
  */
 export function mayAskHost(draft: TurnDraft, item: QueueItem, doing: HostWork): boolean {
   const own = ownWait(item, doing);
@@ -46,7 +46,7 @@ export function mayAskHost(draft: TurnDraft, item: QueueItem, doing: HostWork): 
   return true;
 }
 
-/** For whose trouble the item does not do its next step; null: for none. */
+/** The host trouble that keeps the item from its next step; null: none. */
 export function heldByHost(draft: TurnDraft, item: QueueItem, doing: HostWork): HostWait | null {
   const own = ownWait(item, doing);
   if (own !== undefined || isAsking(item, doing)) return own ?? null;
@@ -65,7 +65,7 @@ function parkedOf(draft: TurnDraft, item: QueueItem, doing: HostWork): readonly 
   return [...projects].flatMap(project => draft.parked.get(keyOf(doing, project)) ?? []);
 }
 
-/** It waits to land, and the host says it has: the reply of our push was lost, and asking again will find it done. */
+/** It waits to land, and has landed: the reply to our push was lost, and a retry finds it done. */
 export function hasLandedAnyway(draft: TurnDraft, item: QueueItem): boolean {
   return (
     item.hostWait?.doing === 'report' &&
@@ -73,10 +73,10 @@ export function hasLandedAnyway(draft: TurnDraft, item: QueueItem): boolean {
   );
 }
 
-/** Milliseconds that an item whose project has gone waits for its host to say whether it landed; then it leaves. */
+/** Milliseconds that an item whose project is gone waits to learn whether it landed; then it leaves. */
 const LONGEST_QUESTION_MS = 5 * 60_000;
 
-/** A landing of it was sent, or the host says that it has landed, and the host is still to be asked what is so. */
+/** Its landing was sent, or the host reports it as landed, and the outcome is not confirmed. */
 export function isUnsettled(draft: TurnDraft, item: QueueItem): boolean {
   const wait = ownWait(item, 'report');
   if (wait === undefined || millisecondsBetween(wait.since, draft.input.now) > LONGEST_QUESTION_MS)
@@ -84,7 +84,7 @@ export function isUnsettled(draft: TurnDraft, item: QueueItem): boolean {
   return wait.unsettled === true || hasLandedAnyway(draft, item);
 }
 
-/** The item with its wait begun, or gone on with. */
+/** The item with its wait begun or continued. */
 export function waitForHost(
   draft: TurnDraft,
   item: QueueItem,
@@ -106,7 +106,7 @@ export function waitForHost(
   );
   const unsettled = trouble.unsettled === true || own?.unsettled === true;
   const wait = { ...trouble, doing, since: own?.since ?? now, ...(unsettled ? { unsettled } : {}) };
-  // Many that were asked for before anybody knew fail together: that is one failure.
+  // Requests made before the first failure fail together: that is one failure.
   const noted = own === undefined ? others.find(other => !isDue(other, now)) : undefined;
   const tries = noted?.tries ?? Math.max(own?.tries ?? 0, ...others.map(other => other.tries)) + 1;
   const usual = addMilliseconds(now, delayMs(doing, tries));
@@ -123,10 +123,10 @@ export function waitForHost(
   return { ...bounded(item), hostWait: { ...wait, ...named, tries, retryAt } };
 }
 
-/** Tries of one kind kept on an item: the first few and the last few. The spans of all were drawn when each ended. */
+/** Tries of one kind kept on an item: the first few and the last few. The spans of all were exported when each ended. */
 const TRIES_KEPT = { first: 5, last: 15 };
 
-/** An outage of days must not make a record that no store takes. */
+/** Keeps the record of an item small during an outage of days. */
 function bounded(item: QueueItem): QueueItem {
   const { buildset } = item;
   const mergerWork = thinned(buildset.mergerWork, ({ done }) => done?.outcome === 'failed');
@@ -147,13 +147,13 @@ function thinned<T>(tries: readonly T[], isFailure: (each: T) => boolean): reado
   return tries.filter(each => !dropped.has(each));
 }
 
-/** Also when the clock was set back and the time lies further ahead than anything ever waits. */
+/** Also when the clock was set back and the time is further ahead than any wait. */
 export function isDue({ doing, retryAt, notBefore }: HostWait, now: Nanoseconds): boolean {
   const ahead = millisecondsBetween(now, retryAt);
   return ahead <= 0 || ahead > (notBefore === undefined ? LONGEST_MS[doing] : LONGEST_NAMED_MS);
 }
 
-/** When the host says it serves again, within reason. */
+/** When the host serves again, as it reports; at most an hour ahead. */
 function namedBy({ notBefore }: HostTrouble, now: Nanoseconds): Nanoseconds {
   return notBefore === undefined ? now : earlierOf(notBefore, addMilliseconds(now, LONGEST_NAMED_MS));
 }
@@ -163,7 +163,7 @@ function delayMs(doing: HostWork, tries: number): number {
   return Math.min(LONGEST_MS[doing], FIRST_MS * 2 ** Math.min(tries - 1, 20));
 }
 
-/** The host has served these projects: whoever waited for that goes on. */
+/** The host has served these projects: the items that waited for it go on. */
 export function hostServed(draft: TurnDraft, doing: HostWork, projects: ReadonlySet<ProjectKey>): void {
   for (const item of [...draft.items()]) {
     const wait = ownWait(item, doing);
@@ -185,20 +185,20 @@ export function withoutWait(draft: TurnDraft, item: QueueItem): QueueItem {
   return rest;
 }
 
-/** The next time after the last look at which an item is to ask; null: none waits for a time to come. */
-export function nextHostRetry(items: Iterable<QueueItem>, lookedAt: Nanoseconds): Nanoseconds | null {
+/** The first time after `decidedAt` at which an item is to ask; null: none waits for a later time. */
+export function nextHostRetry(items: Iterable<QueueItem>, decidedAt: Nanoseconds): Nanoseconds | null {
   let next: Nanoseconds | null = null;
   for (const { hostWait } of items) {
-    if (hostWait === undefined || millisecondsBetween(lookedAt, hostWait.retryAt) <= 0) continue;
+    if (hostWait === undefined || millisecondsBetween(decidedAt, hostWait.retryAt) <= 0) continue;
     next = next === null ? hostWait.retryAt : earlierOf(next, hostWait.retryAt);
   }
   return next;
 }
 
 /**
- * A host was due to be asked at the last look, and no item asks it: in the turn that looked, the item that asked for all left, or was
- * reset. One more turn finds the next one.
+ * A host was due to be asked at `decidedAt`, and no item asks it: the item that was to ask for all left in that turn, or was reset.
+ * One more turn chooses the next one.
  */
-export function isHostUnasked(items: Iterable<QueueItem>, lookedAt: Nanoseconds): boolean {
-  return [...parkedProjects(items).values()].some(({ wait, asked }) => !asked && isDue(wait, lookedAt));
+export function isHostUnasked(items: Iterable<QueueItem>, decidedAt: Nanoseconds): boolean {
+  return [...parkedProjects(items).values()].some(({ wait, asked }) => !asked && isDue(wait, decidedAt));
 }

@@ -1,6 +1,6 @@
 /**
- * An item whose own answer is still out is judged by that of an item behind, which was asked for with the same chain below it. So all
- * conflicts that one answer tells of are known in one turn, whichever answer comes first.
+ * An item whose merge is pending is judged by the answer for an item behind, which was requested with the same chain below it. So all
+ * conflicts of one answer are known in one turn, in any order of the answers.
  */
 import type { MergeConflict } from '../model/merge.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -24,7 +24,7 @@ export function judgeByLaterAnswer(draft: TurnDraft, pass: QueuePass, item: Queu
   return item;
 }
 
-/** What has landed since says nothing: the item is judged on top of the branch as it is now. */
+/** Not when an item ahead has landed since: the item is judged on top of the present branch. */
 function hasSameBelow(draft: TurnDraft, pass: QueuePass, item: QueueItem, answer: ChainAnswer): boolean {
   const { ahead, leftOut } = answer;
   return ahead.slice(0, ahead.indexOf(item.uuid)).every(uuid => {
@@ -33,7 +33,7 @@ function hasSameBelow(draft: TurnDraft, pass: QueuePass, item: QueueItem, answer
   });
 }
 
-/** Its own request is taken back; the merge counts as done by the merger that told. */
+/** Its own request is withdrawn; the merge counts as done by the merger that answered. */
 function judged(draft: TurnDraft, item: QueueItem, conflict: MergeConflict, worker: string): QueueItem {
   const { now } = draft.input;
   const served = item.hostWait?.doing === 'merge' ? withoutWait(draft, item) : item;

@@ -1,9 +1,9 @@
 /**
- * Leaving: whatever still runs is stopped, the buildset ends, the item gets its one final result and is out of the queue.
+ * Leaving: running work is stopped, the buildset ends, the item gets its one final result and is removed from the queue.
  *
- * Those behind are not touched here. What they need to know is noted in the draft: `landed` (what the branches hold now: where
- * that is what they were tested with, they go on), or `departed` with the blame (they are tested again without it) and
- * `lostChanges` (what depends on it leaves as well).
+ * The items behind are not changed here. The draft records what they need: `landed` (what the branches hold now; where they were
+ * tested with that, they go on), or `departed` with the blame (they are tested again without it) and `lostChanges` (dependents
+ * leave as well).
  */
 import { laterOf } from '../lib/clock.ts';
 import { aboutItem, changesText } from '../model/about-item.ts';
@@ -13,7 +13,7 @@ import type { BranchAfter } from '../model/landed.ts';
 import type { ReportAction } from '../model/pipeline.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { BuildSetResult } from '../model/results.ts';
-import { newsAbout } from './remover.ts';
+import { updateAbout } from './remover.ts';
 import { reportOnce } from './request-report.ts';
 import { runningSinceTaken } from './since-taken.ts';
 import { stopWork } from './stop-work.ts';
@@ -24,13 +24,13 @@ export interface Leave {
   readonly result: BuildSetResult;
   /** One clause for the decision. */
   readonly text: string;
-  /** For those tested with it. */
+  /** For the items tested with it. */
   readonly became:
     | { readonly kind: 'landed'; readonly branches: readonly BranchAfter[] }
     | { readonly kind: 'gone'; readonly blame: Blame };
   /** What removes it, when known. */
   readonly remover?: Remover | undefined;
-  /** Said on the way out, without waiting. */
+  /** A last report, without waiting for its answer. */
   readonly report?: { readonly action: ReportAction; readonly text: string };
 }
 
@@ -41,14 +41,14 @@ export function leave(
   event: QueueItem['uuid'] | null = null,
 ): void {
   const present = runningSinceTaken(item);
-  const said =
+  const informed =
     how.report === undefined || item.role === 'dependency'
       ? present
       : reportOnce(draft, present, how.report.action, how.result, how.report.text);
-  const buildset = endBuildset(draft, said, how);
-  const last = said.timeline[said.timeline.length - 1] ?? said.timeline[0];
+  const buildset = endBuildset(draft, informed, how);
+  const last = informed.timeline[informed.timeline.length - 1] ?? informed.timeline[0];
   const at = laterOf(draft.input.now, last.since);
-  const { hostWait: _, ...leaving } = said;
+  const { hostWait: _, ...leaving } = informed;
   draft.remove({
     ...leaving,
     buildset,
@@ -68,7 +68,7 @@ export function leave(
     for (const change of item.changes) draft.lostChanges.set(change.key, became.blame);
 }
 
-/** Leaving early, for a reason of the host's or an operator's; reported where the pipeline has reporters for it. */
+/** Leaving before the item is reported; the reason is reported where the pipeline has reporters for it. */
 export function leaveEarly(
   draft: TurnDraft,
   item: QueueItem,
@@ -83,19 +83,22 @@ export function leaveEarly(
     culprit: { item: item.uuid, change: changesText(item), left: reason },
   };
   const blame = reason === 'dependency-lost' ? (blameOfLost(draft, item) ?? own) : own;
-  const report = { action: failed ? 'failure' : 'dequeue', text: farewell(reason, text, detail) } as const;
-  const said = isQuiet(reason) ? {} : { report };
-  const remover = by?.remover ?? newsAbout(draft, item);
+  const report = {
+    action: failed ? 'failure' : 'dequeue',
+    text: lastReportText(reason, text, detail),
+  } as const;
+  const last = isUnreported(reason) ? {} : { report };
+  const remover = by?.remover ?? updateAbout(draft, item);
   const result = failed ? 'FAILURE' : 'DEQUEUED';
   const became = { kind: 'gone', blame } as const;
-  leave(draft, item, { reason, result, text, became, remover, ...said }, by?.event ?? null);
+  leave(draft, item, { reason, result, text, became, remover, ...last }, by?.event ?? null);
 }
 
 /**
- * The tenant has no business in a project that was taken away from it, and the end of what never began is no news: as in Zuul,
- * which reports only what it has reported the start of.
+ * Nothing is reported to a project that is no longer in the tenant. An overtaken item never started; as in Zuul, only items whose
+ * start was reported have a report.
  */
-function isQuiet(reason: LeaveCode): boolean {
+function isUnreported(reason: LeaveCode): boolean {
   return reason === 'project-removed' || reason === 'overtaken';
 }
 
@@ -108,8 +111,8 @@ function blameOfLost(draft: TurnDraft, item: QueueItem): Blame | undefined {
   return undefined;
 }
 
-/** What the change is told; for the two failures in the words people know from Zuul. */
-function farewell(reason: LeaveCode, text: string, detail: string | null): string {
+/** The text of the last report; for the two failures in Zuul's words. */
+function lastReportText(reason: LeaveCode, text: string, detail: string | null): string {
   const more = detail === null ? '' : `: ${detail}`;
   if (reason === 'requirement-lost' || reason === 'cannot-land')
     return `This change is unable to merge due to a missing merge requirement${more}.`;

@@ -4,7 +4,7 @@ import type { QueueItem } from '../model/queue-item.ts';
 import { withEvent } from './timeline.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
-/** A new item takes its place without ado; for others the move is recorded. */
+/** The move of an item is a decision and an event; a new item just takes its place. */
 export function moveBehind(
   draft: TurnDraft,
   item: QueueItem,

@@ -1,4 +1,4 @@
-/** A new queue item with its first buildset; where it stands among the others is the pass's to find out. */
+/** A new queue item with its first buildset; the pass determines which item it is tested behind. */
 import type { Uuid } from '../lib/ids.ts';
 import type { Change, ChangeKey } from '../model/change.ts';
 import type { PipelineEvent } from '../model/event.ts';
@@ -16,7 +16,7 @@ export interface NewItem {
   readonly needs: readonly ChangeKey[];
   /** Items of those changes that are here. */
   readonly neededItems: readonly Uuid[];
-  /** Where it comes from, also for changes it brings along. */
+  /** The event that enqueues it, or the change that brought it along. */
   readonly event: EnqueueEvent;
 }
 

@@ -3,7 +3,7 @@
  *
  *     A B C   →   A C
  *
- * Looked at after every change that enters, as in Zuul: what an item overtakes does not depend on how many events a turn takes.
+ * Checked after every change that enters, as in Zuul: which items are overtaken does not depend on the number of events in a turn.
  */
 import { changesText } from '../model/about-item.ts';
 import { leaveEarly } from './leave-item.ts';
@@ -17,7 +17,7 @@ export function dropOvertaken(draft: TurnDraft): void {
     const newest = items.at(-1);
     if (newest === undefined) continue;
     for (const item of items.slice(1, -1)) {
-      // The host decides about it already.
+      // The host is deciding about it already.
       if (item.phase.phase !== 'queued') continue;
       const by = { event: newest.origin.event, remover: overtakingItem(newest) };
       leaveEarly(draft, item, 'overtaken', changesText(newest), by);

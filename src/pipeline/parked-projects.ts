@@ -1,14 +1,14 @@
-/** What the items of a pipeline know of code hosts in trouble, put together. */
+/** The code hosts in trouble, as recorded on the items of a pipeline. */
 import { laterOf } from '../lib/clock.ts';
 import type { HostWait, HostWork } from '../model/host-trouble.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 
-/** A project whose host is in trouble, as the items of the pipeline know it. */
+/** A project whose host is in trouble. */
 export interface Parked {
-  /** The one that is tried again last. */
+  /** The wait with the latest retry. */
   readonly wait: HostWait;
-  /** Somebody is asking just now. */
+  /** An item is asking now. */
   asked: boolean;
 }
 
@@ -32,7 +32,7 @@ export function parkedProjects(items: Iterable<QueueItem>): ParkedProjects {
   return parked;
 }
 
-/** That a ref is not there, or is too large, concerns the items that want it, and no others. */
+/** A missing or too large ref concerns only the items that need it. */
 export function isShared({ reason }: Pick<HostWait, 'reason'>): boolean {
   return reason !== 'missing-ref' && reason !== 'too-large';
 }

@@ -1,9 +1,9 @@
 /**
- * Items that conflict cost those behind them nothing: mergers go on past them (src/merger/merge-lanes.ts), so that the merge an item
- * behind waits for is made without them already.
+ * Items that conflict do not delay the items behind: mergers go on past them (src/merger/merge-lanes.ts), so the pending merge of an
+ * item behind is made without them already.
  *
  *     B conflicts with A: C and D, whose merges are asked for, move behind A, and their requests stay out    waitOn
- *     the answer left out exactly what is out of the way now                                                accept
+ *     the answer left out exactly the items that no longer count                                            accept
  *     it left out less or more, or ended at a conflict (a merger of 0.3)                                     asked again
  *     it left out an item whose own merge was made: one of the two saw another branch tip                   a conflict for now; judged
  *                                                                                                            anew when that item is gone
@@ -19,17 +19,17 @@ import { askAgain, complete, mergeOnLanded, withStage } from './prepare-item.ts'
 import type { QueuePass } from './queue-pass.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
-/** What has changed below the item. */
+/** The changes below the item. */
 export interface Below {
   /** It is behind the same item as before. */
   readonly stays: boolean;
-  /** Null: nothing that would matter to what it is tested as. */
+  /** Null: nothing that it is tested with. */
   readonly cause: ResetCause | null;
-  /** Why the item it is behind keeps its buildset although conflicts are out of its way now; null: it did not have to. */
+  /** Why the item it is behind keeps its buildset although conflicting items were dropped below it; null: none were. */
   readonly passed: ResetCause | null;
 }
 
-/** @returns null: nothing of this kind has happened, or the item has to be reset for it. */
+/** @returns null: no conflict was passed, or the item has to be reset. */
 export function pastConflicts(
   draft: TurnDraft,
   pass: QueuePass,
@@ -62,7 +62,7 @@ function waitOn(draft: TurnDraft, pass: QueuePass, item: QueueItem, cause: Reset
   if (stage.state !== 'merging' || stage.ahead === undefined) return null;
   const { ahead, leftOut: known = [] } = stage;
   const isKnown = (uuid: Uuid) => known.includes(uuid);
-  // The merger does not leave out what fails for another reason.
+  // The merger leaves out conflicts only, not items that fail for another reason.
   if (ahead.some(uuid => !isKnown(uuid) && isGone(draft, pass, uuid) && !conflicts(draft, pass, uuid)))
     return null;
   const isOut = (uuid: Uuid) => isKnown(uuid) || conflicts(draft, pass, uuid);
@@ -70,7 +70,7 @@ function waitOn(draft: TurnDraft, pass: QueuePass, item: QueueItem, cause: Reset
   return standsOnLanded(draft, pass, ahead, isOut) ? mergeOnLanded(draft, placed) : placed;
 }
 
-/** What was below has landed since the request: the answer will not tell at which tip the merge began. */
+/** An item below has landed since the request: the answer does not name the tip that its merge began at. */
 function standsOnLanded(
   draft: TurnDraft,
   pass: QueuePass,
@@ -93,7 +93,7 @@ function accept(
     isOut(uuid) && !known.has(uuid) && !leftOut.has(uuid) && !conflicts(draft, pass, uuid);
   const last = ahead.findLast(uuid => !isOut(uuid) && draft.item(uuid) !== undefined) ?? null;
   const cause = below.cause ?? below.passed;
-  // Something else has happened to the chain.
+  // The chain has changed in another way.
   if (ahead.some(isLost) || last !== (pass.nearest?.uuid ?? null))
     return cause === null ? askAgain(item) : null;
   if (!answer.unfinished && ahead.every(uuid => leftOut.has(uuid) === isOut(uuid))) {
@@ -112,7 +112,7 @@ function accept(
   return complete(draft, withStage(judged, { state: 'new' }), 'MERGE_CONFLICT');
 }
 
-/** It is no part any more of what the items behind it are tested on; what has landed is. */
+/** The items behind are no longer tested on top of it; a landed item is not among these. */
 export function isOutOfTheWay(
   draft: TurnDraft,
   pass: QueuePass,

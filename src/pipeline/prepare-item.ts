@@ -27,7 +27,7 @@ import { withEvent } from './timeline.ts';
 import type { FreezeFact } from './turn.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
-/** A merger that failed for a passing reason is asked again this often, in the same buildset. */
+/** Retries of a merge in the same buildset, after temporary failures. */
 const MERGER_RETRIES = 3;
 
 export function withStage(item: QueueItem, stage: BuildSetStage): QueueItem {
@@ -45,14 +45,14 @@ export function complete(draft: TurnDraft, item: QueueItem, result: BuildSetResu
   });
 }
 
-/** Whatever can be done for an item inside the window that has no jobs running yet. */
+/** The next step of an item inside the window that has no jobs running yet. */
 export function prepareItem(draft: TurnDraft, item: QueueItem): QueueItem {
   const { stage } = item.buildset;
   if (stage.state === 'new') return mergeWhenServed(draft, item);
   if (stage.state !== 'merged') return item;
   const fact = draft.input.frozen.get(item.buildset.uuid);
   if (fact !== undefined) return applyFreeze(draft, item, stage.tested, fact);
-  // It was outside the window when the merger answered, and the answer, which the freeze needs, is gone with that turn.
+  // It was outside the window when the merger answered; the freeze needs that answer, which is gone.
   if (!isAnsweredNow(draft, item)) return mergeWhenServed(draft, item);
   draft.need({
     kind: 'freeze',
@@ -97,7 +97,7 @@ function requestMerge(draft: TurnDraft, item: QueueItem): QueueItem {
   return { ...asked, buildset: { ...asked.buildset, stackedOn: below?.buildset.uuid ?? null } };
 }
 
-/** None where it needs what is ahead: then a conflict there is its own. */
+/** None where it depends on items ahead: then a conflict there is its own. */
 function itemsAhead(draft: TurnDraft, item: QueueItem): { readonly ahead?: readonly Uuid[] } {
   const ahead: Uuid[] = [];
   for (let at = item.behind; at !== null; ) {
@@ -116,10 +116,10 @@ function withWork(draft: TurnDraft, item: QueueItem, request: Uuid, kind: Merger
 }
 
 /**
- * The merger could not do it for a passing reason.
+ * The merger failed for a temporary reason.
  *
- * A repo-state begins again with the merge, which costs nothing the second time: which heads are missing is found out by
- * the freeze, and the freeze needs the merge's answer.
+ * A repo-state restarts with the merge, which is cached: the freeze determines which heads are missing, and the freeze needs the
+ * merge's answer.
  *
  * @returns undefined when it was asked often enough.
  */
@@ -131,12 +131,12 @@ export function askMergerAgain(draft: TurnDraft, item: QueueItem): QueueItem | u
   return requestMerge(draft, item);
 }
 
-/** What was asked for could not be had for the host's trouble: it is asked again, from the merge on. */
+/** The host could not serve the request: it is retried, from the merge on. */
 export function askWhenHostServes(item: QueueItem): QueueItem {
   return withStage(item, { state: 'new' });
 }
 
-/** The merger's answer is about another chain than the present one: it counts as withdrawn. */
+/** The merger's answer is about a different chain: it counts as withdrawn, and the merge is requested again. */
 export function askAgain(item: QueueItem): QueueItem {
   const { mergerWork } = item.buildset;
   const outdated = mergerWork.map((work, at) =>
@@ -151,8 +151,8 @@ export function askAgain(item: QueueItem): QueueItem {
 }
 
 /**
- * What was below the item has landed while its merge is computed. Nobody can tell from the answer whether it began at the
- * branches as they are now, so the question is put again, on top of them.
+ * An item below has landed while the merge is computed. The answer does not show whether it began at the present branches, so the
+ * merge is requested again, on top of them.
  */
 export function mergeOnLanded(draft: TurnDraft, item: QueueItem): QueueItem {
   if (item.buildset.stage.state !== 'merging') return item;
@@ -195,7 +195,7 @@ function applyFreeze(draft: TurnDraft, item: QueueItem, tested: TestedMerge, fac
   });
 }
 
-/** All facts are there: jobs may start. Says so once per item, however often it is tested again. */
+/** Jobs may start. The start is reported once per item, even when it is tested again. */
 export function begin(draft: TurnDraft, item: QueueItem, tested: TestedMerge, graph: FrozenGraph): QueueItem {
   const running = withStage(item, { state: 'running', tested, graph });
   return item.startReported ? running : { ...reportOnce(draft, running, 'start', null), startReported: true };

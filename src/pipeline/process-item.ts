@@ -1,11 +1,11 @@
 /**
- * Every reason an item moves, waits or leaves, in the order they are looked at.
+ * Every reason for which an item moves, waits or leaves, in the order of checks.
  *
  *   leaves   a change it needs has left without merging        here; lost approvals, new patchsets, abandoned changes and
  *                                                              the like before the pass: departures.ts
- *   stops    a change it needs is failing                      stopForNeed: its work ends, it waits to see what becomes of it
+ *   stops    a change it needs is failing                      stopForNeed: its work ends, and it waits for the outcome
  *   moves    what it was tested on top of is not the nearest   follow-nearest.ts: reset, with the cause and the culprit; not
- *            non-failing item any more, or was itself reset     where only conflicts are out of the way (past-conflicts.ts)
+ *            non-failing item any more, or was itself reset     where only conflicting items were dropped (past-conflicts.ts)
  *   prepares inside the window: merge, freeze, heads           prepare-item.ts
  *   runs     jobs start, retry, are skipped; all ended         start-jobs.ts
  *   reports  at the head with all jobs ended                   report-item.ts
@@ -103,7 +103,7 @@ function stopForNeed(draft: TurnDraft, pass: QueuePass, item: QueueItem, need: Q
   return { ...supersede(draft, item, cause), behind };
 }
 
-/** @returns null: it was reported by saying nothing and has left. */
+/** @returns null: it has left, because the pipeline has no reporters for the result. */
 function reportWhenDue(draft: TurnDraft, pass: QueuePass, item: QueueItem): QueueItem | null {
   const { stage } = item.buildset;
   if (
@@ -117,7 +117,7 @@ function reportWhenDue(draft: TurnDraft, pass: QueuePass, item: QueueItem): Queu
   return reportItem(draft, pass.queue, item, stage.result);
 }
 
-/** Notes what this item means for those behind, and in which state it is now. */
+/** Records what this item means for the items behind, and its state. */
 function settle(
   draft: TurnDraft,
   pass: QueuePass,
@@ -154,13 +154,13 @@ function settle(
   pass.position += 1;
 }
 
-/** Builds ask for themselves: none begins while the host is known to give nothing. */
+/** Each build asks the host itself: none starts while the host is in trouble. */
 function hostOfBuilds(draft: TurnDraft, item: QueueItem): ProjectKey | null {
   if (item.hostWait?.doing !== 'build' || isDue(item.hostWait, draft.input.now)) return null;
   return item.hostWait.project;
 }
 
-/** What the item would ask a host for next. */
+/** The next work of the item at a host. */
 function hostWorkOf({ buildset: { stage } }: QueueItem): HostWork {
   switch (stage.state) {
     case 'new':

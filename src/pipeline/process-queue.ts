@@ -1,9 +1,9 @@
 /**
  * One pass over a queue, oldest first, carrying the nearest non-failing item ahead.
  *
- * One pass is enough: everything an item does (fail, move, leave, hold) concerns only items behind it, and those have not
- * been looked at yet. The single thing that works forward, a dependency item nobody waits behind, is settled at the end.
- * Cost is linear in the queue's length: what was found out about items ahead is in maps, nobody walks up the chain.
+ * One pass is enough: a step of an item (fail, move, leave, hold) concerns only items behind it, which the pass has not reached. The
+ * exception, a dependency item without an item behind it, is handled at the end. Cost is linear in the queue's length: facts about
+ * items ahead are in maps, no step walks up the chain.
  */
 import { leaveEarly } from './leave-item.ts';
 import { processItem } from './process-item.ts';

@@ -1,11 +1,11 @@
-/** What a pass over one queue carries from item to item, so that nobody looks up the chain again. */
+/** What a pass over one queue carries from item to item, so that no step walks up the chain. */
 import type { Uuid } from '../lib/ids.ts';
 import type { ResetCause } from '../model/cause.ts';
 import type { ChangeKey } from '../model/change.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import type { Blame, QueueDraft } from './turn-draft.ts';
 
-/** What a pass has found out about the items ahead. */
+/** What a pass knows of the items ahead. */
 export interface QueuePass {
   readonly queue: QueueDraft;
   /** Nearest non-failing item ahead: what the next one is tested on top of. Null where one item is tested at a time. */
@@ -18,9 +18,9 @@ export interface QueuePass {
   readonly failing: Map<Uuid, Blame>;
   /** Changes of failing items ahead. */
   readonly failingChanges: Map<ChangeKey, QueueItem>;
-  /** What these are tested as is different from before this turn; why. */
+  /** Items that are tested differently since this turn; why. */
   readonly changed: Map<Uuid, ResetCause>;
-  /** These keep their buildsets, although items that conflict are out of their way now; why. */
+  /** Items that keep their buildsets although conflicting items below were dropped; why. */
   readonly passedBelow: Map<Uuid, ResetCause>;
   /** Per item ahead: the item whose hold-following job holds those behind it. */
   readonly heldBehind: Map<Uuid, QueueItem>;

@@ -1,4 +1,4 @@
-/** Who or what removes an item, for the trace of the item: its link leads to the trace that tells more. */
+/** What removes an item, for the item's trace: a link leads to the trace of the remover. */
 import { type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../lib/ids.ts';
 import { changesText } from '../model/about-item.ts';
 import type { Remover } from '../model/cause.ts';
@@ -13,7 +13,7 @@ export function supercedingItem({ by, internal }: EventOf<'superseded'>): Remove
   return { kind: 'item', span: internal?.sampled === true ? internal.causedBy : null, name: by };
 }
 
-/** The one that took its place in the queue. */
+/** The item that took its place in the queue. */
 export function overtakingItem(item: QueueItem): Remover {
   return { kind: 'item', span: item.sampled ? rootOf(item.uuid) : null, name: changesText(item) };
 }
@@ -22,8 +22,8 @@ export function operator({ uuid, by, management }: EventOf<'dequeue'>): Remover 
   return { kind: 'operator', span: management?.sampled === true ? rootOf(uuid) : null, name: by };
 }
 
-/** The news in this turn that is about a change of the item, or about one it depends on. Undefined: none. */
-export function newsAbout(draft: TurnDraft, item: QueueItem): Remover | undefined {
+/** The update in this turn of a change of the item, or of a dependency. Undefined: none. */
+export function updateAbout(draft: TurnDraft, item: QueueItem): Remover | undefined {
   const keys = new Set([...item.changes.map(({ key }) => key), ...item.dependsOn]);
   for (const event of draft.input.events)
     if (event.kind === 'change-updated' && keys.has(event.change))

@@ -1,6 +1,6 @@
 /**
- * The final report of an item at the head: the intent is stored, the item waits in phase `reporting`, and what the
- * reporters answered (`apply-report-result.ts`) decides how it leaves.
+ * The final report of an item at the head: the intent is stored, the item waits in phase `reporting`, and the answer of the reporters
+ * (`apply-report-result.ts`) decides how it leaves.
  */
 import { laterOf } from '../lib/clock.ts';
 import { aboutItem, changesText } from '../model/about-item.ts';
@@ -16,7 +16,7 @@ import { withEvent } from './timeline.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 import { adjustWindow } from './window.ts';
 
-/** @returns the item in phase `reporting`, or null: nobody has anything to say and it has left. */
+/** @returns the item in phase `reporting`, or null: there are no reporters and it has left. */
 export function reportItem(
   draft: TurnDraft,
   queue: QueueDraft,
@@ -24,7 +24,7 @@ export function reportItem(
   result: BuildSetResult,
 ): QueueItem | null {
   const action = draft.disabled ? 'disabled' : actionFor(result);
-  // Once, however often a host did not take it.
+  // Once, also when the host did not take the report.
   if (item.hostWait?.doing !== 'report') countFailures(draft, item, result);
   if (!hasReporters(draft, action)) {
     leaveReported(draft, queue, item, {
@@ -40,13 +40,13 @@ export function reportItem(
   return { ...intended, phase: { phase: 'reporting', report, action } };
 }
 
-/** What the pipeline's own message would not tell. */
+/** A reason that is not in the pipeline's own message. */
 function troubleText(item: QueueItem): string | undefined {
   const { stage, mergerWork } = item.buildset;
   return stage.state === 'complete' && stage.result === 'ERROR' ? mergerWork.at(-1)?.done?.text : undefined;
 }
 
-/** The failure that reaches the limit is still reported as usual; what follows is not. */
+/** The failure that reaches the limit is reported as usual; later ones are not. */
 function countFailures(draft: TurnDraft, item: QueueItem, result: BuildSetResult): void {
   if (result === 'SUCCESS') draft.consecutiveFailures = 0;
   if (result !== 'FAILURE') return;
@@ -61,7 +61,7 @@ function countFailures(draft: TurnDraft, item: QueueItem, result: BuildSetResult
   );
 }
 
-/** What the reporters came to. */
+/** The outcome of a report. */
 export interface Reported {
   readonly result: BuildSetResult;
   /** What the branches hold now; empty: it has not landed. */
@@ -100,7 +100,7 @@ export function leaveReported(
   const blame = refused
     ? ({ code: 'item-ahead-not-merged', culprit } as const)
     : (failureOf(item) ?? { code: 'item-ahead-left', culprit: { ...culprit, left: 'reported' } });
-  const sorry = refused
+  const failureReport = refused
     ? {
         report: {
           action: 'failure',
@@ -108,11 +108,11 @@ export function leaveReported(
         } as const,
       }
     : {};
-  leave(draft, item, { reason: 'reported', result, text, became: { kind: 'gone', blame }, ...sorry });
+  leave(draft, item, { reason: 'reported', result, text, became: { kind: 'gone', blame }, ...failureReport });
   if (result === 'FAILURE') adjustWindow(draft, queue, item, 'narrow');
 }
 
-/** What must not happen: a host that merges by itself made something else of the tested change. One decision per branch. */
+/** Must not happen: a host that merges by itself landed another tree than was tested. One decision per branch. */
 function withTreesCompared(draft: TurnDraft, item: QueueItem, branches: readonly BranchAfter[]): QueueItem {
   let compared = item;
   for (const { project, branch, tested, now } of branches) {

@@ -1,9 +1,9 @@
 /**
- * Asking for reports. Which one a result calls for, and the intent that is stored before anybody is told.
+ * Requests reports: the action for a result, and the intent that is stored before the host is written to.
  *
  * project not in pipeline, no jobs → no-jobs; invalid configuration → config-error; conflict → merge-conflict; all voting
- * jobs good → success; everything else → failure. A disabled pipeline says all of them through its `disabled` reporters.
- * An action without reporters is not asked for at all.
+ * jobs good → success; everything else → failure. A disabled pipeline reports all of them with its `disabled` reporters. Without
+ * reporters for its action no report is requested.
  */
 import { assertNever } from '../lib/assert-never.ts';
 import type { Uuid } from '../lib/ids.ts';
@@ -38,15 +38,15 @@ export function hasReporters(draft: TurnDraft, action: ReportAction): boolean {
   return draft.input.pipeline.reporters[action].length > 0;
 }
 
-/** The reporters that speak for an action now; null: nobody does. */
+/** The reporters that an action uses now; null: there are none. */
 export function reportersInUse(draft: TurnDraft, action: ReportAction): ReportAction | null {
   const progress = action === 'enqueue' || action === 'start';
   if (draft.disabled && progress) return null;
-  const spoken = draft.disabled ? 'disabled' : action;
-  return hasReporters(draft, spoken) ? spoken : null;
+  const used = draft.disabled ? 'disabled' : action;
+  return hasReporters(draft, used) ? used : null;
 }
 
-/** Asks for a report nobody waits for; the item remembers that it was asked for. */
+/** Requests a report without waiting for its answer; the request is recorded on the item. */
 export function reportOnce(
   draft: TurnDraft,
   item: QueueItem,
@@ -54,13 +54,13 @@ export function reportOnce(
   result: BuildSetResult | null,
   text?: string,
 ): QueueItem {
-  const spoken = reportersInUse(draft, action);
-  return spoken === null
+  const used = reportersInUse(draft, action);
+  return used === null
     ? item
     : requestReport(
         draft,
         item,
-        { report: draft.input.ids.uuid(), action: spoken, result, awaited: false },
+        { report: draft.input.ids.uuid(), action: used, result, awaited: false },
         text,
       );
 }
@@ -72,7 +72,7 @@ export interface Intent {
   readonly awaited: boolean;
 }
 
-/** Writes the intent on the item and asks for the report. */
+/** Records the request on the item and requests the report. */
 export function requestReport(draft: TurnDraft, item: QueueItem, intent: Intent, text?: string): QueueItem {
   draft.command({
     kind: 'report',

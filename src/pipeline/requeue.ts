@@ -16,7 +16,7 @@ export function requeueMoved(draft: TurnDraft): void {
   if (!draft.manager.queuesFollow || draft.input.retired === true) return;
   for (const queue of [...draft.queues]) {
     const items = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
-    // The host's answer decides what those behind are tested with; it comes first.
+    // The host's answer decides what the items behind are tested with; it comes first.
     if (items.some(item => item.phase.phase === 'reporting')) continue;
     for (const item of items) {
       const wanted = queueOf(draft, item);

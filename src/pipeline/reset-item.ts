@@ -30,7 +30,7 @@ export function newBuildset(draft: TurnDraft, number: number, cause: ResetCause 
   };
 }
 
-/** Ends the buildset without a successor: it waits for a change it needs. */
+/** Ends the buildset without a successor: the item waits for a change it needs. */
 export function supersede(draft: TurnDraft, item: QueueItem, cause: ResetCause): QueueItem {
   return { ...item, buildset: superseded(draft, item.buildset, cause) };
 }
@@ -41,7 +41,7 @@ export function resetItem(draft: TurnDraft, item: QueueItem, cause: ResetCause):
   const { hostWait, ...rest } = item;
   const next: QueueItem = {
     ...rest,
-    // What it waited to build or to land is not what is tested now.
+    // A wait to build or to land concerned the old buildset.
     ...(hostWait?.doing === 'merge' ? { hostWait } : {}),
     phase: { phase: 'queued' },
     earlier: [...item.earlier, superseded(draft, old, cause)],

@@ -1,6 +1,6 @@
 /**
- * When builds began to run is known later than it happened: an executor's word waits for the next turn, and while no scheduler is
- * there for as long as that takes. The timeline tells what happened, so that no item waits for an executor that works for it.
+ * The start of a build is known later than it happens: the executor's event waits for the next turn, longer while there is no
+ * scheduler. The timeline is corrected, so that no item waits for an executor while one works for it.
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import type { Build } from '../model/build.ts';

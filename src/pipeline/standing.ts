@@ -9,22 +9,22 @@ import { projectIdOf } from '../model/project.ts';
 import type { QueueItem, TimelineEntry } from '../model/queue-item.ts';
 import type { Blame } from './turn-draft.ts';
 
-/** What an item's neighbours mean for it; found out once per pass (`process-queue.ts`). */
+/** What an item's neighbours mean for it; determined once per pass (`process-queue.ts`). */
 export interface Surroundings {
   readonly active: boolean;
-  /** Only the head of the queue is tested: what is ahead is what an item waits for. */
+  /** Only the head of the queue is tested: other items wait for the item ahead. */
   readonly oneAtATime: boolean;
   /** The live item directly ahead in the queue; null at the head. */
   readonly directlyAhead: QueueItem | null;
   /** The item it waits for because of a hold-following job. */
   readonly heldBy: QueueItem | null;
-  /** For whose trouble its next step is not taken; null: for none. */
+  /** The host trouble that keeps it from its next step; null: none. */
   readonly host: HostWait | null;
   /** The failing item that holds a change it depends on. */
   readonly failingNeed: QueueItem | null;
 }
 
-/** Why the item cannot merge as it is, or null. Does not look at the changes it needs. */
+/** Why the item cannot merge, or null. Ignores the changes it needs. */
 export function failureOf(item: QueueItem): Blame | null {
   const { stage } = item.buildset;
   const result = stage.state === 'complete' ? stage.result : null;

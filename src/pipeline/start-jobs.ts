@@ -34,7 +34,7 @@ function withNewBuilds(item: QueueItem, added: readonly Build[]): QueueItem {
   return { ...item, buildset: { ...item.buildset, builds: [...item.buildset.builds, ...added] } };
 }
 
-/** Notes what keeps a job from starting, for those who ask; the same item where that is known. */
+/** Records what keeps a job from starting, for pages and explanations; the same item when that is recorded already. */
 function withHold(item: QueueItem, { jobs, builds, failed, hold }: JobPlan): QueueItem {
   const isHeld =
     hold !== undefined &&

@@ -1,6 +1,6 @@
 /**
- * Ends what runs for a buildset: open builds become cancelled, pending merger requests withdrawn. Cancelling is a fact
- * from here on: whatever a worker still answers is attached, never counted (`apply-build-events.ts`).
+ * Ends the work of a buildset: open builds become cancelled, pending merger requests withdrawn. Cancelling is final: a later answer
+ * of a worker is attached, never counted (`apply-build-events.ts`).
  */
 import { earlierOf, laterOf, type Nanoseconds } from '../lib/clock.ts';
 import { type Build, isOpen } from '../model/build.ts';
@@ -8,7 +8,7 @@ import type { BuildSet } from '../model/build-set.ts';
 import type { CancelCause } from '../model/cause.ts';
 import type { TurnDraft } from './turn-draft.ts';
 
-/** @param workedUntil as its executor reported, or was last heard of, in a result that is not read yet. */
+/** @param workedUntil when its executor finished or was last heard of, from a result that is not applied yet. */
 function cancelBuild(build: Build, cause: CancelCause, workedUntil: Nanoseconds | undefined): Build {
   const started = build.state.state === 'started' ? build.state : null;
   return {
@@ -25,9 +25,9 @@ function cancelBuild(build: Build, cause: CancelCause, workedUntil: Nanoseconds 
   };
 }
 
-function endedWithin({ state, requestedAt }: Build, told: Nanoseconds, at: Nanoseconds): Nanoseconds {
+function endedWithin({ state, requestedAt }: Build, workedUntil: Nanoseconds, at: Nanoseconds): Nanoseconds {
   const known = state.state === 'started' ? (state.failingSince ?? state.at) : requestedAt;
-  return laterOf(known, earlierOf(told, at));
+  return laterOf(known, earlierOf(workedUntil, at));
 }
 
 /** The same buildset with its work ended; its stage is the caller's to change. */
@@ -53,7 +53,7 @@ export function cancelOpenBuilds(
   });
 }
 
-/** Nobody waits for the answer any more; the same list when no request is out. */
+/** The answer is not awaited any more; the same list when no request is pending. */
 export function withdrawRequest(
   draft: TurnDraft,
   buildset: BuildSet,

@@ -1,8 +1,8 @@
 /**
- * A pipeline was taken over: each item it holds gets a mark, for the one who asks why it took so long.
+ * Records a takeover of a pipeline on each of its items, for explanations and traces.
  *
- * Items that the turn writes anyway get it at once, of the others a few per turn, so that the first turn after an outage is no
- * larger than another. Until all have it the pipeline keeps the mark itself: a scheduler that dies in between loses none.
+ * Items that the turn writes anyway are marked immediately, of the others a few per turn, so that the first turn after an outage is
+ * no larger than another. Until all are marked the pipeline's record keeps the takeover: a scheduler that dies in between loses none.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { parseNanoseconds } from '../lib/clock.ts';
@@ -11,21 +11,21 @@ import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type Holder, isSameTenure, MOST_TAKEOVERS, type Takeover } from '../model/takeover.ts';
 
-/** A scheduler's coming to a pipeline. */
+/** A scheduler became the holder of a pipeline. */
 export interface Arrival {
   readonly holder: Holder;
   /** null: no scheduler held the pipeline before it, or the pipeline is empty. */
   readonly takeover: Takeover | null;
 }
 
-/** Written per turn for the mark's sake alone. */
+/** Items written per turn for the mark alone. */
 const MOST_AT_ONCE = 20;
-/** Kept by a pipeline whose items have not got theirs; of more the first are forgotten: its holders die one after the other. */
+/** Takeovers kept by a pipeline whose items are not marked yet; the oldest are dropped. */
 const MOST_KEPT = 8;
 
 /**
  * @param output of the turn that begins with `before`.
- * @returns the very same object when the arrival is written down already, or is not worth a commit of its own.
+ * @returns the same object when the arrival is recorded already, or is not worth a commit of its own.
  */
 export function withArrival<T extends { readonly state: PipelineState; readonly left: readonly QueueItem[] }>(
   before: PipelineState,
@@ -61,7 +61,7 @@ function marked(before: PipelineState, after: PipelineState, due: readonly Takeo
   return { items: due.length === 0 ? after.items : items, isComplete };
 }
 
-/** The very same item when it has them, or came later. */
+/** The same item when it has them, or was enqueued later. */
 function withMarks(item: QueueItem, due: readonly Takeover[]): QueueItem {
   const last = item.moreTakeovers?.last ?? item.takeovers?.at(-1)?.at ?? item.enqueuedAt;
   return due.filter(({ at }) => BigInt(at) > BigInt(last)).reduce(withMark, item);

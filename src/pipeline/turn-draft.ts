@@ -1,10 +1,10 @@
 /**
- * The one mutable thing of this room: what a turn has decided so far. It begins as the input's state and ends as the
+ * The one mutable object of this room: what a turn has decided so far. It begins as the input's state and ends as the
  * {@link TurnOutput}; it never leaves `decideTurn`.
  *
  * Items are immutable records: a changed item is a new object put under the same uuid, an untouched one keeps its
- * identity, so that others find out what to write by comparing references. An item that leaves is taken out of `items` at
- * once; its place in the queue's list is swept when the turn ends, so that leaving costs the same at any position.
+ * identity, so that changes are found by comparing references. An item that leaves is removed from `items` immediately; its place
+ * in the queue's list is removed when the turn ends, so that leaving costs the same at any position.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
@@ -43,27 +43,27 @@ export class TurnDraft {
   readonly input: TurnInput;
   readonly manager: Manager;
   readonly queues: QueueDraft[];
-  /** Left in this turn without being merged; what those tested with them are told. */
+  /** Items that left in this turn without merging; why items tested with them are reset. */
   readonly departed = new Map<Uuid, Blame>();
-  /** Left in this turn because they have landed; what they were tested as, and what the branches hold now. */
+  /** Items that left in this turn because they landed; what the branches hold now. */
   readonly landed = new Map<Uuid, LandedItem>();
   readonly landedChanges = new Set<ChangeKey>();
-  /** Changes of `departed`, with the first cause: what depends on them cannot stay. */
+  /** Changes of `departed`, with the first cause: their dependents cannot stay. */
   readonly lostChanges = new Map<ChangeKey, Blame>();
-  /** Went to another queue in this turn; what those tested with them are told. */
+  /** Items that moved to another queue in this turn; why items tested with them are reset. */
   readonly requeued = new Map<Uuid, Blame>();
-  /** Got a new buildset by an event, before the pass. */
+  /** Items that an event gave a new buildset, before the pass. */
   readonly retested = new Map<Uuid, ResetCause>();
-  /** What mergers said in this turn of the chains of these items. */
+  /** The mergers' answers of this turn, by item. */
   readonly answers = new Map<Uuid, ChainAnswer>();
-  /** The same by the items left out, in the order of the events. */
+  /** The same by left-out item, in the order of the events. */
   readonly answersAbout = new Map<Uuid, ChainAnswer[]>();
   /** The sweep of `departures.ts` has not seen what happened last. */
   departuresDue = true;
   consecutiveFailures: number;
   disabled: boolean;
   readonly #items: Map<Uuid, QueueItem>;
-  /** Built when somebody asks for the items of a change. */
+  /** Built at the first question for the items of a change. */
   #live: Map<ChangeKey, Uuid[]> | null = null;
   readonly #queuesByKey: Map<string, QueueDraft>;
   #reportedEnds: ReadonlyMap<Uuid, Nanoseconds> | null = null;
@@ -96,13 +96,13 @@ export class TurnDraft {
     return this.#items.values();
   }
 
-  /** Hosts in trouble, as the items knew it when the passes began. */
+  /** Hosts in trouble, by the items' records when the passes began. */
   get parked(): ParkedProjects {
     this.#parked ??= parkedProjects(this.#items.values());
     return this.#parked;
   }
 
-  /** It was there before this turn. */
+  /** The item existed before this turn. */
   isKnown(uuid: Uuid): boolean {
     return this.input.state.items.has(uuid);
   }
@@ -115,7 +115,7 @@ export class TurnDraft {
     return this.input.changes.get(key);
   }
 
-  /** Live items of a change, at whatever revision; oldest first. */
+  /** Live items of a change, at any revision; oldest first. */
   liveItems(key: ChangeKey): readonly QueueItem[] {
     const found: QueueItem[] = [];
     for (const uuid of this.#liveIndex().get(key) ?? []) {
@@ -125,7 +125,7 @@ export class TurnDraft {
     return found;
   }
 
-  /** When the executor was done with a build, or was last heard of, by a result among this turn's events: true before that event is applied. */
+  /** When the executor finished a build or was last heard of, from a result among this turn's events, also before it is applied. */
   reportedEnd(build: Uuid): Nanoseconds | undefined {
     this.#reportedEnds ??= new Map(
       this.input.events.flatMap(event => {
@@ -231,7 +231,7 @@ export class TurnDraft {
     };
   }
 
-  /** May name items that have left meanwhile. */
+  /** May have items that left meanwhile. */
   #liveIndex(): Map<ChangeKey, Uuid[]> {
     if (this.#live === null) {
       this.#live = new Map();
@@ -270,7 +270,7 @@ export class TurnDraft {
     return sameList(this.input.state.queues, queues) ? this.input.state.queues : queues;
   }
 
-  /** An empty queue is kept only for the window it has learnt. */
+  /** An empty queue is kept only for its learnt window. */
   #forgettable(queue: QueueDraft): boolean {
     return this.manager.window !== 'learnt' || queue.window === this.input.pipeline.window.initial;
   }

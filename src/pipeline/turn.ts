@@ -3,9 +3,9 @@
  *
  * The scheduler gathers a {@link TurnInput} from its copy of the store, calls `decideTurn` (src/pipeline/decide-turn.ts),
  * commits the {@link TurnOutput} in one fenced multi-write and only then acts. There is no I/O, no clock and no
- * randomness in this room: `now` and `ids` are inputs. Where a decision lacks a fact that only somebody else can
- * compute (the job graph of a merged buildset), the output lists it under `needs`; the scheduler supplies it and calls
- * again with the output's state before committing, so that one turn is still one commit.
+ * randomness in this room: `now` and `ids` are inputs. Where a decision lacks a fact that must be computed elsewhere (the job
+ * graph of a merged buildset), the output lists it under `needs`; the scheduler supplies it and calls again with the output's state
+ * before committing, so that one turn is still one commit.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { IdMaker, Uuid } from '../lib/ids.ts';
@@ -24,14 +24,14 @@ import type { BuildSetResult } from '../model/results.ts';
 
 export type { PipelineState } from '../model/pipeline-state.ts';
 
-/** What gating needs to know about one change, evaluated by its driver beforehand. */
+/** The facts about one change, evaluated by its driver beforehand. */
 export interface ChangeFacts {
   readonly record: ChangeRecord;
   /** Of this pipeline's `require` and `reject`; `text` names the first that fails. */
   readonly requirements: {
     readonly met: boolean;
     readonly text: string;
-    /** The first time at which the answer may be another one by itself; absent: none. */
+    /** The first time at which the verdict may change by time alone; absent: none. */
     readonly recheckAt?: Nanoseconds;
   };
   /** Whether the code host would land it as this pipeline does; absent: nothing is landed, or no rule of the host is known. */
@@ -64,9 +64,9 @@ export type FreezeFact = {
   | { readonly kind: 'misconfigured'; readonly errors: readonly [ConfigError, ...ConfigError[]] }
 );
 
-/** What deciding notes on its records for the traces' sake; no decision follows from it. */
+/** Facts that are recorded for traces only; no decision depends on them. */
 export interface TracingFacts {
-  /** Items the ratio left out may still be kept for what becomes of them. */
+  /** Items that sampling left out may still be kept for their outcome. */
   readonly holdsBack: boolean;
   /** Whether such a job is expected to run so long that its work is in a trace of its own. */
   runsLong(project: ProjectKey, job: JobName): boolean;

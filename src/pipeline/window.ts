@@ -11,8 +11,8 @@ import type { QueueItem } from '../model/queue-item.ts';
 import type { QueueDraft, TurnDraft } from './turn-draft.ts';
 
 /**
- * Items of one queue that are tested at once at most, also with an unlimited window: each is tested behind all items ahead,
- * so its merge request grows with its position, and nobody's gate passes 200 changes in a row.
+ * Items of one queue that are tested at the same time at most, also with an unlimited window. Each is tested behind all items ahead,
+ * so its merge request grows with its position, and no gate lands 200 changes in a row.
  */
 export const DEEPEST = 200;
 
@@ -37,8 +37,8 @@ export function narrowed(window: number, policy: WindowPolicy): number {
 }
 
 /**
- * What a queue's window becomes under the policy as it is configured now. A window that can neither grow nor shrink is as
- * configured, at once; another one keeps what it has learnt, within its bounds.
+ * A queue's window under the present policy. A window that can neither grow nor shrink is as configured; any other keeps what it has
+ * learnt, within its bounds.
  */
 export function fitted(window: number, policy: WindowPolicy): number {
   const { initial, floor, ceiling } = policy;
@@ -48,19 +48,19 @@ export function fitted(window: number, policy: WindowPolicy): number {
   return Math.min(atLeast, ceiling ?? atLeast);
 }
 
-/** Takes what the configuration says now over into the queues. */
+/** Applies the configured policy to the queues. */
 export function fitWindows(draft: TurnDraft): void {
   const policy = draft.input.pipeline.window;
   for (const queue of draft.queues) {
     const next = draft.manager.window === 'learnt' ? fitted(queue.window, policy) : policy.initial;
     if (next === queue.window) continue;
     const [first] = queue.items.flatMap(uuid => draft.item(uuid) ?? []);
-    if (first !== undefined) sayWindow(draft, queue, first, next, 'its configuration changed');
+    if (first !== undefined) noteWindow(draft, queue, first, next, 'its configuration changed');
     queue.window = next;
   }
 }
 
-function sayWindow(draft: TurnDraft, queue: QueueDraft, item: QueueItem, next: number, why: string): void {
+function noteWindow(draft: TurnDraft, queue: QueueDraft, item: QueueItem, next: number, why: string): void {
   draft.decide(
     'window-changed',
     aboutItem(item),
@@ -82,6 +82,6 @@ export function adjustWindow(
   const policy = draft.input.pipeline.window;
   const next = direction === 'widen' ? widened(queue.window, policy) : narrowed(queue.window, policy);
   if (next === queue.window) return;
-  sayWindow(draft, queue, item, next, direction === 'widen' ? 'an item merged' : 'an item failed its tests');
+  noteWindow(draft, queue, item, next, direction === 'widen' ? 'an item merged' : 'an item failed its tests');
   queue.window = next;
 }

@@ -105,11 +105,11 @@ export class BuildChecks {
     switch (build.state.state) {
       case 'completed':
         if (!isOpen(was) || !open) this.#complain('2', `${name} took a result: ${step}`);
-        if (!results.has(build.uuid)) this.#complain('7', `${name} has a result nobody sent`);
+        if (!results.has(build.uuid)) this.#complain('7', `${name} has a result without an event`);
         return;
       case 'cancelled':
         if (isOpen(was) && !cancelled.has(build.uuid))
-          this.#complain('7', `${name} was cancelled without telling its executor`);
+          this.#complain('7', `${name} was cancelled without a command to its executor`);
         if (!isOpen(was) && was.state.state !== 'cancelled') this.#complain('7', `${name}: ${step}`);
         return;
       case 'requested':

@@ -1,4 +1,4 @@
-/** Every change on its own, in a queue of its own. Nothing has to merge, so other changes matter only as dependencies. */
+/** Every change on its own, in a queue of its own. Nothing merges, so other changes matter only as dependencies. */
 import type { Manager } from './manager.ts';
 
 export const independent: Manager = {

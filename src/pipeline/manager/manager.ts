@@ -1,6 +1,6 @@
 /**
- * The questions that gating asks a pipeline's manager. Everything that differs between managers is here, so that adding
- * one means answering each question, and the compiler lists what is missing (`managers.ts`).
+ * The questions that gating asks a pipeline's manager. Every difference between managers is here, so that adding one means
+ * answering each question, and the compiler lists what is missing (`managers.ts`).
  *
  *                          independent      dependent      serial           supercedent
  *     queueFor             one per change   shared         shared           one per project and ref
@@ -15,7 +15,7 @@
  *     newPatchset          as configured    replaces       as configured    as configured
  *     success              may merge        must merge     may merge        may merge
  *
- * As in Zuul, where only the dependent manager merges: what a reporter of another pipeline merges has nothing tested on top of it.
+ * As in Zuul, only the dependent manager merges: nothing is tested on top of what a reporter of another pipeline merges.
  */
 import type { Uuid } from '../../lib/ids.ts';
 import type { Change } from '../../model/change.ts';
@@ -30,7 +30,7 @@ export interface QueueName {
 /** A change on its way into a queue. */
 interface Arriving {
   readonly change: Change;
-  /** What the configuration says of its project and branch. */
+  /** The configured queue of its project and branch. */
   readonly shared: QueueName;
   /** The event that brings it. */
   readonly event: Uuid;
@@ -49,8 +49,8 @@ export interface Manager {
   /** The newest item of a queue takes the place of all that wait behind the head. */
   readonly overtakes: boolean;
   /**
-   * What becomes of the open dependencies of a change that enters. `enter-ahead`: each is tested, and merges, before it.
-   * `hold-places`: items ahead of it that run nothing, a set for every change. `ignored`: nothing, not even that they are open.
+   * The open dependencies of a change that enters. `enter-ahead`: each is tested, and merges, before it.
+   * `hold-places`: items ahead of it that run nothing, a set for every change. `ignored`: nothing.
    */
   readonly dependencies: 'enter-ahead' | 'hold-places' | 'ignored';
   /** Open changes that depend on one that enters come in behind it, as far as they may. */

@@ -1,6 +1,6 @@
 /**
- * One change of a shared queue after the other, each on the branch as it is then, and every one of them: for deployments, where
- * none may be left out and no two may run at once.
+ * One change of a shared queue after the other, each on the branch of that time, and every one of them: for deployments, where none
+ * may be left out and no two may run at the same time.
  */
 import type { Manager } from './manager.ts';
 

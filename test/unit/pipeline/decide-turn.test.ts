@@ -100,11 +100,11 @@ describe('a turn', () => {
     gate.world.moveTip('app');
     const answer = gate.reportEvent(report);
     gate.turn([answer]);
-    const told = gate.item('A').reports;
+    const reports = gate.item('A').reports;
     const turn = gate.turn([answer]);
     expect(turn.decisions).toEqual([]);
     expect(turn.ignored).toMatchObject([{ item: gate.item('A').uuid, event: answer.uuid }]);
-    expect(gate.item('A').reports).toBe(told);
+    expect(gate.item('A').reports).toBe(reports);
   });
 
   it('keeps the window a queue has learnt while the queue is empty, and forgets a queue that has learnt nothing', () => {

@@ -34,13 +34,13 @@ const refusedMerge = (gate: PipelineWorld, merge: PendingMerge, facts: Partial<H
 const states = (gate: PipelineWorld) => gate.items().map(item => item.timeline.at(-1)?.state);
 const asked = (gate: PipelineWorld) => gate.merges.map(merge => merge.item.changes[0].key.split('#').at(-1));
 
-/** Turns without news, a second each, until somebody asks; returns how many that took. */
+/** Turns without events, a second each, until an item asks; returns how many that took. */
 function secondsUntilAsked(gate: PipelineWorld): number {
   for (let seconds = 1; seconds <= 120; seconds += 1) {
     gate.turn([]);
     if (gate.merges.length + gate.reports.length > 0) return seconds;
   }
-  return expect.unreachable('nobody asks the host again');
+  return expect.unreachable('no item asks the host again');
 }
 
 function succeed(gate: PipelineWorld): void {
@@ -69,7 +69,7 @@ test.each([
   },
 );
 
-test('a host that refuses to serve throws nobody out: all wait in state host, one asks for all, and all land', () => {
+test('a host that does not serve dequeues no item: all wait in state host, one asks for all, and all land', () => {
   const { world, gate } = gateWith(['A', 'B', 'C', 'D', 'E']);
   gate.enqueue('A', 'B', 'C', 'D', 'E');
   expect(gate.merges).toHaveLength(5);
@@ -148,7 +148,7 @@ test('a landing the host did not do is tried again, and what is behind is not te
   expect(violationsOf(gate.history)).toEqual([]);
 });
 
-test('a landing whose answer was lost is found done although the host has told of it already', () => {
+test('a landing whose answer was lost is found done although the host has reported it already', () => {
   const { world, gate } = gateWith(['A']);
   gate.enqueue('A');
   gate.turn(gate.merges.map(merge => gate.mergeEvent(merge)));
@@ -284,7 +284,7 @@ test('a build is not tried for ever for a commit that the host does not have', (
   expect(gate.item('A').buildset.builds.at(-1)?.state).toMatchObject({ result: 'RETRY_LIMIT' });
 });
 
-test('the next try is a fact of the items, for whoever holds the pipeline then', () => {
+test('the next try is a fact of the items, for the next holder of the pipeline', () => {
   const { world, gate } = gateWith(['A']);
   gate.enqueue('A');
   gate.turn(gate.merges.map(merge => refusedMerge(gate, merge)));

@@ -114,13 +114,15 @@ describe('the checks of the recorded history', () => {
     expect(complaints(failed)).toContain('1: local/app#A is reported as good although unit is FAILURE');
   });
 
-  it('notice a result nobody sent', () => {
+  it('notice a result without an event', () => {
     const { history } = story();
     const silent = history.map(turn =>
       takesResults(turn) ? { ...turn, input: { ...turn.input, events: [] } } : turn,
     );
     expect(
-      complaints(silent).some(text => text.startsWith('7: ') && text.endsWith('has a result nobody sent')),
+      complaints(silent).some(
+        text => text.startsWith('7: ') && text.endsWith('has a result without an event'),
+      ),
     ).toBe(true);
   });
 
@@ -140,7 +142,7 @@ describe('the checks of the recorded history', () => {
       }));
     expect(
       complaints(tamper(history, takesResults, cancel)).some(text =>
-        text.includes('cancelled without telling its executor'),
+        text.includes('cancelled without a command to its executor'),
       ),
     ).toBe(true);
   });

@@ -52,7 +52,7 @@ it('what is no attempt does not hide the attempts: the last one is the end', () 
   expect(results(gate)).toEqual(['RETRY', 'RETRY', 'RETRY', 'RETRY', 'RETRY_LIMIT']);
 });
 
-it('a build that has cost five executors their life is ended, and its detail says so', () => {
+it('a build that has cost five executors their life is ended, and its detail has the reason', () => {
   const gate = running();
   for (let lost = 1; lost <= WORKER_ENDS_PER_JOB.lost; lost += 1) end(gate, 'RETRY', 'lost');
   expect(gate.builds).toEqual([]);
@@ -70,7 +70,7 @@ it('a service that goes down as a whole costs no attempt either, within bounds',
   expect(results(gate)?.at(-1)).toBe('RETRY_LIMIT');
 });
 
-it('an executor that is told to stop hands its builds back as often as it is told to', () => {
+it('an executor that is asked to stop returns its builds, any number of times', () => {
   const gate = running();
   for (let stops = 0; stops < 20; stops += 1) end(gate, 'RETRY', 'stopped');
   end(gate, 'SUCCESS');

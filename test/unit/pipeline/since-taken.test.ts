@@ -34,7 +34,7 @@ describe('a build that was taken before the scheduler heard of it', () => {
     expect(states(runningSinceTaken(ended)).at(-1)).toBe('running 101');
   });
 
-  it('begins no earlier than the wait: what ran before it is told already', () => {
+  it('begins no earlier than the wait: what ran before it is exported already', () => {
     const { story } = takenUnnoticed();
     const waiting = story.finish('a', 'SUCCESS').request('c').enter('executor').item;
     expect(runningSinceTaken(waiting)).toBe(waiting);

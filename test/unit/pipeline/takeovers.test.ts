@@ -75,7 +75,7 @@ describe('a scheduler that comes to a pipeline', () => {
     expect(left.map(marksOf)).toEqual([[arrival.holder.name]]);
   });
 
-  test('has nothing to tell items that came after it', () => {
+  test('does not mark items that came after it', () => {
     const { world, gate } = gateOf(1);
     const arrival = arrivalAt(world.tick());
     const { state } = withArrival(gate.state, unchanged(gate.state), arrival);

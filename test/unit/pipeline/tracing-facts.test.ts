@@ -61,7 +61,7 @@ describe('a new item', () => {
 });
 
 describe('a build', () => {
-  it('is a trace of its own when its job is expected to run long, or says so', () => {
+  it('is a trace of its own when its job is expected to run long, or is configured so', () => {
     const world = new World();
     const gate = world.pipeline('gate', { manager: 'dependent' });
     world.jobs('app', [job('unit'), job('nightly'), job('explicit', { trace: 'own' })]);

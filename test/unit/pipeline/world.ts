@@ -1,6 +1,6 @@
 /**
  * A small world around `decideTurn`: changes, a host that merges, a merger, executors. It keeps what the turns ask for and
- * answers only when told to, in any order, so that a test decides who is slow and who fails.
+ * answers only on request, in any order, so that a test decides who is slow and who fails.
  *
  *     const world = new World();
  *     const gate = world.pipeline('gate', { manager: 'dependent' });
@@ -140,8 +140,8 @@ export interface PipelineSetup extends Partial<Omit<Pipeline, 'name' | 'reporter
 
 function pipelineOf(name: string, setup: PipelineSetup): Pipeline {
   const { speaks, window, maxChanges: _c, maxDependencies: _d, gated: _g, ...rest } = setup;
-  const spoken = new Set(speaks ?? USUAL_ACTIONS);
-  const speakers = (action: ReportAction) => (spoken.has(action) ? [SPEAKER] : []);
+  const reported = new Set(speaks ?? USUAL_ACTIONS);
+  const speakers = (action: ReportAction) => (reported.has(action) ? [SPEAKER] : []);
   const manager = setup.manager ?? 'independent';
   return {
     name,
@@ -320,7 +320,7 @@ export class World {
     };
   }
 
-  /** Somebody else pushes to the branch. */
+  /** A push to the branch by another user. */
   moveTip(project: string): void {
     this.tips.set(project, commitId('foreign', this.tips.get(project) ?? '', this.#now));
   }
@@ -700,7 +700,7 @@ export class PipelineWorld {
     return { ...event, worker: null, execution: null, workerEnd: 'lost', lastSign };
   }
 
-  /** The host's honest answer unless told otherwise. */
+  /** The host's honest answer, unless `outcome` is given. */
   reportEvent(report: PendingReport, outcome?: ReportOutcome): PipelineEvent {
     this.reports = this.reports.filter(entry => entry !== report);
     const item = this.state.items.get(report.item.uuid) ?? report.item;

@@ -1,6 +1,6 @@
 /**
  * A change goes through the gate while the scheduler that does everything dies before or after each of its writes in turn; a
- * second one stands by. Whatever the point: landed once, said once, one root span with the item's own start, one history row.
+ * second one stands by. At every point: landed once, reported once, one root span with the item's own start, one history row.
  */
 import { expect, test } from 'vitest';
 import { openSchedulers } from './schedulers.ts';
@@ -42,7 +42,7 @@ async function runDying(at: number, when: 'before' | 'after') {
   return { effects: site.host.effects, items, roots };
 }
 
-test('wherever a scheduler dies, each change lands once, is told of once, and has one root span', async () => {
+test('wherever a scheduler dies, each change lands once, is reported once, and has one root span', async () => {
   const writes = await writesOfOneRun();
   expect(writes).toBeGreaterThan(20);
   for (let at = 1; at <= writes; at++) {

@@ -1,5 +1,5 @@
 /**
- * A code host with one project and its configuration, in memory, spoken to through a {@link Connection} like any other: refs
+ * A code host with one project and its configuration, in memory, used through a {@link Connection} like any other: refs
  * move by compare-and-set, a landing that is there is found, a note that is there is not written twice.
  */
 import { expect } from 'vitest';

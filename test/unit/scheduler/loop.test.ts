@@ -6,7 +6,7 @@ import { eventually, openStand } from './stand.ts';
 
 const REQUEST = { lockPath: '/loop/lock', epochPath: '/loop/epoch' };
 
-test('a loop that meets a newer record frees its lock at once and says so once', async () => {
+test('a loop that meets a newer record releases its lock immediately and logs that once', async () => {
   await using stand = openStand();
   const stop = new AbortController();
   const loop = (guid: string, store: typeof stand.store, work: (fence: Fence) => Promise<void>) =>

@@ -90,7 +90,7 @@ export interface Schedulers extends AsyncDisposable {
   /** Builds are answered at once unless held. */
   holdBuilds(): void;
   releaseBuilds(): void;
-  /** The host tells of an approval; returns when that is durable. */
+  /** The host sends an approval; returns when that is durable. */
   approve(id: string): Promise<void>;
   /** Another zuul.yaml is pushed. */
   push(layout: string): Promise<void>;
@@ -105,10 +105,10 @@ interface StartOptions {
   readonly tenant?: Tenant;
   /** Default: that tenant alone. */
   readonly tenants?: readonly Tenant[];
-  /** Told of each multi before it is sent and after it was applied; a promise that never settles is a crash there. */
+  /** Called for each multi-write before it is sent and after it was applied; a promise that never settles is a crash there. */
   readonly before?: (index: number, operations: readonly Operation[]) => Promise<void> | void;
   readonly after?: (index: number) => Promise<void> | void;
-  /** It is killed there: the multi of that number is not sent, or was applied and nobody heard of it. */
+  /** It is killed there: the multi of that number is not sent, or was applied and its reply is lost. */
   readonly dies?: { readonly at: number; readonly when: 'before' | 'after' };
 }
 
@@ -201,7 +201,7 @@ export async function openSchedulers(
     clock,
   });
 
-  async function tell(payload: { readonly [name: string]: string | boolean }, id: string): Promise<void> {
+  async function send(payload: { readonly [name: string]: string | boolean }, id: string): Promise<void> {
     await events.prepare();
     const uuid: Uuid = derivedUuid('delivery', id);
     const at = clock.now();
@@ -209,7 +209,7 @@ export async function openSchedulers(
       uuid,
       connection: 'local',
       deliveryId: id,
-      type: 'news',
+      type: 'delivery',
       payload,
       sampled: tracing.isSampled(uuid),
     };
@@ -284,11 +284,11 @@ export async function openSchedulers(
     },
     approve: id => {
       host.open(id);
-      return tell({ id }, `approve-${id}`);
+      return send({ id }, `approve-${id}`);
     },
     push(next) {
       host.layout = next;
-      return tell({ config: true }, `push-${derivedUuid(next)}`);
+      return send({ config: true }, `push-${derivedUuid(next)}`);
     },
     items,
     history: () => rows(paths.historyOutbox, bytes => historyRowsCodec.decode(bytes)),

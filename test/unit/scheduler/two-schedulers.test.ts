@@ -28,9 +28,12 @@ async function holderOf(site: Schedulers, lock: string): Promise<string | undefi
   return (await site.store.get(`${lock}/${first}`))?.stat.ephemeralOwner;
 }
 
-/** Takes the lock from whoever has it, as an operator might. */
+/** Takes the lock from its holder, as an operator might. */
 async function takeAway(site: Schedulers, lock: string): Promise<void> {
-  await eventually(async () => ((await site.store.children(lock))?.length ?? 0) > 1, 'somebody stands by');
+  await eventually(
+    async () => ((await site.store.children(lock))?.length ?? 0) > 1,
+    'another scheduler stands by',
+  );
   const [first] = inLockOrder((await site.store.children(lock)) ?? []);
   await site.store.multi([remove(`${lock}/${first}`)]);
 }
@@ -166,7 +169,7 @@ describe('a second scheduler', () => {
     expect(ofState.filter(operations => operations.length <= 4)).toEqual([]);
   });
 
-  test('takes over from one that stops in order without an outage to tell of', async () => {
+  test('takes over from one that stops in order without a recorded outage', async () => {
     await using site = await openSchedulers();
     const { one } = await both(site);
     site.holdBuilds();
@@ -330,7 +333,7 @@ describe('a tenant file that differs', () => {
 });
 
 describe('the end of a session', () => {
-  test('ends the scheduler, which says so, and another one begins in the same process', async () => {
+  test('ends the scheduler, which logs it, and another one begins in the same process', async () => {
     await using site = await openSchedulers();
     const one = await site.start('one');
     await one.scheduler.ready;

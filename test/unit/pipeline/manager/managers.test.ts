@@ -62,7 +62,7 @@ describe('the queue of a change', () => {
     expect(queueOf('independent', A)).not.toBe(queueOf('independent', A, 'two'));
   });
 
-  it('is that of its project and branch in a supercedent pipeline, whatever queue they share', () => {
+  it('is that of its project and branch in a supercedent pipeline, in any shared queue', () => {
     expect(queueOf('supercedent', A)).toBe(queueOf('supercedent', proposed('B', 'master'), 'two'));
     expect(queueOf('supercedent', A)).not.toBe(queueOf('supercedent', proposed('B', 'stable')));
     expect(queueOf('supercedent', A)).not.toBe(queueOf('supercedent', proposed('B', 'master', LIB)));

@@ -108,7 +108,7 @@ const running = () =>
     .wait(5)
     .start('unit').item;
 
-test('a build nobody knows of any more is started again', async () => {
+test('a lost build is started again', async () => {
   await using stand = openStand();
   const deps = await open(stand);
   const item = running();
@@ -131,7 +131,7 @@ test('a build whose request is there, or whose result waits, is left alone', asy
 
 test.each([
   ['of a newer version is left alone: it is for upgraded workers', newerRecord(buildRequestCodec), 0],
-  ['that nobody can read is as good as lost', new Uint8Array(0), 1],
+  ['that is unreadable counts as lost', new Uint8Array(0), 1],
 ])('a build whose request is %s', async (_, bytes, started) => {
   await using stand = openStand();
   const deps = await open(stand);
@@ -143,7 +143,7 @@ test.each([
   expect(await deps.events.list()).toHaveLength(started);
 });
 
-test('a merge nobody knows of any more is asked for again', async () => {
+test('a lost merge is requested again', async () => {
   await using stand = openStand();
   const deps = await open(stand);
   const item = itemStory().merge().item;
@@ -170,7 +170,7 @@ test('a report whose intent is nowhere is intended again, under its own name', a
   ]);
 });
 
-test('a request nobody waits for is withdrawn; those of other pipelines are none of our business', async () => {
+test('a stray request is withdrawn; requests of other pipelines stay', async () => {
   await using stand = openStand();
   const deps = await open(stand);
   const item = running();

@@ -68,7 +68,7 @@ async function storeItem(stand: Stand, blob: string) {
 }
 
 describe('a job graph', () => {
-  test('that an item names stays, whoever runs its pipeline; it goes with the second sweep after', async () => {
+  test('that an item names stays, in the pipeline of any scheduler; it goes with the second sweep after', async () => {
     await using stand = openStand();
     const { sweep } = await open(stand);
     const graphs = createJobGraphs(stand.store, stand.paths);
@@ -150,7 +150,7 @@ test('a closed change that an item of any pipeline holds stays in the cache', as
   expect([...shared.changes.all()].map(({ change }) => change.key)).toEqual([item.changes[0].key]);
 });
 
-test('what tells merges of ours from others is forgotten after hours', async () => {
+test('the notes of our own landings are removed after hours', async () => {
   await using stand = openStand();
   const { sweep } = await open(stand);
   const { landings } = stand.paths;
@@ -167,14 +167,14 @@ test('what tells merges of ours from others is forgotten after hours', async () 
   expect(left?.[0]).toContain(fresh);
 });
 
-describe('what nobody runs any more', () => {
+describe('a removed pipeline or tenant', () => {
   async function storeLayout(stand: Stand, pipelines: readonly ReturnType<typeof gatePipeline>[]) {
     const { layout } = stand.paths.tenant('acme');
     await ensureNode(stand.store, layout);
     await stand.store.multi([set(layout, layoutSummaryCodec.encode(emptyLayout({ pipelines })))]);
   }
 
-  const EVENT = { kind: 'dequeue', change: proposedChange('master/a').key, by: 'somebody' } as const;
+  const EVENT = { kind: 'dequeue', change: proposedChange('master/a').key, by: 'ops' } as const;
 
   test('is removed with its pipeline: events, requests, reports', async () => {
     await using stand = openStand();
@@ -199,7 +199,7 @@ describe('what nobody runs any more', () => {
     expect(await stand.store.children(outbox)).toEqual([]);
   });
 
-  test('is removed with its tenant: answers to questions nobody waits for', async () => {
+  test('leaves no answers without a reader', async () => {
     await using stand = openStand();
     const { sweep } = await open(stand);
     const { answers, answer, epoch, lock } = stand.paths.tenant('acme');

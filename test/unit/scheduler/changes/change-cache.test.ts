@@ -55,7 +55,7 @@ test('it is known who needs a change, until that closes or needs it no more', as
   expect(cache.dependentsOf(key)).toEqual([]);
 });
 
-test('nobody overwrites what he has not seen', async () => {
+test('an unseen record is not overwritten', async () => {
   await using stand = openStand();
   const other = stand.connect();
   using mine = await open(stand, stand.store);

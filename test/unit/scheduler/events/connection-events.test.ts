@@ -41,7 +41,7 @@ function landing(item: Uuid, commit: CommitId, mode: LandingMode = 'push'): Repo
   };
 }
 
-test('an event moves to its tenants in one instant, with the changes it told of and the trace of its trip', async () => {
+test('an event moves to its tenants in one commit, with its changes and its trace', async () => {
   await using stand = openStand();
   const record: ChangeRecord = {
     change,
@@ -172,7 +172,7 @@ test('a project seen for the first time has its configuration compared before an
   await world.end();
 });
 
-test('an event that only makes tenants look again says so, and what follows from it can be traced back', async () => {
+test('an event that only updates tenants is traced as such, and its effects link to it', async () => {
   await using stand = openStand();
   const record = { change, status: 'open', dependsOn: [], unresolvedDependencies: [], facts: {} } as const;
   const world = await open(stand, async () => ({
@@ -207,7 +207,7 @@ test('an event that only makes tenants look again says so, and what follows from
   await world.end();
 });
 
-test('an event that tells of a merge of ours links to the item that merged', async () => {
+test('an event about our own merge links to the item that merged', async () => {
   await using stand = openStand();
   const item = stand.ids.uuid();
   const commit = parseCommitId('c'.repeat(40));
@@ -263,7 +263,7 @@ test('an event about a commit that the host made of our change links to the item
   await world.end();
 });
 
-test('what a look left unread is looked at at once, as an event of its own', async () => {
+test('what a read left unread is read next, as an event of its own', async () => {
   await using stand = openStand();
   const seen: string[] = [];
   const world = await open(stand, async event => {
@@ -283,7 +283,7 @@ test('what a look left unread is looked at at once, as an event of its own', asy
   await world.end();
 });
 
-test('one look answers all events that waited for it, and one trace names them; what comes later means another', async () => {
+test('one read answers all events that waited for it, and one trace names them; later events need another', async () => {
   await using stand = openStand();
   const seen: string[] = [];
   const under = Promise.withResolvers<void>();
@@ -320,7 +320,7 @@ test('one look answers all events that waited for it, and one trace names them; 
   await world.end();
 });
 
-test('events that ask for one look that fails are quarantined together', async () => {
+test('events of one failed read are quarantined together', async () => {
   await using stand = openStand();
   let tries = 0;
   const under = Promise.withResolvers<void>();

@@ -91,7 +91,7 @@ describe('what a change depends on', () => {
     expect(asked).toEqual([]);
   });
 
-  it('counts as known where the host is away or has it no more; what nobody knows waits for the host', async () => {
+  it('keeps its known record where the host is away or has it no more; an unknown change waits for the host', async () => {
     const { deps, warnings } = world([root, own, other, base], key =>
       key === base.change.key ? Promise.resolve(undefined) : away(),
     );
@@ -109,7 +109,7 @@ describe('what a change depends on', () => {
     expect((await missingRecords(root.change, EVENT, deps, signal)).records).toEqual([]);
   });
 
-  it('is asked for a bounded number of times, however many lines somebody writes', async () => {
+  it('is fetched a bounded number of times, for any number of lines', async () => {
     const many = Array.from({ length: 150 }, (_, index) => recordOf('lib', `l${index}`, []));
     const change = recordOf('app', 'root', many);
     const { deps, asked } = world([change, ...many], async () => undefined);

@@ -203,7 +203,7 @@ describe('a report about a project that is not in the tenant any more', () => {
   });
 });
 
-test('a push that may have arrived is not settled, whatever the later tries meet', async () => {
+test('a push that may have arrived stays unsettled, for any outcome of later tries', async () => {
   await using stand = openStand();
   const { connection } = connectionAnswering([Object.assign(new Error('cut'), { unsettled: true }), away()]);
   const deed = await performReport(
@@ -222,11 +222,11 @@ test('a report that waits for its host holds up those of its own item, and no ot
   const events = new EventQueue({ store, path: '/events', codec: pipelineEventCodec, clock: stand.clock });
   await events.prepare();
   const host = Promise.withResolvers<void>();
-  const told: string[] = [];
+  const sent: string[] = [];
   const reporter: Reporter = {
     async report({ report: { item: about, action } }) {
       if (about === item.uuid && action === 'start') await host.promise;
-      told.push(`${about === item.uuid ? 'first' : 'second'} ${action}`);
+      sent.push(`${about === item.uuid ? 'first' : 'second'} ${action}`);
       return { kind: 'done' };
     },
   };
@@ -238,10 +238,10 @@ test('a report that waits for its host holds up those of its own item, and no ot
   const second = { ...intent(stand, [part(false)]), item: stand.ids.uuid() };
   for (const wanted of [{ ...first, action: 'start' as const }, first, second])
     await store.multi([outboxOperation(outbox, reportIntentCodec.encode(wanted))]);
-  await eventually(async () => told.length === 1, 'the second item is told of');
+  await eventually(async () => sent.length === 1, 'the second item is reported');
   host.resolve();
   await eventually(async () => (await events.depth()) === 3, 'all results');
-  expect(told).toEqual(['second success', 'first start', 'first success']);
+  expect(sent).toEqual(['second success', 'first start', 'first success']);
   expect(await listOutbox(store, outbox)).toEqual([]);
   stop.abort();
   await loop;
@@ -281,14 +281,14 @@ test('however many reports of a repository hang, one of another is carried out a
   await using stand = openStand();
   const hanging = Promise.withResolvers<void>();
   let hung = 0;
-  const told: string[] = [];
+  const sent: string[] = [];
   const reporter: Reporter = {
     async report({ report: { item: about }, change: { project } }) {
       if (project === change.project) {
         hung += 1;
         await hanging.promise;
       }
-      told.push(about ?? '');
+      sent.push(about ?? '');
       return { kind: 'done' };
     },
   };
@@ -299,8 +299,8 @@ test('however many reports of a repository hang, one of another is carried out a
   await eventually(() => hung >= 32, 'as many as share a push are under way');
   const last = stand.ids.uuid();
   await loop.put({ ...intent(stand, [{ ...part(false), change: other }]), item: last });
-  await eventually(() => told.length === 1, 'the other repository is told');
-  expect(told).toEqual([last]);
+  await eventually(() => sent.length === 1, 'the other repository gets its report');
+  expect(sent).toEqual([last]);
   expect(hung).toBe(32);
   hanging.resolve();
   await eventually(async () => (await loop.results()).length === 41, 'all results');
@@ -339,7 +339,7 @@ describe('a host that is ill', () => {
     expect(deed.unsent).toEqual([part(false)].map(each => ({ ...each, config: { merge: true } })));
   });
 
-  test('is told to the item that waits for the answer, which decides when to ask again', async () => {
+  test('is the answer to the waiting item, which decides when to ask again', async () => {
     await using stand = openStand();
     const { asked, connection } = connectionAnswering([away()]);
     await using loop = await openLoop(stand, connection);
@@ -356,7 +356,7 @@ describe('a host that is ill', () => {
     expect(asked).toHaveLength(3);
   });
 
-  test('takes a note nobody waits for when it is well, and does not hold up another project', async () => {
+  test('takes a comment without a waiting item when it serves, and does not delay another project', async () => {
     await using stand = openStand();
     const { asked, connection } = connectionAnswering([away(), away(), away(), { kind: 'done' }]);
     await using loop = await openLoop(stand, connection);

@@ -12,8 +12,10 @@ describe('the trace a report leads to', () => {
     ['localhost:16686', 'http://127.0.0.1:9000', true],
     ['[::1]:16686', 'http://localhost:9000', true],
     ['localhost:16686', 'https://gate.example', false],
-  ])('at %s, of a service at %s: %s', (host, root, told) => {
-    expect(reportedTrace(viewer(host), root, item)).toBe(told ? `http://${host}/trace/${item.uuid}` : null);
+  ])('at %s, of a service at %s: %s', (host, root, reported) => {
+    expect(reportedTrace(viewer(host), root, item)).toBe(
+      reported ? `http://${host}/trace/${item.uuid}` : null,
+    );
   });
 
   test('is none of an item that is not exported, or without a viewer', () => {

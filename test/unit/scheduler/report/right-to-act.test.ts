@@ -39,7 +39,7 @@ test('the right to act is proved under the layout that is in force at that insta
   expect(reads()).toBe(2);
 });
 
-test('who has lost the fence has no right to act, whatever the layout says', async () => {
+test('a holder that lost the fence has no right to act under any layout', async () => {
   const { stand, layout } = await renewedWhileLookedAt();
   await using _ = stand;
   const fence = await stand.fence('gate');

@@ -249,11 +249,11 @@ test('that an event led to a new layout is traced with the layout, also when the
       return undefined;
     },
     // Like a tenant whose configuration reads differently once.
-    async reconfigure(_news, tell, fence) {
+    async reconfigure(_wanted, rowsFor, fence) {
       if (version === 8) return;
       version = 8;
       const now = clock.now();
-      const rows = tell({ startedAt: now, endedAt: now, version, errors: 0, reads: [] });
+      const rows = rowsFor({ startedAt: now, endedAt: now, version, errors: 0, reads: [] });
       await fence.commit(rows, ids.uuid());
     },
   });

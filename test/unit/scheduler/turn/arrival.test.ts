@@ -63,7 +63,7 @@ describe('a scheduler that comes to a pipeline', () => {
     expect(takeover).toMatchObject({ how: 'released', since: later(3), at: later(3.01) });
   });
 
-  test('tells of no time before it began, whatever the clock of the other says', async () => {
+  test('has no time before its start, with any clock of the other', async () => {
     await using stand = openStand();
     await sign(stand, 'gone', later(3600));
     expect((await come(stand, heldBy(ONE), later(6))).takeover).toMatchObject({
@@ -80,7 +80,7 @@ describe('a scheduler that comes to a pipeline', () => {
     expect(paused.takeover).toMatchObject({ how: 'released', since: later(1), at: later(60) });
   });
 
-  test('has nothing to tell where nobody was before, or nothing waits', async () => {
+  test('is no takeover without an earlier holder, or without items', async () => {
     await using stand = openStand();
     expect((await come(stand, heldBy(undefined), later(6))).takeover).toBeNull();
     expect((await come(stand, { ...EMPTY_PIPELINE, holder: ONE }, later(6))).takeover).toBeNull();

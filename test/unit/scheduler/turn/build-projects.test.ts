@@ -76,7 +76,7 @@ describe('the checkouts of a build', () => {
     ]);
   });
 
-  test('hold what was merged, whatever a later look at the branch tips said', () => {
+  test('hold what was merged, not later branch tips', () => {
     const merged = {
       project: app,
       branch: 'stable',

@@ -127,7 +127,7 @@ test('a build goes to the queue when an executor offers its labels', async () =>
   expect({ results, requested }).toEqual({ results: [], requested: 1 });
 });
 
-test('a build of labels nobody offers ends at once as NODE_FAILURE', async () => {
+test('a build of labels that no executor offers ends immediately as NODE_FAILURE', async () => {
   await using stand = openStand();
   const { results, requested } = await request(stand, job(['gpu']), [['linux'], ['arm', 'linux']]);
   expect(results).toMatchObject([
@@ -150,7 +150,7 @@ test.each([
     [['gpu'], ['linux']],
     'no executor offers the node labels "gpu", "linux" together (offered: gpu, linux)',
   ],
-])('a job that wants %j of executors with %j is told: %s', async (wanted, executors, detail) => {
+])('a job that wants %j of executors with %j gets: %s', async (wanted, executors, detail) => {
   await using stand = openStand();
   const { results } = await request(stand, job(wanted), executors);
   expect(results).toMatchObject([{ result: 'NODE_FAILURE', detail }]);
@@ -162,7 +162,7 @@ test('a build waits when there is no executor at all', async () => {
   expect({ results, requested }).toEqual({ results: [], requested: 1 });
 });
 
-test('a job without playbooks needs no executor, whatever its labels', async () => {
+test('a job without playbooks needs no executor, with any labels', async () => {
   await using stand = openStand();
   const { results } = await request(stand, job(['gpu'], []), [['linux']]);
   expect(results).toMatchObject([{ result: 'SUCCESS' }]);

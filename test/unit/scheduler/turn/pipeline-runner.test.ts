@@ -30,7 +30,7 @@ import { eventually, openStand, type Stand } from '../stand.ts';
 
 const pipeline = gatePipeline();
 
-/** A pipeline of tenant acme on a store in memory; merge requests are submitted and nobody takes them. */
+/** A pipeline of tenant acme on a store in memory; merge requests are submitted and not taken. */
 async function open(stand: Stand, share = createFairShare()) {
   const { store, paths, clock, ids, log } = stand;
   const places = paths.pipeline('acme', 'gate');
@@ -207,7 +207,7 @@ test('an approved change becomes an item whose merge is asked for, in one commit
   await gate.end();
 });
 
-test('an event no turn survives is laid aside; those before and behind it count', async () => {
+test('an event that makes every turn fail becomes a dead letter; the others count', async () => {
   await using stand = openStand();
   const gate = await open(stand);
   const poison = { ...gate.approve('master/two'), trigger: null } as unknown as PipelineEvent;
@@ -279,7 +279,7 @@ test('a holder whose epoch was taken writes nothing any more', async () => {
   await using stand = openStand();
   const gate = await open(stand);
   const places = stand.paths.pipeline('acme', 'gate');
-  await stand.store.multi([set(places.epoch, new TextEncoder().encode('somebody else'))]);
+  await stand.store.multi([set(places.epoch, new TextEncoder().encode('another holder'))]);
   await stand.store.multi(gate.events.put(gate.approve('master/one')));
   // The loop notices at its next write, takes the fence again, and does the work under the new epoch.
   await eventually(async () => (await gate.items()).length === 1, 'the item');

@@ -18,20 +18,20 @@ const parts = Array.from(
   }),
 );
 
-/** An item of so many ended builds, each with as many parts as a build may tell of. */
+/** An item of so many ended builds, each with as many parts as a build may have. */
 function itemWith(builds: number): QueueItem {
   const story = itemStory();
   story.merge().wait(10).merged().freeze(['a']).wait(1).start('a').wait(100).finish('a', 'SUCCESS');
   const [build] = story.item.buildset.builds;
   if (build?.state.state !== 'completed' || build.state.execution === null) throw new Error('not completed');
   const playbook = { ...build.state.execution.steps.find(({ kind }) => kind === 'Playbook')!, steps: parts };
-  const told: Build = {
+  const large: Build = {
     ...build,
     state: { ...build.state, execution: { ...build.state.execution, steps: [playbook] } },
   };
   return {
     ...story.item,
-    buildset: { ...story.item.buildset, builds: Array.from({ length: builds }, () => told) },
+    buildset: { ...story.item.buildset, builds: Array.from({ length: builds }, () => large) },
   };
 }
 
@@ -42,7 +42,7 @@ describe('a stored item', () => {
     expect(encodeStoredItem(item)).toEqual(queueItemCodec.encode(item));
   });
 
-  test('fits whatever its playbooks told: what they were at stays, its parts do not', () => {
+  test('fits with any number of parts of playbooks: the playbooks stay, their parts do not', () => {
     const item = itemWith(20);
     expect(queueItemCodec.encode(item).byteLength).toBeGreaterThan(4_000_000);
     const data = encodeStoredItem(item);
