@@ -4,7 +4,7 @@
  */
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
 import type { LineColumn } from './text-lines.ts';
-import type { YamlEntry, YamlNode } from './yaml-node.ts';
+import { describeNode, type YamlEntry, type YamlNode } from './yaml-node.ts';
 import { plainScalar } from './yaml-scalar.ts';
 
 export const MAX_DEPTH = 64;
@@ -39,6 +39,7 @@ export class TreeBuilder {
   readonly #positionOf: (offset: number) => LineColumn;
   readonly #anchors = new Map<string, YamlNode | typeof OPEN>();
   #next = 0;
+  #mergedEntries = 0;
 
   constructor(text: string, events: readonly Event[], positionOf: (offset: number) => LineColumn) {
     this.#text = text;
@@ -60,7 +61,7 @@ export class TreeBuilder {
         'a second document starts here; a file holds one, remove the ---',
       );
     }
-    return root;
+    return root?.kind === 'scalar' && root.plain && root.text === '' ? undefined : root;
   }
 
   #isPop(): boolean {
@@ -119,38 +120,69 @@ export class TreeBuilder {
   }
 
   #mapping(offset: number): YamlNode {
-    const entries = new Map<string, YamlEntry>();
+    const own = new Map<string, YamlEntry>();
+    const merges: YamlEntry[] = [];
     let size = 1;
     let depth = 0;
     while (!this.#isPop()) {
-      const keyEvent = this.#events[this.#next];
+      const isMerge = this.#isMergeKey();
       const key = this.#node(offset);
       const value = this.#node(key.offset);
       size += 1 + value.size;
       depth = Math.max(depth, value.depth);
-      const name = key.kind === 'scalar' ? key.text : undefined;
-      const first = name === undefined ? undefined : entries.get(name);
-      if (name === undefined) {
-        this.#complain(key.offset, 'bad-key', 'a key must be a simple text');
-      } else if (
-        name === '<<' &&
-        keyEvent?.type === EVENT_ID.SCALAR &&
-        keyEvent.style === SCALAR_STYLE.PLAIN
-      ) {
-        this.#complain(key.offset, 'merge-key', 'merge keys (<<) are not supported; write the keys out');
-      } else if (first !== undefined) {
-        const { line } = this.#positionOf(first.keyOffset);
-        this.#complain(
-          key.offset,
-          'duplicate-key',
-          `key "${name}" is there twice, first at line ${line}; remove one`,
-        );
-      } else {
-        entries.set(name, { keyOffset: key.offset, value });
-      }
+      if (isMerge) merges.push({ keyOffset: key.offset, value });
+      else this.#addEntry(own, key, value);
     }
     this.#next++;
+    const entries = merges.length === 0 ? own : this.#merged(merges, own);
     return this.#bounded({ kind: 'mapping', offset, entries, size, depth: depth + 1 });
+  }
+
+  #addEntry(entries: Map<string, YamlEntry>, key: YamlNode, value: YamlNode): void {
+    if (key.kind !== 'scalar') {
+      this.#complain(key.offset, 'bad-key', 'a key must be a simple text');
+      return;
+    }
+    const first = entries.get(key.text);
+    if (first === undefined) {
+      entries.set(key.text, { keyOffset: key.offset, value });
+      return;
+    }
+    const { line } = this.#positionOf(first.keyOffset);
+    const text = `key "${key.text}" is there twice, first at line ${line}; remove one`;
+    this.#complain(key.offset, 'duplicate-key', text);
+  }
+
+  #isMergeKey(): boolean {
+    const event = this.#events[this.#next];
+    if (event?.type !== EVENT_ID.SCALAR || event.style !== SCALAR_STYLE.PLAIN) return false;
+    return getScalarValue(this.#text, event) === '<<';
+  }
+
+  /** A mapping's own entries win over merged ones; of a list of mappings the first wins, of several `<<` the last. */
+  #merged(merges: readonly YamlEntry[], own: ReadonlyMap<string, YamlEntry>): ReadonlyMap<string, YamlEntry> {
+    const entries = new Map<string, YamlEntry>();
+    for (const { keyOffset, value } of merges) {
+      for (const source of value.kind === 'sequence' ? value.elements.toReversed() : [value]) {
+        for (const [name, entry] of this.#mergeSource(source, keyOffset)) entries.set(name, entry);
+      }
+    }
+    for (const [name, entry] of own) entries.set(name, entry);
+    return entries;
+  }
+
+  /** Unlike an alias, which shares its node, a merge copies entries: how many in all is bounded. */
+  #mergeSource(source: YamlNode, keyOffset: number): ReadonlyMap<string, YamlEntry> {
+    if (source.kind !== 'mapping') {
+      const text = `<< merges a mapping or a list of mappings, not ${describeNode(source)}`;
+      this.#complain(keyOffset, 'merge-key', text);
+      return new Map();
+    }
+    this.#mergedEntries += source.entries.size;
+    if (this.#mergedEntries > MAX_NODES) {
+      throw new TreeError(keyOffset, 'too-many-nodes', `more than ${MAX_NODES} keys are merged with <<`);
+    }
+    return source.entries;
   }
 
   #alias(start: number, end: number): YamlNode {

@@ -6,7 +6,7 @@
  *           text: 'key "name" is there twice, first at line 2' }] }
  *
  * A text that cannot be parsed at all is `invalid` with one place. What is wrong with one value only (a duplicate key, a
- * tag, a merge key) is a problem at its offset: the caller drops the stanza around it and keeps the rest.
+ * tag) is a problem at its offset: the caller drops the stanza around it and keeps the rest.
  *
  * Bounds: 1 MiB of text, 64 levels, 250 000 nodes after aliases are followed. Aliases share nodes, so a small text
  * cannot become a large value.
@@ -23,7 +23,7 @@ const MAX_YAML_LENGTH = 1_048_576;
 
 export interface YamlDocument {
   readonly kind: 'document';
-  /** Undefined: the text holds nothing but comments. */
+  /** Undefined: the text holds nothing but comments and `---`. */
   readonly root: YamlNode | undefined;
   readonly problems: readonly YamlProblem[];
   positionOf(offset: number): LineColumn;

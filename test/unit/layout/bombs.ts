@@ -32,6 +32,10 @@ export const BOMBS: readonly (readonly [name: string, text: string])[] = [
   ],
   ['a list of 500 000 values', `[${'a,'.repeat(500_000)}]`],
   ['anchors and aliases', `- &a [x]\n- &b [*a,*a,*a]\n${'- [*b,*b,*b,*b]\n'.repeat(40_000)}`],
+  [
+    'merge keys',
+    `- project: &p\n${many(2000, index => `    k${index}: {jobs: [x]}\n`)}${'- project: {<<: *p}\n'.repeat(45_000)}`,
+  ],
   ['140 000 tags', '- !a b\n'.repeat(140_000)],
   ['costly expressions', `- job:\n    name: a\n    files:\n${'      - "(a{500}|b){1,2}x"\n'.repeat(190)}`],
   ['a scalar of 200 000 folded lines', `- >\n${'  a\n\n'.repeat(200_000)}`],

@@ -65,9 +65,12 @@ describe('what is refused, with its place', () => {
     ['an unknown tag', 'a: !vault abc\n', ['1:4: tag !vault is not supported; remove it']],
     ['a tag on a mapping', 'a: !x {b: 1}\n', ['1:4: tag !x is not supported; remove it']],
     [
-      'a merge key',
-      'a: &x {b: 1}\nc:\n  <<: *x\n',
-      ['3:3: merge keys (<<) are not supported; write the keys out'],
+      'a merge key with a text',
+      'a: &x y\nc:\n  <<: *x\nd:\n  <<: [{e: 1}, [2]]\n',
+      [
+        '3:3: << merges a mapping or a list of mappings, not the text "y"',
+        '5:3: << merges a mapping or a list of mappings, not a list',
+      ],
     ],
     [
       'a number with a leading zero',
@@ -146,6 +149,35 @@ describe('what is refused, with its place', () => {
   });
 });
 
+describe('merge keys mean what PyYAML makes of them', () => {
+  it.each<[string, string, unknown]>([
+    ['a mapping', 'a: &x {b: 1}\nc:\n  <<: *x\n  d: 2\n', { b: 1, d: 2 }],
+    ['own keys win, wherever they stand', 'a: &x {b: 1}\nc:\n  b: 3\n  <<: *x\n', { b: 3 }],
+    ['the first of a list wins', 'a: &x {b: 1}\nd: &y {b: 2, e: 3}\nc:\n  <<: [*x, *y]\n', { b: 1, e: 3 }],
+    ['the last of several wins', 'a: &x {b: 1}\nd: &y {b: 2}\nc:\n  <<: *x\n  <<: *y\n', { b: 2 }],
+    ['merged keys are merged on', 'a: &x {b: 1}\nd: &y {<<: *x, e: 3}\nc: {<<: *y}\n', { b: 1, e: 3 }],
+    ['a quoted key is a key', 'c:\n  "<<": 1\n', { '<<': 1 }],
+  ])('%s', (_, text, value) => {
+    expect(parsedValue(text)).toMatchObject({ c: value });
+    expect(Object.keys(Object(parsedValue(text)).c).toSorted()).toEqual(
+      Object.keys(Object(value)).toSorted(),
+    );
+  });
+
+  it('a merged key keeps the place where it is written', () => {
+    const parsed = parseYaml('a: &x\n  b: 1\nc:\n  <<: *x\n');
+    if (parsed.kind === 'invalid' || parsed.root === undefined) throw new Error('invalid');
+    expect(parsed.positionOf(nodeAt(parsed.root, ['c', 'b']).offset)).toEqual({ line: 2, column: 3 });
+  });
+
+  it('a small file that merging makes large is refused', () => {
+    const keys = Array.from({ length: 2000 }, (_, i) => `  k${i}: 1\n`).join('');
+    expect(wrongOf(`x: &x\n${keys}y:\n${'  - <<: *x\n'.repeat(200)}`)).toEqual([
+      '2128:5: more than 250000 keys are merged with <<',
+    ]);
+  });
+});
+
 describe('a tree of nodes', () => {
   it('aliases share their value', () => {
     expect(parsedValue('a: &x [1, {b: 2}]\nc: *x\n')).toEqual({ a: [1, { b: 2 }], c: [1, { b: 2 }] });
@@ -169,6 +201,7 @@ describe('a tree of nodes', () => {
   it('an empty text or one of comments has no root', () => {
     expect(parsedValue('')).toBeUndefined();
     expect(parsedValue('# nothing\n')).toBeUndefined();
+    expect(parsedValue('---\n# nothing\n')).toBeUndefined();
   });
 
   it('says what js-yaml wrote', () => {
