@@ -13,6 +13,7 @@ import { findOrInstallAnsible } from './find-ansible.ts';
 import { findOrInstallBubblewrap } from './find-bubblewrap.ts';
 import { findOrInstallChromium } from './find-chromium.ts';
 import { findOrInstallNginx } from './find-nginx.ts';
+import { memoryDisk } from './memory-disk.ts';
 import {
   absent,
   declined,
@@ -69,6 +70,8 @@ interface Readied {
 
 export async function setup(project: TestProject): Promise<() => Promise<void>> {
   process.env.NODE_COMPILE_CACHE ??= COMPILED;
+  const disk = await memoryDisk();
+  if (disk !== undefined) process.env.TMPDIR = disk.path;
   const files = project.vitest.state.getPaths();
   const wantsServer = files.some(file => !WITHOUT.test(file) || BUT.test(file));
   const readied = [await readyZooKeeper(project, wantsServer)];
@@ -100,6 +103,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const { lines, failed } = compareNotes(notes, { isWhole, all, strict });
     for (const line of lines) say(line);
     if (failed) process.exitCode = 1;
+    await disk?.remove();
   };
 }
 
