@@ -38,6 +38,12 @@ export function judge(context: JudgeContext, run: Played, ended: ProcessEnd): Pl
         detail: `${name} wrote more than the ${context.options.outputMaxBytes} bytes of output a build may write`,
         exitCode,
       };
+    case 'memory-limit':
+      return {
+        kind: 'failed',
+        detail: `${name} held more memory than a build may have as soon as it began`,
+        exitCode,
+      };
     case 'stopped':
       return { kind: 'broken', detail: `${name} was stopped` };
     case 'itself':

@@ -10,7 +10,7 @@
 import { mkdir, readdir, readFile, rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pause } from '../../lib/pause.ts';
-import type { ChildCgroup } from '../spawner/cgroup-of-child.ts';
+import type { ChildCgroup, MemoryLimit } from '../spawner/cgroup-of-child.ts';
 import {
   type CgroupLimits,
   type CgroupVersion,
@@ -60,15 +60,17 @@ export async function makeBuildCgroup(
   for (const { version, parent, home, controllers } of hierarchies) {
     const path = join(parent, `${prefixOf(executor)}${build}`);
     await mkdir(path);
-    groups.push({ version, path, home });
-    for (const controller of controllers) await bound(path, version, controller, limits);
+    const memoryLimits = controllers.has('memory') ? memoryLimitsOf(version, limits) : [];
+    groups.push({ version, path, home, memoryLimits });
+    for (const controller of controllers)
+      if (controller !== 'memory') await bound(path, version, controller, limits);
   }
   const sum = async (counterOf: (version: CgroupVersion) => EventCounter) => {
     const counts = await Promise.all(groups.map(({ path, version }) => counter(path, counterOf(version))));
     return counts.reduce((all, each) => all + each, 0);
   };
   return {
-    groups: groups.map(({ path, home }) => ({ path, home })),
+    groups: groups.map(({ version: _, ...group }) => group),
     events: async () => ({
       outOfMemory: await sum(version => OOM_KILLS[version]),
       refusedForks: await sum(() => REFUSED_FORKS),
@@ -80,17 +82,23 @@ export async function makeBuildCgroup(
   };
 }
 
+/** Set by the spawner once the build is there: see cgroup-of-child.ts. */
+function memoryLimitsOf(version: CgroupVersion, limits: CgroupLimits): readonly MemoryLimit[] {
+  return LIMIT_FILES[version].memory.flatMap(({ file, value, optional = false }) => {
+    const wanted = value(limits);
+    return wanted === null ? [] : [{ file, value: wanted, optional }];
+  });
+}
+
 async function bound(
   path: string,
   version: CgroupVersion,
-  controller: Controller,
+  controller: Exclude<Controller, 'memory'>,
   limits: CgroupLimits,
 ): Promise<void> {
-  for (const { file, value, optional } of LIMIT_FILES[version][controller]) {
+  for (const { file, value } of LIMIT_FILES[version][controller]) {
     const wanted = value(limits);
-    if (wanted === null) continue;
-    const write = () => writeFile(join(path, file), `${wanted}`);
-    await (optional === true ? ignoring(['ENOENT', 'EACCES', 'EPERM'], write) : write());
+    if (wanted !== null) await writeFile(join(path, file), `${wanted}`);
   }
 }
 

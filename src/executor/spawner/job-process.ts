@@ -12,7 +12,7 @@ import { closeSync, openSync } from 'node:fs';
 import { Server } from 'node:net';
 import type { Readable } from 'node:stream';
 import { createTail } from './capture.ts';
-import { inCgroups } from './cgroup-of-child.ts';
+import { inCgroups, limitMemory } from './cgroup-of-child.ts';
 import { type LineLog, openLineLog } from './line-log.ts';
 import { killedFirst } from './oom-score.ts';
 import { closeWriter, type OutputPipe, openOutputPipe } from './output-pipe.ts';
@@ -38,14 +38,16 @@ export async function startJobProcess(
   onListening: (socket: Server) => Promise<void>,
 ): Promise<JobProcess> {
   const sink = await openSink(spec);
-  const { child, reason } = tryToSpawn(spec, sink);
+  const { child, reason, memory } = tryToSpawn(spec, sink);
   if (sink.kind === 'log') closeWriter(sink.pipe);
   if (child === undefined) {
     await closeSink(sink);
     return notStarted(reason);
   }
   if (spec.handsOver === true) takeSocket(child, onListening);
-  return supervise(spec, child, sink);
+  const job = supervise(spec, child, sink);
+  if (memory === 'exceeded') job.stop('immediate', 'memory-limit');
+  return job;
 }
 
 type Sink =
@@ -67,14 +69,15 @@ async function closeSink(sink: Sink): Promise<void> {
 function tryToSpawn(
   spec: ProcessSpec,
   sink: Sink,
-): { readonly child?: ChildProcess; readonly reason: string } {
+): { readonly child?: ChildProcess; readonly reason: string; readonly memory?: 'limited' | 'exceeded' } {
   const [program = '', ...args] = spec.argv;
   const mark = 'mark' in spec.reach ? { [MARK]: spec.reach.mark } : {};
   let filter: number | undefined;
+  let child: ChildProcess | undefined;
   try {
     filter = spec.seccomp === undefined ? undefined : openSync(spec.seccomp, 'r');
     const stdio = stdioOf(spec, sink, filter);
-    const child = killedFirst(() =>
+    child = killedFirst(() =>
       inCgroups(spec.cgroups ?? [], () =>
         spawn(program, args, {
           cwd: spec.cwd,
@@ -86,10 +89,11 @@ function tryToSpawn(
         }),
       ),
     );
-    return { child, reason: '' };
+    return { child, reason: '', memory: limitMemory(spec.cgroups ?? []) };
   } catch (error) {
     // Thrown, not emitted, for arguments no process can have (a NUL byte), for a filter that cannot be read,
-    // and for a control group we may not enter.
+    // and for a control group we may not enter or cannot limit.
+    signalGroup(child?.pid, 'SIGKILL');
     return { reason: error instanceof Error ? error.message : String(error) };
   } finally {
     if (filter !== undefined) closeSync(filter);

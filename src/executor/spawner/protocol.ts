@@ -65,7 +65,7 @@ type OutputSpec =
   | { readonly kind: 'capture'; readonly limit: number };
 
 /** What ended it. */
-export type EndCause = 'itself' | 'timeout' | 'stopped' | 'output-limit';
+export type EndCause = 'itself' | 'timeout' | 'stopped' | 'output-limit' | 'memory-limit';
 
 export type ProcessEnd =
   | {

@@ -9,7 +9,7 @@ import {
   removeLeftCgroups,
 } from '../../../../src/executor/cgroup/build-cgroups.ts';
 import { findCgroupPlaces } from '../../../../src/executor/cgroup/find-place.ts';
-import { inCgroups } from '../../../../src/executor/spawner/cgroup-of-child.ts';
+import { inCgroups, limitMemory } from '../../../../src/executor/spawner/cgroup-of-child.ts';
 
 let top: string;
 beforeEach(async () => {
@@ -110,7 +110,9 @@ describe('the control group of a build', () => {
 
   test('bounds memory without swap, processes, and the share of the processors', async () => {
     const { groups } = await makeBuildCgroup(places(), 'e', 'b', { memory: 5_000_000, processes: 64 });
-    expect(groups).toEqual([{ path: path(), home: join(top, 'home') }]);
+    expect(groups).toMatchObject([{ path: path(), home: join(top, 'home') }]);
+    expect(await readdir(path())).not.toContain('memory.max');
+    expect(limitMemory(groups)).toBe('limited');
     expect(await read(path(), 'memory.max')).toBe('5000000');
     expect(await read(path(), 'memory.swap.max')).toBe('0');
     expect(await read(path(), 'pids.max')).toBe('64');
@@ -118,7 +120,8 @@ describe('the control group of a build', () => {
   });
 
   test('does so on version 1, too', async () => {
-    await makeBuildCgroup(places(1), 'e', 'b', { memory: 5_000_000, processes: 64 });
+    const { groups } = await makeBuildCgroup(places(1), 'e', 'b', { memory: 5_000_000, processes: 64 });
+    expect(limitMemory(groups)).toBe('limited');
     expect(await read(path(), 'memory.limit_in_bytes')).toBe('5000000');
     expect(await read(path(), 'memory.memsw.limit_in_bytes')).toBe('5000000');
     expect(await read(path(), 'pids.max')).toBe('64');
@@ -142,12 +145,13 @@ describe('the control group of a build', () => {
 
   test('is entered for the fork alone, whatever becomes of it', async () => {
     const [path, home] = [await group(join(top, 'build')), await group(join(top, 'home'))];
-    const during = inCgroups([{ path, home }], () => 'forked');
+    const groups = [{ path, home, memoryLimits: [] }];
+    const during = inCgroups(groups, () => 'forked');
     expect(during).toBe('forked');
     expect([await read(path, 'cgroup.procs'), await read(home, 'cgroup.procs')]).toEqual(['0', '0']);
     await writeFile(join(home, 'cgroup.procs'), '');
     expect(() =>
-      inCgroups([{ path, home }], () => {
+      inCgroups(groups, () => {
         throw new Error('no fork');
       }),
     ).toThrow('no fork');

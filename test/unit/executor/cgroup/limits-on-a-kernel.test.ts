@@ -1,18 +1,26 @@
 /** Jobs that reach a limit of their control group, with real processes: they fail, and nothing else does. */
+import { execFile } from 'node:child_process';
 import { mkdirSync, readFileSync, rmdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { afterAll, describe, expect, test } from 'vitest';
+import { promisify } from 'node:util';
+import { afterAll, describe, expect, test, vi } from 'vitest';
 import { buildRequest, openBench, script } from '../fixture.ts';
 import { processesWith } from '../processes.ts';
 
-/** Found without our own search: a group of our own for memory can be made here. */
-function hasMemoryGroups(): boolean {
+/** Found without our own search. */
+function memoryGroup(): string | undefined {
   const own = /^\d+:memory:(\/.*)$/m.exec(readFileSync('/proc/self/cgroup', 'latin1'))?.[1];
   const mount = /^\S+ \S+ \S+ \/ (\S+) .*? - cgroup \S+ \S*memory/m.exec(
     readFileSync('/proc/self/mountinfo', 'latin1'),
   )?.[1];
-  if (own === undefined || mount === undefined) return false;
-  const probe = join(mount, own, `gatehouse-test-${process.pid}`);
+  return own === undefined || mount === undefined ? undefined : join(mount, own);
+}
+
+/** A group of our own for memory can be made here. */
+function hasMemoryGroups(): boolean {
+  const home = memoryGroup();
+  if (home === undefined) return false;
+  const probe = join(home, `gatehouse-test-${process.pid}`);
   try {
     mkdirSync(probe);
     rmdirSync(probe);
@@ -28,6 +36,24 @@ const PROCESSES = 40;
 describe.skipIf(!hasMemoryGroups())(
   'a build at the limits of its group (control groups of version 1, root)',
   () => {
+    test('that takes too much memory at once ends alone, however late the spawner goes on', async () => {
+      const home = memoryGroup() ?? expect.unreachable();
+      const path = join(home, `gatehouse-test-${process.pid}-slow`);
+      const memoryLimits = [{ file: 'memory.limit_in_bytes', value: MEMORY, optional: false }];
+      mkdirSync(path);
+      try {
+        const script = join(import.meta.dirname, 'slow-fork.ts');
+        const spawner = promisify(execFile)(process.execPath, [
+          script,
+          JSON.stringify({ path, home, memoryLimits }),
+        ]);
+        expect((await spawner).stdout.trim()).toBe('exceeded');
+      } finally {
+        // The killed take a moment to go.
+        await vi.waitFor(() => rmdirSync(path), { timeout: 10_000 });
+      }
+    });
+
     for (const mode of ['none', 'auto'] as const)
       describe(`with sandbox = ${mode}`, async () => {
         const bench = await openBench({ sandbox: mode, memoryLimitBytes: MEMORY, maxProcesses: PROCESSES });
