@@ -27,8 +27,8 @@ export interface BuildTrace {
   readonly traceId: TraceId;
   readonly buildSpan: SpanId;
   readonly sampled: boolean;
-  /** The event its item came of: on every span of the item. Absent in requests of 0.2. */
-  readonly event?: Uuid;
+  /** The event that enqueued its item, an attribute of every span of the item; null: not recorded. */
+  readonly event: Uuid | null;
   /** `tracestate` of the item; absent: none. */
   readonly traceState?: string;
   /** As {@link Build.ownTrace}: the job's trace is that of the build's uuid. */

@@ -55,7 +55,7 @@ export type BuildSetStage =
   | {
       readonly state: 'merging';
       readonly request: Uuid;
-      /** Items whose changes the request names before the own ones, oldest first. Absent in records of 0.3, and where the chain ends at a conflict. */
+      /** Items whose changes the request names before the own ones, oldest first. Absent: the chain ends at the first conflict. */
       readonly ahead?: readonly Uuid[];
       /** Of `ahead`: found to conflict since the request, which still names them. Its answer must have left them out, too. */
       readonly leftOut?: readonly Uuid[];

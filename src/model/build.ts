@@ -94,7 +94,7 @@ export interface Build {
   readonly attempt: number;
   readonly voting: boolean;
   readonly requestedAt: Nanoseconds;
-  /** Its pipeline's when it was asked for: which of several is taken first. Absent in records of 0.2, and of a skipped one. */
+  /** Its pipeline's when it was requested: which of several is taken first. Absent: it was skipped, or it is not recorded. */
   readonly priority?: Precedence;
   /** Its JobExecution is the root of a trace of its own, decided when it was requested: it was expected to take long. */
   readonly ownTrace?: true;

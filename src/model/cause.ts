@@ -79,7 +79,7 @@ export interface CancelCause {
   readonly at: Nanoseconds;
   /** Another item; null with `item-left`, which has `left` and `remover` instead. */
   readonly culprit: Culprit | null;
-  /** With `item-left`: why it left. Absent in records of 0.3. */
+  /** With `item-left`: why it left, when recorded. */
   readonly left?: LeaveCode;
   /** With `item-left`: what removed it, when known. */
   readonly remover?: Remover;

@@ -24,7 +24,7 @@ export interface ComponentRecord {
   readonly address: string | null;
   /** Why it takes no work although it runs: a full disk. For people; absent: nothing. */
   readonly trouble?: string;
-  /** What its jobs meet; only executors have any. Absent in records of 0.3. */
+  /** What its jobs meet. Absent: it runs no jobs, or did not report any. */
   readonly walls?: readonly Wall[];
   /** What an operator last asked of it, written by somebody else for it to read. Absent: nothing yet. */
   readonly wanted?: ComponentState;

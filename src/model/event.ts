@@ -58,7 +58,7 @@ export interface ConnectionEvent {
   readonly receivedAt: Nanoseconds;
   /** When it was handed to the store. */
   readonly storedAt: Nanoseconds;
-  /** Machine of the web that took it in; absent: a scheduler asked the host itself, or a web of an older version. */
+  /** Machine of the web that took it in; absent: a scheduler polled the host, or it is not recorded. */
   readonly receiver?: string;
   readonly sampled: boolean;
 }
@@ -152,7 +152,7 @@ export type PipelineEvent =
       readonly kind: 'change-updated';
       readonly uuid: Uuid;
       readonly change: ChangeKey;
-      /** Absent in events of 0.2. */
+      /** The event that the update came from; absent: not recorded. */
       readonly origin?: EventOrigin & { readonly queuedAt: Nanoseconds };
     }
   | {
@@ -193,13 +193,13 @@ export type PipelineEvent =
       readonly worker: string | null;
       readonly execution: Execution | null;
       readonly detail?: string;
-      /** With RETRY: the executor ended before the build did. Absent in events of 0.3. */
+      /** With RETRY: the executor ended before the build did. */
       readonly workerEnd?: WorkerEnd;
       /** Its executor vanished, and this is when it was last heard of, by its own clock. Absent: not known. */
       readonly lastSign?: Nanoseconds;
-      /** With RETRY: the code host did not give what the build takes. Absent in events of 0.3. */
+      /** With RETRY: the code host did not serve what the build needs. */
       readonly trouble?: HostTrouble;
-      /** Whose it was, so that its spans can be made although its item has left by now. Absent in events of 0.2. */
+      /** What the build belongs to, so that its spans can be made after its item has left; absent: no executor sent the event. */
       readonly of?: BuildOrigin;
     }
   | {
@@ -251,7 +251,7 @@ interface InternalOrigin {
 export interface ManagementOrigin {
   readonly receivedAt: Nanoseconds;
   readonly storedAt: Nanoseconds;
-  /** Machine of the web that took it in; absent: one of an older version. */
+  /** Machine of the web that took it in; absent: not recorded. */
   readonly receiver?: string;
   /** The root of its trace links to this: the span of our own command line, or of another client that proved who it is. */
   readonly caller?: SpanReference;

@@ -25,7 +25,7 @@ export interface HostTrouble {
   readonly text: string;
   /** Of `missing-ref`: what the host did not have. */
   readonly commit?: CommitId;
-  /** The host named this time itself. Absent in records of 0.3. */
+  /** The host named this time itself; absent: it named none. */
   readonly notBefore?: Nanoseconds;
   /** Of a landing: it was sent, or may have been, and whether it arrived is not known. */
   readonly unsettled?: true;

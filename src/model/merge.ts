@@ -62,7 +62,7 @@ export interface MergeRequest extends CommonRequest {
   readonly own: number;
   /**
    * How many of `inputs` belong to each item ahead, oldest first: one that conflicts is left out of the chain, as a whole, and the
-   * answer names it. Absent (in requests of 0.3, and where the item needs those ahead): the chain ends at the first conflict.
+   * answer names it. Absent (where the item needs those ahead): the chain ends at the first conflict.
    */
   readonly ahead?: readonly number[];
   /** Projects whose heads the jobs will likely need (playbooks, required projects). */
@@ -132,13 +132,13 @@ export interface MergedBranch {
   /** Commit before the own changes: what the item ahead was tested as; equals `base` for the first. */
   readonly before: CommitId;
   /**
-   * Of `before`: where the branch must be for this to land, whatever commit the host made of the items ahead. Absent in records
-   * of 0.3: then only the commit tells.
+   * Of `before`: where the branch must be for this to land, whatever commit the host made of the items ahead. Null: not recorded,
+   * commits are compared.
    */
-  readonly beforeTree?: string;
+  readonly beforeTree: string | null;
   /**
-   * All that was merged into `base`, oldest first: with it whoever lacks `commit` makes it again, byte for byte, and asks no
-   * merger. Absent in records of 0.1.
+   * All that was merged into `base`, oldest first: an executor that lacks `commit` makes it again from these, byte for byte, and
+   * asks no merger. Absent: not recorded.
    */
   readonly inputs?: readonly MergedInput[];
 }
@@ -174,7 +174,7 @@ export type MergerOutcome =
     }
   | {
       readonly kind: 'conflict';
-      /** One of the own; without the request's `ahead`, or from a merger of 0.3, perhaps one of an item ahead. */
+      /** One of the own; without the request's `ahead` perhaps one of an item ahead. */
       readonly change: ChangeKey;
       readonly project: ProjectKey;
       readonly files: readonly string[];
@@ -201,7 +201,7 @@ export type MergerOutcome =
       readonly kind: 'failed';
       readonly text: string;
       readonly retryable: boolean;
-      /** It is the code host's trouble, and no verdict. Absent in answers of 0.3. */
+      /** The code host failed: this is no verdict on the change. Absent: something else did. */
       readonly trouble?: HostTrouble;
       readonly steps: readonly Step[];
       readonly worker: string;

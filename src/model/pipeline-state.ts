@@ -20,9 +20,9 @@ export interface PipelineCounters {
   /** For `disable-after-consecutive-failures`. */
   readonly consecutiveFailures: number;
   readonly disabled: boolean;
-  /** Version of the tenant's layout under which these two were counted: a new layout begins anew. Absent in records of 0.3. */
-  readonly countedUnder?: number;
-  /** The scheduler that wrote last, and whether it gave the pipeline up. Absent in records of 0.3. */
+  /** Version of the tenant's layout under which these two were counted: a new layout begins anew. Null: nothing was counted. */
+  readonly countedUnder: number | null;
+  /** The scheduler that wrote last, and whether it gave the pipeline up; absent: not recorded. */
   readonly holder?: Holder;
   /** Not yet told to all items, oldest first. Absent: none. */
   readonly takeovers?: readonly Takeover[];
@@ -36,5 +36,6 @@ export const EMPTY_PIPELINE: PipelineState = {
   queues: [],
   consecutiveFailures: 0,
   disabled: false,
+  countedUnder: null,
   items: new Map(),
 };

@@ -28,7 +28,7 @@ export interface TimelineEntry {
   readonly since: Nanoseconds;
   /** What it waits for, e.g. `acme/app master/login,3f2a91c0` or a job. */
   readonly subject?: string;
-  /** The item it waits for. Absent in records of 0.2. */
+  /** The item it waits for; absent: none, or not recorded. */
   readonly item?: Uuid;
 }
 
@@ -79,7 +79,7 @@ export interface ReportRecord {
       readonly endedAt: Nanoseconds;
       readonly tries: number;
       readonly outcome: ReportEnd;
-      /** Why it was not done. Absent in records of 0.2. */
+      /** Why it was not done; absent: it was, or the reason is not recorded. */
       readonly reason?: 'base-moved' | 'not-merged' | 'failed' | 'host' | 'project-removed';
       readonly text?: string;
     }[];
@@ -122,8 +122,8 @@ export interface QueueItem {
   /** W3C trace state for jobs; absent: none. */
   readonly traceState?: string;
   readonly enqueuedAt: Nanoseconds;
-  /** Its place in its queue when it entered, 1 the head. Absent in records of 0.2. */
-  readonly position?: number;
+  /** Its place in its queue when it entered, 1 the head; null: not recorded. */
+  readonly position: number | null;
   readonly phase: ItemPhase;
   /** It waits for a code host, or asks it again just now; absent: it does not. */
   readonly hostWait?: HostWait;

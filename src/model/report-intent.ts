@@ -16,7 +16,7 @@ export interface ReportIntent {
   /** null: nothing was enqueued; the report explains a refusal. */
   readonly item: Uuid | null;
   readonly action: ReportAction;
-  /** Its item waits for the answer; absent: nobody does. Absent in records of 0.3. */
+  /** Its item waits for the answer; absent: no item does. */
   readonly awaited?: true;
   /** Its item has had the answer: what is left are words. */
   readonly answered?: true;
@@ -27,14 +27,14 @@ export interface ReportIntent {
   readonly message: string;
   /** Page of the item. */
   readonly url: string;
-  /** The rest of the report. Absent in records of 0.3. */
-  readonly details?: ReportDetails;
+  /** The rest of the report. */
+  readonly details: ReportDetails;
   /** One per change and reporter, those that land the change first. */
   readonly parts: readonly {
     readonly connection: ConnectionName;
     readonly config: Json;
     readonly merges: boolean;
-    /** Of a part that merges; absent in records of 0.3: `push`. */
+    /** Of a part that merges; absent: `push`. */
     readonly mode?: LandingMode;
     readonly change: Change;
     readonly tested?: MergedBranch;

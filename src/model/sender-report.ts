@@ -16,8 +16,8 @@ export interface SenderReport {
   readonly state: 'idle' | 'ok' | 'failing';
   /** Spans the collector took since that process began to send. */
   readonly sent: number;
-  /** All requests that had an outcome. Absent in reports of 0.2. */
-  readonly requests?: number;
+  /** All requests that had an outcome; null: not recorded. */
+  readonly requests: number | null;
   /** Requests that failed and were, or will be, tried again. */
   readonly failedRequests: number;
   /** Requests of which the collector took only a part. */

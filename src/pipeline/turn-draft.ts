@@ -82,7 +82,7 @@ export class TurnDraft {
     this.queues = input.state.queues.map(queue => ({ ...queue, items: [...queue.items] }));
     this.#queuesByKey = new Map(this.queues.map(queue => [queue.key, queue]));
     const { countedUnder, consecutiveFailures, disabled } = input.state;
-    const counts = countedUnder === input.layoutVersion;
+    const counts = countedUnder === (input.layoutVersion ?? null);
     this.consecutiveFailures = counts ? consecutiveFailures : 0;
     this.disabled = counts && disabled;
     this.#items = new Map(input.state.items);
@@ -248,12 +248,8 @@ export class TurnDraft {
     if (countersSame && queues === before.queues && !this.#itemsChanged) return before;
     const items = this.#itemsChanged ? this.#items : before.items;
     const { countedUnder, ...rest } = before;
-    const under = countersSame ? countedUnder : this.input.layoutVersion;
-    const counted = {
-      consecutiveFailures,
-      disabled,
-      ...(under === undefined ? {} : { countedUnder: under }),
-    };
+    const under = countersSame ? countedUnder : (this.input.layoutVersion ?? null);
+    const counted = { consecutiveFailures, disabled, countedUnder: under };
     return { ...rest, ...counted, queues, items };
   }
 

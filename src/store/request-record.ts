@@ -8,7 +8,7 @@
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { enveloped, RecordError, recordCodec } from '../model/codec/record.ts';
-import { optional, tagged, text, time, whole } from '../model/codec/schema.ts';
+import { added, nullable, tagged, text, time, whole } from '../model/codec/schema.ts';
 
 /** requested → taken → (node gone: done, withdrawn or failed); a vanished worker: taken → requested, attempt + 1. */
 export type RequestState =
@@ -17,8 +17,8 @@ export type RequestState =
       readonly kind: 'taken';
       readonly worker: string;
       readonly at: Nanoseconds;
-      /** The worker's session with the store, which also names its sign of life. Absent in records of 0.3. */
-      readonly session?: string;
+      /** The worker's session with the store, which also names its sign of life. Null: not recorded. */
+      readonly session: string | null;
     };
 
 export interface RequestRecord {
@@ -49,7 +49,7 @@ export const requestHeadCodec = recordCodec(
   1,
   tagged<RequestHead, 'state'>('state', {
     requested: { attempt: whole },
-    taken: { attempt: whole, worker: text, at: time, session: optional(text) },
+    taken: { attempt: whole, worker: text, at: time, session: added(nullable(text), () => null) },
   }),
 );
 
@@ -118,5 +118,5 @@ function takenState({
   at,
   session,
 }: Extract<RequestHead, { readonly state: 'taken' }>): RequestState {
-  return { kind: 'taken', worker, at, ...(session === undefined ? {} : { session }) };
+  return { kind: 'taken', worker, at, session };
 }

@@ -85,6 +85,7 @@ export function itemStory(options: StoryOptions = {}) {
     },
     sampled: options.sampled ?? true,
     enqueuedAt: at(0),
+    position: null,
     phase: { phase: 'queued' },
     behind: null,
     dependsOn: [],

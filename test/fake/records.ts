@@ -4,6 +4,7 @@ import type { Uuid } from '../../src/lib/ids.ts';
 import type { BuildRequest } from '../../src/model/build-request.ts';
 import type { FrozenJob } from '../../src/model/job.ts';
 import type { LayoutSummary } from '../../src/model/layout.ts';
+import type { ReportDetails } from '../../src/model/report.ts';
 
 function frozenJob(parts: Partial<FrozenJob> = {}): FrozenJob {
   return {
@@ -60,3 +61,14 @@ export function emptyLayout(parts: Partial<LayoutSummary> = {}): LayoutSummary {
     ...parts,
   };
 }
+
+export const NO_DETAILS: ReportDetails = {
+  changes: [],
+  headline: '',
+  reason: null,
+  jobs: [],
+  fileComments: [],
+  retests: [],
+  queue: null,
+  traceUrl: null,
+};

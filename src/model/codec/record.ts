@@ -15,6 +15,7 @@
  * What a reader does with a refused record, and when a version is raised: `doc/decisions/0017-record-versions.md`.
  */
 import { checkOf } from './check.ts';
+import { fillInOf } from './fill-in.ts';
 import type { Schema } from './schema.ts';
 
 /**
@@ -79,6 +80,7 @@ export function recordCodec<T>(
   upgrades: readonly Upgrade[] = [],
 ): Codec<T> {
   const faultOf = checkOf(schema.node);
+  const fillIn = fillInOf(schema.node);
   if (upgrades.length !== version - 1)
     throw new RangeError(`${kind} version ${version} needs ${version - 1} upgrades, not ${upgrades.length}`);
   return {
@@ -93,6 +95,7 @@ export function recordCodec<T>(
       for (const upgrade of upgrades.slice(envelope.version - 1)) value = upgraded(kind, upgrade, value);
       const fault = faultOf(value);
       if (fault !== undefined) throw broken(kind, fault);
+      fillIn?.(value);
       return value as T;
     },
   };

@@ -14,6 +14,8 @@ import type { ChangeKey } from '../change.ts';
 import type { Json } from '../job.ts';
 import type { CommitId, ProjectKey } from '../project.ts';
 
+type JsonObject = { readonly [name: string]: unknown };
+
 /** The JSON Schema of a value, in the few forms that records need. */
 export interface SchemaNode {
   readonly type?: 'string' | 'number' | 'integer' | 'boolean' | 'null' | 'array' | 'object';
@@ -30,6 +32,8 @@ export interface SchemaNode {
   readonly anyOf?: readonly SchemaNode[];
   /** With `anyOf`: the property by which the cases differ. */
   readonly discriminator?: { readonly propertyName: string };
+  /** The field may be lacking in records of older releases and has this value then, see {@link added}. */
+  readonly added?: (owner: JsonObject) => unknown;
   /** Name of a node that contains itself, see {@link recursive}. */
   readonly $ref?: string;
 }
@@ -81,7 +85,9 @@ function objectNode(fields: NamedFields): SchemaNode {
   return {
     type: 'object',
     description: 'an object',
-    required: fields.flatMap(([name, field]) => ('node' in field ? [name] : [])),
+    required: fields.flatMap(([name, field]) =>
+      'node' in field && field.node.added === undefined ? [name] : [],
+    ),
     properties: Object.fromEntries(
       fields.map(([name, field]) => [name, 'node' in field ? field.node : field.optional]),
     ),
@@ -90,6 +96,16 @@ function objectNode(fields: NamedFields): SchemaNode {
 
 export function optional<T>({ node }: Schema<T>): OptionalSchema<T> {
   return { optional: node };
+}
+
+/**
+ * A field that came without a new version of its record: older releases did not write it, and {@link import('./fill-in.ts')}
+ * adds it where it is lacking.
+ *
+ * @param valueFor the object without it, which has been checked.
+ */
+export function added<T>({ node }: Schema<T>, valueFor: (owner: JsonObject) => T): Schema<T> {
+  return { node: { ...node, added: valueFor } };
 }
 
 export function nullable<T>({ node }: Schema<T>): Schema<T | null> {
@@ -125,7 +141,7 @@ const nodes = new Map<string, SchemaNode>();
 /** Nodes that contain themselves, by the name in their `$ref`. */
 export const RECURSIVE_NODES: ReadonlyMap<string, SchemaNode> = nodes;
 
-/** @param name unlike that of any other recursive schema. */
+/** Its fields are never filled in. @param name unlike that of any other recursive schema. */
 export function recursive<T>(name: string, schemaOf: (self: Schema<T>) => Schema<T>): Schema<T> {
   const self = { node: { $ref: name } };
   nodes.set(name, schemaOf(self).node);

@@ -100,7 +100,7 @@ async function signOfWorker(
   { state }: StoredRequest<unknown>,
   { store, paths }: LostWorkersDeps,
 ): Promise<Nanoseconds | undefined> {
-  if (state.kind !== 'taken' || state.session === undefined) return undefined;
+  if (state.kind !== 'taken' || state.session === null) return undefined;
   const sign = await lastSign(store, paths.sign(state.session));
   return laterOf(state.at, sign ?? state.at);
 }

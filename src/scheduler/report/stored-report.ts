@@ -15,20 +15,9 @@ export function storedReport(report: ReportFacts): StoredReport {
   return { tenant, pipeline, item, action, result, message: reportText(report), url: urls.item, details };
 }
 
-/** Of an intent that 0.3 stored only the text and its own fields are known. */
 export function reportOf(intent: StoredReport): Report {
   const { tenant, pipeline, item, action, result, message: text, url, details } = intent;
-  const { queue, traceUrl, ...rest } = details ?? { ...UNKNOWN, headline: text.split('\n', 1)[0] ?? '' };
+  const { queue, traceUrl, ...rest } = details;
   const place = { tenant, pipeline, queue };
   return { action, result, item, place, urls: { item: url, trace: traceUrl }, ...rest, text };
 }
-
-const UNKNOWN: Omit<ReportDetails, 'headline'> = {
-  changes: [],
-  reason: null,
-  jobs: [],
-  fileComments: [],
-  retests: [],
-  queue: null,
-  traceUrl: null,
-};

@@ -86,6 +86,7 @@ function reportOf(life: Incarnation, sent: number, lastSentAt: Nanoseconds | nul
     protocol: 'grpc',
     state: lastSentAt === null ? 'idle' : 'ok',
     sent,
+    requests: sent,
     failedRequests: 0,
     partialSuccesses: 0,
     lost: {},

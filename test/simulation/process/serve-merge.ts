@@ -127,6 +127,7 @@ function merge(request: MergeRequest, tips: Tips, host: CodeHost): Answer {
       commit: parseCommitId(at),
       tree: objects.get(at).tree,
       before: parseCommitId(before),
+      beforeTree: null,
     };
   });
   const pinned = request.pinned.flatMap(({ project, branch, commit }) =>

@@ -121,7 +121,7 @@ export function buildRequest(
       change: '12',
       build: uuid,
     },
-    trace: { traceId: traceIdOf(item), buildSpan: spanIdOf(uuid), sampled: true },
+    trace: { traceId: traceIdOf(item), buildSpan: spanIdOf(uuid), sampled: true, event: null },
     ...rest,
   };
 }

@@ -27,6 +27,7 @@ function state(queues: Record<string, string>, items: readonly ReturnType<typeof
     })),
     consecutiveFailures: 3,
     disabled: false,
+    countedUnder: null,
     items: new Map(items.map(each => [each.uuid, each])),
   };
 }

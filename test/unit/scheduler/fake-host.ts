@@ -78,6 +78,7 @@ export function createFakeHost(layout: string): FakeHost {
           commit: upTo(all.length),
           tree: upTo(all.length),
           before: upTo(own),
+          beforeTree: null,
         },
       ],
       filesChanged: [{ project: APP, files: ['a.txt'] }],

@@ -19,6 +19,7 @@ function reportOf(sent: number): SenderReport {
     protocol: 'grpc',
     state: 'ok',
     sent,
+    requests: sent,
     failedRequests: 0,
     partialSuccesses: 0,
     lost: {},

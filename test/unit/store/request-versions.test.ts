@@ -100,7 +100,7 @@ test.each([
 
 test('the state of a request is a record of its own', () => {
   const taken = {
-    state: { kind: 'taken', worker: 'ci1', at: manualClock().now() },
+    state: { kind: 'taken', worker: 'ci1', at: manualClock().now(), session: null },
     attempt: 2,
     bytes: Buffer.of(1, 10, 2),
   } as const;

@@ -334,6 +334,7 @@ export function stateOf(items: readonly QueueItem[], window: number, name?: stri
     })),
     consecutiveFailures: 0,
     disabled: false,
+    countedUnder: null,
     items: new Map(items.map(item => [item.uuid, item])),
   };
 }

@@ -138,6 +138,7 @@ export function sampleItem(name: string, sample: SampleItem): QueueItem {
     },
     sampled: true,
     enqueuedAt: at(sample.at),
+    position: null,
     phase:
       sample.left === undefined
         ? { phase: 'queued' }

@@ -3,6 +3,7 @@ import type { LandingMode } from '../../landed.ts';
 import type { FileComment, ReportDetails, ReportedJob, ReportReason } from '../../report.ts';
 import type { ReportIntent } from '../../report-intent.ts';
 import {
+  added,
   change,
   flag,
   json,
@@ -63,6 +64,21 @@ const details = object<ReportDetails>({
   traceUrl: nullable(text),
 });
 
+/** Details of a report of which the text alone was stored. */
+const UNKNOWN: Omit<ReportDetails, 'headline'> = {
+  changes: [],
+  reason: null,
+  jobs: [],
+  fileComments: [],
+  retests: [],
+  queue: null,
+  traceUrl: null,
+};
+
+function firstLineOf(message: unknown): string {
+  return String(message).split('\n', 1)[0] ?? '';
+}
+
 export const reportIntentSchema = object<ReportIntent>({
   uuid,
   tenant: text,
@@ -75,7 +91,7 @@ export const reportIntentSchema = object<ReportIntent>({
   requestedAt: time,
   message: text,
   url: text,
-  details: optional(details),
+  details: added(details, ({ message }) => ({ ...UNKNOWN, headline: firstLineOf(message) })),
   parts: list(
     object<ReportIntent['parts'][number]>({
       connection: text,

@@ -5,6 +5,7 @@ import type { ChangeQueue, PipelineCounters } from '../../pipeline-state.ts';
 import type { ItemEvent, QueueItem, ReportEnd, ReportRecord, TimelineEntry } from '../../queue-item.ts';
 import type { Holder, MoreTakeovers, Takeover } from '../../takeover.ts';
 import {
+  added,
   byName,
   change,
   fact,
@@ -149,7 +150,7 @@ export const queueItemSchema = object<QueueItem>({
   kept: optional(mark),
   traceState: optional(text),
   enqueuedAt: time,
-  position: optional(whole),
+  position: added(nullable(whole), () => null),
   phase,
   hostWait: optional(hostWaitSchema),
   behind: nullable(uuid),
@@ -169,7 +170,7 @@ export const pipelineCountersSchema = object<PipelineCounters>({
   queues: list(object<ChangeQueue>({ key: text, name: text, window: whole, items: list(uuid) })),
   consecutiveFailures: whole,
   disabled: flag,
-  countedUnder: optional(whole),
+  countedUnder: added(nullable(whole), () => null),
   holder: optional(object<Holder>({ name: text, session: text, since: time, until: optional(time) })),
   takeovers: optional(takeovers),
 });

@@ -2,6 +2,7 @@
 import type { BuildPlaybook, BuildProject, BuildRequest, BuildTrace } from '../../build-request.ts';
 import type { FrozenJob, JobDependency, JobGraph, JobNode, Playbook, RequiredProject } from '../../job.ts';
 import {
+  added,
   byName,
   commit,
   flag,
@@ -70,7 +71,7 @@ export const buildTraceSchema = object<BuildTrace>({
   traceId,
   buildSpan: spanId,
   sampled: flag,
-  event: optional(uuid),
+  event: added(nullable(uuid), () => null),
   traceState: optional(text),
   own: optional(mark),
   splitAfterMs: optional(number),

@@ -14,6 +14,7 @@ import type {
   ProjectState,
 } from '../../merge.ts';
 import {
+  added,
   change,
   commit,
   flag,
@@ -91,7 +92,7 @@ export const mergedBranchSchema = object<MergedBranch>({
   commit,
   tree: text,
   before: commit,
-  beforeTree: optional(text),
+  beforeTree: added(nullable(text), () => null),
   inputs: optional(
     list(object<NonNullable<MergedBranch['inputs']>[number]>({ ref: text, commit, message: text })),
   ),

@@ -6,6 +6,7 @@ import type { HistoryRow } from '../../history.ts';
 import type { SenderReport } from '../../sender-report.ts';
 import type { Wall, WallName } from '../../wall.ts';
 import {
+  added,
   byName,
   change,
   list,
@@ -118,7 +119,7 @@ export const senderReportSchema = object<SenderReport>({
   protocol: text,
   state: words<SenderReport['state']>({ idle: 1, ok: 1, failing: 1 }),
   sent: whole,
-  requests: optional(whole),
+  requests: added(nullable(whole), () => null),
   failedRequests: whole,
   partialSuccesses: whole,
   lost: byName(number),

@@ -53,7 +53,13 @@ const request: ReportRequest = {
 const landed: LandingRequest = {
   config: request.config,
   change,
-  tested: { base: before, before, commit: parseCommitId('c'.repeat(40)), tree: 'd'.repeat(40) },
+  tested: {
+    base: before,
+    before,
+    beforeTree: null,
+    commit: parseCommitId('c'.repeat(40)),
+    tree: 'd'.repeat(40),
+  },
 };
 
 test('a process that may act lands and notes', async () => {

@@ -10,6 +10,7 @@ import { ensureNode } from '../../../../src/store/ensure-node.ts';
 import { rootSpanOf } from '../../../../src/tracing/span-ids.ts';
 import { asArrived, checkTraces } from '../../../fake/check-traces.ts';
 import { APP } from '../../../fake/queue-item.ts';
+import { NO_DETAILS } from '../../../fake/records.ts';
 import { eventually, openStand, type Stand } from '../stand.ts';
 import { change, type FakeSource, NOTHING, openConnection, trigger } from './connection-stand.ts';
 
@@ -25,7 +26,8 @@ async function open(
 const TREE = 'e'.repeat(40);
 
 function landing(item: Uuid, commit: CommitId, mode: LandingMode = 'push'): ReportIntent {
-  const tested = { project: APP, branch: 'master', base: commit, commit, before: commit, tree: TREE };
+  const before = { before: commit, beforeTree: null };
+  const tested = { project: APP, branch: 'master', base: commit, commit, ...before, tree: TREE };
   const part = { connection: 'local', config: {}, merges: true, mode, change, tested };
   return {
     uuid: item,
@@ -37,6 +39,7 @@ function landing(item: Uuid, commit: CommitId, mode: LandingMode = 'push'): Repo
     requestedAt: parseNanoseconds('1795000000000000000'),
     message: '',
     url: '',
+    details: NO_DETAILS,
     parts: [part],
   };
 }

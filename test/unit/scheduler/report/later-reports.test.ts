@@ -5,6 +5,7 @@ import { projectKey } from '../../../../src/model/project.ts';
 import type { ReportIntent } from '../../../../src/model/report-intent.ts';
 import { createLaterReports } from '../../../../src/scheduler/report/later-reports.ts';
 import { proposedChange } from '../../../fake/queue-item.ts';
+import { NO_DETAILS } from '../../../fake/records.ts';
 
 const ids = randomIds();
 
@@ -20,6 +21,7 @@ function about(name: string): ReportIntent {
     requestedAt: parseNanoseconds('1795000000000000000'),
     message: '',
     url: '',
+    details: NO_DETAILS,
     parts: [{ connection: 'local', config: {}, merges: false, change }],
   };
 }

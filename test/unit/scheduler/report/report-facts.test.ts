@@ -86,17 +86,4 @@ describe('the data of a report', () => {
     expect(report).toMatchObject({ item: null, changes: [change], jobs: [], place: { queue: null } });
     expect(reportText(report)).toBe('Build failed (gate).\n\nIt depends on a change that is not here.');
   });
-
-  test('that 0.3 stored has its text, and nothing that is not known', () => {
-    const { details: _, ...old } = storedReport(
-      itemReport({ action: 'success', result: 'SUCCESS' }, itemStory().item, context),
-    );
-    expect(reportOf(old)).toMatchObject({
-      headline: 'Build succeeded (gate).',
-      text: old.message,
-      changes: [],
-      jobs: [],
-      place: { tenant: 'acme', pipeline: 'gate', queue: null },
-    });
-  });
 });

@@ -16,6 +16,7 @@ import { listOutbox, outboxOperation } from '../../../../src/store/outbox.ts';
 import { check } from '../../../../src/store/port.ts';
 import { createQuarantine } from '../../../../src/store/quarantine.ts';
 import { itemStory, proposedChange } from '../../../fake/queue-item.ts';
+import { NO_DETAILS } from '../../../fake/records.ts';
 import { eventually, openStand, type Stand } from '../stand.ts';
 
 type Answer = LandingOutcome | ReporterOutcome | Error;
@@ -68,6 +69,7 @@ function intent(stand: Stand, parts: ReportIntent['parts']): ReportIntent {
     requestedAt: stand.clock.now(),
     message: 'Build succeeded.',
     url: 'http://localhost/t/acme/item/x',
+    details: NO_DETAILS,
     parts,
   };
 }

@@ -84,6 +84,7 @@ describe('the checkouts of a build', () => {
       commit: commit('b'),
       tree: '',
       before: commit('1'),
+      beforeTree: null,
     };
     const stale: TestedMerge = { ...tested, branches: [merged] };
     expect(buildProjects(job(), [change], [change], stale, places)[0]).toMatchObject({ commit: commit('b') });

@@ -77,5 +77,5 @@ test('a turn learns from builds that ended well in it, and from no other', () =>
 
 function holding(...items: readonly QueueItem[]): PipelineState {
   const byUuid = new Map(items.map(item => [parseUuid(item.uuid), item]));
-  return { queues: [], items: byUuid, consecutiveFailures: 0, disabled: false };
+  return { queues: [], items: byUuid, consecutiveFailures: 0, disabled: false, countedUnder: null };
 }

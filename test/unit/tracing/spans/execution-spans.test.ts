@@ -173,7 +173,7 @@ describe('a playbook is told the span that is drawn of it', () => {
   ] as const)('when its job is %s', (length, more) => {
     const { item, build, named } = oneBuild(length);
     const buildSpan = spanIdOf(build.uuid);
-    const trace = { traceId: ownTraceOf(item.uuid), buildSpan, sampled: true, ...more };
+    const trace = { traceId: ownTraceOf(item.uuid), buildSpan, sampled: true, event: null, ...more };
     const told = playbookSpan(build.uuid, trace, {
       subject: 'run/test.sh',
       ordinal: 0,

@@ -29,7 +29,12 @@ const at = (ms: number): Nanoseconds => addMilliseconds(T0, ms);
 const ITEM = parseUuid('11111111111111112222222222222222');
 const BUILD = parseUuid('33333333333333334444444444444444');
 const BUILDSET = parseUuid('55555555555555556666666666666666');
-const TRACE: BuildTrace = { traceId: traceIdOf(ITEM), buildSpan: spanIdOf(BUILD), sampled: true };
+const TRACE: BuildTrace = {
+  traceId: traceIdOf(ITEM),
+  buildSpan: spanIdOf(BUILD),
+  sampled: true,
+  event: null,
+};
 const REQUEST = {
   uuid: BUILD,
   tenant: 'acme',
