@@ -17,7 +17,7 @@ import type { BuildRequest, BuildTrace } from '../../model/build-request.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { WeighedSpan } from '../../tracing/otlp-in/checked-span.ts';
 import type { ReadSpans } from '../../tracing/otlp-in/read-trace-request.ts';
-import { jsonBytes } from '../../tracing/otlp-in/told-span.ts';
+import { jsonBytes } from '../../tracing/otlp-in/received-span.ts';
 import type { Rejection } from '../../tracing/otlp-in/trace-answer.ts';
 import { ownTraceOf } from '../../tracing/span-ids.ts';
 import { jobSpanMarks, placeJobSpans, type ReportedSpan } from '../../tracing/spans/job-spans.ts';

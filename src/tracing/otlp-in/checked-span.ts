@@ -1,11 +1,11 @@
-/** From a told span to a record we would send on: strict where a backend would choke or be misled, generous elsewhere. */
+/** Turns a received span into a record that can be exported: strict where a backend would fail or be misled, lenient elsewhere. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { SpanId, TraceId } from '../../lib/ids.ts';
 import type { SpanLink, SpanRecord } from '../../model/span.ts';
+import { cutText, jsonBytes, type ReceivedSpan, type SpanInRequest } from './received-span.ts';
 import type { RequestLimits } from './request-limits.ts';
-import { cutText, jsonBytes, type ReceivedSpan, type ToldSpanOf } from './told-span.ts';
 
-/** A span, and what it takes where it is stored, its resource included. */
+/** A span and its stored size, resource included. */
 export interface WeighedSpan {
   readonly span: SpanRecord;
   readonly bytes: number;
@@ -15,7 +15,7 @@ export type CheckedSpan =
   | ({ readonly kind: 'good' } & WeighedSpan)
   | { readonly kind: 'rejected'; readonly reason: string };
 
-/** 2000-01-01 and 2200-01-01: whoever says otherwise has no clock, or counts in other units. */
+/** 2000-01-01 and 2200-01-01: a time outside comes from a wrong clock or is in another unit. */
 const EARLIEST = 946_684_800_000_000_000n;
 const LATEST = 7_258_118_400_000_000_000n;
 /** W3C: at most 32 members in 512 characters, printable. */
@@ -24,8 +24,8 @@ const KINDS = ['internal', 'internal', 'server', 'client', 'producer', 'consumer
 const NO_PARENT = /^0*$/;
 
 /** @throws RangeError when the span is malformed. */
-export function checkedSpan(told: ToldSpanOf, limits: RequestLimits): CheckedSpan {
-  const span = told.span();
+export function checkedSpan(received: SpanInRequest, limits: RequestLimits): CheckedSpan {
+  const span = received.span();
   const [traceId, spanId] = [traceIdIn(span.traceId), spanIdIn(span.spanId)];
   if (traceId === undefined) return rejected('a trace id that is not 16 bytes, or all zero');
   if (spanId === undefined) return rejected('a span id that is not 8 bytes, or all zero');
@@ -44,21 +44,21 @@ export function checkedSpan(told: ToldSpanOf, limits: RequestLimits): CheckedSpa
     events: events.map(event => ({ ...event, name: cutText(event.name, limits.nameLength) })),
     links,
     ...(TRACE_STATE.test(span.traceState) ? { traceState: span.traceState } : {}),
-    scope: cutText(told.scope, limits.nameLength),
+    scope: cutText(received.scope, limits.nameLength),
     ...(dropped.attributes + dropped.events + dropped.links > 0 ? { dropped } : {}),
     status: statusOf(span.status, limits),
   };
-  const bytes = jsonBytes(own) + told.resource.bytes;
+  const bytes = jsonBytes(own) + received.resource.bytes;
   return bytes > limits.spanBytes
     ? rejected(`a span larger than ${limits.spanBytes} bytes`)
-    : { kind: 'good', span: { ...own, resource: told.resource.attributes }, bytes };
+    : { kind: 'good', span: { ...own, resource: received.resource.attributes }, bytes };
 }
 
 function rejected(reason: string): CheckedSpan {
   return { kind: 'rejected', reason };
 }
 
-/** Events without a time and links without a target are of no use to anybody: dropped, and counted. */
+/** Events without a plausible time and links without a target are dropped and counted. */
 function partsOf(span: ReceivedSpan): Required<Pick<SpanRecord, 'events' | 'links' | 'dropped'>> {
   const events = span.events.filter(({ at }) => isPlausible(at));
   const links = span.links.flatMap<SpanLink>(link => {
@@ -82,7 +82,7 @@ function partsOf(span: ReceivedSpan): Required<Pick<SpanRecord, 'events' | 'link
   };
 }
 
-/** OTLP counts in 32 bits; what comes may be any number. */
+/** OTLP counts in 32 bits; received counts may be any number. */
 function counted(count: number): number {
   return Math.min(count, 2 ** 32 - 1);
 }

@@ -1,20 +1,20 @@
 /**
  * `ExportTraceServiceRequest` in JSON, span by span, as the OTLP specification has it: lowerCamelCase names, ids in hexadecimal,
- * 64-bit integers as text or number, enumerations as numbers, unknown members passed over.
+ * 64-bit integers as text or number, enumerations as numbers, unknown members ignored.
  */
 import { jsonOutgrows } from '../../lib/json-depth.ts';
-import type { RequestLimits } from './request-limits.ts';
 import {
   attributeCollector,
+  type ReceivedAttributes,
+  type ReceivedEvent,
+  type ReceivedLink,
   type ReceivedSpan,
+  type ReceivedValue,
   type SharedResource,
+  type SpanInRequest,
   sharedResource,
-  type ToldAttributes,
-  type ToldEvent,
-  type ToldLink,
-  type ToldSpanOf,
-  type ToldValue,
-} from './told-span.ts';
+} from './received-span.ts';
+import type { RequestLimits } from './request-limits.ts';
 
 /** A list among the attributes of an event of a span needs 17. */
 const MAX_DEPTH = 32;
@@ -24,7 +24,7 @@ interface JsonObject {
 }
 
 /** @throws RangeError when the bytes are not such a document. */
-export function* jsonSpans(body: Uint8Array, limits: RequestLimits): Generator<ToldSpanOf, void> {
+export function* jsonSpans(body: Uint8Array, limits: RequestLimits): Generator<SpanInRequest, void> {
   for (const resourceSpans of objectsAt(parsed(body, limits), 'resourceSpans')) {
     const resource = resourceOf(resourceSpans, limits);
     for (const scopeSpans of objectsAt(resourceSpans, 'scopeSpans')) {
@@ -35,7 +35,7 @@ export function* jsonSpans(body: Uint8Array, limits: RequestLimits): Generator<T
   }
 }
 
-/** Looks at the bytes before the parser does: what it would build of 4 MB of `{},{},…` takes seconds. */
+/** Checks the bytes before parsing: the parser takes seconds for 4 MB of `{},{},…`. */
 function parsed(body: Uint8Array, { elements }: RequestLimits): JsonObject {
   switch (jsonOutgrows(body, { depth: MAX_DEPTH, elements })) {
     case 'depth':
@@ -48,7 +48,7 @@ function parsed(body: Uint8Array, { elements }: RequestLimits): JsonObject {
   try {
     return asObject(JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body)), 'the body');
   } catch (error) {
-    // Of the parser (SyntaxError) or the decoder (TypeError): all the same to who sent it.
+    // From the parser (SyntaxError) or the decoder (TypeError).
     throw error instanceof RangeError ? error : new RangeError('the body is not JSON', { cause: error });
   }
 }
@@ -82,12 +82,12 @@ function spanOf(span: JsonObject, limits: RequestLimits): ReceivedSpan {
   };
 }
 
-function eventOf(event: JsonObject, limits: RequestLimits): ToldEvent {
+function eventOf(event: JsonObject, limits: RequestLimits): ReceivedEvent {
   const attributes = attributesAt(event, limits);
   return { at: integerAt(event, 'timeUnixNano'), name: textAt(event, 'name'), attributes };
 }
 
-function linkOf(link: JsonObject, limits: RequestLimits): ToldLink {
+function linkOf(link: JsonObject, limits: RequestLimits): ReceivedLink {
   return {
     traceId: textAt(link, 'traceId').toLowerCase(),
     spanId: textAt(link, 'spanId').toLowerCase(),
@@ -95,25 +95,25 @@ function linkOf(link: JsonObject, limits: RequestLimits): ToldLink {
   };
 }
 
-function attributesAt(object: JsonObject, limits: RequestLimits): ToldAttributes {
+function attributesAt(object: JsonObject, limits: RequestLimits): ReceivedAttributes {
   const attributes = attributeCollector(limits);
   for (const attribute of objectsAt(object, 'attributes'))
     attributes.add(textAt(attribute, 'key'), anyValue(objectAt(attribute, 'value'), true));
   return attributes.done();
 }
 
-function anyValue(value: JsonObject, listsToo: boolean): ToldValue {
+function anyValue(value: JsonObject, listsToo: boolean): ReceivedValue {
   if (given(value.stringValue)) return textAt(value, 'stringValue');
   if (given(value.boolValue)) return typeof value.boolValue === 'boolean' ? value.boolValue : undefined;
   if (given(value.intValue)) return integerAt(value, 'intValue');
   if (given(value.doubleValue)) return Number(value.doubleValue);
-  // A list in a list is carried no further.
+  // Nested lists are not kept.
   if (given(value.arrayValue) && listsToo)
     return objectsAt(objectAt(value, 'arrayValue'), 'values').map(each => anyValue(each, false));
   return undefined;
 }
 
-/** Null stands for the default, as always in protobuf's JSON. */
+/** In protobuf's JSON, null means the default. */
 function given(value: unknown): boolean {
   return value !== undefined && value !== null;
 }
@@ -150,7 +150,7 @@ function integerAt(object: JsonObject, name: string): bigint {
   throw new RangeError(`${name} is not an integer`);
 }
 
-/** A small number: a count, an enumeration. What is none counts as 0. */
+/** A count or an enumeration; 0 for anything but a positive integer. */
 function countAt(object: JsonObject, name: string): number {
   const value = object[name];
   return typeof value === 'number' && Number.isInteger(value) && value > 0 ? value : 0;

@@ -1,30 +1,30 @@
 /**
  * `ExportTraceServiceRequest` in protobuf, span by span. Field numbers are those of opentelemetry-proto 1.x; unknown fields are
- * passed over, as protobuf asks.
+ * ignored, as protobuf requires.
  */
 import { utf8, type WireField, wireFields } from '../otlp/wire.ts';
-import type { RequestLimits } from './request-limits.ts';
 import {
   type AttributeCollector,
   attributeCollector,
+  type ReceivedEvent,
+  type ReceivedLink,
   type ReceivedSpan,
+  type ReceivedValue,
   type SharedResource,
+  type SpanInRequest,
   sharedResource,
-  type ToldEvent,
-  type ToldLink,
-  type ToldSpanOf,
-  type ToldValue,
-} from './told-span.ts';
+} from './received-span.ts';
+import type { RequestLimits } from './request-limits.ts';
 
 /** One request while it is read. */
 interface Reading {
   readonly limits: RequestLimits;
-  /** How many more fields are looked at. */
+  /** How many more fields may be read. */
   fieldsLeft: number;
 }
 
 /** @throws RangeError when the bytes are not such a message, or hold more fields than the limits say. */
-export function* protobufSpans(body: Uint8Array, limits: RequestLimits): Generator<ToldSpanOf, void> {
+export function* protobufSpans(body: Uint8Array, limits: RequestLimits): Generator<SpanInRequest, void> {
   const reading: Reading = { limits, fieldsLeft: limits.elements };
   for (const resourceSpans of messages(body, 1, reading)) {
     const resource = resourceOf(resourceSpans, reading);
@@ -61,8 +61,8 @@ function scopeOf(scopeSpans: Uint8Array, reading: Reading): string {
 
 function spanOf(bytes: Uint8Array, reading: Reading): ReceivedSpan {
   const attributes = attributeCollector(reading.limits);
-  const events: ToldEvent[] = [];
-  const links: ToldLink[] = [];
+  const events: ReceivedEvent[] = [];
+  const links: ReceivedLink[] = [];
   const dropped = { attributes: 0, events: 0, links: 0 };
   const span = { traceId: '', spanId: '', parentSpanId: '', traceState: '', name: '', kind: 0 };
   const window = { start: 0n, end: 0n };
@@ -121,7 +121,7 @@ function spanOf(bytes: Uint8Array, reading: Reading): ReceivedSpan {
   return { ...span, ...window, attributes: attributes.done(), events, links, status, dropped };
 }
 
-function eventOf(bytes: Uint8Array, reading: Reading): ToldEvent {
+function eventOf(bytes: Uint8Array, reading: Reading): ReceivedEvent {
   const attributes = attributeCollector(reading.limits);
   let at = 0n;
   let name = '';
@@ -133,7 +133,7 @@ function eventOf(bytes: Uint8Array, reading: Reading): ToldEvent {
   return { at, name, attributes: attributes.done() };
 }
 
-function linkOf(bytes: Uint8Array, reading: Reading): ToldLink {
+function linkOf(bytes: Uint8Array, reading: Reading): ReceivedLink {
   const attributes = attributeCollector(reading.limits);
   let traceId = '';
   let spanId = '';
@@ -157,7 +157,7 @@ function statusOf(bytes: Uint8Array, reading: Reading): ReceivedSpan['status'] {
 
 function addKeyValue(attributes: AttributeCollector, bytes: Uint8Array, reading: Reading): void {
   let key = '';
-  let value: ToldValue;
+  let value: ReceivedValue;
   for (const field of fields(bytes, reading)) {
     if (field.number === 1) key = text(field);
     else if (field.number === 2) value = anyValue(bytesOf(field), reading);
@@ -165,18 +165,18 @@ function addKeyValue(attributes: AttributeCollector, bytes: Uint8Array, reading:
   attributes.add(key, value);
 }
 
-function anyValue(bytes: Uint8Array, reading: Reading): ToldValue {
-  let value: ToldValue;
+function anyValue(bytes: Uint8Array, reading: Reading): ReceivedValue {
+  let value: ReceivedValue;
   // A oneof: the last one counts.
   for (const field of fields(bytes, reading))
     value = field.number === 5 ? listOf(field, reading) : scalar(field);
   return value;
 }
 
-function listOf(field: WireField, reading: Reading): readonly ToldValue[] {
-  const values: ToldValue[] = [];
+function listOf(field: WireField, reading: Reading): readonly ReceivedValue[] {
+  const values: ReceivedValue[] = [];
   for (const each of messages(bytesOf(field), 1, reading)) {
-    let value: ToldValue;
+    let value: ReceivedValue;
     // A list in a list is carried no further: no depth to fear.
     for (const inner of fields(each, reading)) value = scalar(inner);
     values.push(value);
@@ -184,7 +184,7 @@ function listOf(field: WireField, reading: Reading): readonly ToldValue[] {
   return values;
 }
 
-function scalar(field: WireField): Exclude<ToldValue, readonly ToldValue[]> {
+function scalar(field: WireField): Exclude<ReceivedValue, readonly ReceivedValue[]> {
   switch (field.number) {
     case 1:
       return text(field);

@@ -1,38 +1,38 @@
 /**
- * What somebody posts to an OTLP endpoint of ours (`…/v1/traces`), read with suspicion: a job, a command line, anybody.
+ * Reads what a client posts to one of our OTLP endpoints (`…/v1/traces`). The client is not trusted: it may be a job.
  *
  *     const read = await readTraceRequest({ body, contentType: 'application/x-protobuf', contentEncoding: undefined });
  *     if (read.kind === 'refused') answer(read.status, refusalAnswer(read.encoding, read.reason))
- *     else answer(200, traceAnswer(read.encoding, read))      // what was rejected is told as partial success
+ *     else answer(200, traceAnswer(read.encoding, read))      // rejected spans are reported as partial success
  *
- * Spans come out as records with the resource and scope of their maker. Whether they may be taken at all (whose trace, whose
- * name, how many) is for the caller to say.
+ * Spans come out as records with the resource and scope of their maker. The caller decides which to accept (whose
+ * trace, whose name, how many).
  */
 import { promisify } from 'node:util';
 import { gunzip } from 'node:zlib';
 import { type CheckedSpan, checkedSpan, type WeighedSpan } from './checked-span.ts';
 import { jsonSpans } from './json-spans.ts';
 import { protobufSpans } from './protobuf-spans.ts';
+import type { SpanInRequest } from './received-span.ts';
 import { REQUEST_LIMITS, type RequestLimits } from './request-limits.ts';
-import type { ToldSpanOf } from './told-span.ts';
 import type { OtlpEncoding } from './trace-answer.ts';
 
 export interface TraceRequest {
-  /** As it came; at most {@link RequestLimits.bodyBytes} is worth reading. */
+  /** Possibly compressed; more than {@link RequestLimits.bodyBytes} is refused. */
   readonly body: Uint8Array;
   readonly contentType: string | undefined;
   readonly contentEncoding: string | undefined;
 }
 
 export type ReadSpans = {
-  /** Bytes that were looked at, unpacked; 0 where nothing was. */
+  /** Bytes read, after decompression; 0 when the body was refused unread. */
   readonly unpacked: number;
 } & (
   | {
       readonly kind: 'spans';
       readonly encoding: OtlpEncoding;
       readonly spans: readonly WeighedSpan[];
-      /** Spans that cannot be used, and why the first of them cannot. */
+      /** Number of unusable spans; `reason` is that of the first. */
       readonly rejected: number;
       readonly reason: string | undefined;
     }
@@ -97,14 +97,14 @@ async function unpacked(
   }
 }
 
-/** @throws RangeError when the body is malformed, or of more elements than we read. */
+/** @throws RangeError when the body is malformed, or has more elements than the limit. */
 function decoded(encoding: OtlpEncoding, body: Uint8Array, limits: RequestLimits): ReadSpans {
   const spans: WeighedSpan[] = [];
   const admit = admission(limits);
   let rejected = 0;
   let reason: string | undefined;
-  for (const told of encoding === 'json' ? jsonSpans(body, limits) : protobufSpans(body, limits)) {
-    const checked = admit(told);
+  for (const received of encoding === 'json' ? jsonSpans(body, limits) : protobufSpans(body, limits)) {
+    const checked = admit(received);
     if (checked.kind === 'good') spans.push({ span: checked.span, bytes: checked.bytes });
     else {
       rejected += 1;
@@ -114,16 +114,16 @@ function decoded(encoding: OtlpEncoding, body: Uint8Array, limits: RequestLimits
   return { kind: 'spans', encoding, spans, rejected, reason, unpacked: body.byteLength };
 }
 
-/** One span after the other, as many as a request may hold: what is over is not even read. */
-function admission(limits: RequestLimits): (told: ToldSpanOf) => CheckedSpan {
+/** Accepts spans one by one up to the limits of a request; those beyond are not read. */
+function admission(limits: RequestLimits): (received: SpanInRequest) => CheckedSpan {
   let seen = 0;
   let bytes = 0;
-  return told => {
+  return received => {
     seen += 1;
     if (seen > limits.spans)
       return { kind: 'rejected', reason: `more than ${limits.spans} spans in one request` };
-    if (bytes + told.resource.bytes > limits.storedBytes) return tooMuch(limits);
-    const checked = checkedSpan(told, limits);
+    if (bytes + received.resource.bytes > limits.storedBytes) return tooMuch(limits);
+    const checked = checkedSpan(received, limits);
     if (checked.kind === 'rejected') return checked;
     if (bytes + checked.bytes > limits.storedBytes) return tooMuch(limits);
     bytes += checked.bytes;

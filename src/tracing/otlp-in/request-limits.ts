@@ -1,19 +1,19 @@
-/** How much of what others send we are willing to read and keep. */
+/** Bounds on what is read and kept of a received trace request. */
 export interface RequestLimits {
-  /** Of the body once it is unpacked. */
+  /** Size of the body after decompression. */
   readonly bodyBytes: number;
   /**
-   * Fields of protobuf, values of JSON, at whatever depth; a request of more is refused. Bounds the time it takes to read one:
-   * a body of two bytes a field holds two million of them.
+   * Fields of protobuf or values of JSON, at any depth; a request with more is refused. Bounds the time to read one: a body with
+   * two bytes a field holds two million fields.
    */
   readonly elements: number;
-  /** Per request, good and bad ones; the rest is rejected unread. */
+  /** Per request, valid or not; the rest is rejected unread. */
   readonly spans: number;
-  /** Per request, of its spans as they are stored; the rest is rejected. A resource is stored with each of its spans. */
+  /** Stored size of the spans of a request; the rest is rejected. A resource is stored with each of its spans. */
   readonly storedBytes: number;
-  /** Of one span as it is stored, its resource included; a larger one is rejected. */
+  /** Stored size of one span, resource included; a larger one is rejected. */
   readonly spanBytes: number;
-  /** Per span, event, link and resource; the rest is dropped and counted, like all below. */
+  /** Per span, event, link and resource; the rest is dropped and counted. The same holds for the limits below. */
   readonly attributes: number;
   /** Characters of a name; longer ones are cut, keys dropped. */
   readonly nameLength: number;
@@ -24,7 +24,7 @@ export interface RequestLimits {
   readonly links: number;
 }
 
-/** What an SDK sends by default (512 spans of at most 128 attributes) fits well. */
+/** An SDK's defaults (512 spans of at most 128 attributes) fit well. */
 export const REQUEST_LIMITS: RequestLimits = {
   bodyBytes: 4 * 1024 * 1024,
   elements: 300_000,

@@ -1,4 +1,4 @@
-/** What an OTLP endpoint answers, in the encoding it was asked in. */
+/** Responses of an OTLP endpoint, in the encoding of the request. */
 
 export type OtlpEncoding = 'protobuf' | 'json';
 
@@ -8,12 +8,12 @@ export interface TraceAnswer {
 }
 
 export interface Rejection {
-  /** Spans we did not take; 0: all is well. */
+  /** Number of spans not accepted. */
   readonly rejected: number;
   readonly reason: string | undefined;
 }
 
-/** `ExportTraceServiceResponse`: what was rejected is told as partial success. */
+/** `ExportTraceServiceResponse`: rejected spans are reported as partial success. */
 export function traceAnswer(encoding: OtlpEncoding, { rejected, reason }: Rejection): TraceAnswer {
   const errorMessage = reason ?? '';
   if (encoding === 'json') {

@@ -1,15 +1,15 @@
 /**
- * Spans a job made itself, as they go out: each below one of the build's own spans, inside its playbook, marked with whose it is.
+ * Places the spans a job made itself: each below one of the build's own spans, within its playbook, marked with the ids of its build.
  *
  *     Playbook run/test.sh            ours
  *       pytest                        the job's: parent is the playbook (TRACEPARENT)
- *         test_login                  the job's: parent is `pytest`, which was told later
+ *         test_login                  the job's: parent is `pytest`, which arrived later
  *       ScriptStep make               ours, of `gatehouse step`
  *         compile                     the job's
- *       upload                        the job's: nobody has heard of its parent, so it hangs below the playbook in which it was told
+ *       upload                        the job's: its parent is unknown, so it goes below the playbook that ran when it arrived
  *
- * All of a build is placed at once, when it has ended: only then it is known which spans there are and where they end, and nothing
- * is sent that would hang in the air because its executor died.
+ * All spans of a build are placed when it has ended: only then are all spans and their ends known. A span sent earlier would have no
+ * parent if the executor died.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { SpanId, TraceId } from '../../lib/ids.ts';
@@ -26,7 +26,7 @@ import { derivableIds } from './derivable-ids.ts';
 import { DEFAULT_SPAN_OPTIONS } from './span-options.ts';
 import { planSteps } from './step-spans.ts';
 
-/** A span as the job told it, and when: read and checked, see `src/tracing/otlp-in/`. */
+/** A span that a job sent to the relay, read and checked (`src/tracing/otlp-in/`), and when it arrived. */
 export interface ReportedSpan {
   readonly span: SpanRecord;
   readonly at: Nanoseconds;
@@ -36,70 +36,70 @@ export interface EndedBuild {
   readonly request: BuildRequest;
   readonly trace: BuildTrace;
   readonly execution: Execution;
-  /** When it was cancelled: its spans end by then. */
+  /** When it was cancelled: its spans end by then. Null: it was not. */
   readonly cancelledAt: Nanoseconds | null;
 }
 
 export interface PlacedSpans {
   /** Parents first. */
   readonly spans: readonly SpanRecord[];
-  /** Spans that found no place: of an id of ours, or told while no playbook of their trace ran. */
+  /** Number of spans without a place: with an id of ours, or received while no playbook of their trace ran. */
   readonly rejected: number;
 }
 
-/** Where a span hangs in the end. */
+/** Where a span goes. */
 interface Place {
   /** The playbook it lies within. */
   readonly playbook: SpanRecord;
-  /** Nobody has heard of the parent it names, or that one is of another trace. */
-  readonly adrift: boolean;
+  /** Its parent is unknown or in another trace. */
+  readonly orphan: boolean;
 }
 
-/** @param told no two of one id. */
-export function placeJobSpans(build: EndedBuild, told: readonly ReportedSpan[]): PlacedSpans {
+/** @param received spans with distinct ids. */
+export function placeJobSpans(build: EndedBuild, received: readonly ReportedSpan[]): PlacedSpans {
   const own = ownSpans(build);
   const reserved = reservedIds(build, own);
-  const free = told.filter(({ span }) => !reserved.has(span.spanId));
+  const free = received.filter(({ span }) => !reserved.has(span.spanId));
   const known = new Set(free.map(({ span }) => span.spanId));
   const below = Map.groupBy(free, ({ span }) => span.parent);
   const placed = new Map<SpanId, SpanRecord>();
   const marks = jobSpanMarks(build);
 
-  /** Places a span and all that hang below it. A list instead of recursion: a chain may be as long as the quota allows. */
+  /** Places a span and its descendants. Iterative: a chain may be as long as the quota allows. */
   function grow(root: ReportedSpan, at: Place): void {
     const waiting = [{ span: root.span, place: at }];
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
       const { span, place } = next;
       if (placed.has(span.spanId) || span.traceId !== place.playbook.traceId) continue;
-      placed.set(span.spanId, drawn(span, place, marks));
+      placed.set(span.spanId, placedSpan(span, place, marks));
       for (const child of below.get(span.spanId) ?? [])
-        waiting.push({ span: child.span, place: { ...place, adrift: false } });
+        waiting.push({ span: child.span, place: { ...place, orphan: false } });
     }
   }
 
-  function growAdrift(each: ReportedSpan): void {
+  function growOrphan(each: ReportedSpan): void {
     if (placed.has(each.span.spanId)) return;
     const playbook = playbookAt(own.playbooks, each);
-    if (playbook !== undefined) grow(each, { playbook, adrift: true });
+    if (playbook !== undefined) grow(each, { playbook, orphan: true });
   }
 
   for (const [parent, playbook] of own.hosts)
-    for (const each of below.get(parent) ?? []) grow(each, { playbook, adrift: false });
-  for (const each of free) if (each.span.parent === null || !known.has(each.span.parent)) growAdrift(each);
-  // What is left names parents that found no place, or that are below it.
-  for (const each of free) growAdrift(each);
-  return { spans: [...placed.values()], rejected: told.length - placed.size };
+    for (const each of below.get(parent) ?? []) grow(each, { playbook, orphan: false });
+  for (const each of free) if (each.span.parent === null || !known.has(each.span.parent)) growOrphan(each);
+  // The rest have parents that were not placed, or form a cycle.
+  for (const each of free) growOrphan(each);
+  return { spans: [...placed.values()], rejected: received.length - placed.size };
 }
 
 interface OwnSpans {
-  /** Everything the executor tells of the build. */
+  /** All spans the executor reports of the build. */
   readonly all: readonly SpanRecord[];
   readonly playbooks: readonly SpanRecord[];
-  /** Spans a job's may hang below → their playbook: playbooks and what is below them. */
+  /** Possible parents of a job's span → their playbook: playbooks and the spans below them. */
   readonly hosts: ReadonlyMap<SpanId, SpanRecord>;
 }
 
-/** As they will be drawn when the build's result has arrived. */
+/** The same spans that are made when the build's result is handled. */
 function ownSpans({ request, trace, execution, cancelledAt }: EndedBuild): OwnSpans {
   const envelope = { start: request.requestedAt, end: cancelledAt };
   const whole = clampInto(envelope, execution.startedAt, execution.endedAt);
@@ -131,17 +131,17 @@ function drawnSteps(
   return planSteps({ draft }, place, steps).map(plan => plan.make());
 }
 
-/** No span of a job may pass for one of these. */
+/** Ids that a job's span may not use. */
 function reservedIds({ request, trace }: EndedBuild, own: OwnSpans): ReadonlySet<SpanId> {
   return new Set([...derivableIds(request, trace.buildSpan), ...own.all.map(({ spanId }) => spanId)]);
 }
 
-/** The last one of that trace that had begun when the span was told. */
+/** The last playbook of its trace that had begun when the span arrived. */
 function playbookAt(playbooks: readonly SpanRecord[], { span, at }: ReportedSpan): SpanRecord | undefined {
   return playbooks.findLast(({ traceId, start }) => traceId === span.traceId && !isBefore(at, start));
 }
 
-/** Whose it is: on every span of the build, whatever the job says. */
+/** Ids of the build, set on each of its job's spans; they replace what the job says. */
 export function jobSpanMarks({ request, trace }: Pick<EndedBuild, 'request' | 'trace'>): Attributes {
   return attributesOf('JobSpan', {
     tenant: request.tenant,
@@ -156,15 +156,15 @@ export function jobSpanMarks({ request, trace }: Pick<EndedBuild, 'request' | 't
   });
 }
 
-function drawn(span: SpanRecord, { playbook, adrift }: Place, marks: Attributes): SpanRecord {
+function placedSpan(span: SpanRecord, { playbook, orphan }: Place, marks: Attributes): SpanRecord {
   const { start, end, adjusted } = clampInto(playbook, span.start, span.end);
   const inside = (at: Nanoseconds) => bounded(at, playbook);
   const moved = adjusted === 0 ? NOTHING : attributesOf('JobSpan', { clockAdjusted: adjusted });
-  const lost = adrift ? attributesOf('JobSpan', { originalParent: span.parent ?? undefined }) : NOTHING;
+  const lost = orphan ? attributesOf('JobSpan', { originalParent: span.parent ?? undefined }) : NOTHING;
   return {
     ...span,
     ...{ start, end },
-    parent: adrift ? playbook.spanId : span.parent,
+    parent: orphan ? playbook.spanId : span.parent,
     attributes: { ...withoutOurs(span.attributes), ...marks, ...moved, ...lost },
     events: span.events.map(event => ({
       ...event,

@@ -1,25 +1,25 @@
-/** A span as somebody told it, in either encoding: right in form, not yet checked for sense (`checked-span.ts`). */
+/** A span as received, in either encoding: well-formed, its values not yet checked (`checked-span.ts`). */
 import { stripUserinfo } from '../../lib/redact.ts';
 import type { Attributes, AttributeValue } from '../../model/span.ts';
 import type { RequestLimits } from './request-limits.ts';
 
-export interface ToldAttributes {
+export interface ReceivedAttributes {
   readonly values: Attributes;
-  /** How many were left away: of a kind we do not carry, nameless, or too many. */
+  /** Number of attributes not kept: of an unsupported type, without a name, or over the limit. */
   readonly dropped: number;
 }
 
-export interface ToldEvent {
+export interface ReceivedEvent {
   readonly at: bigint;
   readonly name: string;
-  readonly attributes: ToldAttributes;
+  readonly attributes: ReceivedAttributes;
 }
 
-export interface ToldLink {
-  /** Hexadecimal, if it is what it should be. */
+export interface ReceivedLink {
+  /** Hexadecimal when valid; not checked yet. */
   readonly traceId: string;
   readonly spanId: string;
-  readonly attributes: ToldAttributes;
+  readonly attributes: ReceivedAttributes;
 }
 
 export interface ReceivedSpan {
@@ -33,20 +33,20 @@ export interface ReceivedSpan {
   readonly kind: number;
   readonly start: bigint;
   readonly end: bigint;
-  readonly attributes: ToldAttributes;
-  /** At most as many as the limits say; the rest is in {@link dropped}. */
-  readonly events: readonly ToldEvent[];
-  readonly links: readonly ToldLink[];
+  readonly attributes: ReceivedAttributes;
+  /** At most the limit; the rest is counted in {@link dropped}. */
+  readonly events: readonly ReceivedEvent[];
+  readonly links: readonly ReceivedLink[];
   /** 0 unset, 1 ok, 2 error. */
   readonly status: { readonly code: number; readonly message: string };
-  /** What its maker says it left away, and what we did not read. */
+  /** Number dropped by the sender plus number not read. */
   readonly dropped: { readonly attributes: number; readonly events: number; readonly links: number };
 }
 
-/** What the spans of one `ResourceSpans` share. */
+/** The resource that the spans of one `ResourceSpans` share. */
 export interface SharedResource {
   readonly attributes: Attributes;
-  /** What it adds to each span where that is stored: weighed once, for thousands of spans may share it. */
+  /** Its part of a span's stored size. Computed once: thousands of spans may share it. */
   readonly bytes: number;
 }
 
@@ -54,47 +54,47 @@ export function sharedResource(attributes: Attributes): SharedResource {
   return { attributes, bytes: jsonBytes({ resource: attributes }) };
 }
 
-/** What it takes in an outbox, where a row is JSON. */
+/** Size of a value in an outbox, where a row is JSON. */
 export function jsonBytes(value: object): number {
   return Buffer.byteLength(JSON.stringify(value));
 }
 
-/** One span with what it shares with its neighbours. */
-export interface ToldSpanOf {
+/** One span of a request, with its resource and scope. */
+export interface SpanInRequest {
   readonly resource: SharedResource;
   readonly scope: string;
   /**
-   * Read when it is asked for: one that is over a limit never is.
+   * Parsed on call: a span over a limit is never parsed.
    *
    * @throws RangeError when it is malformed.
    */
   readonly span: () => ReceivedSpan;
 }
 
-/** A value of OTLP's `AnyValue`; undefined for what we do not carry (bytes, nested lists, maps, nothing). */
-export type ToldValue = string | number | bigint | boolean | readonly ToldValue[] | undefined;
+/** A value of OTLP's `AnyValue`; undefined for what is not kept (bytes, nested lists, maps, no value). */
+export type ReceivedValue = string | number | bigint | boolean | readonly ReceivedValue[] | undefined;
 
 export interface AttributeCollector {
-  add(key: string, value: ToldValue): void;
-  done(): ToldAttributes;
+  add(key: string, value: ReceivedValue): void;
+  done(): ReceivedAttributes;
 }
 
 export function attributeCollector(limits: RequestLimits): AttributeCollector {
   const values = new Map<string, AttributeValue>();
   let dropped = 0;
   return {
-    add(key, told) {
-      const value = carried(told, limits);
+    add(key, received) {
+      const value = carried(received, limits);
       const full = values.size >= limits.attributes && !values.has(key);
       if (value === undefined || full || key === '' || key.length > limits.nameLength) dropped += 1;
       else values.set(key, value);
     },
-    // fromEntries defines: a key `__proto__` is a key like any other.
+    // fromEntries defines properties: `__proto__` is a key like any other.
     done: () => ({ values: Object.fromEntries(values), dropped }),
   };
 }
 
-function carried(value: ToldValue, limits: RequestLimits): AttributeValue | undefined {
+function carried(value: ReceivedValue, limits: RequestLimits): AttributeValue | undefined {
   if (value === undefined) return undefined;
   if (typeof value === 'object') return carriedList(value, limits);
   return carriedScalar(value, limits);
@@ -108,7 +108,7 @@ function carriedScalar(
     case 'string':
       return cutText(value, limits.textLength);
     case 'bigint':
-      // As text rather than with its last digits lost.
+      // As text: a double would lose the last digits.
       return Number.isSafeInteger(Number(value)) ? Number(value) : String(value);
     case 'number':
       return Number.isFinite(value) ? value : undefined;
@@ -117,8 +117,8 @@ function carriedScalar(
   }
 }
 
-/** Undefined unless all are of one kind. */
-function carriedList(list: readonly ToldValue[], limits: RequestLimits): AttributeValue | undefined {
+/** Undefined unless all values are of one type. */
+function carriedList(list: readonly ReceivedValue[], limits: RequestLimits): AttributeValue | undefined {
   const short = list.slice(0, limits.listLength).map(each => {
     return each === undefined || typeof each === 'object' ? undefined : carriedScalar(each, limits);
   });
