@@ -1,6 +1,6 @@
 /**
- * Which span may carry which attribute, by its kind: the one function that builds attributes (`attributesOf` in
- * attribute-values.ts) drops what is not in these tables.
+ * Which attributes a span may carry, by its kind. The one function that builds attributes (`attributesOf` in attribute-values.ts)
+ * drops all others.
  *
  * Never in any table: job variables, commit messages, owners, e-mail addresses, file contents, free text of a job.
  */
@@ -23,7 +23,7 @@ export type SpanKind =
   | 'ExecutorQueue'
   | 'JobExecution'
   | StepKind
-  /** One a job made itself and handed to the executor's relay; its own attributes are beside these. */
+  /** Made by a job and sent to the executor's relay; it keeps its own attributes as well. */
   | 'JobSpan'
   | 'Report'
   | 'HostReport'

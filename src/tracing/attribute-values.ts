@@ -1,24 +1,24 @@
-/** The one way from facts to attributes: allow-listed names, values OTLP can carry, no URL with a password in it. */
+/** Turns facts into attributes: allow-listed names, values that OTLP can carry, URLs without passwords. */
 import { stripUserinfo } from '../lib/redact.ts';
 import type { Attributes, AttributeValue } from '../model/span.ts';
 import { ALLOWED, CULPRIT_FACTS, EVENT_FACTS, type SpanKind } from './allowed-attributes.ts';
 import type { AttributeKey } from './attributes.ts';
 
-/** Facts as records have them: absent ones may be null or undefined and leave no attribute. */
+/** Facts by attribute key; null and undefined give no attribute. */
 export type AttributeInput = { readonly [key in AttributeKey]?: unknown };
 
-/** Texts longer than this are cut: an attribute is a fact, not a log. */
+/** Longer texts are cut: an attribute is a fact, not a log. */
 export const LONGEST_TEXT = 1024;
-/** Lists longer than this are cut. */
+/** Longer lists are cut. */
 export const LONGEST_LIST = 64;
 
 /**
- * Attributes of a span of `kind`. A name not allowed for the kind, a null, an object, an empty or mixed list and a number that
- * is not finite are left out; texts lose URL userinfo.
+ * Attributes of a span of `kind`. Names that are not allowed for the kind, null, objects, empty or mixed lists and numbers that
+ * are not finite are left out; texts lose URL userinfo.
  *
- * @param ready attributes already made by this function for a kind that may carry no more than this one: those a whole trace
- *   shares are made once.
- * @param more the same as `input`; what stands in both counts from here.
+ * @param ready attributes made by this function for a kind whose allow-list is a subset: those that all spans of a trace share are
+ *   made once.
+ * @param more like `input`, and overrides it.
  *
  *     attributesOf('Wait', { waitState: 'window', waitSubject: undefined, job: 'unit' })  →  { 'gatehouse.wait.state': 'window' }
  */
@@ -51,7 +51,7 @@ function addFacts(
 
 const NONE = {};
 
-/** Attributes of a span event, from an item's own facts. */
+/** Attributes of a span event, from its stored facts. */
 export function eventAttributes(facts: { readonly [name: string]: unknown }): Attributes {
   const attributes: { [name: string]: AttributeValue } = {};
   addFacts(attributes, facts.culprit === undefined ? EVENT_FACTS : CULPRIT_FACTS, facts);

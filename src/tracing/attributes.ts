@@ -1,6 +1,6 @@
 /**
- * Every attribute name that can leave Gatehouse on a span of its own. `gatehouse.*` is ours; the others are OpenTelemetry's.
- * Which span may carry which is said in allowed-attributes.ts: adding one here alone adds nothing.
+ * Every attribute name of Gatehouse's own spans. `gatehouse.*` is ours; the others are OpenTelemetry's. A name here is not used until
+ * allowed-attributes.ts allows it for a kind of span.
  */
 import { CONVENTION } from './conventions.ts';
 
@@ -83,7 +83,7 @@ export const ATTRIBUTE = {
   /** Labels an executor must offer to take it. */
   labels: 'gatehouse.labels',
   logUrl: 'gatehouse.log_url',
-  /** One line: why it ended as it did. */
+  /** The reason for its result, in one line. */
   detail: 'gatehouse.detail',
   voting: 'gatehouse.voting',
   skippedBecause: 'gatehouse.skipped_because',
@@ -100,9 +100,9 @@ export const ATTRIBUTE = {
   branches: 'gatehouse.branches',
   branch: 'gatehouse.branch',
   commit: 'gatehouse.commit',
-  /** Of a host query: what was asked (`refs`, `change`, `fetch`). */
+  /** Of a host query: `refs`, `change`, `fetch` or `commits`. */
   query: 'gatehouse.query',
-  /** Steps of a playbook that were more than its record holds. */
+  /** Number of a playbook's steps beyond what its record holds. */
   dropped: 'gatehouse.dropped',
 
   // Ansible
@@ -129,7 +129,7 @@ export const ATTRIBUTE = {
   // events
   eventOutcome: 'gatehouse.event.outcome',
   delivery: 'gatehouse.delivery.id',
-  /** Deliveries without a trace of their own: this one's look answered them, too. The list is cut, the count is not. */
+  /** Deliveries without a trace of their own: the poll of this one answered them, too. The list is cut, the count is not. */
   answeredDeliveries: 'gatehouse.delivery.answered',
   answeredCount: 'gatehouse.delivery.answered_count',
   reason: 'gatehouse.reason',

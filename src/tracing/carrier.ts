@@ -1,18 +1,18 @@
 /**
- * What a job's process is told about the trace it runs in, as environment variables (W3C trace context and baggage).
+ * The trace context of a job's process as environment variables (W3C trace context and baggage).
  *
  *     TRACEPARENT=00-5b8e2d...-9f1c...-01          its playbook's span; flags 00 when the item is not sampled
  *     TRACESTATE=ot=rv:6e6d1a75832a2f              the number drawn for its event, see sampling.ts
  *     BAGGAGE=gatehouse.tenant=acme,gatehouse.item.id=5b8e2d...
  *     OTEL_SERVICE_NAME=unit-tests
  *
- * Names, not secrets: the baggage travels to whatever the job calls.
+ * Baggage holds names only, no secrets: it travels to every service the job calls.
  */
 import type { SpanId, TraceId } from '../lib/ids.ts';
 import type { SpanReference } from '../model/event.ts';
 import { ATTRIBUTE } from './attributes.ts';
 
-/** Everything the baggage may hold. */
+/** The complete content of the baggage. */
 interface Baggage {
   readonly tenant: string;
   readonly pipeline: string;
@@ -32,7 +32,7 @@ export interface CarrierFacts {
   readonly baggage: Baggage;
 }
 
-/** The names of the attributes with the same values: a job's processor that copies baggage onto spans makes no others. */
+/** Named like the attributes with the same values: a baggage span processor in a job adds no other names. */
 const BAGGAGE_NAMES: readonly (readonly [keyof Baggage, string])[] = [
   ['tenant', ATTRIBUTE.tenant],
   ['pipeline', ATTRIBUTE.pipeline],
@@ -42,7 +42,7 @@ const BAGGAGE_NAMES: readonly (readonly [keyof Baggage, string])[] = [
   ['job', ATTRIBUTE.job],
 ];
 
-/** `00-<trace>-<span>-01`; the last flag says whether anybody records. */
+/** `00-<trace>-<span>-01`; the last flag is whether the trace is recorded. */
 export function traceparent(span: SpanReference, sampled: boolean): string {
   return `00-${span.traceId}-${span.spanId}-${sampled ? '01' : '00'}`;
 }
@@ -55,7 +55,7 @@ function baggageText(baggage: Baggage): string {
 
 /**
  * Variables to add to the environment of a playbook's process. Without trace state TRACESTATE is set empty, which counts as
- * unset, so that none of the executor's own leaks in. `OTEL_SERVICE_NAME` is a default: a job that sets its own keeps it.
+ * unset, so that the executor's own does not leak in. `OTEL_SERVICE_NAME` is a default: a job that sets its own keeps it.
  */
 export function jobEnvironment(facts: CarrierFacts): { readonly [name: string]: string } {
   const { baggage } = facts;

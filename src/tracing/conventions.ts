@@ -1,8 +1,8 @@
 /**
- * Names and values of OpenTelemetry's semantic conventions, as far as we use them.
+ * The names of OpenTelemetry's semantic conventions that we use.
  *
- * Those of CI/CD and version control are release candidates, so the published package has them only under an entry that may
- * change with every release: the strings stand here, and a test compares them with the package.
+ * Those of CI/CD and version control are release candidates, so the published package exports them only from an entry point that
+ * may change with every release: the strings are repeated here, and a test compares them with the package.
  */
 export const CONVENTION = {
   errorType: 'error.type',

@@ -1,16 +1,16 @@
 /**
- * The traces of an event that sampling left out travel with what the event leads to while `[tracing] keep` has rules: an item that
- * is kept in the end takes them along, and its links lead somewhere.
+ * Spans of the event of an unsampled item. While `[tracing] keep` has rules they are stored with the item and exported when it is kept,
+ * so that its links lead to traces that exist.
  */
 import type { QueueItem } from '../model/queue-item.ts';
 import type { SpanRecord } from '../model/span.ts';
 
-/** Of one trace: a record carries them for as long as its item is in the queue. */
+/** Per trace: the item's record holds them while it is in the queue. */
 const MOST_SPANS = 24;
-/** Of one trace as JSON. */
+/** Per trace, as JSON. */
 const MOST_BYTES = 16_384;
 
-/** @param trace parents before children: what is cut off leaves no orphan. */
+/** @param trace parents before children, so that cutting it leaves no orphan. */
 export function heldSpans(trace: readonly SpanRecord[]): readonly SpanRecord[] {
   const held: SpanRecord[] = [];
   let bytes = 0;
@@ -22,7 +22,7 @@ export function heldSpans(trace: readonly SpanRecord[]): readonly SpanRecord[] {
   return held;
 }
 
-/** An item that is not kept does not need them. */
+/** The item as it is stored when it is not kept. */
 export function withoutHeldSpans(item: QueueItem): QueueItem {
   const { heldSpans: _none, ...origin } = item.origin;
   return item.origin.heldSpans === undefined ? item : { ...item, origin };

@@ -1,10 +1,10 @@
 /**
- * Which items are kept for what became of them, although the ratio left them out: `[tracing] keep`.
+ * Which unsampled items are exported because of their outcome: `[tracing] keep`.
  *
  *     keep = failure, error, reset, slower than 30m
  *
- * While there are rules, an item the ratio left out is held back (`QueueItem.heldBack`): nothing of it is exported until it leaves.
- * Then it is decided once, for the item as a whole, and the verdict stays with it (`QueueItem.kept`).
+ * While there are rules, an unsampled item is held back (`QueueItem.heldBack`): nothing of it is exported until it leaves. Then the
+ * decision is made once for the whole item and stored (`QueueItem.kept`).
  */
 import { millisecondsBetween } from '../lib/clock.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -22,7 +22,7 @@ type KeptOutcome =
 /** An item is kept when any of them holds. */
 export interface KeepRules {
   readonly outcomes: readonly KeptOutcome[];
-  /** Milliseconds from enqueue to dequeue beyond which an item is kept; null: however long it took. */
+  /** Milliseconds from enqueue to dequeue beyond which an item is kept; null: duration does not count. */
   readonly slowerThanMs: number | null;
 }
 
@@ -34,12 +34,12 @@ export function hasRules({ outcomes, slowerThanMs }: KeepRules): boolean {
 export function isKept(item: QueueItem, { outcomes, slowerThanMs }: KeepRules): boolean {
   const { phase } = item;
   if (phase.phase !== 'left') return false;
-  // It only held a place, and nothing went wrong.
+  // A dependency item that did not fail.
   if (phase.reason === 'no-longer-needed') return false;
   if (slowerThanMs !== null && millisecondsBetween(item.enqueuedAt, phase.at) > slowerThanMs) return true;
   return outcomes.some(outcome => {
     if (outcome === 'reset') return item.earlier.length > 0;
-    // It went on in another pipeline, or a newer one runs in its place: a usual end, and nothing that went wrong.
+    // The change went on in another pipeline, or a newer item runs instead: a normal end, not a failure.
     if (phase.reason === 'superseded' || phase.reason === 'overtaken') return outcome === 'superseded';
     return RESULTS[outcome].includes(phase.result);
   });

@@ -1,20 +1,20 @@
 /**
- * How tracing is set up at this moment. `[tracing]` may be read again while the process runs (SIGHUP), so nobody keeps what
- * these functions return: ask again for every turn, every request, every delivery.
+ * The current configuration of tracing. `[tracing]` may be reloaded while the process runs (SIGHUP), so do not keep what these
+ * functions return: call them for every turn, request and delivery.
  */
 import type { Uuid } from '../lib/ids.ts';
 import type { KeepRules } from './keep.ts';
 import type { SpanOptions } from './spans/span-options.ts';
 
 export interface LiveTracing {
-  /** Undefined: tracing is off; nothing is written for it. */
+  /** Undefined: tracing is off; no spans are stored. */
   spans(): SpanOptions | undefined;
-  /** Decides once per event whether its traces, and those of the items it leads to, are kept. False while tracing is off. */
+  /** Decides once per event whether its traces, and those of the items it leads to, are exported. False while tracing is off. */
   isSampled(event: Uuid): boolean;
   policy(): TracePolicy;
 }
 
-/** Which traces there are, and where a long one is divided. */
+/** Which traces are exported, and when a long one is split. */
 export interface TracePolicy {
   /** Share of events kept, 0 to 1. */
   readonly ratio: number;
@@ -23,7 +23,7 @@ export interface TracePolicy {
   readonly splitAfterMs: number;
 }
 
-/** Everything is kept and nothing is divided. */
+/** Everything is exported and nothing is split. */
 export const WHOLE_TRACES: TracePolicy = {
   ratio: 1,
   keep: { outcomes: [], slowerThanMs: null },

@@ -1,11 +1,11 @@
 /**
- * What a log line says of whom it concerns, so that one leads from the line to the trace and back. `trace_id` and `span_id` are
- * OpenTelemetry's names; the others are the uuids the API and the pages know.
+ * Fields of log lines that name what the line is about, to get from the line to the trace and back. `trace_id` and `span_id` are
+ * OpenTelemetry's names; the others are the uuids of the API and the pages.
  *
- *     const log = deps.log.child(buildLogFacts(request));    // once, where the thing is known
+ *     const log = deps.log.child(buildLogFacts(request));    // once per request
  *     log.warn({}, 'the result of a build could not be reported')
  *
- * The ids follow from uuids, so that lines about what is not sampled have them too: its trace can be seen live, and back-filled.
+ * The ids are derived from uuids, so lines about unsampled items have them as well: their traces can be viewed live and back-filled.
  */
 import { isUuid, type SpanId, spanIdOf, type TraceId, traceIdOf, type Uuid } from '../lib/ids.ts';
 import type { Decision } from '../model/decision.ts';
@@ -28,7 +28,7 @@ export interface LogFacts {
 }
 
 /**
- * Of an event that was not processed yet: which traces it leads to is known afterwards only. Each of them has the delivery as
+ * For an event that is not processed yet: the ids of its traces are not known before. Each trace has the delivery as
  * `gatehouse.delivery.id`.
  */
 export function deliveryLogFacts({
@@ -38,7 +38,7 @@ export function deliveryLogFacts({
   return { event: uuid, delivery: deliveryId };
 }
 
-/** Of an event that has a trace of its own: a trigger, one that leads to none, an operator's. */
+/** For an event with a trace of its own: a trigger, an ignored event, an operator's request. */
 export function eventLogFacts(event: Uuid): LogFacts {
   return { ...inTraceOf(event, event), event };
 }
@@ -57,31 +57,31 @@ export function buildLogFacts(build: {
   return { ...inTraceOf(item, uuid), item, buildset, build: uuid };
 }
 
-/** A request for configuration belongs to no item. */
+/** A request for configuration has no item. */
 export function mergerRequestLogFacts({ uuid, item: of }: MergerRequest): LogFacts {
   if (of === undefined) return { request: uuid };
   const { item, buildset } = of;
   return { ...inTraceOf(item, uuid), item, buildset, request: uuid };
 }
 
-/** A report that explains a refusal belongs to no item. */
+/** A report that explains a refusal has no item. */
 export function reportLogFacts({ uuid, item }: Pick<ReportIntent, 'uuid' | 'item'>): LogFacts {
   return item === null ? { report: uuid } : { ...inTraceOf(item, uuid), item, report: uuid };
 }
 
-/** What is decided of an item is in its trace; what is decided before there is one, in that of the event. */
+/** A decision about an item is in the item's trace; one before there is an item is in the event's. */
 export function decisionLogFacts({ item, event }: Pick<Decision, 'item' | 'event'>): LogFacts {
   if (item !== null) return itemLogFacts(item);
   return event === null ? {} : eventLogFacts(event);
 }
 
-/** In the trace of the tenant event; `event` is the one it came of. */
+/** In the trace of the tenant event; `event` is the connection event it came from. */
 export function tenantEventLogFacts(event: TenantEvent): LogFacts {
   const { uuid } = event;
   return { ...inTraceOf(uuid, uuid), event: event.kind === 'trigger' ? event.trigger.uuid : uuid };
 }
 
-/** Of the work a result is of, or of the event itself. Asked of events that no turn survives: they may not be what their type says. */
+/** For the build or request of a result, or for the event itself. Also called with events that made a turn fail: check every field. */
 export function pipelineEventLogFacts(event: PipelineEvent): LogFacts {
   switch (event.kind) {
     case 'enqueue':

@@ -1,4 +1,4 @@
-/** Reading of the W3C `traceparent`, as others send it: in a header, or in the environment of a command. */
+/** Parses the W3C `traceparent` of a request header or of a command's environment. */
 import type { SpanId, TraceId } from '../lib/ids.ts';
 import type { SpanReference } from '../model/event.ts';
 
@@ -8,12 +8,12 @@ export interface TraceContext {
   readonly sampled: boolean;
 }
 
-/** Of a version we do not know the first four fields count, as the recommendation says; `ff` is no version. */
+/** Of unknown versions the first four fields count, as the recommendation says; `ff` is not a version. */
 const TRACEPARENT =
   /^(?!ff)([0-9a-f]{2})-(?!0{32})([0-9a-f]{32})-(?!0{16})([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 const LONGEST = 200;
 
-/** Undefined: it is none, and is to be ignored. */
+/** @returns undefined for a malformed header, which is to be ignored. */
 export function parseTraceparent(text: string | undefined): TraceContext | undefined {
   if (text === undefined || text.length > LONGEST) return undefined;
   const [, version, traceId, spanId, flags, more] = TRACEPARENT.exec(text.trim()) ?? [];

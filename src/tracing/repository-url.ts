@@ -1,20 +1,20 @@
 /**
- * Where people find a repository, for `vcs.repository.url.full`: what git is told, without user and password, and only where others
- * could use it.
+ * The public URL of a repository, for `vcs.repository.url.full`: git's URL without user and password, if it is reachable from other
+ * machines.
  *
  *     https://ci:secret@git.example.org/acme/app.git   →  https://git.example.org/acme/app.git
  *     git@git.example.org:acme/app                     →  ssh://git.example.org/acme/app
  *     /srv/git/acme/app                                →  undefined
  */
 
-/** What git takes for a host and a path: no slash before the first colon. */
+/** git's scp-like form: no slash before the first colon. */
 const SCP_LIKE = /^(?:[^@/:]+@)?([\w.-]+):(?!\/\/)(.+)$/;
 const PUBLIC = new Set(['git:', 'http:', 'https:', 'ssh:']);
 
-/** Where calls to a repository go; a path is on this machine. */
+/** The server of a repository; a path is on this machine. */
 export interface ServerAddress {
   readonly address: string;
-  /** Undefined: the protocol's own. */
+  /** Undefined: the protocol's default. */
   readonly port: number | undefined;
 }
 
@@ -38,7 +38,7 @@ export function publicRepositoryUrl(remote: string): string | undefined {
   if (url === null || !PUBLIC.has(url.protocol) || url.hostname === '') return undefined;
   url.username = '';
   url.password = '';
-  // A token may be here as well.
+  // The query may hold a token.
   url.search = '';
   url.hash = '';
   return url.href;

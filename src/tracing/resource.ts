@@ -1,27 +1,27 @@
 /**
- * Who made a span: the attributes that stand once for all spans of one process, and not on each.
+ * The resource of a span: attributes of the process that made it.
  *
  *     scheduler   service.instance.id = <installation>/scheduler
  *     executor    service.instance.id = <installation>/executor/ci2     host.name = ci2
  *
- * A pure function of the span and of what is the same in all processes that may send it. With one machine (the embedded store)
- * `host.name` is that machine's for all; otherwise it is the one the span's record names, and a scheduler's spans have none: an
- * item outlives the process that decides about it.
+ * A pure function of the span and of settings that all processes share. With one machine (the embedded store) `host.name` is that
+ * machine for all spans; otherwise it is the one in the span's record, and a scheduler's spans have none: an item outlives the
+ * process that decides about it.
  */
 import type { Attributes, SpanRecord } from '../model/span.ts';
 import { COMPONENTS, makerOf, type SpanMaker } from './span-maker.ts';
 
 export interface Installation {
-  /** `service.name` of all spans, or with `servicePerComponent` what it begins with. */
+  /** `service.name` of all spans, or its prefix with `servicePerComponent`. */
   readonly serviceName: string;
   readonly serviceVersion: string;
-  /** Id of the installation; undefined: not known yet, and no instance is named. */
+  /** Id of the installation; undefined: not known yet, `service.instance.id` is absent. */
   readonly instanceId: string | undefined;
-  /** The one machine there is; undefined: there may be several. */
+  /** The only machine; undefined: there may be several. */
   readonly hostName: string | undefined;
-  /** `gatehouse-executor` instead of `gatehouse`, and `service.namespace` holds them together. */
+  /** `gatehouse-executor` instead of `gatehouse`; `service.namespace` groups them. */
   readonly servicePerComponent: boolean;
-  /** From OTEL_RESOURCE_ATTRIBUTES: wins over what is the same for all spans, except the service name. */
+  /** From OTEL_RESOURCE_ATTRIBUTES: overrides the attributes all spans share, except the service name. */
   readonly extra: ReadonlyMap<string, string>;
 }
 
@@ -49,7 +49,7 @@ export function serviceNames(serviceName: string): ReadonlySet<string> {
   return new Set([serviceName, ...COMPONENTS.map(component => serviceOf(serviceName, component))]);
 }
 
-/** The service whose spans are the roots of items and events: what a viewer searches first. */
+/** The service of the root spans of items and events: the one to search by. */
 export function rootService({
   serviceName,
   servicePerComponent,

@@ -1,5 +1,5 @@
 /**
- * Who is who in a trace, without asking anybody: ids follow from uuids and names.
+ * Trace and span ids, derived from uuids and names.
  *
  *     item uuid 5b8e...        → trace id, and its first 16 digits the root span's id
  *     buildset, build, request, report uuid → span id (first 16 digits)
@@ -24,7 +24,7 @@ export function stepSpanId(parent: SpanId, kind: StepKind, subject: string, ordi
   return derivedSpanId(parent, `${kind} ${subject}`, ordinal);
 }
 
-/** The id of a step that knows its own name (`Step.key`): whoever has the parent's id and the key can tell it beforehand. */
+/** The id of a step with a key of its own (`Step.key`): it can be computed from the parent's id and the key before the step starts. */
 export function keyedStepSpanId(parent: SpanId, key: string): SpanId {
   return derivedSpanId(parent, `step ${key}`, 0);
 }
@@ -48,10 +48,10 @@ export function buildSpanOf({ trace }: { readonly trace: BuildTrace | null }): S
 }
 
 /**
- * The span a playbook's process is told to be part of (TRACEPARENT), known before it starts; the span drawn later from its step is
- * the same.
+ * The span that a playbook's process gets as TRACEPARENT, known before it starts; the span made later from its step has the same
+ * id.
  *
- * @param trace as the build was requested with it.
+ * @param trace from the build's request.
  */
 export function playbookSpan(build: Uuid, trace: BuildTrace, playbook: PlaybookPlace): SpanReference {
   const { subject, ordinal, continued } = playbook;
@@ -70,7 +70,7 @@ export interface PlaybookPlace {
 }
 
 /**
- * Of a playbook that is not in a continuation.
+ * The id of a playbook's span that is not in a continuation.
  *
  * @param subject exactly the step's `subject`, e.g. `run/test.sh`.
  * @param ordinal how many playbooks with this subject ran before in this build.

@@ -1,6 +1,6 @@
 /**
- * Which part of an installation did what a span tells, and on which machine: read from the span alone, so that a span that is sent
- * again, by another process or from the history, has the same resource as the first time.
+ * The component and the machine that did the work of a span. Read from the span alone, so that a span that is sent again, by another
+ * process or from the history, has the same resource.
  */
 import type { SpanRecord } from '../model/span.ts';
 import type { SpanKind } from './allowed-attributes.ts';
@@ -11,11 +11,11 @@ type Component = (typeof COMPONENTS)[number];
 
 export interface SpanMaker {
   readonly component: Component;
-  /** The machine; undefined: a scheduler, whichever held the pipeline, or it was not recorded. */
+  /** The machine; undefined: a scheduler, or not recorded. */
   readonly worker: string | undefined;
 }
 
-/** What mergers, executors and webs do; all else is the scheduler's. */
+/** Work of mergers, executors and webs; everything else is the scheduler's. */
 const BY_KIND: ReadonlyMap<string, Component> = new Map<SpanKind, Component>([
   ['MergerJob', 'merger'],
   ['FetchRefs', 'merger'],
@@ -40,13 +40,13 @@ const BY_KIND: ReadonlyMap<string, Component> = new Map<SpanKind, Component>([
 ]);
 
 /**
- * @param attributes of a span of ours. A `Build` names a worker, too, but what it tells, from the request to the answer, is the
- *   scheduler's doing.
+ * @param attributes of one of our own spans. A `Build` names a worker, too, but covers the time from request to result, which is the
+ *   scheduler's.
  */
 export function makerOf({ attributes }: Pick<SpanRecord, 'attributes'>): SpanMaker {
   const component = BY_KIND.get(String(attributes[ATTRIBUTE.spanType])) ?? 'scheduler';
   const worker = component === 'scheduler' ? undefined : attributes[ATTRIBUTE.worker];
-  // What a code host did not push was looked for by a scheduler.
+  // Without a web that received it, a scheduler's poll found the event.
   if (component === 'web' && worker === undefined) return { component: 'scheduler', worker };
   return { component, worker: typeof worker === 'string' ? worker : undefined };
 }

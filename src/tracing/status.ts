@@ -2,14 +2,14 @@
  * Which results are failures: the only place that decides a span's status.
  *
  * Error exactly when the work ended as a failure, an error or a timeout. Success, skipping, cancelling and superseding
- * leave it unset: being in the way of somebody else's failure is not failing.
+ * leave it unset: work that is cancelled because of another failure did not fail.
  */
 import type { SpanRecord } from '../model/span.ts';
 
 /** Values of `cicd.pipeline.result` and `cicd.pipeline.task.run.result`. */
 export type CicdResult = 'success' | 'failure' | 'error' | 'timeout' | 'skip' | 'cancellation';
 
-/** Results of builds, buildsets, items, steps, merges and reports; what is not listed did not fail. */
+/** Results of builds, buildsets, items, steps, merges and reports; a result that is not listed is not a failure. */
 const CICD_RESULTS: ReadonlyMap<string, CicdResult> = new Map<string, CicdResult>([
   ['SUCCESS', 'success'],
   ['FAILURE', 'failure'],
@@ -42,7 +42,7 @@ export function isFailure(result: string | undefined): boolean {
 
 const UNSET: SpanRecord['status'] = { code: 'unset' };
 
-/** @param detail one line: why. */
+/** @param detail the reason, in one line. */
 export function statusOf(result: string | undefined, detail?: string): SpanRecord['status'] {
   if (result === undefined || !isFailure(result)) return UNSET;
   return { code: 'error', message: detail === undefined ? result : `${result}: ${detail}` };

@@ -1,10 +1,10 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Step, StepKind } from '../model/step.ts';
 
-/** What a step's result says about the step. */
+/** Facts of a step that are known from its result. */
 export type StepNote = Pick<Step, 'facts' | 'result'>;
 
-/** Notes, in a worker, when each step of one request began and ended; steps of different repositories may overlap. */
+/** Records in a worker when each step of one request began and ended; steps of different repositories may overlap. */
 export interface StepRecorder {
   /** Runs `work` as a step and describes it by its result. A step that throws is recorded as failed. */
   run<T>(
@@ -13,7 +13,7 @@ export interface StepRecorder {
     work: () => Promise<T>,
     describe: (result: T) => StepNote,
   ): Promise<T>;
-  /** In order of their beginnings. */
+  /** Ordered by start. */
   steps(): readonly Step[];
 }
 

@@ -1,4 +1,4 @@
-/** Where in the trace viewer an item and its builds are; nowhere when tracing is off or nothing of the item is exported. */
+/** Links to an item and its builds in the trace viewer; none when tracing is off or nothing of the item is exported. */
 import { spanIdOf, traceIdOf } from '../lib/ids.ts';
 import { type Build, endOfBuild, startOfBuild } from '../model/build.ts';
 import { endOfItem, isExported, type QueueItem } from '../model/queue-item.ts';
@@ -15,7 +15,7 @@ export function traceAddress(ui: TraceUi | null, item: QueueItem): string | null
 
 /**
  * Every trace that belongs to the item: of its event, of the event in its tenant, its own, those of its long jobs; and those of
- * other items of the same event. Null as {@link traceAddress}, and for viewers that cannot be asked that.
+ * other items of the same event. Null as {@link traceAddress}, and for viewers without such a search.
  */
 function tracesAddress(ui: TraceUi | null, item: QueueItem): string | null {
   if (ui === null || !isExported(item)) return null;
@@ -28,7 +28,7 @@ export function traceLinks(ui: TraceUi | null, item: QueueItem) {
   return { traceUrl: traceAddress(ui, item), tracesUrl: tracesAddress(ui, item) };
 }
 
-/** The build's span; of a job whose work is in a trace of its own, that work. Null as {@link traceAddress}. */
+/** The build's span, or its `JobExecution` when that is in a trace of its own. Null as {@link traceAddress}. */
 export function buildTraceAddress(ui: TraceUi | null, item: QueueItem, build: Build): string | null {
   if (ui === null || !isExported(item)) return null;
   const own = build.ownTrace === true && startOfBuild(build) !== null;

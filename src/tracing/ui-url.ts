@@ -1,8 +1,8 @@
-/** Links into the tracing backend's own pages. */
+/** Links to pages of the tracing backend. */
 import { addMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId } from '../lib/ids.ts';
 
-/** The viewer people look at traces with. */
+/** The configured trace viewer. */
 export interface TraceUi {
   /** `[tracing] ui_url`. */
   readonly template: string;
@@ -14,21 +14,21 @@ export interface UiTarget {
   readonly traceId: TraceId;
   readonly spanId?: SpanId;
   readonly start?: Nanoseconds;
-  /** Absent: still open; a day after the start is asked for. */
+  /** Absent: still open; the link then covers a day after the start. */
   readonly end?: Nanoseconds | null;
 }
 
-/** A trace being looked at while it grows: how far after its start to look. */
+/** Time range of a link to a trace that is still open. */
 const OPEN_MS = 86_400_000;
-/** Clocks of those who look differ from those of who wrote. */
+/** Viewer and server clocks may differ. */
 const MARGIN_MS = 60_000;
 
 /**
- * Fills a template such as `http://localhost:16686/trace/{trace_id}?uiFind={span_id}` (Jaeger, which finds a trace by its id
- * however old it is). For viewers that want a stretch of time: `{start}`, `{end}` in milliseconds (Grafana), `{start_us}`,
- * `{end_us}`, `{start_ns}`, `{end_ns}`; and `{service}`. What is not known is left empty; an unknown name stays as it is.
+ * Fills a template such as `http://localhost:16686/trace/{trace_id}?uiFind={span_id}` (Jaeger, which finds a trace of any age
+ * by its id). For viewers that need a time range: `{start}`, `{end}` in milliseconds (Grafana), `{start_us}`,
+ * `{end_us}`, `{start_ns}`, `{end_ns}`; and `{service}`. An unknown value is left empty; an unknown name stays as it is.
  *
- * @returns null when that gives no http address.
+ * @returns null when the result is not an http address.
  */
 export function uiUrl({ template, service }: TraceUi, target: UiTarget): string | null {
   const { start } = target;
@@ -48,19 +48,18 @@ export function uiUrl({ template, service }: TraceUi, target: UiTarget): string 
 }
 
 export interface UiSearch {
-  /** Attributes all spans looked for have. */
+  /** Attributes that the spans must have. */
   readonly tags: { readonly [name: string]: string };
   readonly start: Nanoseconds;
   /** null: still open. */
   readonly end: Nanoseconds | null;
 }
 
-/** Traces a search may find. */
+/** Maximum number of traces a search returns. */
 const MOST_TRACES = 100;
 
 /**
- * Jaeger's search for all traces with certain attributes. Every span is searched by its own start, so the stretch of time
- * matters.
+ * Jaeger's search for all traces with certain attributes. Jaeger compares the range with the start of each span.
  *
  * @returns null for viewers that are not Jaeger: the template does not have its form.
  */

@@ -1,8 +1,8 @@
 /**
  * OpenTelemetry's kind of a span (`SpanKind` there), by ours.
  *
- * `client`: a call out of the house, with `server.address`. `producer` and `consumer`: work that is put into a queue and taken from it,
- * mostly in another process. `server`: the roots of what came from outside. A `Build` is a task and stays internal, as the CI/CD
+ * `client`: a call to another service, with `server.address`. `producer` and `consumer`: work that is put into a queue and taken from
+ * it, mostly by another process. `server`: roots of requests from outside. A `Build` is a task and stays internal, as the CI/CD
  * conventions have it.
  */
 import type { SpanRecord } from '../model/span.ts';
@@ -27,7 +27,7 @@ const BY_KIND: ReadonlyMap<SpanKind, WireKind> = new Map<SpanKind, WireKind>([
   ['EventProcess', 'consumer'],
 ]);
 
-/** Roots of what Gatehouse does by itself. */
+/** Roots of background work. */
 const BY_ITSELF: ReadonlySet<SpanKind> = new Set<SpanKind>(['Sweep', 'Reconfigure', 'CacheCleanup']);
 
 export function wireKindOf(kind: SpanKind, isRoot: boolean): WireKind {

@@ -1,13 +1,13 @@
 /**
- * What Zuul calls its spans, for `[tracing] span_names = zuul`: saved searches and dashboards of a Zuul installation find ours.
+ * Zuul's names of spans, for `[tracing] span_names = zuul`: saved searches and dashboards of a Zuul installation find ours.
  *
  * As of Zuul's `startSavedSpan`, `startSpanInContext` and `start_span` calls (zuul/model.py, manager, scheduler.py, merger, executor
- * and drivers). Only the name follows Zuul; the attribute `gatehouse.span.type` always has our kind. Kinds that Zuul has not keep
- * their own bare name, and Zuul's spans for things we do not do (`Cat`, `FilesChanges`, `RequestNodes`) never appear.
+ * and drivers). Only the name follows Zuul; the attribute `gatehouse.span.type` always has our kind. Kinds that Zuul does not have
+ * keep their own bare name, and Zuul's spans for features we do not have (`Cat`, `FilesChanges`, `RequestNodes`) never appear.
  */
 import type { SpanKind } from './allowed-attributes.ts';
 
-/** Kinds whose work Zuul has a span for. */
+/** Kinds for which Zuul has a span. */
 const ZUUL_NAMES: ReadonlyMap<SpanKind, string> = new Map<SpanKind, string>([
   ['QueueItem', 'QueueItem'],
   ['BuildSet', 'BuildSet'],
@@ -27,7 +27,7 @@ const ZUUL_NAMES: ReadonlyMap<SpanKind, string> = new Map<SpanKind, string>([
 ]);
 
 /**
- * @param label what the span is called without a subject: its kind, or `GitEvent` for a `ConnectionEvent`.
+ * @param label the span's name without subject: its kind, or `GitEvent` for a `ConnectionEvent`.
  * @param driver of an event's trace, e.g. `github`: Zuul names the processing after it (`GithubEventProcessing`).
  */
 export function zuulNameOf(kind: SpanKind, label: string, driver: string | undefined): string {
