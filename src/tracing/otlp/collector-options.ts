@@ -1,4 +1,4 @@
-/** How to reach a collector, as both protocols need it. */
+/** Connection options of a collector, for both protocols. */
 import type { Secret } from '../../lib/secret.ts';
 
 export interface CollectorOptions {
@@ -7,7 +7,7 @@ export interface CollectorOptions {
   /** PEM contents. */
   readonly tls?: { readonly ca?: Buffer; readonly cert?: Buffer; readonly key?: Buffer };
   readonly headers?: ReadonlyMap<string, Secret>;
-  /** For one request and its answer. */
+  /** Timeout of one request, its answer included. */
   readonly timeoutMs: number;
   readonly compression: 'none' | 'gzip';
   readonly userAgent: string;

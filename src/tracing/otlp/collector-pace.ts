@@ -1,13 +1,13 @@
-/** When the collector may be asked again: its own pace, not that of one batch. While it fails, everybody waits. */
+/** When the next request may be sent. The back-off is the collector's, not that of a batch: while it fails, all batches wait. */
 import { type Backoff, backoffDelay } from '../../lib/backoff.ts';
 import type { Clock } from '../../lib/clock.ts';
 
 export interface CollectorPace {
   /** Milliseconds until the next request; 0: now. */
   waitMs(): number;
-  /** Waits at least as long as the collector asks, within {@link LONGEST_WAIT_MS}. Returns whether it worked until now. */
+  /** Waits at least as long as the collector asks, up to {@link LONGEST_WAIT_MS}. @returns whether this is the first failure in a row. */
   failed(afterMs: number | undefined): boolean;
-  /** Returns how often it failed in between. */
+  /** Ends the back-off. @returns the number of failures since the last success. */
   worked(): number;
 }
 
@@ -19,7 +19,7 @@ export interface PaceDeps {
 }
 
 const BACKOFF: Backoff = { firstMs: 500, maxMs: 30_000 };
-/** Longest wait we grant a collector that asks for one. */
+/** Longest wait that a collector can ask for. */
 const LONGEST_WAIT_MS = 300_000;
 
 export function collectorPace({ clock, random, backoff = BACKOFF }: PaceDeps): CollectorPace {

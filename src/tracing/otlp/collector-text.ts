@@ -1,7 +1,7 @@
-/** Longest text of a collector we repeat. */
+/** Longest text of a collector that is repeated. */
 const MOST_TEXT = 300;
 
-/** What a collector says, as it may stand in a log line or on a page: on one line, printable, not at any length. */
+/** A collector's message, made safe for a log line or a page: one line, printable, bounded. */
 export function collectorText(text: string): string {
   return text
     .slice(0, 4 * MOST_TEXT)

@@ -1,23 +1,23 @@
-/** What became of one request to the collector; what to do about it is the sender's business. */
+/** Outcome of one request to the collector; the sender decides what to do. */
 
 export type ExportOutcome =
-  /** @property refused what the collector said it left out or complains about, or undefined. */
+  /** @property refused the collector's partial success or warning, or undefined. */
   | { readonly kind: 'delivered'; readonly refused: PartialSuccess | undefined }
-  /** @property afterMs what the collector asked for; undefined: as the sender likes. */
+  /** @property afterMs the wait that the collector asked for; undefined: none. */
   | { readonly kind: 'again'; readonly afterMs: number | undefined; readonly text: string }
   | { readonly kind: 'too-large'; readonly text: string }
   | { readonly kind: 'lost'; readonly reason: LossReason; readonly text: string };
 
-/** A partial success: never sent again. */
+/** A partial success: rejected spans are not sent again. */
 export interface PartialSuccess {
-  /** 0: all were taken, with a warning. */
+  /** Number of rejected spans; 0: a warning only. */
   readonly spans: number;
   readonly text: string;
 }
 
 export type LossReason =
   | 'refused'
-  /** Of a request that was taken in part. */
+  /** Spans that a partial success left out. */
   | 'rejected'
   | 'unauthenticated'
   | 'too-large'

@@ -1,5 +1,5 @@
 /**
- * Makes the exporter the settings ask for.
+ * Creates the exporter for the configured protocol.
  *
  *     gRPC:  spans ── OTLPTraceExporter ──────────────────> ExportOutcome      grpc-exporter.ts
  *     HTTP:  spans ── encode-request ──> bytes ── http-wire ──> ExportOutcome  http-exporter.ts
@@ -14,13 +14,13 @@ export interface ExporterOptions extends Omit<CollectorOptions, 'url' | 'userAge
   readonly protocol: 'grpc' | 'http/protobuf';
   /** `http://host:port`, `https://host:port` or `host:port`; with http/protobuf followed by the whole path. */
   readonly endpoint: string;
-  /** Of a `host:port`: without TLS. */
+  /** For `host:port`: without TLS. */
   readonly insecure: boolean;
-  /** Whose spans they are. */
+  /** Resource of our own spans. */
   readonly installation: Installation;
 }
 
-/** @throws Error when the TLS files do not hold what they should. */
+/** @throws Error when the TLS files are invalid. */
 export function otlpExporter(options: ExporterOptions): SpanExporter {
   const { installation } = options;
   const collector = {

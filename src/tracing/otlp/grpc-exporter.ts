@@ -1,12 +1,11 @@
 /**
- * OTLP over gRPC: `OTLPTraceExporter` carries the requests, one call each. It makes no second try and we want none from it;
- * what it does not do by itself is done here:
+ * OTLP over gRPC: `OTLPTraceExporter` sends the requests, one call each, without retry. Added here:
  *
- * - After a request without an answer a new exporter, with a connection of its own, takes its place. A connection that is dead
- *   without saying so is not used again, and one that could not be made is tried anew at our pace, not at the channel's.
- * - Complaints of the collector come from its diagnostics (sdk-complaints.ts).
- * - Closing gives up the requests under way; it would wait for them. Their calls end with their timeout.
- * - Headers in the environment are not its business.
+ * - After a request without an answer, a new exporter with a connection of its own replaces it. A half-open connection is not used
+ *   again, and a failed one is retried with our back-off, not the channel's.
+ * - Partial successes are read from its diagnostics (sdk-complaints.ts).
+ * - Closing abandons the requests in flight; the exporter would wait for them. Their calls end with their timeout.
+ * - Headers from the environment are kept from it.
  */
 import { type ChannelCredentials, credentials, Metadata } from '@grpc/grpc-js';
 import { type ExportResult, ExportResultCode } from '@opentelemetry/core';
@@ -17,19 +16,19 @@ import { type CollectorOptions, MOST_REQUESTS_AT_ONCE } from './collector-option
 import type { ExportOutcome } from './export-outcome.ts';
 import { outcomeOfError, spoilsConnection } from './grpc-outcome.ts';
 import { readableSpans } from './readable-spans.ts';
-import { hearing, listenToSdk } from './sdk-complaints.ts';
+import { captureSdkDiagnostics, exportDiagnostics } from './sdk-complaints.ts';
 import type { SpanExporter } from './span-exporter.ts';
 
 const CLOSED: ExportOutcome = { kind: 'again', afterMs: undefined, text: 'the connection was closed' };
 
-/** @throws Error when the TLS files do not hold what they should. */
+/** @throws Error when the TLS files are invalid. */
 export function grpcExporter(options: CollectorOptions, own: Installation): SpanExporter {
-  listenToSdk();
+  captureSdkDiagnostics();
   const connect = exporterMaker(options);
   const giveUp = new Set<() => void>();
   let exporter = connect();
 
-  /** Only the first request that fails over a connection ends it; the others over it are still answered, or not. */
+  /** Only the first failed request over a connection replaces it; the others in flight go on. */
   function renew(spoilt: OTLPTraceExporter): void {
     if (spoilt !== exporter) return;
     exporter = connect();
@@ -40,7 +39,7 @@ export function grpcExporter(options: CollectorOptions, own: Installation): Span
     send: spans =>
       new Promise(resolve => {
         const used = exporter;
-        const heard = hearing();
+        const diagnostics = exportDiagnostics();
         const settle = (outcome: ExportOutcome) => {
           giveUp.delete(abandon);
           resolve(outcome);
@@ -50,14 +49,14 @@ export function grpcExporter(options: CollectorOptions, own: Installation): Span
         const onResult = ({ code, error }: ExportResult) => {
           if (!giveUp.has(abandon)) return;
           if (code === ExportResultCode.SUCCESS) {
-            settle({ kind: 'delivered', refused: heard.refusal() });
+            settle({ kind: 'delivered', refused: diagnostics.refusal() });
             return;
           }
           const failure = error ?? new Error('the exporter failed without saying why');
           if (spoilsConnection(failure)) renew(used);
           settle(outcomeOfError(failure));
         };
-        heard.during(() => used.export(readableSpans(spans, own), onResult));
+        diagnostics.during(() => used.export(readableSpans(spans, own), onResult));
       }),
     close() {
       for (const abandon of giveUp) abandon();
@@ -72,19 +71,19 @@ function exporterMaker(options: CollectorOptions): () => OTLPTraceExporter {
   const metadata = new Metadata();
   for (const [name, value] of options.headers ?? []) metadata.set(name, value.reveal());
   const config = {
-    // Without a scheme, which would swallow the port that is its default; what it decides, the credentials say.
+    // Without the scheme: with it, a default port would be dropped. The credentials decide about TLS.
     url: `${hostname}:${port === '' ? (secure ? 443 : 80) : port}`,
     credentials: credentialsOf(options, secure),
     metadata,
     timeoutMillis: options.timeoutMs,
     compression: options.compression === 'gzip' ? CompressionAlgorithm.GZIP : CompressionAlgorithm.NONE,
-    // It still counts a request whose answer we just had.
+    // The exporter still counts the request that was just answered.
     concurrencyLimit: 2 * MOST_REQUESTS_AT_ONCE,
   };
   let made = 0;
   return () => {
     made += 1;
-    // grpc-js lets clients with equal options share a connection: one that is to be new must differ in something.
+    // grpc-js shares a connection between clients with equal options: a new connection needs a different option.
     const userAgent = made === 1 ? options.userAgent : `${options.userAgent} (connection ${made})`;
     return withoutHeadersOf(process.env, () => new OTLPTraceExporter({ ...config, userAgent }));
   };
@@ -96,8 +95,8 @@ function credentialsOf({ tls }: CollectorOptions, secure: boolean): ChannelCrede
 }
 
 /**
- * The package adds what these hold to the headers it is given, while it is constructed. The settings have read them already;
- * where they were overruled, they may hold a secret that is not for this collector.
+ * The package's constructor adds these variables to its headers. The settings have read them already; where the settings override
+ * them, they may hold a secret for another collector.
  */
 const HEADER_VARIABLES = ['OTEL_EXPORTER_OTLP_HEADERS', 'OTEL_EXPORTER_OTLP_TRACES_HEADERS'] as const;
 

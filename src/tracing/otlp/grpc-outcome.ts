@@ -1,14 +1,14 @@
 /**
  * What to do after a gRPC request to the collector: the OTLP specification's table.
  *
- * | answer | meaning for us |
+ * | answer | outcome |
  * |---|---|
- * | OK, also with a partial success | delivered (what was refused is counted, never sent again) |
- * | UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED, OUT_OF_RANGE, CANCELLED, DATA_LOSS | try again, not before RetryInfo says |
- * | RESOURCE_EXHAUSTED with RetryInfo | try again then |
- * | RESOURCE_EXHAUSTED about the message's size | send smaller pieces |
- * | everything else | lost: repeating would not help |
- * | no gRPC status at all: the exporter never got as far | try again |
+ * | OK, also with a partial success | delivered (rejected spans are counted, not sent again) |
+ * | UNAVAILABLE, DEADLINE_EXCEEDED, ABORTED, OUT_OF_RANGE, CANCELLED, DATA_LOSS | retry, not before the time in RetryInfo |
+ * | RESOURCE_EXHAUSTED with RetryInfo | retry then |
+ * | RESOURCE_EXHAUSTED about the message's size | split the request |
+ * | everything else | lost: a retry would not help |
+ * | no gRPC status: the request was not sent | retry |
  */
 import { Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { collectorText } from './collector-text.ts';
@@ -24,10 +24,10 @@ const TRANSIENT: ReadonlySet<status> = new Set([
   status.DATA_LOSS,
 ]);
 
-/** Servers say so in words only; the code is the one of a full quota. */
+/** Only the text says that a message is too large; the code is that of an exhausted quota. */
 const TOO_LARGE = /message larger than max|message too large|larger than max/i;
 
-/** @param error of a failed export: grpc-js's, unless the exporter had one of its own before. */
+/** @param error of a failed export: from grpc-js, or from the exporter itself. */
 export function outcomeOfError(error: Error): ExportOutcome {
   const text = collectorText(error.message);
   if (!isServiceError(error)) return { kind: 'again', afterMs: undefined, text };
@@ -42,7 +42,7 @@ export function outcomeOfError(error: Error): ExportOutcome {
   return { kind: 'lost', reason: locked ? 'unauthenticated' : 'refused', text };
 }
 
-/** Whether the connection it came over, if there was one, is better not used again. */
+/** Whether the connection should not be used again. */
 export function spoilsConnection(error: Error): boolean {
   return (
     isServiceError(error) && (error.code === status.DEADLINE_EXCEEDED || error.code === status.UNAVAILABLE)

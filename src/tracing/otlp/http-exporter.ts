@@ -1,4 +1,4 @@
-/** OTLP over HTTP: spans encoded once, measured, and posted by our own wire. */
+/** OTLP over HTTP: encodes spans once, checks the size and posts them. */
 
 import type { Installation } from '../resource.ts';
 import type { CollectorOptions } from './collector-options.ts';
@@ -6,10 +6,10 @@ import { encodeRequest } from './encode-request.ts';
 import { httpWire } from './http-wire.ts';
 import type { SpanExporter } from './span-exporter.ts';
 
-/** What collectors take unless told otherwise is 4 MiB. */
+/** Collectors accept 4 MiB by default. */
 const MOST_REQUEST_BYTES = 4 * 1024 * 1024 - 1024;
 
-/** @throws Error when the TLS files do not hold what they should. */
+/** @throws Error when the TLS files are invalid. */
 export function httpExporter(options: CollectorOptions, own: Installation): SpanExporter {
   const wire = httpWire(options);
   return {

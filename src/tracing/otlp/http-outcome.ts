@@ -1,13 +1,13 @@
 /**
  * What to do after an HTTP request to the collector: the OTLP specification's table.
  *
- * | answer | meaning for us |
+ * | answer | outcome |
  * |---|---|
- * | 2xx, also with a partial success | delivered (what was refused is counted, never sent again) |
- * | 429, 502, 503, 504 | try again, not before Retry-After says |
- * | 413 | send smaller pieces |
- * | 3xx | lost: the endpoint is wrong, and a secret header must not follow wherever somebody points |
- * | everything else | lost: repeating would not help |
+ * | 2xx, also with a partial success | delivered (rejected spans are counted, not sent again) |
+ * | 429, 502, 503, 504 | retry, not before Retry-After |
+ * | 413 | split the request |
+ * | 3xx | lost: the endpoint is wrong, and a secret header must not follow a redirect |
+ * | everything else | lost: a retry would not help |
  */
 import { collectorText } from './collector-text.ts';
 import type { ExportOutcome } from './export-outcome.ts';
@@ -17,11 +17,11 @@ import { utf8, wireFields } from './wire.ts';
 
 export interface HttpAnswer {
   readonly status: number;
-  /** When it was given, by the other side's clock, which is the one Retry-After speaks of. */
+  /** Time of the answer by the server's clock, which Retry-After refers to. */
   readonly date: string | undefined;
   readonly retryAfter: string | undefined;
   readonly location: string | undefined;
-  /** Perhaps cut off. */
+  /** May be truncated. */
   readonly body: Uint8Array;
 }
 
@@ -42,7 +42,7 @@ export function outcomeOfAnswer(answer: HttpAnswer): ExportOutcome {
   return { kind: 'lost', reason: LOCKED.has(status) ? 'unauthenticated' : 'refused', text };
 }
 
-/** The message of a `google.rpc.Status`; the start of the body when it is text instead, as of a proxy on the way. */
+/** The message of a `google.rpc.Status`; the start of the body when it is text, e.g. from a proxy. */
 function explanationIn(body: Uint8Array): string {
   return collectorText(statusMessageIn(body) ?? utf8(body));
 }

@@ -1,6 +1,6 @@
 /**
- * OTLP over HTTP with protobuf bodies: POST on connections that are kept. Redirects are not followed, answers are read up to
- * a bound, and each request ends in time.
+ * OTLP over HTTP with protobuf bodies: POST over kept-alive connections. Redirects are not followed, answers are read up to a limit,
+ * and each request has a timeout.
  */
 import {
   type ClientRequest,
@@ -16,18 +16,18 @@ import { type CollectorOptions, MOST_REQUESTS_AT_ONCE } from './collector-option
 import type { ExportOutcome } from './export-outcome.ts';
 import { outcomeOfAnswer } from './http-outcome.ts';
 
-/** More of an answer is not read: what it says about the spans is in its first bytes. */
+/** The rest of an answer is not read: the first bytes hold the result. */
 const MOST_ANSWER_BYTES = 65_536;
 
 const compressed = promisify(gzip);
 
-/** Carries one encoded request; never rejects. */
+/** Sends one encoded request; never rejects. */
 export interface HttpWire {
   send(request: Uint8Array): Promise<ExportOutcome>;
   close(): void;
 }
 
-/** @throws Error when the TLS files do not hold what they should. */
+/** @throws Error when the TLS files are invalid. */
 export function httpWire(options: CollectorOptions): HttpWire {
   const url = new URL(options.url);
   const secure = url.protocol === 'https:';
@@ -45,7 +45,7 @@ export function httpWire(options: CollectorOptions): HttpWire {
       if (closed) return { kind: 'again', afterMs: undefined, text: 'the connection was closed' };
       const first = await attempt(body);
       if (!('stale' in first)) return first;
-      // The collector closed a kept connection just when we took it: that says nothing about the collector.
+      // The collector closed a kept-alive connection as it was reused: not a failure of the collector.
       return closed ? first.stale : outcomeOf(await attempt(body));
     },
     close() {
@@ -64,14 +64,14 @@ function outcomeOf(exchange: Exchange): ExportOutcome {
 function agentOf({ tls }: CollectorOptions, secure: boolean): PlainAgent {
   const kept = { keepAlive: true, maxSockets: MOST_REQUESTS_AT_ONCE };
   if (!secure) return new PlainAgent(kept);
-  // Made here so that a file that holds something else is found at the start, not at the first span.
+  // Made here so that an invalid file is an error at start, not at the first span.
   return new SecureAgent({
     ...kept,
     ...(tls === undefined ? {} : { secureContext: createSecureContext(tls) }),
   });
 }
 
-/** Ours last: what describes the body is not for others to say. */
+/** Ours last: configured headers cannot override those that describe the body. */
 function headersOf({ headers, compression, userAgent }: CollectorOptions): Record<string, string> {
   const given = [...(headers ?? [])].map(([name, value]) => [name.toLowerCase(), value.reveal()]);
   return {
@@ -96,7 +96,7 @@ function exchange(request: ClientRequest, body: Uint8Array, timeoutMs: number): 
       readAnswer(response, settle);
     });
     request.on('error', (error: NodeJS.ErrnoException) => {
-      // The answer breaks off, then: what there was of it counts.
+      // The answer is cut off; the part received counts.
       if (answered) return;
       const again = { kind: 'again', afterMs: undefined, text: error.message } as const;
       const stale = request.reusedSocket && (error.code === 'ECONNRESET' || error.code === 'EPIPE');
@@ -106,7 +106,7 @@ function exchange(request: ClientRequest, body: Uint8Array, timeoutMs: number): 
   });
 }
 
-/** The status counts once it is there: an answer that breaks off after it is cut, not lost. */
+/** An answer with a status counts, even if its body is cut off. */
 function readAnswer(response: IncomingMessage, settle: (outcome: ExportOutcome) => void): void {
   const chunks: Buffer[] = [];
   let bytes = 0;
@@ -121,10 +121,10 @@ function readAnswer(response: IncomingMessage, settle: (outcome: ExportOutcome) 
     bytes += chunk.length;
     if (bytes > MOST_ANSWER_BYTES) response.destroy();
   });
-  // After the end, after a broken connection, after our own destroy.
+  // After the end, a broken connection or our own destroy.
   response.once('close', finish);
   response.on('error', ignoreForStatus);
 }
 
-/** 'close' follows, and what was read until then counts. */
+/** 'close' follows; the part read until then counts. */
 function ignoreForStatus(): void {}

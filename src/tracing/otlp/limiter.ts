@@ -1,11 +1,11 @@
-/** Lets at most `limit` things happen at once; the others wait their turn, first come first served. */
+/** Runs at most `limit` tasks concurrently; the others wait in order. */
 export type Limiter = <T>(work: () => Promise<T>) => Promise<T>;
 
 export function createLimiter(limit: number): Limiter {
   let running = 0;
   const waiting: (() => void)[] = [];
   return async work => {
-    // Whoever is woken takes over the place of the one that ended: `running` stays as it is in between.
+    // The next waiter takes the place of the task that ended, so `running` does not change.
     if (running >= limit) await new Promise<void>(resolve => waiting.push(resolve));
     else running += 1;
     try {

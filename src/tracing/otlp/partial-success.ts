@@ -1,12 +1,12 @@
 /**
- * What a collector left out of a request it took: `ExportTraceServiceResponse { partial_success { rejected_spans = 1;
+ * Partial success of an accepted request: `ExportTraceServiceResponse { partial_success { rejected_spans = 1;
  * error_message = 2 } }`.
  */
 import { collectorText } from './collector-text.ts';
 import type { PartialSuccess } from './export-outcome.ts';
 import { utf8, wireFields } from './wire.ts';
 
-/** @returns undefined when the answer complains of nothing. An answer that cannot be read is a complaint of our own. */
+/** @returns undefined for a full success. An unreadable answer gives a warning of ours. */
 export function refusalIn(answer: Uint8Array): PartialSuccess | undefined {
   try {
     let [spans, text] = [0, ''];
@@ -19,7 +19,7 @@ export function refusalIn(answer: Uint8Array): PartialSuccess | undefined {
     }
     return spans === 0 && text === '' ? undefined : { spans, text };
   } catch (error) {
-    // It said that it took the spans; only what else it says is lost on us.
+    // The status says that the spans were accepted; only the body is unreadable.
     if (!(error instanceof RangeError)) throw error;
     return { spans: 0, text: 'the answer cannot be read; is this a collector?' };
   }

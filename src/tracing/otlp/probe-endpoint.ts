@@ -1,4 +1,4 @@
-/** Is a collector there? Asked once at start when `[tracing] enabled` is `auto` and nobody named an endpoint. */
+/** Checks for a collector, once at start, when `[tracing] enabled` is `auto` and no endpoint is configured. */
 import { connect } from 'node:net';
 
 /** Whether something accepts connections at this address within `timeoutMs`. Never rejects. */

@@ -1,4 +1,4 @@
-/** A {@link SpanRecord} in the shape the OpenTelemetry exporter takes: no SDK span was ever started for it. */
+/** A {@link SpanRecord} in the shape that the OpenTelemetry exporter takes. No SDK span exists for it. */
 
 import type { Attributes as OtelAttributes, AttributeValue as OtelValue } from '@opentelemetry/api';
 import {
@@ -29,7 +29,7 @@ const KINDS: { readonly [kind in SpanRecord['kind']]: SpanKind } = {
   consumer: SpanKind.CONSUMER,
 };
 
-/** @param span an ended span; an open one has no place on the wire and is given no duration. */
+/** @param span an ended span; an open one would get no duration. */
 export function readableSpan(span: SpanRecord, envelope: SpanEnvelope): ReadableSpan {
   const bare = contextOf(span.traceId, span.spanId);
   const context =
@@ -54,7 +54,7 @@ export function readableSpan(span: SpanRecord, envelope: SpanEnvelope): Readable
     droppedEventsCount: span.dropped?.events ?? 0,
     droppedLinksCount: span.dropped?.links ?? 0,
   };
-  // Set afterwards: spreading it into the literal costs as much as all the rest.
+  // Assigned, not spread into the literal, which would double the cost.
   if (span.parent !== null) root.parentSpanContext = contextOf(span.traceId, span.parent);
   return root;
 }
@@ -94,7 +94,7 @@ function linkOf(link: SpanRecord['links'][number]): Link {
   return { context: contextOf(link.traceId, link.spanId), attributes: otelAttributes(link.attributes) };
 }
 
-/** As the packages want them; they only read. Copied where there are lists, for {@link otelValue} to look into. */
+/** Attributes for the packages, which only read them. Copied when there are lists, see {@link otelValue}. */
 export function otelAttributes(attributes: Attributes): OtelAttributes {
   if (!hasLists(attributes)) return attributes as OtelAttributes;
   const copy: OtelAttributes = {};
@@ -107,7 +107,7 @@ function hasLists(attributes: Attributes): boolean {
   return false;
 }
 
-/** Lists are copied, each by its type: the SDK wants to own them, and only lists of one kind. */
+/** Lists are copied by type: the SDK's type is mutable and has lists of one type only. */
 function otelValue(value: AttributeValue): OtelValue {
   if (typeof value !== 'object') return value;
   const texts = value.filter(each => typeof each === 'string');

@@ -1,17 +1,17 @@
-/** Records in the shape the OpenTelemetry packages take, each with who made it. */
+/** Records in the shape that the OpenTelemetry packages take, with their resources. */
 import { resourceFromAttributes } from '@opentelemetry/resources';
 import type { ReadableSpan } from '@opentelemetry/sdk-trace-base';
 import type { Attributes, SpanRecord } from '../../model/span.ts';
 import { type Installation, resources } from '../resource.ts';
 import { otelAttributes, readableSpan, type SpanEnvelope } from './readable-span.ts';
 
-/** @param own of the spans we made; those of others bring who made them along. */
+/** @param own resource of our own spans; spans of others have theirs. */
 export function readableSpans(spans: readonly SpanRecord[], own: Installation): ReadableSpan[] {
   const envelopeOf = envelopes(own);
   return spans.map(span => readableSpan(span, envelopeOf(span)));
 }
 
-/** The serializer groups by identity: who is the same must be the same object. */
+/** The serializer groups by identity: equal resources must be one object. */
 function envelopes(own: Installation): (span: SpanRecord) => SpanEnvelope {
   const ownResource = resources(own);
   const ownScope = { name: 'gatehouse', version: own.serviceVersion };

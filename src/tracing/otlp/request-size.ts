@@ -1,9 +1,9 @@
-/** Keeps requests below what collectors accept: gRPC servers refuse messages over 4 MiB unless told otherwise. */
+/** Keeps requests below the size that collectors accept: gRPC servers refuse messages over 4 MiB by default. */
 import type { Attributes, SpanRecord } from '../../model/span.ts';
 
-/** Bytes a request may have by our estimate; leaves room for the resource and for what the estimate misses. */
+/** Maximum estimated bytes of a request; leaves room for the resource and for errors of the estimate. */
 const REQUEST_BYTES = 3_500_000;
-/** Spans per request at most: a request should not hold up the ones behind it. */
+/** Maximum number of spans per request, so that it does not delay the next ones. */
 const REQUEST_SPANS = 4096;
 
 /** An upper bound of a span's size on the wire. */
@@ -13,7 +13,7 @@ export function estimatedBytes(span: SpanRecord): number {
   for (const event of span.events) bytes += 32 + textBytes(event.name) + attributeBytes(event.attributes);
   if (span.status.code === 'error') bytes += textBytes(span.status.message);
   if (span.traceState !== undefined) bytes += textBytes(span.traceState);
-  // As if it shared them with no other span of its request.
+  // As if no other span of the request shared them.
   if (span.resource !== undefined) bytes += attributeBytes(span.resource);
   if (span.scope !== undefined) bytes += textBytes(span.scope);
   return bytes;
@@ -30,7 +30,7 @@ function attributeBytes(attributes: Attributes): number {
   return bytes;
 }
 
-/** Three bytes per UTF-16 unit is the most UTF-8 can need; most texts are ASCII, long ones are counted. */
+/** UTF-8 needs at most three bytes per UTF-16 unit; only long texts are counted exactly. */
 function textBytes(text: string): number {
   return text.length < 64 ? text.length * 3 : Buffer.byteLength(text);
 }

@@ -1,11 +1,11 @@
 /**
- * How long an HTTP server wants us to wait: `Retry-After: 120` or `Retry-After: Sun, 22 Nov 2026 08:00:00 GMT`. A date counts from
- * the `Date` of the same answer: that both clocks agree is not needed.
+ * The wait an HTTP server asks for: `Retry-After: 120` or `Retry-After: Sun, 22 Nov 2026 08:00:00 GMT`. A date counts from
+ * the `Date` of the same answer: the clocks need not agree.
  */
 
 const HTTP_DATE = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
 
-/** @returns undefined when the header is missing or says nothing that can be understood; never negative. */
+/** @returns undefined when the header is missing or malformed; never negative. */
 export function retryAfterMs(header: string | undefined, date: string | undefined): number | undefined {
   const text = header?.trim() ?? '';
   if (/^\d{1,9}$/.test(text)) return Number(text) * 1000;

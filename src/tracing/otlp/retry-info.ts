@@ -1,11 +1,11 @@
 /**
- * How long a collector wants us to wait: `google.rpc.RetryInfo` inside the `grpc-status-details-bin` trailer.
+ * The wait a collector asks for: `google.rpc.RetryInfo` inside the `grpc-status-details-bin` trailer.
  *
  *     Status { details: [ Any { type_url: ".../google.rpc.RetryInfo", value: RetryInfo { retry_delay: Duration } } ] }
  */
 import { utf8, wireFields } from './wire.ts';
 
-/** Milliseconds the trailer asks for; undefined when it holds no RetryInfo or cannot be read. */
+/** Milliseconds; undefined without RetryInfo or when the trailer cannot be read. */
 export function retryDelayOf(statusDetails: Uint8Array): number | undefined {
   try {
     for (const detail of submessages(statusDetails, 3)) {
@@ -15,7 +15,7 @@ export function retryDelayOf(statusDetails: Uint8Array): number | undefined {
       return durationMs(submessages(value, 1)[0] ?? new Uint8Array());
     }
   } catch (error) {
-    // A trailer we cannot read gives no advice; the answer's code still counts.
+    // The status code counts even if the trailer cannot be read.
     if (!(error instanceof RangeError)) throw error;
   }
   return undefined;

@@ -6,9 +6,9 @@ import { withCurrentNames } from '../former-names.ts';
 
 export interface RowSpans {
   readonly ended: readonly SpanRecord[];
-  /** One text per row that cannot be read; it counts as one span. */
+  /** One error text per unreadable row; each counts as one span. */
   readonly unreadable: readonly string[];
-  /** Of the first row of a newer version. */
+  /** Error of the first row of a newer version. */
   readonly newer: RecordError | undefined;
 }
 

@@ -1,45 +1,44 @@
 /**
- * What a collector complained of in an answer, as the OpenTelemetry exporter tells it: as a warning to the diagnostics logger
- * of the process, and nowhere else. Answers are handled in the async context of the export they belong to, which is how each
- * complaint finds its request, however many are under way and however many exporters there are.
+ * A collector's partial success. The OpenTelemetry exporter reports it only as a warning to the process's diagnostics logger. Answers
+ * are handled in the async context of their export, which connects each warning with its request.
  *
- *     const heard = hearing();
- *     heard.during(() => exporter.export(spans, result => ... heard.refusal() ...));
+ *     const diagnostics = exportDiagnostics();
+ *     diagnostics.during(() => exporter.export(spans, result => ... diagnostics.refusal() ...));
  */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { type DiagLogger, DiagLogLevel, diag } from '@opentelemetry/api';
 import { collectorText } from './collector-text.ts';
 import type { PartialSuccess } from './export-outcome.ts';
 
-export interface Hearing {
-  /** Hears what is said on behalf of `work`, now or later. */
+export interface ExportDiagnostics {
+  /** Captures warnings in the async context of `work`. */
   during(work: () => void): void;
-  /** Of the answer, once it was handled. */
+  /** Available once the answer was handled. */
   refusal(): PartialSuccess | undefined;
 }
 
-/** Takes the place of any other diagnostics logger: nobody else in the process has one. */
-export function listenToSdk(): void {
+/** Replaces the diagnostics logger of the process, which has no other use. */
+export function captureSdkDiagnostics(): void {
   diag.setLogger(LISTENER, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
 }
 
-/** Of one export. */
-export function hearing(): Hearing {
-  const heard: Heard = { refusal: undefined };
-  return { during: work => exports.run(heard, work), refusal: () => heard.refusal };
+/** Diagnostics of one export. */
+export function exportDiagnostics(): ExportDiagnostics {
+  const captured: Captured = { refusal: undefined };
+  return { during: work => exports.run(captured, work), refusal: () => captured.refusal };
 }
 
-interface Heard {
+interface Captured {
   refusal: PartialSuccess | undefined;
 }
 
-const exports = new AsyncLocalStorage<Heard>();
+const exports = new AsyncLocalStorage<Captured>();
 
 const LISTENER: DiagLogger = {
   warn(text, ...details) {
-    const heard = exports.getStore();
-    // Anything else is about settings the exporter reads from the environment, which ours overrule.
-    if (heard !== undefined) heard.refusal = refusalOf([text, ...details]) ?? heard.refusal;
+    const captured = exports.getStore();
+    // Other warnings are about environment variables, which our settings override.
+    if (captured !== undefined) captured.refusal = refusalOf([text, ...details]) ?? captured.refusal;
   },
   error: ignore,
   info: ignore,
@@ -47,17 +46,17 @@ const LISTENER: DiagLogger = {
   verbose: ignore,
 };
 
-/** Failures come back as results of their exports. */
+/** Failures are results of their exports. */
 function ignore(): void {}
 
-/** The packages' own words, of the versions in package.json: tests of the exporter notice when they change. */
+/** Texts of the packages in the versions of package.json; tests of the exporter fail when they change. */
 const PARTIAL_SUCCESS = 'Received Partial Success response:';
 const UNREADABLE = 'could not deserialize response';
 
-function refusalOf(said: readonly unknown[]): PartialSuccess | undefined {
-  const [first, second] = said;
+function refusalOf(parts: readonly unknown[]): PartialSuccess | undefined {
+  const [first, second] = parts;
   if (first === PARTIAL_SUCCESS && typeof second === 'string') return partialSuccess(second);
-  return said.some(part => typeof part === 'string' && part.includes(UNREADABLE))
+  return parts.some(part => typeof part === 'string' && part.includes(UNREADABLE))
     ? CANNOT_BE_READ
     : undefined;
 }
@@ -66,17 +65,19 @@ const CANNOT_BE_READ: PartialSuccess = { spans: 0, text: 'the answer cannot be r
 
 /** @param json `{ rejectedSpans?: number, errorMessage?: string }`; either is left out when it has its default. */
 function partialSuccess(json: string): PartialSuccess | undefined {
-  let said: unknown;
+  let answer: unknown;
   try {
-    said = JSON.parse(json);
+    answer = JSON.parse(json);
   } catch (error) {
-    // Thrown in here it would be lost in the exporter, and the complaint with it.
+    // The exporter would swallow an error thrown here, and the warning with it.
     if (error instanceof SyntaxError) return CANNOT_BE_READ;
     throw error;
   }
-  if (typeof said !== 'object' || said === null) return CANNOT_BE_READ;
-  const spans = 'rejectedSpans' in said && typeof said.rejectedSpans === 'number' ? said.rejectedSpans : 0;
-  const message = 'errorMessage' in said && typeof said.errorMessage === 'string' ? said.errorMessage : '';
+  if (typeof answer !== 'object' || answer === null) return CANNOT_BE_READ;
+  const spans =
+    'rejectedSpans' in answer && typeof answer.rejectedSpans === 'number' ? answer.rejectedSpans : 0;
+  const message =
+    'errorMessage' in answer && typeof answer.errorMessage === 'string' ? answer.errorMessage : '';
   const text = collectorText(message);
   return spans === 0 && text === '' ? undefined : { spans, text };
 }

@@ -1,21 +1,21 @@
-/** What the sender has done so far, for the status page and the metrics: every span is sent, waiting or counted as lost. */
+/** Counters of the sender for the status page and the metrics: every span is sent, waiting or counted as lost. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 
 export interface SenderHealth {
-  /** `idle`: nothing was sent yet; `failing`: the last request failed and is tried again. */
+  /** `idle`: nothing sent yet; `failing`: the last request failed and is retried. */
   readonly state: 'idle' | 'ok' | 'failing';
-  /** Spans the collector took. */
+  /** Spans that the collector accepted. */
   readonly sent: number;
-  /** All requests that had an outcome, of whatever kind. */
+  /** Completed requests, of any outcome. */
   readonly requests: number;
-  /** Requests that failed and were, or will be, tried again. */
+  /** Requests that failed and were, or will be, retried. */
   readonly failedRequests: number;
   /**
-   * Spans that will never arrive, by reason (`refused`, `rejected` of a request taken in part, `too-large`, `exhausted`,
+   * Spans that will never arrive, by reason (`refused`, `rejected` in a partial success, `too-large`, `exhausted`,
    * `unauthenticated`, `unreadable`, `too-old`, ...).
    */
   readonly lost: { readonly [reason: string]: number };
-  /** Requests the collector took only in part, or with a complaint. */
+  /** Requests with a partial success or a warning. */
   readonly partialSuccesses: number;
   readonly lastError: { readonly at: Nanoseconds; readonly text: string } | null;
   readonly lastSentAt: Nanoseconds | null;

@@ -1,4 +1,4 @@
-/** What the sender says to the operator: each kind of trouble once in a while, however often it happens; the rest is counted. */
+/** The sender's log lines: each kind of problem at most once in {@link QUIET_MS}; the rest is only counted. */
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 
@@ -9,29 +9,29 @@ export interface SenderLog {
   lost(reason: string, spans: number, error: string): void;
 }
 
-/** The same kind of trouble is not told again before that. */
+/** Minimum time between two lines about the same kind of problem. */
 const QUIET_MS = 300_000;
 
 export function senderLog(log: Log, clock: Pick<Clock, 'monotonic'>): SenderLog {
-  const told = new Map<string, number>();
-  const seldom = (kind: string, tell: () => void) => {
-    const before = told.get(kind);
+  const logged = new Map<string, number>();
+  const limited = (kind: string, write: () => void) => {
+    const before = logged.get(kind);
     if (before !== undefined && clock.monotonic() - before < QUIET_MS) return;
-    told.set(kind, clock.monotonic());
-    tell();
+    logged.set(kind, clock.monotonic());
+    write();
   };
   return {
     waits: error => log.warn({ error }, 'the collector does not take spans; they wait in the outbox'),
     worksAgain: after => log.info({ after }, 'the collector takes spans again'),
     partial: (rejected, answer) =>
-      seldom('partial', () =>
+      limited('partial', () =>
         log.warn(
           { rejected, answer },
           'the collector took only a part of the spans; for some minutes further cases are only counted',
         ),
       ),
     lost: (reason, spans, error) =>
-      seldom(reason, () =>
+      limited(reason, () =>
         log.warn(
           { reason, spans, error },
           'spans are lost; for some minutes further ones of that reason are only counted',

@@ -1,5 +1,5 @@
 /**
- * Reads protobuf's wire format, as far as a few small messages need it: field number, and a number or bytes.
+ * Reads protobuf's wire format as far as needed here: field numbers with a number or bytes.
  *
  *     for (const field of wireFields(bytes)) if (field.number === 2 && field.bytes) text = utf8(field.bytes);
  */
@@ -7,14 +7,14 @@ export interface WireField {
   readonly number: number;
   /** Varint, fixed32 or fixed64, unsigned; 0 for bytes. */
   readonly value: bigint;
-  /** Of a length-delimited field, else undefined. */
+  /** Content of a length-delimited field, else undefined. */
   readonly bytes: Uint8Array | undefined;
 }
 
 /**
- * All fields of a message, in order, one at a time: a message of a million tiny fields costs no memory.
+ * The fields of a message in order, one at a time, in constant memory.
  *
- * @throws RangeError when `data` ends in the middle of a field or has a wire type nobody uses any more.
+ * @throws RangeError when `data` ends in the middle of a field or has an obsolete wire type.
  */
 export function* wireFields(data: Uint8Array): Generator<WireField, void> {
   const cursor = { data, at: 0 };
@@ -53,7 +53,7 @@ function readByte(cursor: Cursor): number {
   return byte;
 }
 
-/** A tag or a length: nearly always one or two bytes. */
+/** A tag or a length; nearly always one or two bytes. */
 function readSmall(cursor: Cursor): number {
   const first = readByte(cursor);
   return first < 0x80 ? first : Number(readVarint(cursor, first));

@@ -1,4 +1,4 @@
-/** `BuildSet`: one try at testing the item, with why it was begun and why it ended; its requests, builds and computations below. */
+/** `BuildSet`: one try at testing the item, with the causes of its start and end; its requests, builds and computations below. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { spanIdOf } from '../../lib/ids.ts';
 import { isOpen } from '../../model/build.ts';
@@ -16,11 +16,11 @@ import { clampedParent } from './step-spans.ts';
 import { planTurnWork } from './turn-work-spans.ts';
 
 export interface BuildSetPlace {
-  /** The one it replaced. */
+  /** The buildset it replaced. */
   readonly previous: BuildSet | undefined;
-  /** Uuids of builds that belong to an earlier buildset and were kept, because the tested tree is the same. */
+  /** Uuids of builds kept from an earlier buildset, because the tested tree is the same. */
   readonly kept: ReadonlySet<string>;
-  /** Another version of the same buildset: what is the same object in both and has ended is left out. */
+  /** Another version of the same buildset: parts that are the same object in both and have ended are left out. */
   readonly other: BuildSet | undefined;
 }
 
@@ -71,7 +71,7 @@ function planOwnSpan(
   };
 }
 
-/** In Zuul's words, and `SUPERSEDED` when a reset ended it; left open by an item that went: `DEQUEUED`. */
+/** Zuul's result; `SUPERSEDED` when a reset ended it, `DEQUEUED` when its item left before it ended. */
 function resultOfBuildSet(buildset: BuildSet): string {
   switch (buildset.stage.state) {
     case 'complete':

@@ -1,4 +1,4 @@
-/** `Build`, one per attempt, with `ExecutorQueue` (asked → taken) and what the executor told (`execution-spans.ts`). */
+/** `Build`, one per attempt, with `ExecutorQueue` (requested → taken) and the executor's spans (`execution-spans.ts`). */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
 import { stripUserinfo } from '../../lib/redact.ts';
@@ -60,7 +60,7 @@ export function planBuild(
   return plans;
 }
 
-/** A build still open when its buildset ended ends with it, as cancelled. */
+/** A build that is open when its buildset ends is cancelled and ends with it. */
 function resultOfBuild(build: Build, end: Nanoseconds | null): string | undefined {
   return resultOf(build) ?? (end === null ? undefined : 'CANCELED');
 }
@@ -69,7 +69,7 @@ function workerOf(build: Build): string | null {
   return build.state.state === 'requested' || build.state.state === 'skipped' ? null : build.state.worker;
 }
 
-/** The worker as it was known when the build ended: what a late answer adds must not change a span that has been sent. */
+/** The worker known when the build ended: a late answer must not change a span that has been sent. */
 function workerAtEnd(build: Build): string | null {
   return startOfBuild(build) === null ? null : workerOf(build);
 }
@@ -94,7 +94,7 @@ function executedBuild(context: ItemContext, buildset: BuildSet, build: Build): 
   };
 }
 
-/** Where its work is, when that is a trace of its own and there was or may still be work. */
+/** The trace of its own that holds its work, unless there is and will be none. */
 function ownTrace(build: Build): SpanReference | undefined {
   const { state } = build;
   const isWorkedOn = state.state === 'completed' ? state.execution !== null : startOfBuild(build) !== null;
@@ -143,18 +143,18 @@ function ownAttributes(
   };
 }
 
-/** What the executor, or who noticed that it was gone, says of the end in one line. */
+/** The reason of the end in one line, from the executor or from the sweeper that found it lost. */
 function detailOf({ state }: Build): string | undefined {
   if (state.state !== 'completed' || state.detail === undefined) return undefined;
   return stripUserinfo(state.detail.replace(/\s+/g, ' ')).slice(0, MOST_DETAIL);
 }
 
-/** It has one from when an executor takes it. */
+/** A build has a log once an executor took it. */
 function logUrl({ item, options }: ItemContext, build: Build): string | undefined {
   return startOfBuild(build) === null ? undefined : options.urls?.log(item, build.uuid);
 }
 
-/** Names of the jobs that had to succeed first: with them spans alone tell what it waited for. */
+/** Names of the jobs that had to succeed first, so that the spans show what it waited for. */
 function dependenciesOf(buildset: BuildSet, build: Build): readonly string[] | undefined {
   return nodeOf(buildset, build)?.dependencies.map(dependency => dependency.name);
 }
@@ -163,7 +163,7 @@ function nodeOf(buildset: BuildSet, { job }: Build): JobNode | undefined {
   return graphOf(buildset)?.jobs.find(each => each.name === job);
 }
 
-/** Which attempt at which task, in our words and in those of the conventions. */
+/** Task and attempt, under our names and those of the conventions. */
 function whose({ item, options }: ItemContext, buildset: BuildSet, build: Build): AttributeInput {
   return {
     buildsetId: buildset.uuid,
@@ -176,7 +176,7 @@ function whose({ item, options }: ItemContext, buildset: BuildSet, build: Build)
   };
 }
 
-/** A whole sentence without a full stop: why a build was stopped. */
+/** Why a build was stopped: a sentence without a full stop. */
 function cancelText(cause: CancelCause): string {
   const texts: { readonly [code in CancelCause['code']]: string } = {
     reset: 'the item is tested again',

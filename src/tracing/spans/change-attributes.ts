@@ -1,13 +1,13 @@
-/** What a span says of the changes, or of the project, it is about: in our words and in OpenTelemetry's for version control. */
+/** Attributes of the changes or the project of a span: ours, and OpenTelemetry's for version control. */
 import { type Change, type ChangeKey, changeKeyText, changeText, commitOf } from '../../model/change.ts';
 import { type ProjectKey, projectIdOf } from '../../model/project.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import type { SpanOptions } from './span-options.ts';
 
-/** What is known of the repositories. */
+/** Known facts of the repositories. */
 type Repositories = Pick<SpanOptions, 'providers' | 'repositoryUrl'>;
 
-/** @param changes more than one: those of a cycle, and each attribute is a list. */
+/** @param changes several for a cycle: each attribute is then a list. */
 export function changeAttributes(
   changes: readonly [Change, ...Change[]],
   options: Repositories,
@@ -28,9 +28,9 @@ export function changeAttributes(
 }
 
 /**
- * Of an event's root.
+ * For the root span of an event.
  *
- * @param change its key: nobody knows it any more; null: the event is about the project as a whole.
+ * @param change only the key: the change is no longer cached; null: the event is about the project as a whole.
  * @param project null: not known apart from the change.
  */
 export function aboutAttributes(
@@ -51,7 +51,7 @@ export function aboutAttributes(
   };
 }
 
-/** One value as it is, those of a cycle of changes as a list. */
+/** A single value as it is, several as a list. */
 function oneOrList(values: readonly (string | null | undefined)[]): unknown {
   const known = values.filter(value => value !== null && value !== undefined);
   return known.length > 1 ? known : known[0];

@@ -1,18 +1,18 @@
 /**
- * What a change of an item's record finished: the spans to put into the outbox, in the same commit.
+ * The spans that ended between two versions of an item's record: written to the outbox in the commit that stores the new version.
  *
  *     const spans = endedSpans(before, after);     // before: undefined for a new item
  *     ops.push(...outbox.append(spans));
  *
- * Over any sequence of versions each span comes exactly once, when it ends. Costs as much as what changed: parts that are
- * the same object in both versions are not looked into.
+ * Over any sequence of versions each span is returned exactly once, when it ends. Cost is proportional to the change: parts that are
+ * the same object in both versions are skipped.
  */
 import { isExported, type QueueItem } from '../../model/queue-item.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { itemSpans, planItem } from './item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS, type SpanOptions } from './span-options.ts';
 
-/** All that is exported with an item that has left: of one that was held back and is kept also the traces it follows from. */
+/** All spans exported for an item that has left; with the traces it follows from when it was held back and is kept. */
 export function exportedSpans(
   item: QueueItem,
   options: SpanOptions = DEFAULT_SPAN_OPTIONS,
@@ -21,8 +21,8 @@ export function exportedSpans(
 }
 
 /**
- * Spans ended in `after` that were not ended in `before`; none of an item that is not sampled. One that was held back and is kept
- * ends all at once: when it leaves.
+ * Spans that ended in `after` and not in `before`; none for an unsampled item. All spans of an item that was held back and is kept
+ * count as ended when it leaves.
  */
 export function endedSpans(
   before: QueueItem | undefined,

@@ -1,4 +1,4 @@
-/** What the traces of events have in common: a root with its stations below, one after the other. */
+/** The common shape of event traces: a root, and one child per stage, one after the other. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
 import { clampInto, lasting } from '../../lib/time-window.ts';
@@ -15,13 +15,13 @@ export interface EventTrace {
   readonly root: ParentSpan;
 }
 
-/** A station of the trip, and where its own children hang. */
-export interface Station {
+/** The span of a stage, and its place as a parent. */
+export interface EventStage {
   readonly span: SpanRecord;
   readonly place: ParentSpan;
 }
 
-/** @param uuid of the event: the root's id follows from it. */
+/** @param uuid of the event: the root's id is derived from it. */
 export function eventTrace(
   uuid: Uuid,
   window: { readonly start: Nanoseconds; readonly end: Nanoseconds },
@@ -36,27 +36,27 @@ export function eventTrace(
   };
 }
 
-/** One child of the root, at the place it has inside it. */
-export function stationOf(
+/** One child of the root, clamped into it. */
+export function eventStage(
   trace: EventTrace,
   kind: SpanKind,
   start: Nanoseconds,
   end: Nanoseconds,
   more: Pick<SpanDraft, 'own' | 'events' | 'result'> = {},
-): Station {
+): EventStage {
   const id = derivedSpanId(trace.root.id(), kind, 0);
   const span = spanOf({ ...trace.draft, kind, id, parent: trace.root, start, end, ...more });
   const inside = clampInto(trace.root, start, end);
   return { span, place: { id: () => id, start: inside.start, end: inside.end } };
 }
 
-/** Its span; none when the station was not reached. */
-export function station(
+/** Its span; none when the stage was not reached. */
+export function stageSpan(
   trace: EventTrace,
   kind: SpanKind,
   start: Nanoseconds | null,
   end: Nanoseconds | null,
   own: AttributeInput = {},
 ): readonly SpanRecord[] {
-  return start === null || end === null ? [] : [stationOf(trace, kind, start, end, { own }).span];
+  return start === null || end === null ? [] : [eventStage(trace, kind, start, end, { own }).span];
 }

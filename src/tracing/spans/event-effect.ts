@@ -1,4 +1,4 @@
-/** What an event of our own or of an operator came to, as its trace tells it. */
+/** Attributes and span events for the outcome of an internal event or of an operator's request. */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
 import type { LeaveCode } from '../../model/cause.ts';
@@ -12,7 +12,7 @@ export interface EventEffect {
   readonly left: readonly { readonly item: Uuid; readonly change: string; readonly code: LeaveCode }[];
 }
 
-/** Items named on one span; a change with more dependents than this is no change people look at one by one. */
+/** Maximum number of items named on one span. */
 const MOST_ITEMS = 64;
 
 export function effectAttributes({ outcome, reason, left }: EventEffect): AttributeInput {

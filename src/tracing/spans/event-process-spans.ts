@@ -1,46 +1,46 @@
 /**
- * `EventProcess` → `HostQuery`, `HostWait`: what the driver asked of its code host for one event, the attempts that failed before, and
- * the time in which the host did not serve.
+ * `EventProcess` → `HostQuery`, `HostWait`: the driver's queries to its code host for one event, the attempts that failed before, and
+ * the time in which the host did not answer.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { HostTroubleReason } from '../../model/host-trouble.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import type { Step } from '../../model/step.ts';
 import { eventAttributes } from '../attribute-values.ts';
-import { type EventTrace, stationOf } from './event-context.ts';
+import { type EventTrace, eventStage } from './event-context.ts';
 import { planSteps } from './step-spans.ts';
 
-/** Why an attempt came to nothing: a word, never the host's. */
+/** Why an attempt failed: a code, never the host's text. */
 type FailureReason = 'host-unreachable' | 'not-understood';
 
 export interface Processing {
   /** When the first attempt began. */
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
-  /** How often it was tried. */
+  /** Number of attempts. */
   readonly tries: number;
-  /** Attempts that came to nothing: the first and the latest of them. */
+  /** Failed attempts: the first ones and the latest. */
   readonly failures: readonly { readonly at: Nanoseconds; readonly reason: FailureReason }[];
-  /** Times in which the host did not serve, one after the other. */
+  /** Times of host trouble, in order. */
   readonly waits: readonly HostPause[];
-  /** Of the attempt that counts. */
+  /** Of the last attempt. */
   readonly queries: readonly Step[];
 }
 
 export interface HostPause {
   readonly reason: HostTroubleReason;
-  /** Of the first attempt that failed for this reason. */
+  /** Time of the first attempt that failed for this reason. */
   readonly startedAt: Nanoseconds;
-  /** The attempt after the last that failed for it began. */
+  /** Begin of the attempt after the last that failed for it. */
   readonly endedAt: Nanoseconds;
-  /** Attempts that failed for it. */
+  /** Number of attempts that failed for it. */
   readonly tries: number;
 }
 
-/** Failed attempts that are remembered; a host that is away for a day makes thousands. */
+/** Maximum number of failed attempts kept: a host that is down for a day causes thousands. */
 const MOST_FAILURES = 32;
 
-/** `failures` and one more. */
+/** `failures` with one more. */
 export function withFailure(
   failures: Processing['failures'],
   failure: Processing['failures'][number],
@@ -50,7 +50,7 @@ export function withFailure(
   return [first, ...failures.slice(2), failure];
 }
 
-/** `waits` and one more attempt that failed for the host, the same wait going on as long as its reason is the same. */
+/** `waits` with one more attempt that failed because of the host; the last wait goes on while the reason is the same. */
 export function withHostPause(
   waits: Processing['waits'],
   reason: HostTroubleReason,
@@ -65,13 +65,13 @@ export function withHostPause(
   return [first, ...waits.slice(2), next];
 }
 
-/** @param given the event was laid aside after the last failure. */
+/** @param given the event was quarantined after the last failure. */
 export function eventProcessSpans(
   trace: EventTrace,
   { startedAt, endedAt, tries, failures, waits, queries }: Processing,
   given: boolean,
 ): readonly SpanRecord[] {
-  const { span, place } = stationOf(trace, 'EventProcess', startedAt, endedAt, {
+  const { span, place } = eventStage(trace, 'EventProcess', startedAt, endedAt, {
     own: { attemptCount: tries },
     events: failures.map(({ at, reason }) => ({
       at,

@@ -1,15 +1,15 @@
 /**
- * `JobExecution` → steps, as the executor told them. A trace must not grow for hours, so a long job's work is in a trace of its own,
- * which has the build's uuid as its id; links and attributes lead from one to the other and back.
+ * `JobExecution` → steps, as reported by the executor. A trace must not grow for hours, so a long job's work is in a trace of its own
+ * with the build's uuid as its id; links and attributes connect both ways.
  *
  *     item trace                               trace of the build
  *
- *     Build nightly          ── continues_in ─► JobExecution nightly            it was expected to run long
+ *     Build nightly          ── continues_in ─► JobExecution nightly            expected to run long
  *     └─ ExecutorQueue       ◄─ continued_from  ├─ BuildCheckout ...
  *                                               └─ Playbook run/nightly.sh
  *
- *     Build unit                                                                it ran over without anybody expecting it
- *     └─ JobExecution unit   ── continues_in ─► JobExecution unit (continued)   begins where a playbook began after that
+ *     Build unit                                                                ran over unexpectedly
+ *     └─ JobExecution unit   ── continues_in ─► JobExecution unit (continued)   begins with the first playbook after that
  *        └─ Playbook run/... ◄─ continued_from  └─ Playbook post-run/...
  */
 import type { Uuid } from '../../lib/ids.ts';
@@ -24,18 +24,18 @@ import { linkTo } from './links.ts';
 import { once, type ParentSpan, type SpanPlan, spanOf } from './span-plan.ts';
 import { clampedParent, planSteps } from './step-spans.ts';
 
-/** A build of which an executor told. */
+/** A build with an execution reported by an executor. */
 export interface ExecutedBuild {
   readonly uuid: Uuid;
   readonly job: JobName;
   readonly result: string | undefined;
   /** As `Build.ownTrace`. */
   readonly ownTrace: boolean;
-  /** Attributes of all its spans: whose they are, and who worked. */
+  /** Attributes of all its spans: ids and worker. */
   readonly own: AttributeInput;
 }
 
-/** What spans of the item's trace share. */
+/** Fields that all spans of the item's trace share. */
 export type ItemTrace = Pick<ItemContext, 'draft' | 'withChange'>;
 
 /** @param parent the `Build`. */
@@ -134,7 +134,7 @@ interface Root extends ParentSpan {
 /**
  * Root of the build's own trace.
  *
- * @param from span of the item's trace that it continues; it lies inside that one in time.
+ * @param from span of the item's trace that it continues and that encloses it in time.
  */
 function planRoot(item: ItemTrace, build: ExecutedBuild, from: ParentSpan, root: Root): SpanPlan {
   const { start, end, adjusted } = clampInto(from, root.start, root.end);

@@ -1,7 +1,7 @@
 /**
  * The trace of an event on its way in: `GitEvent` → `EventReceive`, `EventQueued`, `EventProcess` → `HostQuery`, `EventForward`.
  *
- * It ends with an outcome whatever happened: an event nobody wanted is a trace that says why.
+ * It always ends with an outcome: the trace of an ignored event has the reason.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
@@ -12,7 +12,7 @@ import type { SpanRecord } from '../../model/span.ts';
 import type { AttributeInput } from '../attribute-values.ts';
 import { eventKind } from '../zuul-names.ts';
 import { aboutAttributes } from './change-attributes.ts';
-import { type EventTrace, eventTrace, station } from './event-context.ts';
+import { type EventTrace, eventTrace, stageSpan } from './event-context.ts';
 import { eventProcessSpans, type Processing } from './event-process-spans.ts';
 import { linkTo } from './links.ts';
 import type { SpanOptions } from './span-options.ts';
@@ -20,39 +20,39 @@ import { spanOf } from './span-plan.ts';
 
 export type IngestionOutcome =
   | { readonly kind: 'forwarded'; readonly tenants: readonly TenantName[] }
-  /** No trigger came of it, but tenants look again at changes or at configuration. */
+  /** It led to no trigger, but tenants check changes or configuration again. */
   | { readonly kind: 'updated'; readonly tenants: readonly TenantName[] }
   /** @property reason short code or sentence, e.g. `no tenant holds the project`. */
   | { readonly kind: 'discarded'; readonly reason: string }
-  /** Laid aside after its last attempt. */
+  /** Quarantined after its last attempt. */
   | { readonly kind: 'failed'; readonly reason: string };
 
-/** One trip of an event from the code host's knock to the queues of the tenants. */
+/** The path of one event from its receipt to the queues of the tenants. */
 export interface IngestionFacts {
-  /** Uuid of the trigger event, or of the connection event when none came of it: the trace id. */
+  /** Uuid of the trigger event, or of the connection event when it led to none: the trace id. */
   readonly event: Uuid;
   readonly connection: string;
   /** Name of the driver, e.g. `git`; gives the span's kind (`GitEvent`). */
   readonly driver: string;
-  /** The driver's event name, e.g. `proposed`; the host's name while it is not known better. */
+  /** The driver's event name, e.g. `proposed`, or the host's name while the driver has not read it. */
   readonly type: string;
   readonly deliveryId: string;
-  /** Other deliveries that asked for the same look and were answered by it; they have no trace of their own. */
+  /** Other deliveries answered by the same poll; they have no trace of their own. */
   readonly answered: readonly string[];
   readonly project: ProjectKey | null;
   readonly change: Change | null;
-  /** First byte reached us. */
+  /** First byte received. */
   readonly receivedAt: Nanoseconds;
-  /** Durable, and said so. */
+  /** Stored and acknowledged. */
   readonly storedAt: Nanoseconds;
-  /** Machine of the web that took it in; absent: no web did, or it is not known. */
+  /** Machine of the web that received it; absent: found by a poll, or not recorded. */
   readonly receiver?: string;
-  /** What the driver did with it; null: it never came to that (a delivery seen before). */
+  /** The driver's part; null: the driver was not called (a duplicate delivery). */
   readonly processing: Processing | null;
   /** In the tenants' queues, or discarded. */
   readonly endedAt: Nanoseconds;
   readonly outcome: IngestionOutcome;
-  /** Root of the item of ours that led to it (a merge we made), when known. */
+  /** Root of our item that caused it by landing, when known. */
   readonly causedBy: SpanReference | null;
   readonly sampled: boolean;
 }
@@ -85,15 +85,15 @@ export function ingestionSpans(facts: IngestionFacts, options: SpanOptions): rea
     },
     links: facts.causedBy === null ? [] : [linkTo(facts.causedBy, 'caused_by')],
   });
-  const received = station(trace, 'EventReceive', facts.receivedAt, storedAt, { worker: facts.receiver });
+  const received = stageSpan(trace, 'EventReceive', facts.receivedAt, storedAt, { worker: facts.receiver });
   if (processing === null) return [root, ...received];
   return [
     root,
     ...received,
-    ...station(trace, 'EventQueued', storedAt, processing.startedAt),
+    ...stageSpan(trace, 'EventQueued', storedAt, processing.startedAt),
     ...eventProcessSpans(trace, processing, outcome.kind === 'failed'),
     ...('tenants' in outcome
-      ? station(trace, 'EventForward', processing.endedAt, facts.endedAt, { tenants: outcome.tenants })
+      ? stageSpan(trace, 'EventForward', processing.endedAt, facts.endedAt, { tenants: outcome.tenants })
       : []),
   ];
 }

@@ -1,13 +1,12 @@
 /**
- * The trace of something Gatehouse told itself: `InternalEvent` → `EventQueued`, `EventProcess` (→ `Reconfigure`).
+ * The trace of an event that Gatehouse itself created: `InternalEvent` → `EventQueued`, `EventProcess` (→ `Reconfigure`).
  *
  *     superseded       a change entered a pipeline that supercedes this one, so its item here left
- *     change-updated   the host says something else of a change now, so items of it, or of what depends on it, left
- *     landed           a merge of ours changed configuration
- *     first-look       a driver saw a project for the first time, and its configuration was not what had been read
+ *     change-updated   the host reports new facts of a change, so items of it or of its dependents left
+ *     landed           a change that we landed changed configuration
+ *     first-look       a driver read a project for the first time, and its configuration differed from the known one
  *
- * Made only when something came of it. Its root links to what it was told because of: `caused_by` the item that did it,
- * or `follows` the event.
+ * Made only when it had an effect. Its root links to its origin: `caused_by` the item, or `follows` the event.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
@@ -16,7 +15,7 @@ import type { SpanReference } from '../../model/event.ts';
 import type { PipelineName, ProjectKey, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { aboutAttributes } from './change-attributes.ts';
-import { eventTrace, station, stationOf } from './event-context.ts';
+import { eventStage, eventTrace, stageSpan } from './event-context.ts';
 import { type EventEffect, effectAttributes, effectEvents } from './event-effect.ts';
 import { linkTo } from './links.ts';
 import { type LayoutRenewal, reconfigureSpans } from './reconfigure-spans.ts';
@@ -28,10 +27,10 @@ export interface InternalEventFacts {
   readonly event: Uuid;
   readonly type: 'superseded' | 'change-updated' | 'first-look' | 'landed';
   readonly tenant: TenantName;
-  /** null: about the tenant as a whole. */
+  /** Null: about the tenant as a whole. */
   readonly pipeline: PipelineName | null;
   readonly project: ProjectKey;
-  /** The key of a change nobody knows any more; null: about the project. */
+  /** A key when the change is no longer cached; null: about the project. */
   readonly change: Change | ChangeKey | null;
   readonly queuedAt: Nanoseconds;
   readonly takenAt: Nanoseconds;
@@ -64,10 +63,10 @@ export function internalEventSpans(facts: InternalEventFacts, options: SpanOptio
     events: effectEvents(facts.effect, facts.endedAt),
     links: [linkTo(origin.span, origin.relation)],
   });
-  const process = stationOf(trace, 'EventProcess', facts.takenAt, facts.endedAt);
+  const process = eventStage(trace, 'EventProcess', facts.takenAt, facts.endedAt);
   return [
     root,
-    ...station(trace, 'EventQueued', facts.queuedAt, facts.takenAt),
+    ...stageSpan(trace, 'EventQueued', facts.queuedAt, facts.takenAt),
     process.span,
     ...(renewal === null ? [] : reconfigureSpans(trace, process.place, renewal, facts.type)),
   ];

@@ -1,4 +1,4 @@
-/** What all spans of one item share. */
+/** The context that all spans of one item share. */
 import type { TraceId } from '../../lib/ids.ts';
 import { spanIdOf, traceIdOf } from '../../lib/ids.ts';
 import { lasting } from '../../lib/time-window.ts';
@@ -14,9 +14,9 @@ export interface ItemContext {
   readonly options: SpanOptions;
   readonly traceId: TraceId;
   readonly root: ParentSpan;
-  /** Attributes on every span of the trace, with change and repository: for those people search by (doc/decisions/0026). */
+  /** Attributes of every span plus change and repository, for the spans that people search by (doc/decisions/0026). */
   readonly withChange: () => Attributes;
-  /** Fields every draft of this trace has. */
+  /** Fields of every draft of this trace. */
   readonly draft: Pick<SpanDraft, 'traceId' | 'style' | 'common'>;
 }
 

@@ -12,7 +12,7 @@
  *     ├─ Takeover                                    the pipeline went to another scheduler; beside the waits
  *     └─ Report success ── HostMerge local
  *
- * The live view, the export, a repeated export after a crash and a back-fill from the history all call this.
+ * Called by the live view, the export, a repeated export after a crash and a back-fill from the history.
  */
 import type { BuildSet } from '../../model/build-set.ts';
 import { endOf } from '../../model/build-set.ts';
@@ -67,7 +67,7 @@ function sameBuildSet(item: QueueItem, buildset: BuildSet, index: number): Build
   return candidate.uuid === buildset.uuid ? candidate : undefined;
 }
 
-/** Gives the same spans in both versions: the same object, and no different end of the item that could close it. */
+/** Whether it gives the same spans in both versions: it is the same object, and the item's end does not change its end. */
 function isSettled(buildset: BuildSet, before: BuildSet | undefined, sameEnd: boolean): boolean {
   return buildset === before && (endOf(buildset) !== null || sameEnd);
 }

@@ -1,6 +1,6 @@
 /**
- * `JobExecution` → steps of a build whose item has left: the executor had still to stop it. Its `Build` was sent when it was
- * cancelled, and its id follows from the build's uuid, so what the job itself told (below its playbook) has its parent too.
+ * `JobExecution` → steps of a build whose item left before the executor had stopped it. Its `Build` was exported when it was cancelled,
+ * and its id is derived from the build's uuid, so spans of the job itself (below its playbook) have their parent, too.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
@@ -24,7 +24,7 @@ export interface LateExecution {
   readonly worker: string | null;
   readonly trace: BuildTrace;
   readonly requestedAt: Nanoseconds;
-  /** When its `Build` span ended: nothing of it may end later. */
+  /** End of its `Build` span: no span below may end later. */
   readonly cancelledAt: Nanoseconds;
   readonly execution: Execution;
 }

@@ -1,4 +1,4 @@
-/** Links between spans, each with its relation, and the attribute that says the same to backends that hide links. */
+/** Links between spans, each with its relation, and as an attribute for backends that do not show links. */
 import { type SpanId, spanIdOf, traceIdOf } from '../../lib/ids.ts';
 import type { CancelCause, Culprit, Remover, ResetCause } from '../../model/cause.ts';
 import type { SpanReference } from '../../model/event.ts';
@@ -21,7 +21,7 @@ export function linkTo(target: SpanReference, relation: Relation): SpanLink {
   return { ...target, attributes: { [ATTRIBUTE.linkRelation]: relation } };
 }
 
-/** The span of the item's trace that this root of a build's own trace continues. */
+/** The span of the item's trace that the root of a build's own trace continues. */
 export function continuedSpan({ links }: Pick<SpanRecord, 'links'>): SpanId | null {
   const from: Relation = 'continued_from';
   return links.find(link => link.attributes[ATTRIBUTE.linkRelation] === from)?.spanId ?? null;
@@ -35,19 +35,19 @@ function culpritSpan(culprit: Culprit): SpanReference {
   };
 }
 
-/** Link to who is to blame, when that is known. */
+/** Link to the culprit, when known. */
 export function causeLinks(cause: ResetCause | CancelCause | null): readonly SpanLink[] {
   if (cause === null) return [];
   if (cause.culprit !== null) return [linkTo(culpritSpan(cause.culprit), 'caused_by')];
   return 'remover' in cause ? removerLinks(cause.remover) : [];
 }
 
-/** Link to what removed an item, when that is known and sampled. */
+/** Link to the initiator of a removal, when known and sampled. */
 export function removerLinks(remover: Remover | undefined): readonly SpanLink[] {
   return remover === undefined || remover.span === null ? [] : [linkTo(remover.span, 'caused_by')];
 }
 
-/** What removed an item. */
+/** Initiator of a removal. */
 export function removerAttributes(remover: Remover | undefined): AttributeInput {
   return {
     initiatorType: remover?.kind,
@@ -56,7 +56,7 @@ export function removerAttributes(remover: Remover | undefined): AttributeInput 
   };
 }
 
-/** Why, and who is to blame. */
+/** Cause and culprit. */
 export function causeAttributes(
   cause: ResetCause | CancelCause | null,
   text: string | undefined,

@@ -1,9 +1,8 @@
 /**
- * The trace of an operator's request: `ManagementEvent` → `EventReceive`, `EventQueued`, `EventProcess`, and what came of it.
+ * The trace of an operator's request: `ManagementEvent` → `EventReceive`, `EventQueued`, `EventProcess`, and its effects.
  *
- * It links to the span of the caller, the command's or that of another client that proved who it is, and is not below it: what the
- * request brought about ends when the pipeline's turn does, mostly after the request, and a backend moves or warns of a child outside
- * its parent.
+ * It links to the span of the authenticated caller and is not a child of it: the effects of the request end with the pipeline's turn,
+ * mostly after the request, and a backend moves or warns about a child outside its parent.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
@@ -12,7 +11,7 @@ import type { ManagementOrigin } from '../../model/event.ts';
 import type { PipelineName, TenantName } from '../../model/project.ts';
 import type { SpanRecord } from '../../model/span.ts';
 import { aboutAttributes } from './change-attributes.ts';
-import { eventTrace, station } from './event-context.ts';
+import { eventTrace, stageSpan } from './event-context.ts';
 import { type EventEffect, effectAttributes, effectEvents } from './event-effect.ts';
 import { linkTo } from './links.ts';
 import type { SpanOptions } from './span-options.ts';
@@ -25,7 +24,7 @@ export interface ManagementEventFacts {
   readonly by: string;
   readonly tenant: TenantName;
   readonly pipeline: PipelineName;
-  /** The key of a change nobody knows. */
+  /** A key when the change is not cached. */
   readonly change: Change | ChangeKey;
   readonly origin: ManagementOrigin;
   readonly takenAt: Nanoseconds;
@@ -62,8 +61,8 @@ export function managementEventSpans(
   });
   return [
     root,
-    ...station(trace, 'EventReceive', receivedAt, storedAt, { worker: origin.receiver }),
-    ...station(trace, 'EventQueued', storedAt, takenAt),
-    ...station(trace, 'EventProcess', takenAt, endedAt),
+    ...stageSpan(trace, 'EventReceive', receivedAt, storedAt, { worker: origin.receiver }),
+    ...stageSpan(trace, 'EventQueued', storedAt, takenAt),
+    ...stageSpan(trace, 'EventProcess', takenAt, endedAt),
   ];
 }

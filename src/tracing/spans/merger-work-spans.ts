@@ -1,4 +1,4 @@
-/** `Merge` and `RepoState` (asked → the merger was done), with `MergerJob` → steps as the merger told them. */
+/** `Merge` and `RepoState` (requested → merger done), with `MergerJob` → steps as reported by the merger. */
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
 import { type BuildSet, endOfMergerWork, type MergerWork } from '../../model/build-set.ts';
 import type { ItemContext } from './item-context.ts';

@@ -1,6 +1,5 @@
 /**
- * Numbers as they may stand in a span's name. Backends index every name they ever saw, so a name must be one of few: the number itself
- * is an attribute.
+ * Numbers in names of spans. Backends index every name they ever received, so names must be few: the exact number is an attribute.
  *
  *     numberInName(2)     // '2'
  *     numberInName(31)    // '10+'

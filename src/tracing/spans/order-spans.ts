@@ -1,4 +1,4 @@
-/** Spans in the order they are drawn for people, open ones (`end` null) included. */
+/** Spans in display order, open ones (`end` null) included. */
 
 import { isBefore } from '../../lib/time-window.ts';
 import type { SpanRecord } from '../../model/span.ts';
@@ -8,7 +8,7 @@ export interface TraceRow {
   readonly span: SpanRecord;
   /** 0 for the root. */
   readonly depth: number;
-  /** No sibling follows: what a tree needs to draw its lines. */
+  /** No sibling follows; needed to draw the lines of a tree. */
   readonly last: boolean;
 }
 
@@ -38,7 +38,7 @@ export function orderSpans(spans: readonly SpanRecord[]): readonly TraceRow[] {
   return rows;
 }
 
-/** Stable: spans that start together keep the order of the records. */
+/** Stable: spans with the same start keep the order of the records. */
 function byStart(a: SpanRecord, b: SpanRecord): number {
   if (a.start === b.start) return 0;
   return isBefore(a.start, b.start) ? -1 : 1;

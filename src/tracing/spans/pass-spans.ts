@@ -1,5 +1,5 @@
 /**
- * The trace of a background pass that did something: `Sweep <pass>`, and below it what was done, one span per concern.
+ * The trace of a background pass that did something: `Sweep <pass>`, and below it one span per concern.
  *
  *     Sweep store
  *     ├─ Sweep delivery-ids        removed 40
@@ -22,11 +22,11 @@ export interface PassFacts {
   readonly pass: Uuid;
   /** e.g. `store`, `lost-work`. */
   readonly name: string;
-  /** Whose work it looked after; absent: everybody's. */
+  /** The tenant it was about; absent: all. */
   readonly tenant?: TenantName;
   readonly pipeline?: PipelineName;
   readonly item?: Uuid;
-  /** The build it settled; its spans link to that one's. */
+  /** The build it ended; its spans link to that build's. */
   readonly build?: PassBuild;
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
@@ -36,24 +36,24 @@ export interface PassFacts {
 interface PassBuild {
   readonly uuid: Uuid;
   readonly job: JobName;
-  /** Null: its item has no trace. */
+  /** Null: its item is not traced. */
   readonly span: SpanReference | null;
 }
 
 export interface PassPart {
-  /** `CacheCleanup`: it would be made again when somebody needs it. */
+  /** `CacheCleanup`: removed records are made again when needed. */
   readonly kind: 'Sweep' | 'CacheCleanup';
   /** e.g. `job-graphs`. */
   readonly name: string;
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
-  /** What is there no more. */
+  /** Number of removed records. */
   readonly removed: number;
-  /** What somebody waited for in vain and has an answer now. */
+  /** Number of lost requests and builds that got a result. */
   readonly settled: number;
 }
 
-/** None when nothing was done. */
+/** @returns none when nothing was done. */
 export function passSpans(facts: PassFacts, style: SpanStyle): readonly SpanRecord[] {
   const parts = facts.parts.filter(({ removed, settled }) => removed + settled > 0);
   if (parts.length === 0) return [];
@@ -80,7 +80,7 @@ export function passSpans(facts: PassFacts, style: SpanStyle): readonly SpanReco
   return [root, ...parts.map((part, index) => partSpan(trace.root, trace.draft, part, index, about))];
 }
 
-/** Whose span a reader looks for next, as attributes and as a link. */
+/** Attributes and link that lead to the build. */
 function aboutBuild(build: PassBuild | undefined) {
   const own: AttributeInput = {
     buildId: build?.uuid,

@@ -1,8 +1,8 @@
 /**
- * `Reconfigure` → `MergerJob` per project that was read → `FetchRefs`, `ReadConfig`: a tenant got a new layout.
+ * `Reconfigure` → `MergerJob` per project read → `FetchRefs`, `ReadConfig`: a tenant got a new layout.
  *
- * Below the event that told of the change; a trace of its own when a scheduler took the tenant up and made another layout than
- * the stored one (another tenant file, files that were missing).
+ * Below the event that caused it; a trace of its own when a scheduler started with the tenant and its layout differed from the stored
+ * one (another tenant file, files that were missing).
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import { derivedSpanId, type Uuid } from '../../lib/ids.ts';
@@ -21,9 +21,9 @@ export interface LayoutRenewal {
   readonly endedAt: Nanoseconds;
   /** Of the new layout. */
   readonly version: number;
-  /** Mistakes in the configuration it was made of. */
+  /** Number of errors in the configuration. */
   readonly errors: number;
-  /** What mergers were asked to read for it. */
+  /** Reads requested from mergers. */
   readonly reads: readonly ConfigRead[];
 }
 
@@ -36,9 +36,9 @@ export interface ConfigRead {
   readonly steps: readonly Step[];
 }
 
-/** Projects named on one span. */
+/** Maximum number of projects named on one span. */
 const MOST_PROJECTS = 64;
-/** Reads that have spans, the longest: the first start of a big tenant reads thousands, and all go into one commit. */
+/** Maximum number of reads with spans, longest first: a large tenant's first start has thousands, all in one commit. */
 const MOST_READS = 100;
 
 /** @param parent null: `Reconfigure` is the root of `trace`. */
@@ -71,7 +71,7 @@ export function reconfigureSpans(
   return [span, ...longest(reads).flatMap((read, index) => readSpans(trace, place, read, index))];
 }
 
-/** Why a scheduler that took a tenant up made it a new layout. */
+/** Why a scheduler made a new layout when it started with a tenant. */
 export interface LayoutRebuild {
   readonly pass: Uuid;
   readonly tenant: TenantName;

@@ -1,4 +1,4 @@
-/** `Report` (intent → done) → `HostReport`, `HostMerge`: what was said to the code hosts and what they answered. */
+/** `Report` (intent → done) → `HostReport`, `HostMerge`: requests to the code hosts and their answers. */
 import { derivedSpanId, spanIdOf } from '../../lib/ids.ts';
 import type { QueueItem, ReportEnd, ReportRecord } from '../../model/queue-item.ts';
 import type { ItemContext } from './item-context.ts';

@@ -1,4 +1,4 @@
-/** How the operator wants spans to look; nothing here changes ids or times. */
+/** How spans are presented; no option changes ids or times. */
 import type { Uuid } from '../../lib/ids.ts';
 import type { ProjectKey } from '../../model/project.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
@@ -8,7 +8,7 @@ import type { TraceUi } from '../ui-url.ts';
 export interface SpanStyle {
   /** `gatehouse`: kind and subject (`Build unit-tests`); `zuul`: the bare kind (`Build`). */
   readonly names: 'gatehouse' | 'zuul';
-  /** Connection name → where calls to its code host go; absent: not known. */
+  /** Connection name → server of its code host; absent: unknown. */
   readonly servers?: ReadonlyMap<string, ServerAddress>;
 }
 
@@ -19,11 +19,11 @@ export interface SpanOptions extends SpanStyle {
     build(item: Pick<QueueItem, 'tenant'>, build: Uuid): string;
     log(item: Pick<QueueItem, 'tenant'>, build: Uuid): string;
   };
-  /** Where people look at traces; absent: not known. */
+  /** Address of the trace viewer; absent: unknown. */
   readonly viewer?: TraceUi;
   /** Connection name → `vcs.provider.name`, e.g. `github`. */
   readonly providers?: ReadonlyMap<string, string>;
-  /** Where people find a project's repository; absent: nowhere. */
+  /** Public URL of a project's repository; absent: none. */
   readonly repositoryUrl?: (project: ProjectKey) => string | undefined;
 }
 

@@ -1,7 +1,7 @@
 /**
- * A span as an intention: which one it is and when it ends are known at once, the rest is computed when it is wanted.
+ * A span that is not made yet: its key and end are known, the rest is computed on demand.
  *
- * A reset of twenty items looks at thousands of spans to find the few hundred that just ended; only those are made.
+ * A reset of twenty items checks thousands of spans for the few hundred that just ended; only those are made.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { SpanId, TraceId } from '../../lib/ids.ts';
@@ -24,7 +24,7 @@ export interface SpanPlan {
   make(): SpanRecord;
 }
 
-/** A span others hang below. */
+/** A span as a parent. */
 export interface ParentSpan extends TimeWindow {
   readonly id: () => SpanId;
 }
@@ -33,9 +33,9 @@ export interface SpanDraft {
   readonly traceId: TraceId;
   readonly style: SpanStyle;
   readonly kind: SpanKind;
-  /** Shown and searched by instead of `kind`; default `kind`. */
+  /** Displayed and searched instead of `kind`; default `kind`. */
   readonly label?: string;
-  /** What the name says after the kind: one of few, a pipeline or a job, never a change, a commit or an id. */
+  /** The part of the name after the kind, of low cardinality: a pipeline or a job, never a change, a commit or an id. */
   readonly subject?: string;
   /** Of an event's trace, e.g. `github`. */
   readonly driver?: string;
@@ -44,14 +44,14 @@ export interface SpanDraft {
   readonly parent: ParentSpan | null;
   readonly start: Nanoseconds;
   readonly end: Nanoseconds | null;
-  /** Decides the status; in Zuul's words. */
+  /** Decides the status; one of Zuul's results. */
   readonly result?: string | undefined;
-  /** One line for the status of a failure: why. */
+  /** The reason of a failure in one line, for the status. */
   readonly detail?: string | undefined;
   /** Attributes shared by spans of the trace, made once by `attributesOf`. */
   readonly common: Attributes;
   readonly own?: AttributeInput;
-  /** Zuul's attributes that ours do not hold, for `names = zuul`. */
+  /** Zuul's attributes with values that ours do not have, for `names = zuul`. */
   readonly zuul?: () => Attributes;
   readonly events?: SpanRecord['events'];
   readonly links?: readonly SpanLink[];

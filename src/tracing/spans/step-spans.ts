@@ -1,4 +1,4 @@
-/** Steps inside a worker, below `MergerJob` or `JobExecution`. */
+/** Steps of a worker, below `MergerJob` or `JobExecution`. */
 import type { SpanId } from '../../lib/ids.ts';
 import { clampInto, earliest, latest, type TimeWindow } from '../../lib/time-window.ts';
 import type { Step } from '../../model/step.ts';
@@ -13,7 +13,7 @@ export interface StepsPlace {
   /** Prefix of the plans' keys, unique within the trace. */
   readonly key: string;
   readonly parent: ParentSpan;
-  /** Attributes all steps share: whose they are. */
+  /** Attributes that all steps share. */
   readonly own: AttributeInput;
 }
 
@@ -67,7 +67,7 @@ function planStep(
   return [plan, ...planSteps(context, { key, parent: self, own }, step.steps)];
 }
 
-/** A step that was stopped did not fail; a whole build that was aborted did. */
+/** A stopped step is not a failure; an aborted build is. */
 function stepResult(step: Step): string | undefined {
   return step.result === 'ABORTED' ? 'CANCELED' : step.result;
 }
@@ -81,7 +81,7 @@ function factAttributes(step: Step): AttributeInput {
   return own;
 }
 
-/** The worker's own stretch: from its first step to its last; undefined without steps. */
+/** From the begin of the first step to the end of the last; undefined without steps. */
 export function windowOfSteps(steps: readonly Step[]): TimeWindow | undefined {
   let window: TimeWindow | undefined;
   for (const { startedAt, endedAt } of steps) {
@@ -93,7 +93,7 @@ export function windowOfSteps(steps: readonly Step[]): TimeWindow | undefined {
   return window;
 }
 
-/** A parent whose own place inside its parent is settled. */
+/** A parent that is already clamped into its own parent. */
 export function clampedParent(id: () => SpanId, parent: TimeWindow, window: TimeWindow): ParentSpan {
   const { start, end } = clampInto(parent, window.start, window.end);
   return { id, start, end };

@@ -1,6 +1,6 @@
 /**
- * `Takeover`: the pipeline went from one scheduler to another while the item was in it. It lies beside the waits and the work, which
- * tile the item without it: meanwhile executors may have gone on.
+ * `Takeover`: the pipeline went from one scheduler to another while the item was in it. It overlaps the waits and the work, which cover
+ * the item without it: executors may go on meanwhile.
  */
 import { derivedSpanId } from '../../lib/ids.ts';
 import { isBefore } from '../../lib/time-window.ts';
@@ -34,7 +34,7 @@ function planTakeover(context: ItemContext, takeover: Takeover): SpanPlan {
   };
 }
 
-/** Of a wait for the scheduler that has to do with a takeover: the first that it overlaps. */
+/** Attributes of the first takeover that a wait for the scheduler overlaps. */
 export function takeoverWithin({ takeovers = [] }: QueueItem, { start, end }: Gap): AttributeInput {
   const found = takeovers.find(({ since, at }) => isBefore(since, end) && isBefore(start, at));
   return found === undefined ? {} : { takeoverFrom: found.from, takeoverTo: found.to };

@@ -1,6 +1,6 @@
 /**
- * The trace of an event in one tenant: `TenantEvent` → `EventQueued`, `Reconfigure`, `HostQuery` (changes it depends on that nobody
- * knew); per pipeline what became of it, and why.
+ * The trace of an event in one tenant: `TenantEvent` → `EventQueued`, `Reconfigure`, `HostQuery` (dependencies that were not
+ * cached); per pipeline the outcome with its reason.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
 import type { Uuid } from '../../lib/ids.ts';
@@ -11,7 +11,7 @@ import type { SpanRecord } from '../../model/span.ts';
 import type { Step } from '../../model/step.ts';
 import { eventAttributes } from '../attribute-values.ts';
 import { changeAttributes } from './change-attributes.ts';
-import { eventTrace, station } from './event-context.ts';
+import { eventTrace, stageSpan } from './event-context.ts';
 import { linkTo } from './links.ts';
 import { type LayoutRenewal, reconfigureSpans } from './reconfigure-spans.ts';
 import type { SpanOptions } from './span-options.ts';
@@ -25,9 +25,9 @@ export interface TenantEventFacts {
   readonly trigger: TriggerEvent;
   readonly queuedAt: Nanoseconds;
   readonly takenAt: Nanoseconds;
-  /** What code hosts were asked. */
+  /** Queries to code hosts. */
   readonly queries: readonly Step[];
-  /** One per pipeline that looked at it, in configuration order. */
+  /** One per pipeline that checked it, in configuration order. */
   readonly pipelines: readonly {
     readonly pipeline: PipelineName;
     readonly at: Nanoseconds;
@@ -36,7 +36,7 @@ export interface TenantEventFacts {
     /** The decision's sentence. */
     readonly text: string;
   }[];
-  /** Handed to all pipelines that want it, or laid aside after the last attempt. */
+  /** Forwarded to all pipelines that matched, or quarantined after the last attempt. */
   readonly endedAt: Nanoseconds;
   readonly gaveUp: boolean;
 }
@@ -74,12 +74,12 @@ export function tenantEventSpans(facts: TenantEventFacts, options: SpanOptions):
   const below = planSteps(trace, { key: 'query', parent: trace.root, own: {} }, facts.queries);
   return [
     root,
-    ...station(trace, 'EventQueued', facts.queuedAt, facts.takenAt),
+    ...stageSpan(trace, 'EventQueued', facts.queuedAt, facts.takenAt),
     ...below.map(plan => plan.make()),
   ];
 }
 
-/** The tenant's layout was renewed because of an event: known, and told, before the event itself has ended. */
+/** The tenant got a new layout because of an event: exported before the event itself has ended. */
 export function tenantRenewalSpans(
   {
     event,

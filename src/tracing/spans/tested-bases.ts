@@ -3,8 +3,8 @@ import { testedMergeOf } from '../../model/build-set.ts';
 import type { QueueItem } from '../../model/queue-item.ts';
 
 /**
- * Of the last buildset, one per change that was merged: a commit, or a list of them for a cycle; undefined: nothing was merged. Told
- * only of an item that has left: until then a reset may change it, and a span says the same whenever it is made.
+ * Of the last buildset: the tip for each merged change, a list for a cycle; undefined: nothing was merged. Only set once the item has
+ * left: earlier values could still change.
  */
 export function testedBases(item: QueueItem): unknown {
   const branches = testedMergeOf(item.buildset)?.branches ?? [];

@@ -1,4 +1,4 @@
-/** `Layout` and `JobGraph` → `FreezeJob`: what the scheduler itself computes for a buildset. */
+/** `Layout` and `JobGraph` → `FreezeJob`: the scheduler's own computations for a buildset. */
 import { derivedSpanId } from '../../lib/ids.ts';
 import type { BuildSet, TurnWork } from '../../model/build-set.ts';
 import type { ItemContext } from './item-context.ts';

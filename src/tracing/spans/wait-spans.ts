@@ -1,4 +1,4 @@
-/** `Wait …`: every stretch in which an item is held up by something that is not its own work. */
+/** `Wait …`: the times in which an item waits for something other than its own work. */
 
 import { derivedSpanId } from '../../lib/ids.ts';
 import type { TimeWindow } from '../../lib/time-window.ts';
@@ -12,10 +12,11 @@ import { once, type SpanPlan, spanOf } from './span-plan.ts';
 import { takeoverWithin } from './takeover-spans.ts';
 
 /**
- * One span per wait of the timeline, and for stretches of a work state in which none of the work went on `Wait scheduler` (no scheduler
- * was there, or an answer lay unread), `Wait executor-lost` or `Wait executor`: together with the work they leave no moment unexplained.
+ * One span per wait of the timeline. Times of a work state without any work are `Wait scheduler` (no scheduler was running, or an answer
+ * was not read yet), `Wait executor-lost` or `Wait executor`: waits and work together cover the item without gap.
  *
- * @param other another version of the item; what ended in both is left out (an entry may still be taken back by the next turn, when it began in the same moment as the one after it).
+ * @param other another version of the item: waits that ended in both are left out. The next turn may still take back an entry that began
+ *   in the same moment as the one after it.
  */
 export function planWaits(context: ItemContext, other: QueueItem | undefined): readonly SpanPlan[] {
   const { item } = context;
@@ -46,7 +47,7 @@ export function planWaits(context: ItemContext, other: QueueItem | undefined): r
   return plans;
 }
 
-/** How many of the first entries have the same beginning and the same end in both. */
+/** Number of leading entries with the same begin and end in both. */
 function settledEntries(timeline: QueueItem['timeline'], other: QueueItem['timeline']): number {
   const changed = timeline.findIndex((entry, index) => {
     const same = other[index];
@@ -62,7 +63,7 @@ interface Wait extends TimeWindow {
   readonly own?: AttributeInput;
 }
 
-/** @param ordinal tells apart waits of one state: its place in the timeline, and for a gap its start. */
+/** @param ordinal distinguishes waits of one state: the place in the timeline, for a gap its start. */
 function planWait(context: ItemContext, wait: Wait, ordinal: number | string): SpanPlan {
   const { root } = context;
   return {

@@ -1,6 +1,6 @@
 import type { AttributeInput } from '../attribute-values.ts';
 
-/** Who did it, in our word and in OpenTelemetry's; none while nobody has taken it. */
+/** The worker, as our attribute and as OpenTelemetry's; none until it is taken. */
 export function workerAttributes(worker: string | null | undefined): AttributeInput {
   return { worker, cicdWorker: worker, cicdWorkerId: worker };
 }

@@ -1,14 +1,14 @@
 import { diag } from '@opentelemetry/api';
 import { describe, expect, test } from 'vitest';
-import { hearing, listenToSdk } from '../../../../src/tracing/otlp/sdk-complaints.ts';
+import { captureSdkDiagnostics, exportDiagnostics } from '../../../../src/tracing/otlp/sdk-complaints.ts';
 
 const TEXT = 'Received Partial Success response:';
 
 function heard(...said: readonly [string, ...unknown[]]) {
-  listenToSdk();
-  const ear = hearing();
-  ear.during(() => diag.warn(...said));
-  return ear.refusal();
+  captureSdkDiagnostics();
+  const diagnostics = exportDiagnostics();
+  diagnostics.during(() => diag.warn(...said));
+  return diagnostics.refusal();
 }
 
 describe('what the exporter says of an answer', () => {
