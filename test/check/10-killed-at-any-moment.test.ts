@@ -28,10 +28,10 @@ import {
 import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { brokenChains, itemRoots, unfinished } from '../e2e/event-chains.ts';
 import { itemProblems, itemsInHistory, landedCommits, landedTwice, untestedLandings } from '../e2e/landed.ts';
+import { beginOfExecutor, type DeadTime, timeProblems } from '../e2e/reported-times.ts';
 import { seededRandom } from '../e2e/seeded-random.ts';
-import { beginOfExecutor, type DeadTime, timeProblems } from '../e2e/told-times.ts';
 import { checkTraces, type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
-import { noteStory } from '../fake/told/note-story.ts';
+import { noteStory } from '../fake/produced/note-story.ts';
 
 const KILLS = Number(process.env.GATEHOUSE_KILLS ?? 5);
 const SEED = Number(process.env.GATEHOUSE_KILL_SEED ?? 20_261_122);

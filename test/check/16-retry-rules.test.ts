@@ -126,7 +126,7 @@ describe('check 16: what would be refused again is not sent again, but counted a
     expect(await wanted(rig)).toEqual({ lost: reason });
     expect(rig.sink.requests.length).toBe(2);
     expect(rig.sender.health()).toMatchObject({ lost: { [reason]: 2 * SENT }, failedRequests: 0 });
-    expect(rig.told.length).toBe(1);
+    expect(rig.logged.length).toBe(1);
     expect(await wanted(rig), 'and the next ones go out').toBe('delivered');
   });
 });
@@ -145,7 +145,7 @@ describe.each<Protocol>(['grpc', 'http/protobuf'])('check 16: over %s', protocol
       partialSuccesses: 2,
       failedRequests: 0,
     });
-    expect(rig.told.length).toBe(1);
+    expect(rig.logged.length).toBe(1);
   });
 
   test('what is too large goes out in halves, never the same body again', async () => {

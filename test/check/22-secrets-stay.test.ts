@@ -21,7 +21,7 @@ import {
 } from '../../src/cmd/quickstart/service-process.ts';
 import { type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
 import { POST_SPAN } from '../fake/post-span.ts';
-import { noteStory } from '../fake/told/note-story.ts';
+import { noteStory } from '../fake/produced/note-story.ts';
 
 const DEADLINE = 60_000;
 

@@ -154,7 +154,7 @@ describeOnChromium('the page', executablePath => {
     await card('fast-login').getByText('reporting').waitFor();
   });
 
-  test('lets its clocks run between two pieces of news', async () => {
+  test('lets its clocks run between two updates', async () => {
     await page.goto(web.url);
     const age = card('retry-budget').locator('.age');
     const before = await age.innerText();
@@ -253,7 +253,7 @@ describeOnChromium('the page', executablePath => {
     await page.getByText('There is no such pipeline.').waitFor();
   });
 
-  test('tells the decisions about a change', async () => {
+  test('shows the decisions about a change', async () => {
     await page.goto(`${web.url}/t/main/item/${uuidOf('fast-login')}`);
     await page.locator('.decisions li').first().waitFor();
     expect(await page.locator('.decisions').innerText()).toContain(
@@ -292,7 +292,7 @@ describeOnChromium('the page', executablePath => {
     await page.getByText('Complete.').waitFor();
   });
 
-  test("tells the executor's lines in a log from what a job says in their place", async () => {
+  test("distinguishes the executor's lines in a log from look-alikes of a job", async () => {
     const build = uuidOf('retry-budget', 'build', '1', 'integration', '2');
     const stamp = '2026-11-20 17:53:01.123456';
     web.logs.set(build, {

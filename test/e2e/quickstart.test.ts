@@ -1,4 +1,4 @@
-/** The quickstart as somebody runs it who has just cloned the repository: one command, real processes, a collector listening. */
+/** The quickstart as a newcomer runs it in a fresh clone: one command, real processes, a collector listening. */
 import { spawn } from 'node:child_process';
 import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { freePort } from '../../src/cmd/quickstart/service-process.ts';
 import type { QueueItem } from '../../src/model/queue-item.ts';
 import { checkTraces, type OtlpSink, startOtlpSink } from '../fake/otlp-sink.ts';
-import { noteStory } from '../fake/told/note-story.ts';
+import { noteStory } from '../fake/produced/note-story.ts';
 import { brokenChains, itemRoots, unfinished } from './event-chains.ts';
 import {
   gitText,

@@ -72,8 +72,8 @@ interface Work extends Time {
 }
 
 /**
- * Each moment counts once: who waits, waits, whatever else is done meanwhile; and what the scheduler computes while others work for
- * the item already (`configure`) keeps nobody waiting.
+ * Each moment counts once: a wait counts as a wait, regardless of other work meanwhile; and what the scheduler computes while others work for
+ * the item already (`configure`) is no wait.
  */
 function totalsOf(waits: readonly CheckedSpan[], work: readonly Work[]): ReadonlyMap<string, bigint> {
   const waited = Map.groupBy(waits, wait => `wait ${String(wait.attributes['gatehouse.wait.state'])}`);
@@ -184,7 +184,7 @@ function takenAt(trace: readonly CheckedSpan[], build: CheckedSpan): bigint | un
   return queue?.attributes['gatehouse.executor_queue.outcome'] === 'taken' ? queue.end : undefined;
 }
 
-/** A build that was taken and whose executor told nothing of it, although it was not stopped. */
+/** A build that was taken and whose executor reported nothing of it, although it was not stopped. */
 function isLost(trace: readonly CheckedSpan[], build: CheckedSpan): boolean {
   return (
     kindOf(build) === 'Build' &&
@@ -194,7 +194,7 @@ function isLost(trace: readonly CheckedSpan[], build: CheckedSpan): boolean {
   );
 }
 
-/** A critical path as the API tells it. */
+/** A critical path as the API returns it. */
 export function piecesOf(path: Explanation['criticalPath']): readonly Piece[] {
   return path.map(({ from, to, kind, state, build }) => {
     const doing = state === 'running' ? 'ran' : 'queue';
@@ -204,8 +204,8 @@ export function piecesOf(path: Explanation['criticalPath']): readonly Piece[] {
 }
 
 /** What the API says of each state and the spans do not, or the other way round: the longest of these differences. */
-export function largestDifference(told: Explanation['totals'], found: Account['totals']): bigint {
-  const api = new Map(told.map(({ kind, state, duration }) => [`${kind} ${state}`, BigInt(duration)]));
+export function largestDifference(explained: Explanation['totals'], found: Account['totals']): bigint {
+  const api = new Map(explained.map(({ kind, state, duration }) => [`${kind} ${state}`, BigInt(duration)]));
   return [...api.keys(), ...found.keys()]
     .map(label => (api.get(label) ?? 0n) - (found.get(label) ?? 0n))
     .reduce((largest, difference) => max(largest, max(difference, -difference)), 0n);

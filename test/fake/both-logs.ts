@@ -1,6 +1,6 @@
 import type { Log } from '../../src/lib/log.ts';
 
-/** Whatever is logged, to both. */
+/** Logs every line to both. */
 export function bothLogs(one: Log, other: Log): Log {
   const both = (level: 'debug' | 'info' | 'warn' | 'error') => (facts: object, text: string) => {
     one[level](facts, text);

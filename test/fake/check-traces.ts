@@ -1,5 +1,5 @@
 /**
- * What must hold for any set of spans that arrived, whatever happened on the way: usable by every end-to-end test.
+ * What must hold for any set of spans that arrived, regardless of faults on the way: usable by every end-to-end test.
  *
  * The rules are written down again here, apart from the code that makes spans, so that a mistake there shows.
  */
@@ -223,10 +223,10 @@ const DESCRIBING = /^gatehouse\.(?:result|\w+\.outcome|wait\.state|span\.subject
 
 /** E.g. `Merge (gatehouse.result MERGE_CONFLICT)`. */
 function described({ name, attributes }: CheckedSpan): string {
-  const told = Object.entries(attributes).flatMap(([key, value]) =>
+  const stated = Object.entries(attributes).flatMap(([key, value]) =>
     DESCRIBING.test(key) ? [`${key} ${String(value)}`] : [],
   );
-  return told.length === 0 ? name : `${name} (${told.join(', ')})`;
+  return stated.length === 0 ? name : `${name} (${stated.join(', ')})`;
 }
 
 function byStart(a: CheckedSpan, b: CheckedSpan): number {

@@ -9,7 +9,7 @@ export type LaneMode =
   | { readonly kind: 'hang' }
   /** Everything is thrown away, the end included; when it passes again the connection is reset, for its stream has a hole. */
   | { readonly kind: 'drop' }
-  /** So many more bytes pass, then the connection is reset, in the middle of whatever that is. */
+  /** So many more bytes pass, then the connection is reset, in the middle of a request or answer. */
   | { readonly kind: 'limitBytes'; readonly bytes: number };
 
 export interface LaneEvents {

@@ -7,7 +7,7 @@
  *     proxy.set({ kind: 'pass' });          // from now on; what was dropped stays lost
  *
  * Modes may be set at any time, for both directions or one, also for live connections. What `hang` holds back is delivered
- * when the direction passes again, unlike what the drops swallow: a stream with a hole is of no use to anybody, so such a
+ * when the direction passes again, unlike what the drops swallow: a stream with a hole is of no use, so such a
  * connection is reset as soon as it passes again, as a network that lost packets for too long would.
  */
 import { once } from 'node:events';

@@ -101,7 +101,7 @@ function importStream(spec: CommitSpec, ref: string, parents: readonly string[],
   const when = `${spec.date ?? date} +0000`;
   const message = spec.message ?? 'change\n';
   const parts: (string | Buffer)[] = [
-    // Without parents the commit is a root, whatever the ref pointed at.
+    // Without parents the commit is a root, regardless of the ref.
     parents.length === 0 ? `reset ${ref}\n` : '',
     `commit ${ref}\nauthor ${WHO} ${when}\ncommitter ${WHO} ${when}\n`,
     `data ${Buffer.byteLength(message)}\n${message}\n`,
@@ -128,7 +128,7 @@ function quotedPath(path: Buffer): string {
   return `"${bytes.join('')}"`;
 }
 
-/** Plain git, deaf to the configuration of whoever runs the tests. @throws Error with stderr when it fails. */
+/** Plain git, without the configuration of the user who runs the tests. @throws Error with stderr when it fails. */
 export async function runGit(
   cwd: string,
   args: readonly string[],

@@ -1,5 +1,5 @@
 /**
- * A collector for tests: a real server on loopback that keeps what it is sent and answers as it is told.
+ * A collector for tests: a real server on loopback that keeps what it is sent and answers as the test sets it.
  *
  *     await using sink = await startOtlpSink();                    // gRPC
  *     await using sink = await startOtlpSink({ protocol: 'http' }) // http/protobuf and http/json
@@ -73,7 +73,7 @@ export async function startOtlpSink(options: SinkOptions = {}): Promise<OtlpSink
 
   const spans: SinkSpan[] = [];
   let looked = 0;
-  /** Decoded when somebody looks, so that a test of sending does not time the decoding. */
+  /** Decoded when read, so that a test of sending does not time the decoding. */
   const taken = () => {
     for (; looked < requests.length; looked++) {
       const request = requests[looked];

@@ -1,5 +1,5 @@
 /**
- * Tells the story of a queue item step by step; every step is a new version of the record, as the scheduler would store it.
+ * Builds the record of a queue item step by step; every step is a new version of the record, as the scheduler would store it.
  *
  *     const story = itemStory();
  *     story.wait(800).merge().wait(120).merged().freeze(['unit', 'docs']).wait(300).start('unit').wait(9000).finish('unit', 'FAILURE');
@@ -280,7 +280,7 @@ export function itemStory(options: StoryOptions = {}) {
         ...entered('window'),
       });
     },
-    /** The executor of a build that was cancelled tells what it had done. */
+    /** The executor of a build that was cancelled reports what it had done. */
     lateExecution(job: string, buildsetNumber: number) {
       const amend = (buildset: BuildSet): BuildSet =>
         buildset.number !== buildsetNumber
@@ -413,7 +413,7 @@ function mergerSteps(start: number, took: number): readonly Step[] {
   ];
 }
 
-/** What an executor tells of a build that ran from `start` to `end`. */
+/** What an executor reports of a build that ran from `start` to `end`. */
 function executionOf(start: number, end: number, result: BuildResult): Execution {
   const last = Math.max(start + 1, end);
   const span = last - start;

@@ -7,7 +7,7 @@ import { type Api, createApi } from '../../src/cmd/client/api.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import type { GitHttpHost } from '../fake/git-http-host.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
-import { noteStory } from '../fake/told/note-story.ts';
+import { noteStory } from '../fake/produced/note-story.ts';
 import { type ContractSite, contractPeople, type People } from './contract-people.ts';
 import type { Developer } from './developer.ts';
 import { checkStory } from './invariants.ts';

@@ -14,6 +14,7 @@ import { findOrInstallBubblewrap } from './find-bubblewrap.ts';
 import { findOrInstallChromium } from './find-chromium.ts';
 import { findOrInstallNginx } from './find-nginx.ts';
 import { memoryDisk } from './memory-disk.ts';
+import { compareNotes, isWholeSuite, takeNotes } from './produced-notes.ts';
 import {
   absent,
   declined,
@@ -25,7 +26,6 @@ import {
   type ProvidedProgram,
 } from './provided.ts';
 import { type MissingTool, reportSkips } from './skipped-tests.ts';
-import { compareNotes, isWholeSuite, takeNotes } from './told-notes.ts';
 
 /** A run of nothing but these does without the server. */
 const WITHOUT = /\/test\/(unit|property|simulation|golden)\//;
@@ -99,7 +99,7 @@ export async function setup(project: TestProject): Promise<() => Promise<void>> 
     const run = project.vitest.state.getTestModules().flatMap(module => [...module.children.allTests()]);
     const isWhole = isWholeSuite(project.vitest.state.getPaths()) && !isSelection(project, run);
     const all = run.every(test => test.result().state === 'passed');
-    const strict = process.env.GATEHOUSE_TEST_TOLD === 'strict';
+    const strict = process.env.GATEHOUSE_TEST_PRODUCED === 'strict';
     const { lines, failed } = compareNotes(notes, { isWhole, all, strict });
     for (const line of lines) say(line);
     if (failed) process.exitCode = 1;

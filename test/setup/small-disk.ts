@@ -5,7 +5,7 @@
  *     await disk.fill(0);          // nothing is left
  *     await disk.empty();          // there is room again
  *
- * Needs root: tests on it are skipped, visibly, where nobody may mount.
+ * Needs root: tests on it are skipped, visibly, where mounting is forbidden.
  */
 import { execFile } from 'node:child_process';
 import { mkdtemp, rm, statfs, writeFile } from 'node:fs/promises';
@@ -43,5 +43,5 @@ export async function smallDisk(megabytes: number): Promise<SmallDisk> {
   };
 }
 
-/** A `describe` that is skipped where nobody may mount. */
+/** A `describe` that is skipped where mounting is forbidden. */
 export const describeOnSmallDisk = describe.skipIf(process.getuid?.() !== 0);

@@ -1,11 +1,11 @@
 /**
  * What is documented must be produced: kinds of spans, attributes, span events and codes, by the real service in the stories of a
- * whole run. `test/fake/told/note-story.ts` notes what they told; here it is compared.
+ * whole run. `test/fake/produced/note-story.ts` notes what they produced; here it is compared.
  */
 import { isOwnGap, isWait, STRETCH_STATES } from '../../src/model/item-states.ts';
 import { ALLOWED } from '../../src/tracing/allowed-attributes.ts';
 import { unionMembers } from '../unit/docs/repository-text.ts';
-import { NOT_TOLD_YET } from './not-told-yet.ts';
+import { NOT_PRODUCED_YET } from './not-produced-yet.ts';
 
 /** Of items and of events, as doc/guide/traces.md names them. */
 const SPAN_EVENTS = [
@@ -42,13 +42,13 @@ export function promised(): ReadonlySet<string> {
 
 /**
  * @param notes of all stories of the run.
- * @returns what nothing told and nobody excused; sorted. Empty: all is as documented.
+ * @returns what no story produced and no table excuses; sorted. Empty: all is as documented.
  */
-export function untold(
+export function missingFrom(
   notes: Iterable<string>,
   wanted: ReadonlySet<string> = promised(),
-  excused: ReadonlySet<string> = NOT_TOLD_YET,
+  excused: ReadonlySet<string> = NOT_PRODUCED_YET,
 ): readonly string[] {
-  const told = new Set([...notes].map(note => note.replace(/^attribute \S+ /, 'attribute ')));
-  return [...wanted].filter(each => !told.has(each) && !excused.has(each)).toSorted();
+  const produced = new Set([...notes].map(note => note.replace(/^attribute \S+ /, 'attribute ')));
+  return [...wanted].filter(each => !produced.has(each) && !excused.has(each)).toSorted();
 }

@@ -1,4 +1,4 @@
-/** Many runs: which scenario and which faults a seed means, and what is told of a run that failed. */
+/** Many runs: which scenario and which faults a seed means, and the report of a run that failed. */
 import { FAULT_KINDS, type Fault, faultText, randomFaults } from './faults.ts';
 import { type Outcome, simulate } from './run.ts';
 import type { Scenario } from './scenario.ts';

@@ -5,7 +5,7 @@
  * change must pass the gate.
  *
  *     npm run sim -- --seeds 1000            a campaign; --minutes 10, --from 5000, --scenario busy, --calm
- *     npm run sim -- --seed 4711             that run again; --verbose tells its whole story
+ *     npm run sim -- --seed 4711             that run again; --verbose prints its whole story
  *     npm run sim -- --sweep [--scenario reset] [--stride 10] [--point 812/effect]
  *     npm run sim -- --patches               breaks the rules on purpose, one at a time: each must be caught
  *

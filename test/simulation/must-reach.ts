@@ -3,7 +3,7 @@
 export const MUST_REACH_AFTER = 300;
 
 export const MUST_REACH: readonly string[] = [
-  'a build is told of when its item has left',
+  'a build is reported after its item has left',
   'a build is tried again',
   'a fence changed hands',
   'a job has a trace of its own',

@@ -36,7 +36,7 @@ export function unrest(world: World): readonly string[] {
   return left;
 }
 
-/** What was laid aside. */
+/** What was quarantined. */
 export function deadLetters(world: World): readonly string[] {
   const { paths, server } = world;
   const queues = [

@@ -9,8 +9,8 @@ import { Fences } from './checks/fences.ts';
 import { Landings } from './checks/landings.ts';
 import { Leaks } from './checks/leaks.ts';
 import { PipelineHistory } from './checks/pipeline-history.ts';
+import { ReportedTimes } from './checks/reported-times.ts';
 import { SenderReports } from './checks/sender-report.ts';
-import { ToldTimes } from './checks/told-times.ts';
 import { Traces } from './checks/traces.ts';
 import { WholeTraces } from './checks/whole-traces.ts';
 import { Workers } from './checks/workers.ts';
@@ -26,7 +26,7 @@ export interface RunOptions {
   readonly seed: number;
   readonly scenario: Scenario;
   readonly faults: readonly Fault[];
-  /** Told of calls of ports; may kill. */
+  /** Called with each call of a port; may kill. */
   readonly onPoint?: (point: Point, phase: PointPhase, world: World) => void;
   readonly processes?: WorldOptions['processes'];
   /** Without the change afterwards and the two quiet hours. */
@@ -104,7 +104,7 @@ class Run {
       new Workers(world, say),
       new Traces(world, history, say, this.#isCalm),
       new WholeTraces(world, history, say, sometimes.reached, this.#isCalm),
-      new ToldTimes(history, say),
+      new ReportedTimes(history, say),
       new Leaks(world, say, options.short === true),
       ...(options.short === true ? [] : [new SenderReports(world, say)]),
     ];

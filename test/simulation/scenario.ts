@@ -22,7 +22,7 @@ export interface Scenario {
   readonly pipelines?: (seed: number) => readonly AfterLanding[];
   /** `project/topic` of what lands when nothing goes wrong, in this order. What goes wrong may cost attempts, never more lands. */
   readonly lands: readonly string[];
-  /** Whatever happens, these never land. */
+  /** These never land. */
   readonly neverLands?: readonly string[];
 }
 

@@ -124,12 +124,12 @@ const dequeued: Scenario = {
 
 const lostRace: Scenario = {
   name: 'lost-race',
-  text: 'somebody pushes past the gate while a change is tested; it is tested again on what is there now',
+  text: 'a push past the gate comes while a change is tested; it is tested again on what is there now',
   steps: [
     proposeAndApprove('org/app', 'racing', {}, ready),
     proposeAndApprove('org/app', 'second', {}, after(20)),
     deed(
-      'somebody pushes to org/app past the gate',
+      'a push to org/app past the gate',
       world => world.people.pushDirectly('org/app', { 'hotfix.txt': '1' }),
       jobsBegun('integration'),
     ),

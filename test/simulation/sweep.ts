@@ -1,6 +1,6 @@
 /**
  * The crash-point sweep: a scenario without faults numbers all calls of ports; then, for each call, the caller is killed
- * there: before it is sent (`before`), when it took effect and nobody was told (`effect`), or when it was told and has acted
+ * there: before it is sent (`before`), when it took effect and the reply is out (`effect`), or when the reply came and it has acted
  * on it (`reply`); or it is only stopped there until its session is long over. Another process goes on, or the same one started again; everything must come to rest and hold.
  */
 import type { PointPhase } from './kernel/kernel.ts';
@@ -69,7 +69,7 @@ export async function crashAt(
     onPoint(point, phase, world) {
       if (struck !== undefined || point.index !== at.index || phase !== at.phase) return;
       struck = { process: point.process.name, label: point.label };
-      // Sometimes it is back before anybody misses it, sometimes another one has to go on.
+      // Sometimes it is back before its session ends, sometimes another one has to go on.
       const { name } = point.process;
       if (at.how === 'pause') world.pause(name, 3 * SESSION_TIMEOUT);
       else if (at.how === 'break')

@@ -16,7 +16,7 @@ export class Weather implements LineFaults, CallFaults {
   readonly rates: Rates = { storeLoss: 0, hostTrouble: 0, collectorTrouble: 0, sqlTrouble: 0 };
   /** Processes whose lines are slow, with the factor. */
   readonly slow = new Map<string, number>();
-  /** Remote systems that answer nobody. */
+  /** Remote systems that do not answer. */
   readonly down = new Set<string>();
   readonly #delays: Random;
   readonly #chance: Random;

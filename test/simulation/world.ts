@@ -1,6 +1,6 @@
 /**
  * A whole installation in one thread: an ensemble, a code host, processes of each kind under a supervisor that starts them
- * again, people at the code host, and whatever goes wrong.
+ * again, people at the code host, and the faults.
  */
 
 import { refsChanged } from '../../drivers/git/refs-changed.ts';
@@ -62,7 +62,7 @@ export interface Effect {
 export interface Delivery {
   readonly id: string;
   readonly project: string;
-  /** When somebody answered that it is stored; undefined: not yet. */
+  /** When a web acknowledged it; undefined: not yet. */
   acknowledgedAt: number | undefined;
   /** It was in the store when it was acknowledged. */
   durable: boolean;
@@ -91,7 +91,7 @@ export class World {
   readonly tracing: TracePolicy;
   readonly effects: Effect[] = [];
   readonly deliveries: Delivery[] = [];
-  /** Ends of processes nobody asked for, with the reason. */
+  /** Ends of processes that were not asked for, with the reason. */
   readonly exits: { readonly at: number; readonly process: string; readonly reason: unknown }[] = [];
   readonly options: WorldOptions;
   readonly #running = new Map<string, Running>();
@@ -193,7 +193,7 @@ export class World {
   }
 
   /**
-   * After the run: everything is dead, and told to let go of what it waits for. The platform keeps signals with listeners
+   * After the run: everything is dead, and its waits are aborted. The platform keeps signals with listeners
    * alive until they abort, and with them all that a dead process remembered.
    */
   async dispose(): Promise<void> {

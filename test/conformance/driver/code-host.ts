@@ -66,7 +66,7 @@ export interface CodeHost extends AsyncDisposable {
   approve(topic: string): Promise<void>;
   withdrawApproval(topic: string): Promise<void>;
   abandon(topic: string): Promise<void>;
-  /** Somebody pushes to the branch past the gate. */
+  /** A push to the branch past the gate. */
   push(files: Files): Promise<string>;
   /** Where the branch of a project is. */
   tip(project: ProjectKey): Promise<string>;
@@ -84,8 +84,8 @@ export interface CodeHost extends AsyncDisposable {
   remarks(proposed: Proposed): Promise<string>;
   /** The line that makes a commit depend on a proposal. */
   dependsOn(topic: string, project: ProjectKey): string;
-  /** What listener and webhooks have to tell since the last call. */
-  news(): Promise<readonly NewConnectionEvent[]>;
+  /** What listener and webhooks delivered since the last call. */
+  deliveries(): Promise<readonly NewConnectionEvent[]>;
   readonly language: {
     readonly triggers: {
       readonly proposed: Json;

@@ -76,20 +76,20 @@ describe('a host that makes its own commits', () => {
     expect(await gate.land(key, MERGE, tested)).toMatchObject({ kind: 'landed' });
   });
 
-  test('P3: that is behind its own writes is not believed: neither news nor a base is lost by it', async () => {
+  test('P3: that serves stale reads after its own writes is not believed: no change and no base is lost by it', async () => {
     code.host.faults.lag = 2;
     const [a, b] = [await code.propose({ topic: 'a' }), await code.propose({ topic: 'b' })];
-    const [news] = (await code.news()).slice(-1);
-    if (news === undefined) expect.unreachable('no news of a proposal');
+    const [delivered] = (await code.deliveries()).slice(-1);
+    if (delivered === undefined) expect.unreachable('no delivery for a proposal');
     const context = {
       projects: new Set(code.projects),
       memory: gate.memory,
       signal: AbortSignal.timeout(5000),
     };
-    const look = () => code.connection.source.process(gate.eventOf(news), context);
-    expect(await look()).toMatchObject({ later: { text: expect.stringContaining('before its own last') } });
-    expect(await look()).toMatchObject({ later: {} });
-    await gate.take([news]);
+    const read = () => code.connection.source.process(gate.eventOf(delivered), context);
+    expect(await read()).toMatchObject({ later: { text: expect.stringContaining('before its own last') } });
+    expect(await read()).toMatchObject({ later: {} });
+    await gate.take([delivered]);
     expect(gate.records().map(({ change }) => change.key)).toEqual([a.key, b.key]);
 
     const first = await gate.merge(a.key);
@@ -164,7 +164,7 @@ describe('a host that makes its own commits', () => {
   });
 });
 
-test('two hosts are two connections: what one does is no news of the other', async () => {
+test('two hosts are two connections: what happens at one is no event of the other', async () => {
   await using one = await openContractHost('merge');
   await using other = await openContractHost('squash');
   const gates = [createGate(one), createGate(other)];

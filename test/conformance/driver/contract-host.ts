@@ -134,7 +134,7 @@ export async function openContractHost(strategy: 'merge' | 'squash'): Promise<Co
         .map(({ text }) => text)
         .join('\n'),
     dependsOn: (topic, project) => `Depends-On: ${urlOf(projectIdOf(project).name, idOf(topic))}`,
-    news: async () => deliveries.splice(0).map(projectChanged),
+    deliveries: async () => deliveries.splice(0).map(projectChanged),
     language: gitLanguage(strategy),
     async [Symbol.asyncDispose]() {
       registration[Symbol.dispose]();

@@ -19,12 +19,12 @@ import { sampleReport } from '../../fake/report.ts';
 import type { CodeHost } from './code-host.ts';
 
 export interface Gate {
-  /** Takes all news in, as the scheduler does. */
+  /** Processes all deliveries, as the scheduler does. */
   settle(): Promise<Settled>;
   /** Takes these in, as they came. */
-  take(news: readonly NewConnectionEvent[]): Promise<readonly TriggerEvent[]>;
-  /** The event that news become. */
-  eventOf(news: NewConnectionEvent): ConnectionEvent;
+  take(deliveries: readonly NewConnectionEvent[]): Promise<readonly TriggerEvent[]>;
+  /** The event of a delivery. */
+  eventOf(delivered: NewConnectionEvent): ConnectionEvent;
   /** Processes without committing anything. */
   peek(event: ConnectionEvent): Promise<ProcessedEvent>;
   readonly memory: DriverMemory;
@@ -57,10 +57,10 @@ export function createGate(host: CodeHost): Gate {
   const seen = new Set<string>();
   const memory: DriverMemory = { get: async key => remembered.get(key) };
 
-  function eventOf(news: NewConnectionEvent): ConnectionEvent {
+  function eventOf(delivered: NewConnectionEvent): ConnectionEvent {
     const now = clock.now();
     return {
-      ...news,
+      ...delivered,
       uuid: ids.uuid(),
       connection: host.connection.name,
       receivedAt: now,
@@ -69,17 +69,17 @@ export function createGate(host: CodeHost): Gate {
     };
   }
 
-  async function look(event: ConnectionEvent): Promise<ProcessedEvent> {
+  async function read(event: ConnectionEvent): Promise<ProcessedEvent> {
     const projects = new Set(host.projects);
     const outcome = await host.connection.source.process(event, { projects, memory, signal });
     if ('later' in outcome) throw new Error(`the host does not serve: ${outcome.later.text}`);
     return outcome;
   }
 
-  async function take(news: NewConnectionEvent): Promise<readonly ProcessedEvent[]> {
-    if (seen.has(news.deliveryId)) return [];
-    seen.add(news.deliveryId);
-    const processed = await look(eventOf(news));
+  async function take(delivered: NewConnectionEvent): Promise<readonly ProcessedEvent[]> {
+    if (seen.has(delivered.deliveryId)) return [];
+    seen.add(delivered.deliveryId);
+    const processed = await read(eventOf(delivered));
     // As the store does: what is kept is plain JSON.
     for (const { key, value } of processed.memory) remembered.set(key, JSON.parse(JSON.stringify(value)));
     for (const record of processed.changes) cache.set(record.change.key, record);
@@ -105,16 +105,16 @@ export function createGate(host: CodeHost): Gate {
     proposal,
     records: () => [...cache.values()],
     eventOf,
-    peek: look,
-    async take(news) {
+    peek: read,
+    async take(deliveries) {
       const taken: ProcessedEvent[] = [];
-      for (const each of news) taken.push(...(await take(each)));
+      for (const each of deliveries) taken.push(...(await take(each)));
       return taken.flatMap(({ events }) => events);
     },
     async settle() {
       const all: ProcessedEvent[] = [];
-      for (const news of await host.news()) {
-        all.push(...(await take(news)));
+      for (const delivered of await host.deliveries()) {
+        all.push(...(await take(delivered)));
       }
       return {
         events: all.flatMap(({ events }) => events),

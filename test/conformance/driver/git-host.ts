@@ -132,7 +132,7 @@ export async function openGitHost(
     remarks: ({ commit }) =>
       repository(projects[0]).git('notes', '--ref=refs/notes/gatehouse', 'show', commit),
     dependsOn: (topic, project) => `Depends-On: ${project.slice('local/'.length)}@${BRANCH}/${topic}`,
-    news: () => listenOnce(connection, projects),
+    deliveries: () => listenOnce(connection, projects),
     language: gitLanguage(true),
     async [Symbol.asyncDispose]() {
       await cache.close();

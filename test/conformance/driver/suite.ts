@@ -1,5 +1,5 @@
 /**
- * What every driver does, told as what people do at the code host and what the gate then knows. A driver runs it with
+ * What every driver does: actions of people at the code host, and what the gate then knows. A driver runs it with
  * `describeDriver('github', openGithub)` and adds tests of its own for what only its host has.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -19,7 +19,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
     beforeEach(async () => {
       host = await open();
       gate = createGate(host);
-      // The first look: nothing is there but the branches.
+      // The first read: there are only branches.
       await gate.settle();
     });
     afterEach(async () => {
@@ -56,7 +56,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
     /** `push` lands the very commit, `api` the same tree. */
     const landedAs = ({ commit, tree }: Tested) => (host.lands === 'push' ? { commit, tree } : { tree });
 
-    describe('tells', () => {
+    describe('reports', () => {
       test('of a proposal, with all a pipeline needs to know', async () => {
         const login = await host.propose({ topic: 'login', message: 'Let people log in\n\nAt last.\n' });
         const { events } = await gate.settle();
@@ -137,7 +137,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         expect(meets(login.key, 'open')).toBe(false);
       });
 
-      test('of a branch somebody pushed to, and that its configuration may be different', async () => {
+      test('a push to a branch, and that its configuration may be different', async () => {
         const commit = await host.push({ 'README.md': 'new\n' });
         const { events } = await gate.settle();
         const [moved, ...more] = events.filter(event => matches('branchMoved', event));
@@ -161,7 +161,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
     describe('has the properties of a code host:', () => {
       test('P1: what a lost delivery was about is found with the next one', async () => {
         const login = await host.propose({ topic: 'login' });
-        await host.news();
+        await host.deliveries();
         await host.approve('login');
         const { events } = await gate.settle();
         expect(those(events, 'proposed')).toEqual([login.key]);
@@ -170,17 +170,17 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
 
       test('P1: a delivery that comes again under another id is no second event', async () => {
         await host.propose({ topic: 'login' });
-        const news = await host.news();
-        expect(await gate.take(news)).not.toEqual([]);
-        const again = news.map(each => ({ ...each, deliveryId: `${each.deliveryId}-again` }));
+        const deliveries = await host.deliveries();
+        expect(await gate.take(deliveries)).not.toEqual([]);
+        const again = deliveries.map(each => ({ ...each, deliveryId: `${each.deliveryId}-again` }));
         expect(await gate.take(again)).toEqual([]);
       });
 
       test('P1: deliveries that are swapped end in the same state, each event once', async () => {
         const login = await host.propose({ topic: 'login' });
-        const first = await host.news();
+        const first = await host.deliveries();
         await host.approve('login');
-        const events = [...(await gate.take(await host.news())), ...(await gate.take(first))];
+        const events = [...(await gate.take(await host.deliveries())), ...(await gate.take(first))];
         expect(those(events, 'proposed')).toEqual([login.key]);
         expect(those(events, 'approved')).toEqual([login.key]);
         expect(meets(login.key, 'approved')).toBe(true);
@@ -190,26 +190,26 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         await host.propose({ topic: 'app' });
         await host.propose({ topic: 'lib', project: host.projects[1] });
         const { source } = host.connection;
-        const lanes = (await host.news()).map(news => source.lane?.(gate.eventOf(news)));
+        const lanes = (await host.deliveries()).map(each => source.lane?.(gate.eventOf(each)));
         expect(new Set(lanes)).toHaveLength(2);
       });
 
-      test('P3: a host that is away is no verdict: news and landing are for later', async () => {
+      test('P3: a host that is away is no verdict: its events and landings are for later', async () => {
         const login = await host.propose({ topic: 'login' });
         await gate.settle();
         const tested = await gate.merge(login.key);
         await host.approve('login');
-        const news = await host.news();
+        const deliveries = await host.deliveries();
         await host.ail();
         const context = { projects: new Set(host.projects), memory: gate.memory, signal };
-        for (const each of news.filter(({ payload }) => JSON.stringify(payload).includes('acme/app')))
+        for (const each of deliveries.filter(({ payload }) => JSON.stringify(payload).includes('acme/app')))
           expect(await host.connection.source.process(gate.eventOf(each), context)).toMatchObject({
             later: { reason: expect.any(String), text: expect.any(String) },
           });
         const outcome = await gate.land(login.key, reporter('merge'), tested).catch(error => error);
         expect(outcome.kind === 'later' || outcome.retryable === true).toBe(true);
         await host.heal();
-        expect(those(await gate.take(news), 'approved')).toEqual([login.key]);
+        expect(those(await gate.take(deliveries), 'approved')).toEqual([login.key]);
         expect(await gate.land(login.key, reporter('merge'), tested)).toMatchObject({ kind: 'landed' });
       });
 
@@ -226,9 +226,9 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
     describe('is repeatable:', () => {
       test('the same event processed again gives the same events, ids included', async () => {
         const login = await host.propose({ topic: 'login' });
-        const [news] = await host.news();
-        if (news === undefined) throw new Error('no news of a proposal');
-        const event = gate.eventOf(news);
+        const [delivered] = await host.deliveries();
+        if (delivered === undefined) throw new Error('no delivery for a proposal');
+        const event = gate.eventOf(delivered);
         const [first, second] = [await gate.peek(event), await gate.peek(event)];
         expect(second.events).toEqual(first.events);
         expect(new Set(first.events.map(({ uuid }) => uuid)).size).toBe(first.events.length);
@@ -316,7 +316,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         await gate.settle();
         const tested = await gate.merge(login.key);
         const first = await gate.land(login.key, reporter('merge'), tested);
-        await host.push({ 'later.txt': 'somebody went on\n' });
+        await host.push({ 'later.txt': 'another push\n' });
         const tip = await host.tip(host.projects[0]);
         expect(await gate.land(login.key, reporter('merge'), tested)).toEqual(first);
         expect(await host.tip(host.projects[0])).toBe(tip);
@@ -330,7 +330,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         expect(await host.tip(host.projects[0])).toBe(tested.before);
         await gate.land(login.key, reporter('merge'), tested);
         const now = await held();
-        await host.push({ 'later.txt': 'somebody went on\n' });
+        await host.push({ 'later.txt': 'another push\n' });
         expect(await gate.landed(login.key, reporter('merge'), tested)).toEqual([now]);
       });
 
@@ -338,7 +338,7 @@ export function describeDriver(name: string, open: () => Promise<CodeHost>): voi
         const login = await host.propose({ topic: 'login' });
         await gate.settle();
         const tested = await gate.merge(login.key);
-        const tip = await host.push({ 'README.md': 'somebody was faster\n' });
+        const tip = await host.push({ 'README.md': 'another push\n' });
         expect(await gate.land(login.key, reporter('merge'), tested)).toMatchObject({
           kind: 'base-moved',
         });

@@ -110,7 +110,7 @@ export function describeExtremes(stage: () => Stage): void {
       await a.multi(paths.map(path => remove(path)));
     });
 
-    test('a multi of nothing but checks changes nothing and tells nobody', async () => {
+    test('a multi of nothing but checks changes nothing and notifies no watch', async () => {
       const { a, b, root } = stage();
       const events: WatchEvent[] = [];
       b.watch(root, event => events.push(event));
@@ -122,7 +122,7 @@ export function describeExtremes(stage: () => Stage): void {
       await eventually(() => expect(events).toEqual([{ kind: 'changed', path: root }]));
     });
 
-    test('what was there before is told from what is new by its transaction, also after the same path was made again', async () => {
+    test('what was there before is distinguished from what is new by its transaction, also after the same path was made again', async () => {
       const { a, root } = stage();
       const path = `${root}/x`;
       await a.multi([create(path)]);

@@ -86,7 +86,7 @@ export async function openFaultyLink(options: {
   };
 }
 
-/** So that a rejection nobody waits for yet is none that nobody handles. */
+/** Keeps a rejection that is awaited later from counting as unhandled. */
 async function settled<T>(promise: Promise<T>): Promise<PromiseSettledResult<T>> {
   const [result] = await Promise.allSettled([promise]);
   return result;

@@ -11,7 +11,7 @@ import { create, type Store, StoreError } from '../../../src/store/port.ts';
 export interface FencedWriter extends AsyncDisposable {
   /** Ids of commits known to be applied, in order. */
   readonly acknowledged: readonly string[];
-  /** Ids of commits whose outcome the fence could not tell. */
+  /** Ids of commits whose outcome the fence did not know. */
   readonly unknown: readonly string[];
   /** When it believed to hold the lock, looked at every few milliseconds: an outside effect could have been begun then. `performance.now()`. */
   readonly effects: readonly { readonly epoch: number; readonly at: number }[];

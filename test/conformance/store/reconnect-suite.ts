@@ -48,7 +48,7 @@ export function describeReconnect(name: string, open: () => Promise<CuttableStor
       await server.close();
     });
 
-    /** Breaks the connection and waits until there is another, with all watches set: whoever reads now misses nothing later. */
+    /** Breaks the connection and waits until there is another, with all watches set: a read now misses no later change. */
     async function cutAndBack(): Promise<void> {
       const before = log.states.length;
       server.cut();
@@ -100,7 +100,7 @@ export function describeReconnect(name: string, open: () => Promise<CuttableStor
       await a.multi([set(at('/x'), NOTHING, 1)]);
     });
 
-    test('a watch is told to read again, and hears of what comes after', async () => {
+    test('a watch is called to read again, and for later changes', async () => {
       const events: WatchEvent[] = [];
       a.watch(root, event => events.push(event));
       await a.sync();
@@ -115,7 +115,7 @@ export function describeReconnect(name: string, open: () => Promise<CuttableStor
       await eventually(() => expect(events).toEqual([{ kind: 'created', path: at('/later') }]));
     });
 
-    test('each watch is told once per cut, also one of a path that is not there', async () => {
+    test('each watch is called once per cut, also one of a path that is not there', async () => {
       const events: WatchEvent[] = [];
       a.watch(at('/none'), event => events.push(event));
       await a.sync();
@@ -130,7 +130,7 @@ export function describeReconnect(name: string, open: () => Promise<CuttableStor
       await eventually(() => expect(events.slice(2)).toEqual([{ kind: 'created', path: at('/none') }]));
     });
 
-    test('a watch that ended before the cut is not told', async () => {
+    test('a watch that ended before the cut is not called', async () => {
       const events: WatchEvent[] = [];
       a.watch(at('/x'), event => events.push(event))[Symbol.dispose]();
       const other: WatchEvent[] = [];
@@ -156,7 +156,7 @@ export function describeReconnect(name: string, open: () => Promise<CuttableStor
       );
     });
 
-    test('large answers and requests cut in the middle are nobody else’s', async () => {
+    test('large answers and requests cut in the middle reach no other request', async () => {
       const big = Buffer.alloc(400_000, 'x');
       await a.multi([create(at('/big'), big)]);
       for (let round = 0; round < 10; round++) {

@@ -18,7 +18,7 @@ export class StateLog {
     return this.entries.map(({ state }) => state);
   }
 
-  /** When the state was first told; undefined when never. */
+  /** When the state was first reported; undefined when never. */
   first(state: SessionState): number | undefined {
     return this.entries.find(entry => entry.state === state)?.at;
   }

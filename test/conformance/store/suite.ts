@@ -1,5 +1,5 @@
 /**
- * What every store must do, whatever is behind the port. Each test works below a root of its own, so one server may
+ * What every store must do, with any implementation of the port. Each test works below a root of its own, so one server may
  * serve a whole run; only the port is used.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
@@ -284,7 +284,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
         expect(await a.children(root)).toEqual(['x', 'z']);
       });
 
-      test('of two sessions that set at the same version one wins and the other is told', async () => {
+      test('of two sessions that set at the same version one wins and the other gets the conflict', async () => {
         await a.multi([create(at('/x'))]);
         await b.sync();
         const results = await Promise.allSettled([
@@ -433,7 +433,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
         events = [];
       });
 
-      test('changes at and below the path are told in commit order, whoever makes them', async () => {
+      test('changes at and below the path are reported in commit order, also those of other sessions', async () => {
         a.watch(root, event => events.push(event));
         await a.sync();
         await b.multi([create(at('/x'))]);
@@ -451,7 +451,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
         ]);
       });
 
-      test('nothing outside the path is told, not even a name that begins like it', async () => {
+      test('nothing outside the path is reported, not even a name that begins like it', async () => {
         await a.multi([create(at('/x'))]);
         a.watch(at('/x'), event => events.push(event));
         await a.sync();
@@ -469,14 +469,14 @@ export function describeStore(name: string, factory: StoreFactory): void {
         await eventually(() => expect(seen()).toEqual(['created /later', 'created /later/x']));
       });
 
-      test('a failed multi is not told', async () => {
+      test('a failed multi is not reported', async () => {
         a.watch(root, event => events.push(event));
         await a.sync();
         await failure(b.multi([create(at('/x')), create(at('/none/y'))]));
         expect(await heardAll()).toEqual([]);
       });
 
-      test('ephemerals that vanish are told', async () => {
+      test('ephemerals that vanish are reported', async () => {
         await b.multi([create(at('/e'), bytes(''), { ephemeral: true })]);
         await a.sync();
         a.watch(root, event => events.push(event));
@@ -497,7 +497,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
         expect(other).toEqual([]);
       });
 
-      test('one function may watch twice and is then told twice until one watch ends', async () => {
+      test('one function may watch twice and is then called twice until one watch ends', async () => {
         const listener = (event: WatchEvent): unknown => events.push(event);
         const first = a.watch(root, listener);
         a.watch(root, listener);
@@ -509,7 +509,7 @@ export function describeStore(name: string, factory: StoreFactory): void {
         expect((await heardAll()).filter(line => line === 'created /y')).toHaveLength(1);
       });
 
-      test('a watch tells a session before that session can read the change', async () => {
+      test('a watch is called before its session can read the change', async () => {
         a.watch(at('/x'), event => events.push(event));
         await a.sync();
         await b.multi([create(at('/x'))]);

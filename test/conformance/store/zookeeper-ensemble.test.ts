@@ -87,7 +87,7 @@ describeOnZooKeeper('an ensemble', () => {
     expect(logProblems(await readLog(observer, root), [writer])).toEqual([]);
   });
 
-  test('without a quorum nobody believes to hold a lock and nothing is acknowledged; healed, work goes on', {
+  test('without a quorum no session believes it holds a lock and nothing is acknowledged; healed, work goes on', {
     timeout: 120_000,
   }, async () => {
     const writer = await startWriter();

@@ -1,5 +1,5 @@
 /**
- * Requests and replies that the network loses, one by one, for each thing that is built on the port: whatever the fault, what
+ * Requests and replies that the network loses, one by one, for each thing that is built on the port: for every fault, what
  * was asked for happens once, or is known not to have happened, and nothing is left behind.
  */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';

@@ -1,6 +1,6 @@
 /**
  * What a network does short of losing single messages: it stands still, comes back, resets everything, lets one direction
- * through. Who loses contact must know it before anybody else can take over, and nobody may write with an old epoch.
+ * through. A session that loses contact must know it before another can take over, and none may write with an old epoch.
  */
 import { afterEach, describe, expect, test } from 'vitest';
 import { acquireLock } from '../../../src/store/lock.ts';
@@ -144,7 +144,7 @@ describeOnZooKeeper('a partition', () => {
           expect(lastEffect(holder, firstEpoch)).toBeLessThan(takenAt);
           // Self-fenced at half the session: no effect was begun later.
           expect(lastEffect(holder, firstEpoch) - cutAt).toBeLessThan(0.75 * SESSION_MS);
-          // As long as requests arrive the server has no reason to think anybody dead: until the holder gives up by itself.
+          // As long as requests arrive the server keeps the session: until the holder gives up by itself.
           const heardMs = kind === 'dropReplies' ? SESSION_MS : 0;
           expect(takenAt - cutAt).toBeLessThan(heardMs + SESSION_MS + 2000);
           proxy.set({ kind: 'pass' });

@@ -18,15 +18,15 @@ const SEEDS = Array.from(
 const FAULTS = Number(process.env.GATEHOUSE_CHAOS_FAULTS ?? 6);
 const CHANGES = 14;
 
-const tell = (line: string) => void process.stdout.write(`${line}\n`);
+const print = (line: string) => void process.stdout.write(`${line}\n`);
 
 describeOnZooKeeper('chaos with three schedulers, two mergers, two executors and two webs', () => {
   test.each(SEEDS)(
     'seed %i costs no good change, lands none twice or untested',
     { timeout: 900_000 },
     async seed => {
-      tell(`seed ${seed} on ZooKeeper`);
-      expect(await runChaos({ seed, store: 'zookeeper', changes: CHANGES, faults: FAULTS, tell })).toEqual(
+      print(`seed ${seed} on ZooKeeper`);
+      expect(await runChaos({ seed, store: 'zookeeper', changes: CHANGES, faults: FAULTS, print })).toEqual(
         [],
       );
     },
@@ -38,8 +38,10 @@ describe('chaos with everything in one process', () => {
     'seed %i costs no good change, lands none twice or untested',
     { timeout: 900_000 },
     async seed => {
-      tell(`seed ${seed} on the embedded store`);
-      expect(await runChaos({ seed, store: 'embedded', changes: CHANGES, faults: FAULTS, tell })).toEqual([]);
+      print(`seed ${seed} on the embedded store`);
+      expect(await runChaos({ seed, store: 'embedded', changes: CHANGES, faults: FAULTS, print })).toEqual(
+        [],
+      );
     },
   );
 });

@@ -17,10 +17,10 @@ export interface ChaosRequest {
   readonly changes: number;
   readonly faults: number;
   /** One line each time something happens. */
-  tell(line: string): void;
+  print(line: string): void;
 }
 
-/** Share of pushes the code host does not tell of, and of those it tells of twice. Looks on their own find the first. */
+/** Share of pushes without a webhook, and of those with two. Polls find the first. */
 const LOST = 0.15;
 const DOUBLED = 0.3;
 /** Milliseconds between pushes, and between faults, at most. */
@@ -53,11 +53,11 @@ export async function runChaos(request: ChaosRequest): Promise<readonly string[]
     const problems = await problemsOf(cluster, { landingOrder: 'any' });
     if (problems.length > 0) {
       const evidence = await evidenceOf(cluster, problems);
-      request.tell([...problems, ...evidence, cluster.describe()].join('\n'));
+      request.print([...problems, ...evidence, cluster.describe()].join('\n'));
     }
     return problems;
   } catch (error) {
-    request.tell(`${error}\n${cluster.describe()}`);
+    request.print(`${error}\n${cluster.describe()}`);
     throw error;
   }
 }
@@ -69,7 +69,7 @@ function addressOf({ port, dataDirectory }: ZooKeeperServer) {
 async function strikeAll(
   cluster: Cluster,
   zookeeper: ZooKeeperServer | undefined,
-  { seed, changes, faults, tell }: ChaosRequest,
+  { seed, changes, faults, print }: ChaosRequest,
 ): Promise<void> {
   // Streams of their own: how long a push takes does not change which fault comes next.
   const pushing = seededRandom(seed);
@@ -94,7 +94,7 @@ async function strikeAll(
   flow.catch(() => {}); // awaited below
   const under: Promise<void>[] = [];
   for (const fault of deal(faultsFor(zookeeper), faults, striking)) {
-    const done = fault.strike(site).then(what => tell(`  ${fault.name}: ${what}`));
+    const done = fault.strike(site).then(what => print(`  ${fault.name}: ${what}`));
     done.catch(() => {}); // awaited below
     under.push(done);
     // One at a time, or with the next one.

@@ -1,6 +1,6 @@
 /**
  * Gatehouse as a site of some size runs it: any number of processes of each kind on a real ZooKeeper, real repositories, a
- * collector. Everything that is looked at is a record somebody else keeps: the server's transaction log, the code host's
+ * collector. Every check reads a record kept elsewhere: the server's transaction log, the code host's
  * journal, the collector's spans, the answers of the webs.
  */
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
@@ -9,13 +9,13 @@ import path from 'node:path';
 import { freePort } from '../../../src/cmd/quickstart/service-process.ts';
 import { type GitHttpHost, startGitHttpHost } from '../../fake/git-http-host.ts';
 import { type OtlpSink, startOtlpSink } from '../../fake/otlp-sink.ts';
-import { noteStory } from '../../fake/told/note-story.ts';
+import { noteStory } from '../../fake/produced/note-story.ts';
 import { createDeliveries, type Deliveries } from './deliveries.ts';
 import { type Journal, openJournal } from './journal.ts';
 import { CONFIG_FILES, CONFIG_PROJECT, CONNECTION, PROJECT_FILES, PROJECTS, TENANT } from './layout.ts';
 import type { PlannedChange } from './load.ts';
 import { type ClusterProcess, compileInto, createProcess, type Role } from './process.ts';
-import { type Pushed, pushChange, pushChanges, type Told } from './push-change.ts';
+import { type Pushed, pushChange, pushChanges, type Webhooks } from './push-change.ts';
 import { type HostedProject, hostProject } from './repositories.ts';
 import { SESSION_TIMEOUT, settingsText, tenantsText } from './settings-text.ts';
 import { anyOf, openSightings, type Sightings } from './sightings.ts';
@@ -39,7 +39,7 @@ export interface ClusterOptions {
   readonly separateMirrors?: boolean;
   /** How the service reaches its repositories; default by path. */
   readonly codeHost?: 'path' | 'http';
-  /** Seconds between looks without news; default 0, never. */
+  /** Seconds between polls; default 0, never. */
   readonly pollInterval?: number;
   /** Seconds; default {@link SESSION_TIMEOUT}. */
   readonly sessionTimeout?: number;
@@ -66,9 +66,9 @@ export interface Cluster extends AsyncDisposable {
   readonly sink: OtlpSink;
   readonly sightings: Sightings;
   readonly deliveries: Deliveries;
-  /** Every change that was pushed for the gate and told of, in order. */
+  /** Every change that was pushed for the gate with its webhook, in order. */
   readonly pushed: readonly Pushed[];
-  push(change: PlannedChange, told?: Told): Promise<Pushed>;
+  push(change: PlannedChange, sent?: Webhooks): Promise<Pushed>;
   /** One push per project, with one webhook each. */
   pushTogether(changes: readonly PlannedChange[]): Promise<void>;
   /** All processes, and waits until every web says that all is ready. */
@@ -170,8 +170,8 @@ export async function openCluster(options: ClusterOptions): Promise<Cluster> {
     sightings,
     deliveries: createDeliveries(() => webs, { connection: CONNECTION, token: TOKEN, deadlineMs: 90_000 }),
     pushed,
-    async push(change, told = 'once') {
-      const done = await pushChange(cluster, change, told);
+    async push(change, sent = 'once') {
+      const done = await pushChange(cluster, change, sent);
       pushed.push(done);
       return done;
     },

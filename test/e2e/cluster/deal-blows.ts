@@ -2,7 +2,7 @@
 import type { Cluster } from './cluster.ts';
 import { fencesUsed } from './store-replay.ts';
 import { type Blow, type Choice, claimers, writers } from './strike.ts';
-import { gateFence, type TenureWatch } from './tenure-watch.ts';
+import { gateFence, type TermWatch } from './term-watch.ts';
 
 export interface PlannedBlow {
   readonly how: Blow;
@@ -14,18 +14,18 @@ export interface PlannedBlow {
 /** Executors, mergers and webs first, killed and frozen; from the seventh on schedulers, too. */
 export function dealBlows(
   cluster: Cluster,
-  tenures: TenureWatch,
+  terms: TermWatch,
   random: () => number,
   count: number,
 ): readonly PlannedBlow[] {
-  const stored = writers(cluster, tenures, `${cluster.storeRoot}/events/connection/local/queue/`);
+  const stored = writers(cluster, terms, `${cluster.storeRoot}/events/connection/local/queue/`);
   const atWork: readonly (readonly [choose: Choice, spread: number])[] = [
-    [claimers(cluster, tenures, 'build'), 12],
-    [claimers(cluster, tenures, 'merge'), 2],
+    [claimers(cluster, terms, 'build'), 12],
+    [claimers(cluster, terms, 'merge'), 2],
     [stored, 2],
   ];
   const inCharge: Choice = transaction =>
-    fencesUsed(transaction).includes(gateFence(cluster)) ? tenures.holder(gateFence(cluster)) : undefined;
+    fencesUsed(transaction).includes(gateFence(cluster)) ? terms.holder(gateFence(cluster)) : undefined;
   const dealt: PlannedBlow[] = [];
   while (dealt.length < count) {
     const kinds = dealt.length === 0 ? atWork : [...atWork, [inCharge, 12] as const];

@@ -1,6 +1,6 @@
 /**
- * A code host that sends signed webhooks, one after the other, and sends one again under the same id until somebody took it:
- * what it was told is taken must have an end, whatever became of who said so.
+ * A code host that sends signed webhooks, one after the other, and sends one again under the same id until a web took it:
+ * a delivery that was acknowledged must have an end, even when the web that acknowledged it died.
  */
 import { createHmac } from 'node:crypto';
 import { performance } from 'node:perf_hooks';

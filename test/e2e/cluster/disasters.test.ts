@@ -1,6 +1,6 @@
 /**
  * What befalls a site of many processes: workers and webs die or hang while they do something, the store is away for longer
- * than a session, no scheduler is left, everything is restarted. It goes on by itself, and nobody could tell from the outcome.
+ * than a session, no scheduler is left, everything is restarted. It goes on by itself, and the outcome does not show it.
  *
  * Check 11 deals six blows, each kind once (kill and freeze of an executor, a merger, a web that work): more take a session's timeout
  * and a start of a process each, and GATEHOUSE_BLOWS deals them. Their order and moments are drawn from a seed that is the same in
@@ -19,12 +19,12 @@ import { startFlow } from './flow.ts';
 import { PROJECTS, TENANT } from './layout.ts';
 import { planChanges } from './load.ts';
 import { problemsOf, untilQuiet } from './outcome.ts';
+import { builtByTheDead } from './reported-losses.ts';
 import { isRetried, retriedBuildProblems } from './retried-builds.ts';
 import { SESSION_TIMEOUT, stateOf } from './settings-text.ts';
 import { replay } from './store-replay.ts';
 import { storyCluster } from './story-cluster.ts';
 import { claimers, recover, type Struck, strike } from './strike.ts';
-import { builtByTheDead } from './told-losses.ts';
 import { useStory } from './use-story.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -47,13 +47,13 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
   test('check 11: kill -9 and SIGSTOP of executors, mergers and webs at work change no outcome; lost builds end and are tried again', {
     timeout: 300_000 + BLOWS * 15_000,
   }, async () => {
-    const { cluster, tenures } = story();
-    const blows = dealBlows(cluster, tenures, seededRandom(SEED), BLOWS);
+    const { cluster, terms } = story();
+    const blows = dealBlows(cluster, terms, seededRandom(SEED), BLOWS);
     const flow = startFlow(cluster, planChanges(3 * blows.length, 'blow'), 0);
     const recoveries: Promise<void>[] = [];
     const strikes: Struck[] = [];
     for (const { how, choose, delay } of blows) {
-      const striking = strike(cluster, tenures, how, choose, delay);
+      const striking = strike(cluster, terms, how, choose, delay);
       flow.allow(3);
       const struck = await Promise.race([striking, flow.done.then(() => striking)]);
       strikes.push(struck);
@@ -64,7 +64,7 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
           async () => (await jobsOf(cluster.root, struck.victim.name)) === 0,
           JOBS_LIMIT,
         );
-      recoveries.push(recover(cluster, tenures, struck));
+      recoveries.push(recover(cluster, terms, struck));
       // A few at a time, the next one while the last one is not well yet; but one by one where there are few.
       if (BLOWS <= ONE_BY_ONE || recoveries.length % 3 === 0) await Promise.all(recoveries);
     }
@@ -89,7 +89,7 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
     await waitFor('changes to flow', () => cluster.log.transactions.length > before + 40);
     await server.kill();
     const downSince = Date.now();
-    // People go on pushing; nobody takes their webhooks.
+    // People go on pushing; no web takes their webhooks.
     flow.allow(12);
     let number = 0;
     while (Date.now() - downSince < 2 * SESSION_TIMEOUT * 1000) {
@@ -112,9 +112,9 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
   test('without a scheduler webhooks are taken, jobs end, and both count afterwards', {
     timeout: 300_000,
   }, async () => {
-    const { cluster, tenures } = story();
+    const { cluster, terms } = story();
     const plan = planChanges(8, 'orphan');
-    const claims = claimers(cluster, tenures, 'build');
+    const claims = claimers(cluster, terms, 'build');
     const running = Promise.withResolvers<void>();
     using _listening = cluster.log.onTransaction(transaction => {
       if (claims(transaction) !== undefined) running.resolve();
@@ -143,7 +143,7 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
   test('a restart of every process, one after the other, loses no change and ends each in time', {
     timeout: 300_000,
   }, async () => {
-    const { cluster, tenures } = story();
+    const { cluster, terms } = story();
     const flow = startFlow(cluster, planChanges(2 * cluster.processes.length, 'upgrade'), 0);
     const stops: { readonly name: string; readonly status: string; readonly tookMs: number }[] = [];
     for (const each of cluster.processes) {
@@ -152,7 +152,7 @@ describeOnZooKeeper(`disasters (seed ${SEED})`, () => {
       await waitFor('something to go on', () => cluster.log.transactions.length > before + 20);
       stops.push({ name: each.name, ...(await each.stop()) });
       await each.start();
-      await waitFor(`${each.name} to be there again`, () => tenures.sessionsOf(each.pid ?? 0).length > 0);
+      await waitFor(`${each.name} to be there again`, () => terms.sessionsOf(each.pid ?? 0).length > 0);
     }
     await flow.done;
     await untilQuiet(cluster);

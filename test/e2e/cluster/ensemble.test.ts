@@ -5,7 +5,7 @@ import { startFlow } from './flow.ts';
 import { planChanges } from './load.ts';
 import { problemsOf, untilQuiet } from './outcome.ts';
 import { storyOnEnsemble } from './story-cluster.ts';
-import { gateFence } from './tenure-watch.ts';
+import { gateFence } from './term-watch.ts';
 import { useStory } from './use-story.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -18,12 +18,12 @@ describeOnZooKeeper('an ensemble that loses its leader', () => {
   );
 
   test('keeps every session, and the gate where it was', { timeout: 240_000 }, async () => {
-    const { cluster, ensemble, tenures } = story();
+    const { cluster, ensemble, terms } = story();
     const flow = startFlow(cluster, planChanges(10, 'leader'), 5);
     const before = cluster.log.transactions.length;
     await waitFor('changes to flow', () => cluster.log.transactions.length > before + 40);
-    const holder = tenures.holder(gateFence(cluster));
-    const sessions = cluster.processes.flatMap(each => tenures.sessionsOf(each.pid ?? 0));
+    const holder = terms.holder(gateFence(cluster));
+    const sessions = cluster.processes.flatMap(each => terms.sessionsOf(each.pid ?? 0));
 
     const leader = await ensemble.leader();
     await leader.kill();
@@ -32,7 +32,7 @@ describeOnZooKeeper('an ensemble that loses its leader', () => {
     await leader.restart();
     await untilQuiet(cluster);
     expect(await problemsOf(cluster)).toEqual([]);
-    expect(tenures.holder(gateFence(cluster))?.name).toBe(holder?.name);
-    expect(cluster.processes.flatMap(each => tenures.sessionsOf(each.pid ?? 0))).toEqual(sessions);
+    expect(terms.holder(gateFence(cluster))?.name).toBe(holder?.name);
+    expect(cluster.processes.flatMap(each => terms.sessionsOf(each.pid ?? 0))).toEqual(sessions);
   });
 });

@@ -7,13 +7,13 @@ import { DEADLINE, waitFor } from './wait-for.ts';
 export interface Flow {
   /** Lets go of so many more changes. */
   allow(more: number): void;
-  /** All changes were pushed and told of. */
+  /** All changes were pushed and their webhooks sent. */
   readonly done: Promise<void>;
 }
 
 /** Changes that are pushed and have not left, at most. */
 const AHEAD = 8;
-/** Milliseconds a change may have to wait for the ones before it; whoever waits for the gate gives up earlier. */
+/** Milliseconds a change may have to wait for the ones before it; a wait for the gate gives up earlier. */
 const PATIENCE = 10 * DEADLINE;
 
 /** @param allowed changes that may go at once; default: all. */
@@ -34,7 +34,7 @@ export function startFlow(cluster: Cluster, plan: readonly PlannedChange[], allo
     items[Symbol.dispose]();
   }
   const done = run();
-  done.catch(() => {}); // whoever waits for something of it sees it
+  done.catch(() => {}); // a wait for part of it reports it
   return {
     allow(more) {
       limit += more;

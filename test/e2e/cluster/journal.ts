@@ -4,7 +4,7 @@
  *
  *     1795000000123456789 4711,4700,1 <old> <new> refs/heads/master
  *
- * A push of the gate is below the process that pushed, so every effect has an author, whatever the author thinks of itself.
+ * A push of the gate is below the process that pushed, so every effect has an author, regardless of that process's own records.
  */
 import { type FSWatcher, watch } from 'node:fs';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';

@@ -2,7 +2,7 @@
  * Changes that flow: which there are, how each must end, and the people who push them one after the other while others are
  * still in the gate.
  *
- * What becomes of a change depends on its own content alone, so that every run has the same outcome whatever happens on the
+ * What becomes of a change depends on its own content alone, so that every run has the same outcome regardless of what happens on the
  * way: a broken one fails its job in any company, and two that add the same file with different contents conflict.
  */
 import { PROJECTS } from './layout.ts';

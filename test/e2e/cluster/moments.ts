@@ -1,10 +1,10 @@
 /**
  * Moments at which something terrible may happen: not points in time, which hit nothing on a machine of another speed, but the
- * n-th happening of some kind as the store's log or the code host's journal tells of it, chosen by a seed.
+ * n-th occurrence of some kind in the store's log or the code host's journal, chosen by a seed.
  */
 import type { Cluster } from './cluster.ts';
 import { fencesUsed } from './store-replay.ts';
-import { gateFence } from './tenure-watch.ts';
+import { gateFence } from './term-watch.ts';
 import type { LoggedTransaction } from './transaction-log.ts';
 
 export interface Moment {

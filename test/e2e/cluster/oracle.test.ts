@@ -1,4 +1,4 @@
-/** The judges of the other stories can find somebody guilty. */
+/** The oracles of the other stories can find a fault. */
 import { describe, expect, test } from 'vitest';
 import { parseNanoseconds, systemClock } from '../../../src/lib/clock.ts';
 import { derivedUuid } from '../../../src/lib/ids.ts';
@@ -10,7 +10,7 @@ import { startZooKeeper } from '../../fake/zookeeper/server.ts';
 import { describeOnZooKeeper } from '../../setup/zookeeper.ts';
 import { leftovers } from './leftovers.ts';
 import { replay } from './store-replay.ts';
-import { takeoverIn } from './tenure-watch.ts';
+import { takeoverIn } from './term-watch.ts';
 import { type LoggedOperation, type LoggedTransaction, openTransactionLog } from './transaction-log.ts';
 import { waitFor } from './wait-for.ts';
 import { workProblems } from './work-oracle.ts';
@@ -53,7 +53,7 @@ describe('the replay of a store', () => {
     expect(takeoverIn(log, GATE, new Set(['a']), 0)).toBeUndefined();
   });
 
-  test('finds what nobody needs any more, and forgets what goes with its session', () => {
+  test('finds what is no longer needed, and forgets what goes with its session', () => {
     const log = logOf(
       [
         'a',
@@ -94,7 +94,7 @@ describe('the judge of work', () => {
     ephemeral: false,
   };
 
-  test('finds a result from somebody else than who has the build, and a second one', () => {
+  test('finds a result from a process that does not have the build, and a second one', () => {
     const drop: LoggedOperation = { kind: 'delete', path: claim };
     const good = logOf(['a', made(claim, true)], ['a'], ['b', made(claim, true)], ['b', drop, result]);
     expect(workProblems(good)).toEqual([]);
@@ -104,7 +104,7 @@ describe('the judge of work', () => {
     ]);
   });
 
-  test('finds who removes what is not his, and who stands in a line twice', () => {
+  test('finds a session that removes a node of another, and one that stands in a line twice', () => {
     expect(workProblems(logOf(['a', made(claim, true)], ['b', { kind: 'delete', path: claim }]))).toEqual([
       `b removed ${claim}, which was a's`,
     ]);
@@ -117,7 +117,7 @@ describe('the judge of work', () => {
 });
 
 describeOnZooKeeper('the transaction log of a server', () => {
-  test('tells every write with its session, also those of before a restart', {
+  test('has every write with its session, also those of before a restart', {
     timeout: 60_000,
   }, async () => {
     await using server = await startZooKeeper();
@@ -145,12 +145,12 @@ describeOnZooKeeper('the transaction log of a server', () => {
     await waitFor('the session to be back', () => store.sessionState === 'connected');
     await store.multi([remove('/a/b0000000000')]);
     await waitFor('the last to be heard of', () => heard.some(each => each.kind === 'delete'), 10_000);
-    const told = log.transactions
+    const logged = log.transactions
       .filter(each => each.session === store.sessionId)
       .map(({ kind, operations }) =>
         [kind, ...operations.map(each => `${each.kind} ${each.path}`)].join(' '),
       );
-    expect(told).toEqual([
+    expect(logged).toEqual([
       'session-begins',
       'write create /a',
       'write check /a set /a create /a/b0000000000',

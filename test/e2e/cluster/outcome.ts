@@ -1,8 +1,8 @@
 /**
- * The standard oracle: whatever happened on the way, this is how it must be when all is quiet.
+ * The standard oracle: what must hold when all is quiet, regardless of what happened before.
  *
  * Every change ended as its content demands, exactly once; what landed is what was tested, in queue order; every item has
- * one root span with the start it was told of when it was enqueued; the store holds nothing that nobody needs.
+ * one root span with the start it had when it was enqueued; the store holds nothing that is not needed.
  */
 
 import type { QueueItem } from '../../../src/model/queue-item.ts';
@@ -27,7 +27,7 @@ import { replay } from './store-replay.ts';
 import { DEADLINE, waitFor } from './wait-for.ts';
 import { workProblems } from './work-oracle.ts';
 
-/** Waits until all that was pushed has left, and everybody who is told of it has been told. @param deadlineMs for each of the three. */
+/** Waits until all that was pushed has left and is reported everywhere. @param deadlineMs for each of the three. */
 export async function untilQuiet(cluster: Cluster, deadlineMs = DEADLINE): Promise<void> {
   const { pushed } = cluster;
   const everyEnd = async () => {
@@ -161,7 +161,7 @@ async function noteProblems(
       each.changes.some(one => one.kind === 'change' && one.commit === change.commit),
     );
     const times = note.split(`item ${item?.uuid}`).length - 1;
-    if (times !== 1) problems.push(`${change.topic} was told its result ${times} times`);
+    if (times !== 1) problems.push(`${change.topic} got its result ${times} times`);
   }
   return problems;
 }
@@ -183,7 +183,7 @@ function spanProblems({ sink }: Cluster, items: readonly QueueItem[]): readonly 
   ];
 }
 
-/** Ids and times are those from before whatever happened. */
+/** Ids and times are those from before the faults. */
 function sightingProblems({ sightings }: Cluster, items: readonly QueueItem[]): readonly string[] {
   const known = new Map<string, QueueItem>(items.map(item => [item.uuid, item]));
   const problems = [...sightings.items.values()].flatMap(seen => {
@@ -197,13 +197,13 @@ function sightingProblems({ sightings }: Cluster, items: readonly QueueItem[]): 
   return [...problems, ...sightings.contradictions];
 }
 
-/** Items that the webs never told of while they were in the gate; none, as long as nothing happens to the webs. */
+/** Items that the webs never showed while they were in the gate; none, as long as nothing happens to the webs. */
 export async function unseenItems({ root, sightings }: Cluster): Promise<readonly string[]> {
   const items = await itemsInHistory(stateOf(root), TENANT);
   return items.filter(item => !sightings.items.has(item.uuid)).map(item => item.changes[0].key);
 }
 
-/** What was acknowledged has an end that can be seen, and each thing that happened at the host was news once. */
+/** What was acknowledged has an end that can be seen, and each change at the host was an event once. */
 function deliveryProblems({ deliveries, sink }: Cluster, pushed: readonly Pushed[]): readonly string[] {
   const arrived = new Map<string, SinkSpan>();
   for (const span of sink.spans)
@@ -221,12 +221,12 @@ function deliveryProblems({ deliveries, sink }: Cluster, pushed: readonly Pushed
     ...lost.map(id => `delivery ${id} was taken and never ended`),
     ...pushed.flatMap(change =>
       ['proposed', 'approved'].flatMap(type => {
-        const news = roots.filter(
+        const forwarded = roots.filter(
           span =>
             span.attributes['gatehouse.event.type'] === type &&
             String(span.attributes['gatehouse.change']).startsWith(`${change.project} ${changeId(change)},`),
         );
-        return news.length === 1 ? [] : [`${change.topic} was ${type} ${news.length} times`];
+        return forwarded.length === 1 ? [] : [`${change.topic} was ${type} ${forwarded.length} times`];
       }),
     ),
   ];

@@ -3,13 +3,13 @@
  *
  *     const scheduler = createProcess({ name: 'scheduler-1', role: 'scheduler', config, log });
  *     await scheduler.start();
- *     await scheduler.kill();             // kill -9: gone, whatever it was doing
+ *     await scheduler.kill();             // kill -9
  *     await scheduler.start();            // a new pid, the same name
  *     scheduler.freeze();                 // SIGSTOP: it does not know that time passes
  *     scheduler.thaw();
  *     await scheduler.stop();             // SIGTERM, and how it ended
  *
- * Its output is kept in a file and in memory; it ends with the test process whatever happens.
+ * Its output is kept in a file and in memory; it always ends with the test process.
  */
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { createWriteStream } from 'node:fs';
@@ -36,7 +36,7 @@ export interface ClusterProcess {
   readonly pid: number | undefined;
   /** Every pid it ever had. */
   readonly pids: readonly number[];
-  /** How it ended when nobody had ended it: never, if all is well. */
+  /** How it ended without being asked to: never, if all is well. */
   readonly failures: readonly string[];
   /** Everything it printed, in all its lives. */
   readonly lines: readonly string[];

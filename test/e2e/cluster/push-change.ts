@@ -1,11 +1,11 @@
-/** A developer proposes and approves one change, and the code host tells the gate. */
+/** A developer proposes and approves one change, and the code host sends its webhook. */
 import type { Deliveries } from './deliveries.ts';
 import { changeId, type PlannedChange } from './load.ts';
 import type { HostedProject } from './repositories.ts';
 
 export interface Pushed extends PlannedChange {
   readonly commit: string;
-  /** Of the webhook that told of it; undefined: the code host sent none. */
+  /** Of its webhook; undefined: the code host sent none. */
   readonly delivery: string | undefined;
 }
 
@@ -14,12 +14,12 @@ export interface CodeHost {
   readonly deliveries: Deliveries;
 }
 
-/** How often the code host sends its webhook; `never`: a look on its own finds the change. */
-export type Told = 'once' | 'twice' | 'never';
+/** How often the code host sends its webhook; `never`: a poll finds the change. */
+export type Webhooks = 'once' | 'twice' | 'never';
 
 /** Resolves when some web took the webhook. */
-export async function pushChange(host: CodeHost, change: PlannedChange, told: Told): Promise<Pushed> {
-  const [pushed] = await pushChanges(host, change.project, [change], told);
+export async function pushChange(host: CodeHost, change: PlannedChange, sent: Webhooks): Promise<Pushed> {
+  const [pushed] = await pushChanges(host, change.project, [change], sent);
   if (pushed === undefined) throw new Error(`${change.topic} was not pushed`);
   return pushed;
 }
@@ -29,7 +29,7 @@ export async function pushChanges(
   host: CodeHost,
   name: string,
   changes: readonly PlannedChange[],
-  told: Told,
+  sent: Webhooks,
 ): Promise<readonly Pushed[]> {
   const project = host.projects.get(name);
   if (project === undefined) throw new Error(`there is no project ${name}`);
@@ -42,7 +42,7 @@ export async function pushChanges(
     made.push({ ...change, commit });
   }
   await project.push(refs);
-  const delivery = told === 'never' ? undefined : await host.deliveries.deliver(name);
-  if (told === 'twice') await host.deliveries.repeat(name, delivery ?? '');
+  const delivery = sent === 'never' ? undefined : await host.deliveries.deliver(name);
+  if (sent === 'twice') await host.deliveries.repeat(name, delivery ?? '');
   return made.map(each => ({ ...each, delivery }));
 }

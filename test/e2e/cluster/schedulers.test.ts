@@ -17,12 +17,12 @@ import { TENANT } from './layout.ts';
 import { planChanges } from './load.ts';
 import { chooseMoments } from './moments.ts';
 import { problemsOf, unseenItems, untilQuiet } from './outcome.ts';
+import { missingTakeovers, reportsOf, type SchedulerLost } from './reported-losses.ts';
 import { sessionsOf } from './sessions-of.ts';
 import { SESSION_TIMEOUT, stateOf } from './settings-text.ts';
 import { storyCluster } from './story-cluster.ts';
 import { recover, strikeAt } from './strike.ts';
-import { gateFence, takeoverIn } from './tenure-watch.ts';
-import { type SchedulerLost, toldOf, untoldTakeovers } from './told-losses.ts';
+import { gateFence, takeoverIn } from './term-watch.ts';
 import type { LoggedTransaction } from './transaction-log.ts';
 import { useStory } from './use-story.ts';
 import { waitFor } from './wait-for.ts';
@@ -37,20 +37,20 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
   const story = useStory(() => storyCluster());
 
   test('merge thirty changes as one would', { timeout: 240_000 }, async () => {
-    const { cluster, tenures } = story();
+    const { cluster, terms } = story();
     for (const { pid, name } of cluster.processes)
-      expect(tenures.sessionsOf(pid ?? 0).length, name).toBeGreaterThan(0);
+      expect(terms.sessionsOf(pid ?? 0).length, name).toBeGreaterThan(0);
     await startFlow(cluster, planChanges(CHANGES, 'undisturbed')).done;
     await untilQuiet(cluster);
     expect(await problemsOf(cluster)).toEqual([]);
     expect(await unseenItems(cluster)).toEqual([]);
-    expect(new Set(tenures.holdersOf(gateFence(cluster))).size).toBe(1);
+    expect(new Set(terms.holdersOf(gateFence(cluster))).size).toBe(1);
   });
 
   test(`check 10: kill -9 of the scheduler in charge, ${KILLS} times in ${CHANGES} changes, changes no outcome`, {
     timeout: 240_000 + KILLS * 30_000,
   }, async () => {
-    const { cluster, tenures } = story();
+    const { cluster, terms } = story();
     const moments = chooseMoments(cluster, seededRandom(SEED));
     const flow = startFlow(cluster, planChanges(CHANGES, 'kill'), 0);
     const late: string[] = [];
@@ -59,7 +59,7 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
     for (let number = 1; number <= KILLS; number++) {
       const portion = Math.ceil((number * CHANGES) / (KILLS + 1)) - allowed;
       const moment = moments.next(portion);
-      const striking = strikeAt(moment, 'kill', tenures, () => tenures.holder(gateFence(cluster)));
+      const striking = strikeAt(moment, 'kill', terms, () => terms.holder(gateFence(cluster)));
       allowed += portion;
       flow.allow(portion);
       using starved = starvation();
@@ -67,11 +67,11 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
       const takeover = await waitFor(`the gate to be taken over after ${moment.name}`, () =>
         takeoverIn(cluster.log.transactions, gateFence(cluster), struck.sessions, struck.at),
       );
-      const told = `${struck.victim.name} killed at: ${moment.name}; epoch raised after ${takeover.raisedMs} ms, first commit after ${takeover.committedMs} ms`;
-      process.stdout.write(`${told}\n`);
+      const failure = `${struck.victim.name} killed at: ${moment.name}; epoch raised after ${takeover.raisedMs} ms, first commit after ${takeover.committedMs} ms`;
+      process.stdout.write(`${failure}\n`);
       losses.push({ struck, takeover });
-      if (takeover.committedMs > TAKEOVER_LIMIT + starved.worstMs()) late.push(told);
-      await recover(cluster, tenures, struck);
+      if (takeover.committedMs > TAKEOVER_LIMIT + starved.worstMs()) late.push(failure);
+      await recover(cluster, terms, struck);
     }
     flow.allow(CHANGES);
     await flow.done;
@@ -80,18 +80,18 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
     expect(await unseenItems(cluster)).toEqual([]);
     expect(late).toEqual([]);
     const items = await itemsInHistory(stateOf(cluster.root), TENANT);
-    expect(losses.flatMap(loss => untoldTakeovers(items, loss))).toEqual([]);
-    expect(losses.reduce((sum, loss) => sum + toldOf(items, loss), 0)).toBeGreaterThan(0);
+    expect(losses.flatMap(loss => missingTakeovers(items, loss))).toEqual([]);
+    expect(losses.reduce((sum, loss) => sum + reportsOf(items, loss), 0)).toBeGreaterThan(0);
   });
 
   test('SIGSTOP of the scheduler in charge for three session timeouts: it writes nothing and does nothing afterwards', {
     timeout: 300_000,
   }, async () => {
-    const { cluster, tenures, server } = story();
+    const { cluster, terms, server } = story();
     const flow = startFlow(cluster, planChanges(12, 'sleep'), 0);
     const moments = chooseMoments(cluster, seededRandom(SEED));
     const moment = moments.next(4);
-    const striking = strikeAt(moment, 'freeze', tenures, () => tenures.holder(gateFence(cluster)));
+    const striking = strikeAt(moment, 'freeze', terms, () => terms.holder(gateFence(cluster)));
     flow.allow(4);
     const { victim, pid, at, sessions } = await striking;
     // Every session it has, not only those it is known by.
@@ -106,21 +106,21 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
     const thawedAt = Date.now();
     victim.thaw();
     await waitFor('it to come back with a new session', () => {
-      return tenures.sessionsOf(pid).some(session => !old.has(session));
+      return terms.sessionsOf(pid).some(session => !old.has(session));
     });
     await flow.done;
     await untilQuiet(cluster);
 
     const afterwards = (await cluster.log.read()).filter(each => each.at >= thawedAt);
     expect(afterwards.filter(each => old.has(each.session) && each.kind !== 'session-ends')).toEqual([]);
-    const own = new Set([...(await sessionsOf(pid, server)), ...tenures.sessionsOf(pid)]);
+    const own = new Set([...(await sessionsOf(pid, server)), ...terms.sessionsOf(pid)]);
     expect(foreignWrites(afterwards, own)).toEqual([]);
     expect(effectsOf(cluster, pid, thawedAt)).toEqual([]);
     expect(await problemsOf(cluster)).toEqual([]);
 
     // It is of use again: it goes on when the other one dies.
     const next = startFlow(cluster, planChanges(3, 'again'), 0);
-    const killing = strikeAt(moments.next(3), 'kill', tenures, () => tenures.holder(gateFence(cluster)));
+    const killing = strikeAt(moments.next(3), 'kill', terms, () => terms.holder(gateFence(cluster)));
     next.allow(3);
     const killed = await killing;
     expect(killed.victim.name).not.toBe(victim.name);
@@ -132,14 +132,14 @@ describeOnZooKeeper(`two of each component (seed ${SEED})`, () => {
   });
 });
 
-/** How long this machine let a process wait that had something to do: nobody can be quicker than that. */
+/** How long this machine let a process wait that had something to do: a lower bound for every reaction. */
 function starvation(): Disposable & { worstMs(): number } {
   const delay = monitorEventLoopDelay({ resolution: 10 });
   delay.enable();
   return { worstMs: () => delay.max / 1e6, [Symbol.dispose]: () => void delay.disable() };
 }
 
-/** What whoever waits for his turn may write: that he is there, and that he waits. */
+/** What a process that stands by may write: its registration and its place in the lock. */
 const OWN_PLACE = /\/(components\/[^/]+|elections\/[^/]+|lock|election)(\/|$)/;
 
 function foreignWrites(

@@ -17,7 +17,7 @@ export interface ClusterPlaces {
     | undefined;
   /** Where the repositories are: a directory or a URL. */
   readonly baseurl: string;
-  /** Seconds between looks without news; 0: never. */
+  /** Seconds between polls; 0: never. */
   readonly pollInterval: number;
   /** Collector. */
   readonly collector: string;

@@ -1,5 +1,5 @@
 /**
- * What the webs said while things were going on: each item's trace id and when it was enqueued, seen by somebody who follows
+ * What the webs said while things were going on: each item's trace id and when it was enqueued, seen by a client that follows
  * the live feed and turns to another web when one does not answer.
  */
 import { setTimeout as delay } from 'node:timers/promises';
@@ -12,16 +12,16 @@ interface Sighting {
   /** `master/c01`. */
   readonly change: string;
   readonly project: string;
-  /** Milliseconds since the epoch, as first told. */
+  /** Milliseconds since the epoch, as first shown. */
   readonly enqueuedAt: number;
 }
 
 export interface Sightings extends AsyncDisposable {
   /** By uuid. */
   readonly items: ReadonlyMap<string, Sighting>;
-  /** As last told. */
+  /** As last shown. */
   view(): FollowedTenant | undefined;
-  /** Items that were told of again with another change or another time of enqueueing: none, if all is well. */
+  /** Items that were shown again with another change or another time of enqueueing: none, if all is well. */
   readonly contradictions: readonly string[];
 }
 

@@ -1,5 +1,5 @@
 /**
- * The store as its transaction log tells it: what is there, who may write what, and who did.
+ * The store, replayed from its transaction log: what is there, who may write what, and who did.
  *
  * The rules are written down again here, apart from the code that obeys them: a commit under a fence is a multi that sets
  * `<fence>/lastOp`, and only the session that set `<fence>/epoch` last may make one.
@@ -18,7 +18,7 @@ interface Commit {
   readonly transaction: LoggedTransaction;
 }
 
-interface Tenure {
+interface Term {
   readonly fence: string;
   readonly session: string;
   readonly from: LoggedTransaction;
@@ -29,7 +29,7 @@ export interface Replay {
   readonly nodes: ReadonlyMap<string, ReplayedNode>;
   readonly commits: readonly Commit[];
   /** In the order they began. */
-  readonly tenures: readonly Tenure[];
+  readonly terms: readonly Term[];
   /** Sessions that are open. */
   readonly sessions: ReadonlySet<string>;
   /** One sentence per write by a session that was not in charge; empty when all is well. */
@@ -41,7 +41,7 @@ export function replay(transactions: readonly LoggedTransaction[]): Replay {
   const sessions = new Set<string>();
   const holders = new Map<string, string>();
   const commits: Commit[] = [];
-  const tenures: Tenure[] = [];
+  const terms: Term[] = [];
   const trespasses: string[] = [];
   for (const transaction of transactions) {
     const { session } = transaction;
@@ -53,7 +53,7 @@ export function replay(transactions: readonly LoggedTransaction[]): Replay {
     for (const operation of transaction.operations) apply(operation, session, nodes);
     for (const fence of fencesRaised(transaction)) {
       holders.set(fence, session);
-      tenures.push({ fence, session, from: transaction });
+      terms.push({ fence, session, from: transaction });
     }
     for (const fence of fencesUsed(transaction)) {
       commits.push({ fence, transaction });
@@ -63,7 +63,7 @@ export function replay(transactions: readonly LoggedTransaction[]): Replay {
         );
     }
   }
-  return { nodes, commits, tenures, sessions, trespasses };
+  return { nodes, commits, terms, sessions, trespasses };
 }
 
 function apply(operation: LoggedOperation, session: string, nodes: Map<string, ReplayedNode>): void {

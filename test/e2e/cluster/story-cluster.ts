@@ -2,12 +2,12 @@
 import { startEnsemble, type ZooKeeperEnsemble } from '../../fake/zookeeper/ensemble.ts';
 import { startZooKeeper, type ZooKeeperServer } from '../../fake/zookeeper/server.ts';
 import { type Cluster, type ClusterOptions, type ClusterZooKeeper, openCluster } from './cluster.ts';
-import { type TenureWatch, watchTenures } from './tenure-watch.ts';
+import { type TermWatch, watchTerms } from './term-watch.ts';
 import { waitFor } from './wait-for.ts';
 
 export interface Story extends AsyncDisposable {
   readonly cluster: Cluster;
-  readonly tenures: TenureWatch;
+  readonly terms: TermWatch;
 }
 
 type StoryOptions = Omit<ClusterOptions, 'store'>;
@@ -32,7 +32,7 @@ export async function storyOnEnsemble(
   const ensemble = stack.use(await startEnsemble(3));
   const leader = await ensemble.leader();
   const follower = ensemble.members.find(member => member !== leader);
-  if (follower === undefined) throw new Error('nobody follows');
+  if (follower === undefined) throw new Error('there is no follower');
   const hosts = ensemble.hosts.map(({ host, port }) => `${host}:${port}`).join(', ');
   const { port, dataDirectory } = follower;
   const story = await started({ hosts, port, dataDirectory }, options, stack);
@@ -46,16 +46,16 @@ async function started(
   stack: AsyncDisposableStack,
 ): Promise<Story> {
   const cluster = stack.use(await openCluster({ ...options, store: zookeeper }));
-  const tenures = stack.use(watchTenures(cluster));
+  const terms = stack.use(watchTerms(cluster));
   try {
     await cluster.start();
     await waitFor('every process to be registered', () =>
-      cluster.processes.every(({ pid }) => pid !== undefined && tenures.sessionsOf(pid).length > 0),
+      cluster.processes.every(({ pid }) => pid !== undefined && terms.sessionsOf(pid).length > 0),
     );
   } catch (error) {
     process.stderr.write(`${cluster.describe()}\n`);
     throw error;
   }
   const owned = stack.move();
-  return { cluster, tenures, [Symbol.asyncDispose]: () => owned.disposeAsync() };
+  return { cluster, terms, [Symbol.asyncDispose]: () => owned.disposeAsync() };
 }

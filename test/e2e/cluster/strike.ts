@@ -3,7 +3,7 @@ import type { Cluster } from './cluster.ts';
 import type { Moment } from './moments.ts';
 import type { ClusterProcess } from './process.ts';
 import { sessionsOf } from './sessions-of.ts';
-import type { TenureWatch } from './tenure-watch.ts';
+import type { TermWatch } from './term-watch.ts';
 import type { LoggedTransaction } from './transaction-log.ts';
 import { waitFor } from './wait-for.ts';
 
@@ -20,13 +20,13 @@ export interface Struck {
   readonly sessions: ReadonlySet<string>;
 }
 
-/** Who is to be struck, told by what happens; undefined: nobody yet. */
+/** The process to strike, chosen by what happens; undefined: none yet. */
 export type Choice = (transaction: LoggedTransaction) => ClusterProcess | undefined;
 
 /** Strikes whom `choose` names first, after `delay` further transactions. */
 export async function strike(
   cluster: Cluster,
-  tenures: TenureWatch,
+  terms: TermWatch,
   how: Blow,
   choose: Choice,
   delay = 0,
@@ -40,7 +40,7 @@ export async function strike(
       rest = delay;
     }
     if (chosen === undefined || rest-- > 0) return;
-    const struck = hit(chosen, how, tenures);
+    const struck = hit(chosen, how, terms);
     if (struck !== undefined) resolve(struck);
   });
   const struck = await promise;
@@ -48,17 +48,17 @@ export async function strike(
   return struck;
 }
 
-/** Strikes whoever `choose` names when the moment comes. */
+/** Strikes the process that `choose` names when the moment comes. */
 export async function strikeAt(
   moment: Moment,
   how: Blow,
-  tenures: TenureWatch,
+  terms: TermWatch,
   choose: () => ClusterProcess | undefined,
 ): Promise<Struck> {
   let struck: Struck | undefined;
   await moment.when(() => {
     const victim = choose();
-    struck = victim === undefined ? undefined : hit(victim, how, tenures);
+    struck = victim === undefined ? undefined : hit(victim, how, terms);
     return struck !== undefined;
   });
   if (struck === undefined) throw new Error(`nobody was struck at ${moment.name}`);
@@ -67,32 +67,32 @@ export async function strikeAt(
 }
 
 /** @returns undefined when it does not run. */
-function hit(victim: ClusterProcess, how: Blow, tenures: TenureWatch): Struck | undefined {
+function hit(victim: ClusterProcess, how: Blow, terms: TermWatch): Struck | undefined {
   const { pid } = victim;
   if (pid === undefined) return undefined;
   const at = Date.now();
   process.kill(pid, how === 'kill' ? 'SIGKILL' : 'SIGSTOP');
-  return { victim, pid, how, at, sessions: new Set(tenures.sessionsOf(pid)) };
+  return { victim, pid, how, at, sessions: new Set(terms.sessionsOf(pid)) };
 }
 
 /** Processes that take a request of this kind. */
-export function claimers(cluster: Cluster, tenures: TenureWatch, kind: 'merge' | 'build'): Choice {
+export function claimers(cluster: Cluster, terms: TermWatch, kind: 'merge' | 'build'): Choice {
   const claims = `${cluster.storeRoot}/requests/${kind}/default/claimed/`;
-  return writers(cluster, tenures, claims);
+  return writers(cluster, terms, claims);
 }
 
 /** Processes that make a node below `prefix`. */
-export function writers(cluster: Cluster, tenures: TenureWatch, prefix: string): Choice {
+export function writers(cluster: Cluster, terms: TermWatch, prefix: string): Choice {
   return transaction => {
     if (!transaction.operations.some(each => each.kind === 'create' && each.path.startsWith(prefix)))
       return undefined;
-    const pid = tenures.ownerOf(transaction.session);
+    const pid = terms.ownerOf(transaction.session);
     return cluster.processes.find(each => each.pid !== undefined && each.pid === pid);
   };
 }
 
 /** Starts it again, or lets it go on once the store has given it up; returns when it is registered anew. */
-export async function recover(cluster: Cluster, tenures: TenureWatch, struck: Struck): Promise<void> {
+export async function recover(cluster: Cluster, terms: TermWatch, struck: Struck): Promise<void> {
   const { victim, how, sessions } = struck;
   if (how === 'freeze') {
     const old = new Set([...sessions, ...(await sessionsOf(struck.pid, cluster.zookeeper))]);
@@ -102,10 +102,10 @@ export async function recover(cluster: Cluster, tenures: TenureWatch, struck: St
     });
     victim.thaw();
     await waitFor(`${victim.name} to come back`, () =>
-      tenures.sessionsOf(struck.pid).some(session => !old.has(session)),
+      terms.sessionsOf(struck.pid).some(session => !old.has(session)),
     );
     return;
   }
   await victim.start();
-  await waitFor(`${victim.name} to be there again`, () => tenures.sessionsOf(victim.pid ?? 0).length > 0);
+  await waitFor(`${victim.name} to be there again`, () => terms.sessionsOf(victim.pid ?? 0).length > 0);
 }

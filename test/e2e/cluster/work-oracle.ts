@@ -1,6 +1,6 @@
 /**
- * Who was allowed to answer for a piece of work, by the server's log: one result per build, and while somebody has claimed it,
- * from nobody else. What a session put up for the time it lives (claims, places in a lock, registrations) only it takes down.
+ * Which session may answer for a piece of work, by the server's log: one result per build, and while a session has claimed it,
+ * from no other. What a session put up for the time it lives (claims, places in a lock, registrations) only it takes down.
  */
 import { pipelineEventCodec } from '../../../src/model/codec/records.ts';
 import type { LoggedOperation, LoggedTransaction } from './transaction-log.ts';
@@ -31,14 +31,14 @@ export function workProblems(transactions: readonly LoggedTransaction[]): readon
   return [...problems, ...doubledPlaces(owners)];
 }
 
-/** The build a pipeline event tells the end of. */
+/** The build whose end a pipeline event reports. */
 function resultOf(operation: LoggedOperation): readonly string[] {
   if (operation.kind !== 'create' || !/\/pipelines\/[^/]+\/events\/[^/]+$/.test(operation.path)) return [];
   const event = pipelineEventCodec.decode(operation.data);
   return event.kind === 'build-result' ? [event.build] : [];
 }
 
-/** Nobody stands twice in one line. */
+/** No session stands twice in one line. */
 function doubledPlaces(owners: ReadonlyMap<string, string>): readonly string[] {
   const places = [...owners].filter(([path]) => path.includes('-lock-'));
   const byLine = Map.groupBy(places, ([path, owner]) => `${path.slice(0, path.lastIndexOf('/'))} ${owner}`);

@@ -109,7 +109,7 @@ export class ContractHost {
     await this.#write(project);
   }
 
-  /** As it is, whatever a read would show. */
+  /** As it is, also where a read would be stale. */
   async proposal(project: string, id: string): Promise<Proposal> {
     const found = (await this.#present(project)).proposals.get(id);
     if (found === undefined) throw new Error(`${project} has no proposal ${id}`);

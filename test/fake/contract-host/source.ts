@@ -1,4 +1,4 @@
-/** Reads the fake host: news of a project become events by comparing what it shows with what was remembered of it. */
+/** Reads the fake host: compares what it shows of a project with the driver's memory; differences become events. */
 import { isMapping } from '../../../drivers/git/mapping.ts';
 import { mergeMessage } from '../../../drivers/git/merge-message.ts';
 import type { NewConnectionEvent } from '../../../src/driver/intake.ts';
@@ -7,9 +7,9 @@ import type { Clock } from '../../../src/lib/clock.ts';
 import type { ChangeKey } from '../../../src/model/change.ts';
 import type { ConnectionEvent } from '../../../src/model/event.ts';
 import { type ProjectKey, parseCommitId, projectIdOf, projectKey } from '../../../src/model/project.ts';
+import { differencesOf, encodeMemory, NO_RULES, readMemory } from './differences.ts';
 import type { Delivery } from './faults.ts';
 import { BEHIND, type MonotonicReads } from './monotonic-reads.ts';
-import { encodeMemory, NO_RULES, newsOf, readMemory } from './news.ts';
 import { changeNamed, recordOf } from './records.ts';
 import { laterOf, Unserved } from './trouble.ts';
 
@@ -50,13 +50,15 @@ export function createSource(deps: SourceDeps): Source {
         const key = projectIdOf(project).name;
         const before = readMemory(await memory.get(key));
         const now = clock.now();
-        const news = newsOf({ event, project, before, snapshot, now, projects });
+        const changed = differencesOf({ event, project, before, snapshot, now, projects });
         return {
           ...NOTHING,
-          ...news,
+          ...changed,
           memory: [{ key, value: encodeMemory(snapshot) }],
           ...(before === undefined ? { firstLooks: [project] } : {}),
-          ...(news.events.length + news.updated.length === 0 ? { discarded: 'nothing is different' } : {}),
+          ...(changed.events.length + changed.updated.length === 0
+            ? { discarded: 'nothing is different' }
+            : {}),
         };
       } catch (error) {
         const later = laterOf(error);

@@ -99,7 +99,7 @@ function attributesIn(parent: Message, wanted: number): SinkAttributes {
   return attributes;
 }
 
-/** AnyValue; one of a kind nobody should send throws, so that a null or an object on the wire fails the test. */
+/** AnyValue; one of a kind that must not be sent throws, so that a null or an object on the wire fails the test. */
 function anyValue(any: Uint8Array | undefined): SinkValue {
   const field = wireFields(any ?? NOTHING).next().value;
   switch (field?.number) {

@@ -1,4 +1,4 @@
-/** The sink's HTTP side: http/protobuf and http/json, told apart by the content type; any path will do. */
+/** The sink's HTTP side: http/protobuf and http/json, distinguished by the content type; any path will do. */
 import { createServer as createPlain, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createSecure } from 'node:https';
 import { gunzipSync } from 'node:zlib';
@@ -32,7 +32,7 @@ export async function openHttpDoor(options: DoorOptions): Promise<Door> {
           },
           handle,
         );
-  // A collector keeps connections as long as the client does: what closes them here is told to.
+  // A collector keeps connections as long as the client does: the test closes them here.
   server.keepAliveTimeout = 0;
   const listener = await listenForConnections(
     options.port ?? 0,

@@ -1,4 +1,4 @@
-/** What a sink can be told to answer, and the bytes of it that both protocols share. */
+/** What a test can let a sink answer, and the bytes of it that both protocols share. */
 export type SinkAnswer =
   | { readonly kind: 'ok' }
   | { readonly kind: 'partial'; readonly rejected: number; readonly message: string }

@@ -13,7 +13,7 @@ interface ArrivedRequest {
   readonly decode: (body: Buffer) => readonly SinkSpan[];
 }
 
-/** Told of each whole request. */
+/** Called with each whole request. */
 export type Receive = (request: ArrivedRequest, refusal?: SinkAnswer) => SinkAnswer;
 
 export interface DoorOptions {

@@ -1,4 +1,4 @@
-/** A span as it arrived, whatever protocol brought it. */
+/** A span as it arrived, over either protocol. */
 export type SinkValue = string | number | boolean | readonly SinkValue[];
 export type SinkAttributes = { readonly [name: string]: SinkValue };
 

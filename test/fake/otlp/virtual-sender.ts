@@ -1,4 +1,4 @@
-/** The real sender and the real wire, to a sink, with time that passes only when it is told to. */
+/** The real sender and the real wire, to a sink, with time that passes only when the test lets it. */
 import { type Clock, fromMilliseconds } from '../../../src/lib/clock.ts';
 import type { Log } from '../../../src/lib/log.ts';
 import { otlpExporter } from '../../../src/tracing/otlp/exporter.ts';
@@ -10,7 +10,7 @@ export interface VirtualSender extends AsyncDisposable {
   readonly sink: OtlpSink;
   readonly sender: SpanSender;
   /** Warnings and errors it logged. */
-  readonly told: readonly string[];
+  readonly logged: readonly string[];
   /** Lets time pass. */
   pass(ms: number): void;
 }
@@ -32,8 +32,8 @@ export async function virtualSender(options: VirtualSenderOptions): Promise<Virt
   });
   let now = 0;
   const clock: Clock = { now: () => fromMilliseconds(1_795_000_000_000 + now), monotonic: () => now };
-  const told: string[] = [];
-  const note = (_facts: object, text: string) => void told.push(text);
+  const logged: string[] = [];
+  const note = (_facts: object, text: string) => void logged.push(text);
   const log: Log = { debug() {}, info() {}, warn: note, error: note, child: () => log };
   const exporter = otlpExporter({
     protocol,
@@ -47,7 +47,7 @@ export async function virtualSender(options: VirtualSenderOptions): Promise<Virt
   return {
     sink,
     sender,
-    told,
+    logged,
     pass: ms => {
       now += ms;
     },

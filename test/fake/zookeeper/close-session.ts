@@ -1,6 +1,6 @@
 /**
- * Ends somebody else's session, by saying goodbye in its name: what its client then sees is an expired session, without
- * anybody having to wait for a timeout.
+ * Ends another client's session by closing it in its name: that client then sees an expired session, without
+ * waiting for a timeout.
  */
 import { connect } from 'node:net';
 

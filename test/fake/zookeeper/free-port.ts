@@ -3,8 +3,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:net';
 
 /**
- * A port of 127.0.0.1 that nobody listens on now. It lies below the range that outgoing connections take theirs from (Linux:
- * from 32768 on), so that it stays free while a server is down, and nobody connects to himself there.
+ * A port of 127.0.0.1 without a listener. It lies below the range that outgoing connections take theirs from (Linux:
+ * from 32768 on), so that it stays free while a server is down, and no client connects to itself there.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

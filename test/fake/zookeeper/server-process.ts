@@ -1,5 +1,5 @@
 /**
- * A Java process that cannot outlive whoever started it.
+ * A Java process that cannot outlive the process that started it.
  *
  * Between the two stands a shell that reads its standard input: nothing is ever written there, so the end of the input means
  * that the parent is gone, however it went (exit, kill -9, a crashed test worker), and the shell then kills Java and removes
@@ -10,7 +10,7 @@ import { once } from 'node:events';
 
 export interface JavaProcess {
   readonly pid: number;
-  /** Resolves when Java is gone, for whatever reason. */
+  /** Resolves when Java is gone, for any reason. */
   readonly ended: Promise<void>;
   hasEnded(): boolean;
   /** The last of what it printed. */

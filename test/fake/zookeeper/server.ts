@@ -5,7 +5,7 @@
  *     const source = openZooKeeper({ hosts: [{ host: server.host, port: server.port }], ... });
  *     await server.kill();       // kill -9; what was answered is still on disk
  *     await server.restart();    // the same data and port
- *     server.stop();             // SIGSTOP: the port accepts, nobody answers
+ *     server.stop();             // SIGSTOP: the port accepts, without an answer
  *     server.cont();
  *
  * It ends with the test process, however that ends, and takes its data along.
@@ -77,7 +77,7 @@ export async function startZooKeeper(options: ZooKeeperOptions = {}): Promise<Zo
     } catch (error) {
       const output = server.output();
       await server[Symbol.asyncDispose]();
-      // Somebody else took the port between our look and the start.
+      // Another process took the port between our check and the start.
       if (attempt < 5 && output.includes('Address already in use')) continue;
       throw new Error(`ZooKeeper did not start: ${output}`, { cause: error });
     }

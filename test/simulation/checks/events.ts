@@ -1,6 +1,6 @@
 /**
  * I5 to I8: what was acknowledged is durable; every event is put into a queue once and taken from it once, by the write that
- * records what came of it; nothing is laid aside that could be handled.
+ * records what came of it; nothing is quarantined that could be handled.
  */
 import {
   connectionEventCodec,
@@ -74,7 +74,7 @@ export class Events implements Check {
     this.#put.add(key);
   }
 
-  /** Whoever takes an event says in the same write what came of it: events for the next station, a trace, or a dead letter. */
+  /** The write that takes an event also records its outcome: events for the next stage, a trace, or a dead letter. */
   #left({ operations, before }: Transaction, what: string): void {
     const mayBeSilent = operations.some(({ kind, path }) => {
       const data = kind === 'delete' ? before.get(path) : undefined;
@@ -88,7 +88,7 @@ export class Events implements Check {
     if (!says) this.#complain('I7', `${what} was taken and nothing came of it`);
   }
 
-  /** An event that leads nowhere and whose trace nobody wants; that the configuration is what it was. */
+  /** An event that leads nowhere and is not traced; that the configuration is what it was. */
   #needsNoWords(path: string, data: Uint8Array): boolean {
     if (path.startsWith(`${this.#paths.connection(CONNECTION).queue}/`))
       return !connectionEventCodec.decode(data).sampled;

@@ -1,5 +1,5 @@
 /**
- * I9: no two processes commit to one pipeline (tenant, connection) with overlapping tenure. Whoever changes what a fence
+ * I9: no two processes commit to one pipeline (tenant, connection) with overlapping terms. A process that changes what a fence
  * guards holds the lock at that very moment, has raised the epoch itself, and epochs only grow.
  */
 
@@ -81,7 +81,7 @@ export class Fences implements Check {
     const { tenants, connections } = this.#paths;
     const [, tenant, pipeline, part] =
       new RegExp(`^${tenants}/([^/]+)/pipelines/([^/]+)/(state|items/.+)$`).exec(path) ?? [];
-    // Parents are made by anybody.
+    // Any process may make parents.
     if (
       tenant !== undefined &&
       pipeline !== undefined &&

@@ -1,6 +1,6 @@
 /**
  * I1, I2, I3, I10, I20 at the code host: what lands was asked for by a durable intent of an item that is being reported, is
- * exactly what was tested, passes every job, lands once; and whoever acts is alive in the store. What lands is noted beforehand.
+ * exactly what was tested, passes every job, lands once; and the acting process is alive in the store. What lands is noted beforehand.
  */
 import { reportIntentCodec } from '../../../src/model/codec/records.ts';
 import type { ReportIntent } from '../../../src/model/report-intent.ts';
@@ -76,7 +76,7 @@ export class Landings {
       this.#complain('I2', `${change} landed on ${branch} while its item is ${item?.phase.phase ?? 'gone'}`);
   }
 
-  /** So that the event that tells of the new commit finds out whose doing it is. */
+  /** So that the event of the new commit can be attributed. */
   #checkNoted(commit: string, { item }: ReportIntent): void {
     const { server, paths } = this.#world;
     if (item === null || this.#history.items.get(item)?.sampled !== true) return;

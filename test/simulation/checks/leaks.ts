@@ -1,4 +1,4 @@
-/** What must not be left when everything has come to rest: locks and claims of the dead, marks, answers, graphs nobody needs. */
+/** What must not be left when everything has come to rest: locks and claims of the dead, marks, answers, unused graphs. */
 import type { TreeNode } from '../../../src/store/embedded/tree.ts';
 import type { World } from '../world.ts';
 import type { Check, Complain } from './check.ts';

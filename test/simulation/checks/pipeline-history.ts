@@ -39,7 +39,7 @@ const MANAGERS: { readonly [pipeline: string]: ManagerName } = {
 interface Followed {
   state: PipelineState;
   readonly checker: HistoryChecker;
-  told: number;
+  reported: number;
   /** Whose turn the last one was. */
   session: string;
 }
@@ -81,7 +81,7 @@ export class PipelineHistory implements Check {
   finished(): void {
     for (const [name, { checker }] of this.#pipelines) {
       checker.finish();
-      this.#tell(name);
+      this.#report(name);
     }
   }
 
@@ -122,22 +122,22 @@ export class PipelineHistory implements Check {
     if (followed.session !== transaction.session && followed.session !== '') this.#noteTakeOver(before);
     followed.session = transaction.session;
     followed.checker.turn(input, output);
-    this.#tell(pipeline);
+    this.#report(pipeline);
   }
 
   #followed(pipeline: string): Followed {
     const known = this.#pipelines.get(pipeline);
     if (known !== undefined) return known;
-    const made: Followed = { state: EMPTY_PIPELINE, checker: new HistoryChecker(), told: 0, session: '' };
+    const made: Followed = { state: EMPTY_PIPELINE, checker: new HistoryChecker(), reported: 0, session: '' };
     this.#pipelines.set(pipeline, made);
     return made;
   }
 
-  #tell(pipeline: string): void {
+  #report(pipeline: string): void {
     const followed = this.#followed(pipeline);
-    for (const { invariant, text } of followed.checker.violations.slice(followed.told))
+    for (const { invariant, text } of followed.checker.violations.slice(followed.reported))
       this.#complain(`gating ${invariant}`, `${pipeline}: ${text}`);
-    followed.told = followed.checker.violations.length;
+    followed.reported = followed.checker.violations.length;
   }
 
   #after(before: PipelineState, places: string, { operations }: Transaction): PipelineState {
@@ -165,9 +165,9 @@ export class PipelineHistory implements Check {
     });
   }
 
-  /** Live items say in the history how they left; items that only held a place do not. */
+  /** The history says how live items left; items that only held a place have no row. */
   #leftItems(before: PipelineState, after: PipelineState, { operations }: Transaction): readonly QueueItem[] {
-    const told = operations.flatMap(operation =>
+    const stored = operations.flatMap(operation =>
       operation.kind === 'create' && operation.path.includes('/outbox/history/')
         ? historyRowsCodec
             .decode(operation.data)
@@ -185,7 +185,7 @@ export class PipelineHistory implements Check {
           buildset: { ...item.buildset, stage },
         };
       });
-    return [...told, ...silent];
+    return [...stored, ...silent];
   }
 
   #commands(
@@ -235,7 +235,7 @@ export class PipelineHistory implements Check {
     return [{ kind: 'report', report: uuid, item, action, result: known, change, awaited }];
   }
 
-  /** An executor that has a cancelled build must be told, or have ended it. */
+  /** An executor that has a cancelled build must get the cancel, or have ended it. */
   #cancels(before: PipelineState, now: readonly QueueItem[]): readonly Command[] {
     const { leader } = this.#server;
     const requests = '/gatehouse/requests/build/default';

@@ -27,7 +27,7 @@ export class WholeTraces implements Check {
   readonly #sampled = new Map<string, boolean>();
   readonly #strict: boolean;
 
-  /** @param strict every executor tells what it did: a run without faults. */
+  /** @param strict every executor reports its work: a run without faults. */
   constructor(
     world: World,
     history: PipelineHistory,
@@ -78,7 +78,7 @@ export class WholeTraces implements Check {
       if (event.kind === 'trigger') this.#sampled.set(event.trigger.uuid, sampled);
     } else if (path.includes('/outbox/spans/')) {
       if (spansCodec.decode(data).some(span => this.#isLate(span)))
-        this.#reached('a build is told of when its item has left');
+        this.#reached('a build is reported after its item has left');
     }
   }
 

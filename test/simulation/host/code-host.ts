@@ -29,7 +29,7 @@ export interface NoteTaken {
 export class SimRepository {
   readonly refs = new Map<RefName, ObjectId>();
   readonly notes = new Map<string, Set<string>>();
-  /** What anybody ever pushed: can be fetched while a ref leads to it. */
+  /** All commits ever pushed: can be fetched while a ref leads to them. */
   readonly project: string;
   constructor(project: string) {
     this.project = project;
@@ -41,7 +41,7 @@ export class CodeHost {
   readonly repositories = new Map<string, SimRepository>();
   readonly landings: Landing[] = [];
   readonly notes: NoteTaken[] = [];
-  /** Told of each push, to send webhooks. */
+  /** Called with each push, to send webhooks. */
   onPush: (project: string) => void = () => {};
   readonly #now: () => number;
 

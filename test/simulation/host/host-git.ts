@@ -113,7 +113,7 @@ function openProjectGit(
   };
 }
 
-/** The connection as one process has it. @param effect told before anything is changed at the host. */
+/** The connection as one process has it. @param effect called before anything is changed at the host. */
 export function openConnection(
   life: Incarnation,
   access: HostAccess,

@@ -1,6 +1,6 @@
 /**
  * Time and chance of the platform, replaced for a run: timers ring in virtual time and belong to the process that set them;
- * whatever asks the platform for the time or a random number is an error, because the run could not be repeated.
+ * any code that asks the platform for the time or a random number is an error, because the run could not be repeated.
  */
 import type { SimEvent } from './event-heap.ts';
 import type { Kernel } from './kernel.ts';

@@ -19,7 +19,7 @@ export interface Incarnation {
   alive(): boolean;
   /** It ends by itself, e.g. because its session is over; a supervisor starts it again. */
   exit(reason: unknown): void;
-  /** A task nobody awaits: its failure ends the process, as an unhandled rejection does. */
+  /** A task that is not awaited: its failure ends the process, as an unhandled rejection does. */
   background(task: Promise<unknown>): void;
 }
 

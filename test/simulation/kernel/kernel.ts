@@ -7,7 +7,7 @@
  *     kernel.after(20, process, 'reply', () => …);        // held while the process is paused, dropped when it died
  *     await kernel.run(() => done, 60_000);
  *
- * Whose code runs is known at every moment (`current`): timers belong to whoever set them.
+ * Whose code runs is known at every moment (`current`): timers belong to the process that set them.
  */
 import { EventHeap, type SimEvent } from './event-heap.ts';
 import { SimProcess } from './process.ts';
@@ -17,7 +17,7 @@ import { type Random, stream, textHash } from './random.ts';
 const realSetImmediate = setImmediate;
 
 /** Owns what happens after the end of a run. */
-const NOBODY = new SimProcess('nobody');
+const NO_PROCESS = new SimProcess('none');
 
 export type RunEnd = 'met' | 'deadline' | 'idle';
 
@@ -40,9 +40,9 @@ export class Kernel {
   current: SimProcess | undefined;
   /** Calls of ports so far. */
   points = 0;
-  /** Told of each call at each phase; may kill the process. */
+  /** Called with each call at each phase; may kill the process. */
   onPoint: (point: Point, phase: PointPhase) => void = () => {};
-  /** Told after each event, with all that followed from it done. */
+  /** Called after each event, with all that followed from it done. */
   onStep: () => void = () => {};
   /** The last things that happened, for the story of a failure. */
   readonly recent: string[] = [];
@@ -112,7 +112,7 @@ export class Kernel {
     return process.generation === generation ? point : undefined;
   }
 
-  /** The answer of a call was handed over; what follows from it happens before the phase `reply` is told. */
+  /** The answer of a call was handed over; what follows from it happens before the phase `reply` is reported. */
   answered(point: Point): void {
     if (this.tellReplies) this.after(0, undefined, 'answered', () => this.onPoint(point, 'reply'));
   }
@@ -140,7 +140,7 @@ export class Kernel {
 
   /** Does something after the end: what follows from it happens, timers it sets never ring. */
   async quietly(act: () => void): Promise<void> {
-    this.current = NOBODY;
+    this.current = NO_PROCESS;
     try {
       act();
       for (let round = 0; round < 3; round += 1) await new Promise(resolve => realSetImmediate(resolve));

@@ -1,6 +1,6 @@
 /**
  * A process: an object graph and a generation. To kill it is to raise the generation: what it asked for never answers, its
- * timers never ring, and whatever of it still runs talks to nobody. Its store session lives on at the server for a while,
+ * timers never ring, and code of it that still runs reaches nothing. Its store session lives on at the server for a while,
  * as that of a killed process does.
  */
 import type { SimEvent } from './event-heap.ts';

@@ -230,7 +230,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'take-over-without-reconcile',
-    rule: 'a new holder settles work that is in nobody’s hands',
+    rule: 'a new holder settles work that no worker has',
     edits: [
       {
         file: 'src/scheduler/turn/pipeline-runner.ts',
@@ -344,7 +344,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'cancel-ignored',
-    rule: 'an executor is told to stop what is cancelled',
+    rule: 'an executor gets the cancel of a build',
     edits: [
       {
         file: 'src/store/request-queue.ts',
@@ -356,7 +356,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'sweep-graphs-of-others',
-    rule: 'a sweeper removes only what nobody uses',
+    rule: 'a sweeper removes only what is unused',
     edits: [
       {
         file: 'src/scheduler/care/sweep-blobs.ts',
@@ -403,7 +403,7 @@ export const PATCHES: readonly Patch[] = [
   },
   {
     name: 'late-executions-dropped',
-    rule: 'what an executor tells after its item has left is in the trace',
+    rule: 'what an executor reports after its item has left is in the trace',
     edits: [{ file: 'src/scheduler/turn/pipeline-turn.ts', find: '      ...late,\n', replace: '' }],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'dequeue', calm: true },
   },

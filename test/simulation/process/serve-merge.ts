@@ -41,9 +41,9 @@ export function serveMerge(
   request: MergerRequest,
   tips: Tips,
   host: CodeHost,
-  told: { readonly clock: Clock; readonly worker: string; readonly steps: readonly Step[] },
+  work: { readonly clock: Clock; readonly worker: string; readonly steps: readonly Step[] },
 ): MergerOutcome {
-  const { steps, worker } = told;
+  const { steps, worker } = work;
   switch (request.kind) {
     case 'config-files':
       return {

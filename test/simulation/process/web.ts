@@ -32,7 +32,7 @@ export async function runWeb(life: Incarnation, parts: ProcessParts, stop: Abort
     async webhook(event) {
       const now = clock.now();
       const uuid = life.ids.uuid();
-      const told = {
+      const received = {
         uuid,
         connection: CONNECTION,
         ...event,
@@ -40,7 +40,7 @@ export async function runWeb(life: Incarnation, parts: ProcessParts, stop: Abort
         storedAt: now,
         sampled: isSampled(uuid, parts.tracing.ratio),
       };
-      return await intake.offer(told, event.deliveryId);
+      return await intake.offer(received, event.deliveryId);
     },
     async dequeue(pipeline, change) {
       const queue = new EventQueue<PipelineEvent>({

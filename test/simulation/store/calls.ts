@@ -15,9 +15,9 @@ export function attempt<T>(serve: () => T): { readonly value: T } | { readonly e
 
 /** For the story: what it changes, without what it checks. */
 export function labelOf(operations: readonly Operation[]): string {
-  const telling = operations.filter(operation => operation.kind !== 'check');
-  const shown = telling.slice(0, 3).map(({ kind, path }) => `${kind} ${path.replace('/gatehouse', '')}`);
-  return `multi ${shown.join(', ')}${telling.length > 3 ? ` …${telling.length}` : ''}`;
+  const changing = operations.filter(operation => operation.kind !== 'check');
+  const shown = changing.slice(0, 3).map(({ kind, path }) => `${kind} ${path.replace('/gatehouse', '')}`);
+  return `multi ${shown.join(', ')}${changing.length > 3 ? ` …${changing.length}` : ''}`;
 }
 
 /** @throws StoreError `TooLarge` */

@@ -1,5 +1,5 @@
 /**
- * An ensemble, as far as its clients can tell: a leader that orders all writes, copies that may lag, sessions that end when
+ * An ensemble, as its clients see it: a leader that orders all writes, copies that may lag, sessions that end when
  * their client was silent for too long.
  *
  * What holds, as with ZooKeeper: writes are applied whole, in one order; a session sees its own writes and never goes back in
@@ -89,7 +89,7 @@ export class StoreServer {
     return results;
   }
 
-  /** What an operator does by hand, with a session nobody minds. */
+  /** What an operator does by hand, with a session that no check follows. */
   byHand(operations: readonly Operation[]): void {
     this.#commit('operator', 'operator', operations, false);
   }

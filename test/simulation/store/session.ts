@@ -1,6 +1,6 @@
 /**
  * A client's session, as the real client has it: `suspended` once nothing was heard for half the timeout, `lost` when the
- * server says so (or long after), every call with a known outcome or `ConnectionLoss`, watches told again (`resync`) after
+ * server says so (or long after), every call with a known outcome or `ConnectionLoss`, watches called again (`resync`) after
  * each reconnect.
  *
  * The line to the server is a pair of queues: what is sent arrives in order, what is answered comes back in order. When the
@@ -84,7 +84,7 @@ export class SimSession implements Store {
 
   get sessionState(): SessionState {
     if (this.#state !== 'connected' || this.#silentSince === undefined) return this.#state;
-    // By the clock, not by the timer: whoever was paused finds out before doing anything.
+    // By the clock, not by the timer: a process that was paused finds out before doing anything.
     const silence = this.#deps.kernel.now - this.#silentSince;
     return silence >= this.#deps.timeoutMs / 2 ? 'suspended' : 'connected';
   }
@@ -224,7 +224,7 @@ export class SimSession implements Store {
     kernel.after(0.1, this.#life.process, `${this.#life.name} line broken`, () => this.#broken(why));
   }
 
-  /** The server ends it, for whatever reason. */
+  /** The server ends it, for any reason. */
   expire(): void {
     this.#deps.server.end(this.#session);
     this.break('the server ended the session');
@@ -237,7 +237,7 @@ export class SimSession implements Store {
     this.#deps.kernel.note(`${this.#life.name} is out of contact: ${why}`);
     this.#state = 'suspended';
     this.#failCalls(() => new StoreError('ConnectionLoss', '/'));
-    this.#tell('suspended');
+    this.#report('suspended');
     this.#reconnectLater();
   }
 
@@ -275,7 +275,7 @@ export class SimSession implements Store {
         this.#silentSince = undefined;
         this.#state = 'connected';
         this.#deps.reached('reconnected');
-        this.#tell('connected');
+        this.#report('connected');
         for (const watcher of [...this.#watchers]) {
           if (this.#watchers.has(watcher)) watcher.listener({ kind: 'resync', path: watcher.path });
         }
@@ -375,7 +375,7 @@ export class SimSession implements Store {
     if (ended === 'SessionExpired') this.#failCalls(() => new StoreError('SessionExpired', '/'));
     this.#watchers.clear();
     this.#session.watches.clear();
-    this.#tell('lost');
+    this.#report('lost');
     this.#listeners.clear();
   }
 
@@ -385,7 +385,7 @@ export class SimSession implements Store {
     for (const call of calls) call.fail(error());
   }
 
-  #tell(state: SessionState): void {
+  #report(state: SessionState): void {
     for (const listener of [...this.#listeners]) listener(state);
   }
 }

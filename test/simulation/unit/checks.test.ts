@@ -51,7 +51,7 @@ describe('the check of fences', () => {
     expect(complaints).toEqual([]);
   });
 
-  test('notices a write of somebody who does not hold the lock', () => {
+  test('notices a write of a process that does not hold the lock', () => {
     const { server, a, b, take, complaints } = fenced();
     take(a, 'x');
     server.write(b, [create(`${places.items}/1`)]);

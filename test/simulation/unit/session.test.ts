@@ -65,7 +65,7 @@ describe('a simulated session', () => {
     expect(text((await done(session.get('/x')))?.data)).toBe('1');
   });
 
-  test('may read old news of others until it asks for fresh ones', async () => {
+  test('may read old data of others until it asks for fresh data', async () => {
     const { connect, done, server } = stand();
     const [writer, reader] = [connect('a').session, connect('b').session];
     await done(writer.multi([create('/x', data('old'))]));
@@ -124,7 +124,7 @@ describe('a simulated session', () => {
     expect(await done(session.get('/x'))).toBeUndefined();
   });
 
-  test('tells every watcher to look again after it was out of contact', async () => {
+  test('makes every watcher read again after it was out of contact', async () => {
     const { connect, done, pass } = stand();
     const [writer, reader] = [connect('a').session, connect('b').session];
     await done(writer.multi([create('/x')]));

@@ -42,7 +42,7 @@ describe('the guide for operators', () => {
     for (const name of names) expect(settings, name).toContain(`\`${name}\``);
   });
 
-  test('tells the times that the program keeps', () => {
+  test('gives the times that the program keeps', () => {
     expect(textOf('src/settings/zookeeper-section.ts')).toContain('session_timeout');
     expect(textOf('src/scheduler/report/report-loop.ts')).toContain('LONGEST_NOTE_HOURS = 24');
     expect(GUIDE).toContain('24 hours');

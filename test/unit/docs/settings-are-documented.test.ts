@@ -71,7 +71,7 @@ function documentedOptions(section: string): readonly string[] {
   return [...body.matchAll(/^\| `([a-z0-9_]+)` \|/gm)].map(([, option = '']) => option).sort();
 }
 
-/** Goes with another protocol than the default only, so the sample, which is valid with all its options, tells of it in words. */
+/** Goes with another protocol than the default only, so the sample, which is valid with all its options, describes it in prose. */
 const NOT_AS_IT_STANDS: ReadonlySet<string> = new Set(['certificate_file']);
 
 describe('settings', () => {

@@ -1,4 +1,4 @@
-/** The proxy itself, before anybody trusts what he sees through it. */
+/** The proxy itself, before other tests rely on it. */
 import { once } from 'node:events';
 import { connect, createServer, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';

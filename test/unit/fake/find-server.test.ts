@@ -24,7 +24,7 @@ async function distribution(...jars: readonly string[]): Promise<string> {
   return home;
 }
 
-test('an unpacked distribution is used with everything in its lib, whatever else there is', async () => {
+test('an unpacked distribution is used with everything in its lib, even beside other installations', async () => {
   const home = await distribution('zookeeper-3.9.3.jar', 'zookeeper-jute-3.9.3.jar');
   const env = { ...withJava, GATEHOUSE_TEST_ZOOKEEPER_HOME: home, GATEHOUSE_TEST_ZOOKEEPER: '/other.jar' };
   expect(findServer(env)).toEqual({

@@ -312,7 +312,7 @@ describe('very much at once', () => {
       ['update-ref', '--stdin'],
       names.map(name => `create refs/heads/${name} ${tip}\n`).join(''),
     );
-    const [news = expect.unreachable('no news')] = await host.news();
+    const [news = expect.unreachable('no news')] = await host.deliveries();
     expect((await gate.peek(gate.eventOf(news))).events).toHaveLength(100);
     expect(await told()).toEqual(names.map(name => `ref-updated refs/heads/${name}`));
     expect(await told()).toEqual([]);

@@ -77,7 +77,7 @@ describe('more proposals than one look takes', () => {
       refs.map(ref => `create refs/heads/${ref} ${commit}\n`).join(''),
     );
 
-    const [news = expect.unreachable('no news')] = await host.news();
+    const [news = expect.unreachable('no news')] = await host.deliveries();
     const first = await gate.peek(gate.eventOf(news));
     expect(first.again).toBeDefined();
     const approved = first.events.filter(({ type }) => type === 'approved').map(topicOf);
@@ -105,7 +105,7 @@ describe('more proposals than one look takes', () => {
     const others = Array.from({ length: 110 }, (_, index) => `refs/heads/for/main/m${index}`);
     await app.raw(['update-ref', '--stdin'], others.map(ref => `create ${ref} ${below.commit}\n`).join(''));
 
-    const [news = expect.unreachable('no news')] = await host.news();
+    const [news = expect.unreachable('no news')] = await host.deliveries();
     const first = await gate.peek(gate.eventOf(news));
     expect(first.changes.map(({ change }) => change.key)).not.toContain(below.key);
     const record = first.changes.find(({ change }) => change.key === above.key);

@@ -1,8 +1,8 @@
-/** What items tell of the death of schedulers and executors, held against who was struck when, and who had what by the server's log. */
+/** The deaths of schedulers and executors that items report, compared with the strikes and with the server's log. */
 import { endOfBuild } from '../../../src/model/build.ts';
 import { buildsetsOf, type QueueItem } from '../../../src/model/queue-item.ts';
 import type { Struck } from './strike.ts';
-import type { Takeover } from './tenure-watch.ts';
+import type { Takeover } from './term-watch.ts';
 import type { LoggedTransaction } from './transaction-log.ts';
 
 /** Of two processes' clocks on one machine, in nanoseconds. */
@@ -13,8 +13,8 @@ export interface SchedulerLost {
   readonly takeover: Takeover;
 }
 
-/** One sentence per item of the gate that was there before and after and does not say so. */
-export function untoldTakeovers(
+/** One sentence per item of the gate that was there before and after and does not report the takeover. */
+export function missingTakeovers(
   items: readonly QueueItem[],
   { struck, takeover }: SchedulerLost,
 ): readonly string[] {
@@ -27,18 +27,20 @@ export function untoldTakeovers(
       return BigInt(enqueuedAt) < died - CLOCKS && left > over + CLOCKS;
     })
     .flatMap(({ uuid, takeovers = [] }) => {
-      const isTold = takeovers.some(({ since, at }) => BigInt(since) <= died + CLOCKS && BigInt(at) >= died);
-      return isTold ? [] : [`${uuid} does not tell that ${struck.victim.name} died at ${struck.at}`];
+      const isReported = takeovers.some(
+        ({ since, at }) => BigInt(since) <= died + CLOCKS && BigInt(at) >= died,
+      );
+      return isReported ? [] : [`${uuid} does not report that ${struck.victim.name} died at ${struck.at}`];
     });
 }
 
 /** Takeovers that name the process as the one that was lost. */
-export function toldOf(items: readonly QueueItem[], { struck }: SchedulerLost): number {
+export function reportsOf(items: readonly QueueItem[], { struck }: SchedulerLost): number {
   const marks = items.flatMap(({ takeovers = [] }) => takeovers);
   return marks.filter(({ from, how }) => how === 'lost' && from.endsWith(`/${struck.pid}`)).length;
 }
 
-/** One sentence per lost build that is told to have run on after its executor was struck. */
+/** One sentence per lost build that ran on after its executor was struck, by its record. */
 export function builtByTheDead(
   items: readonly QueueItem[],
   transactions: readonly LoggedTransaction[],

@@ -1,15 +1,15 @@
-/** Where a run keeps what its stories told, and what becomes of that when it ends. */
+/** Where a run keeps the notes of what its stories produced, and how it compares them at its end. */
 import { globSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
-import { NOTES_VARIABLE } from '../fake/told/note-story.ts';
-import { untold } from './vocabulary.ts';
+import { NOTES_VARIABLE } from '../fake/produced/note-story.ts';
+import { missingFrom } from './vocabulary.ts';
 
 const ROOT = path.resolve(import.meta.dirname, '../..');
 
 /** For the processes of the tests, which inherit the environment. @returns the directory. */
 export function takeNotes(): string {
-  const directory = mkdtempSync(path.join(tmpdir(), 'gatehouse-told-'));
+  const directory = mkdtempSync(path.join(tmpdir(), 'gatehouse-produced-'));
   process.env[NOTES_VARIABLE] = directory;
   return directory;
 }
@@ -25,7 +25,7 @@ export interface RunOutcome {
   readonly isWhole: boolean;
   /** Every test ran, and passed. */
   readonly all: boolean;
-  /** A word that nothing told fails the run; else it is only named. */
+  /** A name that no story produced fails the run; else it is only listed. */
   readonly strict: boolean;
 }
 
@@ -41,11 +41,11 @@ export function compareNotes(
   if (!isWhole) return { lines: [], failed: false };
   if (!all)
     return {
-      lines: ['what stories told is not compared with the documentation: not all tests passed'],
+      lines: ['what stories produced is not compared with the documentation: not all tests passed'],
       failed: false,
     };
-  const missing = untold(notes);
+  const missing = missingFrom(notes);
   if (missing.length === 0) return { lines: [], failed: false };
-  const head = `${strict ? 'FAILED: ' : ''}${missing.length} things are documented, and no story of the real service told them:`;
+  const head = `${strict ? 'FAILED: ' : ''}${missing.length} things are documented, and no story of the real service produced them:`;
   return { lines: [head, ...missing.map(each => `  ${each}`)], failed: strict };
 }

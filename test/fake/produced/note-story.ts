@@ -11,7 +11,7 @@ import { DatabaseSync } from 'node:sqlite';
 import type { SinkSpan } from '../otlp-sink.ts';
 
 /** Directory of this run's notes; absent: the run takes none. */
-export const NOTES_VARIABLE = 'GATEHOUSE_TEST_TOLD';
+export const NOTES_VARIABLE = 'GATEHOUSE_TEST_PRODUCED';
 
 /** Attributes whose values are codes out of a table. */
 const CODED = new Set([
@@ -21,15 +21,15 @@ const CODED = new Set([
   'gatehouse.wait.state',
 ]);
 
-const told = new Set<string>();
+const noted = new Set<string>();
 
 /** @param state state directory of the service, when its history is there. */
 export function noteStory(spans: readonly SinkSpan[], state?: string): void {
   const directory = process.env[NOTES_VARIABLE];
   if (directory === undefined) return;
   const notes = [...spans.flatMap(notesOfSpan), ...(state === undefined ? [] : notesOfHistory(state))];
-  const fresh = [...new Set(notes)].filter(note => !told.has(note));
-  for (const note of fresh) told.add(note);
+  const fresh = [...new Set(notes)].filter(note => !noted.has(note));
+  for (const note of fresh) noted.add(note);
   if (fresh.length > 0) appendFileSync(path.join(directory, `${process.pid}`), `${fresh.join('\n')}\n`);
 }
 

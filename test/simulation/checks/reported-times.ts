@@ -1,5 +1,5 @@
 /**
- * Every item that left tells its time whole, whoever died meanwhile: its states and what it waited for sum to its life, and each
+ * Every item that left reports its whole time, regardless of processes that died meanwhile: its states and what it waited for sum to its life, and each
  * scheduler that went on with its pipeline is named.
  */
 
@@ -9,7 +9,7 @@ import type { QueueItem } from '../../../src/model/queue-item.ts';
 import type { Check, Complain } from './check.ts';
 import type { PipelineHistory } from './pipeline-history.ts';
 
-export class ToldTimes implements Check {
+export class ReportedTimes implements Check {
   readonly #history: PipelineHistory;
   readonly #complain: Complain;
 
@@ -21,10 +21,10 @@ export class ToldTimes implements Check {
   finished(): void {
     for (const item of this.#history.left.values()) {
       this.#checkSums(item);
-      const told = (item.takeovers?.length ?? 0) + (item.moreTakeovers?.count ?? 0);
+      const named = (item.takeovers?.length ?? 0) + (item.moreTakeovers?.count ?? 0);
       const seen = this.#history.takeovers.get(item.uuid) ?? 0;
-      if (told < seen)
-        this.#complain('told', `item ${item.uuid} names ${told} of ${seen} schedulers that took over`);
+      if (named < seen)
+        this.#complain('times', `item ${item.uuid} names ${named} of ${seen} schedulers that took over`);
     }
   }
 
@@ -34,7 +34,7 @@ export class ToldTimes implements Check {
     for (const part of ['stretches', 'totals', 'criticalPath'] as const) {
       const total = sum(explained[part].map(({ duration }) => duration));
       if (total !== explained.duration)
-        this.#complain('told', `${part} of item ${item.uuid} sum to ${total} of ${explained.duration} ns`);
+        this.#complain('times', `${part} of item ${item.uuid} sum to ${total} of ${explained.duration} ns`);
     }
   }
 }

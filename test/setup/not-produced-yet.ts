@@ -1,8 +1,8 @@
 /**
- * What is documented and no story tells yet, or not each time: another run of the suite may do without. Nothing is to be added for
+ * What is documented and no story produces yet, or not each time: another run of the suite may lack it. Nothing is to be added for
  * new code: it wants a story. What has one is struck off.
  */
-export const NOT_TOLD_YET: ReadonlySet<string> = new Set([
+export const NOT_PRODUCED_YET: ReadonlySet<string> = new Set([
   'attribute gatehouse.clock_adjusted_ns',
   'attribute gatehouse.delivery.answered',
   'attribute gatehouse.delivery.answered_count',

@@ -1,4 +1,4 @@
-/** What happened at the fake host between two looks at a project. */
+/** What happened at the fake host between two reads of a project. */
 
 import type { Nanoseconds } from '../../../src/lib/clock.ts';
 import { derivedUuid, spanIdOf, traceIdOf } from '../../../src/lib/ids.ts';
@@ -36,7 +36,7 @@ export function readMemory(value: Json | undefined): Remembered | undefined {
   return value as unknown as Remembered | undefined;
 }
 
-interface Look {
+interface Reading {
   readonly event: ConnectionEvent;
   readonly project: ProjectKey;
   readonly before: Remembered | undefined;
@@ -52,14 +52,14 @@ interface Piece {
   readonly hasOtherRules?: boolean;
 }
 
-export function newsOf(look: Look) {
-  const moved = moves(look);
-  const { pieces, records, updated } = proposalNews(look);
-  const events = [...moved.pieces, ...pieces].map((piece, ordinal) => eventOf(piece, ordinal, look));
+export function differencesOf(reading: Reading) {
+  const moved = moves(reading);
+  const { pieces, records, updated } = proposalDifferences(reading);
+  const events = [...moved.pieces, ...pieces].map((piece, ordinal) => eventOf(piece, ordinal, reading));
   return { events, changes: [...moved.records, ...records], updated };
 }
 
-function moves({ project, before, snapshot, now }: Look) {
+function moves({ project, before, snapshot, now }: Reading) {
   const pieces: Piece[] = [];
   for (const [branch, { commit, tree }] of before === undefined ? [] : snapshot.branches) {
     const old = before?.branches[branch];
@@ -89,7 +89,7 @@ function moves({ project, before, snapshot, now }: Look) {
   return { pieces, records };
 }
 
-function proposalNews({ project, before, snapshot, now, projects }: Look) {
+function proposalDifferences({ project, before, snapshot, now, projects }: Reading) {
   const pieces: Piece[] = [];
   const records: ChangeRecord[] = [];
   const updated: Change['key'][] = [];
@@ -114,7 +114,7 @@ function proposalNews({ project, before, snapshot, now, projects }: Look) {
 function eventOf(
   { type, change, tree, hasOtherRules = false }: Piece,
   ordinal: number,
-  { event, project, before }: Look,
+  { event, project, before }: Reading,
 ): TriggerEvent {
   const isMove = change.kind === 'ref' && change.branch !== undefined;
   return {

@@ -1,6 +1,6 @@
 /**
  * A service that is dead does nothing, and this is known from outside: when its process had ended, and when the next one wrote that
- * its executor is about to begin. What items tell of that time is judged by it.
+ * its executor is about to begin. What items report of that time is checked against it.
  */
 
 import { explainItem } from '../../src/explain/explain.ts';
@@ -27,7 +27,7 @@ export function beginOfExecutor(log: string, diedAt: number): number {
   return sameDay < diedAt ? sameDay + 86_400_000 : sameDay;
 }
 
-/** One sentence for each thing an item that has left tells of its time and that cannot be. */
+/** One sentence for each impossible statement that an item which left makes about its time. */
 export function timeProblems(
   item: QueueItem,
   spans: readonly CheckedSpan[],
@@ -44,14 +44,14 @@ export function timeProblems(
   const account = accountOf(spans);
   if (account.duration !== BigInt(explained.duration)) problems.push('its root span is not its life');
   if (largestDifference(explained.totals, account.totals) > MILLISECOND)
-    problems.push('its spans tell other states than its explanation');
+    problems.push('its spans have other states than its explanation');
   problems.push(...account.overlaps.map(each => `at once: ${each}`));
   const worked = explained.stretches.filter(({ state }) => state === 'running');
   for (const time of dead) {
     const surely = { from: time.from + CLOCKS, to: time.to - CLOCKS };
     for (const { from, to } of worked) {
-      const told = overlap({ from: BigInt(from), to: BigInt(to) }, surely);
-      if (told > 0n) problems.push(`ran for ${told} ns while no process was there`);
+      const claimed = overlap({ from: BigInt(from), to: BigInt(to) }, surely);
+      if (claimed > 0n) problems.push(`ran for ${claimed} ns while no process was there`);
     }
     // It was there before, and after.
     const isThrough = life.from < time.from - CLOCKS && life.to > time.to;

@@ -6,7 +6,7 @@ import type { ClusterProcess } from './process.ts';
 import { fencesRaised, fencesUsed } from './store-replay.ts';
 import type { LoggedTransaction } from './transaction-log.ts';
 
-export interface TenureWatch extends Disposable {
+export interface TermWatch extends Disposable {
   /** The process whose session raised the fence's epoch last; undefined: none, or it does not run. */
   holder(fence: string): ClusterProcess | undefined;
   /** Sessions that ever raised it, oldest first. */
@@ -22,7 +22,7 @@ export function gateFence(cluster: Pick<Cluster, 'storeRoot'>): string {
   return `${cluster.storeRoot}/tenants/${TENANT}/pipelines/gate`;
 }
 
-export function watchTenures(cluster: Cluster): TenureWatch {
+export function watchTerms(cluster: Cluster): TermWatch {
   const holders = new Map<string, string[]>();
   const owners = new Map<string, number>();
 
@@ -56,7 +56,7 @@ export interface Takeover {
   readonly committedMs: number;
 }
 
-/** What the log says of the first tenure of `fence` by another session than `former` after `since` (epoch milliseconds). */
+/** What the log says of the first term of `fence` by another session than `former` after `since` (epoch milliseconds). */
 export function takeoverIn(
   transactions: readonly LoggedTransaction[],
   fence: string,
