@@ -1,9 +1,23 @@
 /**
  * A tenant's layout: every pipeline, job, project, queue and nodeset of its configuration, checked against each other.
  *
- * Immutable. What is broken stays visible where it would have counted: a broken job variant makes the jobs that would use
- * it fail with its error instead of running without it, a broken project stanza does the same for its project and branch,
- * and everything else works on.
+ * Immutable. A broken stanza keeps its place: a job that needs a broken variant fails with the error of that variant instead of
+ * running without it, a broken project stanza does the same for its project and branch, and everything else works.
+ *
+ * The folder, in the order of the data:
+ *
+ *     text → nodes          yaml.ts, yaml-tree.ts, yaml-node.ts, yaml-scalar.ts, text-lines.ts
+ *     nodes → stanzas       parse-file.ts, one parse-*.ts for each kind (stanzas.ts has their types); mapping-reader.ts reads
+ *                           attributes, parse-context.ts bounds what a file may cost, parse-cache.ts remembers files
+ *     tenant file           tenant-file.ts, parse-tenant-projects.ts
+ *     stanzas → layout      build-layout.ts: config-files.ts chooses branches and files; collect-stanzas.ts puts each stanza in
+ *                           its place; check-jobs.ts and check-projects.ts check references; build-pipeline.ts asks the drivers
+ *     layout → job graph    freeze-job-graph.ts: project-jobs.ts, freeze-job.ts, collect-variants.ts, job-draft.ts, file-verdict.ts
+ *     layout of a change    speculative-layout.ts
+ *     the room's callers    layout-table.ts (builds and freezes, in a thread) and layout-facts.ts (what schedulers keep)
+ *
+ * Pure: no I/O, no clock. Nothing throws for what a file holds: mistakes are problems with offsets (`YamlProblem`) until the
+ * file's project and branch are known, then {@link ConfigError}s.
  */
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
