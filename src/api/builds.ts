@@ -1,7 +1,7 @@
 /**
- * Builds and buildsets as the API shows them: Zuul's fields under Zuul's names, ours below `gatehouse`.
+ * Documents of builds and buildsets: Zuul's fields under Zuul's names, our own below `gatehouse`.
  *
- * Zuul's times are UTC to the second without a zone (`2026-11-20T17:30:00`); the exact ones are in our block, in
+ * Zuul's times are UTC to the second without a zone (`2026-11-20T17:30:00`); the exact times are below `gatehouse`, in
  * nanoseconds as text.
  */
 
@@ -28,7 +28,7 @@ import {
 
 const zuul = () => nullable(text('UTC to the second, without a zone'));
 const plainBuild = document({
-  _id: nullable(whole(), 'Null until it is in the database'),
+  _id: nullable(whole(), 'Null until stored in the database'),
   uuid: uuid(),
   job_name: text(),
   result: nullable(text()),
@@ -40,14 +40,14 @@ const plainBuild = document({
   log_url: nullable(text()),
   nodeset: nullable(text()),
   error_detail: nullable(text()),
-  final: flag('False: it was tried again'),
+  final: flag('False: another attempt followed'),
   artifacts: list(json()),
   provides: list(json()),
 });
 const ourBuild = document({
   item: uuid(),
   attempt: whole(),
-  cause: json('Why it was cancelled or skipped'),
+  cause: json('Cause of a cancelled or skipped build'),
   trace_id: text(),
   span_id: text(),
   worker: nullable(text()),
@@ -61,7 +61,7 @@ const ourBuild = document({
 const refSchema = document({
   project: text(),
   branch: nullable(text()),
-  change: nullable(Type.Union([whole(), text()]), 'A number where the host numbers its changes'),
+  change: nullable(Type.Union([whole(), text()]), 'A number if the host numbers its changes'),
   patchset: nullable(text()),
   ref: nullable(text()),
   oldrev: nullable(text()),
@@ -74,6 +74,7 @@ const eventFields = document({
   event_timestamp: zuul(),
 });
 
+/** `GET …/build/<uuid>`, and each entry of `GET …/builds`. */
 export const buildSchema = together(
   together(plainBuild, eventFields),
   document({ ref: refSchema, buildset: document({ uuid: uuid() }), gatehouse: ourBuild }),
@@ -81,6 +82,7 @@ export const buildSchema = together(
 export type BuildDocument = Document<typeof buildSchema>;
 
 const buildOfSet = together(plainBuild, document({ gatehouse: ourBuild }));
+/** `GET …/buildset/<uuid>`, and, without its builds, each entry of `GET …/buildsets`. */
 export const buildsetSchema = together(
   eventFields,
   document({
@@ -92,12 +94,12 @@ export const buildsetSchema = together(
     last_build_end_time: zuul(),
     refs: list(refSchema),
     builds: optional(list(buildOfSet, 'Not in lists')),
-    retry_builds: optional(list(buildOfSet, 'Those that were tried again; not in lists')),
+    retry_builds: optional(list(buildOfSet, 'Builds followed by another attempt; not in lists')),
     events: list(document({ event_time: zuul(), event_type: text(), description: text() })),
     gatehouse: document({
       item: uuid(),
       number: whole(),
-      cause: json('Why it ended without a result of its own'),
+      cause: json('Cause of the end of a buildset without a result'),
       trace_id: text(),
       span_id: text(),
       created_at: nullable(nanoseconds()),
@@ -107,10 +109,10 @@ export const buildsetSchema = together(
 );
 export type BuildsetDocument = Document<typeof buildsetSchema>;
 
-/** Where the log of a build is; a build that never ran has none. */
+/** Address of a build's log; builds that never ran have none. */
 export type LogUrl = (tenant: string, build: string) => string;
 
-/** @param more what else is known of it, for our block. */
+/** @param more members of the `gatehouse` block that the row does not have. */
 export function buildJson(
   build: BuildFacts,
   logUrl: LogUrl,
@@ -127,7 +129,7 @@ export function buildJson(
   };
 }
 
-/** @param detail its builds, shown as `builds` and, those that were tried again, `retry_builds`; undefined: neither, as in lists. */
+/** @param detail its builds, for `builds` and `retry_builds`; undefined: without both, as in lists. */
 export function buildsetJson(
   buildset: BuildsetFacts,
   detail?: { readonly builds: readonly NumberedBuild[]; readonly logUrl: LogUrl },
@@ -231,7 +233,7 @@ function refJson(ref: RefRow): Document<typeof refSchema> {
   };
 }
 
-/** A number where the host numbers its changes, as Zuul's clients expect; else the host's text. */
+/** A number if the host numbers its changes, as Zuul's clients expect; else the host's text. */
 function changeNumber(change: string | null): number | string | null {
   return change !== null && /^[1-9]\d{0,14}$/.test(change) ? Number(change) : change;
 }

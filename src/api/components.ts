@@ -26,40 +26,41 @@ const componentSchema = document({
     started_at: whole('Milliseconds since the epoch'),
     labels: list(text()),
     address: nullable(text(), 'Where an executor serves logs'),
-    wanted: nullable(oneOf(STATES), 'What an operator asked for last; null: nothing yet'),
-    trouble: nullable(text(), 'Why it takes no work although it runs'),
+    wanted: nullable(oneOf(STATES), 'State an operator requested last; null: none'),
+    trouble: nullable(text(), 'Why a running component takes no work'),
     walls: list(
       document({
         name: oneOf(Object.keys(WALLS) as WallName[]),
         state: oneOf(['stands', 'off', 'missing']),
-        text: text('How it stands, or why not'),
+        text: text('How it is enforced, or why it is not'),
       }),
-      'What stands between a job and the machine; empty: no executor, or one of 0.3',
+      'Limits between a job and the machine; empty: not an executor, or an executor of 0.3',
     ),
   }),
 });
+/** One registered component. */
 export type ComponentJson = Document<typeof componentSchema>;
 
-export const componentsSchema = byName(
-  list(componentSchema),
-  'By kind; a kind without components is there, too',
-);
+/** `GET /api/components`. */
+export const componentsSchema = byName(list(componentSchema), 'By kind, including kinds without components');
 export type ComponentsJson = Document<typeof componentsSchema>;
 
-/** What an operator may want of a component, and the state that leads to. */
-export const WISHES: ReadonlyMap<string, ComponentState> = new Map([
+/** Actions of `POST /api/components/<id>/<action>`, each with the state it requests. */
+export const STATE_ACTIONS: ReadonlyMap<string, ComponentState> = new Map([
   ['pause', 'paused'],
   ['resume', 'running'],
   ['stop', 'stopping'],
 ]);
 
-export const wishSchema = document({ id: text(), wanted: oneOf(STATES) });
+/** Answer to a request for a state. */
+export const requestedStateSchema = document({ id: text(), wanted: oneOf(STATES) });
 
 interface Component extends ComponentRecord {
   readonly id: string;
   readonly kind: string;
 }
 
+/** @param kinds all kinds of components, in the order of the document. */
 export function componentsJson(kinds: readonly string[], components: readonly Component[]): ComponentsJson {
   return Object.fromEntries(
     kinds.map(kind => [kind, components.filter(each => each.kind === kind).map(componentJson)]),

@@ -1,4 +1,4 @@
-/** `/api/connections`: the connections under Zuul's names, with how their code hosts serve in a `gatehouse` block. */
+/** `/api/connections`: the connections under Zuul's names, with the state of their code hosts in a `gatehouse` block. */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import type { ConnectionHealth, ConnectionReport } from '../model/connection-health.ts';
 import type { HostTroubleReason } from '../model/host-trouble.ts';
@@ -26,9 +26,9 @@ const REASONS: { readonly [reason in HostTroubleReason]: true } = {
 const healthSchema = document({
   state: oneOf(Object.keys(STATES) as ConnectionHealth['state'][]),
   text: text('For people'),
-  limited_until: nullable(milliseconds(), 'As the host said'),
-  last_event_at: nullable(milliseconds(), 'When the last event that was processed came in'),
-  missed: whole('News that a poll found before a webhook announced them, since the holder began'),
+  limited_until: nullable(milliseconds(), 'End of a rate limit, from the host'),
+  last_event_at: nullable(milliseconds(), 'Arrival of the last processed event'),
+  missed: whole('Changes found by a poll before a webhook reported them, since the holder began'),
   reported_at: milliseconds(),
   holder: text('The scheduler that holds the connection'),
   waiting_count: whole('Repositories whose events wait for the host'),
@@ -40,16 +40,17 @@ const healthSchema = document({
       since: milliseconds(),
       retry_at: milliseconds(),
     }),
-    'The first twenty of them',
+    'The first twenty',
   ),
 });
 
+/** `GET /api/connections`. */
 export const connectionsSchema = list(
   document({
     name: text(),
     driver: text(),
     canonical_hostname: text(),
-    gatehouse: document({ health: nullable(healthSchema, 'Null: not known') }),
+    gatehouse: document({ health: nullable(healthSchema, 'Null: unknown') }),
   }),
 );
 export type ConnectionsDocument = Document<typeof connectionsSchema>;
@@ -60,6 +61,7 @@ interface ShownConnection {
   readonly canonicalHostname: string;
 }
 
+/** @param reportOf last report of the scheduler that holds a connection; undefined: none. */
 export function connectionsDocument(
   connections: readonly ShownConnection[],
   reportOf: (name: string) => ConnectionReport | undefined,

@@ -18,26 +18,27 @@ import {
 const at = () => nanoseconds('Nanoseconds since the epoch');
 const blamed = {
   resets: whole(),
-  items: whole('That were tested again for it'),
+  items: whole('Items tested again because of it'),
   lostBuildTime: nanoseconds(),
 };
 const spread = { mean: nanoseconds(), p50: nanoseconds(), p95: nanoseconds(), longest: nanoseconds() };
 
+/** `GET …/pipeline/<p>/delays`. */
 export const delaysSchema = document({
   tenant: text(),
   pipeline: text(),
   since: at(),
-  covered: nanoseconds('From here on every item is counted'),
+  covered: nanoseconds('Every item since then is counted'),
   until: at(),
-  truncated: flag('There were more items than are counted'),
+  truncated: flag('Older items are not counted'),
   items: whole(),
   queued: whole('Still in the pipeline'),
   left: whole(),
   results: list(document({ result: text(), items: whole() })),
   leftPerHour: number(),
   succeededPerHour: number(),
-  took: nullable(document(spread), 'Of those that left'),
-  time: nanoseconds('All lives together'),
+  took: nullable(document(spread), 'For items that left'),
+  time: nanoseconds('Sum over all items'),
   states: list(
     document({
       ...spread,
@@ -88,11 +89,11 @@ export const delaysSchema = document({
   queues: list(document({ name: text(), window: whole('0: no limit'), items: whole() })),
 });
 
-/** What the route answers, with the words it is made of. */
+/** The document with the precise types of {@link Delays}. */
 export interface DelaysAnswer extends Omit<Delays, 'slowest'> {
   readonly tenant: string;
   readonly pipeline: string;
-  /** As they are now; `window` 0: no limit. */
+  /** Current queues; `window` 0: no limit. */
   readonly queues: readonly { readonly name: string; readonly window: number; readonly items: number }[];
   readonly slowest: readonly (Delays['slowest'][number] & {
     readonly page: string;
@@ -100,7 +101,7 @@ export interface DelaysAnswer extends Omit<Delays, 'slowest'> {
   })[];
 }
 
-/** The same; it compiles while the description fits. */
+/** Identity; compiles only if the type fits the schema. */
 export function delaysDocument(answer: DelaysAnswer): Document<typeof delaysSchema> {
   return answer;
 }

@@ -1,6 +1,6 @@
 /**
- * The description of `…/item/<uuid>/explain`. The document is the explanation itself (`src/explain/explain.ts`): its type and
- * this description are held together by the compiler.
+ * Schema of `…/item/<uuid>/explain`. The document is the explanation itself (`src/explain/explain.ts`): the compiler checks that
+ * its type fits this schema.
  */
 import type { Explanation } from '../explain/explain.ts';
 import { STRETCH_STATES } from '../model/item-states.ts';
@@ -19,7 +19,9 @@ import {
   whole,
 } from './schema.ts';
 
+/** Name of a state of an item. */
 export const stateName = () => oneOf(STRETCH_STATES);
+/** Whether a state is a wait or work. */
 export const kind = () => oneOf(['wait', 'work']);
 const at = () => nanoseconds('Nanoseconds since the epoch');
 const culpritSchema = document({
@@ -32,26 +34,27 @@ const culpritSchema = document({
   left: optional(text('Code')),
 });
 
+/** `GET …/item/<uuid>/explain`; durations and times in nanoseconds. */
 export const explanationSchema = document({
   item: uuid(),
   tenant: text(),
   pipeline: text(),
   changes: list(text('For people')),
   enqueuedAt: at(),
-  until: nanoseconds('When it left, or the moment of asking'),
+  until: nanoseconds('When it left, or the time of the request'),
   duration: nanoseconds(),
   ended: nullable(document({ reason: text('Code'), text: text(), result: text() })),
   stretches: list(
     document({
       state: stateName(),
       kind: kind(),
-      subject: optional(text('What it waited for')),
+      subject: optional(text('Subject of a wait')),
       whom: optional(uuid('The item it waited for')),
       from: at(),
       to: at(),
       duration: nanoseconds(),
     }),
-    'Its states in order, without gap',
+    'Its states in order, without gaps',
   ),
   totals: list(
     document({ state: stateName(), kind: kind(), duration: nanoseconds(), share: number('0 to 1') }),
@@ -79,7 +82,7 @@ export const explanationSchema = document({
   moreTakeovers: nullable(document({ count: whole(), duration: nanoseconds() })),
   resets: list(
     document({
-      buildset: whole('Number of the buildset it ended'),
+      buildset: whole('Number of the buildset that the reset ended'),
       at: at(),
       code: text(),
       text: text(),
@@ -114,14 +117,14 @@ export const explanationSchema = document({
       state: stateName(),
       text: text('A clause'),
       buildset: whole(),
-      repeated: flag('A reset threw this away'),
+      repeated: flag('Discarded by a reset'),
       build: optional(uuid()),
     }),
   ),
 });
 export type ExplanationDocument = Document<typeof explanationSchema>;
 
-/** The same; it compiles while the description fits. */
+/** Identity; compiles only if the type fits the schema. */
 export function explanationDocument(explanation: Explanation): ExplanationDocument {
   return explanation;
 }

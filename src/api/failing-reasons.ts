@@ -3,7 +3,7 @@ import { conflictText } from '../model/conflict-text.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { isGood } from '../model/results.ts';
 
-/** Why an item will not merge as it stands, in Zuul's words; empty: nothing is known against it. */
+/** Why an item will not merge in its current state, in Zuul's words; empty: it is not failing. */
 export function failingReasons(item: QueueItem): readonly string[] {
   const { buildset } = item;
   const failed = buildset.builds.some(build => {

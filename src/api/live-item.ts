@@ -1,6 +1,6 @@
 /**
- * One item, as our page, the command line and the live stream have it: pure, and free of "now", so that it changes only when the
- * item does. Times are milliseconds since the epoch; readers let the clocks run themselves.
+ * Document of one item for the page, the command line and the live stream: pure, without the current time, so that it changes only
+ * when the item does. Times are milliseconds since the epoch; readers compute elapsed times themselves.
  */
 import { toMilliseconds } from '../lib/clock.ts';
 import { type Build, resultOf } from '../model/build.ts';
@@ -29,58 +29,59 @@ import {
 } from './schema.ts';
 
 const stateSchema = document({
-  name: oneOf(STRETCH_STATES, 'What the item does: the states of decisions-and-results.md'),
+  name: oneOf(STRETCH_STATES, 'A state of decisions-and-results.md'),
   since: milliseconds(),
-  subject: nullable(text(), 'What it waits for, for people: a change, or a connection'),
+  subject: nullable(text(), 'Subject of a wait, for people: a change, or a connection'),
 });
 
 const changeSchema = document({
   text: text('Project and change, for people'),
   project: text('Without its connection'),
-  name: text("The host's name of the change, or a ref"),
+  name: text("The host's name for the change, or a ref"),
   subject: nullable(text()),
   owner: nullable(text()),
-  url: nullable(text('At the code host; http or https')),
+  url: nullable(text('Page at the code host; http or https')),
 });
 
 const jobSchema = document({
   name: text(),
   voting: flag(),
-  attempts: whole('Tries at most'),
+  attempts: whole('Maximum number of attempts'),
   dependencies: list(text('Name of a job')),
-  expectedMs: nullable(number('Milliseconds it usually takes')),
-  waitingFor: nullable(text("What it waits for, as in Zuul's waiting_status")),
+  expectedMs: nullable(number('Usual duration in milliseconds')),
+  waitingFor: nullable(text("As Zuul's waiting_status")),
   build: nullable(uuid('Of the last attempt')),
   state: oneOf(['waiting', 'requested', 'started', 'completed', 'cancelled', 'skipped']),
   attempt: whole('From 1'),
-  result: nullable(text('As of builds; FAILING: its run phase has failed, and it tidies up')),
+  result: nullable(text('Result of the build; FAILING: its run phase has failed, post-run is running')),
   requestedAt: nullable(milliseconds()),
   startedAt: nullable(milliseconds()),
   endedAt: nullable(milliseconds()),
   worker: nullable(text('The executor')),
-  detail: nullable(text('Why it ended so, for people')),
+  detail: nullable(text('Reason of the result, for people')),
 });
 export type LiveJob = Document<typeof jobSchema>;
 
 const resetSchema = document({
   at: milliseconds(),
   code: text('A reset cause of decisions-and-results.md'),
-  number: whole('Of the buildset that ended'),
+  number: whole('Number of the buildset that the reset ended'),
   text: text('Why, for people'),
   brief: text('The same in short'),
-  lostMs: number('Milliseconds of build time that were lost'),
+  lostMs: number('Milliseconds of build time lost'),
 });
 
+/** `GET …/item/<uuid>`, and the documents `item/<uuid>` of the live stream. */
 export const liveItemSchema = document({
   uuid: uuid('Also the id of its trace'),
   tenant: text(),
   pipeline: text(),
   queue: text('Key of its change queue'),
-  role: oneOf(['live', 'dependency'], 'A dependency only holds a place'),
+  role: oneOf(['live', 'dependency'], 'A dependency runs no jobs of its own'),
   changes: list(changeSchema),
   dependsOn: list(text('Key of a change')),
   enqueuedAt: milliseconds(),
-  behind: nullable(uuid(), 'The item whose state this one is tested on top of'),
+  behind: nullable(uuid(), 'The item this one is tested on top of'),
   active: flag('Inside the window'),
   state: stateSchema,
   hostWait: nullable(
@@ -93,10 +94,10 @@ export const liveItemSchema = document({
       since: milliseconds(),
       retryAt: milliseconds(),
     }),
-    'Trouble with its code host that it met itself',
+    "Trouble of its code host, found by this item's own requests",
   ),
   timeline: list(stateSchema, 'Oldest first; each ends where the next begins'),
-  failing: list(text('Why it will not merge as it stands')),
+  failing: list(text('Why it will not merge')),
   buildset: document({ uuid: uuid(), number: whole(), stage: text() }),
   jobs: list(jobSchema),
   jobDecisions: list(document({ job: text(), runs: flag(), because: text('A clause') })),
@@ -106,10 +107,11 @@ export const liveItemSchema = document({
     'Null while it is in its pipeline',
   ),
   traceUrl: nullable(text('In the trace viewer')),
-  tracesUrl: nullable(text('A search for all its traces')),
+  tracesUrl: nullable(text('Search for all its traces in the trace viewer')),
 });
 export type LiveItem = Document<typeof liveItemSchema>;
 
+/** Each entry of `GET …/items`. */
 export const finishedItemSchema = document({
   uuid: uuid(),
   pipeline: text(),
@@ -122,15 +124,17 @@ export const finishedItemSchema = document({
 });
 export type FinishedItem = Document<typeof finishedItemSchema>;
 
+/** Facts of an item's document that its record does not have. */
 export interface ItemLinks {
-  /** Address of the trace in the configured viewer. */
+  /** Address of the trace in the configured viewer; null: tracing is off, or the item is not sampled. */
   readonly traceUrl: string | null;
-  /** All its traces there: of its event, its own, of its long jobs. */
+  /** Search for all its traces there: its own and those of its event and of long jobs. */
   readonly tracesUrl: string | null;
-  /** Milliseconds a job usually takes. */
+  /** Usual durations by job name, in milliseconds. */
   readonly expected: ReadonlyMap<string, number>;
 }
 
+/** Encodes an item, live or finished. */
 export function liveItem(item: QueueItem, { traceUrl, tracesUrl, expected }: ItemLinks): LiveItem {
   const state: TimelineEntry = item.timeline.at(-1) ?? item.timeline[0];
   const left = item.phase.phase === 'left' ? item.phase : null;
@@ -171,7 +175,7 @@ function shownState({ state, since, subject }: TimelineEntry) {
   return { name: state, since: toMilliseconds(since), subject: subject ?? null };
 }
 
-/** Of an item that has met the trouble itself; those behind it wait for the same and say so by their state alone. */
+/** Only for an item whose own requests failed; items behind it that wait for the same host show only their state. */
 function shownHostWait({ hostWait }: QueueItem) {
   if (hostWait === undefined) return null;
   const { project, doing, reason, text, since, tries, retryAt } = hostWait;
@@ -183,11 +187,11 @@ function isActive(item: QueueItem): boolean {
   return item.timeline.at(-1)?.state !== 'window';
 }
 
-/** Why and when it was tested again, and what that cost. */
+/** Time, cause and cost of each reset. */
 function resetsOf(item: QueueItem): LiveItem['resets'] {
   const all = buildsetsOf(item);
   return item.earlier.flatMap((buildset, index) => {
-    // One that had come to its result is no longer superseded in its own record; the next one knows the cause.
+    // A buildset that had a result is not marked superseded; then the next buildset has the cause.
     const cause = buildset.stage.state === 'superseded' ? buildset.stage.cause : all[index + 1]?.cause;
     if (cause === null || cause === undefined) return [];
     const lost = Number(BigInt(lostBuildTime(buildset, all.slice(index + 1))) / 1_000_000n);
@@ -288,7 +292,7 @@ function shownChange(change: Change) {
   };
 }
 
-/** A line of the list of finished items. */
+/** Encodes an entry of the list of finished items. */
 export function finishedItem(item: QueueItem): FinishedItem {
   return {
     uuid: item.uuid,

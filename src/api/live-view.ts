@@ -1,4 +1,4 @@
-/** The documents of a tenant's live stream, beside its items: the tenant, and each pipeline. */
+/** The documents of a tenant's live stream other than items: the tenant, and each pipeline. */
 
 import type { Nanoseconds } from '../lib/clock.ts';
 import { toMilliseconds } from '../lib/clock.ts';
@@ -25,27 +25,29 @@ const liveTracingSchema = document({
   problem: tracingSchema.properties.problem,
 });
 
+/** Document `tenant` of the live stream. */
 export const liveTenantSchema = document({
   name: text(),
-  missing: list(text('Kind of component of which none is registered')),
-  awaySince: nullable(milliseconds(), 'All of this is as of then; null: as of now'),
+  missing: list(text('Kind of component without a registered process')),
+  awaySince: nullable(milliseconds(), 'The document shows the state at this time; null: the current state'),
   reconfiguredAt: milliseconds(),
-  triggerEvents: whole('Events that wait to be handed to the pipelines'),
+  triggerEvents: whole('Events waiting to be forwarded to pipelines'),
   managementEvents: whole(),
-  connectionEvents: byName(whole(), 'Events that wait to be read, by connection'),
+  connectionEvents: byName(whole(), 'Waiting events by connection'),
   projects: whole(),
   configErrors: whole(),
   tracing: nullable(liveTracingSchema, 'Delivery of spans; null: tracing is off'),
 });
 export type LiveTenant = Document<typeof liveTenantSchema>;
 
+/** Documents `pipeline/<name>` of the live stream. */
 export const livePipelineSchema = document({
   name: text(),
   position: whole("In the layout's order"),
   description: nullable(text()),
   manager: text(),
-  disabled: flag('It disabled itself after too many failures'),
-  events: whole('That wait for its next turn'),
+  disabled: flag('Disabled after too many failures'),
+  events: whole('Events waiting for its next turn'),
   queues: list(
     document({
       key: text(),
@@ -53,15 +55,15 @@ export const livePipelineSchema = document({
       window: whole('0: no limit'),
       items: list(uuid(), 'Oldest first'),
     }),
-    'Those that hold items',
+    'Queues with items',
   ),
 });
 export type LivePipeline = Document<typeof livePipelineSchema>;
 
-/** Without any of them the gate stands still. */
+/** Kinds of components that the gate cannot work without. */
 const NEEDED = ['scheduler', 'merger', 'executor'] as const;
 
-/** @param present kinds of components that are registered. @param awaySince when contact with the store was lost. */
+/** @param present kinds of registered components. @param awaySince when contact with the store was lost; null: there is contact. */
 export function liveTenant(
   name: string,
   { tracing, ...snapshot }: TenantSnapshot,
@@ -91,6 +93,7 @@ export function liveTenant(
   };
 }
 
+/** @param position in the layout's order, from 0. */
 export function livePipeline(
   { pipeline, state, triggerEvents, resultEvents }: PipelineFacts,
   position: number,

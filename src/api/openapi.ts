@@ -1,10 +1,11 @@
-/** The OpenAPI 3.1 description of the service, made from the table of routes. */
+/** The OpenAPI 3.1 description of the service, generated from the table of routes. */
 
 import type { Json } from '../model/job.ts';
 import type { Parameter, QueryTable } from './queries.ts';
 import { type Body, DOCUMENTS, PATH_PARAMETERS, ROUTES, type RouteDescription } from './routes.ts';
 import type { Schema } from './schema.ts';
 
+/** A complete OpenAPI document. */
 export type OpenApi = { readonly [name: string]: Json };
 
 /** @param root public address of the service. */
@@ -19,7 +20,7 @@ export function openApi(version: string, root: string): OpenApi {
     info: {
       title: 'Gatehouse',
       version,
-      description: 'Paths and names are those of Zuul where Zuul has one.',
+      description: 'Paths and names are those of Zuul if Zuul has them.',
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: root }],
@@ -93,19 +94,19 @@ function schemaOf(parameter: Parameter): Json {
 }
 
 const REASONS: { readonly [status: number]: string } = {
-  200: 'As asked',
-  202: 'Taken',
+  200: 'Success',
+  202: 'Accepted',
   400: 'A parameter or body is malformed',
-  401: 'No token, or one that does not count; the signature is wrong',
+  401: 'No token, an invalid token, or an invalid signature',
   403: 'The token does not allow it',
-  404: 'There is no such thing; the text says which',
+  404: 'Not found; the text names what',
   408: 'The body did not arrive in time',
-  410: 'Pruned for its age',
+  410: 'Pruned',
   413: 'The body is too large',
   415: 'The body is compressed or of the wrong type',
-  429: 'Too many; Retry-After says when to come back',
-  500: 'Internal error; the log has the details',
-  503: 'Not ready, too much at once, or the store is away; Retry-After says when to come back',
+  429: 'Too many requests; see Retry-After',
+  500: 'Internal server error; see the log of the service',
+  503: 'Not ready, overloaded, or the store is unreachable; see Retry-After',
 };
 
 const ANY_TIME = [500, 503];
@@ -141,7 +142,7 @@ function jsonSchemaOf(body: Exclude<Body, { readonly media: readonly string[] }>
   return plain(body.schema);
 }
 
-/** Without what only the types need. */
+/** The schema as plain JSON, without the members that only the types need. */
 function plain(schema: Schema): Json {
   return JSON.parse(JSON.stringify(schema));
 }

@@ -1,15 +1,16 @@
 /**
- * The query parameters of every route that takes any. The web checks requests with these tables, and the OpenAPI description is
- * made from them: a parameter that is not here is refused, and described nowhere. The live stream alone ignores what it does not know.
+ * The query parameters of all routes. The web checks requests with these tables, and the OpenAPI description is generated from
+ * them. Unknown parameters are refused, except by the live stream, which ignores them.
  */
 import { MAX_LIMIT, MAX_SKIP } from '../history/filters.ts';
 
-/** How a value is written. `texts` may be given several times. */
+/** Type and bounds of a query parameter. `texts` may be given several times. */
 export type Parameter = { readonly description?: string } & (
   | { readonly kind: 'text' | 'texts' | 'boolean' }
   | { readonly kind: 'integer'; readonly min: number; readonly max: number; readonly default?: number }
 );
 
+/** Query parameters of one route, by name. */
 export interface QueryTable {
   readonly [name: string]: Parameter;
 }
@@ -17,7 +18,7 @@ export interface QueryTable {
 const texts = { kind: 'texts' } as const;
 const boolean = { kind: 'boolean' } as const;
 const number = { kind: 'integer', min: 0, max: Number.MAX_SAFE_INTEGER } as const;
-const skip = { kind: 'integer', min: 0, max: MAX_SKIP, description: 'How many to leave out' } as const;
+const skip = { kind: 'integer', min: 0, max: MAX_SKIP, description: 'Number of entries to skip' } as const;
 
 const filter = {
   project: texts,
@@ -38,6 +39,7 @@ const filter = {
 
 const MAX_LOG_PIECE = 4 * 1024 * 1024;
 
+/** Query parameters by route. `src/web/query.ts` reads requests with them; errors are answered with 400. */
 export const QUERIES = {
   buildsets: filter,
   builds: { ...filter, job_name: texts, voting: boolean, final: boolean },

@@ -1,9 +1,22 @@
 /**
- * Every route of the HTTP API, described: where it is, what may be asked, what it answers. The OpenAPI description is made from
- * this table; tests hold it against the routes that are registered, and each answer of a running service against it.
+ * Every route of the HTTP API: path, parameters, answers. The OpenAPI description is generated from this table; tests compare it
+ * with the registered routes and with the answers of a running service.
+ *
+ * Map of this room:
+ *
+ *     schema.ts                       builders of JSON schemas; `Document<typeof schema>` is the type of a document
+ *     routes.ts, queries.ts           the tables of routes and of query parameters; openapi.ts: the OpenAPI description from both
+ *     live-item.ts, live-view.ts      documents of the live stream: item, pipeline, tenant
+ *     status-schema.ts, status.ts     Zuul's status document, from the same facts as live-item.ts
+ *     builds.ts, delays.ts, explanation.ts, components.ts, connections.ts, service.ts    one document, or a few small ones, each
+ *     tenant-snapshot.ts              the facts about a tenant that documents are encoded from
+ *     failing-reasons.ts              why an item will not merge
+ *
+ * Each document has one schema and one encoder, here. `src/web` serves them; the command line and the page read them. No encoder
+ * reads a clock or the store, except for what it is passed.
  */
 import { buildSchema, buildsetSchema } from './builds.ts';
-import { componentsSchema, WISHES, wishSchema } from './components.ts';
+import { componentsSchema, requestedStateSchema, STATE_ACTIONS } from './components.ts';
 import { connectionsSchema } from './connections.ts';
 import { delaysSchema } from './delays.ts';
 import { explanationSchema } from './explanation.ts';
@@ -27,7 +40,7 @@ import {
 } from './service.ts';
 import { statusItemSchema, statusSchema } from './status-schema.ts';
 
-/** Documents with a name of their own in the description. */
+/** Named schemas of the OpenAPI description (`#/components/schemas/<name>`), each from the module of its document. */
 export const DOCUMENTS = {
   Alive: aliveSchema,
   Build: buildSchema,
@@ -53,18 +66,19 @@ export const DOCUMENTS = {
   StatusItem: statusItemSchema,
   Tenants: tenantsSchema,
   Trace: traceSchema,
-  Wish: wishSchema,
+  RequestedState: requestedStateSchema,
 } as const satisfies { readonly [name: string]: Schema };
 
 type DocumentName = keyof typeof DOCUMENTS;
 
-/** A named document, a list of one, a schema of its own, or a media type that is not JSON. */
+/** A body: a named document, a list of it, an unnamed schema, or media types other than JSON. */
 export type Body =
   | { readonly document: DocumentName }
   | { readonly listOf: DocumentName }
   | { readonly schema: Schema }
   | { readonly media: readonly string[] };
 
+/** One operation of the API. */
 export interface RouteDescription {
   readonly method: 'get' | 'post';
   /** With `{parameters}`; those of {@link PATH_PARAMETERS}. */
@@ -72,27 +86,27 @@ export interface RouteDescription {
   readonly summary: string;
   readonly query?: QueryTable;
   readonly headers?: { readonly [name: string]: string };
-  /** Of the request. */
+  /** Body of the request. */
   readonly body?: Body;
-  /** By status. */
+  /** Bodies of answers, by status. */
   readonly answers: { readonly [status: number]: Body };
-  /** Refusals besides 500 and 503, which anything may be answered with. */
+  /** Statuses of refusals; 500 and 503 are possible for every route. */
   readonly refusals: readonly number[];
-  /** It changes something: see "Who may change something". */
+  /** The route changes something: see "Who may change something" in `doc/reference/http-api.md`. */
   readonly needsToken?: true;
 }
 
-/** What the parts of a path in braces are. */
+/** Parameters of paths, by the name in braces. */
 export const PATH_PARAMETERS: {
   readonly [name: string]: { readonly description: string; readonly schema: Schema };
 } = {
   tenant: { description: 'Name of a tenant', schema: text() },
   pipeline: { description: 'Name of a pipeline', schema: text() },
-  uuid: { description: 'Of an item, build or buildset: 32 hexadecimal digits', schema: text() },
-  change: { description: 'Id, id with patchset, or ref; may hold slashes as they are', schema: text() },
-  project: { description: 'Name of a project; may hold slashes as they are', schema: text() },
-  id: { description: 'Of a component, such as executor-4', schema: text() },
-  wish: { description: 'What is wanted of it', schema: oneOf([...WISHES.keys()]) },
+  uuid: { description: 'Uuid of an item, build or buildset: 32 hexadecimal digits', schema: text() },
+  change: { description: 'Id, id with patchset, or ref; slashes need no encoding', schema: text() },
+  project: { description: 'Name of a project; slashes need no encoding', schema: text() },
+  id: { description: 'Id of a component, such as executor-4', schema: text() },
+  action: { description: 'Requested action', schema: oneOf([...STATE_ACTIONS.keys()]) },
   name: { description: 'Name of a connection', schema: text() },
 };
 
@@ -132,7 +146,7 @@ const READ: readonly RouteDescription[] = [
   read('/api/components', 'The processes of the installation', { document: 'Components' }),
   read('/api/tenants', 'Tenants', { document: 'Tenants' }),
   read(`${TENANT}/info`, 'About the service, with the tenant', { document: 'Info' }),
-  read(`${TENANT}/status`, 'What is in the queues', { document: 'Status' }),
+  read(`${TENANT}/status`, 'Items in the queues', { document: 'Status' }),
   read(`${TENANT}/status/change/{change}`, 'The items of one change', { listOf: 'StatusItem' }),
   read(
     `${TENANT}/events`,
@@ -153,10 +167,10 @@ const READ: readonly RouteDescription[] = [
   ),
   read(`${TENANT}/projects`, 'Projects', { document: 'Projects' }),
   read(`${TENANT}/jobs`, 'Jobs by name', { document: 'Jobs' }),
-  read(`${TENANT}/config-errors`, 'Mistakes in the configuration', { document: 'ConfigErrors' }),
+  read(`${TENANT}/config-errors`, 'Errors in the configuration', { document: 'ConfigErrors' }),
   read(
     `${TENANT}/items`,
-    'Items that left, newest first',
+    'Finished items, newest first',
     { listOf: 'FinishedItem' },
     {
       query: QUERIES.items,
@@ -167,7 +181,7 @@ const READ: readonly RouteDescription[] = [
   read(`${TENANT}/item/{uuid}/explain`, 'Where its time went', { document: 'Explanation' }),
   read(
     `${TENANT}/changes/{change}/decisions`,
-    'Every decision about a change',
+    'Decisions about a change',
     {
       document: 'Decisions',
     },
@@ -183,8 +197,8 @@ const READ: readonly RouteDescription[] = [
       query: QUERIES.log,
       refusals: [400, 404, 410],
       headers: {
-        'X-Next-Offset': 'Where the next piece begins',
-        'X-Complete': 'true: nothing will follow this piece',
+        'X-Next-Offset': 'Offset of the next piece',
+        'X-Complete': 'true: the log ends with this piece',
       },
     },
   ),
@@ -197,7 +211,7 @@ const READ: readonly RouteDescription[] = [
     },
   ),
   read(`${TENANT}/buildset/{uuid}`, 'One buildset with its builds', { document: 'Buildset' }),
-  read(`${TENANT}/badge`, 'A picture for a README', { media: ['image/svg+xml'] }, { query: QUERIES.badge }),
+  read(`${TENANT}/badge`, 'Badge for a README', { media: ['image/svg+xml'] }, { query: QUERIES.badge }),
 ];
 
 const OTLP = ['application/x-protobuf', 'application/json'];
@@ -205,28 +219,29 @@ const OTLP = ['application/x-protobuf', 'application/json'];
 const CHANGE: readonly RouteDescription[] = [
   {
     method: 'post',
-    path: '/api/components/{id}/{wish}',
-    summary: 'Asks something of a component; it obeys in its own time',
+    path: '/api/components/{id}/{action}',
+    summary: 'Requests a state of a component, which adopts it in its own time',
     body: { schema: document({}) },
-    answers: { 202: { document: 'Wish' } },
+    answers: { 202: { document: 'RequestedState' } },
     refusals: [400, 401, 403, 404, 415],
     needsToken: true,
   },
   {
     method: 'post',
     path: `${TENANT}/project/{project}/dequeue`,
-    summary: 'Takes a change out of a pipeline',
+    summary: 'Removes a change from a pipeline',
     body: {
       schema: document({ pipeline: text(), change: optional(text()), ref: optional(text()) }),
     },
-    answers: { 200: { schema: flag('true: it was asked for') } },
+    answers: { 200: { schema: flag('true: the request is stored') } },
     refusals: [400, 401, 403, 404, 415],
     needsToken: true,
   },
   {
     method: 'post',
     path: '/api/otlp/v1/traces',
-    summary: 'Takes spans of others: OTLP over HTTP. A refusal of what was sent is a google.rpc.Status',
+    summary:
+      'Takes spans of other programs: OTLP over HTTP. A refused body is answered with a google.rpc.Status',
     body: { media: OTLP },
     answers: { 200: { media: OTLP }, 400: { media: OTLP }, 413: { media: OTLP }, 415: { media: OTLP } },
     refusals: [401, 403],
@@ -235,7 +250,7 @@ const CHANGE: readonly RouteDescription[] = [
   {
     method: 'post',
     path: '/api/connection/{name}/payload',
-    summary: 'Webhook of a code host; its driver says what it takes and how it is signed',
+    summary: 'Webhook of a code host; body and signature depend on the driver',
     body: { schema: json() },
     answers: {
       200: { schema: document({ outcome: oneOf(['stored', 'duplicate']), delivery: text() }) },
@@ -245,4 +260,5 @@ const CHANGE: readonly RouteDescription[] = [
   },
 ];
 
+/** All routes, in the order of the description. */
 export const ROUTES: readonly RouteDescription[] = [...READ, ...CHANGE];

@@ -1,4 +1,4 @@
-/** What the service, a tenant and its configuration are: the smaller documents, under Zuul's names where Zuul has them. */
+/** The smaller documents about the service, a tenant and its configuration, under Zuul's names if Zuul has them. */
 
 import { type ConfigError, configErrorText } from '../model/config-error.ts';
 import type { Decision } from '../model/decision.ts';
@@ -20,14 +20,17 @@ import {
 } from './schema.ts';
 import type { TenantSnapshot } from './tenant-snapshot.ts';
 
+/** Body of every answer with a status of 400 or more, except for OTLP. */
 export const refusalSchema = document({
-  error: text('What is wrong and what to do'),
+  error: text('The problem and its remedy'),
   description: text("The same, for Zuul's clients"),
-  place: text('The part of the request that is meant'),
+  place: text('The part of the request at fault'),
 });
 
+/** `GET /api`: paths by name. */
 export const indexSchema = byName(text('Path'), 'Paths by name');
 
+/** `GET /api/info` and `…/tenant/<t>/info`, as Zuul's clients read it. */
 export const infoSchema = document({
   info: document({
     capabilities: document({
@@ -35,7 +38,7 @@ export const infoSchema = document({
       auth: document({
         realms: byName(
           document({ authority: text(), client_id: text(), type: text(), driver: text() }),
-          'Where a token comes from',
+          'Token issuers by realm',
         ),
         default_realm: nullable(text()),
         read_protected: flag(),
@@ -49,11 +52,13 @@ export const infoSchema = document({
 });
 export type InfoDocument = Document<typeof infoSchema>;
 
+/** `GET /api/tenants`. */
 export const tenantsSchema = list(
   document({ name: text(), projects: whole(), queue: whole('Live items in its pipelines') }),
 );
 export type TenantsDocument = Document<typeof tenantsSchema>;
 
+/** `GET …/pipelines`, in the layout's order. */
 export const pipelinesSchema = list(
   document({
     name: text(),
@@ -63,6 +68,7 @@ export const pipelinesSchema = list(
 );
 export type PipelinesDocument = Document<typeof pipelinesSchema>;
 
+/** `GET …/projects`, by name. */
 export const projectsSchema = list(
   document({
     name: text(),
@@ -72,8 +78,10 @@ export const projectsSchema = list(
   }),
 );
 
+/** `GET …/jobs`, by name. */
 export const jobsSchema = list(document({ name: text(), description: optional(text()) }));
 
+/** `GET …/config-errors`: errors and warnings of the current configuration. */
 export const configErrorsSchema = list(
   document({
     source_context: document({ project: nullable(text()), branch: nullable(text()), path: text() }),
@@ -86,6 +94,7 @@ export const configErrorsSchema = list(
 
 export type ConfigErrorsDocument = Document<typeof configErrorsSchema>;
 
+/** `GET …/changes/<change>/decisions`: decisions about one change, oldest first. */
 export const decisionsSchema = document({
   change: text(),
   decisions: list(
@@ -106,14 +115,17 @@ export const decisionsSchema = document({
 
 export type DecisionsDocument = Document<typeof decisionsSchema>;
 
+/** `GET /health/ready`, with status 200 or 503; `reason` says why a component is not ready. */
 export const healthSchema = document({
   status: oneOf(['ready', 'not ready']),
   components: list(document({ component: text(), ready: flag(), reason: optional(text()) })),
 });
+/** `GET /health/live`. */
 export const aliveSchema = document({ status: oneOf(['alive']), version: text() });
-/** OTLP's own JSON, described by OpenTelemetry. */
+/** `GET …/item/<uuid>/trace`: OTLP/JSON, specified by OpenTelemetry. */
 export const traceSchema = document({ resourceSpans: list(json()) });
 
+/** Encodes configuration errors, in the given order. */
 export function configErrorsDocument(errors: readonly ConfigError[]): ConfigErrorsDocument {
   return errors.map(error => ({
     source_context: {
@@ -128,6 +140,7 @@ export function configErrorsDocument(errors: readonly ConfigError[]): ConfigErro
   }));
 }
 
+/** Encodes a tenant's projects, by name. */
 export function projectsDocument({ projects }: TenantSnapshot): Document<typeof projectsSchema> {
   return projects
     .map(({ project, canonicalName, trusted }) => ({
@@ -139,10 +152,12 @@ export function projectsDocument({ projects }: TenantSnapshot): Document<typeof 
     .toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** Encodes a tenant's jobs, by name. */
 export function jobsDocument({ jobs }: TenantSnapshot): Document<typeof jobsSchema> {
   return jobs.toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
 
+/** Encodes decisions about a change. @param decisions oldest first. */
 export function decisionsDocument(change: string, decisions: readonly Decision[]): DecisionsDocument {
   return { change, decisions };
 }

@@ -1,4 +1,4 @@
-/** The description of `/api/tenant/<t>/status`; `status.ts` makes the document. */
+/** Schema of `/api/tenant/<t>/status`; `status.ts` has the encoder. */
 import { liveItemSchema } from './live-item.ts';
 import {
   byName,
@@ -46,6 +46,7 @@ const jobSchema = document({
 });
 export type StatusJob = Document<typeof jobSchema>;
 
+/** An item as Zuul's clients know it, and each entry of `GET …/status/change/<change>`. */
 export const statusItemSchema = document({
   id: uuid(),
   live: flag(),
@@ -96,20 +97,23 @@ const senderSchema = document({
   lastSentAt: nullable(nanoseconds()),
 });
 
+/** State of the span delivery. */
 export const tracingSchema = document({
   waiting: whole('Rows in the outbox'),
   oldestWaiting: nullable(nanoseconds('Nanoseconds since the epoch')),
-  delivered: nullable(whole(), 'Spans, by the process that sends; null: no report yet'),
+  delivered: nullable(whole(), 'Spans sent by the current sender; null: no report yet'),
   lost: byName(whole(), 'Spans that will never arrive, by reason'),
-  problem: nullable(text('Of the last attempt')),
+  problem: nullable(text('Why spans are not delivered')),
   sender: nullable(senderSchema),
 });
 
+/** Encodes the state of the span delivery. */
 export function senderDocument({ sender, ...health }: TracingHealth): Document<typeof tracingSchema> {
   return { ...health, sender: sender === null ? null : { ...sender, requests: sender.requests ?? null } };
 }
 
 const length = document({ length: whole() });
+/** `GET …/status`, as Zuul's clients know it. */
 export const statusSchema = document({
   zuul_version: text(),
   last_reconfigured: milliseconds(),
@@ -136,6 +140,6 @@ export const statusSchema = document({
       ),
     }),
   ),
-  gatehouse: document({ tracing: nullable(tracingSchema, 'Null where tracing is off') }),
+  gatehouse: document({ tracing: nullable(tracingSchema, 'Null: tracing is off') }),
 });
 export type StatusDocument = Document<typeof statusSchema>;

@@ -1,6 +1,6 @@
 /**
- * `/api/tenant/<t>/status` as Zuul's clients know it, with a `gatehouse` block per item. Jobs and states are those of
- * {@link liveItem} under Zuul's names; unlike it, this has elapsed and remaining times and is different at every call.
+ * Encoder of `/api/tenant/<t>/status` as Zuul's clients know it, with a `gatehouse` block per item. Jobs and states are those of
+ * {@link liveItem} under Zuul's names; unlike it, this document has elapsed and remaining times, so it differs at every call.
  */
 import { type Nanoseconds, toMilliseconds } from '../lib/clock.ts';
 import { leadChange } from '../model/about-item.ts';
@@ -15,16 +15,18 @@ import { type LiveItem, type LiveJob, liveItem } from './live-item.ts';
 import { type StatusDocument, type StatusItem, type StatusJob, senderDocument } from './status-schema.ts';
 import type { PipelineSnapshot, TenantSnapshot } from './tenant-snapshot.ts';
 
+/** Facts of the status document that the snapshot does not have. */
 export interface StatusContext {
   readonly now: Nanoseconds;
   readonly version: string;
   readonly root: string;
   readonly traceUi: TraceUi | null;
   readonly canonicalNames: ReadonlyMap<string, string>;
-  /** Milliseconds a job usually takes, by key of the project, then by its name. */
+  /** Usual durations in milliseconds, by key of the project, then by name of the job. */
   readonly expected: ReadonlyMap<string, ReadonlyMap<string, number>>;
 }
 
+/** Encodes the status of a tenant. */
 export function statusJson(snapshot: TenantSnapshot, context: StatusContext): StatusDocument {
   return {
     zuul_version: context.version,
@@ -69,6 +71,7 @@ function queueJson(queue: ChangeQueue, items: ReadonlyMap<string, QueueItem>, co
   return { name: queue.name, branch: null, window: queue.window, heads };
 }
 
+/** Encodes one item. @param items all items of its pipeline. */
 export function statusItem(
   item: QueueItem,
   queue: ChangeQueue,

@@ -1,4 +1,4 @@
-/** What the documents about a tenant are made from: its state at one moment. */
+/** A tenant's state at one moment, from which its documents are encoded. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Pipeline } from '../model/pipeline.ts';
@@ -6,6 +6,7 @@ import type { PipelineState } from '../model/pipeline-state.ts';
 import type { ConnectionName, ProjectKey } from '../model/project.ts';
 import type { SenderReport } from '../model/sender-report.ts';
 
+/** A pipeline's configuration, state and queue lengths at one moment. */
 export interface PipelineSnapshot {
   readonly pipeline: Pipeline;
   readonly state: PipelineState;
@@ -15,18 +16,18 @@ export interface PipelineSnapshot {
   readonly managementEvents: number;
 }
 
-/** The delivery of spans, for the page's footer; null where tracing is off. */
+/** State of the span delivery, shown in the page's header. */
 export interface TracingHealth {
-  /** Rows in the outbox; one holds the spans that ended in one commit. */
+  /** Rows in the outbox; each holds the spans that ended in one commit. */
   readonly waiting: number;
   readonly oldestWaiting: Nanoseconds | null;
-  /** By the process that sends, since it began to; null: none has told yet. */
+  /** Spans sent by the current sender since it began; null: no sender has reported yet. */
   readonly delivered: number | null;
   /** Spans by reason, e.g. `too-old`. */
   readonly lost: { readonly [reason: string]: number };
-  /** Of the last attempt; null after a success. */
+  /** Why spans are not delivered, for people; null: they are. */
   readonly problem: string | null;
-  /** What that process last said, at most a second old while something happens; null: none has told yet. */
+  /** Last report of the sender, at most a second old while spans are sent; null: no sender has reported yet. */
   readonly sender: SenderReport | null;
 }
 

@@ -2,7 +2,7 @@
 import type { Settings } from '../settings/settings.ts';
 import { StoreFileError } from '../store/embedded/journal.ts';
 import { StoreError } from '../store/port.ts';
-import { SocketPathError } from '../web/local-door.ts';
+import { SocketPathError } from '../web/local-socket.ts';
 import { MetricsPortError } from './service/metrics-server.ts';
 
 /** Undefined: an internal error, to be shown with its stack. */

@@ -1,13 +1,12 @@
 /**
- * Which spans of others may go where ours go.
+ * Decides which spans of other programs are forwarded to the collector.
  *
- *     whose    by the Unix socket: our command line's; with a token: any service's but our own
- *     where    in traces of their own, or below a span of ours: never a second root of a trace of ours (items-of-trace.ts), never
- *              with the id of a span of ours, and with a token only in tenants it names
- *     what     attributes named `gatehouse.*` are ours to say, except the few a command's span has
+ *     sender       over the Unix socket: our command line; with a token: any service except Gatehouse itself
+ *     trace        a trace of its own, or below a span of ours; never a second root in our traces (items-of-trace.ts), never the id
+ *                  of a span of ours, and with a token only traces of the tenants it names
+ *     attributes   `gatehouse.*` is reserved, except the few attributes of a command's span
  *
- * Spans that nobody records (their trace, or the item they belong to, is not sampled) are taken and dropped: their maker has
- * done nothing wrong.
+ * Spans of unsampled traces or items are accepted and dropped: the sender has made no error.
  */
 import type { TraceId } from '../lib/ids.ts';
 import { isExported, type QueueItem } from '../model/queue-item.ts';
@@ -20,24 +19,24 @@ import { type ItemsOfTrace, mayActFor } from './items-of-trace.ts';
 
 export interface SpanRules {
   readonly caller: Exclude<Caller, { readonly kind: 'anonymous' }>;
-  /** What `service.name` of our own spans may be. */
+  /** Values of `service.name` of our own spans. */
   readonly ownServices: ReadonlySet<string>;
   readonly itemsOf: ItemsOfTrace;
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
-  /** Whether a trace that is no item's is kept. */
+  /** Sampling decision for a trace that belongs to no item. */
   readonly isSampled: (trace: TraceId) => boolean;
 }
 
 export interface AcceptedSpans {
   readonly spans: readonly SpanRecord[];
   readonly rejected: number;
-  /** Why the first of them was. */
+  /** Reason of the first rejection. */
   readonly reason: string | undefined;
 }
 
-/** Traces in one request that are looked at; each costs a look into the history. */
+/** Traces per request; each costs a query of the history. */
 const MOST_TRACES = 50;
-/** What the spans of our command line say of themselves. */
+/** Reserved attributes that spans of our command line may have. */
 const COMMAND_ATTRIBUTES: ReadonlySet<string> = new Set([
   ATTRIBUTE.spanType,
   ATTRIBUTE.command,
@@ -75,7 +74,7 @@ function problemOf({ resource }: SpanRecord, { caller, ownServices }: SpanRules)
   const service = resource?.['service.name'];
   if (typeof service !== 'string' || service === '') return 'a span whose resource has no service.name';
   if (service === COMMAND_LINE_AGENT) return undefined;
-  if (ownServices.has(service)) return `a span of service ${service}, which is ours`;
+  if (ownServices.has(service)) return `a span of service ${service}, which is Gatehouse's own`;
   return caller.kind === 'here'
     ? `a span of a service other than ${COMMAND_LINE_AGENT}: those need a token`
     : undefined;
@@ -89,10 +88,10 @@ function placeProblem(
 ): string | undefined {
   if (items.length === 0) return undefined;
   if (!mayActFor(caller, items)) return 'a span in a trace of a tenant the token does not name';
-  if (span.parent === null) return 'a second root in a trace of ours';
+  if (span.parent === null) return 'a second root in a trace of Gatehouse';
   // The root of an event's trace is not among the spans of an item.
   const isOurs = ours.has(span.spanId) || span.traceId.startsWith(span.spanId);
-  return isOurs ? 'a span with the id of a span of ours' : undefined;
+  return isOurs ? 'a span with the id of a span of Gatehouse' : undefined;
 }
 
 function cleaned(span: SpanRecord): SpanRecord {

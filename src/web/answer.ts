@@ -1,6 +1,6 @@
 /**
- * What a route answers. Routes are functions from a {@link ReadRequest} to an {@link Answer}; only this file and the
- * streams touch Express' response, so headers and error bodies are the same everywhere.
+ * Answers of routes. Routes are functions from a {@link ReadRequest} to an {@link Answer}; only this file and the
+ * streams use Express' response, so headers and error bodies are the same everywhere.
  *
  * A refusal is `{"error": "limit: \"abc\" is not a whole number", "description": <the same>, "place": "query parameter limit"}`.
  */
@@ -17,9 +17,9 @@ type Headers = { readonly [name: string]: string };
 export interface HttpRefusal {
   readonly kind: 'refused';
   readonly status: 400 | 401 | 403 | 404 | 405 | 408 | 410 | 413 | 415 | 429 | 500 | 503;
-  /** What is wrong and what to do. */
+  /** The problem and its remedy. */
   readonly error: string;
-  /** The part of the request that is meant. */
+  /** The part of the request at fault. */
   readonly place: string;
   readonly headers?: Headers;
 }
@@ -44,7 +44,7 @@ export function badRequest(error: string, place: string): HttpRefusal {
   return { kind: 'refused', status: 400, error, place };
 }
 
-/** Makes Express call a route. */
+/** Adapts a route to Express. */
 export function answering(route: Route): RequestHandler {
   return async (request, response) => {
     const parameter = (name: string) => {
@@ -58,7 +58,7 @@ export function answering(route: Route): RequestHandler {
   };
 }
 
-/** `description` is the name under which Zuul's clients look for the text. */
+/** Zuul's clients read the text from `description`. */
 export function refusalBody({ error, place }: Pick<HttpRefusal, 'error' | 'place'>): object {
   return { error, description: error, place };
 }

@@ -1,8 +1,8 @@
 /**
- * Which client a request is from, to tell clients apart for limits. It is no authority (auth/caller.ts).
+ * The client of a request, used for limits only. It grants no authority (auth/caller.ts).
  *
- * `X-Forwarded-For: <client>, <proxy>, …` is read from its end, as long as the address that wrote the next one is a proxy the settings
- * trust. So what a stranger writes at its beginning counts for nothing.
+ * `X-Forwarded-For: <client>, <proxy>, …` is read from its end, as long as the entry was written by a proxy that the settings
+ * trust. Entries a client forges at the beginning are ignored.
  */
 import type { IncomingMessage } from 'node:http';
 import { isIPv6 } from 'node:net';

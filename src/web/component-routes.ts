@@ -1,12 +1,12 @@
 /**
  * `/api/components`: every process of the installation, by kind, as Zuul's clients know it, with a `gatehouse` block.
- * `POST /api/components/<id>/pause`, `…/resume`, `…/stop`: what an operator wants of one, by the command line of this machine or with a token
- * for every tenant there is: components work for all of them.
+ * `POST /api/components/<id>/pause`, `…/resume`, `…/stop`: an operator requests a state, over the command line's socket or with a token
+ * for every tenant, because components work for all of them.
  *
- * A wish is written down (202) and obeyed in the component's own time; its `state` tells.
+ * The requested state is stored (202) and the component adopts it in its own time; `state` shows the current one.
  */
 import type { Request, RequestHandler, Router } from 'express';
-import { componentsJson, WISHES } from '../api/components.ts';
+import { componentsJson, STATE_ACTIONS } from '../api/components.ts';
 import type { RegisteredComponent } from '../store/component-view.ts';
 import { COMPONENT_KINDS } from '../store/paths.ts';
 import { type Answer, answering, badRequest, jsonAnswer, notFound, send } from './answer.ts';
@@ -21,37 +21,37 @@ export function addComponentRoutes(router: Router, deps: Pick<WebDeps, 'componen
   );
 }
 
-type WishDeps = Pick<WebDeps, 'components' | 'log' | 'tenants'> & {
+type ActionDeps = Pick<WebDeps, 'components' | 'log' | 'tenants'> & {
   readonly auth: Authentication;
   readonly askComponent: Exclude<WebDeps['askComponent'], undefined>;
 };
 
-export function componentWishRoute(deps: WishDeps): RequestHandler {
+export function componentActionRoute(deps: ActionDeps): RequestHandler {
   return async (request, response) => {
-    const answer = await wish(deps, request);
+    const answer = await requestState(deps, request);
     if (answer.kind === 'json') response.status(202);
     send(response, answer);
   };
 }
 
-async function wish(deps: WishDeps, request: Request): Promise<Answer> {
-  const word = String(request.params.wish);
-  const operator = await operatorOf(deps.auth, request, `${word.slice(0, 50)} a component`, deps.tenants());
+async function requestState(deps: ActionDeps, request: Request): Promise<Answer> {
+  const action = String(request.params.action);
+  const operator = await operatorOf(deps.auth, request, `${action.slice(0, 50)} a component`, deps.tenants());
   if (operator.kind === 'refused') return operator;
   if (typeof request.is('application/json') !== 'string')
     return { kind: 'refused', status: 415, error: 'send application/json', place: 'header content-type' };
   const id = String(request.params.id);
-  const wanted = WISHES.get(word);
+  const wanted = STATE_ACTIONS.get(action);
   if (wanted === undefined)
     return notFound(
-      `a component can be asked to ${[...WISHES.keys()].join(', ')}, not to ${word.slice(0, 50)}`,
+      `there is no action ${JSON.stringify(action.slice(0, 50))}; there are: ${[...STATE_ACTIONS.keys()].join(', ')}`,
       'path',
     );
   if (id.startsWith('web-') && wanted !== 'stopping')
-    return badRequest('a web takes no work it could leave alone; it can only be stopped', 'path: id');
+    return badRequest('a web cannot be paused or resumed, only stopped', 'path: id');
   if ((await deps.askComponent(id, wanted)) === 'gone')
     return notFound(unknown(id, deps.components()), 'path: id');
-  deps.log.info({ id, wanted, by: operator.name }, 'a component was asked to change its state');
+  deps.log.info({ id, wanted, by: operator.name }, 'an operator requested a state of a component');
   return jsonAnswer({ id, wanted });
 }
 

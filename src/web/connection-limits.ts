@@ -1,4 +1,4 @@
-/** Bounds on open connections: of all clients together, and of each by itself, so that none can keep the others out. */
+/** Limits of open connections, in total and per client, so that no client can lock out the others. */
 import type { Server } from 'node:http';
 import type { AddressRanges } from '../lib/address-ranges.ts';
 import { networkOf } from './client-address.ts';
@@ -9,9 +9,9 @@ export interface ConnectionLimits {
 }
 
 /**
- * Call it before `listen`. A connection too many is closed before anything is read of it.
+ * Call it before `listen`. Connections over the limit are closed unread.
  *
- * @param proxies have any number: behind each are many clients.
+ * @param proxies are not limited per address: each serves many clients.
  */
 export function limitConnections(server: Server, limits: ConnectionLimits, proxies: AddressRanges): void {
   const open = new Map<string, number>();

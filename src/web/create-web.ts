@@ -1,16 +1,29 @@
 /**
- * HTTP: webhooks in, everything else out. Shows what is, keeps nothing, decides nothing.
+ * The HTTP server: takes webhooks and operators' requests, serves documents and the page. It keeps no state and decides nothing.
  *
  *     const web = createWeb(deps);
  *     const { port } = await web.listen({ address: '127.0.0.1', port: 0 });
  *     await web.listenLocally('/var/lib/gatehouse/gatehouse.sock');
  *     await web.close();
  *
- * Two listeners lead to the same routes: the port, where only a token gives authority, and a Unix socket of this machine's command line,
- * which has it by the mode of the file (auth/caller.ts).
+ * Two listeners serve the same routes: the port, where only a token grants authority, and the Unix socket of this machine's command
+ * line, where the mode of the file does (auth/caller.ts).
  *
- * Paths are Zuul's where Zuul has one (`/api`, see status-routes.ts for the list); the page is at `/`.
- * Answers to bad input are 4xx with `{error, place}`; 500 means a defect of ours, and it is logged.
+ * Paths are Zuul's if Zuul has one (`/api`, see status-routes.ts for the list); the page is at `/`.
+ * Bad input is answered 4xx with `{error, place}`; 500 is an internal error, which is logged.
+ *
+ * Map of this room:
+ *
+ *     create-web.ts, deps.ts, answer.ts, query.ts   the server, its dependencies, answers, query parameters: read these first
+ *     badge-route.ts, item-routes.ts, …             one route, or a group of routes, each; documents come from `src/api`
+ *     auth/                                         who sends a request, and what they may do
+ *     live-feed.ts, event-streams.ts                server-sent events; tenant-documents.ts: the documents sent
+ *     connection-limits.ts, take-turns.ts, span-quota.ts, shared-answers.ts    bounds, so that no client delays another
+ *     local-socket.ts, graceful-close.ts            listening and closing
+ *     accept-spans.ts, items-of-trace.ts, otlp-json.ts                spans in and out
+ *     page-files.ts, page-routes.ts, page/          the status page, served as modules with their types stripped
+ *
+ * Nothing here reads the store: `deps.ts` hands over memory copies and functions. A page module imports types and page modules only.
  */
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -19,7 +32,7 @@ import { addressRanges } from '../lib/address-ranges.ts';
 import { badRequest, notFound, send } from './answer.ts';
 import type { Authentication, ListenerKind } from './auth/caller.ts';
 import { addBadgeRoute } from './badge-route.ts';
-import { addComponentRoutes, componentWishRoute } from './component-routes.ts';
+import { addComponentRoutes, componentActionRoute } from './component-routes.ts';
 import { type ConnectionLimits, limitConnections } from './connection-limits.ts';
 import { addDelaysRoute } from './delays-route.ts';
 import type { WebDeps } from './deps.ts';
@@ -31,7 +44,7 @@ import { readableFromAnywhere, securityHeaders } from './headers.ts';
 import { addHealthRoutes } from './health-routes.ts';
 import { addHistoryRoutes } from './history-routes.ts';
 import { addItemRoutes } from './item-routes.ts';
-import { type LocalDoor, listenLocally } from './local-door.ts';
+import { type LocalSocket, listenLocally } from './local-socket.ts';
 import { refusalForLostCall } from './lost-call.ts';
 import { addMetricsRoute } from './metrics-route.ts';
 import { addOpenApiRoutes } from './openapi-routes.ts';
@@ -44,7 +57,7 @@ import { takeTurns } from './take-turns.ts';
 import { webhookRoute } from './webhook-route.ts';
 
 export interface Web {
-  /** @throws when the address is taken or not ours. */
+  /** @throws when the address is in use or not one of this machine. */
   listen(where: { readonly address: string; readonly port: number }): Promise<{ readonly port: number }>;
   /** Listens for the command line; `taken`: another process answers there. @throws an error of the file system. */
   listenLocally(path: string): Promise<'listening' | 'taken'>;
@@ -53,15 +66,15 @@ export interface Web {
 }
 
 export interface WebLimits extends Partial<ConnectionLimits> {
-  /** Addresses and CIDR ranges of proxies whose `X-Forwarded-For` tells clients apart. Default none. */
+  /** Addresses and CIDR ranges of proxies whose `X-Forwarded-For` is trusted. Default none. */
   readonly trustedProxies?: readonly string[];
-  /** Milliseconds in which a request must have arrived. Default 10 s. */
+  /** Milliseconds within which a request must arrive. Default 10 s. */
   readonly requestTimeout?: number;
-  /** Milliseconds after which a connection on which nothing moves is cut, streams excepted. Default 2 min. */
+  /** Milliseconds after which a silent connection is cut, except for streams. Default 2 min. */
   readonly silenceTimeout?: number;
   /** Of one connection; then the client opens another one. Default 1000. */
   readonly maxRequestsPerSocket?: number;
-  /** Milliseconds after which `close` cuts what still runs. Default 5 s. */
+  /** Milliseconds after which `close` cuts open requests. Default 5 s. */
   readonly closeTimeout?: number;
 }
 
@@ -92,7 +105,7 @@ export function createWeb(deps: WebDeps, limits: WebLimits = {}): Web {
   const { maxConnections = 2000, maxConnectionsPerAddress = 100 } = limits;
   limitConnections(port.server, { maxConnections, maxConnectionsPerAddress }, proxies);
   const local = open(application(deps, parts, 'socket'));
-  let socket: LocalDoor | undefined;
+  let socket: LocalSocket | undefined;
   return {
     listen: where => listen(port.server, where),
     async listenLocally(path) {
@@ -133,7 +146,7 @@ function application(deps: WebDeps, parts: Parts, listener: ListenerKind): Expre
   addOpenApiRoutes(app, deps);
   app.use('/api', readableFromAnywhere, apiRoutes({ ...deps, auth: { ...deps.auth, listener } }, parts));
   if (listener === 'port') addPageRoutes(app, deps);
-  app.use(nothingHere);
+  app.use(unknownPath);
   app.use(answerErrors(deps));
   return app;
 }
@@ -153,8 +166,8 @@ function apiRoutes(
   const { askComponent } = deps;
   if (askComponent !== undefined)
     api
-      .route('/components/:id/:wish')
-      .post(componentWishRoute({ ...deps, askComponent }))
+      .route('/components/:id/:action')
+      .post(componentActionRoute({ ...deps, askComponent }))
       .all(onlyBy('POST'));
   api
     .route('/otlp/v1/traces')
@@ -187,7 +200,7 @@ function onlyBy(method: string): RequestHandler {
     send(response, {
       kind: 'refused',
       status: 405,
-      error: `${request.method} is not possible here; use ${method}`,
+      error: `${request.method} is not allowed here; use ${method}`,
       place: 'method',
       headers: { Allow: method },
     });
@@ -196,34 +209,28 @@ function onlyBy(method: string): RequestHandler {
 const onlyReading: RequestHandler = (request, response, next) =>
   request.method === 'GET' || request.method === 'HEAD' ? next() : onlyBy('GET')(request, response, next);
 
-const nothingHere: RequestHandler = (request, response) =>
-  send(
-    response,
-    notFound(`there is nothing at ${request.path.slice(0, 200)}; see /api for what is there`, 'path'),
-  );
+const unknownPath: RequestHandler = (request, response) =>
+  send(response, notFound(`no such path: ${request.path.slice(0, 200)}; /api lists the paths`, 'path'));
 
-/** The edge of all routes: bad requests Express itself refuses (a malformed path), and our own defects. */
+/** Last handler of all routes: requests that Express refuses (a malformed path), and internal errors. */
 function answerErrors({ log }: Pick<WebDeps, 'log'>): ErrorRequestHandler {
   return (error: unknown, request, response, next) => {
     if (response.headersSent) return next(error);
     const status = typeof error === 'object' && error !== null && 'status' in error ? error.status : 500;
     if (typeof status === 'number' && status >= 400 && status < 500)
-      return send(response, badRequest('the request cannot be understood', 'path'));
+      return send(response, badRequest('the request is malformed', 'path'));
     const lostContact = refusalForLostContact(error);
     if (lostContact !== undefined) return send(response, lostContact);
     const tooMuch = refusalForLostCall(error);
     if (tooMuch !== undefined) {
-      log.warn({ err: error, path: request.path }, 'a question to the history was given up');
+      log.warn({ err: error, path: request.path }, 'a query of the history was aborted');
       return send(response, tooMuch);
     }
-    log.warn(
-      { err: error, method: request.method, path: request.path },
-      'a request failed by a defect of ours',
-    );
+    log.warn({ err: error, method: request.method, path: request.path }, 'internal server error');
     send(response, {
       kind: 'refused',
       status: 500,
-      error: 'this is a defect of ours; the log has the details',
+      error: 'Internal server error; see the log of the service',
       place: 'server',
     });
   };

@@ -2,9 +2,9 @@
  * `GET /api/tenant/<t>/pipeline/<p>/delays?since=`: where the time of a pipeline went (`src/explain/delays.ts`), default the last
  * 24 hours.
  *
- * Items come from the history, page by page, and from the queue. Their number is bounded: with more than {@link MOST_ITEMS} the
- * newest count, and the answer says `truncated` and from when on everything is `covered`. Anybody may ask: answers are shared, one
- * is made at a time, and only so many wait (shared-answers.ts).
+ * Items come from the history, page by page, and from the queue. Of more than {@link MOST_ITEMS} only the newest count, and the
+ * answer has `truncated` and the time from which everything is `covered`. The route needs no token, so answers are shared and
+ * computed one at a time, with a bounded number of waiting requests (shared-answers.ts).
  */
 import { setImmediate } from 'node:timers/promises';
 import type { Router } from 'express';
@@ -35,7 +35,7 @@ import { type FoundTenant, inTenant } from './tenant-access.ts';
 
 export const MOST_ITEMS = 2000;
 const PAGE = 50;
-/** Pages of the history looked through; a page of a quiet pipeline may be empty. */
+/** Pages of the history to read; a page of a quiet pipeline may be empty. */
 const MOST_PAGES = 500;
 
 type DelaysDeps = Pick<WebDeps, 'snapshot' | 'tenants' | 'history' | 'clock' | 'root' | 'traceUi'>;
@@ -78,12 +78,12 @@ async function delays(
 const TOO_MANY: HttpRefusal = {
   kind: 'refused',
   status: 503,
-  error: 'too many ask for delays at this moment; ask again a little later',
+  error: 'too many requests for delays; try again later',
   place: 'request',
   headers: { 'Retry-After': String(RETRY_AFTER_S) },
 };
 
-/** As old as a shared answer may be, so different may the beginnings of those be that share it. */
+/** Requests share an answer if their beginnings differ by less than the time an answer is kept. */
 function rounded(since: Nanoseconds): number {
   return Math.floor(toMilliseconds(since) / KEEP_MS);
 }
@@ -107,7 +107,7 @@ async function answer(
     links.set(item.uuid, traceAddress(deps.traceUi(), item));
   };
   for (const item of state.items.values()) take(item);
-  // After those in the queue: an item that has left meanwhile counts as it left.
+  // After the items in the queue: an item that has left meanwhile counts as finished.
   const covered = await takeFinished(deps.history, { tenant, pipeline: pipeline.name, ...period }, take);
   const { slowest, ...rest } = delaysOf([...found.values()], { ...period, covered });
   return {
@@ -123,7 +123,7 @@ async function answer(
   };
 }
 
-/** @returns since when every item was taken. */
+/** @returns the time from which every item is covered. */
 async function takeFinished(
   history: Pick<History, 'itemsLeft'>,
   question: Period & { readonly tenant: string; readonly pipeline: string },
@@ -141,7 +141,7 @@ async function takeFinished(
     });
     items.forEach(take);
     taken += items.length;
-    // Everybody else has their turn between two pages.
+    // Other requests are served between two pages.
     await setImmediate();
     if (next === null || reached === null) return question.since;
     if (taken >= MOST_ITEMS || pages >= MOST_PAGES) return reached;

@@ -1,8 +1,8 @@
 /**
- * What the web needs of the rest, as narrow as it can be. Nothing in this room decides: it shows, it stores what hosts
- * send, and it hands an operator's wish on. `src/cmd` makes one of these and calls `createWeb`.
+ * Dependencies of the web, as narrow as possible. Nothing in this room decides: it shows, stores webhooks and forwards
+ * operators' requests. `src/cmd` makes a {@link WebDeps} and calls `createWeb`.
  *
- * The functions without a promise are answered from memory and are called often.
+ * Functions that return no promise read memory and are called often.
  */
 
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
@@ -27,23 +27,23 @@ export interface WebConnection {
   readonly name: ConnectionName;
   readonly driver: string;
   readonly canonicalHostname: string;
-  /** Absent: it takes no webhooks. */
+  /** Absent: the connection takes no webhooks. */
   readonly webhook?: WebhookIntake;
 }
 
 /** A piece of a build's log. */
 interface LogPiece {
   readonly bytes: Uint8Array;
-  /** Nothing will be added behind `bytes`. */
+  /** The log ends with `bytes`. */
   readonly complete: boolean;
 }
 
 export interface LogQuestion {
   readonly build: string;
-  /** The machine that ran it; null: not known. */
+  /** The machine that ran it; null: unknown. */
   readonly worker: string | null;
   readonly offset: number;
-  /** Most bytes. */
+  /** Maximum number of bytes. */
   readonly limit: number;
 }
 
@@ -51,21 +51,21 @@ export interface DequeueRequest {
   readonly tenant: TenantName;
   readonly pipeline: string;
   readonly item: QueueItem;
-  /** Who asks, for people. */
+  /** Name of the operator, for people. */
   readonly by: string;
   /** When the request came in. */
   readonly receivedAt: Nanoseconds;
-  /** The trace of who asks, where that may be believed. */
+  /** The operator's trace, if the caller is trusted; see auth/caller-context.ts. */
   readonly context: CallerContext | undefined;
 }
 
-/** Where spans of others go. */
+/** Takes spans of other programs. */
 export interface SpanIntake {
-  /** What `service.name` of our own spans may be. */
+  /** Values of `service.name` of our own spans. */
   readonly ownServices: ReadonlySet<string>;
-  /** Whether a trace that began at somebody else's is kept. */
+  /** Sampling decision for a trace that began in another program. */
   readonly isSampled: (trace: TraceId) => boolean;
-  /** Resolves when they are durable. */
+  /** Resolves when the spans are durable. */
   readonly store: (spans: readonly SpanRecord[]) => Promise<void>;
 }
 
@@ -76,15 +76,15 @@ export interface ComponentHealth {
   readonly reason?: string;
 }
 
-/** How this process stands to the store. */
+/** This process's contact with the store. */
 export type StoreContact =
   | { readonly kind: 'connected' }
-  /** What is shown is how it was then. */
+  /** Documents show the state at `since`. */
   | { readonly kind: 'away'; readonly since: Nanoseconds }
-  /** Nothing can be shown yet. @property reason for people. */
+  /** There is no state to show yet. @property reason for people. */
   | { readonly kind: 'never'; readonly reason: string };
 
-/** What became of a webhook; `failed`: it could not be stored, the host should send it again. */
+/** Outcome of a webhook; `failed`: it could not be stored, the host should send it again. */
 export type WebhookOutcome = 'stored' | 'duplicate' | 'ignored' | 'refused' | 'failed';
 
 interface WebLog {
@@ -96,42 +96,42 @@ export interface WebDeps {
   readonly clock: Clock;
   readonly log: WebLog;
   readonly version: string;
-  /** Public URL without trailing slash; asked after the port is known. */
+  /** Public URL without trailing slash; called after the port is known. */
   readonly root: () => string;
   readonly sse: SseSettings;
-  /** `[tracing] ui_url` as it is now; null: tracing is off. */
+  /** The current `[tracing] ui_url`; null: tracing is off. */
   readonly traceUi: () => TraceUi | null;
   readonly tenants: () => readonly TenantName[];
   /** Undefined: there is no such tenant. */
   readonly snapshot: (tenant: TenantName) => TenantSnapshot | undefined;
-  /** Calls back after anything of a tenant's snapshot changed. Returns how to stop. */
+  /** Calls back after a tenant's snapshot changed. @returns a function that unsubscribes. */
   readonly onChange: (listener: (tenant: TenantName) => void) => () => void;
   readonly history: History;
-  /** Of the items that left and are not in the history yet (their rows wait in the outbox): those that are wanted. */
+  /** Wanted items among those that left but are not in the history yet (their rows wait in the outbox). */
   readonly leavingItems?: (wanted: (item: QueueItem) => boolean) => Promise<readonly QueueItem[]>;
   /** All spans of an item, open ones included: `itemSpans` of `src/tracing/`. */
   readonly spansOf: (item: QueueItem) => readonly SpanRecord[];
-  /** Whose spans they are. */
+  /** Resource of our own spans. */
   readonly installation: () => Installation;
   /** Where an item's time went: `explainItem` of `src/tracing/`. */
   readonly explain: (item: QueueItem, now: Nanoseconds, context: ExplainContext) => Explanation;
   readonly connections: () => readonly WebConnection[];
-  /** How its code host serves; undefined: its driver does not know, or no scheduler has reported yet. */
+  /** State of a code host; undefined: its driver does not know, or no scheduler has reported yet. */
   readonly connectionReport: (connection: ConnectionName) => ConnectionReport | undefined;
   /** Resolves after the event is durable. */
   readonly storeEvent: (
     connection: ConnectionName,
     event: NewConnectionEvent,
   ) => Promise<'stored' | 'duplicate'>;
-  /** Seconds after its build ended that a log is kept; absent: for ever. */
+  /** Seconds a log is kept after the end of its build; absent: without limit. */
   readonly keepLogs?: number | undefined;
-  /** Undefined: nothing was ever written for that build, or who has it cannot be asked. */
+  /** Undefined: the build has no log, or its executor is unreachable. */
   readonly readLog: (question: LogQuestion) => Promise<LogPiece | undefined>;
   /** Absent: the route does not exist. */
   readonly dequeue?: (request: DequeueRequest) => Promise<void>;
   /** Undefined: tracing is off. */
   readonly spanIntake: () => SpanIntake | undefined;
-  /** Whose tokens count. */
+  /** Accepted tokens. */
   readonly auth: Tokens;
   readonly health: () => readonly ComponentHealth[];
   /** @param accept of the request. */
@@ -142,6 +142,6 @@ export interface WebDeps {
   readonly contact: () => StoreContact;
   /** All processes of the installation, by kind, the oldest first. */
   readonly components: () => readonly RegisteredComponent[];
-  /** Writes down what an operator wants of one; `gone`: there is no such component. Absent: the route does not exist. */
+  /** Stores the requested state of a component; `gone`: there is no such component. Absent: the route does not exist. */
   readonly askComponent?: (id: string, wanted: ComponentState) => Promise<'asked' | 'gone'>;
 }

@@ -1,8 +1,8 @@
 /**
  * `POST /api/tenant/<t>/project/<p>/dequeue` with `{"pipeline": ..., "change": ...}` or `{"pipeline": ..., "ref": ...}`, as Zuul's.
  *
- * The command line of this machine may ask, and users whose token names the tenant: auth/operator.ts. The request has a trace of its own
- * (`ManagementEvent`), linked to the caller's where that may be believed: auth/caller-context.ts.
+ * Allowed for the command line of this machine and for users whose token names the tenant: auth/operator.ts. The request has a trace of
+ * its own (`ManagementEvent`), linked to the trace of a trusted caller: auth/caller-context.ts.
  */
 import type { Request, RequestHandler } from 'express';
 import { refId } from '../api/status.ts';
@@ -38,32 +38,32 @@ async function handle(deps: DequeueDeps, request: Request): Promise<Answer> {
   if (body.kind !== 'read') return badRequest('the body is not readable or larger than 64 KiB', 'body');
   const snapshot = deps.snapshot(tenant);
   if (snapshot === undefined) return notFound(`there is no tenant ${JSON.stringify(tenant)}`, 'path: tenant');
-  const wish = parseWish(body.bytes);
-  if (wish === undefined)
+  const wanted = parseBody(body.bytes);
+  if (wanted === undefined)
     return badRequest(
       'expected {"pipeline": text, "change": text} or {"pipeline": text, "ref": text}',
       'body',
     );
-  const live = snapshot.pipelines.find(({ pipeline }) => pipeline.name === wish.pipeline);
+  const live = snapshot.pipelines.find(({ pipeline }) => pipeline.name === wanted.pipeline);
   if (live === undefined)
-    return badRequest(`there is no pipeline ${JSON.stringify(wish.pipeline)}`, 'body: pipeline');
+    return badRequest(`there is no pipeline ${JSON.stringify(wanted.pipeline)}`, 'body: pipeline');
   const project = [request.params.project].flat().join('/');
-  const item = findWished(live.state.items.values(), project, wish.what);
+  const item = findItemOf(live.state.items.values(), project, wanted.what);
   if (item === undefined)
-    return notFound(`${wish.what} of ${project} is not in pipeline ${wish.pipeline}`, 'body');
+    return notFound(`${wanted.what} of ${project} is not in pipeline ${wanted.pipeline}`, 'body');
   const context = await callerContext(
     operator.caller,
     request,
     async trace => !mayActFor(operator.caller, await itemsOfTrace(deps, trace)),
   );
   const { name: by } = operator;
-  await deps.dequeue({ tenant, pipeline: wish.pipeline, item, by, receivedAt, context });
-  const whose = { tenant, pipeline: wish.pipeline, ...itemLogFacts(item.uuid) };
-  deps.log.info({ ...whose, by }, 'asked to dequeue');
+  await deps.dequeue({ tenant, pipeline: wanted.pipeline, item, by, receivedAt, context });
+  const facts = { tenant, pipeline: wanted.pipeline, ...itemLogFacts(item.uuid) };
+  deps.log.info({ ...facts, by }, 'an operator requested to dequeue an item');
   return jsonAnswer(true);
 }
 
-function findWished(items: Iterable<QueueItem>, project: string, what: string): QueueItem | undefined {
+function findItemOf(items: Iterable<QueueItem>, project: string, what: string): QueueItem | undefined {
   return [...items].find(item =>
     item.changes.some(change => {
       const isProject = change.project === project || projectIdOf(change.project).name === project;
@@ -75,12 +75,12 @@ function findWished(items: Iterable<QueueItem>, project: string, what: string): 
   );
 }
 
-function parseWish(bytes: Buffer): { readonly pipeline: string; readonly what: string } | undefined {
+function parseBody(bytes: Buffer): { readonly pipeline: string; readonly what: string } | undefined {
   let value: unknown;
   try {
     value = JSON.parse(bytes.toString('utf8'));
   } catch (error) {
-    // What anybody sends need not be JSON; they are told what is expected.
+    // Not JSON: the refusal names the expected body.
     if (error instanceof SyntaxError) return undefined;
     throw error;
   }

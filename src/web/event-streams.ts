@@ -1,9 +1,9 @@
 /**
  * Server-sent events: `/api/tenant/<t>/events`. A reader gets `event: snapshot`, then an `event: update` for each change;
- * one that comes back with `Last-Event-ID` (or `?last-event-id=`) gets what it missed. Ids are `<start of this process>-<number>`: those of
- * another process mean nothing here and are answered with a snapshot.
+ * a reader that reconnects with `Last-Event-ID` (or `?last-event-id=`) gets the updates it missed. Ids are
+ * `<start of this process>-<number>`; an id of another process is answered with a snapshot.
  *
- * No reader can hurt another: their number is bounded, also per client, and one that does not read is cut.
+ * Readers cannot affect each other: their number is limited, in total and per client, and a slow reader is cut.
  */
 import type { Request, Response } from 'express';
 import type { AddressRanges } from '../lib/address-ranges.ts';
@@ -17,7 +17,7 @@ import { type LiveFeed, liveFeed, type Update } from './live-feed.ts';
 export interface EventStreams {
   /** Takes over the response. */
   serve(tenant: string, request: Request, response: Response): Promise<void>;
-  /** Readers now. */
+  /** Current number of readers. */
   readonly size: number;
   /** Ends every stream. */
   close(): void;
@@ -28,9 +28,9 @@ type StreamDeps = Pick<
   'snapshot' | 'traceUi' | 'contact' | 'components' | 'log' | 'clock' | 'onChange' | 'sse'
 > & {
   readonly expected: ExpectedJobDurations;
-  /** Of whose clients each is one by itself. */
+  /** Trusted proxies, whose clients count one by one. */
   readonly proxies: AddressRanges;
-  /** Tells this process from others. */
+  /** Unique per process. */
   readonly run: string;
 };
 
@@ -69,7 +69,7 @@ export function eventStreams(deps: StreamDeps): EventStreams {
   }
 
   function writeUpdate(reader: Response, event: 'snapshot' | 'update', update: Update): void {
-    // `now` lets the page run its clocks by ours.
+    // The page sets its clocks by `now`.
     const now = Math.round(toMilliseconds(deps.clock.now()));
     write(
       reader,
@@ -89,7 +89,7 @@ export function eventStreams(deps: StreamDeps): EventStreams {
       }
       if (request.method === 'HEAD') return void response.end();
       const self: Reader = { address, snapshotBytes: 0 };
-      // The heartbeat tells whether anybody is there; what is not read is bounded by itself.
+      // The heartbeat detects dead readers, so the silence timeout is off; unread data is bounded separately.
       request.socket.setTimeout(0);
       readers.set(response, self);
       response.on('close', () => void readers.delete(response));
@@ -131,13 +131,13 @@ export function eventStreams(deps: StreamDeps): EventStreams {
 
 interface Reader {
   readonly address: string;
-  /** A big tenant's snapshot may be more than the backlog allows; having been sent one is no slowness. */
+  /** Bytes of the snapshot sent, which may exceed the allowed backlog without the reader being slow. */
   snapshotBytes: number;
 }
 
 function lastNumber(request: Request, run: string): number | null {
   const { searchParams } = new URL(request.originalUrl, 'http://local');
-  // A browser sends the header when it comes back by itself; a page that opens a stream anew can only ask in the address.
+  // A browser sends the header when it reconnects by itself; a page that opens a new stream can only use the address.
   const id = request.headers['last-event-id'] ?? searchParams.get('last-event-id');
   if (typeof id !== 'string' || !id.startsWith(`${run}-`)) return null;
   const text = id.slice(run.length + 1);

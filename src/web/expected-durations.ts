@@ -1,4 +1,4 @@
-/** How long jobs usually take, remembered for a while so that a busy page does not ask the database at every change. */
+/** Usual durations of jobs, cached so that a busy page does not query the database at every change. */
 
 import type { History } from '../history/history.ts';
 import type { Clock } from '../lib/clock.ts';

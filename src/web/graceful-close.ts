@@ -1,18 +1,18 @@
 /**
- * Stopping an HTTP server without cutting an answer: requests under way may finish, every other connection ends at once,
- * also those on which nothing was ever asked (browsers open such in advance, and Node counts them as busy).
+ * Stops an HTTP server without cutting an answer: pending requests may finish, all other connections end immediately, including
+ * unused ones (browsers open them in advance, and Node counts them as busy).
  */
 import type { Server } from 'node:http';
 import type { Socket } from 'node:net';
 
 export interface GracefulClose {
-  /** @param timeout milliseconds after which requests still under way are cut. */
+  /** @param timeout milliseconds after which pending requests are cut. */
   close(timeout: number): Promise<void>;
 }
 
 /** Watches the server's connections; call it before `listen`. */
 export function gracefulClose(server: Server): GracefulClose {
-  /** Requests under way. */
+  /** Pending requests by connection. */
   const busy = new Map<Socket, number>();
   let closing = false;
 

@@ -1,4 +1,4 @@
-/** Headers every answer carries. */
+/** Headers of every answer. */
 import type { RequestHandler } from 'express';
 
 const POLICY = [
@@ -22,7 +22,7 @@ export const securityHeaders: RequestHandler = (_request, response, next) => {
   next();
 };
 
-/** The API may be read from any page; only reading: there are no credentials a browser would add. */
+/** Any page may read the API: browsers have no credentials to add. */
 export const readableFromAnywhere: RequestHandler = (request, response, next) => {
   if (request.method === 'GET' || request.method === 'HEAD' || request.method === 'OPTIONS') {
     response.setHeader('Access-Control-Allow-Origin', '*');

@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { WebDeps } from './deps.ts';
 
-/** `/health/live`: the process answers. `/health/ready`: all components do their work, else 503 with the reasons. */
+/** `/health/live`: the process answers. `/health/ready`: all components are ready, else 503 with the reasons. */
 export function addHealthRoutes(router: Router, deps: Pick<WebDeps, 'health' | 'version'>): void {
   router.get('/health/live', (_request, response) => {
     response.setHeader('Cache-Control', 'no-store');

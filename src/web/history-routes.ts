@@ -1,4 +1,4 @@
-/** What has happened: builds, buildsets, finished items, decisions. Builds that still run are found by uuid, too. */
+/** The history: builds, buildsets, finished items, decisions. Running builds are also found by uuid. */
 import type { Router } from 'express';
 import { buildJson, buildsetJson, type LogUrl } from '../api/builds.ts';
 import { finishedItem } from '../api/live-item.ts';
@@ -87,7 +87,7 @@ export function addHistoryRoutes(router: Router, deps: WebDeps): void {
   );
 }
 
-/** Where its span is: which trace that is, only the item knows. */
+/** Link to the build's span. Its item knows which trace that is in. */
 async function traceOfBuild(
   deps: WebDeps,
   tenant: FoundTenant,

@@ -1,4 +1,4 @@
-/** One item, live or finished: as the page draws it, as a trace, explained; and the logs of its builds. */
+/** One item, live or finished: its document, its trace, its explanation, and the logs of its builds. */
 import type { Router } from 'express';
 import { explanationDocument } from '../api/explanation.ts';
 import { liveItem } from '../api/live-item.ts';
@@ -73,7 +73,7 @@ export function addItemRoutes(router: Router, deps: WebDeps, expected: ExpectedJ
   );
 }
 
-/** A log that is gone for its age is not one that was never written. */
+/** 410 for a pruned log, 404 for a log that was never written. */
 function noLog(build: BuildFacts | undefined, { keepLogs, clock }: WebDeps): HttpRefusal {
   const ended = build?.end_time ?? null;
   if (keepLogs !== undefined && ended !== null) {
@@ -87,10 +87,10 @@ function noLog(build: BuildFacts | undefined, { keepLogs, clock }: WebDeps): Htt
         place: 'path: build',
       };
   }
-  return notFound('there is no log of this build (yet)', 'path: build');
+  return notFound('this build has no log yet', 'path: build');
 }
 
-/** The items it waited for, as far as they are known: they tell what they did meanwhile. */
+/** The known items it waited for, whose states the explanation shows. */
 async function itemsAhead(
   deps: Pick<WebDeps, 'history' | 'leavingItems'>,
   tenant: FoundTenant,

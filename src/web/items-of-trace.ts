@@ -1,11 +1,10 @@
 /**
- * Whose a trace is: the items, of whatever tenant, that it tells of. A trace is ours when its id is the uuid of an item, of a
- * build (of a long job, which has a trace of its own), or of the events an item came of.
+ * The items, of any tenant, that a trace belongs to. A trace is ours if its id is the uuid of an item, of a build (a long job has a
+ * trace of its own), or of an event that enqueued an item.
  *
- * They are looked for where an item can be, in the order in which it moves, so that none is missed on its way: live, in the
- * outbox on its way into the history, in the history. The outbox is read once for all traces of a request, and only if one of them
- * is not of a live item. The history does not know its items by event: the trace of an event all of whose items have left long
- * ago is nobody's.
+ * Items are searched in the order in which they move, so that none is missed: live, in the history outbox, in the history. The outbox
+ * is read once for all traces of a request, and only if one of them belongs to no live item. The history has no index by event: the
+ * trace of an event whose items all left long ago belongs to no item.
  */
 import type { TraceId } from '../lib/ids.ts';
 import { buildsetsOf, type QueueItem } from '../model/queue-item.ts';
@@ -17,13 +16,13 @@ export type ItemsOfTrace = (trace: TraceId) => Promise<readonly QueueItem[]>;
 
 export type TraceDeps = Pick<WebDeps, 'tenants' | 'snapshot' | 'history' | 'leavingItems'>;
 
-/** What tells of no item is nobody's. */
+/** A trace without items is open to every caller. */
 export function mayActFor(caller: Caller, items: readonly QueueItem[]): boolean {
   if (items.length === 0 || caller.kind === 'here') return true;
   return caller.kind === 'user' && items.some(({ tenant }) => caller.user.tenants.includes(tenant));
 }
 
-/** @param traces all that will be asked for. */
+/** @param traces all traces the result will be called with. */
 export function itemsOfTraces(deps: TraceDeps, traces: readonly TraceId[]): ItemsOfTrace {
   const wanted = new Set<string>(traces);
   let leaving: Promise<readonly QueueItem[]> | undefined;

@@ -1,21 +1,21 @@
 /**
- * One tenant's page as a set of named documents, and what changed in it.
+ * One tenant's page as a set of named documents, and the changes of that set.
  *
  *     tenant              queue lengths, errors, tracing
  *     pipeline/gate       its queues with the uuids of their items, in order
  *     item/3f2a...        one item ({@link liveItem})
  *
- * Changes come in bursts (a reset of twenty items is twenty records), so they are gathered for a moment; then the
- * documents that differ from those sent last are one update. Every update has a number, and the last ones are kept, so
- * that a reader who was away for a moment gets just what it missed.
+ * Changes come in bursts (a reset of twenty items is twenty records), so they are gathered briefly; the documents that differ from the
+ * last ones sent are one update. Updates are numbered and the latest are kept, so that a reader that reconnects gets only the ones
+ * it missed.
  */
 import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
 import { type KnownTexts, tenantDocuments } from './tenant-documents.ts';
 
-/** How long changes are gathered. */
+/** Milliseconds for which changes are gathered. */
 const GATHER_MS = 100;
-/** What a returning reader may have missed: so many updates, of so many characters in all. */
+/** Updates kept for readers that reconnect: maximum number, and total characters. */
 const KEPT_UPDATES = 200;
 const KEPT_CHARACTERS = 4_000_000;
 
@@ -74,7 +74,7 @@ export function liveFeed(deps: FeedDeps, tenant: string): LiveFeed {
   function refreshed(): Promise<void> {
     refreshing = refreshing.then(refresh).catch((error: unknown) => {
       dirty = true;
-      deps.log.warn({ tenant, err: error }, 'the live view could not be brought up to date');
+      deps.log.warn({ tenant, err: error }, 'cannot update the live view');
     });
     return refreshing;
   }

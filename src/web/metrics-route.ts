@@ -1,7 +1,7 @@
 import type { Router } from 'express';
 import type { WebDeps } from './deps.ts';
 
-/** `/metrics`: of this process, for Prometheus and whoever reads OpenMetrics. */
+/** `/metrics`: the metrics of this process, for Prometheus and readers of OpenMetrics. */
 export function addMetricsRoute(router: Router, deps: Pick<WebDeps, 'metrics'>): void {
   router.get('/metrics', async (request, response) => {
     const { contentType, body } = await deps.metrics(request.headers.accept);

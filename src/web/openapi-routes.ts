@@ -1,4 +1,4 @@
-/** `/openapi.yaml` and `/openapi.json`: the description of all routes, with the address the service is known by. */
+/** `/openapi.yaml` and `/openapi.json`: the description of all routes, with the public address of the service. */
 import type { Router } from 'express';
 import { dump } from 'js-yaml';
 import { openApi } from '../api/openapi.ts';

@@ -1,13 +1,13 @@
 /**
- * Spans as OTLP/JSON, so that what the API shows is what a collector would get. A span that is still open has no
- * `endTimeUnixNano` and the attribute `gatehouse.open`.
+ * Spans as OTLP/JSON: the API shows the spans that a collector would get. An open span has no `endTimeUnixNano` and the attribute
+ * `gatehouse.open`.
  */
 import type { Attributes, AttributeValue, SpanRecord } from '../model/span.ts';
 import { type Installation, resources } from '../tracing/resource.ts';
 
 const KINDS = { internal: 1, server: 2, client: 3, producer: 4, consumer: 5 } as const;
 
-/** @param service whose they all are, by `service.name`. */
+/** @param service `service.name` of all spans. */
 export function otlpJson(spans: readonly SpanRecord[], version: string, service: string) {
   const resource = { 'service.name': service, 'service.version': version };
   return { resourceSpans: [resourceSpans(resource, { name: service, version }, spans)] };

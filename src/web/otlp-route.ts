@@ -1,10 +1,10 @@
 /**
- * `POST /api/otlp/v1/traces`: spans of our command line, and of other services whose token we know, on their way to where ours go.
- * OTLP over HTTP, as protobuf or JSON, plain or gzip; the URL an exporter is given is `<root>/api/otlp`.
+ * `POST /api/otlp/v1/traces`: forwards spans of our command line, and of services with a token, to our collector.
+ * OTLP over HTTP, as protobuf or JSON, plain or gzip; configure an exporter with `<root>/api/otlp`.
  *
- *     200 taken, what was not is told as partial success    401, 403 who    413, 415, 400 what    503 not durable: send it again
+ *     200 accepted; rejected spans are a partial success    401, 403 caller    413, 415, 400 body    503 not durable: send it again
  *
- * Where tracing is off they are taken and dropped: whoever sends them need not know. What is taken is durable when it is answered.
+ * While tracing is off, spans are accepted and dropped. Accepted spans are durable before the answer.
  */
 import type { Request, RequestHandler } from 'express';
 import { type ReadBody, readBody } from '../lib/read-body.ts';
@@ -51,9 +51,9 @@ export function otlpRoute(deps: OtlpDeps): RequestHandler {
 
 async function knownCaller({ auth }: OtlpDeps, request: Request): Promise<Known | HttpRefusal> {
   const caller = await callerOf(auth, request);
-  if (caller.kind === 'anonymous') return refuseAnonymous(auth, 'hand over spans');
+  if (caller.kind === 'anonymous') return refuseAnonymous(auth, 'send spans');
   if (caller.kind !== 'user' || caller.user.tenants.length > 0) return caller;
-  const reason = 'this token does not let you hand over spans: it names no tenant';
+  const reason = 'this token does not let you send spans: it names no tenant';
   return challenge(auth.realms, 'insufficient_scope', reason);
 }
 
@@ -86,12 +86,13 @@ async function takeIn(
   const over = accepted.spans.length - granted;
   const rejected = read.rejected + accepted.rejected + over;
   const reason = read.reason ?? accepted.reason ?? (over > 0 ? TOO_MUCH : undefined);
-  if (rejected > 0) deps.log.info({ by: nameOf(caller), rejected, reason }, 'spans of others were rejected');
+  if (rejected > 0)
+    deps.log.info({ by: nameOf(caller), rejected, reason }, 'spans of another program were rejected');
   return { status: 200, answer: traceAnswer(read.encoding, { rejected, reason }) };
 }
 
 const NOTHING_REJECTED = { rejected: 0, reason: undefined };
-const TOO_MUCH = 'more bytes of spans than are taken in a minute';
+const TOO_MUCH = 'more bytes of spans than are accepted in a minute';
 
 function storedBytes(span: SpanRecord): number {
   return spansCodec.encode([span]).byteLength;

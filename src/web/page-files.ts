@@ -1,12 +1,12 @@
 /**
- * The files of the page, made ready when the service starts: HTML's stylesheets and icon as they are, and the modules its
- * scripts consist of, with their types stripped by Node. Nothing else below `src/` can be asked for.
+ * The files of the page, prepared when the service starts: stylesheets and icon unchanged, and the modules of its scripts with their
+ * types stripped by Node. No other file below `src/` is served.
  *
  *     src/web/page/theme.css             /page/theme.css
  *     src/web/page/main.ts               below /page/, as web/page/main.ts
  *     src/model/item-states.ts           below /page/ likewise, because a module of the page imports it
  *
- * Modules keep their places relative to one another, so that the browser resolves the imports as they are written.
+ * Modules keep their relative paths, so that the browser resolves the imports as they are written.
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { stripTypeScriptTypes } from 'node:module';
@@ -22,7 +22,7 @@ export interface PageFile {
 
 const SOURCES = fileURLToPath(new URL('../', import.meta.url));
 const PAGE = 'web/page';
-/** Modules that are loaded by address: the page's script, and the worker it starts. */
+/** Modules loaded by URL: the page's script, and the worker it starts. */
 const ENTRIES = [`${PAGE}/main.ts`, `${PAGE}/live-worker.ts`];
 const PLAIN = new Set(['.css', '.svg']);
 
@@ -37,7 +37,7 @@ export async function pageFiles(): Promise<ReadonlyMap<string, PageFile>> {
   return new Map([...plain, ...(await modulesFrom(ENTRIES))]);
 }
 
-/** The entries and all they import, directly or not; imports of types alone are gone with the types. */
+/** The entries and all their direct and indirect imports; type-only imports are stripped. */
 async function modulesFrom(entries: readonly string[]): Promise<ReadonlyMap<string, PageFile>> {
   const modules = new Map<string, PageFile>();
   const wanted = [...entries];
@@ -45,7 +45,7 @@ async function modulesFrom(entries: readonly string[]): Promise<ReadonlyMap<stri
     if (modules.has(name)) continue;
     const text = moduleText(name);
     modules.set(name, { type: 'js', text });
-    // Each takes milliseconds: others have their turn in between.
+    // Stripping takes milliseconds per file: yield in between.
     await setImmediate();
     for (const [, specifier = ''] of text.matchAll(/\bfrom\s+'([^']+)'/g))
       wanted.push(path.posix.join(path.posix.dirname(name), specifier));
@@ -58,7 +58,7 @@ function moduleText(name: string): string {
   return name.endsWith('.ts') ? stripped(text) : text;
 }
 
-/** Node warns once per process that this function is experimental; operators can do nothing about it. */
+/** Suppresses Node's warning that this function is experimental: operators can do nothing about it. */
 function stripped(text: string): string {
   const { emitWarning } = process;
   process.emitWarning = () => {};

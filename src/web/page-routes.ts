@@ -25,7 +25,7 @@ export function addPageRoutes(router: Router, deps: Pick<WebDeps, 'root'>): void
   });
 }
 
-/** Path below which the service is published, e.g. `` or `/ci`; only characters that mean nothing in HTML. */
+/** Path below which the service is published, e.g. `` or `/ci`, reduced to characters that are safe in HTML. */
 function basePath(root: string): string {
   return new URL(root).pathname.replace(/\/$/, '').replaceAll(/[^\w./~-]/g, '');
 }

@@ -1,6 +1,6 @@
 /**
- * Typed reading of query parameters by the tables of `src/api/queries.ts`. Every mistake is answered with 400 and names the
- * parameter: an ignored filter would be an answer to another question.
+ * Typed reading of query parameters by the tables of `src/api/queries.ts`. Every error is answered with 400 and names the
+ * parameter; an ignored filter would give a wrong answer.
  *
  *     const query = readQuery(request.query, QUERIES.items);
  *     if (query.kind === 'refused') return query;
@@ -46,7 +46,7 @@ export function readQuery<Table extends QueryTable>(
     if ('wrong' in read) return refuse(name, read.wrong);
     values[name] = read.value;
   }
-  // The loop above has made each value as its parameter says.
+  // The loop above has parsed each value by its parameter.
   return { kind: 'read', values: values as QueryValues<Table> };
 }
 

@@ -1,18 +1,17 @@
 /**
- * Answers that cost much, for whoever asks: one is made at a time, all who ask the same within {@link KEEP_MS} share it, and only
- * so many questions wait. Somebody who asks for something else every time keeps nobody's memory and the database busy with one
- * question at most.
+ * Costly answers to public requests: computed one at a time, shared by all equal requests within {@link KEEP_MS}, with a bounded
+ * number of waiting requests. A client that varies its requests cannot fill the memory or run more than one query at a time.
  *
  *     const shared = sharedAnswers<DelaysAnswer>(clock);
  *     const answer = shared(key, () => make());     // undefined: too many wait, ask again after RETRY_AFTER_S
  */
 import type { Clock } from '../lib/clock.ts';
 
-/** Milliseconds for which an answer is as good as a new one. */
+/** Milliseconds for which an answer is reused. */
 export const KEEP_MS = 10_000;
-/** Seconds after which somebody who was turned away may ask again. */
+/** `Retry-After` of a refused request, in seconds. */
 export const RETRY_AFTER_S = 10;
-/** Answers not yet made; each of them has one who asked first, and others who wait with them. */
+/** Limit of answers that are not computed yet. */
 export const MOST_WAITING_ANSWERS = 8;
 const MOST_KEPT = 100;
 
@@ -37,13 +36,13 @@ export function sharedAnswers<T>(clock: Pick<Clock, 'monotonic'>): SharedAnswers
       waiting -= 1;
     });
     const entry = { until: now + KEEP_MS, answer };
-    // The oldest gives way; whoever waits for it has it all the same.
+    // The oldest is evicted; requests that wait for it still get it.
     known.delete(key);
     known.set(key, entry);
     const [oldest] = known.keys();
     if (known.size > MOST_KEPT && oldest !== undefined) known.delete(oldest);
     last = answer.catch(() => {
-      // Whoever asked is told of a failure; the next one tries again, unless somebody does already.
+      // The requests that wait get the error; the next request tries again, unless a newer entry does already.
       if (known.get(key) === entry) known.delete(key);
     });
     return answer;

@@ -1,9 +1,9 @@
-/** `?since=`: a moment (RFC 3339) or how long ago (`24h`, `90m`, `7d`). */
+/** `?since=`: a time (RFC 3339) or an age (`24h`, `90m`, `7d`). */
 import { addMilliseconds, fromMilliseconds, type Nanoseconds } from '../lib/clock.ts';
 import { parseDuration } from '../lib/duration.ts';
 import { isBefore } from '../lib/time-window.ts';
 
-/** Further back nobody has looked at a slow gate; every answer says what it covers. */
+/** Limit of the period. Every answer names the period it covers. */
 const LONGEST_DAYS = 400;
 const DAY_MS = 86_400_000;
 const RFC_3339 = /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(\.\d{1,9})?(Z|[+-]\d{2}:\d{2})$/;

@@ -1,26 +1,25 @@
 /**
- * How much of our outbox each caller may fill, and all of them together: so many bytes at once, and as many again with every
- * minute. The oldest rows give way when the outbox is full, and those may be our own: whatever their tokens let them do, others
- * cannot push them out.
+ * Limits the bytes of spans that each caller, and all callers together, may store per minute, in bursts of the same size. A full outbox
+ * drops its oldest rows: without a quota, other programs could push out our own spans.
  */
 import type { Clock } from '../lib/clock.ts';
 
-/** Bytes of spans, as they are stored, one may hand over at once, and in a minute in the long run. */
+/** Stored bytes of spans per caller: in one burst, and per minute in the long run. */
 export const BYTES_PER_MINUTE = 8_000_000;
-/** All callers together: what is stored of others in ten minutes without a collector leaves a default outbox room for ours. */
+/** All callers together: after ten minutes without a collector, an outbox of default size still has room for our own spans. */
 export const BYTES_PER_MINUTE_OF_ALL = 24_000_000;
-/** Callers remembered; the one that came first is forgotten, and has its whole quota again. */
+/** Callers remembered; the oldest is forgotten, and starts over with its full quota. */
 const MOST_CALLERS = 1000;
 
 export interface SpanQuota {
   /**
    * @param sizes bytes of each span.
-   * @returns how many of them, from the first on, may be stored now; these count.
+   * @returns how many of them, from the first on, may be stored now; those are deducted.
    */
   take(caller: string, sizes: readonly number[]): number;
 }
 
-/** What was left, and when: it has grown since. */
+/** Bytes left at a time; they grow from then on. */
 interface Allowance {
   readonly left: number;
   readonly at: number;

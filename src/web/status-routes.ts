@@ -1,4 +1,4 @@
-/** What is now: status, pipelines, projects, jobs, configuration errors, under Zuul's paths and names. */
+/** The current state: status, pipelines, projects, jobs, configuration errors, under Zuul's paths and names. */
 import type { Router } from 'express';
 import { connectionsDocument } from '../api/connections.ts';
 import {
@@ -19,7 +19,7 @@ import type { WebDeps } from './deps.ts';
 import type { ExpectedJobDurations } from './expected-durations.ts';
 import { inTenant, liveItems } from './tenant-access.ts';
 
-/** Zuul's readers ask once a second, by the hundred. */
+/** Zuul's status pages poll once a second, by the hundred. */
 const SHARED_SECOND = 'public, max-age=1';
 
 export function addStatusRoutes(router: Router, deps: WebDeps, expected: ExpectedJobDurations): void {
@@ -64,7 +64,7 @@ export function addStatusRoutes(router: Router, deps: WebDeps, expected: Expecte
   );
 }
 
-/** Routes above the tenants. */
+/** Routes that belong to no tenant. */
 export function addGlobalRoutes(router: Router, deps: WebDeps): void {
   router.get(
     '/',
@@ -134,7 +134,7 @@ async function statusContext(
   };
 }
 
-/** Items with that change: its `id,patchset`, its id alone, or a ref. */
+/** Items of a change, named by `id,patchset`, by its id alone, or by a ref. */
 function itemsOfChange(snapshot: TenantSnapshot, wanted: string, context: StatusContext) {
   return snapshot.pipelines.flatMap(({ state }) =>
     state.queues.flatMap(queue =>
@@ -164,7 +164,7 @@ function infoJson(deps: WebDeps, tenant: string | null): InfoDocument {
   };
 }
 
-/** As Zuul's clients read it: where a token for which realm comes from. */
+/** Realms and their token issuers, as Zuul's clients read them. */
 function authJson({ realms }: WebDeps['auth']): InfoDocument['info']['capabilities']['auth'] {
   const sections = realms.map(({ settings }) => settings);
   return {

@@ -1,6 +1,6 @@
 /**
- * What the web answers while it has no contact with the store: what it knew last, marked as old; and while it never had any,
- * 503. Nothing is made up, and nothing that would have to be stored is accepted.
+ * The web without contact with the store: it answers with the last known state, marked as stale, or with 503 if it has never read
+ * any. It accepts nothing that would have to be stored.
  */
 import type { RequestHandler } from 'express';
 import { toMilliseconds } from '../lib/clock.ts';
@@ -8,7 +8,7 @@ import { isOutOfContact } from '../store/connection.ts';
 import { type HttpRefusal, send } from './answer.ts';
 import type { WebDeps } from './deps.ts';
 
-/** On each answer that may be out of date: since when there is no contact, as an HTTP date. */
+/** On each stale answer: when contact was lost, as an HTTP date. */
 const AWAY_HEADER = 'X-Store-Away-Since';
 
 export function markWhatIsOld(deps: Pick<WebDeps, 'contact'>): RequestHandler {
@@ -20,20 +20,18 @@ export function markWhatIsOld(deps: Pick<WebDeps, 'contact'>): RequestHandler {
   };
 }
 
-/** For routes that show what is in the store. */
+/** For routes that show the state of the store. */
 export function refuseUntilKnown(deps: Pick<WebDeps, 'contact'>): RequestHandler {
   return (_request, response, next) => {
     const contact = deps.contact();
-    if (contact.kind === 'never') send(response, away(`nothing is known yet: ${contact.reason}`));
+    if (contact.kind === 'never') send(response, away(`the service is not ready yet: ${contact.reason}`));
     else next();
   };
 }
 
-/** @returns undefined when the error is about something else. */
+/** @returns undefined for any other error. */
 export function refusalForLostContact(error: unknown): HttpRefusal | undefined {
-  return isOutOfContact(error)
-    ? away('this needs the store, which cannot be reached; try again later')
-    : undefined;
+  return isOutOfContact(error) ? away('the store is unreachable; try again later') : undefined;
 }
 
 function away(error: string): HttpRefusal {

@@ -1,10 +1,10 @@
 /**
- * Requests are handled one after the other for each connection, and all connections take turns: what one client sends at once
- * (pipelined requests, many connections) never holds the event loop for longer than {@link TURN_MS} and one request more.
+ * Handles requests one after the other per connection, with all connections taking turns: a burst of one client (pipelined requests, many
+ * connections) never holds the event loop for longer than {@link TURN_MS} plus one request.
  *
- * The next request of a connection is handled when the answer before it was handed to the operating system, so that a client that reads
- * nothing has one answer in our memory. Requests may wait behind it, a few; a connection that sends more of them is cut (browsers and
- * proxies pipeline nothing).
+ * The next request of a connection is handled when the answer before it was handed to the operating system, so that a client that does
+ * not read costs the memory of one answer. A few requests may wait behind it; a connection that sends more is cut (browsers and
+ * proxies do not pipeline).
  */
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
@@ -21,7 +21,7 @@ interface Exchange {
 interface Line {
   readonly socket: Socket;
   readonly waiting: Exchange[];
-  /** One of its requests is being answered, or the line is among those that take turns. */
+  /** One of its requests is being answered, or the line waits for its turn. */
   busy: boolean;
 }
 

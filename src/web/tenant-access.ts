@@ -1,4 +1,4 @@
-/** Finding the tenant, item or build a path names, or the 404 that says what is missing. */
+/** Finds the tenant, item or build that a path names, or returns a 404 that names the missing one. */
 
 import type { RequestHandler } from 'express';
 import type { TenantSnapshot } from '../api/tenant-snapshot.ts';
@@ -33,7 +33,7 @@ export function* liveItems(snapshot: TenantSnapshot): Generator<QueueItem> {
   for (const { state } of snapshot.pipelines) yield* state.items.values();
 }
 
-/** Live, on its way into the history, or in the history. */
+/** Finds an item that is live, in the history outbox, or in the history. */
 export async function findItemOfTenant(
   deps: Pick<WebDeps, 'history' | 'leavingItems'>,
   tenant: FoundTenant,
@@ -49,7 +49,7 @@ export async function findItemOfTenant(
     : { kind: 'item', item };
 }
 
-/** The item in whose buildsets a build or a buildset is, while it is live. */
+/** The live item that has a given build or buildset. */
 export function liveItemWith(snapshot: TenantSnapshot, uuid: string): QueueItem | undefined {
   return liveItems(snapshot).find(item =>
     buildsetsOf(item).some(

@@ -10,10 +10,10 @@ type DocumentDeps = Pick<WebDeps, 'snapshot' | 'traceUi' | 'contact' | 'componen
   readonly known: KnownTexts;
 };
 
-/** Texts of items made before, and the link in each: where the trace viewer is may be told anew while the service runs. */
+/** Cached texts of items with their trace link, which changes when the settings are reloaded. */
 export type KnownTexts = WeakMap<QueueItem, { readonly text: string; readonly traceUrl: string | null }>;
 
-/** Everything the page shows of a tenant, as JSON texts by name; see {@link import('./live-feed.ts').liveFeed}. */
+/** All documents of a tenant's page, as JSON texts by name; see {@link import('./live-feed.ts').liveFeed}. */
 export async function tenantDocuments(
   deps: DocumentDeps,
   tenant: string,

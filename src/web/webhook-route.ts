@@ -1,9 +1,9 @@
 /**
- * `POST /api/connection/<name>/payload`: a code host says that something happened.
+ * `POST /api/connection/<name>/payload`: a code host reports an event.
  *
  * Size (the driver's limit) → time (the server's request timeout) → UTF-8 and depth → the driver's `verify` (signature over the
- * raw bytes, then shape) → rate → stored → answered. What has no good signature does not count for the rate. The host hears 2xx only when the event is durable, and what it says is a hint: the driver
- * reads the host again before anything is done about it.
+ * raw bytes, then shape) → rate → stored → answered. Webhooks without a valid signature do not count for the rate. The host gets 2xx
+ * only when the event is durable. Its content is a hint: the driver reads the host before anything is done about it.
  *
  *     200 stored, or a delivery we have already    202 of no interest    400 not JSON or of the wrong shape
  *     401 signature      404 no such connection    413 over the driver's limit
@@ -19,7 +19,7 @@ import type { WebConnection, WebDeps, WebhookOutcome } from './deps.ts';
 
 const MAX_DEPTH = 64;
 
-/** Webhooks taken in one burst, in seconds of the rate. */
+/** Webhooks accepted in one burst, in seconds of the rate. */
 const BURST_SECONDS = 10;
 
 type WebhookDeps = Pick<WebDeps, 'connections' | 'storeEvent' | 'countWebhook' | 'log' | 'clock'>;
@@ -64,8 +64,7 @@ export function webhookRoute(deps: WebhookDeps): RequestHandler {
       body.kind === 'read'
         ? await receive(deps, connection, bucketOf(connection), request.headers, body.bytes)
         : tooLarge(maxBytes);
-    // What could not be stored has been told already, with its cause.
-    // A flood is counted by the metric: it must not be a flood of lines.
+    // 503 is already logged with its cause. 429 is only counted by the metric, so that a flood does not fill the log.
     if (answer.kind === 'refused' && answer.status !== 503 && answer.status !== 429)
       deps.log.warn(
         { connection: name, status: answer.status, error: answer.error },
@@ -133,8 +132,8 @@ async function store(
   try {
     return jsonAnswer({ outcome: await deps.storeEvent(connection, event), delivery: event.deliveryId });
   } catch (error) {
-    // The edge: whatever kept it from being durable, the host must send it again, and people must see why.
-    deps.log.warn({ connection, delivery: event.deliveryId, err: error }, 'a webhook could not be stored');
+    // On any failure the host must send the event again, and the log has the cause.
+    deps.log.warn({ connection, delivery: event.deliveryId, err: error }, 'cannot store a webhook');
     const reason = 'the event could not be stored; send it again later';
     return { kind: 'refused', status: 503, error: reason, place: 'store', headers: { 'Retry-After': '10' } };
   }

@@ -1,10 +1,10 @@
 /**
- * What a request says of the trace it belongs to (`traceparent`), as far as it may be believed: what we do for our own command
- * line is linked to it and recorded when it is, what we do for another client with a token is only linked. Anybody else's is
- * not even read: an id from outside could otherwise link our spans to a stranger's, or switch them off.
+ * The caller's trace (`traceparent`), as far as it is trusted. Work for our own command line becomes part of that trace and follows its
+ * sampling; work for another client with a token is only linked to it. The header of an anonymous caller is ignored: it could
+ * link our spans to any trace, or switch them off.
  *
- * Which client it is anybody may say of themselves. So whoever has a token is no more than linked to when the trace they name
- * is that of an item of a tenant the token does not name.
+ * The name of the client is not authenticated. So a caller with a token is only linked if the trace belongs to items of tenants
+ * that the token does not name.
  */
 import type { Request } from 'express';
 import type { TraceId } from '../../lib/ids.ts';
@@ -19,10 +19,10 @@ export interface CallerContext {
   readonly sampled: boolean;
 }
 
-/** What our command line calls itself, before `/` and its version. */
+/** User agent of our command line, before `/` and its version. */
 export const COMMAND_LINE_AGENT = 'gatehouse-cli';
 
-/** @param isStrangers whether a trace tells of items of tenants alone that the caller's token does not name. */
+/** @param isStrangers whether all items of a trace belong to tenants that the caller's token does not name. */
 export async function callerContext(
   caller: Caller,
   request: Request,

@@ -1,12 +1,12 @@
 /**
- * Who sends a request.
+ * The sender of a request.
  *
- *     anonymous    anybody: may read, and nothing they say of themselves counts
- *     here         our command line on this machine: came by the Unix socket, which only the service's user (and root) may open
- *     user         the bearer of a token, from wherever
+ *     anonymous    no token: may read
+ *     here         our command line on this machine: came over the Unix socket, which only the service's user (and root) may open
+ *     user         the bearer of a token, from any address
  *
- * No address is authority, a loopback address included: behind a reverse proxy everybody has one. A token is judged by itself
- * alone, also on the socket: it says in whose name its bearer acts.
+ * Addresses grant no authority, not even loopback addresses: behind a reverse proxy all requests have one. A token counts on the
+ * socket, too: the request then acts in the name of its user.
  */
 import type { Request } from 'express';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
@@ -32,7 +32,7 @@ export interface Authentication extends Tokens {
   readonly listener: ListenerKind;
 }
 
-/** @returns a refusal when a token was sent and does not count. */
+/** @returns a refusal when the request has an invalid token. */
 export async function callerOf(auth: Authentication, request: Request): Promise<Caller | HttpRefusal> {
   const { authorization } = request.headers;
   if (authorization === undefined) return { kind: auth.listener === 'socket' ? 'here' : 'anonymous' };
@@ -40,7 +40,11 @@ export async function callerOf(auth: Authentication, request: Request): Promise<
   if (token === undefined)
     return challenge(auth.realms, 'invalid_request', 'send "Authorization: Bearer", a blank, and a token');
   if (auth.realms.length === 0)
-    return challenge(auth.realms, 'invalid_token', 'no token counts here: there is no [auth NAME] section');
+    return challenge(
+      auth.realms,
+      'invalid_token',
+      'this service accepts no tokens: it has no [auth NAME] section',
+    );
   const verdict = await auth.tokens.verify(token);
   return verdict.kind === 'user' ? verdict : challenge(auth.realms, 'invalid_token', verdict.reason);
 }

@@ -1,9 +1,9 @@
-/** Refusals of RFC 6750: which token would be better. */
+/** Refusals of RFC 6750, which name the required token. */
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import type { AuthSettings } from '../../settings/settings.ts';
 import type { HttpRefusal } from '../answer.ts';
 
-/** `none`: no token was sent, so nothing is wrong with it. */
+/** `none`: no token was sent. */
 export type ChallengeCode = 'none' | 'invalid_request' | 'invalid_token' | 'insufficient_scope';
 
 /** @param reason for people; without any part of a token. */

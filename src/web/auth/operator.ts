@@ -1,4 +1,4 @@
-/** Who may change something: the command line of this machine, and users whose token names every tenant it concerns. */
+/** Authorization of changes: for the command line of this machine, and for users whose token names every tenant concerned. */
 import type { Request } from 'express';
 import type { TenantName } from '../../model/project.ts';
 import type { HttpRefusal } from '../answer.ts';
@@ -13,9 +13,9 @@ export interface Operator {
 }
 
 /**
- * @param deed what they want to do, e.g. `dequeue`.
- * @param tenants those it concerns. What concerns the whole installation concerns all of them; as long as none is known,
- *   only the command line of this machine may do it.
+ * @param deed the requested change, e.g. `dequeue`.
+ * @param tenants all tenants concerned; for the whole installation, all there are. While none is known, only the command line of
+ *   this machine is allowed.
  */
 export async function operatorOf(
   auth: Authentication,
@@ -43,12 +43,12 @@ export async function operatorOf(
   }
 }
 
-/** 401 wherever it came from: which address sent it says nothing. */
+/** 401, regardless of the sender's address. */
 export function refuseAnonymous({ realms }: Authentication, deed: string): HttpRefusal {
   const how =
     realms.length > 0
       ? 'send "Authorization: Bearer" and a token'
-      : 'this service accepts none, as it has no [auth NAME] section';
+      : 'this service accepts none, because it has no [auth NAME] section';
   const reason = `a token is needed to ${deed}: ${how}; or use the gatehouse command on the machine of the service`;
   return challenge(realms, 'none', reason);
 }

@@ -1,11 +1,11 @@
 /**
- * Bearer tokens: who somebody is, by the word of a realm of `[auth NAME]`, and which tenants it lets them operate.
+ * Bearer tokens: identify a user, vouched for by a realm of `[auth NAME]`, and the tenants the user may operate.
  *
  *     {"iss": "gatehouse", "aud": "gate.example.org", "sub": "alice", "exp": 1795000600, "zuul": {"admin": ["acme"]}}
  *
- * The token's `iss` only chooses the realm. Algorithm, key, issuer and audience are the realm's, so that a token can neither
- * name its own algorithm nor be believed by a neighbour; `exp` must be there. Signatures are compared in constant time by
- * the platform. No part of a token is in a reason.
+ * The token's `iss` only selects the realm. Algorithm, key, issuer and audience are the realm's, so that a token can neither
+ * choose its algorithm nor be valid for another service; `exp` is required. The platform compares signatures in constant time.
+ * Reasons contain no part of a token.
  */
 import { decodeJwt, errors, type JWTPayload, jwtVerify } from 'jose';
 import { type Clock, toMilliseconds } from '../../lib/clock.ts';
@@ -13,11 +13,11 @@ import type { TenantName } from '../../model/project.ts';
 import type { AuthRealm } from '../../settings/auth-keys.ts';
 import type { AuthSettings } from '../../settings/settings.ts';
 
-/** Somebody who has proven who they are. */
+/** An authenticated user. */
 export interface User {
   readonly name: string;
   readonly realm: string;
-  /** Those they may operate, as the token says. */
+  /** Tenants the user may operate, from the token. */
   readonly tenants: readonly TenantName[];
 }
 
@@ -38,10 +38,10 @@ export function tokenVerifier(realms: readonly AuthRealm[], clock: Pick<Clock, '
       let payload: JWTPayload;
       try {
         realm = byIssuer.get(decodeJwt(token).iss ?? '');
-        if (realm === undefined) return invalid('nobody here knows who issued the token ("iss")');
+        if (realm === undefined) return invalid('the issuer of the token ("iss") is unknown here');
         payload = await payloadOf(token, realm, toMilliseconds(clock.now()));
       } catch (error) {
-        // A token is what anybody sends; whatever else is wrong is ours.
+        // A JOSEError is the token's fault; any other error is internal.
         if (!(error instanceof errors.JOSEError)) throw error;
         return invalid(reasonOf(error, realm));
       }
@@ -73,12 +73,12 @@ function userOf(payload: JWTPayload, settings: AuthSettings, now: number): Token
   if (tenants === undefined) return invalid('the claim "zuul.admin" of the token is not a list of tenants');
   if (tenants.length > 0 && !settings.mayGrant)
     return invalid(
-      `tokens of realm ${settings.realm} may not say which tenants they are for ("zuul.admin"); see allow_authz_override`,
+      `tokens of realm ${settings.realm} may not name tenants ("zuul.admin"); see allow_authz_override`,
     );
   return { kind: 'user', user: { name, realm: settings.realm, tenants } };
 }
 
-/** Undefined: the claim is there and is something else. */
+/** Undefined: the claim is malformed. */
 function adminTenants(claim: unknown): readonly string[] | undefined {
   if (claim === undefined) return [];
   if (typeof claim !== 'object' || claim === null) return undefined;
@@ -96,9 +96,9 @@ function reasonOf(error: errors.JOSEError, realm: AuthRealm | undefined): string
   if (error instanceof errors.JWTClaimValidationFailed)
     return error.reason === 'missing'
       ? `the token lacks the claim "${error.claim}"`
-      : `the claim "${error.claim}" of the token is not what realm ${realm?.settings.realm} wants`;
+      : `the claim "${error.claim}" of the token is not the one realm ${realm?.settings.realm} requires`;
   if (error instanceof errors.JWSSignatureVerificationFailed) return 'the signature of the token is wrong';
   if (error instanceof errors.JOSEAlgNotAllowed)
     return `the token is not signed with ${realm?.settings.key.kind}`;
-  return 'the token is no JSON web token, or is damaged';
+  return 'the token is not a JSON web token, or is damaged';
 }

@@ -60,7 +60,7 @@ export async function cannedService(): Promise<CannedService> {
     if (body === NEVER) return;
     response.writeHead(body === undefined ? 404 : 200, { 'Content-Type': 'application/json' });
     if (typeof body === 'string') response.end(body);
-    else response.end(JSON.stringify(body ?? { error: `there is nothing at ${url}`, place: 'path' }));
+    else response.end(JSON.stringify(body ?? { error: `no such path: ${url}`, place: 'path' }));
   };
   const server = createServer((request, response) => void answerRequest('port', request, response));
   const local = createServer((request, response) => void answerRequest('socket', request, response));

@@ -169,7 +169,7 @@ describe('the commands', () => {
 
   test('what the service refuses to ask is one line', async () => {
     expect(await run('pause', 'executor-9')).toBe(1);
-    expect(io.err()).toBe('error: there is nothing at /api/components/executor-9/pause\n');
+    expect(io.err()).toBe('error: no such path: /api/components/executor-9/pause\n');
   });
 
   test('status of an unknown pipeline names those there are', async () => {

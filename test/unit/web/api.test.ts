@@ -638,7 +638,7 @@ describe('bad requests', () => {
     });
   });
 
-  test('no bad request was taken for a defect of ours', () => {
+  test('no bad request caused an internal error', () => {
     expect(web.warnings).toEqual([]);
   });
 

@@ -68,11 +68,9 @@ describe('/api/components', () => {
       '404 there is no component "executor-9"; there are: scheduler-0, executor-4, web-2',
     );
     expect(await error(ask('executor-4/explode'))).toBe(
-      '404 a component can be asked to pause, resume, stop, not to explode',
+      '404 there is no action "explode"; there are: pause, resume, stop',
     );
-    expect(await error(ask('web-2/pause'))).toBe(
-      '400 a web takes no work it could leave alone; it can only be stopped',
-    );
+    expect(await error(ask('web-2/pause'))).toBe('400 a web cannot be paused or resumed, only stopped');
     expect(await error(ask('executor-4/pause', { 'content-type': 'text/plain' }))).toBe(
       '415 send application/json',
     );

@@ -93,7 +93,7 @@ describe('the port gives authority to no address', () => {
     expect(answer.headers.get('www-authenticate')).toBe('Bearer');
     expect(await answer.json()).toMatchObject({
       error:
-        'a token is needed to dequeue: this service accepts none, as it has no [auth NAME] section; or use the gatehouse command on the machine of the service',
+        'a token is needed to dequeue: this service accepts none, because it has no [auth NAME] section; or use the gatehouse command on the machine of the service',
       place: 'header authorization',
     });
   });

@@ -138,13 +138,13 @@ describe('the command line on this machine', () => {
     const root = spanIdOf(item.uuid);
     expect(await rejection([span({ traceId, parent: root })])).toBeUndefined();
     expect(await rejection([span({ traceId })])).toMatchObject({
-      errorMessage: 'a second root in a trace of ours',
+      errorMessage: 'a second root in a trace of Gatehouse',
     });
     expect(
       await rejection([span({ traceId, spanId: root, parent: '1'.repeat(16) as SpanId })]),
     ).toMatchObject({
       rejectedSpans: '1',
-      errorMessage: 'a span with the id of a span of ours',
+      errorMessage: 'a span with the id of a span of Gatehouse',
     });
     expect(taken).toHaveLength(1);
   });
@@ -195,7 +195,10 @@ describe('other services', () => {
     });
     expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/x-protobuf']);
     expect(ProtobufTraceSerializer.deserializeResponse(await answer.bytes())).toMatchObject({
-      partialSuccess: { rejectedSpans: 1, errorMessage: 'a span of service our-gate, which is ours' },
+      partialSuccess: {
+        rejectedSpans: 1,
+        errorMessage: "a span of service our-gate, which is Gatehouse's own",
+      },
     });
     expect(taken).toMatchObject([{ name: good.name, start: good.start, end: good.end, scope: 'deploy' }]);
     expect(taken[0]?.resource).toEqual({ 'service.name': 'deploy-bot' });
@@ -204,7 +207,7 @@ describe('other services', () => {
   test('do not pass for ours', async () => {
     const headers = await bearer();
     expect(await rejection([span()], { service: 'our-gate', headers })).toMatchObject({
-      errorMessage: 'a span of service our-gate, which is ours',
+      errorMessage: "a span of service our-gate, which is Gatehouse's own",
     });
     expect(await rejection([span()], { service: '', headers })).toMatchObject({
       errorMessage: 'a span whose resource has no service.name',
@@ -243,7 +246,7 @@ describe('other services', () => {
     const left = Math.floor((BYTES_PER_MINUTE - bytes) / (bytes / taken.length));
     expect(await send('chatty')).toEqual({
       rejectedSpans: String(2500 - left),
-      errorMessage: 'more bytes of spans than are taken in a minute',
+      errorMessage: 'more bytes of spans than are accepted in a minute',
     });
     expect(taken).toHaveLength(5000 + left);
     expect(await send('quiet', [span()])).toBeUndefined();
@@ -298,14 +301,14 @@ describe('a trace is ours', () => {
       errorMessage: 'a span in a trace of a tenant the token does not name',
     });
     expect(await rejection([span({ traceId })], { service: 'bot', headers })).toMatchObject({
-      errorMessage: 'a second root in a trace of ours',
+      errorMessage: 'a second root in a trace of Gatehouse',
     });
     expect(
       await rejection([{ ...below, spanId: spanIdOf(uuid), parent: '1'.repeat(16) as SpanId }], {
         service: 'bot',
         headers,
       }),
-    ).toMatchObject({ errorMessage: 'a span with the id of a span of ours' });
+    ).toMatchObject({ errorMessage: 'a span with the id of a span of Gatehouse' });
     expect(taken).toEqual([]);
     expect(await rejection([below], { service: 'bot', headers })).toBeUndefined();
     expect(taken).toHaveLength(1);

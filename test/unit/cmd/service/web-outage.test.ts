@@ -119,8 +119,8 @@ describe('a web whose store is away', () => {
       const answer = await get(path);
       expect([path, answer.status, answer.headers.get('retry-after')]).toEqual([path, 503, '5']);
       expect(await answer.json()).toEqual({
-        error: 'nothing is known yet: waiting for ZooKeeper at zk1:2181',
-        description: 'nothing is known yet: waiting for ZooKeeper at zk1:2181',
+        error: 'the service is not ready yet: waiting for ZooKeeper at zk1:2181',
+        description: 'the service is not ready yet: waiting for ZooKeeper at zk1:2181',
         place: 'store',
       });
     }

@@ -157,7 +157,7 @@ describe('somebody without a token', () => {
     const answer = await fetch(url, { method: 'POST', headers: await bearer() });
     expect(answer.status).toBe(401);
     expect(await answer.json()).toMatchObject({
-      error: 'no token counts here: there is no [auth NAME] section',
+      error: 'this service accepts no tokens: it has no [auth NAME] section',
     });
     const stranger = await fetch(url, { method: 'POST', headers: ELSEWHERE });
     expect([stranger.status, stranger.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);

@@ -41,10 +41,10 @@ describe('a token', () => {
   });
 
   test.each([
-    ['text', 'nonsense', 'the token is no JSON web token, or is damaged'],
+    ['text', 'nonsense', 'the token is not a JSON web token, or is damaged'],
     ['not signed at all', unsigned, 'the token is not signed with HS256'],
-    ['of nobody we know', token({ iss: 'mallory' }), 'nobody here knows who issued the token ("iss")'],
-    ['of no issuer', token({ iss: undefined }), 'nobody here knows who issued the token ("iss")'],
+    ['of nobody we know', token({ iss: 'mallory' }), 'the issuer of the token ("iss") is unknown here'],
+    ['of no issuer', token({ iss: undefined }), 'the issuer of the token ("iss") is unknown here'],
     [
       'signed with another secret',
       token({}, { key: createSecretKey(Buffer.alloc(32, 7)) }),
@@ -57,7 +57,7 @@ describe('a token', () => {
     [
       'for somebody else',
       token({ aud: 'other' }),
-      /claim "aud" of the token is not what realm gate.example.org wants/,
+      /claim "aud" of the token is not the one realm gate.example.org requires/,
     ],
     ['for nobody', token({ aud: undefined }), 'the token lacks the claim "aud"'],
     ['without user', token({ sub: undefined }), 'the token lacks the claim "sub"'],
@@ -78,7 +78,7 @@ describe('a token', () => {
         { iss: 'https://login.example.org', zuul: { admin: ['main'] } },
         { key: companyKey, alg: 'RS256' },
       ),
-      /realm company may not say which tenants they are for/,
+      /realm company may not name tenants/,
     ],
   ])('that is %s does not count', async (_what, made, reason) => {
     const verdict = await both.verify(await made);

@@ -1,8 +1,8 @@
 /**
  * A Unix socket that only the service's own user (and root) can connect to.
  *
- * It is bound in a directory nobody else may enter, gets mode 0600, and is renamed to its path: at no moment is it open to others,
- * and the socket a killed process left behind is replaced in the same step. One that answers is left alone.
+ * It is bound in a private directory, gets mode 0600, and is renamed to its path: it is never open to other users, and the rename
+ * replaces the stale socket of a killed process. A socket that a living process listens on is not replaced.
  */
 import { once } from 'node:events';
 import type { BigIntStats } from 'node:fs';
@@ -12,22 +12,22 @@ import { connect } from 'node:net';
 import { dirname, join } from 'node:path';
 import { PRIVATE_DIRECTORY, PRIVATE_SOCKET } from '../lib/unix-socket-path.ts';
 
-export interface LocalDoor {
-  /** Removes the socket, unless another process has put its own there. The server goes on until it is closed. */
+export interface LocalSocket {
+  /** Removes the socket, unless another process has replaced it. The server runs until it is closed. */
   remove(): Promise<void>;
 }
 
-/** Something else than a socket is at the path; it is not removed. */
+/** The path holds something other than a socket; it is not removed. */
 export class SocketPathError extends Error {
   override readonly name = 'SocketPathError';
 }
 
 /** @throws SocketPathError, or an error of the file system. */
-export async function listenLocally(server: Server, path: string): Promise<LocalDoor | 'taken'> {
+export async function listenLocally(server: Server, path: string): Promise<LocalSocket | 'taken'> {
   await mkdir(dirname(path), { recursive: true });
   const there = await factsOf(path);
   if (there !== undefined && !there.isSocket())
-    throw new SocketPathError(`${path} is no socket; remove it, or set [web] command_socket`);
+    throw new SocketPathError(`${path} is not a socket; remove it, or set [web] command_socket`);
   if (there !== undefined && (await answers(path))) return 'taken';
   const directory = await mkdtemp(join(dirname(path), PRIVATE_DIRECTORY));
   const bound = join(directory, PRIVATE_SOCKET);
@@ -62,7 +62,7 @@ async function answers(path: string): Promise<boolean> {
   }
 }
 
-/** Undefined: nothing is there. */
+/** Undefined: the path does not exist. */
 async function factsOf(path: string): Promise<BigIntStats | undefined> {
   try {
     return await lstat(path, { bigint: true });

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { fetchFrom } from '../../../src/cmd/client/endpoint.ts';
-import { listenLocally, SocketPathError } from '../../../src/web/local-door.ts';
+import { listenLocally, SocketPathError } from '../../../src/web/local-socket.ts';
 
 let directory: string;
 let socket: string;
