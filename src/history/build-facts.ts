@@ -1,4 +1,4 @@
-/** Builds and buildsets as the database, or the record of a live item, tells of them. */
+/** Builds and buildsets as the database has them, or as the record of a live item gives them. */
 import type { BuildRow, BuildsetRow, RefRow } from './item-rows.ts';
 
 /** `id` is null for a build that is not in the database yet. */

@@ -1,10 +1,10 @@
 import { sql } from 'kysely';
 import type { Database } from './schema.ts';
 
-/** Successes the mean is taken of. */
+/** Number of successes in the mean. */
 const SAMPLES = 10;
 
-/** How long a job will probably take, in milliseconds, from its last successes for the project; undefined: unknown. */
+/** The expected duration of a job in milliseconds, from its last successes for the project; undefined: unknown. */
 export async function expectedDuration(
   database: Database,
   question: { readonly tenant: string; readonly project: string; readonly job: string },

@@ -1,6 +1,6 @@
 /**
- * What lists can be narrowed by, under Zuul's names. Several values of one field mean "one of these". Except in
- * uuids a `*` stands for anything; every other character is meant literally, also those SQL gives a meaning.
+ * Filters of lists, under Zuul's names. Several values of one field mean "one of these". Except in
+ * uuids a `*` stands for any text; every other character is literal, including those with a meaning in SQL.
  *
  * The tenant is no filter: every query names it.
  */
@@ -25,7 +25,7 @@ export interface BuildsetFilter {
   readonly idxMax?: number;
   /** At most 1000. Default 50. */
   readonly limit?: number;
-  /** At most {@link MAX_SKIP}; further back lead `idxMax` and the `_id` of the last one seen. */
+  /** At most {@link MAX_SKIP}; for older rows use `idxMax` and the `_id` of the last one seen. */
   readonly skip?: number;
 }
 
@@ -37,7 +37,7 @@ export interface BuildFilter extends BuildsetFilter {
 
 export const DEFAULT_LIMIT = 50;
 export const MAX_LIMIT = 1000;
-/** Rows passed over are rows read. */
+/** Skipped rows are read too. */
 export const MAX_SKIP = 10_000;
 
 type Column =
@@ -81,7 +81,7 @@ function saysNothingOfChanges({ project, change, branch, patchset, ref, newrev }
   return [project, change, branch, patchset, ref, newrev].every(values => values === undefined);
 }
 
-/** One change of the buildset fits all that is said of changes. */
+/** One change of the buildset fits all filters on changes. */
 export function someRefFits(filter: BuildsetFilter): RawBuilder<boolean> {
   const { project, change, branch, patchset, ref, newrev } = filter;
   if (saysNothingOfChanges(filter)) return sql<boolean>`1 = 1`;

@@ -1,8 +1,8 @@
 /**
- * Questions about builds and buildsets; narrowing, order and pages are the database's work.
+ * Queries for builds and buildsets; the database filters, sorts and pages.
  *
  * Lists follow an index that begins with the tenant and ends with the id, newest first, so that the newest page costs the same
- * however long the history is. No join: a planner that begins with the buildsets would sort all builds.
+ * in a history of any length. No join: a planner that begins with the buildsets would sort all builds.
  */
 
 import type { BuildFacts, BuildsetFacts } from './build-facts.ts';

@@ -1,4 +1,4 @@
-/** Questions about whole items and about decisions. */
+/** Queries for whole items and for decisions. */
 import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { Decision } from '../model/decision.ts';
 import type { QueueItem } from '../model/queue-item.ts';
@@ -10,7 +10,7 @@ export interface DecisionQuestion {
   readonly project?: string;
   /** Id at the host (`master/login`, `123`, or `<ref>@<commit>` for ref updates) or the whole change key. */
   readonly change: string;
-  /** The newest so many. Default 500. */
+  /** Number of the newest to return. Default 500. */
   readonly limit?: number;
 }
 
@@ -20,7 +20,7 @@ export interface FinishedItemRow {
   readonly item: QueueItem;
 }
 
-/** Items that left from `since` on and before `until`, one page of them. */
+/** Asks for items that left from `since` on and before `until`, one page of them. */
 export interface LeftQuestion {
   readonly tenant: string;
   /** Absent: any. */
@@ -28,22 +28,22 @@ export interface LeftQuestion {
   readonly since: Nanoseconds;
   /** Absent: until now. */
   readonly until?: Nanoseconds;
-  /** `next` of the page before; absent: the first. */
+  /** `next` of the previous page; absent: the first page. */
   readonly before?: number;
-  /** Most items of one page. */
+  /** Maximum number of items per page. */
   readonly limit: number;
 }
 
 export interface LeftPage {
   /** Newest first. */
   readonly items: readonly QueueItem[];
-  /** Where the next page begins; null: this was the last. A page may be empty and not the last. */
+  /** Start of the next page; null: this was the last. A page may be empty without being the last. */
   readonly next: number | null;
-  /** When the oldest one looked at left, wanted or not; null: there was none. */
+  /** When the oldest row read left, whether it matched or not; null: there was none. */
   readonly reached: Nanoseconds | null;
 }
 
-/** Rows looked at for one page, so that a question about a quiet pipeline of a busy tenant is as cheap as any other. */
+/** Rows read for one page, so that a query for a quiet pipeline of a busy tenant costs no more than any other. */
 const ROWS_PER_PAGE = 1000;
 
 export async function findFinishedItem(
@@ -76,7 +76,7 @@ export async function findRecentItems(
 }
 
 /**
- * Rows are in the order in which items were recorded, which is that of their leaving but for moments: a whole page of rows that
+ * Rows are in the order in which items were recorded, which is nearly that of leaving: a whole page of rows that
  * left before `since` is the end.
  */
 export async function findItemsLeft(database: Database, question: LeftQuestion): Promise<LeftPage> {
@@ -140,7 +140,7 @@ export async function findDecisions(
   return rows.map(row => parseDecision(row.document)).toReversed();
 }
 
-/** Documents were written by `recordRows` from such a value; nobody else writes the file. */
+/** Documents were written by `recordRows` from such a value; no other program writes the file. */
 export function parseItem(document: string): QueueItem {
   return JSON.parse(document);
 }

@@ -1,12 +1,12 @@
 /**
- * The finished items of a whole installation, oldest first, for its operator: reads beside a running service, changes nothing,
+ * The finished items of a whole installation, oldest first, for its operator: can run beside the service, changes nothing,
  * not even the version of the tables.
  *
  *     const opened = await openFinishedItems({ kind: 'sqlite', path: '/var/lib/gatehouse/history.sqlite' });
  *     if (opened.kind === 'refused') …opened.text
  *     let page = await opened.items.page({ since, until, after: 0 });
  *
- * Answers to users come from history.ts, which never looks beyond a tenant.
+ * Queries of users go to history.ts, which never reads beyond one tenant.
  */
 import { existsSync } from 'node:fs';
 import { Kysely } from 'kysely';
@@ -22,12 +22,12 @@ import type { Schema } from './schema.ts';
 import { readOnlySqliteDialect } from './sqlite-dialect.ts';
 
 export interface FinishedItems extends AsyncDisposable {
-  /** Of the service that recorded them: `service.instance.id` of its spans. Null: no service of this version wrote yet. */
+  /** Id of the service that recorded them: `service.instance.id` of its spans. Null: no service of this version has written yet. */
   readonly installation: string | null;
   page(question: FinishedItemsQuestion): Promise<FinishedItemsPage>;
-  /** Of events, requests and passes, in the order in which they were recorded. */
+  /** Traces of events, requests and passes, in the order in which they were recorded. */
   traces(question: Pick<FinishedItemsQuestion, 'since' | 'until' | 'after'>): Promise<TracesPage>;
-  /** Those of the named traces that are there. */
+  /** The traces with these ids that exist. */
   tracesOf(ids: readonly TraceId[]): Promise<readonly SpanRecord[]>;
 }
 
@@ -37,7 +37,7 @@ export interface TracesPage {
   readonly next: number | null;
 }
 
-/** What is absent does not narrow the answer. */
+/** An absent field does not restrict the answer. */
 interface FinishedItemsQuestion {
   /** Left then or later. */
   readonly since?: Nanoseconds;
@@ -46,12 +46,12 @@ interface FinishedItemsQuestion {
   readonly tenant?: string;
   readonly pipeline?: string;
   readonly uuids?: readonly string[];
-  /** `next` of the page before; 0 for the first. */
+  /** `next` of the previous page; 0 for the first. */
   readonly after: number;
 }
 
 export interface FinishedItemsPage {
-  /** In the order in which they were recorded: that of leaving, but for moments. */
+  /** In the order in which they were recorded, which is nearly that of leaving. */
   readonly items: readonly QueueItem[];
   /** Null: this was the last page. */
   readonly next: number | null;
@@ -59,10 +59,10 @@ export interface FinishedItemsPage {
 
 export type OpenedItems =
   | { readonly kind: 'opened'; readonly items: FinishedItems }
-  /** @property text one line for a person: another version, no database, nobody there. */
+  /** @property text one line for the operator: another version, no database, server unreachable. */
   | { readonly kind: 'refused'; readonly text: string };
 
-/** An item's document is below 1 MB, as its record in the store was: so much at a time is in memory. */
+/** An item's document is below 1 MB, as its record in the store was: this many are in memory at a time. */
 const ITEMS_PER_PAGE = 25;
 /** A few KB each. */
 const TRACES_PER_PAGE = 500;
@@ -148,12 +148,12 @@ async function findTracesOf(
   return rows.flatMap(row => parseSpans(row.document));
 }
 
-/** As they were recorded, by this program. */
+/** Recorded by this program. */
 function parseSpans(document: string): readonly SpanRecord[] {
   return JSON.parse(document);
 }
 
-/** As the stored ones, whose text order is time order: times before 2001-09-09 have fewer digits. */
+/** In the stored form, whose text order is time order: times before 2001-09-09 have fewer digits. */
 function asText(time: Nanoseconds): string {
   return time.padStart(19, '0');
 }

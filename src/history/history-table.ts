@@ -1,4 +1,4 @@
-/** The history as calls with one plain argument each, so that it can be asked from another thread. */
+/** The history as calls with one plain argument each, so that another thread can serve them. */
 import type { History } from './history.ts';
 
 type Methods = Omit<History, 'id'>;

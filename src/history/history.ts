@@ -1,15 +1,15 @@
 /**
- * What happened, kept in SQL: builds, buildsets, whole items and decisions.
+ * Finished work, kept in SQL: builds, buildsets, whole items and decisions.
  *
- * Rows come from the history outbox, whose drain calls {@link History.record} and deletes what was recorded; a crash in
+ * Rows come from the history outbox, whose drain calls {@link History.record} and deletes the recorded rows; a crash in
  * between repeats rows, and a repeated row changes nothing. Rows are written when an item leaves, so everything in here
- * is finished. What still runs is in the store.
+ * is finished. Running work is in the store.
  *
  *     const history = await openHistory({ kind: 'sqlite', path: '/var/lib/gatehouse/history.sqlite' });
  *     await history.record([{ kind: 'item', item }]);
  *     const builds = await history.builds({ tenant: 'main', jobName: ['unit-tests'], result: ['FAILURE'] });
  *
- * Every question names its tenant; nothing of another tenant is ever in an answer.
+ * Every query names its tenant; an answer never contains data of another tenant.
  */
 import { Kysely } from 'kysely';
 import type { Secret } from '../lib/secret.ts';
@@ -39,17 +39,17 @@ import type { Schema } from './schema.ts';
 import { nodeSqliteDialect, readOnlySqliteDialect } from './sqlite-dialect.ts';
 
 export interface History {
-  /** Which database this is: made with it, the same for everybody who opens it. */
+  /** Id of the database: created with it, the same for every process that opens it. */
   readonly id: string;
-  /** Notes which installation writes it, once and for all that follow. */
+  /** Records the id of the installation that writes it; a later call changes nothing. */
   useFor(installation: string): Promise<void>;
-  /** In one transaction; rows already there are left as they are. */
+  /** In one transaction; rows that exist are left unchanged. */
   record(rows: readonly HistoryRow[]): Promise<void>;
   /**
-   * Deletes the oldest that ended before a time, with all that hangs below them.
+   * Deletes the oldest items that ended before a time, with everything below them.
    *
-   * @param step.most items at a time, and as many decisions and traces: a step is short.
-   * @returns how many of each are gone; all 0: nothing that old is left.
+   * @param step.most items per call, and as many decisions and traces: keeps a step short.
+   * @returns how many of each were deleted; all 0: nothing that old is left.
    */
   prune(step: PruneStep): Promise<Pruned>;
   /** Newest first. */
@@ -69,7 +69,7 @@ export interface History {
     readonly limit: number;
     readonly skip: number;
   }): Promise<readonly FinishedItemRow[]>;
-  /** Those that left in a stretch of time, page by page. */
+  /** Items that left in a period, page by page. */
   itemsLeft(question: LeftQuestion): Promise<LeftPage>;
   /** Oldest first. */
   decisions(question: DecisionQuestion): Promise<readonly Decision[]>;
@@ -81,7 +81,7 @@ export interface History {
   }): Promise<number | undefined>;
   /** The same for all jobs of the newest builds, in one answer. */
   recentDurations(): Promise<readonly RecentDuration[]>;
-  /** Cheap question to the database; rejects when it cannot answer. */
+  /** A cheap query; rejects when the database cannot answer. */
   ping(): Promise<void>;
   close(): Promise<void>;
 }
@@ -93,10 +93,10 @@ export type HistoryPlace =
   | { readonly kind: 'postgresql'; readonly uri: Secret };
 
 /**
- * Creates the tables or brings them to this version.
+ * Creates the tables or upgrades them to this version.
  *
- * @param onIdleError told when a PostgreSQL server drops a connection that is not in use.
- * @throws Error naming the database and what to do, when it cannot be reached, is none, or was written by a newer version.
+ * @param onIdleError called when a PostgreSQL server drops a connection that is not in use.
+ * @throws Error naming the database and the remedy, when it is unreachable, not a history, or written by a newer version.
  */
 export async function openHistory(
   place: HistoryPlace,
@@ -123,7 +123,7 @@ export async function openHistory(
   }
 }
 
-/** For questions only, of a SQLite file that {@link openHistory} has brought to this version. */
+/** Read-only, for a SQLite file that {@link openHistory} has upgraded to this version. */
 export function openHistoryToRead(file: string): Promise<History> {
   return historyIn(new Kysely<Schema>({ dialect: readOnlySqliteDialect(file) }));
 }

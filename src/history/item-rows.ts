@@ -1,5 +1,5 @@
 /**
- * A queue item as rows: pure, and also right for an item that is still in its queue (then results and ends are null),
+ * A queue item as rows: pure, and also correct for an item that is still in its queue (results and ends are null then),
  * so that a build looks the same in the API while it runs and afterwards.
  */
 import { type Build, endOfBuild, isRetried, resultOf, startOfBuild } from '../model/build.ts';
@@ -33,7 +33,7 @@ export function rowsOfItem(item: QueueItem): readonly BuildsetRows[] {
   });
 }
 
-/** No worker ever had it. The trace tells how long it was asked for. */
+/** No worker ever had it. The trace shows how long it was requested. */
 function isTakenBack({ state }: Build): boolean {
   return state.state === 'cancelled' && state.startedAt === null && state.execution === null;
 }
@@ -57,7 +57,7 @@ function buildsetRow(item: QueueItem, buildset: BuildSet, builds: readonly Build
   };
 }
 
-/** Zuul's word for a buildset that was replaced is DEQUEUED; the last one has the item's result once it left. */
+/** Zuul's result of a buildset that was replaced is DEQUEUED; the last one has the item's result once it has left. */
 function resultOfBuildset(item: QueueItem, buildset: BuildSet): string | null {
   if (buildset.stage.state === 'superseded') return 'DEQUEUED';
   if (item.phase.phase === 'left' && buildset.uuid === item.buildset.uuid) return item.phase.result;

@@ -1,6 +1,6 @@
 /**
- * The steps from an empty file to {@link import('./schema.ts').Schema}. A step that was ever released is never edited;
- * a new one is added below. A database that has seen steps unknown here was written by a newer version: refused.
+ * The steps from an empty file to {@link import('./schema.ts').Schema}. A released step is never edited;
+ * a new one is added below. A database with steps unknown here was written by a newer version: refused.
  */
 import { randomUUID } from 'node:crypto';
 import { type Kysely, sql } from 'kysely';
@@ -22,7 +22,7 @@ function migrations(dialect: Dialect): Readonly<Record<string, Migration>> {
 }
 
 /**
- * Several processes may do this at once: the first does it, the others find it done.
+ * Several processes may do this at the same time: the first upgrades, the others find it upgraded.
  *
  * @param place of the database, for the message.
  * @throws Error saying what to do when it cannot be brought to this version.
@@ -35,7 +35,7 @@ export async function migrate<Tables>(
   const provider = { getMigrations: async () => migrations(dialect) };
   const migrator = new Migrator({ db: database, provider });
   let error: unknown;
-  // Of two processes that begin at once one may fail, and then finds it done.
+  // Of two processes that begin at the same time one may fail, and then finds it upgraded.
   for (let attempt = 1; attempt <= ATTEMPTS; attempt++) {
     error = (await migrator.migrateToLatest()).error;
     if (error === undefined) return;
@@ -48,9 +48,9 @@ export async function migrate<Tables>(
 }
 
 /**
- * For those who only read and change nothing, tables included.
+ * For read-only use, which changes nothing, tables included.
  *
- * @returns undefined: the database is of this version; otherwise a sentence that says which it is, and what to do.
+ * @returns undefined: the database is of this version; otherwise a sentence with its version and the remedy.
  */
 export async function refuseOtherVersion(
   database: Kysely<MigrationTables>,
@@ -70,7 +70,7 @@ export async function refuseOtherVersion(
 
 const MIGRATIONS = 'kysely_migration';
 
-/** Where Kysely notes the steps a database has taken. */
+/** Where Kysely records the steps a database has taken. */
 export interface MigrationTables {
   readonly [MIGRATIONS]: { readonly name: string };
 }
@@ -113,21 +113,21 @@ async function first(database: AnyDatabase, dialect: Dialect): Promise<void> {
   await sql`create index decision_by_change on decision (tenant, change_id, at)`.execute(database);
 }
 
-/** So that two webs can tell whether they have the same database before them. */
+/** Lets two webs find out whether they use the same database. */
 async function identity(database: AnyDatabase): Promise<void> {
   await sql`create table identity (id text not null)`.execute(database);
   await sql`insert into identity (id) values (${randomUUID()})`.execute(database);
 }
 
-/** Whose spans the items in it gave: what is exported from here again must be the same bytes. */
+/** Records the installation whose spans the items gave: a repeated export must give the same bytes. */
 async function installation(database: AnyDatabase): Promise<void> {
   await sql`alter table identity add column installation text`.execute(database);
 }
 
-/** Builds filled in by one statement: a server may bound the time of each. */
+/** Builds filled in by one statement: a server may limit the time of each. */
 const BUILDS_AT_ONCE = 20_000;
 
-/** The newest builds of a tenant must be found without looking at any other. */
+/** The newest builds of a tenant must be found without reading those of others. */
 async function tenantOfBuilds(database: AnyDatabase): Promise<void> {
   await sql`alter table build add column tenant text not null default ''`.execute(database);
   const { rows } = await sql<{ readonly last: number | null }>`select max(id) as last from build`.execute(
@@ -145,7 +145,7 @@ async function tenantOfBuilds(database: AnyDatabase): Promise<void> {
   await sql`create index decision_by_key on decision (tenant, change_key, at)`.execute(database);
 }
 
-/** Of events, requests and passes: items give their own from their documents. */
+/** Traces of events, requests and passes; those of items are drawn from the items' documents. */
 async function traces(database: AnyDatabase, dialect: Dialect): Promise<void> {
   await sql`create table trace (
     ${numbered(dialect)}, digest text not null unique, trace_id text not null, ended_at text not null,

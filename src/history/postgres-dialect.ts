@@ -1,19 +1,19 @@
-/** Kysely's PostgreSQL dialect over `pg`, with bounds on every wait: a database that hangs must not hang the page. */
+/** Kysely's PostgreSQL dialect over `pg`, with limits on every wait: a database that hangs must not hang the page. */
 import { PostgresDialect } from 'kysely';
 import pg from 'pg';
 
 /** Milliseconds to reach the server, or to get one of our own connections. */
 const CONNECT_LIMIT = 5_000;
-/** Milliseconds one statement may take: of a service, and of a step to a new version, which may fill an index of 10^7 rows. */
+/** Milliseconds per statement: of a service, and of an upgrade step, which may fill an index of 10^7 rows. */
 const STATEMENT_LIMIT = 30_000;
 const STEP_LIMIT = 3_600_000;
-/** Connections per process: one writes, the others answer questions. */
+/** Connections per process: one writes, the others answer queries. */
 const CONNECTIONS = 8;
 
 /**
  * @param uri `postgresql://user:password@host:port/database?sslmode=...`
- * @param onIdleError told when the server drops a connection nobody uses at the moment; the next question opens another.
- * @param access `read`: the server itself refuses to change anything for us; `migrate`: statements may take an hour.
+ * @param onIdleError called when the server drops an idle connection; the next query opens another.
+ * @param access `read`: the server itself refuses changes; `migrate`: statements may take an hour.
  */
 export function postgresDialect(
   uri: string,

@@ -1,9 +1,9 @@
 /**
- * Forgetting what is older than `[history] keep`, in steps that are short enough for others to have their turn between two.
+ * Deletes rows older than `[history] keep`, in steps that are short enough for other work between two.
  *
- * Rows are in the order in which they were recorded, which is that of time but for moments: the oldest rows are looked at, and
- * when none of them is old enough, none is. Of the traces of events, which may come in any number, only the newest are kept, however
- * young the others are.
+ * Rows are in the order in which they were recorded, which is nearly that of time: the oldest rows are read, and when none of
+ * them is old enough, no row is. Of the traces of events, which may come in any number, only the newest are kept,
+ * of any age.
  */
 
 import type { Transaction } from 'kysely';
@@ -22,7 +22,7 @@ export interface Pruned {
 const MOST_TRACES = 100_000;
 
 export interface PruneStep {
-  /** Undefined: for their age nothing is forgotten. */
+  /** Undefined: nothing is deleted for its age. */
   readonly before: Nanoseconds | undefined;
   readonly most: number;
 }

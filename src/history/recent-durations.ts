@@ -2,9 +2,9 @@ import { sql } from 'kysely';
 import type { ProjectKey } from '../model/project.ts';
 import type { Database } from './schema.ts';
 
-/** Newest builds looked at: what is further back says little, and a big table must not be read through. */
+/** Number of newest builds read: older ones are less relevant, and a large table must not be read completely. */
 const NEWEST = 50_000;
-/** Successes the mean is taken of. */
+/** Number of successes in the mean. */
 const SAMPLES = 10;
 
 export interface RecentDuration {
@@ -15,7 +15,7 @@ export interface RecentDuration {
   readonly ms: number;
 }
 
-/** How long each job will probably take for each project, as far as its last successes are among the newest builds. */
+/** The expected duration of each job for each project, as far as its last successes are among the newest builds. */
 export async function recentDurations(database: Database): Promise<readonly RecentDuration[]> {
   const { rows } = await sql<RecentDuration>`
     select tenant, project, job, cast(avg(ms) as double precision) as ms from (

@@ -1,4 +1,4 @@
-/** Writing: one transaction for all rows handed over, each of them at most once. */
+/** Writes rows: one transaction for all rows of a call, each row at most once. */
 import type { Transaction } from 'kysely';
 import { assertNever } from '../lib/assert-never.ts';
 import { laterOf } from '../lib/clock.ts';
@@ -62,7 +62,7 @@ async function recordItem(transaction: Transaction<Schema>, item: QueueItem): Pr
     })
     .onConflict(conflict => conflict.column('uuid').doNothing())
     .executeTakeFirst();
-  // Known already: so is all that hangs below it, for it came in one transaction.
+  // Known already, and so is everything below it, since it was written in one transaction.
   if (inserted.numInsertedOrUpdatedRows === 0n) return;
   await recordBuildsets(transaction, item);
 }

@@ -29,7 +29,7 @@ export interface BuildsetTable {
   item: string;
   /** From 1, within the item. */
   number: number;
-  /** Null: the item left before it came to one. */
+  /** Null: the item left before it had one. */
   result: string | null;
   /** JSON of the ResetCause that made it; null for the first. */
   cause: string | null;
@@ -80,7 +80,7 @@ export interface BuildTable {
 
 interface DecisionTable {
   id: Generated<number>;
-  /** SHA-256 of `document`: a decision handed over twice is kept once. */
+  /** SHA-256 of `document`: a repeated decision is kept once. */
   digest: string;
   tenant: string;
   project_key: string;
@@ -92,20 +92,20 @@ interface DecisionTable {
   document: string;
 }
 
-/** One row: which database this is, wherever it is moved. */
+/** One row: the id of the database, wherever it is moved. */
 interface IdentityTable {
   id: string;
   /** Id of the installation that writes it, `service.instance.id` of its spans; null until the first web of this version does. */
   installation: string | null;
 }
 
-/** The trace of what is no item, or a part of one, as it was sent. */
+/** A trace that is neither an item nor part of one, as it was exported. */
 interface TraceTable {
   id: Generated<number>;
-  /** SHA-256 of `document`: a part handed over twice is kept once. */
+  /** SHA-256 of `document`: a repeated part is kept once. */
   digest: string;
   trace_id: string;
-  /** Of the last of its spans. */
+  /** End of its last span. */
   ended_at: string;
   /** JSON of the SpanRecords. */
   document: string;

@@ -4,16 +4,16 @@ import { SqliteAdapter, type SqliteDatabase, SqliteDialect } from 'kysely';
 
 /**
  * @param file path of the database; `:memory:` for one that ends with the process.
- * @throws when the file cannot be opened or is no database.
+ * @throws when the file cannot be opened or is not a database.
  */
 export function nodeSqliteDialect(file: string): SqliteDialect {
   return new NodeSqliteDialect({ database: async () => open(file) });
 }
 
 /**
- * To look at while others may write.
+ * Read-only, while others may write.
  *
- * @throws when the file is not there.
+ * @throws when the file does not exist.
  */
 export function readOnlySqliteDialect(file: string): SqliteDialect {
   return new NodeSqliteDialect({ database: async () => openReadOnly(file) });
@@ -25,7 +25,7 @@ class NodeSqliteDialect extends SqliteDialect {
   }
 }
 
-/** SQLite makes tables within a transaction, so the steps to a new version are taken whole, by one process at a time. */
+/** SQLite creates tables within a transaction, so the upgrade steps are taken as a whole, by one process at a time. */
 class TransactionalAdapter extends SqliteAdapter {
   override get supportsTransactionalDdl(): boolean {
     return true;
@@ -34,13 +34,13 @@ class TransactionalAdapter extends SqliteAdapter {
 
 function open(file: string): SqliteDatabase {
   const database = new DatabaseSync(file);
-  // First: everything below may have to wait for another process.
+  // First: every statement below may have to wait for another process.
   database.exec('PRAGMA busy_timeout = 5000');
-  // WAL and NORMAL: a power cut may cost the last rows, never the file; the outbox still holds what was not answered.
+  // WAL and NORMAL: a power cut may cost the last rows, never the file; the outbox still holds unconfirmed ones.
   database.exec('PRAGMA journal_mode = WAL');
   database.exec('PRAGMA synchronous = NORMAL');
   database.exec('PRAGMA foreign_keys = ON');
-  // As PostgreSQL does it.
+  // As in PostgreSQL.
   database.exec('PRAGMA case_sensitive_like = ON');
   return kyselyDatabase(database);
 }
@@ -56,7 +56,7 @@ function kyselyDatabase(database: DatabaseSync): SqliteDatabase {
   return {
     close: () => database.close(),
     prepare(sql) {
-      // At once for writing: one that begins by reading could not wait for another writer later, only fail.
+      // A write transaction from the start: one that begins by reading could not wait for another writer later, only fail.
       const statement = database.prepare(sql === 'begin' ? 'begin immediate' : sql);
       return {
         reader: statement.columns().length > 0,

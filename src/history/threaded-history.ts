@@ -1,10 +1,10 @@
 /**
- * A history whose SQLite file is read and written in threads of its own: `node:sqlite` answers synchronously, and a question
- * about a million builds must not hold the loop that decides.
+ * A history whose SQLite file is read and written in separate threads: `node:sqlite` answers synchronously, and a query
+ * over a million builds must not block the event loop of the scheduler.
  *
- * Three threads: one writes (and brings the tables to this version), one looks up what is named by a uuid, one makes lists.
- * A list that takes longer than {@link LIST_LIMIT} is given up, and its thread with it; SQLite has no other way. A PostgreSQL
- * server is asked over the network and needs no thread; it ends long statements itself.
+ * Three threads: one writes (and upgrades the tables to this version), one finds rows by uuid, one makes lists. A list that takes
+ * longer than {@link LIST_LIMIT} is aborted by ending its thread; SQLite has no other way. A PostgreSQL server is queried over the
+ * network and needs no thread; it ends long statements itself.
  */
 import type { Calls } from '../lib/calls.ts';
 import { CallLost, callsToWorker } from '../lib/worker-calls.ts';
@@ -12,9 +12,9 @@ import { type History, type HistoryPlace, openHistory } from './history.ts';
 import type { HistoryTable } from './history-table.ts';
 import type { HistoryThreadData } from './history-thread.ts';
 
-/** Milliseconds of processor time that a question may take: a busy machine does not use them up. */
+/** Milliseconds of processor time per query: waiting on a busy machine does not count. */
 const LIST_LIMIT = 5_000;
-/** Questions that may wait for one thread; further ones are refused. */
+/** Queries that may wait for one thread; further ones are refused. */
 const MOST_WAITING = 200;
 const HEAP_MB = 512;
 
@@ -67,7 +67,7 @@ function threadOf(data: HistoryThreadData, ms: number): Calls<HistoryTable> {
   });
 }
 
-/** @throws what kept the thread from opening the file. */
+/** @throws the error that kept the thread from opening the file. */
 async function opened(thread: Calls<HistoryTable>): Promise<string> {
   try {
     return await thread.call('id', []);

@@ -2,7 +2,7 @@
 import { BlockList, isIP } from 'node:net';
 
 export interface AddressRanges {
-  /** IPv4 addresses in IPv6 clothes (`::ffff:10.0.0.1`) are IPv4 addresses. */
+  /** IPv4-mapped IPv6 addresses (`::ffff:10.0.0.1`) are IPv4 addresses. */
   has(address: string): boolean;
 }
 

@@ -12,7 +12,7 @@ const CODES: { readonly [colour in Colour]: number } = {
   cyan: 36,
 };
 
-/** Paints a text; gives it back as it is when `enabled` is false or there is nothing to paint. */
+/** Paints a text; returns it unchanged when `enabled` is false or there is nothing to paint. */
 export type Paint = (text: string, ...colours: readonly Colour[]) => string;
 
 export function painter(enabled: boolean): Paint {

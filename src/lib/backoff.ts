@@ -1,11 +1,11 @@
 /**
- * How long to wait before trying again: doubling, with a bound and jitter, so that many who failed together do not come
+ * How long to wait before a retry: doubling, with a limit and jitter, so that many clients that failed together do not come
  * back together.
  */
 export interface Backoff {
   /** Longest wait before the first retry, milliseconds. */
   readonly firstMs: number;
-  /** Longest wait ever, milliseconds. */
+  /** Longest wait of all, milliseconds. */
   readonly maxMs: number;
 }
 

@@ -1,10 +1,10 @@
 /**
- * A table of functions that is called with one plain argument each, most of the time in a worker thread (worker-calls.ts):
- * whoever calls does not know.
+ * A table of functions that are called with one plain argument each, usually in a worker thread (worker-calls.ts): the caller
+ * does not know.
  */
 
 export interface Calls<Table> extends AsyncDisposable {
-  /** Rejects with what the function throws. Argument and answer must be plain data. */
+  /** Rejects with the function's error. Argument and answer must be plain data. */
   call<Name extends keyof Table & string>(
     name: Name,
     argument: ArgumentOf<Table[Name]>,

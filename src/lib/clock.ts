@@ -1,5 +1,5 @@
 /**
- * Time, as everything in Gatehouse sees it.
+ * Time, as all of Gatehouse reads it.
  *
  * Facts carry wall time in nanoseconds since the Unix epoch as a decimal string (`Nanoseconds`): JSON has no 64-bit
  * integers and a float loses the last digits. Durations and timeouts use `monotonic`.
@@ -12,7 +12,7 @@ export type Nanoseconds = string & { readonly [nanoseconds]: true };
 export interface Clock {
   /** Wall time that never runs backwards within a process. */
   now(): Nanoseconds;
-  /** Milliseconds on a clock that no adjustment moves; only differences mean anything. */
+  /** Milliseconds on a clock that is never adjusted; only differences are meaningful. */
   monotonic(): number;
 }
 

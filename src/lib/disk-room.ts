@@ -1,6 +1,6 @@
 /**
  * Whether the disks a worker writes to have room. A full disk is a fault of the machine: the worker takes no work until there is
- * room again, and what failed meanwhile says nothing about whom it was done for.
+ * room again, and failures meanwhile do not count against the change.
  *
  *     const room = createDiskRoom(['/var/lib/gatehouse/git'], { onChange: trouble => … });
  *     await room.found(signal);                      // waits while a disk is full
@@ -19,24 +19,24 @@ export interface DiskRoom {
 export interface DiskRoomOptions {
   /** Called when a disk is found full, with what `trouble` says, and when all have room again, with undefined. */
   readonly onChange: (trouble: string | undefined) => void;
-  /** Milliseconds between looks while a disk is full; default 5000. */
+  /** Milliseconds between checks while a disk is full; default 5000. */
   readonly retryMs?: number;
 }
 
-/** Git and the service need some to end what they do, and to clean up. */
+/** Git and the service need some to finish their work and to clean up. */
 const LEAST_BYTES = 32 * 1024 * 1024;
 const LEAST_INODES = 500;
 const MEGABYTE = 1_000_000;
 
 /** @param directories that exist. */
 export function createDiskRoom(directories: readonly string[], options: DiskRoomOptions): DiskRoom {
-  let told = false;
+  let isFull = false;
 
   async function trouble(): Promise<string | undefined> {
     const all = await Promise.all([...new Set(directories)].map(troubleOf));
     const found = all.find(each => each !== undefined);
-    if ((found !== undefined) !== told) options.onChange(found);
-    told = found !== undefined;
+    if ((found !== undefined) !== isFull) options.onChange(found);
+    isFull = found !== undefined;
     return found;
   }
 

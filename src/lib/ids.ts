@@ -44,13 +44,13 @@ export function spanIdOf(uuid: Uuid): SpanId {
  * The span id of a step that has no uuid of its own (a wait, a phase): derived from its parent, so that every process
  * that knows the facts derives the same id.
  *
- * @param ordinal tells apart steps of one name below one parent; 0 for the first.
+ * @param ordinal distinguishes steps of one name below one parent; 0 for the first.
  */
 export function derivedSpanId(parent: SpanId, name: string, ordinal: number): SpanId {
   return sha256(`${parent}/${name}/${ordinal}`).slice(0, 16) as SpanId;
 }
 
-/** A uuid that follows from its ingredients, for facts that must come out the same when a step is repeated after a crash. */
+/** A uuid derived from its parts, for facts that must be the same when a step is repeated after a crash. */
 export function derivedUuid(...parts: readonly string[]): Uuid {
   return sha256(parts.join('\0')).slice(0, 32) as Uuid;
 }

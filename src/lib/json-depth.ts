@@ -2,7 +2,7 @@ const QUOTE = 0x22;
 const BACKSLASH = 0x5c;
 const COMMA = 0x2c;
 
-/** How large a JSON text may be in another way than in bytes. */
+/** Limits of a JSON text other than its bytes. */
 export interface JsonBounds {
   readonly depth: number;
   /** Values at any depth: each needs a comma or a bracket before it. */
@@ -15,8 +15,8 @@ export function isNestedDeeperThan(bytes: Uint8Array, limit: number): boolean {
 }
 
 /**
- * Which bound a JSON text is over: found by looking at the bytes, because the parser would need a stack as deep as the text
- * says, and memory and time for all it holds. Works for any bytes; what is within strings does not count.
+ * Which limit a JSON text exceeds, found by reading the bytes, because the parser would need a stack as deep as the text and memory
+ * and time for all of it. Works for any bytes; the content of strings does not count.
  */
 export function jsonOutgrows(bytes: Uint8Array, bounds: JsonBounds): keyof JsonBounds | undefined {
   let depth = 0;

@@ -1,20 +1,20 @@
 /**
- * Tasks side by side, except those that must keep their order: tasks of one key run one after the other, in the order given.
- * Tasks belong to groups, and both are bounded: so many groups at a time, so many tasks of each. A group that is slow takes one place,
- * however many tasks of it there are.
+ * Runs tasks in parallel, except those that must keep their order: tasks of one key run one after the other, in the order given.
+ * Tasks belong to groups, and both are bounded: the number of groups at a time, and of tasks in each. A slow group takes one place,
+ * however many tasks it has.
  *
  *     const lanes = createLanes({ groups: 32, ofEach: 8 });
  *     for (const each of found) lanes.run({ group: each.project, key: each.item }, () => carryOut(each));
  *     await lanes.idle();
  *
- * After a task that fails no further one begins; `failed` aborts with its error and `idle` rejects with it.
+ * After a task fails no further one begins; `failed` aborts with its error and `idle` rejects with it.
  */
 export interface Lanes {
   readonly failed: AbortSignal;
   run(lane: Lane, task: () => Promise<void>): void;
-  /** As if a task had failed with this error. */
+  /** Has the effect of a task that fails with this error. */
   stop(error: unknown): void;
-  /** Resolves when nothing runs or waits. @throws the error of the first task that failed, after those under way have ended. */
+  /** Resolves when nothing runs or waits. @throws the error of the first task that failed, after the running ones have ended. */
   idle(): Promise<void>;
 }
 
@@ -30,7 +30,7 @@ export function createLanes(most: { readonly groups: number; readonly ofEach: nu
   const waiting: { readonly lane: Lane; readonly task: () => Promise<void> }[] = [];
   /** By key. */
   const running = new Map<string, Promise<void>>();
-  /** How many run, by group. */
+  /** Number of running tasks, by group. */
   const groups = new Map<string, number>();
 
   function begin(): void {
@@ -43,7 +43,7 @@ export function createLanes(most: { readonly groups: number; readonly ofEach: nu
     }
   }
 
-  /** @returns past the end when none may begin. */
+  /** @returns an index past the end when none may begin. */
   function nextOfWaiting(): number {
     const held = new Set(running.keys());
     const next = waiting.findIndex(({ lane: { group, key } }) => {

@@ -1,11 +1,11 @@
 /**
- * The lines of a build's log. Each begins with the time it ended, and with who wrote it:
+ * The lines of a build's log. Each begins with the time it ended, and with its writer:
  *
  *     2026-11-20 17:53:01.123456 | make: Entering directory '/build/src/example.org/app'      the job's output
  *     2026-11-20 17:53:04.567890 # RUN END: [untrusted : app/ci/test.sh@main]: passed         the executor
  *
- * Whatever a job prints comes behind its own `|`, line by line; so no job can write a line of the executor's. Logs of releases up to 0.3
- * have `|` everywhere.
+ * All output of a job comes behind its own `|`, line by line; so a job cannot write a line of the executor's. Logs of releases up to
+ * 0.3 have `|` everywhere.
  */
 export type LogWriter = 'job' | 'executor';
 
@@ -19,7 +19,7 @@ export function logStamp(time: Date, writer: LogWriter): string {
 }
 
 export interface LogLine {
-  /** Null: the line has no stamp, so it is the rest of one that was cut. */
+  /** Null: the line has no stamp, so it continues one that was cut. */
   readonly time: string | null;
   readonly writer: LogWriter;
   /** Behind the stamp. */

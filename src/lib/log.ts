@@ -1,4 +1,4 @@
-/** A structured log, as every room sees it; `src/cmd/log.ts` makes the real one. Facts first, then one plain sentence. */
+/** A structured log, as every room uses it; `src/cmd/log.ts` makes the real one. Facts first, then one plain sentence. */
 export interface Log {
   debug(facts: object, text: string): void;
   info(facts: object, text: string): void;

@@ -2,26 +2,26 @@
  * "Did you mean": the known name nearest to one that was mistyped.
  *
  * Distance counts insertions, deletions, replacements and swaps of neighbours (so `prot` is one step from `port`). A name
- * further away than a quarter of its length is no suggestion: a wrong hint is worse than none.
+ * further away than a quarter of its length is not suggested: a wrong hint is worse than none.
  *
- * Both the mistakes and the names may be a stranger's, so the search is bounded. Names of a different length are passed over,
- * names are compared only near the diagonal and only until they are too far apart, and a {@link HintBudget} that is shared by
- * many questions ends the rest of them without a hint.
+ * Both the mistakes and the names may come from strangers, so the search is bounded. Names of a different length are skipped, names
+ * are compared only near the diagonal and only until they are too far apart, and a {@link HintBudget} that many searches share
+ * ends the rest of them without a hint.
  */
 
-/** Steps that are left: one for each name looked at, one for each pair of characters compared. */
+/** Remaining steps: one for each name, one for each compared pair of characters. */
 export interface HintBudget {
   left: number;
 }
 
 /** About 20 ms: hints for the first thousands of ordinary mistakes. */
 const SHARED_STEPS = 4_000_000;
-/** Steps of one question without a shared budget. */
+/** Steps of one search without a shared budget. */
 const SINGLE_STEPS = 400_000;
-/** A longer name is not recognised by a hint. */
+/** Longer names are not suggested. */
 const MAX_COMPARED = 100;
 
-/** For all the questions of one layout or one file. */
+/** For all searches of one layout or one file. */
 export function hintBudget(): HintBudget {
   return { left: SHARED_STEPS };
 }
@@ -42,7 +42,7 @@ export function nearestName(
     if (distance === undefined) continue;
     best = name;
     if (distance === 0) return best;
-    // Of two names as near as each other the first counts.
+    // Of two equally near names the first one counts.
     limit = distance - 1;
   }
   return best;

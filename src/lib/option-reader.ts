@@ -6,10 +6,10 @@
  *     const server = read.required('server');
  *     const port = read.integer('port', { min: 1, max: 65535 }, 29418);
  *     const password = read.secret('password');
- *     const problems = read.finish();           // also: every option nobody asked for
+ *     const problems = read.finish();           // also: every option that was not read
  *
- * A reader never stops at the first mistake: a bad value becomes a problem and the fallback is returned, so that the
- * caller reads on and all mistakes are shown at once. Use the values only when `finish()` returned nothing.
+ * A reader never stops at the first mistake: a bad value becomes a problem and the fallback is returned, so that the caller
+ * reads on and all mistakes are reported together. Use the values only when `finish()` returned nothing.
  */
 
 import { resolve } from 'node:path';
@@ -75,13 +75,13 @@ export interface OptionReader {
   secret(option: string): Secret | undefined;
   /** Words separated by commas or white space; none when the option is missing. */
   words(option: string): readonly string[];
-  /** Whether the option is written, by whatever value. */
+  /** Whether the option is written, with any value. */
   has(option: string): boolean;
-  /** Names an option that exists elsewhere (in zuul.conf, or in a plan) and does not work here. */
+  /** Reports an option that exists elsewhere (in zuul.conf, or in a plan) and has no effect here. */
   unsupported(option: string, advice: string): void;
   /** Adds a problem found by the caller, at the option's line (or the header's when it is not written). */
   refuse(option: string, reason: string): void;
-  /** All problems, in the order of the lines; options nobody asked for are among them. Call it last. */
+  /** All problems, in the order of the lines, including options that were not read. Call it last. */
   finish(): readonly OptionProblem[];
 }
 

@@ -1,4 +1,4 @@
-/** Waits for a back-off, never for an outcome; ends early, without an error, when aborted. @param ms milliseconds. */
+/** Waits for a back-off, never for a result; ends early, without an error, when aborted. @param ms milliseconds. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise(resolve => {
     if (signal.aborted) return resolve();

@@ -5,7 +5,7 @@ export type ReadBody =
   | { readonly kind: 'too-large' }
   | { readonly kind: 'broken-off' };
 
-/** The raw body, as long as it stays within `limit` bytes. What is over the limit is never kept. */
+/** The raw body, if it stays within `limit` bytes. Bytes over the limit are never kept. */
 export async function readBody(request: IncomingMessage, limit: number): Promise<ReadBody> {
   const announced = Number(request.headers['content-length'] ?? 0);
   if (announced > limit) return { kind: 'too-large' };
@@ -19,7 +19,7 @@ export async function readBody(request: IncomingMessage, limit: number): Promise
       chunks.push(bytes);
     }
   } catch {
-    // The host hung up or was too slow (the server's request timeout has answered 408 then): nobody reads an answer.
+    // The host closed the connection or was too slow (the server's request timeout has answered 408 then): no answer is read.
     return { kind: 'broken-off' };
   }
   return { kind: 'read', bytes: Buffer.concat(chunks, size) };

@@ -1,5 +1,5 @@
 /**
- * Regular expressions written by users, in RE2's language: matching takes linear time whatever the expression, so a
+ * Regular expressions written by users, in RE2's language: matching takes linear time for any expression, so a
  * configuration cannot stall the service. The price is no lookaround and no backreferences.
  *
  * Anchoring follows Zuul, which follows Python: branches, refs, tags and files are matched *from the start*
@@ -29,9 +29,9 @@ export interface InvalidRegex {
   readonly reason: string;
 }
 
-/** Longer expressions are refused: the size of the compiled program is what RE2 does not bound for us. */
+/** Longer expressions are refused: RE2 does not limit the size of the compiled program for us. */
 const MAX_LENGTH = 1000;
-/** The same holds for `{n}`: all of an expression together may repeat this often. */
+/** Limit of `{n}` likewise: the sum of all repetitions in an expression. */
 const MAX_REPEATS = 1000;
 
 export function compileRegex(source: string): Regex | InvalidRegex {

@@ -1,6 +1,6 @@
 import { inspect } from 'node:util';
 
-/** What is shown in place of a secret, everywhere. */
+/** Shown in place of a secret, everywhere. */
 export const MASK = '***';
 
 /**

@@ -1,7 +1,7 @@
 /**
  * A dirty flag one loop waits for: set any number of times, seen once.
  *
- *     for (;;) { await dirty.wait(signal); await work(); }      // a set() during work() makes the next wait return at once
+ *     for (;;) { await dirty.wait(signal); await work(); }      // a set() during work() makes the next wait return immediately
  */
 export interface Dirty {
   set(): void;

@@ -6,7 +6,7 @@
  *     // [['c', 'b'], ['a']]
  *
  * Components come in reverse topological order: a component is listed before those that lead to it, which is the order
- * in which dependencies must be dealt with.
+ * in which dependencies must be handled.
  */
 interface Visit<Node> {
   readonly node: Node;

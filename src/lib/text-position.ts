@@ -1,5 +1,5 @@
 /**
- * A place in a text somebody wrote (a settings file, a configuration file), for errors that say where.
+ * A place in a text written by users (a settings file, a configuration file), for errors that name it.
  *
  * Lines and columns start at 1. `line: 0` means the place has no line: a whole file, or an environment variable, whose
  * `file` then reads `$OTEL_SERVICE_NAME`.

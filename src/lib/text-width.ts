@@ -1,6 +1,6 @@
 /**
- * Texts in columns of a terminal: how wide they are, cut and filled to a width. Colour codes have no width and never leak out of a cut.
- * Control characters from elsewhere never reach a terminal.
+ * Texts in columns of a terminal: their width, cut and filled to a width. Colour codes have no width and never leak out of a cut.
+ * Control characters of foreign texts never reach a terminal.
  */
 import stringWidth from 'string-width';
 
@@ -19,7 +19,7 @@ export function widthOf(text: string): number {
   return stringWidth(text);
 }
 
-/** At most `width` columns; what is cut ends in `…`. */
+/** At most `width` columns; a cut text ends in `…`. */
 export function cutTo(text: string, width: number): string {
   if (widthOf(text) <= width) return text;
   if (width <= 0) return '';
@@ -41,7 +41,7 @@ export function cutTo(text: string, width: number): string {
   return cut;
 }
 
-/** Exactly `width` columns: cut, or filled with spaces on the side that is free. */
+/** Exactly `width` columns: cut, or filled with spaces on the other side. */
 export function toWidth(text: string, width: number, side: 'left' | 'right' = 'left'): string {
   const cut = cutTo(text, width);
   const fill = ' '.repeat(Math.max(0, width - widthOf(cut)));

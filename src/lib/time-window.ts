@@ -1,4 +1,4 @@
-/** Stretches of time, exact to the nanosecond, compared as decimal strings (no floats, hardly any BigInt). */
+/** Periods of time, exact to the nanosecond, compared as decimal strings (no floats, hardly any BigInt). */
 import { type Nanoseconds, parseNanoseconds } from './clock.ts';
 
 export interface TimeWindow {
@@ -8,7 +8,7 @@ export interface TimeWindow {
 }
 
 export interface ClampedWindow extends TimeWindow {
-  /** Nanoseconds by which start and end were moved in all; 0 when nothing was. */
+  /** Nanoseconds by which start and end were moved in total; 0 when neither was. */
   readonly adjusted: number;
 }
 
@@ -38,8 +38,8 @@ export function sum(durations: Iterable<Nanoseconds>): Nanoseconds {
 }
 
 /**
- * The part of a child that lies inside its parent: other hosts' clocks differ, and backends move or flag a child outside.
- * An open child of an ended parent ends with it. Of what took no time a nanosecond is shown, see {@link lasting}: before its end
+ * The part of a child that lies inside its parent: clocks of other hosts differ, and trace viewers move or flag a child outside.
+ * An open child of an ended parent ends with it. A period of no length becomes one nanosecond, see {@link lasting}: before its end
  * where the parent has room there, which is known also while the parent is open.
  *
  * @param parent itself clamped, or lasting.
@@ -56,8 +56,8 @@ export function clampInto(parent: TimeWindow, start: Nanoseconds, end: Nanosecon
 }
 
 /**
- * A window of a nanosecond at least. Jaeger takes a span that ends when it begins for a fault: it lengthens it, out of its parent
- * if need be, and warns of both.
+ * A window of at least one nanosecond. Jaeger treats a span that ends when it begins as an error: it lengthens it, out of its parent
+ * if necessary, and warns of both.
  */
 export function lasting<Window extends TimeWindow>(window: Window): Window {
   return window.end === window.start ? { ...window, end: shifted(window.start, 1n) } : window;

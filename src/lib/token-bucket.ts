@@ -1,12 +1,12 @@
 import type { Clock } from './clock.ts';
 
-/** Tokens that come back at a steady rate, up to as many as fit. */
+/** Tokens that are refilled at a steady rate, up to a maximum. */
 export interface TokenBucket {
   /** Takes one. @returns 0, or, when there is none, the seconds until there is one: then nothing is taken. */
   take(): number;
 }
 
-/** @param size tokens at first, and at most. @param perSecond how many come back. */
+/** @param size tokens at first, and at most. @param perSecond how many are refilled. */
 export function createTokenBucket(
   size: number,
   perSecond: number,

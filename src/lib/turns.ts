@@ -1,19 +1,19 @@
 /**
- * Gives the event loop its turn in the middle of a long computation: awaited often, waits rarely.
+ * Yields to the event loop in the middle of a long computation: awaited often, waits rarely.
  *
  *     for (const entry of entries) { …; if (turnIsUsed()) await nextTurn(); }
  *
- * All computations of the process share one slice per turn, so a hundred of them at once delay a timer or a socket no longer
- * than one. Who waited longest goes on first.
+ * All computations of the process share one slice per turn, so that a hundred of them together delay a timer or a socket no longer
+ * than one. The one that has waited longest continues first.
  */
 
-/** Milliseconds of computing between two turns of the event loop. */
+/** Milliseconds of computation between two turns of the event loop. */
 const SLICE = 10;
 
 let sliceBegan = Number.NEGATIVE_INFINITY;
 const waiting: (() => void)[] = [];
 
-/** Whether the computations of this turn have had their slice. */
+/** Whether the computations of this turn have used up their slice. */
 export function turnIsUsed(): boolean {
   return waiting.length > 0 || performance.now() - sliceBegan >= SLICE;
 }

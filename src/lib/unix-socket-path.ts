@@ -1,5 +1,5 @@
 /**
- * Paths of Unix sockets. A socket is bound at {@link PRIVATE_SOCKET} below a directory only we may enter, and renamed to its own
+ * Paths of Unix sockets. A socket is bound at {@link PRIVATE_SOCKET} below a directory only we may enter, and renamed to its final
  * path once its mode is right; both paths must fit into the kernel's 108 bytes, of which the last is a NUL.
  */
 import { dirname, join } from 'node:path';
@@ -10,7 +10,7 @@ const LONGEST = 107;
 export const PRIVATE_DIRECTORY = '.s';
 export const PRIVATE_SOCKET = 's';
 
-/** Bytes by which a socket cannot be at `path`; 0: it can. */
+/** Number of bytes by which `path` is too long for a socket; 0: it fits. */
 export function excessOfSocketPath(path: string): number {
   const bound = join(dirname(path), `${PRIVATE_DIRECTORY}XXXXXX`, PRIVATE_SOCKET);
   return Math.max(0, Buffer.byteLength(path) - LONGEST, Buffer.byteLength(bound) - LONGEST);

@@ -13,7 +13,7 @@ export interface WorkGate {
   passed(): Promise<boolean>;
   pause(): void;
   resume(): void;
-  /** For good. */
+  /** Permanent. */
   shut(): void;
 }
 

@@ -1,18 +1,18 @@
 /**
- * Calls into a worker thread: what may take long must not hold the event loop that decides.
+ * Calls into a worker thread: work that may take long must not block the main event loop.
  *
  *     const calls = callsToWorker<HistoryTable>({ entry: historyThread, data, limits });
  *     await calls.call('find', filters);
  *     // in history-thread.ts: serveCalls<HistoryTable>({ find: … })
  *
- * One call at a time, in the order in which they came. A call that exceeds its time, or the memory of the thread, ends the
- * thread and rejects with {@link CallLost}; the next call starts another thread. Nothing is tried again here.
+ * One call at a time, in the order in which they were made. A call that exceeds its time, or the memory of the thread, ends the
+ * thread and rejects with {@link CallLost}; the next call starts another thread. Nothing is retried here.
  */
 import { parentPort, Worker } from 'node:worker_threads';
 import type { AnswerOf, ArgumentOf, Calls } from './calls.ts';
 
 export interface WorkerLimits {
-  /** Milliseconds one call may take: of processor time, which a busy machine does not use up, or by the clock. */
+  /** Milliseconds per call: of processor time, which waiting on a busy machine does not use up, or by the clock. */
   readonly ms: number;
   readonly of: 'processor' | 'clock';
   /** Megabytes of heap. */
@@ -21,7 +21,7 @@ export interface WorkerLimits {
   readonly waiting: number;
 }
 
-/** A call without an answer. `busy`: it was not begun, because too many wait; else its thread is gone. */
+/** A call without an answer. `busy`: it was not started, because too many wait; otherwise its thread is gone. */
 export class CallLost extends Error {
   readonly because: 'time' | 'memory' | 'crash' | 'closed' | 'busy';
 
@@ -39,10 +39,10 @@ interface Call {
 }
 
 type Answer =
-  /** Of whatever type the table says: both threads have the same. */
+  /** Of the type in the table, which both threads share. */
   { readonly kind: 'returned'; readonly value: never } | { readonly kind: 'threw'; readonly error: Error };
 
-/** Milliseconds between two looks at what a call has used. */
+/** Milliseconds between two checks of a call's usage. */
 const LOOK = 100;
 
 /** The thread starts with the first call. */
@@ -79,7 +79,7 @@ export function callsToWorker<Table>(options: {
     return started;
   }
 
-  /** The thread is no more; the next call gets another one. */
+  /** Drops the ended thread; the next call starts another one. */
   function drop(reason: CallLost): void {
     void thread?.terminate();
     thread = undefined;
@@ -163,7 +163,7 @@ function watchLimit(thread: Worker, { ms, of }: WorkerLimits, end: (reason: Call
   return timer;
 }
 
-/** Milliseconds; undefined: the thread does not run yet, or no longer. */
+/** Milliseconds; undefined: the thread is not running yet, or no longer. */
 async function processorTime(thread: Worker): Promise<number | undefined> {
   try {
     const { user, system } = await thread.cpuUsage();

@@ -1,8 +1,8 @@
-/** Counts of the same thing as one: a reset of two hundred items is two hundred times the same count. */
+/** Adds up counts of the same thing: a reset of two hundred items gives two hundred times the same count. */
 import type { Measurement } from './measurement.ts';
 import { METRICS } from './metric-table.ts';
 
-/** Observations and values of gauges stay as they are, in their order. */
+/** Observations and values of gauges are kept as they are, in their order. */
 export function addedUp(measurements: Iterable<Measurement>): readonly Measurement[] {
   const sums = new Map<string, Measurement>();
   const others: Measurement[] = [];

@@ -9,7 +9,7 @@ interface Waiting {
   readonly items: number;
 }
 
-/** What waited before and does not any more is told as 0. */
+/** A combination that waited before and no longer does is reported as 0. */
 export function hostGauges(
   place: { readonly tenant: string; readonly pipeline: string },
   before: PipelineState,
@@ -34,7 +34,7 @@ function waiting({ items }: PipelineState): ReadonlyMap<string, Waiting> {
     if (hostWait !== undefined) reasons.set(projectIdOf(hostWait.project).connection, hostWait.reason);
   for (const { hostWait, timeline } of held) {
     const connection = timeline.at(-1)?.subject ?? '';
-    // Who waits behind another has met nothing itself.
+    // An item that waits behind another one has met no problem itself.
     const reason = hostWait?.reason ?? reasons.get(connection) ?? 'other';
     const key = `${connection} ${reason}`;
     found.set(key, { connection, reason, items: (found.get(key)?.items ?? 0) + 1 });

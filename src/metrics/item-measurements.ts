@@ -1,8 +1,8 @@
 /**
- * What became of one item from one version of its record to a later one. Over any sequence of versions, whichever of them were
- * seen, everything is counted once: when the later version has it and the earlier one has not.
+ * Measurements of the change of one item from one version of its record to a later one. Over any sequence of versions, no matter
+ * which of them were seen, everything is counted once: when the later version has it and the earlier one has not.
  *
- *     arrived · build taken · build ended · merger answered · buildset thrown away · landed otherwise than tested · left
+ *     arrived · build taken · build ended · merger answered · buildset discarded · landed otherwise than tested · left
  */
 
 import { type Stretch, stretchesOf } from '../explain/stretches.ts';
@@ -25,7 +25,7 @@ export function itemMeasurements(before: QueueItem | undefined, item: QueueItem)
   const known = before === undefined ? [] : buildsetsOf(before);
   const all = buildsetsOf(item);
   const changed = all.filter((buildset, index) => known[index] !== buildset);
-  // Also the buildset that was current: one that was complete goes to the earlier ones as it is, and could hand on its builds.
+  // Including the buildset that was current: a complete one joins the earlier ones unchanged, and could pass on its builds.
   const old = known.filter((buildset, index) => all[index] !== buildset || index === known.length - 1);
   return [
     ...(before === undefined ? arrival(item) : []),
@@ -37,7 +37,7 @@ export function itemMeasurements(before: QueueItem | undefined, item: QueueItem)
   ];
 }
 
-/** A dependency item only holds a place: no event asked for it. */
+/** A dependency item only holds a place: no event requested it. */
 function arrival(item: QueueItem): readonly Measurement[] {
   if (item.role === 'dependency') return [];
   const { connection, receivedAt } = item.origin;
@@ -45,7 +45,7 @@ function arrival(item: QueueItem): readonly Measurement[] {
   return [measurement(item, 'gatehouse_event_latency_seconds', { connection }, took)];
 }
 
-/** Buildsets whose work nobody uses: superseded, with or without a successor yet, or complete and then replaced. */
+/** Buildsets whose work is not used: superseded, with or without a successor yet, or complete and then replaced. */
 function thrownAway(
   item: QueueItem,
   known: readonly BuildSet[],
@@ -129,7 +129,7 @@ function ended(item: QueueItem, old: Build | undefined, build: Build): readonly 
   ];
 }
 
-/** Of an item that left: where its time went. */
+/** Of an item that left: how its time was spent. */
 function departure(item: QueueItem): readonly Measurement[] {
   const until = endOfItem(item);
   if (until === null || item.phase.phase !== 'left' || item.role === 'dependency') return [];

@@ -1,13 +1,13 @@
 /**
- * Bounds how many values a label takes, whatever configuration and jobs are called: what comes after the bound is `other`.
+ * Limits how many values a label takes, for any names in configurations and jobs: values beyond the limit become `other`.
  *
  *     guard.bounded('job', 'unit-tests')     // 'unit-tests', or 'other'
  */
 
-/** What stands for all values beyond the bound. */
+/** Stands for all values beyond the limit. */
 const OVERFLOW = 'other';
 
-/** Most values per label; those not named here have few by nature. */
+/** Maximum number of values per label; labels not named here have few by nature. */
 const BOUNDS: { readonly [label: string]: number } = {
   job: 200,
   queue: 200,
@@ -23,7 +23,7 @@ export interface LabelGuard {
   bounded(label: string, value: string): string;
 }
 
-/** @param onOverflow told of each replacement. */
+/** @param onOverflow called for each replacement. */
 export function createLabelGuard(onOverflow: (label: string) => void): LabelGuard {
   const known = new Map<string, Set<string>>();
   return {

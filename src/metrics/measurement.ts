@@ -1,4 +1,4 @@
-/** One observation, as the pure functions of this room make them and the registry takes them. */
+/** One observation, as the pure functions of this room make it and the registry takes it. */
 import type { SpanReference } from '../model/event.ts';
 import type { MetricName } from './metric-table.ts';
 
@@ -7,6 +7,6 @@ export interface Measurement {
   readonly labels: { readonly [label: string]: string };
   /** Added to a counter, observed by a histogram, the new value of a gauge. */
   readonly value: number;
-  /** Whose it is, for the exemplar of a histogram; only of what is exported. */
+  /** Trace of its subject, for the exemplar of a histogram; only if it is exported. */
   readonly trace?: SpanReference;
 }

@@ -1,8 +1,8 @@
 /**
- * Every metric there is. Counters are written without `_total`, which the exposition adds; times are in seconds.
+ * All metrics. Counters are written without `_total`, which the exposition adds; times are in seconds.
  *
  * Durations of runs follow OpenTelemetry's `cicd.pipeline.run.duration`: a queue item is a run, its states are pending (nothing
- * of it is tested yet), executing (from the first build on) and finalizing (the code host is told).
+ * of it is tested yet), executing (from the first build on) and finalizing (the result is being reported to the code host).
  * `doc/reference/metrics.md` explains them; a test compares.
  */
 export interface MetricDefinition {
@@ -40,7 +40,7 @@ export const METRICS = {
   },
   gatehouse_wait_seconds: {
     kind: 'counter',
-    help: 'Time queue items that left waited, by what for',
+    help: 'Time queue items that left spent waiting, by what they waited for',
     labels: [...PIPELINE, 'state'],
   },
   gatehouse_queue_length: {
@@ -70,12 +70,12 @@ export const METRICS = {
   },
   gatehouse_connection_events_missed: {
     kind: 'counter',
-    help: 'News that a look of our own found before the code host announced them',
+    help: 'Changes found by polling before the code host announced them',
     labels: ['connection'],
   },
   gatehouse_resets: {
     kind: 'counter',
-    help: 'Buildsets that a reset threw away, by cause and culprit job',
+    help: 'Buildsets discarded by a reset, by cause and culprit job',
     labels: [...PIPELINE, 'cause', 'job'],
   },
   gatehouse_landed_trees_differ: {
@@ -85,7 +85,7 @@ export const METRICS = {
   },
   gatehouse_lost_build_seconds: {
     kind: 'counter',
-    help: 'Time of executors spent on builds that a reset threw away, by culprit job',
+    help: 'Time executors spent on builds discarded by a reset, by culprit job',
     labels: [...PIPELINE, 'job'],
   },
   gatehouse_builds: {
@@ -131,12 +131,12 @@ export const METRICS = {
   },
   gatehouse_outbox_rows: {
     kind: 'gauge',
-    help: 'Rows that wait in an outbox, as of the last look',
+    help: 'Rows that wait in an outbox, as of the last listing',
     labels: ['outbox'],
   },
   gatehouse_outbox_bytes: {
     kind: 'gauge',
-    help: 'Bytes that wait in an outbox, as of the last look',
+    help: 'Bytes that wait in an outbox, as of the last listing',
     labels: ['outbox'],
   },
   gatehouse_outbox_oldest_seconds: {
@@ -154,7 +154,7 @@ export const METRICS = {
     help: 'Logs of builds removed for their age',
     labels: ['executor'],
   },
-  gatehouse_spans_sent: { kind: 'counter', help: 'Spans the collector took', labels: [] },
+  gatehouse_spans_sent: { kind: 'counter', help: 'Spans the collector accepted', labels: [] },
   gatehouse_span_requests_failed: {
     kind: 'counter',
     help: 'Requests to the collector that failed and were, or will be, tried again',
@@ -162,7 +162,7 @@ export const METRICS = {
   },
   gatehouse_span_requests_partial: {
     kind: 'counter',
-    help: 'Requests of which the collector took only a part',
+    help: 'Requests the collector accepted only in part',
     labels: [],
   },
   gatehouse_spans_lost: {
@@ -172,7 +172,7 @@ export const METRICS = {
   },
   gatehouse_job_spans: {
     kind: 'counter',
-    help: 'Spans that jobs handed in to the relay of this executor: taken, or why not',
+    help: 'Spans that jobs handed in to the relay of this executor: taken, or why they were rejected',
     labels: ['outcome'],
   },
   gatehouse_builds_running: {
@@ -182,7 +182,7 @@ export const METRICS = {
   },
   gatehouse_build_slots: {
     kind: 'gauge',
-    help: 'Builds this executor works on at most',
+    help: 'Maximum number of builds this executor works on',
     labels: ['executor'],
   },
   gatehouse_requests: {
@@ -197,7 +197,7 @@ export const METRICS = {
   },
   gatehouse_webhooks: {
     kind: 'counter',
-    help: 'Webhooks by what became of them',
+    help: 'Webhooks by outcome',
     labels: ['connection', 'outcome'],
   },
   gatehouse_component_ready: {

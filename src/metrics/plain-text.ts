@@ -1,6 +1,6 @@
 /**
- * OpenMetrics text as Prometheus' older text format: counters carry `_total` in their descriptions too, and there are neither
- * exemplars nor an end mark. (prom-client can write both, but renames its counters for good when it has written the newer one.)
+ * Converts OpenMetrics text to Prometheus' older text format: counters carry `_total` in their descriptions too, and there are
+ * neither exemplars nor an end mark. (prom-client can write both, but renames its counters for good when it has written the newer one.)
  */
 export function plainText(openMetrics: string): string {
   const lines = openMetrics.split('\n');

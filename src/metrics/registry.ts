@@ -1,6 +1,6 @@
 /**
- * The metrics of this process, and how they are read: OpenMetrics (with exemplars) for who asks for it, Prometheus' text format
- * for everybody else.
+ * The metrics of this process and their exposition: OpenMetrics (with exemplars) for clients that ask for it, Prometheus' text
+ * format for all others.
  *
  *     const metrics = createMetrics();
  *     metrics.record(turnMeasurements(before, draft));
@@ -16,17 +16,17 @@ import { plainText } from './plain-text.ts';
 export interface Metrics {
   record(measurements: Iterable<Measurement>): void;
   /**
-   * What is not counted but looked up: asked at every reading. What it told before and does not tell any more is forgotten;
-   * of a counter it tells the count. Returns how to stop.
+   * Adds a source that is read at every exposition, for values that are looked up rather than counted. Values it no longer
+   * returns are removed; for a counter it returns the count. Dispose of the result to remove the source.
    */
   source(measure: () => Iterable<Measurement>): Disposable;
-  /** Forgets the gauges with these labels: somebody else tells them from now on. */
+  /** Removes the gauges with these labels: another process reports them from now on. */
   forget(labels: { readonly [label: string]: string }): void;
-  /** @param accept of the request. */
+  /** @param accept the request's header. */
   exposition(accept: string | undefined): Promise<Exposition>;
 }
 
-/** What those need that do the work. */
+/** The part of the metrics that components use. */
 export type MetricsSink = Pick<Metrics, 'record' | 'forget' | 'source'>;
 
 interface Exposition {
@@ -42,29 +42,67 @@ type Instrument =
   | { readonly kind: 'histogram'; readonly it: Histogram };
 
 export function createMetrics(): Metrics {
-  const registry = new Registry<typeof Registry.OPENMETRICS_CONTENT_TYPE>();
-  registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
-  collectDefaultMetrics({ register: registry });
-  const instruments = new Map<MetricName, Instrument>();
-  const gauges = new Map<string, { readonly gauge: Gauge; readonly labels: Measurement['labels'] }>();
-  for (const name of metricNames()) instruments.set(name, instrument(name, METRICS[name], registry));
-  const guard = createLabelGuard(label =>
-    record({ metric: 'gatehouse_metric_labels_overflowed', labels: { label }, value: 1 }),
-  );
-  const sources = new Map<() => Iterable<Measurement>, ReadonlyMap<string, Measurement>>();
+  return new MetricsRegistry();
+}
 
-  function record({ metric, labels, value, trace }: Measurement): void {
-    const instrument = instrumentOf(metric);
-    const bounded = boundedLabels(labels);
+class MetricsRegistry implements Metrics {
+  readonly #registry: OpenMetricsRegistry = new Registry<typeof Registry.OPENMETRICS_CONTENT_TYPE>();
+  readonly #instruments = new Map<MetricName, Instrument>();
+  readonly #gauges = new Map<string, { readonly gauge: Gauge; readonly labels: Measurement['labels'] }>();
+  /** With the measurements each source returned last, by key. */
+  readonly #sources = new Map<() => Iterable<Measurement>, ReadonlyMap<string, Measurement>>();
+  readonly #guard = createLabelGuard(label =>
+    this.#recordOne({ metric: 'gatehouse_metric_labels_overflowed', labels: { label }, value: 1 }),
+  );
+
+  constructor() {
+    this.#registry.setContentType(Registry.OPENMETRICS_CONTENT_TYPE);
+    collectDefaultMetrics({ register: this.#registry });
+    for (const name of metricNames())
+      this.#instruments.set(name, instrument(name, METRICS[name], this.#registry));
+  }
+
+  record(measurements: Iterable<Measurement>): void {
+    for (const measurement of addedUp(measurements)) this.#recordOne(measurement);
+  }
+
+  source(measure: () => Iterable<Measurement>): Disposable {
+    this.#sources.set(measure, new Map());
+    return {
+      [Symbol.dispose]: () => {
+        this.#remove(this.#sources.get(measure)?.values() ?? []);
+        this.#sources.delete(measure);
+      },
+    };
+  }
+
+  forget(labels: { readonly [label: string]: string }): void {
+    const wanted = Object.entries(labels);
+    for (const [key, { gauge, labels: own }] of this.#gauges) {
+      if (!wanted.every(([label, text]) => own[label] === text)) continue;
+      gauge.remove(own);
+      this.#gauges.delete(key);
+    }
+  }
+
+  async exposition(accept: string | undefined): Promise<Exposition> {
+    for (const [measure, before] of this.#sources)
+      this.#sources.set(measure, this.#readSource(measure, before));
+    const text = await this.#registry.metrics();
+    return accept?.includes('application/openmetrics-text') === true
+      ? { contentType: Registry.OPENMETRICS_CONTENT_TYPE, body: text }
+      : { contentType: Registry.PROMETHEUS_CONTENT_TYPE, body: plainText(text) };
+  }
+
+  #recordOne({ metric, labels, value, trace }: Measurement): void {
+    const instrument = this.#instrumentOf(metric);
+    const bounded = this.#boundedLabels(labels);
     switch (instrument.kind) {
       case 'counter':
         instrument.it.inc({ labels: bounded, value });
         return;
       case 'gauge':
-        gauges.set(keyOf(metric, bounded), {
-          gauge: instrument.it,
-          labels: bounded,
-        });
+        this.#gauges.set(keyOf(metric, bounded), { gauge: instrument.it, labels: bounded });
         instrument.it.set(bounded, value);
         return;
       case 'histogram':
@@ -76,73 +114,43 @@ export function createMetrics(): Metrics {
     }
   }
 
-  function boundedLabels(labels: Measurement['labels']): Measurement['labels'] {
-    return Object.fromEntries(
-      Object.entries(labels).map(([label, text]) => [label, guard.bounded(label, text)]),
-    );
-  }
-
-  function instrumentOf(metric: MetricName): Instrument {
-    const instrument = instruments.get(metric);
-    if (instrument === undefined) throw new RangeError(`there is no metric ${metric}`);
-    return instrument;
-  }
-
-  function forgetAll(measurements: Iterable<Measurement>): void {
-    for (const { metric, labels } of measurements) instrumentOf(metric).it.remove(labels);
-  }
-
-  /** @returns what it told. */
-  function look(
+  /** @returns the values the source has now, by key. */
+  #readSource(
     measure: () => Iterable<Measurement>,
     before: ReadonlyMap<string, Measurement>,
   ): ReadonlyMap<string, Measurement> {
-    const told = new Map<string, Measurement>();
+    const now = new Map<string, Measurement>();
     for (const measurement of measure()) {
       const { metric } = measurement;
-      const labels = boundedLabels(measurement.labels);
+      const labels = this.#boundedLabels(measurement.labels);
       const key = keyOf(metric, labels);
       // Several may be `other`.
-      const value = measurement.value + (told.get(key)?.value ?? 0);
-      put(instrumentOf(metric), labels, value);
-      told.set(key, { metric, labels, value });
+      const value = measurement.value + (now.get(key)?.value ?? 0);
+      put(this.#instrumentOf(metric), labels, value);
+      now.set(key, { metric, labels, value });
     }
-    forgetAll([...before].filter(([key]) => !told.has(key)).map(([, measurement]) => measurement));
-    return told;
+    this.#remove([...before].filter(([key]) => !now.has(key)).map(([, measurement]) => measurement));
+    return now;
   }
 
-  return {
-    record(measurements) {
-      for (const measurement of addedUp(measurements)) record(measurement);
-    },
-    source(measure) {
-      sources.set(measure, new Map());
-      return {
-        [Symbol.dispose]() {
-          forgetAll(sources.get(measure)?.values() ?? []);
-          sources.delete(measure);
-        },
-      };
-    },
-    forget(labels) {
-      const wanted = Object.entries(labels);
-      for (const [key, { gauge, labels: own }] of gauges) {
-        if (!wanted.every(([label, text]) => own[label] === text)) continue;
-        gauge.remove(own);
-        gauges.delete(key);
-      }
-    },
-    async exposition(accept) {
-      for (const [measure, before] of sources) sources.set(measure, look(measure, before));
-      const text = await registry.metrics();
-      return accept?.includes('application/openmetrics-text') === true
-        ? { contentType: Registry.OPENMETRICS_CONTENT_TYPE, body: text }
-        : { contentType: Registry.PROMETHEUS_CONTENT_TYPE, body: plainText(text) };
-    },
-  };
+  #remove(measurements: Iterable<Measurement>): void {
+    for (const { metric, labels } of measurements) this.#instrumentOf(metric).it.remove(labels);
+  }
+
+  #boundedLabels(labels: Measurement['labels']): Measurement['labels'] {
+    return Object.fromEntries(
+      Object.entries(labels).map(([label, text]) => [label, this.#guard.bounded(label, text)]),
+    );
+  }
+
+  #instrumentOf(metric: MetricName): Instrument {
+    const instrument = this.#instruments.get(metric);
+    if (instrument === undefined) throw new RangeError(`there is no metric ${metric}`);
+    return instrument;
+  }
 }
 
-/** The value as it is, also of a counter: somebody else counts. */
+/** Sets the value, also of a counter: the source has counted. */
 function put(instrument: Instrument, labels: Measurement['labels'], value: number): void {
   switch (instrument.kind) {
     case 'counter':
@@ -153,7 +161,7 @@ function put(instrument: Instrument, labels: Measurement['labels'], value: numbe
       instrument.it.set(labels, value);
       return;
     case 'histogram':
-      throw new TypeError('what is observed cannot be looked up');
+      throw new TypeError('a histogram cannot have a source');
   }
 }
 

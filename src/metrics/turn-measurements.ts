@@ -1,6 +1,6 @@
 /**
- * What a pipeline's turn tells the metrics: a pure function of the records before and after, like the spans of the same turn.
- * Costs as much as what changed: items and builds that are the same object in both are not looked into.
+ * The measurements of a pipeline's turn: a pure function of the records before and after, like the spans of the same turn.
+ * The cost depends on what changed: items and builds that are the same object in both are not compared.
  */
 
 import { ITEM_STATES, RUN_STATES, type RunState } from '../model/item-states.ts';
@@ -15,9 +15,9 @@ export interface MeasuredTurn {
   readonly pipeline: string;
   readonly before: PipelineState;
   readonly after: PipelineState;
-  /** As they left, and as it was decided whether their spans are exported. */
+  /** With the decision whether their spans are exported, as they left. */
   readonly left: readonly QueueItem[];
-  /** Spans are exported at all: only then is there something an exemplar could lead to. */
+  /** Spans are exported at all: only then can an exemplar lead to a trace. */
   readonly traced: boolean;
   /** From reading its events to the commit. */
   readonly seconds: number;
@@ -52,7 +52,7 @@ function withoutTrace({ metric, labels, value }: Measurement): Measurement {
   return { metric, labels, value };
 }
 
-/** A queue that is gone is empty; projects of two connections may have queues of one name, which then count together. */
+/** A queue that is gone is empty; projects of two connections may have queues of one name, which are counted together. */
 function queueGauges(place: Place, before: PipelineState, after: PipelineState): readonly Measurement[] {
   const lengths = new Map(before.queues.map(({ name }) => [name, 0]));
   const windows = new Map(before.queues.map(({ name, window }) => [name, window]));
@@ -67,7 +67,7 @@ function queueGauges(place: Place, before: PipelineState, after: PipelineState):
   ]);
 }
 
-/** Items that hold a place for others are no runs. */
+/** Items that hold a place for others are not runs. */
 function activeGauges(place: Place, { items }: PipelineState): readonly Measurement[] {
   const active = new Map<RunState, number>(RUN_STATES.map(state => [state, 0]));
   for (const { role, timeline } of items.values()) {

@@ -1,6 +1,6 @@
 /**
- * The keys of `[auth NAME]`, read and checked when a web starts: a wrong file is told with its place in the settings, not as
- * tokens that nobody can use.
+ * The keys of `[auth NAME]`, read and checked when a web starts: a bad file is reported with its place in the settings, not as
+ * tokens that fail later.
  */
 import { createPublicKey, createSecretKey, type KeyObject } from 'node:crypto';
 import { readFileSync } from 'node:fs';
@@ -9,13 +9,13 @@ import type { AuthSettings } from './settings.ts';
 
 export interface AuthRealm {
   readonly settings: AuthSettings;
-  /** Verifies; of HS256 it also signs. */
+  /** Verifies; for HS256 it also signs. */
   readonly key: KeyObject;
 }
 
 export type AuthKeys =
   | { readonly kind: 'keys'; readonly realms: readonly AuthRealm[] }
-  /** Each is one line for a person. */
+  /** Each is one line for the operator. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
 /** Shorter RSA keys are refused by RS256 (RFC 7518). */
@@ -32,7 +32,7 @@ export function readAuthKeys(sections: readonly AuthSettings[]): AuthKeys {
   return errors.length === 0 ? { kind: 'keys', realms } : { kind: 'invalid', errors };
 }
 
-/** @returns what is wrong, ready to print, when there is no key. */
+/** @returns the error, ready to print, when there is no key. */
 function readKey({ name, key }: AuthSettings): KeyObject | string {
   if (key.kind === 'HS256') return createSecretKey(Buffer.from(key.secret.reveal()));
   const { path, at } = key.file;

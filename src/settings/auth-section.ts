@@ -1,5 +1,5 @@
 /**
- * `[auth NAME]`: who else, besides this machine, may act here: bearers of tokens (JWT) that somebody we trust has signed.
+ * `[auth NAME]`: grants access beyond this machine: to bearers of tokens (JWT) signed by a trusted issuer.
  * Zuul's names, so that the sections of a zuul.conf fit as they are.
  *
  *     [auth operators]                     [auth company]
@@ -82,7 +82,7 @@ function readRealm(read: OptionReader): string {
 function readKey(read: OptionReader, section: OptionSection): AuthSettings['key'] {
   const driver = read.oneOf('driver', ['HS256', 'RS256'], 'HS256');
   if (driver === 'RS256') {
-    read.unsupported('private_key', 'only whoever makes the tokens needs it; remove it');
+    read.unsupported('private_key', 'only the issuer of the tokens needs it; remove it');
     read.required('public_key');
     const path = read.path('public_key', 'missing');
     return { kind: 'RS256', file: { path, at: section.options.get('public_key')?.at ?? section.at } };
@@ -97,7 +97,7 @@ function readKey(read: OptionReader, section: OptionSection): AuthSettings['key'
   return { kind: 'HS256', secret: secret ?? new Secret('') };
 }
 
-/** Of two sections for one token nobody could say which decides. */
+/** Two sections for one token would be ambiguous. */
 function refuseDoubles(read: OptionReader, auth: AuthSettings, others: readonly AuthSettings[]): void {
   const sameIssuer = others.find(({ issuer }) => issuer === auth.issuer);
   const sameRealm = others.find(({ realm }) => realm === auth.realm);

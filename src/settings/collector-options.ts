@@ -1,14 +1,14 @@
 /**
- * The options of `[tracing]` that say where the collector is and how to get in.
+ * The options of `[tracing]` for the address of the collector and access to it.
  *
- * With http/protobuf the endpoint is a whole URL in the end. Who says it decides what is added:
+ * With http/protobuf the endpoint is a whole URL in the end. Its source decides what is added:
  *
  * | given | sent to |
  * |---|---|
  * | the file, `http://c:4318` | `http://c:4318/v1/traces` |
- * | the file, `http://c:4318/otlp/v1/traces` | as it stands, as in zuul.conf |
+ * | the file, `http://c:4318/otlp/v1/traces` | unchanged, as in zuul.conf |
  * | OTEL_EXPORTER_OTLP_ENDPOINT, `http://c:4318/otlp` | `http://c:4318/otlp/v1/traces`: it is a base, always |
- * | OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, `http://c:4318` | `http://c:4318/`: as it stands, always |
+ * | OTEL_EXPORTER_OTLP_TRACES_ENDPOINT, `http://c:4318` | `http://c:4318/`: unchanged, always |
  */
 import type { OptionReader, OptionValue } from '../lib/option-reader.ts';
 
@@ -33,7 +33,7 @@ const DEFAULT_ENDPOINT = {
 const TRACES_PATH = '/v1/traces';
 const TLS_FILES = ['tls_ca', 'tls_cert', 'tls_key', 'certificate_file'];
 
-/** @param written the endpoint option, wherever it comes from. */
+/** @param written the endpoint option, from the file or the environment. */
 export function readCollector(read: OptionReader, written: OptionValue | undefined): CollectorSettings {
   const protocol = read.oneOf('protocol', ['grpc', 'http/protobuf'], 'grpc');
   const given = readEndpoint(read);
@@ -61,7 +61,7 @@ export function readCollector(read: OptionReader, written: OptionValue | undefin
 function readEndpoint(read: OptionReader): string | undefined {
   const endpoint = read.string('endpoint');
   if (endpoint === undefined) return undefined;
-  // Checked as a URL, kept as written: of a whole URL the last slash counts, too.
+  // Checked as a URL, kept as written: the last slash of a whole URL counts.
   if (/^https?:\/\//.test(endpoint)) return read.url('endpoint', ['http', 'https']) && endpoint;
   if (!/^(\[[0-9a-f:.]+\]|[\w.-]+):\d{1,5}$/i.test(endpoint)) {
     read.refuse('endpoint', `"${endpoint}" is neither host:port nor a URL such as http://collector:4317`);
@@ -71,7 +71,7 @@ function readEndpoint(read: OptionReader): string | undefined {
 
 function tracesUrl(endpoint: string, insecure: boolean, source: string | undefined): string {
   const address = /^https?:\/\//.test(endpoint) ? endpoint : `${insecure ? 'http' : 'https'}://${endpoint}`;
-  // Refused by then, but read on.
+  // Already refused, but the reader goes on.
   if (!URL.canParse(address)) return address;
   const url = new URL(address);
   const isBase = source === '$OTEL_EXPORTER_OTLP_ENDPOINT';

@@ -1,4 +1,4 @@
-/** `[history]`: how long what happened is remembered. */
+/** `[history]`: how long the history is kept. */
 import type { OptionReader } from '../lib/option-reader.ts';
 
 export interface HistorySettings {

@@ -1,5 +1,5 @@
 /**
- * Reads an INI text as Python's configparser reads zuul.conf, keeping the line of everything.
+ * Reads an INI text as Python's configparser reads zuul.conf, with the line of every value.
  *
  *     # a comment, only at the start of a line
  *     [connection gerrit.example.org]      ; dots do not nest, the name is kept whole
@@ -8,14 +8,14 @@
  *     sshkey = /etc/gatehouse/
  *       id_ed25519                         deeper indentation continues the value (joined by a newline)
  *
- * Differences, all refusals instead of guesses: text after a section header, a byte that is not UTF-8, NUL.
+ * Differences, all of them refusals instead of guesses: text after a section header, a byte that is not UTF-8, NUL.
  * Option names are lower-cased, section names are not. Nothing is substituted here, see `interpolate.ts`.
  */
 import type { OptionProblem } from '../lib/option-reader.ts';
 import { decodeLines } from './decode-lines.ts';
 
 interface IniOption {
-  /** White space around it removed; continuation lines joined by `\n`. */
+  /** Without surrounding white space; continuation lines joined by a newline. */
   readonly raw: string;
   readonly line: number;
 }

@@ -1,11 +1,11 @@
-/** What the environment holds, as `process.env` has it. */
+/** The environment, as `process.env` has it. */
 export type Environment = Readonly<Record<string, string | undefined>>;
 
 export type Interpolated =
   | {
       readonly kind: 'text';
       readonly text: string;
-      /** The value is nothing but variables: what it says is not in the file. */
+      /** The value consists of variables only: its text is not in the file. */
       readonly fromEnvironment: boolean;
     }
   | { readonly kind: 'invalid'; readonly reason: string };
@@ -13,7 +13,7 @@ export type Interpolated =
 /**
  * Substitutes `%(VAR)s` by environment variable VAR and `%%` by `%`.
  *
- * Substituted text is final: a `%` in a variable's value means itself. (Python would look into it again and stumble over
+ * Substituted text is final: a `%` in a variable's value means itself. (Python would interpolate it again and fail on
  * passwords with a percent sign.)
  */
 export function interpolate(raw: string, environment: Environment): Interpolated {

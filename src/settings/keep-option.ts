@@ -1,5 +1,5 @@
 /**
- * `[tracing] keep`: items that are traced for what became of them, whatever the ratio said.
+ * `[tracing] keep`: outcomes of items that are traced regardless of the ratio.
  *
  *     keep = failure, error, reset, slower than 30m
  */
@@ -19,7 +19,7 @@ const OUTCOMES = [
 
 export interface KeepSettings {
   readonly outcomes: readonly (typeof OUTCOMES)[number][];
-  /** Of `slower than`; null: not said. */
+  /** Of `slower than`; null: not given. */
   readonly slowerThanMs: number | null;
 }
 

@@ -1,4 +1,4 @@
-/** Whether an address or name means this machine alone. @param host IPv6 without brackets. */
+/** Whether an address or name means this machine only. @param host IPv6 without brackets. */
 export function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '::1' || /^127(\.\d{1,3}){3}$/.test(host);
 }

@@ -21,7 +21,7 @@ const VARIABLES: Readonly<Record<string, readonly string[]>> = {
   service_name: ['OTEL_SERVICE_NAME'],
 };
 
-/** Samplers we can honour, as sample_ratio; the ratio ones take theirs from OTEL_TRACES_SAMPLER_ARG. */
+/** Supported samplers, as sample_ratio; the ratio ones take theirs from OTEL_TRACES_SAMPLER_ARG. */
 const SAMPLERS: ReadonlyMap<string, string | undefined> = new Map([
   ['always_on', '1'],
   ['parentbased_always_on', '1'],
@@ -33,9 +33,9 @@ const SAMPLERS: ReadonlyMap<string, string | undefined> = new Map([
 
 export interface OtelOptions {
   readonly options: ReadonlyMap<string, OptionValue>;
-  /** Variables that do nothing here, or hold nothing that can be used: warnings, as the specification wants. */
+  /** Variables that have no effect here or an unusable value: warnings, as the specification requires. */
   readonly ignored: readonly OptionProblem[];
-  /** Choices we cannot follow. */
+  /** Unsupported choices. */
   readonly problems: readonly OptionProblem[];
 }
 
@@ -60,7 +60,7 @@ export function tracingFromEnvironment(environment: Environment): OtelOptions {
 
 type Read = { readonly value: string } | { readonly unusable: string };
 
-/** How some variables are read otherwise than the options of a file. */
+/** Variables that are read differently from the options of a file. */
 const READ: Readonly<Record<string, (text: string) => Read>> = {
   protocol: text => ({ value: text.toLowerCase() }),
   compression(text) {
@@ -87,12 +87,12 @@ function notUsable(text: string, wanted: string): Read {
   return { unusable: `"${text}" is not ${wanted}; it is ignored` };
 }
 
-/** A path in a file counts from that file; one in the environment is the shell's. */
+/** A path in a file counts from that file; one in the environment from the working directory. */
 function fromWorkingDirectory(text: string): Read {
   return { value: resolve(text) };
 }
 
-/** What other programs obey and we do not, with the reason. */
+/** Variables that other programs follow and we do not, with the reason. */
 const NOT_OURS: readonly (readonly [RegExp, string])[] = [
   [/^OTEL_BSP_/, 'has no effect: spans are not batched in memory but wait in the outbox'],
   [
@@ -101,7 +101,7 @@ const NOT_OURS: readonly (readonly [RegExp, string])[] = [
   ],
   [/^OTEL_PROPAGATORS$/, 'has no effect: contexts travel as tracecontext and baggage'],
 ];
-/** What we do anyway. */
+/** Values that match the behaviour anyway. */
 const AS_IT_IS: ReadonlySet<string> = new Set(['tracecontext,baggage', 'baggage,tracecontext']);
 
 function withoutEffect(environment: Environment): readonly OptionProblem[] {

@@ -32,7 +32,7 @@ export function pairsFromEnvironment(environment: Environment): EnvironmentPairs
 
 type Pairs = ReadonlyMap<string, string>;
 
-/** Undefined when `text` is no such list. */
+/** Undefined when `text` is not such a list. */
 function parsePairs(text: string): Pairs | undefined {
   const pairs = new Map<string, string>();
   for (const part of text.split(',').map(piece => piece.trim())) {
@@ -50,7 +50,7 @@ function parsePairs(text: string): Pairs | undefined {
   return pairs;
 }
 
-/** What describes a request is said by whoever sends it. */
+/** Headers that describe a request are set by the sender. */
 const OURS = new Set([
   'connection',
   'content-encoding',

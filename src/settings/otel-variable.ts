@@ -2,7 +2,7 @@
 import type { OptionProblem, OptionValue } from '../lib/option-reader.ts';
 import type { Environment } from './interpolate.ts';
 
-/** The first of these that says something. */
+/** The first of these variables that is set. */
 export function firstSet(names: readonly string[], environment: Environment): OptionValue | undefined {
   const name = names.find(candidate => environment[candidate]?.trim());
   return name === undefined ? undefined : fromVariable(name, environment[name] ?? '');

@@ -1,5 +1,5 @@
 /**
- * `gatehouse.conf` → {@link Settings}, or everything that is wrong with it at once.
+ * `gatehouse.conf` → {@link Settings}, or all of its errors.
  *
  *     const parsed = parseSettings({ content, file: 'etc/gatehouse.conf', directory: '/srv/etc', environment: process.env });
  *     switch (parsed.kind) {
@@ -55,14 +55,14 @@ export type ParsedSettings<Wanted extends keyof Settings = keyof Settings> =
   | {
       readonly kind: 'settings';
       readonly settings: Pick<Settings, Wanted>;
-      /** Options whose secret value stands in the file itself, see `read-settings.ts`. */
+      /** Options whose secret value is in the file itself, see `read-settings.ts`. */
       readonly secretsInFile: readonly OptionProblem[];
-      /** What works and should be known: options that do nothing, a store that is open to everybody. */
+      /** Warnings: options without effect, a store that is open to all. */
       readonly warnings: readonly OptionProblem[];
     }
   | { readonly kind: 'invalid'; readonly problems: readonly OptionProblem[] };
 
-/** @param wanted names of the sections that are read; mistakes in others are passed over. Default all. */
+/** @param wanted names of the sections to read; errors in others are ignored. Default all. */
 export function parseSettings<Wanted extends keyof Settings = keyof Settings>(
   { content, file, directory, environment, overrides = new Map() }: SettingsSource,
   wanted?: readonly Wanted[],
@@ -146,7 +146,7 @@ const SECTIONS = [
   'log',
 ];
 
-/** Sections of zuul.conf (the part before the first blank) that do nothing here, with what to do about them. */
+/** Sections of zuul.conf (the part before the first blank) without effect here, with the remedy. */
 const SECTIONS_OF_ZUUL: ReadonlyMap<string, string> = new Map([
   ['keystore', 'secrets are not supported yet; remove the section'],
   ['fingergw', 'logs are served by [web]; remove the section'],
@@ -222,7 +222,7 @@ function secretsIn(sections: Iterable<OptionSection>): readonly OptionProblem[] 
   return found;
 }
 
-/** By line, environment variables last; one problem per place is enough when a bad value also fails a later check. */
+/** By line, environment variables last; one problem per place, since a bad value may also fail a later check. */
 function inOrder(problems: readonly OptionProblem[]): readonly OptionProblem[] {
   const seen = new Set<string>();
   const rank = ({ at }: OptionProblem) => (at.file.startsWith('$') ? Number.POSITIVE_INFINITY : at.line);

@@ -3,10 +3,10 @@ import type { OptionValue } from '../lib/option-reader.ts';
 import { MASK } from '../lib/secret.ts';
 import type { TextPosition } from '../lib/text-position.ts';
 
-/** Options of which the value must not be shown, whatever driver they belong to. Names of key *files* are not secret. */
+/** Options whose value must not be shown, for any driver. Names of key *files* are not secret. */
 const SECRET_NAME = /(^|_)(password|passphrase|passwd|secret|token|credentials?|api_key)$/;
 
-/** An option whose driver has not looked at it yet. A secret (by its name) shows as `***` in JSON and inspection. */
+/** An option its driver has not read yet. A secret (by its name) shows as `***` in JSON and inspection. */
 export class RawOption implements OptionValue {
   readonly at: TextPosition;
   readonly #value: string;
@@ -24,7 +24,7 @@ export class RawOption implements OptionValue {
     return this.#value;
   }
 
-  /** The file holds the secret itself, not just the name of an environment variable. */
+  /** The file holds the secret itself, not only the name of an environment variable. */
   get isSecretInFile(): boolean {
     return SECRET_NAME.test(this.#option) && !this.#fromEnvironment && this.#value !== '';
   }

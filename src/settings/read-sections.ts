@@ -18,7 +18,7 @@ import type {
 const MEBIBYTE = 1_048_576;
 const ELSEWHERE = 'metrics are at /metrics of the web, and at the port of [metrics]; remove it';
 
-/** @param alone one process is the whole service, so that it needs the tenant file in any case. */
+/** @param alone one process is the whole service, so that it always needs the tenant file. */
 export function readScheduler(read: OptionReader, alone: boolean): SchedulerSettings {
   read.unsupported('tenant_config_script', 'write its output to a file and name it in tenant_config');
   for (const option of ['default_hold_expiration', 'max_hold_expiration']) {
@@ -52,7 +52,7 @@ export function readDatabase(read: OptionReader, directory: string, stateDir: st
     return fallback;
   }
   if (scheme === 'postgresql' || scheme === 'postgres') {
-    // The driver SQLAlchemy would use (postgresql+psycopg2) is no business of ours.
+    // The driver SQLAlchemy would use (postgresql+psycopg2) does not matter here.
     const plain = `postgresql://${rest}`;
     if (!URL.canParse(plain) || new URL(plain).pathname.length < 2)
       read.refuse('dburi', 'is not of the form postgresql://user:password@host:port/database');

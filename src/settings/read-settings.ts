@@ -12,22 +12,26 @@ export type ReadSettings<Wanted extends keyof Settings = keyof Settings> =
       readonly settings: Pick<Settings, Wanted>;
       readonly warnings: readonly string[];
     }
-  /** Each error is one line for a person, ready to print. */
+  /** Each error is one line for the operator, ready to print. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
-/** Reads all of the settings file, at the start of a process, before any port opens. @param file as given on the command line; shown like that in errors. */
+/**
+ * Reads all of the settings file, at the start of a process, before any port opens.
+ *
+ * @param file as given on the command line; shown like that in errors.
+ */
 export function readSettings(file: string, environment: Environment): ReadSettings {
   return readSections(file, environment, {});
 }
 
 export interface WantedSections<Wanted extends keyof Settings> {
-  /** Mistakes in other sections are passed over. Default all. */
+  /** Errors in other sections are ignored. Default all. */
   readonly wanted?: readonly Wanted[];
   /** Of the command line, e.g. `tracing` → `endpoint`. */
   readonly overrides?: SettingOverrides;
 }
 
-/** Reads what one command needs. */
+/** Reads the sections one command needs. */
 export function readSections<Wanted extends keyof Settings>(
   file: string,
   environment: Environment,
@@ -69,7 +73,7 @@ function secretWarnings(
   if (first === undefined || (mode & READABLE_BY_ALL) === 0) return [];
   const place = showPosition(first.at);
   return [
-    `${place}: [${first.section}] ${first.option}: is a secret, but everybody may read the file; chmod o-r ${file}`,
+    `${place}: [${first.section}] ${first.option}: is a secret, but all users may read the file; chmod o-r ${file}`,
   ];
 }
 

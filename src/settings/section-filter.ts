@@ -1,5 +1,5 @@
 /**
- * Which mistakes concern a command that needs a few sections alone: an unset variable of `[connection gerrit]` is no reason to refuse
+ * Which errors concern a command that only needs a few sections: an unset variable of `[connection gerrit]` is no reason to refuse
  * `create-auth-token`. Where other sections have their defaults below `state_dir`, that option concerns them too.
  */
 import type { OptionProblem } from '../lib/option-reader.ts';
@@ -14,7 +14,7 @@ const BELOW_STATE_DIR: ReadonlySet<keyof Settings> = new Set([
   'executor',
 ]);
 
-/** @param wanted what the command reads. Mistakes of the file's own syntax concern every command. */
+/** @param wanted the sections the command reads. Errors of the file's own syntax concern every command. */
 export function concerns({ section, option }: OptionProblem, wanted: ReadonlySet<keyof Settings>): boolean {
   if (section === '') return true;
   if (isAuth(section)) return wanted.has('auth');

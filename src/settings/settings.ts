@@ -33,13 +33,13 @@ export interface Settings {
 export interface SchedulerSettings {
   /** The tenant file (Zuul's main.yaml). Undefined only with `[zookeeper]`: then this process can run no scheduler. */
   readonly tenantConfig: string | undefined;
-  /** Where everything durable lives unless told otherwise. Default `/var/lib/gatehouse`. */
+  /** Default place of all durable data. Default `/var/lib/gatehouse`. */
   readonly stateDir: string;
   /** Among build requests of one precedence, the first change of every project comes before the second of any. Default false. */
   readonly relativePriority: boolean;
 }
 
-/** Where the coordination store is. With a `[zookeeper]` section the ensemble, else the embedded one. */
+/** The coordination store: with a `[zookeeper]` section the ensemble, else the embedded one. */
 export type StoreSettings = EmbeddedStoreSettings | ZooKeeperSettings;
 
 /** One process only. */
@@ -47,7 +47,7 @@ export interface EmbeddedStoreSettings {
   readonly kind: 'embedded';
   /** SQLite file. Default `<state_dir>/store.sqlite`. */
   readonly path: string;
-  /** Path in the tree below which everything of this installation lives. Default `/gatehouse`. */
+  /** Path in the tree below which all of this installation lives. Default `/gatehouse`. */
   readonly root: string;
 }
 
@@ -56,19 +56,19 @@ export interface ZooKeeperSettings {
   readonly kind: 'zookeeper';
   /** At least one. Default port 2281 with TLS, 2181 without. */
   readonly hosts: readonly ZooKeeperHostSetting[];
-  /** Seconds without contact after which others take over the work. Default 10; the servers bound it by their tick time. */
+  /** Seconds without contact after which other processes take over the work. Default 10; the servers limit it by their tick time. */
   readonly sessionTimeout: number;
-  /** Digest authentication: what we make is then ours alone. Undefined: open to everybody who reaches the servers. */
+  /** Digest authentication: only we can use the nodes we create. Undefined: open to every client that reaches the servers. */
   readonly auth: { readonly user: string; readonly password: Secret } | undefined;
   /** PEM files: our certificate, its key, and the authority of the servers; see tls-files.ts. Undefined: no TLS. */
   readonly tls:
     | { readonly cert: FileSetting; readonly key: FileSetting; readonly ca: FileSetting }
     | undefined;
-  /** Path below which everything of this installation lives. Default `/gatehouse`. */
+  /** Path below which all of this installation lives. Default `/gatehouse`. */
   readonly root: string;
 }
 
-/** A file that is read later, with the place to name when it cannot be. */
+/** A file that is read later, with the place of its option for errors. */
 export interface FileSetting {
   /** Absolute. */
   readonly path: string;
@@ -81,7 +81,7 @@ export interface ZooKeeperHostSetting {
   readonly port: number;
 }
 
-/** Where the history of builds is. */
+/** The history database. */
 export type DatabaseSettings =
   /** For the processes of one machine. Default `<state_dir>/history.sqlite`. */
   | { readonly kind: 'sqlite'; readonly path: string }
@@ -97,24 +97,24 @@ export interface WebSettings {
   readonly root: string | undefined;
   /** Absolute path of the Unix socket for the command line of this machine. Default `<state_dir>/gatehouse.sock`. */
   readonly commandSocket: string;
-  /** Addresses and CIDR ranges of which `X-Forwarded-For` is believed. Default none. */
+  /** Addresses and CIDR ranges whose `X-Forwarded-For` is trusted. Default none. */
   readonly trustedProxies: readonly string[];
-  /** Connections open at a time; further ones are closed at once. Default 2000. */
+  /** Connections open at a time; further ones are closed immediately. Default 2000. */
   readonly maxConnections: number;
-  /** The same of one client; trusted proxies have no such bound. Default 100. */
+  /** The same per client; trusted proxies have no such limit. Default 100. */
   readonly maxConnectionsPerAddress: number;
   readonly sse: SseSettings;
 }
 
-/** Bounds on server-sent event streams. */
+/** Limits of server-sent event streams. */
 export interface SseSettings {
-  /** Streams open at a time, further ones get 503. Default 500. */
+  /** Streams open at a time; further ones get 503. Default 500. */
   readonly maxClients: number;
-  /** Streams open at a time of one client. Default 50. */
+  /** Streams open at a time per client. Default 50. */
   readonly maxClientsPerAddress: number;
-  /** Seconds between comments that keep idle proxies from cutting. Default 15. */
+  /** Seconds between comments that keep idle proxies from closing the stream. Default 15. */
   readonly heartbeat: number;
-  /** Bytes a slow reader may lag behind before it is cut. Default 1 MiB. */
+  /** Bytes a slow reader may lag behind before its stream is closed. Default 1 MiB. */
   readonly maxBacklogBytes: number;
 }
 
@@ -136,7 +136,7 @@ type SigtermMethod = 'graceful' | 'immediate';
 interface LogServerSettings {
   /** Default `127.0.0.1`; any other needs a token. */
   readonly listenAddress: string;
-  /** Default 0: any free one, which the registry tells. */
+  /** Default 0: any free port, which the registry announces. */
   readonly port: number;
 }
 
@@ -149,11 +149,11 @@ export interface ExecutorSettings {
   readonly logDir: string;
   /** `auto` uses bubblewrap where it works and refuses untrusted jobs where it does not; `none` isolates nothing. */
   readonly sandbox: SandboxMode;
-  /** With `auto`, where bubblewrap does not work: run jobs of untrusted projects all the same, isolated by nothing. Default false. */
+  /** With `auto`, where bubblewrap does not work: run jobs of untrusted projects anyway, without isolation. Default false. */
   readonly allowUnsandboxed: boolean;
   /** Run jobs with `network: true`, on the host's network with its loopback services. Default false: they end with ERROR. */
   readonly allowHostNetwork: boolean;
-  /** What a build may hand in of spans of its own (`otlp_relay`); null: nothing. Default null. */
+  /** Limits of the spans a build may hand in (`otlp_relay`); null: none. Default null. */
   readonly otlpRelay: null | { readonly spans: number; readonly bytes: number };
   /** Node labels offered here: a job whose nodeset names labels runs only where all of them are. Default none. */
   readonly labels: readonly string[];
@@ -175,15 +175,15 @@ export interface ExecutorSettings {
   /** Bare repository caches of this executor. Default those of `[merger] git_dir`. */
   readonly gitDir: string;
   /**
-   * What SIGTERM does to running builds: `graceful` lets them end, `immediate` kills them (they are tried again). Default
-   * graceful with `[zookeeper]`, as in Zuul; immediate with the embedded store, of which nobody else could go on.
+   * The effect of SIGTERM on running builds: `graceful` lets them end, `immediate` kills them (they are tried again). Default
+   * graceful with `[zookeeper]`, as in Zuul; immediate with the embedded store, where no other process could continue.
    */
   readonly sigtermMethod: SigtermMethod;
-  /** Whether it begins paused, until `gatehouse resume`. Default false. */
+  /** Whether it starts paused, until `gatehouse resume`. Default false. */
   readonly pausedOnStart: boolean;
-  /** How webs of other machines read the logs of its builds. Undefined: they do not. Default: on with `[zookeeper]`. */
+  /** How webs of other machines read the logs of its builds. Undefined: they cannot. Default: on with `[zookeeper]`. */
   readonly logServer: LogServerSettings | undefined;
-  /** Shared by executors and webs, proves to an executor that a web asks. */
+  /** Shared by executors and webs; proves to an executor that a request comes from a web. */
   readonly logToken: Secret | undefined;
 }
 
@@ -196,11 +196,11 @@ export interface LogSettings {
   readonly format: 'pretty' | 'json';
 }
 
-/** An `[auth NAME]` section: whose tokens are believed, and how far. */
+/** An `[auth NAME]` section: whose tokens are accepted, and for what. */
 export interface AuthSettings {
   /** NAME. */
   readonly name: string;
-  /** What clients are told to get a token for. */
+  /** The realm that clients have to get a token for. */
   readonly realm: string;
   /** `iss` of its tokens. */
   readonly issuer: string;
@@ -212,7 +212,7 @@ export interface AuthSettings {
     | { readonly kind: 'RS256'; readonly file: FileSetting };
   /** The claim that names the user. Default `sub`. */
   readonly userClaim: string;
-  /** Seconds since its issue (`iat`) after which a token counts no more, whatever `exp` says. Undefined: `exp` alone decides. */
+  /** Seconds since its issue (`iat`) after which a token is invalid, regardless of `exp`. Undefined: `exp` alone decides. */
   readonly maxValidity: number | undefined;
   /** Seconds by which clocks may differ. Default 0. */
   readonly skew: number;
@@ -222,17 +222,17 @@ export interface AuthSettings {
 }
 
 /**
- * A `[connection NAME]` section. Its options are the driver's business: hand the section to `optionReader`. `driver` is
- * among them no more.
+ * A `[connection NAME]` section. Its options belong to the driver: pass the section to `optionReader`. `driver` is no longer
+ * among them.
  */
 export interface ConnectionSection extends OptionSection {
-  /** NAME: what configuration calls the connection. */
+  /** NAME: the name of the connection in configuration. */
   readonly connection: string;
   /** Such as `git`. */
   readonly driver: string;
 }
 
-/** The public URL of the web component. @param actualPort what was bound, for port 0. */
+/** The public URL of the web component. @param actualPort the bound port, for port 0. */
 export function publicRoot({ root, listenAddress, port }: WebSettings, actualPort = port): string {
   if (root !== undefined) return root;
   const host = listenAddress.includes(':') ? `[${listenAddress}]` : listenAddress;

@@ -1,6 +1,6 @@
 /**
- * The PEM files of `[zookeeper]`, read and checked when a process starts: a wrong file is told with its place in the settings
- * before the first connection, not as a handshake that fails somewhere else.
+ * The PEM files of `[zookeeper]`, read and checked when a process starts: a bad file is reported with its place in the settings
+ * before the first connection, not as a failed handshake later.
  *
  *     gatehouse.conf:7: [zookeeper] tls_key: /etc/gatehouse/key.pem is not the key of tls_cert /etc/gatehouse/cert.pem
  */
@@ -12,7 +12,7 @@ import type { FileSetting, ZooKeeperSettings } from './settings.ts';
 export type TlsFiles =
   /** As they are on disk. */
   | { readonly kind: 'files'; readonly cert: Buffer; readonly key: Buffer; readonly ca: Buffer }
-  /** Each is one line for a person. */
+  /** Each is one line for the operator. */
   | { readonly kind: 'invalid'; readonly errors: readonly string[] };
 
 export function readTlsFiles(tls: Exclude<ZooKeeperSettings['tls'], undefined>): TlsFiles {

@@ -1,8 +1,8 @@
 /**
- * `[tracing]`: whether, where to and how spans are sent.
+ * `[tracing]`: whether, where to and how spans are exported.
  *
  * Tracing is on when `enabled = true`, or when it is `auto` (the default) and an endpoint is known. The standard
- * `OTEL_*` variables apply where the file says nothing; a problem with one is reported as `$NAME: [tracing] option: …`.
+ * `OTEL_*` variables apply where the file has no value; a problem with one is reported as `$NAME: [tracing] option: …`.
  */
 import {
   type OptionProblem,
@@ -22,7 +22,7 @@ export type TracingSettings = TracingOff | TracingOn;
 
 interface TracingOff {
   readonly kind: 'off';
-  /** For `gatehouse config-check` and the log: what would have to change to have traces. */
+  /** For `gatehouse config-check` and the log: what has to change to get traces. */
   readonly why: string;
 }
 
@@ -45,7 +45,7 @@ export interface TracingOn extends CollectorSettings {
   readonly splitAfter: number;
   /** Share of items sampled, 0 to 1. Default 1. */
   readonly sampleRatio: number;
-  /** Items that are kept whatever the ratio says. Default none. */
+  /** Items that are kept regardless of the ratio. Default none. */
   readonly keep: KeepSettings;
   /** Seconds an unsent span waits before it is dropped. Default 1 d. */
   readonly outboxMaxAge: number;
@@ -60,7 +60,7 @@ const DEFAULT_UI_URL = 'http://localhost:16686/trace/{trace_id}?uiFind={span_id}
 export interface ReadTracing {
   readonly tracing: TracingSettings;
   readonly problems: readonly OptionProblem[];
-  /** What is written and does nothing, for warnings. */
+  /** Options that are set and have no effect, for warnings. */
   readonly withoutEffect: readonly OptionProblem[];
 }
 
@@ -68,7 +68,7 @@ export function readTracing(section: OptionSection, environment: Environment): R
   const fromEnvironment = tracingFromEnvironment(environment);
   const options = new Map([...fromEnvironment.options, ...section.options]);
   const [insecure, endpoint] = [options.get('insecure'), options.get('endpoint')];
-  // The variable speaks of endpoints without a scheme.
+  // The variable is about endpoints without a scheme.
   if (insecure !== undefined && isFromVariable(insecure) && /^https?:/.test(endpoint?.value ?? ''))
     options.delete('insecure');
   const read = optionReader({ ...section, options });
@@ -97,7 +97,7 @@ export function readTracing(section: OptionSection, environment: Environment): R
 
   const tracing = switchedOn(enabled, endpoint !== undefined, environment, on);
   const problems = [...fromEnvironment.problems, ...pairProblems, ...read.finish()];
-  // Standard variables are often set for other programs; they matter only when we send.
+  // Standard variables are often set for other programs; they matter only when spans are exported.
   const counts = (problem: OptionProblem) => tracing.kind === 'on' || !isFromVariable(problem);
   return {
     tracing,

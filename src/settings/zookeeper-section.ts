@@ -95,7 +95,7 @@ function parseHost(text: string, defaultPort: number): ZooKeeperHostSetting | un
   return host === undefined || number < 1 || number > 65_535 ? undefined : { host, port: number };
 }
 
-/** The embedded store is for one process, an ensemble for many: with both nobody could say where the truth is. */
+/** The embedded store is for one process, an ensemble for many: with both it would be unclear which one is authoritative. */
 export function refuseTwoStores(
   sections: ReadonlyMap<string, OptionSection>,
   problems: OptionProblem[],
@@ -107,12 +107,12 @@ export function refuseTwoStores(
   problems.push({ at: store.at, section: 'store', reason });
 }
 
-/** What anybody on the network could do, as one warning; none where an option or the loopback interface prevents it. */
+/** Warns of what a client on the network could do; none where an option or the loopback interface prevents it. */
 export function exposedStore(settings: ZooKeeperSettings, section: OptionSection): readonly OptionProblem[] {
   if (settings.tls !== undefined || settings.auth !== undefined) return [];
   const remote = settings.hosts.find(({ host }) => !isLoopback(host));
   if (remote === undefined) return [];
-  const reason = `has neither TLS nor auth_user: whoever reaches ${remote.host} port ${remote.port} can read and change everything; set tls_cert, tls_key and tls_ca`;
+  const reason = `has neither TLS nor auth_user: every client that reaches ${remote.host} port ${remote.port} can read and change everything; set tls_cert, tls_key and tls_ca`;
   return [
     { at: section.options.get('hosts')?.at ?? section.at, section: 'zookeeper', option: 'hosts', reason },
   ];

@@ -45,7 +45,7 @@ describe('an option reader', () => {
     expect(read.finish().map(showOptionProblem)).toEqual(['g.conf:4: [connection a] c: is empty']);
   });
 
-  it('reads on after a mistake and tells all of them by line', () => {
+  it('reads on after a mistake and reports all of them by line', () => {
     const read = optionReader(section({ bool: 'maybe', int: '1.5', unknwon: 'x', secret: '', old: 'y' }));
     expect(read.secret('secret')).toBeUndefined();
     expect(read.integer('int', { max: 3 }, 2)).toBe(2);

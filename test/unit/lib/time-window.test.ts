@@ -30,7 +30,7 @@ describe('a child inside its parent', () => {
     expect(clampInto(window(0, 100), at(110), at(150))).toEqual({ ...window(99, 100), adjusted: 60 });
   });
 
-  test('lasts, lies inside, and stays what it is when it is clamped again, whatever the times', () => {
+  test('lasts, lies inside, and stays what it is when it is clamped again, at any times', () => {
     const time = fc.integer({ min: 0, max: 6 });
     fc.assert(
       fc.property(time, time, time, time, (parentStart, parentLength, start, length) => {

@@ -14,7 +14,7 @@ describe('a work gate', () => {
     expect(gate.signal.aborted).toBe(false);
   });
 
-  it('stays shut, whatever is asked of it', async () => {
+  it('stays shut, after any further call', async () => {
     const gate = createWorkGate();
     gate.pause();
     const waiting = gate.passed();

@@ -63,19 +63,19 @@ describe('measurements of an item', () => {
         const versions = withoutSome(randomStory(choices).versions, mask);
         const item = versions.at(-1)!;
         const all = fold(versions);
-        const told = explainItem(item, endOfItem(item)!);
+        const explanation = explainItem(item, endOfItem(item)!);
         const waits = new Map(
           of(all, 'gatehouse_wait_seconds').map(({ labels, value }) => [labels.state, value]),
         );
-        const explained = told.totals.filter(({ kind }) => kind === 'wait');
+        const explained = explanation.totals.filter(({ kind }) => kind === 'wait');
         expect([...waits.keys()].sort()).toEqual(explained.map(({ state }) => state).sort());
         for (const { state, duration } of explained)
           expect(Math.abs((waits.get(state) ?? 0) - inSeconds(duration))).toBeLessThan(CUT);
         const near = (metric: MetricName, expected: number) =>
           expect(Math.abs(total(all, metric) - expected), metric).toBeLessThan(CUT);
-        near('cicd_pipeline_run_duration_seconds', inSeconds(told.duration));
-        near('gatehouse_item_duration_seconds', inSeconds(told.duration));
-        near('gatehouse_build_duration_seconds', inSeconds(told.buildTime));
+        near('cicd_pipeline_run_duration_seconds', inSeconds(explanation.duration));
+        near('gatehouse_item_duration_seconds', inSeconds(explanation.duration));
+        near('gatehouse_build_duration_seconds', inSeconds(explanation.buildTime));
         expect(Math.abs(total(all, 'gatehouse_lost_build_seconds') - lostBuildSeconds(item))).toBeLessThan(
           0.002,
         );
@@ -108,7 +108,7 @@ describe('measurements of an item', () => {
     expect(total(all, 'gatehouse_lost_build_seconds')).toBe(0);
   });
 
-  it('of a buildset that was superseded first and replaced later tell one reset', () => {
+  it('of a buildset that was superseded first and replaced later count one reset', () => {
     const story = itemStory().merge().wait(4).merged().freeze(['unit']).wait(10).start('unit').wait(1000);
     const before = story.item;
     const replaced = story.reset('needed-change-failing').item;

@@ -73,7 +73,7 @@ describe('metrics', () => {
     expect(body).toContain('gatehouse_metric_labels_overflowed_total{label="job"} 9800');
   });
 
-  test('what a pipeline held is forgotten when somebody else holds it, counters stay', async () => {
+  test('what a pipeline held is forgotten when another scheduler holds it, counters stay', async () => {
     const metrics = createMetrics();
     const other = { tenant: 'acme', pipeline: 'check' };
     metrics.record([
@@ -99,7 +99,7 @@ describe('metrics', () => {
     source[Symbol.dispose]();
     expect((await metrics.exposition(undefined)).body).not.toContain('gatehouse_spans_sent_total 25');
   });
-  test('what a source does not tell any more is gone, as are values beyond the bound', async () => {
+  test('values that a source no longer returns are gone, as are values beyond the bound', async () => {
     const metrics = createMetrics();
     let sessions = ['web', 'executor'];
     metrics.source(() =>

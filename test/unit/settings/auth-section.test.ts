@@ -90,7 +90,7 @@ describe('[auth NAME]', () => {
       /:4: \[auth operators\] driver: "OpenIDConnect" is not one of HS256, RS256/,
     ],
     ['no secret', OPERATORS.replace(/^secret.*$/m, ''), /secret: is required and missing/],
-    ['a secret anybody could guess', OPERATORS.replace('%(SECRET)s', 'zuul'), /:8: .*shorter than 32/],
+    ['a secret that is easy to guess', OPERATORS.replace('%(SECRET)s', 'zuul'), /:8: .*shorter than 32/],
     ['no public key', COMPANY.replace(/^public_key.*$/m, ''), /public_key: is required and missing/],
     ['a secret beside a public key', `${COMPANY}secret=x\n`, /secret: unknown option/],
     ['a private key', `${COMPANY}private_key=x.pem\n`, /private_key: is not supported yet/],

@@ -114,7 +114,7 @@ describe('defaults', () => {
     );
   });
 
-  it('metrics have a port of their own when it is given, on this machine unless told otherwise', () => {
+  it('metrics have a port of their own when it is given, on this machine by default', () => {
     const metricsOf = (text: string) => settingsOf(`${MINIMAL}[metrics]\n${text}`).metrics;
     expect(metricsOf('')).toBeUndefined();
     expect(metricsOf('port = 9100\n')).toEqual({ listenAddress: '127.0.0.1', port: 9100 });
@@ -430,7 +430,7 @@ sshkey = /etc/id
     expect(shown).toContain('/etc/id');
   });
 
-  it('a secret in the file is told apart from one in the environment', () => {
+  it('a secret in the file is distinguished from one in the environment', () => {
     const parsed = parse(CONF, { TOKEN: 't' });
     expect(parsed).toMatchObject({
       kind: 'settings',

@@ -46,12 +46,12 @@ describe('reading the settings file', () => {
     });
   });
 
-  it('a secret everybody may read is warned about', () => {
+  it('warns of a secret that all users may read', () => {
     const file = write(SECRET, 0o644);
     expect(readSettings(file, {})).toMatchObject({
       kind: 'settings',
       warnings: [
-        `${file}:5: [connection gh] webhook_token: is a secret, but everybody may read the file; chmod o-r ${file}`,
+        `${file}:5: [connection gh] webhook_token: is a secret, but all users may read the file; chmod o-r ${file}`,
       ],
     });
     expect(readSettings(write(SECRET, 0o640), {})).toMatchObject({ warnings: [] });
@@ -175,14 +175,14 @@ webhook_token = %(GATEHOUSE_WEBHOOK_TOKEN)s
       ['connections'],
       ['14: [connection local] webhook_token: environment variable GATEHOUSE_WEBHOOK_TOKEN is not set'],
     ],
-  ])('tells the mistakes of %s', (wanted, errors) => {
+  ])('reports the mistakes of %s', (wanted, errors) => {
     expect(readSections(file, {}, { wanted })).toEqual({
       kind: 'invalid',
       errors: errors.map(error => `${file}:${error}`),
     });
   });
 
-  it('tells a mistake in the syntax of the file to every command', () => {
+  it('reports a mistake in the syntax of the file to every command', () => {
     const broken = join(directory, 'broken.conf');
     writeFileSync(broken, 'port = 1\n');
     expect(readSections(broken, {}, { wanted: ['auth'] })).toMatchObject({ kind: 'invalid' });

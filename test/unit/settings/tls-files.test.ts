@@ -63,7 +63,7 @@ describe('the files of [zookeeper]', () => {
     });
   });
 
-  it('every file that is missing or of another kind is told at once', () => {
+  it('reports all files that are missing or of another kind together', () => {
     const files = readTlsFiles(tls('text.pem', 'nowhere.pem', 'a-key.pem'));
     expect(files.kind === 'invalid' && files.errors).toEqual([
       expect.stringMatching(/^g\.conf:3: \[zookeeper\] tls_ca: .*a-key\.pem is no certificate in PEM form/),

@@ -236,7 +236,7 @@ describe('problems', () => {
       ['g.conf:7: [tracing] certificate_file: means the same as tls_ca; drop one of them'],
     ],
     [
-      'a header nobody can send',
+      'a header that cannot be sent',
       ON,
       { OTEL_EXPORTER_OTLP_HEADERS: 'x-key=hunter2%0A' },
       [

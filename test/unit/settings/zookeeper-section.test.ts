@@ -130,7 +130,7 @@ describe('[zookeeper]', () => {
       '5: [zookeeper] session_timeout: "0.1" is out of range, 1 to 600',
     ],
     [
-      'logs for everybody',
+      'logs for all',
       '[zookeeper]\nhosts=a\n[executor]\nlog_listen_address=0.0.0.0\n',
       '6: [executor] log_listen_address: is reachable from elsewhere; set log_token as well, here and at the webs',
     ],
@@ -138,9 +138,9 @@ describe('[zookeeper]', () => {
     expect(errorsOf(MINIMAL + text)).toEqual([`gatehouse.conf:${error}`]);
   });
 
-  it('warns of a store that is open to everybody, unless it is on this machine or guarded', () => {
+  it('warns of a store that is open to all, unless it is on this machine or guarded', () => {
     expect(warningsOf('[zookeeper]\nhosts = localhost, zk2\n')).toEqual([
-      'gatehouse.conf:4: [zookeeper] hosts: has neither TLS nor auth_user: whoever reaches zk2 port 2181 can read and change everything; set tls_cert, tls_key and tls_ca',
+      'gatehouse.conf:4: [zookeeper] hosts: has neither TLS nor auth_user: every client that reaches zk2 port 2181 can read and change everything; set tls_cert, tls_key and tls_ca',
     ]);
     expect(warningsOf('[zookeeper]\nhosts = localhost,127.0.0.1,[::1]:2182\n')).toEqual([]);
     expect(warningsOf('[zookeeper]\nhosts=zk2\nauth_user=u\nauth_password=p\n')).toEqual([]);
