@@ -2,11 +2,11 @@
  * An open connection to one code host: a name, and the capabilities this host has.
  *
  *   source.ts     reads the host: events, changes, branches
- *   intake.ts     notices that something is new: a listener, a webhook
+ *   intake.ts     receives notifications of the host: a listener, a webhook
  *   reporter.ts   reports results
  *   landing.ts    lands changes
  *   remote.ts     where git finds a project
- *   health.ts     how the host serves
+ *   health.ts     whether the host serves requests
  *
  * Life: `connect` → any number of calls → `close`. `listen` runs only in the process that was elected for it; every other
  * method may be called in any process. Nothing here decides or writes state: what a method finds goes into the store with
@@ -25,29 +25,33 @@ import type { GitRemote, RemoteUse } from './remote.ts';
 import type { Reporter } from './reporter.ts';
 import type { Source } from './source.ts';
 
+/** What a driver gets to open a connection with. */
 export interface ConnectionDeps {
   readonly clock: Clock;
   readonly log: DriverLog;
-  /** Mirrors shared with the merger of this machine: what one has fetched the other finds. */
+  /** Mirrors that driver, merger and executor of this machine share. The caller closes them. */
   readonly repositories: RepositoryCache;
 }
 
+/** A structured log that names the connection. Secrets and credentials never go into it. */
 export interface DriverLog {
   debug(facts: object, text: string): void;
   info(facts: object, text: string): void;
   warn(facts: object, text: string): void;
 }
 
+/** One `[connection NAME]` section at work. An absent capability is one that the host does not have. */
 export interface Connection {
   readonly name: ConnectionName;
+  /** {@link import('./driver.ts').Driver.name} */
   readonly driver: string;
   /** Host part of canonical project names; place of checkouts below `src/`. */
   readonly canonicalHostname: string;
   /** It only reads: no reporter and no landing, and pipelines use the driver's `readOnlyConfig`. */
   readonly readOnly?: true;
-  /** @throws when the host gives no access now: trouble of the host, as a conversation that failed. */
+  /** Where git reads or writes the project now. @throws when the host gives no access: host trouble, tried again later. */
   remote(project: ProjectKey, use: RemoteUse): Promise<GitRemote>;
-  /** Where others find the repository, without credentials; undefined: only this machine does. */
+  /** URL of the repository for people and other machines, without credentials; undefined: only this machine reaches it. */
   publicUrl(project: ProjectKey): string | undefined;
   readonly source: Source;
   readonly listener?: Listener;
@@ -55,5 +59,6 @@ export interface Connection {
   readonly reporter?: Reporter;
   readonly landing?: Landing;
   readonly health?: HealthView;
+  /** No method is called after it. */
   close(): Promise<void>;
 }

@@ -1,9 +1,9 @@
 /**
  * What a driver is: one kind of code host.
  *
- * A driver is an object literal. Its pure part (`config`) checks and evaluates what pipelines say about its connections:
- * the layout calls the parsers, the scheduler the predicates. Its effectful part is the {@link Connection} it opens for a
- * `[connection NAME]` section, whose capabilities are optional: an absent one is absent, not a stub that throws.
+ * A driver is an object literal. Its pure part (`config`) parses and evaluates what pipelines say about its connections:
+ * the layout calls the parsers, the scheduler the predicates. Its other part opens a {@link Connection} for each
+ * `[connection NAME]` section. Capabilities of a connection are optional: an absent one is absent, not a stub that throws.
  *
  * Worked example: `trigger: {local: [{event: approved}]}` on a connection of driver `git` is parsed by
  * `config.parseTrigger({event: 'approved'})` into plain JSON that is stored in the layout; later
@@ -20,6 +20,10 @@ import type { Mergeability } from './mergeability.ts';
 import type { ParseResult } from './parse-result.ts';
 import type { Verdict } from './verdict.ts';
 
+/**
+ * What pipelines may say about a connection. All methods are pure. What a parser returns is stored in the layout and must parse
+ * to itself, so that the predicates can read it with the same parser.
+ */
 export interface DriverConfigLanguage {
   /** One element of `trigger: {<connection>: [...]}`. */
   parseTrigger(value: Json): ParseResult<Json>;
@@ -27,33 +31,45 @@ export interface DriverConfigLanguage {
   parseRequirement(value: Json): ParseResult<Json>;
   /** The value of `success: {<connection>: ...}` and its siblings. */
   parseReporter(value: Json): ParseResult<Json>;
-  /** @param record what the change cache holds of the event's change; undefined: nothing. */
+  /**
+   * Whether the trigger takes the event.
+   *
+   * @param trigger as `parseTrigger` returned it.
+   * @param record the cached record of the event's change; undefined: the cache has none.
+   */
   matches(trigger: Json, event: TriggerEvent, record: ChangeRecord | undefined): Verdict;
-  /** @param now of the turn, for requirements on the age of something. */
+  /**
+   * Whether the change meets the requirement.
+   *
+   * @param requirement as `parseRequirement` returned it.
+   * @param now time of the turn, for requirements on an age.
+   */
   meets(requirement: Json, record: ChangeRecord, now: Nanoseconds): Verdict;
   /**
-   * When `meets` may answer otherwise although nothing happens: the first time after `now`; null: never. No such method: no
-   * requirement of this driver is about the age of something.
+   * The first time after `now` at which `meets` may answer otherwise without an event; null: never. A driver whose requirements
+   * do not depend on time has no such method.
    */
   recheckAt?(requirement: Json, record: ChangeRecord, now: Nanoseconds): Nanoseconds | null;
-  /** How this reporter lands the change; null: it only reports. */
+  /** How this reporter lands the change; null: it only reports. @param reporter as `parseReporter` returned it. */
   landingMode(reporter: Json): LandingMode | null;
 }
 
+/** One kind of code host; `drivers/index.ts` lists them all. */
 export interface Driver {
-  /** As in `driver=`. */
+  /** The value of `driver =` in a connection's section; unique. */
   readonly name: string;
-  /** Root span kind of its ingestion traces, e.g. `GitEvent`. */
+  /** Kind of the root spans of its event traces, e.g. `GitEvent`. */
   readonly eventSpanKind: string;
   readonly config: DriverConfigLanguage;
   /** The language of connections that only read (`Connection.readOnly`). Absent: the driver has none. */
   readonly readOnlyConfig?: DriverConfigLanguage;
+  /** Absent: the host lands any change. */
   readonly mergeability?: Mergeability;
   /**
-   * Reads its options (the reader collects errors with file and line and knows which options stayed unread) and opens a
-   * connection. Nothing is contacted yet.
+   * Reads the section's options and opens a connection, without contacting the host.
    *
-   * @returns undefined when an option was invalid: the reader holds the reasons.
+   * @param options collects mistakes with file and line; the caller reports options that stayed unread.
+   * @returns undefined when an option was invalid: `options` holds the reasons.
    */
   connect(name: string, options: OptionReader, deps: ConnectionDeps): Connection | undefined;
 }

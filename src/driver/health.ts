@@ -1,9 +1,10 @@
-/** What the driver knows of its host, for the API, metrics and people. */
+/** How the host serves the connection, for the API, metrics and people. No decision depends on it. */
 import type { ConnectionHealth } from '../model/connection-health.ts';
 
+/** Health of one connection in this process. */
 export interface HealthView {
-  /** Of this process. */
+  /** As this process knows it, without asking the host. */
   now(): ConnectionHealth;
-  /** Calls back when something of it is different. */
+  /** Calls `listener` after each change of `now()`, until disposed. */
   onChange(listener: () => void): Disposable;
 }

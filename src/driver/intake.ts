@@ -1,35 +1,41 @@
 /**
- * How news of the host arrives: a webhook that the host calls, a listener that watches the host. Both only say that
- * something may be different; the source reads what.
+ * Notifications of the host: a webhook that the host calls, or a listener that polls or subscribes. Both only say that
+ * something may have changed; the source reads what did.
  */
 import type { ConnectionEvent } from '../model/event.ts';
 import type { ProjectKey } from '../model/project.ts';
 import type { DriverMemory } from './driver-memory.ts';
 
-/** Watches the host for news; puts what it finds through `emit`, which returns after the event is durable. */
+/** Watches the host from one process. */
 export interface Listener {
+  /** Runs until aborted, then resolves; trouble of the host is logged and tried again. @throws on internal errors only. */
   listen(deps: {
+    /** Stores an event; resolves when it is durable. @throws when the store does not take it. */
     readonly emit: (event: NewConnectionEvent) => Promise<void>;
+    /** Those any tenant has on this connection now. */
     readonly projects: () => ReadonlySet<ProjectKey>;
     readonly memory: DriverMemory;
     readonly signal: AbortSignal;
   }): Promise<void>;
 }
 
+/** What the intake knows of an event; the caller adds uuid and times. Of equal delivery ids one is processed. */
 export type NewConnectionEvent = Pick<ConnectionEvent, 'deliveryId' | 'type' | 'payload'>;
 
+/** The answer to one webhook request. `reason` goes into the HTTP response and the log. */
 export type WebhookVerdict =
   | { readonly kind: 'accepted'; readonly event: NewConnectionEvent }
-  /** Understood and of no interest: answered 202. */
+  /** Authentic and of no interest: answered with 202. */
   | { readonly kind: 'ignored'; readonly reason: string }
   | { readonly kind: 'refused'; readonly status: 400 | 401 | 413 | 415; readonly reason: string };
 
+/** Takes the requests of `POST /api/connection/<name>/payload`. */
 export interface WebhookIntake {
-  /** Bytes of the largest body; more is refused before it is read. */
+  /** Largest body in bytes; a larger one is refused unread. */
   readonly maxBytes: number;
-  /** Accepted webhooks per second, ten times as many in a burst; past that the host is asked to come again later. */
+  /** Accepted requests per second, ten times as many in a burst; more are answered with 429 and `Retry-After`. */
   readonly ratePerSecond: number;
-  /** Checks the signature over the raw bytes, then the shape; asks no host. */
+  /** Checks the signature over the raw bytes, then the shape, without asking the host. */
   verify(
     headers: { readonly [name: string]: string | readonly string[] | undefined },
     body: Uint8Array,

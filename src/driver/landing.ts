@@ -1,11 +1,11 @@
 /**
- * Landing: what passed goes into its branch. The host has the last word on what the branch holds afterwards.
+ * Landing: a change that passed becomes part of its branch. The host decides what the branch holds afterwards.
  *
- *     push   exactly the tested commit, from exactly where the test began: compare-and-set on the branch
- *     api    the host merges and makes a commit of its own (merge, squash); the driver compares trees before, and names the tree after
+ *     push   pushes exactly the tested commit, if the branch is where the test began (compare-and-set)
+ *     api    the host makes a commit of its own (merge, squash); the driver compares trees before, and reports the tree after
  *
- * With `api` nothing keeps others from pushing between the comparison and the merge. What is found then is answered as it is: the
- * caller compares what landed with what was tested.
+ * With `api` another push may come between the comparison and the merge. The driver reports what landed as it is, and the caller
+ * compares it with what was tested.
  */
 import type { Change } from '../model/change.ts';
 import type { Json } from '../model/job.ts';
@@ -13,37 +13,40 @@ import type { LandedBranch } from '../model/landed.ts';
 import type { MergedBranch } from '../model/merge.ts';
 import type { HostLater } from './host-later.ts';
 
+/** One change to land, by one reporter of a pipeline. */
 export interface LandingRequest {
   /** As `parseReporter` returned it. */
   readonly config: Json;
   readonly change: Change;
   /**
-   * What was tested for the change's project and branch; absent for ref updates. `before` is the commit of ours that it was tested
-   * on: with `api` the host may hold the same tree in another one.
+   * What was tested for the change's project and branch; absent for ref updates. `before` is the commit it was tested on, made by
+   * a merger: with `api` the host may hold the same tree in another commit.
    */
   readonly tested?: Pick<MergedBranch, 'base' | 'commit' | 'tree' | 'before' | 'beforeTree'>;
 }
 
+/** What came of it; `text` is one line for people, without secrets. */
 export type LandingOutcome =
-  /** The branches as the host has them now, or had them directly after. */
+  /** The branches as the host has them now, or had them directly after the landing. */
   | { readonly kind: 'landed'; readonly landed: readonly [LandedBranch, ...LandedBranch[]] }
-  /** The branch does not hold what it was tested on. Nothing has changed. */
+  /** The branch does not hold what the change was tested on. Nothing has changed. */
   | { readonly kind: 'base-moved'; readonly text: string }
   | ({ readonly kind: 'later' } & HostLater)
-  /** The host will not take it; `text` names the rule in the host's words. Nothing has changed. */
+  /** The host refuses; `text` names the rule as the host does. Nothing has changed. */
   | { readonly kind: 'refused'; readonly text: string };
 
+/** The capability to land changes. Runs in the scheduler that holds the pipeline. */
 export interface Landing {
   /**
-   * Must be repeatable: a call after a crash or a lost answer first asks the host whether the deed is done already.
+   * Repeatable: a call after a crash or a lost answer first asks the host whether the change has landed.
    *
-   * @param mayAct to be asked directly before each change at the host: false when another process may be acting in our place.
-   * @throws when the host cannot be reached, or when it may not act: the caller tries again later if it still may. The error has
-   *   `unsettled: true` when the landing was sent and its outcome is not known.
+   * @param mayAct to be called directly before each write: false when another process may hold the pipeline by now.
+   * @throws when the host cannot be reached or `mayAct` returned false: the caller tries again if it still may. The error has
+   *   `unsettled: true` when the landing was sent and its outcome is unknown.
    */
   land(request: LandingRequest, signal: AbortSignal, mayAct: () => boolean): Promise<LandingOutcome>;
   /**
-   * What of the request has landed so far, empty: nothing. Changes nothing.
+   * What of the request has landed so far; empty: nothing. Writes nothing.
    *
    * @throws when the host cannot be reached.
    */

@@ -1,9 +1,9 @@
 /**
- * Whether the host would land a change: branch protection, required checks, submit requirements, drafts, conflicts. Asked before
- * a pipeline that lands takes a change up, and of its items in every turn from then on, so that no change is tested for an
- * hour and refused at the end.
+ * Whether the host would land a change: branch protection, required checks, submit requirements, drafts, conflicts. Evaluated
+ * before a pipeline that lands enqueues a change, and for its items in every turn, so that no change is tested for an hour and
+ * refused at the end.
  *
- * Pure: what the host said is in the record's facts. No such capability: the host lands what it is given.
+ * Pure: the record's facts hold what the host said. A driver without this capability lands any change.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { ChangeRecord } from '../model/change.ts';
@@ -12,15 +12,16 @@ import type { LandingMode } from '../model/landed.ts';
 import type { Verdict } from './verdict.ts';
 
 interface LandingQuestion {
-  /** Of each reporter of the pipeline's success: what the host gets from us and need not have yet. */
+  /** `votesOf` of each success reporter of the pipeline: votes that the host gets from us and need not have yet. */
   readonly ourVotes: readonly Json[];
   readonly mode: LandingMode;
-  /** Of the turn. */
+  /** Time of the turn. */
   readonly now: Nanoseconds;
 }
 
+/** The capability to predict what the host would refuse. */
 export interface Mergeability {
-  /** What this reporter gives a change (labels, contexts), in the driver's own form. @param reporter as parsed. */
+  /** The votes this reporter gives (labels, contexts), in the driver's own form. @param reporter as `parseReporter` returned it. */
   votesOf(reporter: Json): Json;
   /** @returns not met: one clause that names the rule and its place, e.g. `branch master of acme/app requires the check lint`. */
   canLand(record: ChangeRecord, question: LandingQuestion): Verdict;

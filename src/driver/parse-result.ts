@@ -1,11 +1,14 @@
-/** Answer of a driver's configuration parser: a value, or what is wrong, addressed by the path inside the value. */
+/** One mistake in a driver's part of a pipeline; the layout adds file and line. */
 export interface ConfigProblem {
-  /** Keys and indices from the value handed in to the culprit, e.g. `['approved']`. */
+  /** Keys and indices from the parsed value to the mistake, e.g. `['approved']`; empty: the value itself. */
   readonly path: readonly (string | number)[];
+  /** Short class, e.g. `unknown-key`. */
   readonly code: string;
+  /** What is wrong and what to do. */
   readonly text: string;
 }
 
+/** What a driver's configuration parser returns: plain JSON to store in the layout, or all mistakes. */
 export type ParseResult<T> =
   | { readonly kind: 'ok'; readonly value: T }
   | { readonly kind: 'invalid'; readonly problems: readonly [ConfigProblem, ...ConfigProblem[]] };

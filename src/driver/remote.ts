@@ -1,17 +1,17 @@
-/** Where the git of a code host is, and what git needs to get in. */
+/** Where git reaches a code host, and with which credentials. */
 
-/** What the caller is going to do there: a driver gives no more permission than that takes. */
+/** What the caller is going to do: the driver grants no more than that needs. */
 export type RemoteUse = 'read' | 'write';
 
 /**
- * Where git finds a project, for one conversation. Credentials that expire are the driver's to renew: a caller asks again
- * for each conversation and keeps nothing.
+ * Address and credentials of a project, for one git command or several in a row. The driver renews credentials that expire, so
+ * callers ask anew each time and keep nothing.
  */
 export interface GitRemote {
-  /** Holds no password and no token: it stands in argument lists, logs and spans. */
+  /** Without password and token: it appears in argument lists, logs and spans. */
   readonly url: string;
-  /** HTTP header lines, e.g. `Authorization: Basic …`; git gets them through its environment. Never shown. */
+  /** HTTP header lines, e.g. `Authorization: Basic …`; git gets them through its environment. Secret. */
   readonly headers?: readonly string[];
-  /** Added to git's environment, e.g. `GIT_SSH_COMMAND`; never shown. */
+  /** Added to git's environment, e.g. `GIT_SSH_COMMAND`. Secret. */
   readonly environment?: { readonly [name: string]: string };
 }

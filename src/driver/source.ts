@@ -1,8 +1,8 @@
 /**
- * The reading side of a connection: what an event was about, what the host says of a change now, which branches there are.
+ * The reading side of a connection: what an event is about, what the host says of a change now, which branches there are.
  *
- * The host is the truth and an event only a hint: `process` reads the host, compares with the driver's memory and derives
- * what happened, so that a lost, doubled or late delivery ends in the same state.
+ * An event is only a hint: `process` reads the host, compares with the driver's memory and derives what happened, so that a
+ * lost, doubled or late delivery ends in the same state.
  */
 import type { Change, ChangeKey, ChangeRecord } from '../model/change.ts';
 import type { ConnectionEvent, TriggerEvent } from '../model/event.ts';
@@ -13,29 +13,31 @@ import type { DriverMemory } from './driver-memory.ts';
 import type { HostLater } from './host-later.ts';
 import type { NewConnectionEvent } from './intake.ts';
 
-/** What processing one connection event came to; committed as a whole with the event's acknowledgement. */
+/** The result of processing one connection event. The caller commits it as a whole, with the event's acknowledgement. */
 export interface ProcessedEvent {
-  /** In the order things happened at the host. Empty: the event is discarded, for `discarded` says why. */
+  /** In the order things happened at the host. Empty: the event is discarded, and `discarded` says why. */
   readonly events: readonly TriggerEvent[];
-  /** Entries for the change cache, of the events' changes and any other that became known. */
+  /** Entries for the change cache: the events' changes, and any others that were read. */
   readonly changes: readonly ChangeRecord[];
-  /** Changes about which something is different although no event says so (an approval withdrawn). */
+  /** Changes whose record changed without an event of their own (an approval was withdrawn). */
   readonly updated: readonly ChangeKey[];
+  /** What to remember, each value in place of the one before. */
   readonly memory: readonly { readonly key: string; readonly value: Json }[];
+  /** One clause for people. */
   readonly discarded?: string;
-  /** Projects seen for the first time: branches that moved since their configuration was read were told of by nobody. */
+  /** Projects read for the first time: no event announces branches that moved since their configuration was read. */
   readonly firstLooks?: readonly ProjectKey[];
-  /** What the host was asked, each with its time (kind `HostQuery`): shown below `EventProcess`. */
+  /** Requests to the host with their times: spans of kind `HostQuery` below `EventProcess`. */
   readonly queries?: readonly Step[];
-  /** There is more at the host than was taken in: the event that asks for the rest, stored in the same commit. */
+  /** Not all changes at the host fit into this result: the event that reads the rest, stored in the same commit. */
   readonly again?: NewConnectionEvent;
-  /** Things people did that had no effect, with the reason (an approval of an old commit): shown in `why` and in the trace. */
+  /** Actions of people without effect, with the reason (an approval of an old commit): shown by `gatehouse why` and in the trace. */
   readonly refusals: readonly { readonly change: Change; readonly text: string }[];
 }
 
 /**
- * The host does not serve this lane now: a limit, an outage, a lock. It says nothing about the event, which stays in the queue and is
- * processed again; the other lanes go on.
+ * The host does not serve this lane now: a limit, an outage, a lock. The event stays in the queue and is processed again; other
+ * lanes go on.
  */
 export interface ProcessedLater {
   readonly later: HostLater;
@@ -52,14 +54,14 @@ export interface BranchSelection {
   readonly excludeLocked?: boolean;
 }
 
+/** The capability to read the host. Every connection has it. */
 export interface Source {
   /**
-   * Station 2: reads the host; must be repeatable. `projects` are those any tenant knows on this connection.
+   * Reads the host and derives events. Repeatable, and runs for several lanes at a time. A memory key must belong to one lane:
+   * when another lane wrote it meanwhile, the commit fails and the event is processed again.
    *
-   * Runs for several lanes at a time. What it remembers must belong to the event's lane: a key that another lane wrote meanwhile
-   * makes the commit fail, and the event is processed again.
-   *
-   * @throws an error with `retryable: true` counts as {@link ProcessedLater}; any other as an event that is not understood.
+   * @param context `projects`: those any tenant has on this connection.
+   * @throws an error with `retryable: true` counts as {@link ProcessedLater}, any other as an event that cannot be processed.
    */
   process(
     event: ConnectionEvent,
@@ -70,21 +72,22 @@ export interface Source {
     },
   ): Promise<ProcessedEvent | ProcessedLater>;
   /**
-   * What the event's order matters for, e.g. its repository or change: events of one lane are processed one after the other, in
-   * the order they came; lanes run side by side. No such method: all events of the connection are one lane.
+   * The event's lane, e.g. its repository or change. Events of one lane are processed in the order in which they came; lanes run
+   * side by side. Without this method the connection is one lane.
    */
   lane?(event: ConnectionEvent): string;
   /**
-   * Within one lane, events of equal keys that wait together are answered by one `process` of the first, because it reads the
-   * host as it is now. Undefined, or no such method: the event is processed by itself.
+   * Events of one lane that wait together with equal keys are answered by one `process` of the first, because it reads the host
+   * as it is now. Undefined, or without this method: the event is processed by itself.
    */
   coalesceKey?(event: ConnectionEvent): string | undefined;
-  /** Asks the host for a change; undefined: there is no such change. */
+  /** Reads a change at the host; undefined: there is no such change. @throws when the host does not serve. */
   fetchChange(key: ChangeKey, signal: AbortSignal): Promise<ChangeRecord | undefined>;
   /**
-   * The change that the value of a `Depends-On` line names, whether it exists or not; undefined: none of this connection.
-   * The host is asked only for forms that do not name the project. `projects` are those any tenant knows on this connection:
-   * a change of another one is none.
+   * The change that the value of a `Depends-On` line names, whether it exists or not; undefined: none of this connection. The
+   * driver asks the host only for forms that do not name the project.
+   *
+   * @param projects those any tenant has on this connection: changes of others do not count.
    */
   changeOfUrl(
     value: string,
@@ -102,6 +105,6 @@ export interface Source {
     signal: AbortSignal,
     selection?: BranchSelection,
   ): Promise<readonly { readonly branch: BranchName; readonly commit: CommitId }[]>;
-  /** Message of the merge commit for a change: complete, and a function of the change alone. */
+  /** The complete message of a merge commit for the change; a function of the change alone. */
   mergeMessage(change: Change): string;
 }

@@ -3,9 +3,9 @@ import type { ObjectId } from './object-id.ts';
 import { remoteFailure } from './remote-failure.ts';
 
 /**
- * Whether `ancestor` is reachable from `descendant` (each from itself). What is not here is reachable from nothing that is.
+ * Whether `ancestor` is reachable from `descendant` (each from itself). An object that is missing here is reachable from none.
  *
- * @throws Error when git could not find out: a wrong "no" would put a needless merge commit into a chain.
+ * @throws Error when git cannot answer: a wrong "no" would put a needless merge commit into a chain.
  */
 export async function isAncestor(
   git: Git,

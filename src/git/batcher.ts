@@ -1,7 +1,7 @@
 /**
- * Lets many callers share one expensive call. What is asked for while a call runs waits and goes together into the next one;
- * what is asked for in the same turn of the event loop goes together into the first. Nobody is served by a call that began
- * before they asked, so an answer is never older than its question.
+ * Lets many callers share one expensive call. Requests that come while a call runs are served together by the next one;
+ * requests of one turn of the event loop are served together by the first. No request is served by a call that began before
+ * it, so an answer is never older than its question.
  */
 export function createBatcher<In, Out>(
   run: (batch: readonly In[]) => Promise<readonly Out[]>,
@@ -15,7 +15,7 @@ export function createBatcher<In, Out>(
 
   async function drain(): Promise<void> {
     while (waiting.length > 0) {
-      // Callers of this turn of the event loop get on board.
+      // Collects the requests of this turn of the event loop.
       await new Promise(resolve => setImmediate(resolve));
       const batch = waiting;
       waiting = [];

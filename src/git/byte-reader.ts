@@ -1,4 +1,4 @@
-/** Reads a byte stream by lines and by counts, however the chunks fall; one reader at a time. */
+/** Reads a byte stream by lines and by counts, regardless of its chunks; one read at a time. */
 export interface ByteReader {
   /** Bytes up to, not including, the next `stop` byte, which is consumed. */
   until(stop: number): Promise<Buffer>;
@@ -36,7 +36,7 @@ export function createByteFeed(lineLimit = 16 * 1024 * 1024): ByteFeed {
     return all.subarray(0, count);
   }
 
-  /** Offset of `stop` in what has arrived, looking only at chunks from index `from`. */
+  /** Offset of `stop` in the bytes that have arrived; searches chunks from index `from`. */
   function find(stop: number, from: number): number {
     let offset = 0;
     for (const [index, chunk] of chunks.entries()) {

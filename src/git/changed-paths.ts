@@ -2,8 +2,8 @@
  * Which paths differ between two trees, without renames: what `git diff-tree -r --no-renames --name-only` lists, read from
  * the object database in memory. Only directories whose ids differ are opened.
  *
- * Directories may share their contents, so a few kilobytes can differ in 10^10 paths. They are counted first, each pair of
- * directories once however often it occurs; only what is countable is listed.
+ * Directories may share their contents, so a few kilobytes can differ in 10^10 paths. Paths are counted first, each pair of
+ * directories once; they are listed only when the count is within the budget.
  */
 import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 import type { ObjectId } from './object-id.ts';
@@ -48,9 +48,9 @@ export async function changedPaths(
 }
 
 /**
- * How many entries, directories included, differ between two trees; costs one look at each pair of directories.
+ * How many entries, directories included, differ between two trees; reads each pair of directories once.
  *
- * @throws OverBudget when there are more of them than the budget's limit, or when they cost more than is left of it.
+ * @throws OverBudget when there are more of them than the budget allows, or when reading them exceeds its rest.
  */
 export async function countDifferences(
   reader: Trees,

@@ -32,7 +32,7 @@ export function parseCommit(bytes: Buffer): Commit {
   return { tree: parseObjectId(tree), parents, committedAt: dateOf(committer ?? '') };
 }
 
-/** What people wrote, unchanged. Bytes that are not UTF-8 become replacement characters. */
+/** The message as written. Bytes that are not UTF-8 become replacement characters. */
 export function messageOfCommit(bytes: Buffer): string {
   const end = bytes.indexOf('\n\n');
   return end < 0 ? '' : bytes.toString('utf8', end + 2);
@@ -57,7 +57,7 @@ export function encodeCommit(commit: NewCommit): Buffer {
   return Buffer.from(lines.join('\n'));
 }
 
-/** git drops what would break its header line. */
+/** Drops characters that would break the header line, as git does. */
 function plain(text: string): string {
   // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is dropped
   return text.replaceAll(/[\u0000-\u001f<>]/g, '').trim();

@@ -2,12 +2,12 @@ import type { Git } from './git.ts';
 import { pastLocks } from './past-locks.ts';
 import { remoteFailure } from './remote-failure.ts';
 
-/** Each fetch leaves a pack, and every look for an object that is not in the first one tries the next. */
+/** Each fetch leaves a pack, and a search for an object tries one pack after the other. */
 export const FETCHES_PER_CONSOLIDATION = 40;
 
 /**
- * Rolls small packs and loose objects into few packs, and loose refs into one file. Nothing is pruned, so whatever was here
- * stays here, also for processes that have the old packs open. Costs about as much as the objects added since the last time.
+ * Combines small packs and loose objects into few packs, and loose refs into one file. Nothing is pruned, so all objects stay,
+ * also for processes that have the old packs open. The cost grows with the objects added since the last call.
  */
 export async function consolidate(git: Git, gitDir: string): Promise<void> {
   for (const args of [

@@ -1,18 +1,17 @@
 /**
- * Bounds how many coprocesses live at a time, over all repositories: at a start that reads the configuration of thousands of
- * projects there would be thousands otherwise. Beyond the bound the one whose last question is longest ago, and that has none
- * open, ends; it begins again with its next question. Busy ones are never ended, so the bound may be exceeded while
- * more than that many are busy.
+ * Bounds the number of running coprocesses over all repositories: a start that reads the configuration of thousands of projects
+ * would run thousands otherwise. Beyond the bound the least recently used idle coprocess ends, and starts again with its next
+ * question. Busy ones are never ended, so more may run while more are busy.
  */
 export interface CoprocessBudget {
-  /** `member` has just been asked something; it may be told to end later. */
+  /** `member` was asked a question just now; the budget may end it later. */
   used(member: BudgetMember): void;
   /** `member` has no process any more. */
   ended(member: BudgetMember): void;
 }
 
 export interface BudgetMember {
-  /** Ends the process if nothing is open; says whether it did. */
+  /** Ends the process if no question is open; returns whether it did. */
   endIfIdle(): boolean;
 }
 

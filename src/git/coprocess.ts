@@ -1,12 +1,12 @@
 /**
- * A git process that stays and answers one question after another over its pipes: 0.1 ms instead of the 2 ms a new
- * process costs. Started at the first question, started again after it died, ended after a time without questions.
+ * A git process that keeps running and answers one question after another over its pipes: 0.1 ms instead of the 2 ms of a new
+ * process. It starts with the first question, starts again after it died, and ends after some time without questions.
  *
  *     const reply = await coprocess.exchange('contents 1f7a…\n', reader => reader.until(10));
  *
  * Questions may be asked while others are open; answers are read in order. When the process dies, or an answer cannot be
- * read, all open questions fail with {@link CoprocessDied}: the stream is out of step and the process is replaced. Whether
- * to ask again is the caller's decision.
+ * read, all open questions fail with {@link CoprocessDied}: the stream is out of step and the process is replaced. The caller
+ * decides whether to ask again.
  */
 import { assertNever } from '../lib/assert-never.ts';
 import { type ByteFeed, type ByteReader, createByteFeed } from './byte-reader.ts';
@@ -32,7 +32,7 @@ export interface CoprocessOptions {
   readonly idleMs?: number;
   /** Shared bound on living processes; default none. */
   readonly budget?: CoprocessBudget;
-  /** Called whenever the process is gone: what was kept in memory for speed may go, too. */
+  /** Called each time the process has ended: memory caches may be dropped, too. */
   readonly onEnd?: () => void;
 }
 
@@ -70,7 +70,7 @@ export function createCoprocess(start: () => GitProcess, options: CoprocessOptio
     return { child, feed, ended, last: Promise.resolve(), open: 0 };
   }
 
-  /** The process is of no more use: whoever waits on it learns so, the next question starts another. */
+  /** The process is unusable: all open questions fail, and the next question starts another process. */
   function abandon(current: Life, why: string): void {
     if (life === current) gone();
     current.feed.fail(new CoprocessDied(why));

@@ -3,7 +3,7 @@
  * `~/.gitconfig`, of `/etc/gitconfig` or of the service's variables reaches git by accident.
  *
  * Settings go through `GIT_CONFIG_COUNT`, which outranks the configuration file of the repository: hooks, file system
- * monitors, credential helpers and submodule recursion stay off even in a repository somebody tampered with.
+ * monitors, credential helpers and submodule recursion stay off even in a manipulated repository.
  */
 import type { Remote, SshAccess } from './remote.ts';
 
@@ -92,9 +92,9 @@ function settings(options: GitEnvironmentOptions): Setting[] {
     ['push.recurseSubmodules', 'no'],
     ['push.gpgSign', 'false'],
     ['commit.gpgSign', 'false'],
-    // Always a pack, which appears whole: of objects unpacked one by one a killed fetch leaves commits without their trees.
+    // Always a pack, which appears whole: a killed fetch that unpacks objects one by one leaves commits without their trees.
     ['fetch.unpackLimit', '1'],
-    // Collecting garbage is done when we say so, never in the background of a fetch.
+    // Garbage is collected by `consolidate.ts` only, never in the background of a fetch.
     ['gc.auto', '0'],
     ['maintenance.auto', 'false'],
     ['http.followRedirects', 'false'],

@@ -3,20 +3,20 @@
  *
  *     The requested URL returned error: 403        limited       host      wait, ask again
  *     Unable to create '….lock': File exists       locked        host      wait, ask again
- *     Out of memory, malloc failed                 too-large     content   it is not asked for again and again
- *     couldn't find remote ref                     missing-ref   gone-ref  look again, then decide
+ *     Out of memory, malloc failed                 too-large     content   not fetched again for a while
+ *     couldn't find remote ref                     missing-ref   gone-ref  list the refs again, then decide
  *     pre-receive hook declined                    other         policy    the change is refused
  *     fsck error in packed object                  other         content   the change is refused
  *
- * Only `policy` and `content` say anything about a change. Whatever is not in the table is the host's trouble.
+ * Only `policy` and `content` say anything about a change. A message that is not in the table is host trouble.
  */
 import { assertNever } from '../lib/assert-never.ts';
 
 /** What follows from a failure. */
 export type FailureNature =
-  /** Nothing is said about what was asked: ask again later. */
+  /** Says nothing about the request: ask again later. */
   | 'host'
-  /** The ref or commit was not there at that moment; only a fresh look at the refs says why. */
+  /** The ref or commit was missing at that moment; only a new listing of the refs shows why. */
   | 'gone-ref'
   /** A rule of the host: a hook, a protected branch. */
   | 'policy'
@@ -24,9 +24,9 @@ export type FailureNature =
   | 'content';
 
 export type FailureReason =
-  /** No connection, a host that fails, a repository that is not there (hosts say so for lack of rights, too). */
+  /** No connection, a failing host, a missing repository (hosts say so for missing permissions, too). */
   | 'unreachable'
-  /** Too many requests, or rights that are missing just now: hosts answer 403 for both. */
+  /** Too many requests, or permissions missing for now: hosts answer 403 for both. */
   | 'limited'
   /** Credentials refused or host key unknown. */
   | 'denied'
@@ -37,9 +37,9 @@ export type FailureReason =
   | 'bad-url'
   /** A ref or commit asked for does not exist there. */
   | 'missing-ref'
-  /** What was asked for takes more memory than git may have here (`memory-limit.ts`). */
+  /** The objects take more memory than git may use here (`memory-limit.ts`). */
   | 'too-large'
-  /** We gave up because our caller did. */
+  /** The caller aborted. */
   | 'aborted'
   | 'other';
 
@@ -70,7 +70,7 @@ const OUR_END: readonly Row[] = [
   ],
 ];
 
-/** What a remote says when it does not take a push: the words of `[remote rejected] (…)` and of its `remote: ` lines. */
+/** Messages of a remote that refuses a push: the text of `[remote rejected] (…)` and of its `remote: ` lines. */
 const THEIR_END: readonly Row[] = [
   [/fsck|error: object [0-9a-f]{40,}: \w+:|malformed object|invalid object/i, 'other', 'content'],
   [/\.lock': File exists|lock failure|failed to lock|Unable to create '[^']*\.lock'/i, 'locked', 'host'],
@@ -89,14 +89,13 @@ const THEIR_END: readonly Row[] = [
 const UNKNOWN: FailureMeaning = { reason: 'other', nature: 'host' };
 const REFUSED: FailureMeaning = { reason: 'other', nature: 'policy' };
 
-/** Of a conversation that failed, read from git's stderr. */
+/** Meaning of a failed fetch, push or listing, read from git's stderr. */
 export function meaningOfFailure(stderr: string): FailureMeaning {
   return find(OUR_END, stderr) ?? UNKNOWN;
 }
 
 /**
- * Of a push that the remote answered with a refusal. A host that refuses without a word of trouble has rules, and has
- * applied them.
+ * Meaning of a push that the remote refused. A refusal without a message of trouble comes from the host's rules.
  */
 export function meaningOfRefusal(said: string): FailureMeaning {
   return find(THEIR_END, said) ?? REFUSED;
@@ -107,7 +106,7 @@ function find(rows: readonly Row[], text: string): FailureMeaning | undefined {
   return row === undefined ? undefined : { reason: row[1], nature: row[2] };
 }
 
-/** Whether asking again later can be answered otherwise although nothing about the change is different. */
+/** Whether a later try may succeed without any change to what was asked. */
 export function isWorthAnotherTry(nature: FailureNature): boolean {
   switch (nature) {
     case 'host':

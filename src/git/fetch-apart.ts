@@ -1,10 +1,10 @@
 /**
- * Fetches apart what could not be fetched together because something in it is too large:
+ * Fetches commits apart that could not be fetched together because one of them is too large:
  *
  *     a b c d ✗  →  a b ✓   c d ✗  →  c ✗   d ✓
  *
- * One commit among n that is too large costs about 2·log2(n) fetches, and never are there more than 2n. Fetched is by id, because a ref
- * may lead to something else the next moment.
+ * One too large commit among n costs about 2·log2(n) fetches, and there are never more than 2n. Commits are fetched by id,
+ * because a ref may move in between.
  */
 import type { ObjectId } from './object-id.ts';
 import type { RefName } from './ref-name.ts';
@@ -17,7 +17,7 @@ export interface Brought {
   readonly failure: RemoteFailure | undefined;
   readonly tooLarge: {
     readonly commits: ReadonlySet<ObjectId>;
-    /** Refs wanted as they are now, that are at such a commit. */
+    /** Refs wanted as they are now that point at such a commit. */
     readonly refs: ReadonlyMap<RefName, ObjectId>;
   };
 }
@@ -43,7 +43,7 @@ export async function bringApart(deps: FetchDeps, remote: Remote, wants: readonl
   return { failure, tooLarge: { commits: new Set([...known, ...tooLarge]), refs: tips.refs } };
 }
 
-/** Where refs are now; our memory of those that are gone is dropped. */
+/** Where refs are now; our copies of deleted ones are removed. */
 async function tipsOf(
   deps: FetchDeps,
   remote: Remote,
@@ -59,7 +59,7 @@ async function tipsOf(
   return { kind: 'refs', refs: wanted };
 }
 
-/** Our refs for each commit: that of the ref it is wanted from, unless another commit of the same ref is wanted, too. */
+/** Our refs for each commit: the ref it is wanted from, unless another commit of that ref is wanted, too. */
 function placesOf(
   wants: readonly Want[],
   tips: ReadonlyMap<RefName, ObjectId>,
@@ -77,7 +77,7 @@ function placesOf(
 
 interface Halved {
   readonly tooLarge: readonly ObjectId[];
-  /** For which it was given up before the end. */
+  /** Why it was given up before the end. */
   readonly failure: RemoteFailure | undefined;
 }
 

@@ -1,16 +1,15 @@
 /**
- * Bringing commits into a mirror: as few conversations with the remote as possible.
+ * Brings commits into a mirror, with as few requests to the remote as possible.
  *
- * A remote ref is kept under a flat name of our own (`refs/tips/refs%2Fheads%2Fmain`), never its own: at the remote `a` may
- * become `a/b` from one day to the next, which no ref store survives, and a hostile name cannot collide with ours. These
- * refs keep the objects alive and tell the remote what we have.
+ * A remote ref is kept under a flat name of our own (`refs/tips/refs%2Fheads%2Fmain`): at the remote `a` may become `a/b`, which
+ * no ref store takes, and a hostile name must not collide with ours. These refs keep the objects alive and show the remote what
+ * the mirror has.
  *
- * One batch is one `git fetch`, as long as what is asked for exists. When a ref does not, git fetches nothing: then the remote is
- * asked for its refs, and the rest is fetched. A commit that its ref does not lead to any more (somebody pushed
- * again) is asked for by id.
+ * One batch is one `git fetch` if all its refs exist. When one does not, git fetches nothing: then the remote lists its refs, and
+ * the rest is fetched. A commit that its ref no longer leads to (there was another push) is fetched by id.
  *
- * A commit that takes more memory than git may have spoils only its own want: the rest is fetched apart (`fetch-apart.ts`), and that
- * commit is not asked for again for a while (`too-large.ts`).
+ * A commit that takes more memory than git may use fails alone: the rest is fetched apart (`fetch-apart.ts`), and that commit is
+ * not fetched again for a while (`too-large.ts`).
  */
 import { type Brought, bringApart } from './fetch-apart.ts';
 import type { ObjectId } from './object-id.ts';
@@ -28,7 +27,7 @@ export type FetchOutcome =
       readonly commits: readonly (ObjectId | undefined)[];
     }
   | (RemoteFailure & {
-      /** Why it failed, if nothing else was in the way. */
+      /** Why it failed, when there was no other reason. */
       readonly tooLarge?: TooLarge;
     });
 
@@ -99,12 +98,12 @@ async function bring(deps: FetchDeps, remote: Remote, wants: readonly Want[]): P
     : { ...NOTHING, failure };
 }
 
-/** Refs that go while they are fetched: each round loses at least one, but a host's replicas may disagree for ever. */
+/** Refs may be deleted while they are fetched: each round loses at least one, but a host's replicas may disagree for ever. */
 const MOST_LISTINGS = 5;
 
 /**
- * Fetches those of `refs` that exist at the remote and drops our memory of the others. A ref may go between the listing and the
- * fetch (we ourselves delete proposals when they land): then the remote is listed again.
+ * Fetches those of `refs` that exist at the remote and removes our copies of the others. A ref may be deleted between listing and
+ * fetch (landing deletes proposals): then the remote is listed again.
  */
 async function fetchExisting(
   deps: FetchDeps,
@@ -127,7 +126,7 @@ async function fetchExisting(
   return failure;
 }
 
-/** Commits their refs did not lead to, by id, as far as the remote gives them. */
+/** Fetches commits by id that their refs did not lead to, as far as the remote gives them. */
 async function bringCommits(
   deps: FetchDeps,
   remote: Remote,
@@ -144,7 +143,7 @@ async function bringCommits(
   return undefined;
 }
 
-/** A commit nobody has any more is an answer, not a failure. */
+/** A commit that the remote no longer has is an answer, not a failure. */
 function unlessMissing(failure: RemoteFailure | undefined): RemoteFailure | undefined {
   return failure?.nature === 'gone-ref' ? undefined : failure;
 }

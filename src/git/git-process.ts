@@ -1,7 +1,7 @@
 /**
- * A process of git, and starting one as a child of this process. `starter/start-aside.ts` starts them in a process of its own.
+ * A git process, and how to start one as a child of this process. `starter/start-aside.ts` starts them from a small process.
  *
- * Starting a child copies the page tables of its parent: 1 ms for a small process, 6 ms of standstill for one of 200 MB.
+ * Starting a child copies the page tables of its parent: 1 ms for a small process; a process of 200 MB stands still for 6 ms.
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable, Writable } from 'node:stream';
@@ -22,9 +22,9 @@ export interface GitProcess {
   readonly stderr: Readable;
   /** Undefined until it is known to run. */
   readonly pid: number | undefined;
-  /** Once it has ended and all it printed was read. Never rejects. */
+  /** Resolves when it has ended and its output was read. Never rejects. */
   readonly ended: Promise<GitEnd>;
-  /** To it and all it started. Harmless when it has ended. */
+  /** Signals it and all it started. Harmless when it has ended. */
   kill(signal: NodeJS.Signals): void;
 }
 
@@ -61,7 +61,7 @@ export function awaitGitEnd(child: ChildProcess): Promise<GitEnd> {
   });
 }
 
-/** Kills what a child leads (ssh, remote helpers, index-pack), until it has ended: its number may then belong to another. */
+/** Signals the child's process group (ssh, remote helpers, index-pack) until it has ended: then another group may have its id. */
 export function groupKiller(
   child: { readonly pid?: number | undefined },
   ended: Promise<unknown>,
@@ -75,7 +75,7 @@ export function groupKiller(
     try {
       process.kill(-child.pid, signal);
     } catch (error) {
-      // The group is gone already: that is what we wanted.
+      // The group has ended already.
       if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
     }
   };

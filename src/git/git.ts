@@ -2,13 +2,13 @@
  * The one place that starts git.
  *
  * Every call is an argv array (no shell), in the cleared environment of `environment.ts`, in a process group of its own
- * that is killed as a whole at the deadline, with a bound on what it may print. What went wrong is returned, not thrown:
+ * that is killed as a whole at the deadline, with a bound on what it may print. Failures are returned, not thrown:
  *
  *     const git = createGit({ identity });
  *     const result = await git.run(['rev-parse', '--verify', '--end-of-options', ref], { gitDir });
  *     if (result.kind !== 'ok') …   // 'failed' with exit code and stderr, 'timeout', 'too-much-output', 'aborted'
  *
- * Names that come from outside stand behind `--end-of-options` or have passed `ref-name.ts`; the callers in this room see to it.
+ * Callers in this room put names from outside behind `--end-of-options` or check them with `ref-name.ts`.
  */
 import { type GitEnvironmentOptions, gitEnvironment, type Identity } from './environment.ts';
 import { type GitProcess, type StartProcess, startHere } from './git-process.ts';
@@ -16,7 +16,7 @@ import { DEFAULT_GIT_MEMORY, memoryLimited } from './memory-limit.ts';
 import { DEFAULT_PROTOCOLS, type Remote } from './remote.ts';
 
 export interface GitOptions {
-  /** Author and committer of everything we write. */
+  /** Author and committer of all commits and notes. */
   readonly identity: Identity;
   /** Name or path of the program; default `git`. */
   readonly program?: string;
@@ -31,12 +31,12 @@ export interface GitOptions {
   readonly lowSpeedSeconds?: number;
   /** Source of the few variables git may inherit; default the environment of this process. */
   readonly inherited?: Readonly<Record<string, string | undefined>>;
-  /** Default: as children of this process. */
+  /** How processes are started; default: as children of this process. */
   readonly start?: StartProcess;
 }
 
 interface RunOptions {
-  /** The repository (`GIT_DIR`); absent: git looks from `cwd`, or needs none. */
+  /** The repository (`GIT_DIR`); absent: git searches from `cwd`, or needs none. */
   readonly gitDir?: string;
   /** Default: `gitDir`, else `/`. */
   readonly cwd?: string;
@@ -64,7 +64,7 @@ export interface Git {
   /** Of one process; null: no limit. */
   readonly memoryBytes: number | null;
   run(args: readonly string[], options?: RunOptions): Promise<GitResult>;
-  /** A process that stays, for questions and answers over its pipes; ends when its stdin is closed. `wrapper` runs it, e.g. `stdbuf -o0`. */
+  /** A process for questions and answers over its pipes; ends when its stdin is closed. `wrapper` runs it, e.g. `stdbuf -o0`. */
   start(
     args: readonly string[],
     options: { readonly gitDir: string; readonly wrapper?: readonly string[] },
@@ -160,7 +160,7 @@ async function collect(
   child.stderr.setEncoding('utf8').on('data', (text: string) => {
     if (stderr.length < MAX_STDERR) stderr += text;
   });
-  // git may end before it has read its input; the exit code tells why.
+  // git may end before it has read its input; the exit code says why.
   child.stdin.on('error', () => undefined);
   child.stdin.end(run.input ?? '');
 

@@ -1,15 +1,15 @@
-/** Which change of a chain a conflict is with, as far as the conflicting files tell. */
+/** Finds the change of a chain that a conflict is with, by the conflicting files. */
 import type { ObjectId } from './object-id.ts';
 import type { ObjectReader } from './object-reader.ts';
 import { pathBytes } from './tree.ts';
 
-/** Files of a conflict that are looked for in the changes ahead. */
+/** Files of a conflict that are compared with the changes ahead. */
 const LOOKED_FOR = 10;
 
 /**
- * The last of the changes that left one of the files different from how it found it.
+ * The last of the changes that changed one of the files.
  *
- * @param trail what was there before any change, then the state after each, with that change.
+ * @param trail the state before any change, then the state after each change, with that change.
  */
 export async function lastToTouch(
   reader: Pick<ObjectReader, 'entry'>,

@@ -1,4 +1,4 @@
-/** A map that forgets what was used longest ago, for things that can be read or computed again. */
+/** A map that drops the least recently used entries, for values that can be read or computed again. */
 export interface Lru<K, V> {
   get(key: K): V | undefined;
   set(key: K, value: V): void;
@@ -8,7 +8,7 @@ export interface Lru<K, V> {
 }
 
 /**
- * @param capacity sum of the weights of what is kept; what weighs more than that alone is not kept.
+ * @param capacity sum of the weights of all entries; a heavier value is not kept.
  * @param weigh must give the same for a value each time; default: each weighs 1, so that `capacity` is a number of entries.
  */
 export function createLru<K, V>(capacity: number, weigh: (value: V) => number = () => 1): Lru<K, V> {

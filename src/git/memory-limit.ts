@@ -1,6 +1,6 @@
 /**
  * How much memory a git process may take: a pack of a few kilobytes can name objects of terabytes (a delta copies its base as
- * often as it likes), and git unfolds an object in memory before it looks at it.
+ * often as it likes), and git unfolds an object in memory before it checks it.
  *
  *     prlimit --data=4000000000:4000000000 -- git fetch …
  *
@@ -10,10 +10,10 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 
-/** Bytes. Enough to fetch and to repack what is large and honest; a delta and its base of 500 MB each take 1 GB. */
+/** Bytes. Enough to fetch and repack large honest repositories; a delta and its base of 500 MB each take 1 GB. */
 export const DEFAULT_GIT_MEMORY = 4_000_000_000;
 
-/** What stands before the command; nothing where there is no `prlimit` on the path. @param bytes null: no limit. */
+/** Arguments before the command; none where `prlimit` is not on the path. @param bytes null: no limit. */
 export function memoryLimited(bytes: number | null, path: string): readonly string[] {
   if (bytes === null) return [];
   const program = path

@@ -2,8 +2,8 @@
  * Speculative merges that are never made twice.
  *
  * A queue of changes A, B, C on a branch tip T is a chain of merge commits: (T+A), ((T+A)+B), … Each link is a pure
- * function of the commit before it, the change, the mode and the message, so it is remembered under exactly these, and a
- * request for the item at position k finds k−1 links made: one merge, at any depth. After the gate really merged A, the tip *is*
+ * function of the commit before it, the change, the mode and the message, so it is cached under exactly these, and a
+ * request for the item at position k finds k−1 links: one merge, at any depth. After the gate landed A, the tip *is*
  * the link (T+A) and B's link is found again under it.
  *
  *     await chain.merge(tip, [a, b])      → two merges
@@ -11,8 +11,8 @@
  *     await chain.merge(tip, [a, c])      → B fell out: one more, C on (T+A)
  *     await chain.mergePast(tip, [[a], [b], [c]])   → the same if B conflicts, and B's verdict
  *
- * Links equal those of `git merge --no-ff -m <message> <change>` with our identity and the date below, so whoever repeats
- * them with plain git gets the same ids. Always a merge commit, with parents [commit before, change]; only a change the
+ * Links equal those of `git merge --no-ff -m <message> <change>` with our identity and the date below, so plain git makes the
+ * same ids. Always a merge commit, with parents [commit before, change]; only a change the
  * commit before already contains adds none. Author and committer date: the later committer date of the two parents. Such a
  * date never depends on when the merge was made, and never lies before a parent.
  */
@@ -55,13 +55,13 @@ export type ChainOutcome =
   | { readonly kind: 'unrelated'; readonly at: number; readonly links: readonly ChainLink[] }
   | { readonly kind: 'unsupported-mode'; readonly at: number; readonly mode: MergeMode };
 
-/** Why a step could not be merged onto what was there. */
+/** Why a step could not be merged. */
 type StepFailure =
   /** `with`: the last change of the chain that touched one of the files; undefined: none did. */
   | { readonly kind: 'conflict'; readonly files: readonly string[]; readonly with: ObjectId | undefined }
   | { readonly kind: 'unrelated' };
 
-/** What became of steps that go in together or not at all. */
+/** The outcome of steps that are merged together or not at all. */
 export type GroupOutcome =
   | { readonly kind: 'merged' /** One per step, in order. */; readonly links: readonly ChainLink[] }
   /** `at` is the index of the step that failed. */
@@ -69,7 +69,7 @@ export type GroupOutcome =
 
 type LinkOutcome = { readonly kind: 'link'; readonly state: State } | StepFailure;
 
-/** A link and the date its successor must not lie before: known here, it need not be read back. */
+/** A link and its date, before which its successor must not lie: kept here so that it need not be read back. */
 interface State extends ChainLink {
   readonly committedAt: number;
   /** What was merged last; null: this is the base. */
@@ -96,14 +96,14 @@ export interface MergeChainDeps {
 }
 
 export interface MergeChain {
-  /** All commits named must be here. */
+  /** All commits must be in the mirror. */
   merge(base: ObjectId, steps: readonly ChainStep[]): Promise<ChainOutcome>;
-  /** Goes on past what cannot be merged: one outcome per group, each on top of those before it that were merged. All modes are `merge`. */
+  /** Continues past groups that cannot be merged: one outcome per group, each on top of those before it that were merged. All modes are `merge`. */
   mergePast(
     base: ObjectId,
     groups: readonly (readonly Omit<ChainStep, 'mode'>[])[],
   ): Promise<readonly GroupOutcome[]>;
-  /** Merges really made so far. */
+  /** Merges made so far, without those found in the cache. */
   merges(): number;
   /** Forgets all links, after objects were pruned. */
   forget(): void;
@@ -113,7 +113,7 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
   const links = createLru<string, Promise<LinkOutcome>>(deps.capacity ?? 10_000);
   let merges = 0;
 
-  /** The link, made now or remembered; a failure to make it is not remembered. */
+  /** The link, from the cache or made now; failures are not cached. */
   function linkOf(trail: Trail, step: ChainStep): Promise<LinkOutcome> {
     const key = JSON.stringify([lastOf(trail).commit, step.change, step.mode ?? 'merge', step.message]);
     const known = links.get(key);
@@ -149,7 +149,7 @@ export function createMergeChain(deps: MergeChainDeps): MergeChain {
     tree: ObjectId,
     changedAt: number,
   ): Promise<LinkOutcome> {
-    // A contained change leaves the tree as it was, so the question is only worth a process then.
+    // A contained change leaves the tree as it was; only then is a process worth its cost.
     if (tree === before.tree && (await deps.isAncestor(step.change, before.commit)))
       return { kind: 'link', state: before };
     const date = Math.max(before.committedAt, changedAt);

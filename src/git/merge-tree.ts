@@ -1,15 +1,15 @@
 /**
- * Three-way merges of whole commits in a bare repository, about 1 ms each: `git merge-tree --write-tree --stdin` stays and
- * answers one merge after another. No work tree, no index.
+ * Three-way merges of whole commits in a bare repository, about 1 ms each: `git merge-tree --write-tree --stdin` keeps running
+ * and answers one merge after another. No work tree, no index.
  *
  *     await mergeTree.merge(ours, theirs)   → { kind: 'clean', tree } | { kind: 'conflict', files } | { kind: 'unrelated' }
  *
- * git before 2.50 does not flush its answers, which dead-locks a client that waits for them: `stdbuf -o0` around it helps. What
- * works here is found out once by `probe-merge-tree.ts`; where nothing does, each merge is a process of its own (6 ms).
+ * git before 2.50 does not flush its answers, which deadlocks a client that waits for them; `stdbuf -o0` helps.
+ * `probe-merge-tree.ts` finds out once what works; otherwise each merge is a process of its own (6 ms).
  *
- * What git cannot merge ends the coprocess without a word (unrelated histories, a damaged object). So a merge whose
- * process died is done again by a process of its own, whose exit code and message tell the reason, and the others on the
- * same pipe are not hurt.
+ * Commits that git cannot merge (unrelated histories, a damaged object) end the coprocess without a message. So a merge whose
+ * process died is repeated by a process of its own, whose exit code and message give the reason; other merges on the same pipe
+ * are not affected.
  *
  * A repository without a work tree has no `.gitattributes`: custom merge drivers and `merge=union` of a project do not apply.
  */
@@ -27,19 +27,19 @@ export type MergeTreeResult =
   /** The two have no common ancestor. */
   | { readonly kind: 'unrelated' };
 
-/** How merges are asked for; see the head of this file. */
+/** How git is called; see the head comment. */
 export type MergeTreeMode = CoprocessMode | 'process-per-merge';
 export type CoprocessMode = 'coprocess' | 'unbuffered-coprocess';
 
 export interface MergeTree {
-  /** Both commits must be here. @throws Error when git fails for another reason than the merge. */
+  /** Both commits must be in the repository. @throws Error when git fails for another reason than the merge. */
   merge(ours: ObjectId, theirs: ObjectId): Promise<MergeTreeResult>;
   /** Pid of the running coprocess, for tests. */
   pid(): number | undefined;
   close(): Promise<void>;
 }
 
-/** Paths of one merge that are named: people read the first ones. */
+/** Most conflicting paths of one merge that are returned: people read the first ones. */
 const MOST_CONFLICTS = 1_000;
 const UNBUFFERED = ['stdbuf', '-o0'];
 const ARGS = ['merge-tree', '--write-tree', '--name-only', '--no-messages', '-z'];

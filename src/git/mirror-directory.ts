@@ -1,8 +1,8 @@
-/** The directory of a bare mirror: how it is made, and what a killed git leaves in it. */
+/** The directory of a bare mirror: how it is made, and removal of files that a killed git left. */
 import { chmod, mkdir, mkdtemp, readdir, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
-/** Commits are fetched from here by id; nothing here is ever checked out or hooked. */
+/** Others fetch commits from mirrors by id. Mirrors have no work tree and run no hooks. */
 const CONFIG = `[core]
 \trepositoryformatversion = 0
 \tfilemode = true
@@ -12,12 +12,12 @@ const CONFIG = `[core]
 \tallowAnySHA1InWant = true
 `;
 
-/** Makes the mirror if there is none, whole or not at all, and tidies up one that is there. */
+/** Makes the mirror if there is none, whole or not at all, and cleans up an existing one. */
 export async function ensureMirror(path: string): Promise<void> {
   if (await modifiedAt(join(path, 'HEAD'))) return removeLeftovers(path);
   await mkdir(dirname(path), { recursive: true });
   const temporary = await mkdtemp(`${path}.new-`);
-  // Jobs run as other users and read objects in place; without the way in, each build would copy them.
+  // Jobs run as other users and read objects in place; without access each build would copy them.
   await chmod(temporary, 0o711);
   await mkdir(join(temporary, 'objects', 'info'), { recursive: true });
   await mkdir(join(temporary, 'objects', 'pack'), { recursive: true });
@@ -34,7 +34,7 @@ export async function ensureMirror(path: string): Promise<void> {
   }
 }
 
-/** git holds a lock file for milliseconds; one this old belongs to nobody. */
+/** git holds a lock file for milliseconds; one this old was left by a process that is gone. */
 export const ABANDONED_LOCK_MS = 10_000;
 /** Parts of a pack are written as long as a fetch may take. */
 const ABANDONED_PART_MS = 24 * 3_600_000;
@@ -48,7 +48,7 @@ export async function removeLeftovers(path: string): Promise<void> {
     await removeOld(join(path, place), name => name.endsWith('.lock'), ABANDONED_LOCK_MS);
   }
   for (const place of ['objects', 'objects/pack']) {
-    // A `.keep` guards a pack while it is fetched; left behind it would keep the pack from ever being consolidated.
+    // A `.keep` protects a pack while it is fetched; a stale one would keep the pack from ever being consolidated.
     const isPart = (name: string) => name.startsWith('tmp_') || name.endsWith('.keep');
     await removeOld(join(path, place), isPart, ABANDONED_PART_MS);
   }

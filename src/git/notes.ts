@@ -1,8 +1,8 @@
 /**
- * Appending to git notes of a remote, for hosts that have nowhere else to keep a vote or a comment. Plain `git notes` does the
- * writing (it knows the fan-out of large note trees); a lost race is repeated on the fresh notes.
+ * Appends to git notes of a remote, for hosts without another place for a vote or a comment. Plain `git notes` writes them (it
+ * knows the fan-out of large note trees); after a lost race the notes are fetched and written again.
  *
- * Notes that are asked for while others are written go together: one fetch, one push, however many there are.
+ * Notes requested while others are written go together: one fetch and one push for all of them.
  */
 
 import { createBatcher } from './batcher.ts';
@@ -23,7 +23,7 @@ export interface NoteRequest {
   readonly ref: RefName;
   /** Commit the note is about. */
   readonly commit: ObjectId;
-  /** A paragraph; added after a blank line. A paragraph that is there already is not added again, so a repeat after a crash is harmless. */
+  /** A paragraph; added after a blank line. A paragraph that the note has is not added again, so a repetition after a crash is harmless. */
   readonly text: string;
 }
 
@@ -48,7 +48,7 @@ export interface NoteJob {
   readonly note: NoteRequest;
 }
 
-/** A lane of its own: fetches and listings do not wait for notes. */
+/** A queue of its own: fetches and listings do not wait for notes. */
 export function createNoteLane(deps: NotesDeps): (job: NoteJob) => Promise<NoteOutcome> {
   return createBatcher(jobs => appendNotes(deps, jobs));
 }
@@ -58,13 +58,13 @@ async function appendNotes(deps: NotesDeps, jobs: readonly NoteJob[]): Promise<r
   const outcomes: NoteOutcome[] = [];
   for (const ref of new Set(jobs.map(({ note }) => note.ref))) {
     const here = [...jobs.entries()].filter(([, { note }]) => note.ref === ref);
-    const told = await appendTogether(
+    const appended = await appendTogether(
       deps,
       ref,
       here.map(([, job]) => job),
     );
     for (const [index, [at]] of here.entries()) {
-      const outcome = told[index];
+      const outcome = appended[index];
       if (outcome !== undefined) outcomes[at] = outcome;
     }
   }
@@ -76,7 +76,7 @@ async function appendTogether(
   ref: RefName,
   jobs: readonly NoteJob[],
 ): Promise<readonly NoteOutcome[]> {
-  // Credentials may have been renewed: the latest has the best.
+  // Credentials may have been renewed: the latest request has the newest.
   const remote = jobs.at(-1)?.remote;
   if (remote === undefined) return [];
   const all = (outcome: NoteOutcome) => jobs.map(() => outcome);
@@ -100,8 +100,8 @@ async function appendTogether(
 }
 
 /**
- * The new tip of the notes; `before` when there was nothing to add. `git notes` wants a ref below `refs/notes/`: ours is a
- * scratch one, for this process alone, because others may be at work in the same mirror.
+ * The new tip of the notes; `before` when there was nothing to add. `git notes` needs a ref below `refs/notes/`: this one is
+ * private to the process, because others may use the same mirror.
  */
 async function writeNotes(
   deps: NotesDeps,
@@ -133,7 +133,7 @@ async function appendAt(
     gitDir,
     input: text,
   });
-  // About this note alone: the others are written.
+  // Concerns this note alone: the others are written.
   return appended.kind === 'ok' ? { kind: 'added' } : remoteFailure(appended);
 }
 

@@ -56,12 +56,12 @@ export interface ObjectReader {
   readPath(commit: ObjectId, path: string, limit: number): Promise<FileResult>;
   /** Pid of the running coprocess, for tests. */
   pid(): number | undefined;
-  /** Forgets what is kept in memory, after objects were pruned. */
+  /** Clears the memory cache, after objects were pruned. */
   forget(): void;
   close(): Promise<void>;
 }
 
-/** An object that should be here is not: the repository is damaged or the caller did not fetch. */
+/** An expected object is missing: the repository is damaged or the caller did not fetch it. */
 export class MissingObject extends Error {
   override readonly name = 'MissingObject';
   readonly id: string;
@@ -83,7 +83,7 @@ const NEWLINE = 0x0a;
 
 interface Kept<T> {
   readonly value: T;
-  /** What it takes in memory, about. */
+  /** Approximate bytes of memory. */
   readonly bytes: number;
 }
 
@@ -96,7 +96,7 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
     commits.clear();
   }
 
-  // Projects nobody asks about take no memory.
+  // Idle projects take no memory.
   const start = () => git.start(['cat-file', '--batch-command'], { gitDir });
   const process = createCoprocess(start, { ...options, onEnd: forget });
 
@@ -117,7 +117,7 @@ export function createObjectReader(git: Git, gitDir: string, options: CoprocessO
   }
 
   async function read(id: ObjectId, limit: number): Promise<ReadResult> {
-    // First the size: git would unfold a few kilobytes to gigabytes before it says how many.
+    // The size first: git would unfold a few kilobytes to gigabytes to read the content.
     const known = await header(id);
     if (known === undefined) return { kind: 'missing' };
     if (known.size > limit) return { kind: 'too-large', size: known.size };

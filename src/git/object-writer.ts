@@ -1,9 +1,9 @@
 /**
  * Writes git objects without a process: 0.2 ms instead of 2. A loose object is its deflated header and content under a
- * name that is the SHA-1 of both; it appears by rename, so a reader sees all of it or nothing.
+ * name that is the SHA-1 of both; it appears by rename, so a reader sees it whole or not at all.
  *
- * An object that exists already is written again rather than trusted: after a power cut a file may be there and empty,
- * and the second write heals it. No fsync, like git's default for loose objects: what we write can be computed again.
+ * An object that exists is written again rather than trusted: after a power cut its file may be empty, and the second write
+ * repairs it. No fsync, as git's default for loose objects: these objects can be computed again.
  */
 import { createHash, randomBytes } from 'node:crypto';
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -44,7 +44,7 @@ export function createObjectWriter(gitDir: string): ObjectWriter {
   return { write, writeCommit: commit => write('commit', encodeCommit(commit)) };
 }
 
-/** Small contents (all commits) are done before a thread would have been woken: 0.07 ms against 0.5. */
+/** Small contents (all commits) are deflated here, which is faster than waking a thread: 0.07 ms against 0.5. */
 const SMALL = 16 * 1024;
 
 async function compress(content: Buffer): Promise<Buffer> {

@@ -1,6 +1,6 @@
 /**
- * One file name for any text, different for different texts: what stands for a connection or project below the cache's root
- * and for a remote ref in its mirror. Letters, digits, `_`, `-` and inner dots stay readable, everything else is
+ * One file name for any text, different for different texts: names connections and projects below the cache's root and remote
+ * refs in a mirror. Letters, digits, `_`, `-` and inner dots stay readable, everything else is
  * percent-encoded byte by byte; what gets too long for a file name ends in a hash instead.
  *
  *     pathName('acme/app')   → 'acme%2Fapp'

@@ -1,15 +1,15 @@
 /**
- * Changing refs of a remote: all or nothing, and only from where we think they are.
+ * Changes refs of a remote, all or none, and only if each is where the caller expects it.
  *
  *     await push(git, gitDir, remote, [
  *       { ref: main, from: base, to: tested },      // land what was tested
- *       { ref: proposal, from: head, to: null },    // and remove the proposal in the same breath
+ *       { ref: proposal, from: head, to: null },    // and remove the proposal in the same push
  *     ])
  *
  * `--atomic` makes it one transaction at the remote, `--force-with-lease=<ref>:<from>` a compare-and-set. A lease also
  * permits rewinding, so unless `force` is set an update of an existing ref must be a descendant of `from`.
  *
- * After a `remote-failed` the outcome is open: the push may have arrived and only its answer been lost. Ask with `lsRemote`.
+ * After a `remote-failed` the outcome is unknown: the push may have arrived and its answer been lost. Check with `lsRemote`.
  */
 import { isAncestor } from './ancestry.ts';
 import { type FailureNature, meaningOfRefusal } from './failure-table.ts';
@@ -33,12 +33,12 @@ interface RefRejection {
   readonly ref: RefName;
   readonly reason:
     | /** The ref is not where `from` says: another push was faster. */ 'stale'
-    /** `to` does not descend from `from`; found here, the remote was not asked. */
+    /** `to` does not descend from `from`; found here, without asking the remote. */
     | 'not-fast-forward'
-    /** The remote did not do it; `nature` says whether that is about what was pushed. */
+    /** The remote refused; `nature` says whether because of the pushed content. */
     | 'refused';
   readonly nature: FailureNature;
-  /** One line, what the remote said; no path of its disk in it. */
+  /** One line of the remote's message, without paths of its disk. */
   readonly message: string;
 }
 
@@ -91,15 +91,15 @@ function rejectionsIn(output: string, changes: readonly RefChange[], stderr: str
     const change = changes.find(({ ref }) => names.endsWith(`:${ref}`));
     return flag === '!' && change !== undefined ? [rejection(change.ref, summary, stderr)] : [];
   });
-  // The others of an atomic push fell with the culprit; they are named only when nobody knows a culprit.
+  // The other refs of an atomic push failed with the culprit; they are named only when there is no culprit.
   const culprits = refused.filter(({ fellWithOthers }) => !fellWithOthers);
   return (culprits.length > 0 ? culprits : refused).map(({ fellWithOthers: _, ...rejected }) => rejected);
 }
 
-/** What git says when another push won between our look and our write, besides the lease's `stale info`. */
+/** Git's message when another push came between our listing and our push, besides the lease's `stale info`. */
 const LOST_RACE =
   /stale info|fetch first|non-fast-forward|incorrect old value|already exists|is at [0-9a-f]{40,} but expected|unable to resolve reference/;
-/** An atomic push that fell as a whole: the summary of a ref names no cause of its own. */
+/** An atomic push that failed as a whole: the summary of a ref names no cause of its own. */
 const FELL_WITH_OTHERS = /atomic (push|transaction) fail/;
 
 function rejection(
@@ -122,7 +122,7 @@ function rejection(
   return { ref, reason: 'refused', nature, message, fellWithOthers };
 }
 
-/** What the remote printed; what git itself adds for a person at a keyboard is left out. */
+/** The remote's output, without the hints that git adds for people. */
 function remoteWords(stderr: string): string[] {
   const lines = stderr
     .split('\n')

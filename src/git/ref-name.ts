@@ -1,6 +1,6 @@
 /**
- * Ref names as data from strangers: branch names come from pull requests, so a name may try to be an option
- * (`--upload-pack=…`), a shell word (`$(id)`), a path (`../..`) or a terminal escape.
+ * Ref names are untrusted: branch names come from pull requests, so a name may look like an option
+ * (`--upload-pack=…`), a shell substitution (`$(id)`), a path (`../..`) or a terminal escape.
  *
  * The rules are those of `git check-ref-format`, for full names only (`refs/heads/main`, never `main`): nothing that
  * passes can begin with a dash, hold a control character, a colon (which would split a refspec) or a wildcard. Shell

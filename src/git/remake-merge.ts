@@ -1,13 +1,13 @@
 /**
- * A merge commit made again, by whoever lacks it: chains are pure functions of their base and their changes (see
- * `merge-chain.ts`), so nobody needs to be asked for the result, only the code host for the ingredients.
+ * Makes a merge commit again where it is missing: chains are pure functions of their base and their changes (`merge-chain.ts`),
+ * so a machine needs only the inputs, from the code host, and not the result.
  *
  *     await remakeMerge(repository, remote, {
  *       branch: main, base: tip, commit: tested,
  *       inputs: [{ ref: pull7, commit: head7, message }, { ref: pull9, commit: head9, message }],
  *     })                            → { kind: 'made' }                    and `tested` is in the mirror
  *
- * The branch itself is fetched, too: changes that have landed since are found in it, whatever became of their own refs.
+ * The branch itself is fetched, too: it contains changes that have landed since, even if their own refs are gone.
  */
 import { assertNever } from '../lib/assert-never.ts';
 import type { ChainOutcome } from './merge-chain.ts';
@@ -24,15 +24,15 @@ export interface MergeRecipe {
   readonly base: ObjectId;
   /** In the order of their merges. */
   readonly inputs: readonly { readonly ref: RefName; readonly commit: ObjectId; readonly message: string }[];
-  /** What must come out. */
+  /** The expected result. */
   readonly commit: ObjectId;
 }
 
 export type RemakeOutcome =
   | { readonly kind: 'made' }
-  /** The remote does not have an ingredient any more, e.g. after a forced push. */
+  /** The remote no longer has an input, e.g. after a forced push. */
   | { readonly kind: 'missing'; readonly ref: RefName; readonly commit: ObjectId }
-  /** The same ingredients gave something else here. */
+  /** The same inputs gave another commit here. */
   | { readonly kind: 'different'; readonly detail: string }
   | RemoteFailure;
 

@@ -1,6 +1,6 @@
 /**
- * Why a remote could not serve us, read from git's exit and its messages (`failure-table.ts` says what they mean). The text is
- * one line fit for a report at the code host: no control characters, no user names or passwords of URLs, no paths of its disk.
+ * Why a remote did not serve a request, read from git's exit code and messages (`failure-table.ts` has their meanings). The text
+ * is one line fit for a report at the code host: no control characters, no user names or passwords of URLs, no paths of its disk.
  */
 import { stripUserinfo } from '../lib/redact.ts';
 import {
@@ -15,7 +15,7 @@ import { DEFAULT_PROTOCOLS, type Remote, remoteUrlProblem } from './remote.ts';
 export interface RemoteFailure {
   readonly kind: 'remote-failed';
   readonly reason: FailureReason;
-  /** What follows from it: never `policy` for a conversation that failed. */
+  /** The consequence; never `policy` for a request that failed. */
   readonly nature: FailureNature;
   /** One line for people, e.g. `Could not resolve host: git.example.org`. */
   readonly message: string;
@@ -39,7 +39,7 @@ export function remoteFailure(result: Unsuccessful): RemoteFailure {
   }
 }
 
-/** The refusal of a URL git is not even asked about, or undefined. */
+/** The refusal of a URL before git is started, or undefined. */
 export function refusedUrl(
   remote: Remote,
   protocols: readonly string[] = DEFAULT_PROTOCOLS,
@@ -54,24 +54,24 @@ function failure(meaning: FailureMeaning, message: string): RemoteFailure {
 
 const MAX_LENGTH = 300;
 
-/** The line of git's stderr that says most: the first `fatal:` or `error:`, else what the remote said, else the last line. */
+/** The most informative line of git's stderr: the first `fatal:` or `error:`, else the remote's message, else the last line. */
 export function oneLine(stderr: string): string {
   const lines = stderr
     .split(/[\r\n]+/)
     // biome-ignore lint/suspicious/noControlCharactersInRegex: control characters are what is dropped
     .map(line => line.replaceAll(/[\u0000-\u0020\u007f-\u009f]+/g, ' ').trim())
     .filter(Boolean);
-  const telling =
+  const main =
     lines.find(line => /^(fatal|error): /.test(line)) ??
     lines.find(line => line.startsWith('remote: ')) ??
     lines.at(-1) ??
     '';
-  return withoutPaths(stripUserinfo(telling.replace(/^(fatal|error|remote): /, '')))
+  return withoutPaths(stripUserinfo(main.replace(/^(fatal|error|remote): /, '')))
     .slice(0, MAX_LENGTH)
     .toWellFormed();
 }
 
-/** Reports do not show where a host keeps things on its disk: of an absolute path the last name is left. */
+/** Reports do not show paths of the host's disk: only the last name of an absolute path stays. */
 function withoutPaths(line: string): string {
   return line.replaceAll(/(^|[\s'"(])\/(?:[^\s'"():]+\/)+([^\s'"():/]*)/g, '$1…/$2');
 }

@@ -13,8 +13,8 @@ export interface RemoteRefs {
 }
 
 /**
- * Asks a remote for its refs, one round trip (`git ls-remote`). Refs whose names git itself would refuse, or that are not
- * UTF-8, are left out: nothing could be done with them.
+ * Lists a remote's refs, one round trip (`git ls-remote`). Refs with names that git refuses, or that are not UTF-8, are omitted:
+ * git could not use them.
  *
  * @param prefixes only refs that begin with one of these; empty: all, and `HEAD`. Prefixes below `refs/heads/` and `refs/tags/`
  *   keep the rest from being sent at all.
@@ -41,7 +41,7 @@ function narrowed(prefixes: readonly string[]): string[] {
   return [...(heads ? ['--heads'] : []), ...(tags ? ['--tags'] : [])];
 }
 
-/** Lines are `<id> TAB <ref>`, `ref: <ref> TAB HEAD`, and `<id> TAB <tag>^{}` for what an annotated tag points at. */
+/** Lines are `<id> TAB <ref>`, `ref: <ref> TAB HEAD`, and `<id> TAB <tag>^{}` for the target of an annotated tag. */
 function parseRefs(output: Buffer, prefixes: readonly string[]): RemoteRefs {
   const refs = new Map<RefName, ObjectId>();
   let head: RefName | undefined;

@@ -25,7 +25,7 @@ export interface SshAccess {
   readonly connectTimeoutSeconds?: number;
 }
 
-/** Protocols git may speak unless told otherwise. `ext` and `fd` run commands and are never a good idea. */
+/** Protocols git may use by default. `ext` and `fd` run commands and must never be allowed. */
 export const DEFAULT_PROTOCOLS: readonly string[] = ['file', 'git', 'http', 'https', 'ssh'];
 
 /** Why a URL is refused before git sees it, or undefined. The text never repeats the URL: it may hold a password. */

@@ -1,7 +1,7 @@
 /**
  * The bare mirrors of all projects, below one directory: `<root>/<connection>/<project>.git`, names encoded by
  * `path-name.ts`. Processes of one machine may share the directory: git's own locks guard the refs, and objects are never
- * removed. It holds nothing that cannot be fetched or computed again, and may be deleted while nobody runs.
+ * removed. All of it can be fetched or computed again, and it may be deleted while no service runs.
  *
  *     const cache = await openRepositoryCache({ root: '/var/lib/gatehouse/git', git: createGit({ identity }) });
  *     const repository = await cache.repository('github', 'acme/app');
@@ -33,11 +33,11 @@ export interface RepositoryCacheOptions {
   /** Absolute path; made when missing. */
   readonly root: string;
   readonly git: Git;
-  /** How merges are asked for; default: found out by trying. */
+  /** How merges are run; default: found by trying. */
   readonly mergeTreeMode?: MergeTreeMode;
   /** Coprocesses alive at a time, over all repositories; default 64, each with some 10 MB. */
   readonly coprocesses?: number;
-  /** Told of trouble that fails nobody's call; default: nobody is. */
+  /** Reports trouble that fails no call; default: not reported. */
   readonly warn?: (facts: object, text: string) => void;
 }
 

@@ -33,15 +33,16 @@ import { createTreeBudget, type TreeBudget } from './tree-budget.ts';
 import { createTreeSizes, type TreeSize } from './tree-size.ts';
 
 export interface Repository {
-  /** The bare repository's directory; others may fetch any commit from it by id. */
+  /** The bare repository's directory; other processes may fetch any commit from it by id. */
   readonly path: string;
   readonly reader: ObjectReader;
   readonly writer: ObjectWriter;
   readonly chain: MergeChain;
   /**
-   * Brings refs and commits here. Calls that wait at the same time share one `git fetch`; none is made for commits that are here.
+   * Brings refs and commits into the mirror. Calls that wait at the same time share one `git fetch`; commits that are in the
+   * mirror need none.
    *
-   * @param onTurn called when the wait for those who write here at the moment is over, and the remote is asked.
+   * @param onTurn called when the wait for other writers of the mirror is over and the fetch begins.
    */
   fetch(remote: Remote, wants: readonly Want[], onTurn?: () => void): Promise<FetchOutcome>;
   /** The remote's refs now, see `remote-refs.ts`; equal calls that wait at the same time share one answer. */
@@ -54,8 +55,8 @@ export interface Repository {
   /** Paths that differ between two commits; see `changed-paths.ts`. @throws OverBudget */
   changedPaths(before: ObjectId, after: ObjectId, budget: TreeBudget): Promise<string[]>;
   /**
-   * Sees to it that a change is small enough to be merged: git itself would look at every path of it. Each change is looked at
-   * once, against the first base it is asked about.
+   * Checks that a change is small enough to be merged: git would read every path of it. Each change is checked once, against
+   * the first base it is asked about.
    *
    * @throws OverBudget
    */
@@ -66,7 +67,7 @@ export interface Repository {
   close(): Promise<void>;
 }
 
-/** How often the expensive things were done. */
+/** Counts of the expensive operations. */
 export interface RepositoryCounters {
   readonly fetches: number;
   readonly listings: number;
@@ -79,11 +80,11 @@ export interface RepositoryOptions {
   readonly path: string;
   readonly mergeTreeMode: MergeTreeMode;
   readonly budget: CoprocessBudget;
-  /** Told of trouble that fails nobody's call. */
+  /** Reports trouble that fails no call. */
   readonly warn: (facts: object, text: string) => void;
 }
 
-/** Changes remembered as small enough, about 100 bytes each. */
+/** Changes cached as small enough, about 100 bytes each. */
 const WEIGHED = 10_000;
 
 export function openRepository({ git, path, mergeTreeMode, budget, warn }: RepositoryOptions): Repository {
@@ -119,7 +120,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
     }),
   );
 
-  /** In the queue, because it rewrites refs, but nobody's fetch fails for it. */
+  /** In the queue of fetches, because it rewrites refs; its failure fails no fetch. */
   async function tidyUp(): Promise<void> {
     consolidatedAt = counts.fetches;
     try {
@@ -131,7 +132,7 @@ export function openRepository({ git, path, mergeTreeMode, budget, warn }: Repos
 
   async function fetch(remote: Remote, wants: readonly Want[], onTurn = nothing): Promise<FetchOutcome> {
     if (wants.every(want => want.commit !== undefined)) {
-      // Who wants nothing new need not wait for the fetch of somebody else.
+      // A call that needs nothing new does not wait for another's fetch.
       const commits = await Promise.all(
         wants.flatMap(want => (want.commit === undefined ? [] : reader.resolve(want.commit))),
       );

@@ -9,7 +9,7 @@ import type { Remote } from './remote.ts';
 import { type RemoteFailure, remoteFailure } from './remote-failure.ts';
 import type { TooLargeCommits } from './too-large.ts';
 
-/** A ref to bring up to date, or, with `commit`, a commit to have: if it is here the remote is not asked. */
+/** A ref to update, or, with `commit`, a commit to have: if the mirror has it, the remote is not asked. */
 export interface Want {
   readonly ref: RefName;
   readonly commit?: ObjectId;
@@ -56,8 +56,8 @@ export async function fetchRefs(
 }
 
 /**
- * What a host elsewhere is short of says nothing about the commits. A repository of this machine is read by a git that we started, under
- * our limit.
+ * A resource that a remote host lacks says nothing about the commits. A repository of this machine is read by a git that runs
+ * under our limit.
  */
 function fetchFailure(remote: Remote, result: Exclude<GitResult, { kind: 'ok' }>): RemoteFailure {
   const failure = remoteFailure(result);

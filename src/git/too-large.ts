@@ -1,6 +1,6 @@
 /**
- * Commits that take more memory than git may have, found out once and remembered for a while: each try unfolds them again, up to the
- * limit. What is known of a commit does not get old, but a machine that was short of memory says the same.
+ * Commits that take more memory than git may use, remembered for a while: each try would unfold them again, up to the limit. A
+ * commit does not change, but a machine short of memory gives the same error, so the memory expires.
  */
 import { createLru } from './lru.ts';
 import type { ObjectId } from './object-id.ts';
@@ -17,10 +17,10 @@ export interface TooLargeRef {
   readonly commit: ObjectId;
 }
 
-/** Of a fetch: these are not here, and everything else that was wanted is, as far as the remote has it. */
+/** Part of a fetch's outcome: these are missing, and all else is here as far as the remote has it. */
 export interface TooLarge {
   readonly refs: readonly [TooLargeRef, ...TooLargeRef[]];
-  /** What follows "the commit is". */
+  /** Completes the sentence "the commit is …". */
   readonly text: string;
 }
 
@@ -36,7 +36,7 @@ export function createTooLargeCommits(now: () => number = () => performance.now(
   };
 }
 
-/** @param memoryBytes what a git process may take; null: no limit. */
+/** @param memoryBytes memory limit of a git process; null: none. */
 export function tooLargeFailure(
   refs: TooLarge['refs'],
   memoryBytes: number | null,

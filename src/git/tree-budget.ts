@@ -1,6 +1,6 @@
 /**
- * What one request may cost in looking through trees. A proposal of 80 KB can show 10^10 paths, because its directories may share
- * their contents; so every entry looked at is counted, and the event loop gets its turns in between.
+ * Bounds the cost of reading trees for one request. A proposal of 80 KB can have 10^10 paths, because its directories may share
+ * their contents; so every entry read is counted, and the event loop gets its turns in between.
  *
  *     const budget = createTreeBudget();
  *     await budget.spend(tree.size);                 // throws OverBudget
@@ -8,18 +8,18 @@
 import { nextTurn, turnIsUsed } from '../lib/turns.ts';
 
 export interface TreeBudget {
-  /** Entries a request may look at, and paths it may list. */
+  /** Entries a request may read, and paths it may list. */
   readonly limit: number;
-  /** Counts entries before they are looked at. @throws OverBudget */
+  /** Counts entries before they are read. @throws OverBudget */
   spend(entries: number): Promise<void>;
   /** Counts the bytes of a path that is listed. @throws OverBudget */
   list(bytes: number): void;
 }
 
-/** The request costs more than any project is worth. */
+/** The request costs more than any honest project. */
 export class OverBudget extends Error {
   override readonly name = 'OverBudget';
-  /** `entries`, `names`: so it is for every worker. `time`: another worker, or a quieter hour, may manage. */
+  /** `entries`, `names`: true for every worker. `time`: another worker, or a later try, may succeed. */
   readonly of: 'entries' | 'names' | 'time';
   constructor(of: OverBudget['of'], message: string) {
     super(message);

@@ -1,6 +1,6 @@
 /**
- * What a tree takes when it is checked out, read from the object database before a byte of it is written. A directory that occurs
- * often, in one tree or from commit to commit, is added up once; so 10^10 files cost no more than the kilobytes they are.
+ * The size of a tree when it is checked out, computed from the object database before any file is written. Each directory is
+ * added up once, however often it occurs, so 10^10 files cost no more than the kilobytes that hold them.
  */
 import { createLru } from './lru.ts';
 import type { ObjectId } from './object-id.ts';

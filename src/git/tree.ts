@@ -19,7 +19,7 @@ export interface TreeEntry {
 /** Entries of a tree object by name. */
 export type Tree = ReadonlyMap<string, TreeEntry>;
 
-/** Entries read between two looks at the clock. */
+/** Entries read between two readings of the clock. */
 const ENTRIES_AT_ONCE = 1_000;
 
 /** A directory of a million entries takes a second to read: the event loop gets its turns. @throws Error when the bytes are not a tree. */
@@ -47,7 +47,7 @@ function kindOf(mode: string): EntryKind {
 
 /**
  * The path as people and matchers see it: UTF-8 where it is UTF-8, otherwise quoted as `git` quotes it (`"caf\351"`), so that
- * two different paths never look the same.
+ * two different paths never have the same text.
  */
 export function pathText(path: string): string {
   const bytes = Buffer.from(path, 'latin1');

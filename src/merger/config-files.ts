@@ -1,7 +1,7 @@
 /**
  * Configuration files of a project at one commit, read from the object database: `zuul.yaml`, `.zuul.yaml`, and `*.yaml` at any
- * depth of `zuul.d/` and `.zuul.d/`, with the `.zuul.ignore` markers there. All that are found are returned; that the first of the
- * four places wins and a second is an error is the layout's business.
+ * depth of `zuul.d/` and `.zuul.d/`, with the `.zuul.ignore` markers there. All files found are returned; the layout decides
+ * that the first of the four places wins and a second is an error.
  *
  * A symbolic link is never followed. A file that is too large or not UTF-8, and a directory that holds too much, is named with its
  * problem instead of a text: the layout turns that into an error of this project and branch only.
@@ -21,7 +21,7 @@ const MAX_FILE = 1_000_000;
 const MAX_BYTES = 800_000;
 const MAX_FILES = 1_000;
 const MAX_DEPTH = 20;
-/** Entries of all configuration directories of one commit that are looked at; directories may share their contents. */
+/** Most entries of all configuration directories of one commit; directories may share their contents. */
 const MAX_ENTRIES = 20_000;
 
 /** A configuration file that was found and not yet read; or a directory that is not read, and why. */
@@ -68,7 +68,7 @@ async function findBelow(reader: Reader, id: ObjectId, name: string): Promise<re
     await walk(id, name, 1);
     return found;
   } catch (error) {
-    // Too much for any worker: an error of this project and branch, as a file that cannot be read is.
+    // Too much for any worker: an error of this project and branch, as an unreadable file is.
     if (!(error instanceof OverBudget) || error.of === 'time') throw error;
     return [{ path: `${name}/`, problem: error.message }];
   }
@@ -83,7 +83,7 @@ export function sameConfig(a: readonly ConfigEntry[], b: readonly ConfigEntry[])
   return print(a) === print(b);
 }
 
-/** One after the other: what is too much together is not held in memory together. */
+/** Reads one after the other, so that not all of them are in memory together. */
 export async function readConfig(
   reader: Reader,
   entries: readonly ConfigEntry[],

@@ -1,18 +1,18 @@
 /**
- * The merger: git work asked for by schedulers, done in bare mirrors.
+ * The merger: git work for schedulers, done in bare mirrors.
  *
- * What comes in is a {@link MergerRequest} (`src/model/merge.ts`), what goes out its {@link MergerOutcome}. The trip of one:
+ * It takes a {@link MergerRequest} (`src/model/merge.ts`) and answers with a {@link MergerOutcome}. The path of a request:
  *
  *     store-requests.ts   the queue in the store, and where answers go
- *     merger.ts           takes whatever waits, serves it all at once
- *     serve-request.ts    which kind; failures become `failed` outcomes
+ *     merger.ts           claims all waiting requests and serves them side by side
+ *     serve-request.ts    by kind; failures become `failed` outcomes
  *     fetch-state.ts      one git fetch per project: tips, changes, pinned commits
- *     merge-changes.ts    what a merge request comes to
- *     merge-lanes.ts      the memoised chain per project and branch
+ *     merge-changes.ts    the outcome of a merge request
+ *     merge-lanes.ts      the cached chain per project and branch
  *     config-files.ts     zuul.yaml and its kin at a commit, from the object database
  *
- * Requests that are served together share their fetches (`src/git/repository.ts`), and no request makes a merge that another
- * has made. Nothing is kept here between requests: whatever is remembered, is in the mirrors.
+ * Requests that are served together share their fetches (`src/git/repository.ts`), and no request repeats a merge of
+ * another. The merger keeps nothing between requests: all caches are in the mirrors.
  */
 import type { FindRemote } from '../driver/find-remote.ts';
 import type { RepositoryCache } from '../git/repository-cache.ts';
@@ -23,7 +23,7 @@ import type { MergerOutcome, MergerRequest } from '../model/merge.ts';
 export interface MergerDeps extends ServeDeps {
   readonly requests: MergerRequests;
   readonly log: MergerLog;
-  /** Of the disk with the mirrors. */
+  /** Free space of the disk with the mirrors. */
   readonly room: DiskRoom;
 }
 
@@ -53,7 +53,7 @@ export interface ClaimedRequest {
   complete(outcome: MergerOutcome): Promise<void>;
   /** Puts the request back for another merger. @param attempt what it is then. */
   again(attempt: number): Promise<void>;
-  /** Releases the claim and the request without an answer: whoever asked is gone. */
+  /** Releases the claim and the request without an answer: the tenant or pipeline that asked is gone. */
   drop(): Promise<void>;
 }
 

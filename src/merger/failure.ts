@@ -8,16 +8,16 @@ export interface Failure {
   readonly kind: 'failed';
   readonly text: string;
   readonly retryable: boolean;
-  /** It is the code host's trouble. */
+  /** Host trouble: the request may be tried again. */
   readonly trouble?: HostTrouble;
 }
 
-/** What was asked for cannot be done by any worker. */
+/** No worker can serve the request. */
 export function updateFailure(project: ProjectKey, reason: string): Failure {
   return { kind: 'failed', text: sentence(project, reason), retryable: false };
 }
 
-/** The host's trouble: says nothing about the change. */
+/** Host trouble says nothing about the change. */
 export function hostFailure(trouble: HostTrouble): Failure {
   return { kind: 'failed', text: sentence(trouble.project, trouble.text), retryable: true, trouble };
 }
@@ -26,7 +26,7 @@ export function fetchFailure(project: ProjectKey, { reason, message }: RemoteFai
   return hostFailure({ project, reason, text: stripUserinfo(message) });
 }
 
-/** The sentence users see; Zuul's words. */
+/** The sentence users see, as Zuul words it. */
 function sentence(project: ProjectKey, reason: string): string {
   return `Unable to update ${project}: ${reason}`;
 }

@@ -1,6 +1,6 @@
 /**
- * Brings all a request needs of one project here, in one fetch: the tips of branches, the commits of changes, commits as
- * they are. Branch tips are always asked for, because only the remote knows them; commits only when they are not here.
+ * Fetches all that a request needs of one project at once: branch tips, commits of changes, pinned commits. Branch tips are
+ * always fetched, because only the remote knows them; commits only when the mirror lacks them.
  */
 
 import { isObjectId, type ObjectId, parseObjectId } from '../git/object-id.ts';
@@ -14,14 +14,14 @@ import type { StepRecorder } from '../tracing/step-recorder.ts';
 import type { ServeDeps } from './deps.ts';
 import { type Failure, fetchFailure, hostFailure, updateFailure } from './failure.ts';
 
-/** What is needed of one project. */
+/** What a request needs of one project. */
 export interface ProjectNeeds {
   readonly project: ProjectKey;
-  /** Tips wanted; those that do not exist are left out of the answer. */
+  /** Tips wanted; the answer omits branches that do not exist. */
   readonly branches: ReadonlySet<BranchName>;
   /** The tips of all branches are wanted. */
   readonly allBranches: boolean;
-  /** True: tips that are too large to read are left out as if they did not exist. Default: they are a failure. */
+  /** True: tips that are too large to read are omitted as if they did not exist. Default: they are a failure. */
   readonly readableTips?: boolean;
   readonly commits: readonly NeededCommit[];
 }
@@ -29,11 +29,11 @@ export interface ProjectNeeds {
 export interface NeededCommit {
   readonly ref: string;
   readonly commit: string;
-  /** Without it the request can be served all the same. */
+  /** The request can be served without it. */
   readonly optional?: boolean;
 }
 
-/** A project with everything here that was needed. */
+/** A project whose needed commits are all in the mirror. */
 export interface ProjectAtHand {
   readonly kind: 'at-hand';
   readonly project: ProjectKey;
@@ -66,7 +66,7 @@ export async function fetchProject(
   );
 }
 
-/** Names come from code hosts; what git would refuse is refused here, by name. */
+/** Names come from code hosts; a name that git would refuse is refused here. */
 function badName(needs: ProjectNeeds): string | undefined {
   const refs = [
     ...[...needs.branches].map(branch => `${HEADS}${branch}`),
@@ -103,7 +103,7 @@ async function fetchInto(
   const lost = needs.commits.find(
     (needed, index) => needed.optional !== true && outcome.commits[index] === undefined,
   );
-  // Replicas of a code host may lag behind its events, and proposals go when they land: worth another look.
+  // Replicas of a code host may lag behind its events, and landing deletes proposals: worth another try.
   if (lost !== undefined) {
     const text = `${lost.ref} does not have commit ${lost.commit}`;
     return hostFailure({ project, reason: 'missing-ref', text, commit: parseCommitId(lost.commit) });
@@ -116,7 +116,7 @@ async function fetchInto(
   return { kind: 'at-hand', project, repository, tips };
 }
 
-/** For all branches the remote is asked for its list first; then only tips that are not here are fetched. */
+/** For all branches the remote lists its refs first; then only missing tips are fetched. */
 async function headsWanted(
   repository: Repository,
   remote: Remote,

@@ -1,10 +1,10 @@
 /**
  * Serves a merge request: the changes of the items ahead and the own ones, merged in their order, per project and branch.
- * Items ahead that conflict are left out and told, where the request says which change belongs to which item.
+ * Items ahead that conflict are left out and listed in the answer, if the request says which change belongs to which item.
  *
  * Worked example. Inputs A (app, main), B (lib, main), C (app, main), the last two the item's own: `app` main becomes
  * tip + A + C, `lib` main becomes tip + B. `before` of app is tip + A, so the files changed by C are exactly those that differ
- * between the two, whatever A did.
+ * between the two, regardless of A.
  */
 
 import { parseObjectId } from '../git/object-id.ts';
@@ -68,7 +68,7 @@ export async function mergeChanges(
   };
 }
 
-/** Files told of one item that was left out, and characters of all of them: every answer for an item behind tells of it again. */
+/** Files listed for one item that was left out, and characters of all of them: every answer for an item behind lists it again. */
 const FILES_TOLD = 20;
 const CHARACTERS_TOLD = 50_000;
 
@@ -86,7 +86,7 @@ function toldOf(conflicts: readonly ItemConflict[]): { readonly leftOut?: readon
   return { leftOut };
 }
 
-/** What each project must bring, in order of first mention. */
+/** What is needed of each project, in order of first mention. */
 function needsOf(request: MergeRequest): readonly ProjectNeeds[] {
   const needs = new Map<
     ProjectKey,
@@ -138,7 +138,7 @@ async function readOf(steps: StepRecorder, project: ProjectAtHand, compared: rea
   );
 }
 
-/** Per project: what the own changes, or a ref update, did to it. */
+/** Per project: files that the own changes, or a ref update, changed. */
 async function changedFiles(
   request: MergeRequest,
   projects: Projects,
@@ -175,12 +175,12 @@ async function pathsBetween(
   budget: TreeBudget,
 ): Promise<readonly string[]> {
   const [from, to] = [parseObjectId(before), parseObjectId(commit)];
-  // The commit before a forced push may be gone; then nothing can be said of the files.
+  // The commit before a forced push may be gone; then the files are unknown.
   if (project === undefined || (await project.repository.reader.missing([from])).length > 0) return [];
   return project.repository.changedPaths(from, to, budget);
 }
 
-/** Heads of `states` and pinned projects, with what is tested in place of the tips. */
+/** Heads of `states` and pinned projects, with the tested commits in place of the tips. */
 function headsOf(
   request: MergeRequest,
   projects: Projects,

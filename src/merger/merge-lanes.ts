@@ -1,4 +1,4 @@
-/** The changes of one request, merged in their order on each branch they belong to, by the mirrors' memoised chains. */
+/** The changes of one request, merged in their order on each branch they belong to, by the mirrors' cached chains. */
 
 import type { GroupOutcome } from '../git/merge-chain.ts';
 import { type ObjectId, parseObjectId } from '../git/object-id.ts';
@@ -9,7 +9,7 @@ import type { StepRecorder } from '../tracing/step-recorder.ts';
 import { type Failure, updateFailure } from './failure.ts';
 import type { ProjectAtHand } from './fetch-state.ts';
 
-/** One of the request's inputs, with its place among all and the item it belongs to. */
+/** An input of the request, with its place among all inputs and its item. */
 interface LaneInput {
   readonly input: MergeInput;
   readonly index: number;
@@ -44,7 +44,7 @@ export type Projects = ReadonlyMap<ProjectKey, ProjectAtHand>;
 
 export interface MergedLanes {
   readonly kind: 'merged';
-  /** Branches something was merged into. */
+  /** Branches that changes were merged into. */
   readonly branches: readonly MergedBranch[];
   /** Items that were left out, oldest first; the item itself may be the last. */
   readonly conflicts: readonly ItemConflict[];
@@ -72,8 +72,8 @@ function lanesOf(request: MergeRequest): readonly Lane[] {
 }
 
 /**
- * All lanes at once, past the items that conflict. An item is in all of its lanes or in none: the oldest one that conflicts in one
- * lane only is taken out of the others, which are then merged again; what is before it is remembered there.
+ * Merges all lanes side by side, past the items that conflict. An item is in all of its lanes or in none: the oldest item that
+ * conflicts in one lane only is removed from the others, which are then merged again; links before it come from the cache.
  */
 export async function mergeLanes(
   projects: Projects,
@@ -105,13 +105,13 @@ function holds({ merged }: LaneResult, item: number): boolean {
   return merged.some(each => each.item === item);
 }
 
-/** Of several conflicts of one item the one of its earliest change. Sorted by item. */
+/** For each item the conflict of its earliest change. Sorted by item. */
 function firstPerItem(conflicts: readonly ItemConflict[]): readonly ItemConflict[] {
   const sorted = conflicts.toSorted((a, b) => a.item - b.item || a.index - b.index);
   return sorted.filter(({ item }, at) => item !== sorted[at - 1]?.item);
 }
 
-/** The step fails with the item's own conflict; others' are told by their own steps. */
+/** The step fails with the item's own conflict; the conflicts of other items fail their own steps. */
 function mergeRecorded(projects: Projects, lane: Lane, own: number, steps: StepRecorder) {
   return steps.run(
     'MergeChanges',
@@ -189,7 +189,7 @@ function conflictOf(
   ];
 }
 
-/** Nothing of a lane may be left, when all its items conflict. */
+/** A lane may be empty, when all its items conflict. */
 function branchOf({
   lane: { project, branch },
   base,
@@ -213,7 +213,7 @@ function branchOf({
   ];
 }
 
-/** Looked at before git merges it: nothing bounds the memory git takes for a tree of 10^10 paths. */
+/** Checked before git merges it: the memory git takes for a tree of 10^10 paths has no bound. */
 async function tooHeavy(
   { project, repository }: ProjectAtHand,
   base: ObjectId,

@@ -5,12 +5,12 @@ import type { ClaimedRequest, MergerDeps, MergerLog } from './deps.ts';
 import { serveRequest } from './serve-request.ts';
 
 export interface Merger {
-  /** Ends when everything claimed is answered, after `close`; rejects when no more requests can be claimed (the session is over). */
+  /** Resolves after `close` when all claimed requests are answered; rejects when no more can be claimed (the session is over). */
   readonly ended: Promise<void>;
-  /** Claims nothing until `resume`; what it has claimed is answered. */
+  /** Claims nothing until `resume`; claimed requests are answered. */
   pause(): void;
   resume(): void;
-  /** Claims no more requests and waits for those at work. Never fails; may be called again. */
+  /** Claims no more requests and waits for the claimed ones. Never fails; may be called again. */
   close(): Promise<void>;
 }
 
@@ -18,8 +18,8 @@ export interface Merger {
 const AT_ONCE = 64;
 
 /**
- * Starts the merger's loop: claim what waits, serve it together, answer each request as soon as it is done. Requests that
- * arrive while others are at work are claimed at once, too, and join the next fetch of their project.
+ * Starts the merger's loop: claim all waiting requests, serve them side by side, answer each as soon as it is done. Requests that
+ * arrive meanwhile are claimed immediately, and join the next fetch of their project.
  */
 export function createMerger(deps: MergerDeps): Merger {
   const gate = createWorkGate();
@@ -39,7 +39,7 @@ export function createMerger(deps: MergerDeps): Merger {
       return;
     }
     if (served.kind === 'failed' && (await deps.room.trouble()) !== undefined) {
-      // Says nothing about the change: it waits for room here, or for a merger that has some.
+      // No verdict on the change: the request waits for space here, or for another merger.
       log.warn({}, `${served.text}; a disk is full here, so it is put back`);
       await claimed.again(claimed.attempt);
       return;
@@ -58,7 +58,7 @@ export function createMerger(deps: MergerDeps): Merger {
     return { kind: 'failed', text, retryable: false, steps: [], worker: deps.worker };
   }
 
-  /** A request must not stay claimed for ever: a short answer instead, and where even that has no place, none. */
+  /** A request must not stay claimed for ever: it gets a short answer instead, or none where even that cannot be stored. */
   async function giveUp(claimed: ClaimedRequest, outcome: MergerOutcome, cause: unknown): Promise<void> {
     const { steps, worker } = outcome;
     const text = `Unable to store the answer of the merger: ${cause instanceof Error ? cause.message : String(cause)}`;
@@ -74,11 +74,11 @@ export function createMerger(deps: MergerDeps): Merger {
     while (await gate.passed()) {
       await deps.room.found(gate.signal);
       for (const claimed of await deps.requests.claim(AT_ONCE - working.size, gate.signal)) {
-        // It may be what killed its merger: nobody else's work is at risk when it does it again.
+        // The request may have killed its merger: served alone, it puts no other request at risk.
         const isSuspect = claimed.attempt > 1;
         if (isSuspect) await Promise.all(working);
         const work = serve(claimed)
-          // Only dropping can fail here, for want of a store; the claim ends with the session.
+          // Only dropping can fail here, without the store; the claim ends with the session.
           .catch(error => logOf(claimed).warn({ error: String(error) }, 'a merger request was let go'))
           .finally(() => working.delete(work));
         working.add(work);
@@ -96,7 +96,7 @@ export function createMerger(deps: MergerDeps): Merger {
     resume: () => gate.resume(),
     async close() {
       gate.shut();
-      // Whoever reads `ended` learns why the loop ended; what it had claimed is waited for all the same.
+      // `ended` reports why the loop ended, after the claimed requests are done.
       await Promise.allSettled([ended]);
       await Promise.all(working);
     },

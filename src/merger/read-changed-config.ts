@@ -4,7 +4,7 @@ import type { BranchConfig } from '../model/merge.ts';
 import type { BranchName, CommitId, ProjectKey } from '../model/project.ts';
 import { type ConfigEntry, findConfig, readConfig, sameConfig } from './config-files.ts';
 
-/** A tested commit and the branch tip whose configuration the scheduler knows already. */
+/** A tested commit and the branch tip whose configuration the scheduler has. */
 export interface Compared {
   readonly project: ProjectKey;
   readonly branch: BranchName;

@@ -8,15 +8,15 @@ import type { Failure } from './failure.ts';
 import { mergeChanges } from './merge-changes.ts';
 import { readConfigFiles, readRepoState } from './read-state.ts';
 
-/** Its trees cost more time than a request may: no verdict yet, another merger may be quicker. */
+/** Its trees cost more time than a request may take: no verdict yet, another merger may be faster. */
 export interface Overdue {
   readonly kind: 'overdue';
   readonly text: string;
 }
 
 /**
- * Serves one request. What nobody foresaw (a full disk, a damaged mirror) is a `failed` outcome that may be retried: the request
- * must not stay unanswered, and another merger may not have the trouble.
+ * Serves one request. An unexpected error (a full disk, a damaged mirror) is a `failed` outcome that may be retried: the request
+ * must not stay unanswered, and another merger may not have the problem.
  */
 export async function serveRequest(
   deps: ServeDeps,

@@ -1,8 +1,8 @@
 /**
- * The merger's end of the store: requests of the queue `requests/merge/default`, answers to whoever asked.
+ * The merger's end of the store: requests of the queue `requests/merge/default`, and their answers.
  *
  * A question about an item is answered by a `merger-result` event in its pipeline's queue, any other in a node of the
- * tenant (`answers/<request>`). Answer and end of the request are one multi: there is never one without the other.
+ * tenant (`answers/<request>`). The answer is stored and the request removed in one multi-write.
  */
 import type { Clock } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
@@ -22,7 +22,7 @@ export interface StoreRequestsDeps {
   readonly paths: StorePaths;
   readonly queue: RequestQueue<MergerRequest>;
   readonly clock: Clock;
-  /** Who takes the requests, for people to read. */
+  /** Name of this merger, for people. */
   readonly worker: string;
 }
 
@@ -30,7 +30,7 @@ export function createStoreRequests(deps: StoreRequestsDeps): MergerRequests {
   const { queue } = deps;
   const worker = createRequestWorker(queue, deps);
 
-  /** What waits besides the first: taken along, so that all share one fetch. What a merger was lost over is taken alone. */
+  /** Claims the other waiting requests, so that all share one fetch. A request that a merger was lost over is claimed alone. */
   async function others(most: number): Promise<readonly Claim<MergerRequest>[]> {
     if (most <= 0) return [];
     const { names, claimed } = await queue.overview();
@@ -41,7 +41,7 @@ export function createStoreRequests(deps: StoreRequestsDeps): MergerRequests {
     return claims.flatMap(claim => (claim.status === 'fulfilled' ? (claim.value ?? []) : []));
   }
 
-  /** The first is claimed already and must be served: what fails here is found again by the next call. */
+  /** The first request is claimed and must be served: a failure here shows again in the next call. */
   async function othersIfPossible(most: number): Promise<readonly Claim<MergerRequest>[]> {
     try {
       return await others(most);

@@ -27,7 +27,7 @@ function entry(id: number): Underway {
 }
 
 function say(message: FromHelper): void {
-  // Once the channel is closed no one listens; `disconnect` ends this process.
+  // When the channel is closed, `disconnect` ends this process.
   if (process.connected) process.send?.(message);
 }
 
@@ -63,7 +63,7 @@ function startWhenComplete(id: number): void {
   });
 }
 
-/** Reads the header, and not a byte more: nothing else is sent before the process runs. */
+/** Reads the header only: nothing else is sent before the process runs. */
 function accept(socket: Socket): void {
   let head = '';
   socket.on('error', () => socket.destroy());
@@ -96,7 +96,7 @@ process.on('message', (message: ToHelper) => {
   }
 });
 
-// What runs goes on as it would without its parent: its streams are the service's.
+// Running git processes continue without this one: their streams belong to the service.
 process.on('disconnect', () => {
   rmSync(path.dirname(socketPath), { recursive: true, force: true });
   process.exit(0);

@@ -1,7 +1,7 @@
 /**
- * What the service and the process that starts git for it tell each other, over the channel of `fork`. What git reads and prints does
- * not pass through that process: for each stream the service connects to its socket, says which process and stream it is for
- * ({@link HEADER}), and git is given the other end of the connection.
+ * The messages between the service and the process that starts git for it, over the channel of `fork`. Git's input and output do
+ * not pass through that process: for each stream the service connects to its socket, names process and stream ({@link HEADER}),
+ * and git gets the other end of the connection.
  *
  *     service ◄── ready ─────────────────── helper   once its socket is there
  *             ── start {id} ──────────────►        ── fork, exec ──► git

@@ -1,10 +1,11 @@
 /**
- * Starts git from a small process of its own, one per process of the service: the service holds hundreds of megabytes, and each fork
- * would stop everything it does while their page tables are copied.
+ * Starts git from a small helper process, one per process of the service: the service holds hundreds of megabytes, and each fork
+ * would stop it while their page tables are copied.
  *
  *     const git = createGit({ identity, start: startAside });
  *
- * That process begins with the first git and ends with this one. If it dies, what runs is lost and the next git begins another.
+ * The helper starts with the first git and ends with this process. If it dies, running git processes are lost, and the next git
+ * starts another helper.
  */
 import { type ChildProcess, fork } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -34,7 +35,7 @@ interface Helper {
   watchdog: NodeJS.Timeout | undefined;
 }
 
-/** Milliseconds in which a helper that is asked to kill a git must have answered: a deadline of git holds whatever becomes of the helper. */
+/** Milliseconds in which a helper must confirm a kill; otherwise it is killed itself, so that deadlines of git hold. */
 const STUCK_AFTER = 10_000;
 
 export interface Starter {
@@ -65,7 +66,7 @@ function startIn(helper: Helper, id: number, request: ProcessRequest): GitProces
   const stdout = new Socket();
   const stderr = new Readable({ read() {} });
   const input = new Socket();
-  const told = Promise.withResolvers<GitEnd>();
+  const result = Promise.withResolvers<GitEnd>();
   const mine: Pending = {
     pid: undefined,
     onStarted: () => void stdin.pipe(input),
@@ -75,14 +76,14 @@ function startIn(helper: Helper, id: number, request: ProcessRequest): GitProces
       if (text !== '') stderr.push(text);
       stderr.push(null);
       if (end.kind === 'lost' || end.kind === 'not-started') stdout.destroy();
-      // What no one reads is as good as read.
+      // Output without a reader counts as read.
       for (const stream of [stdout, stderr]) if (stream.readableFlowing === null) stream.resume();
-      told.resolve(end);
+      result.resolve(end);
     },
   };
   helper.pending.set(id, mine);
   helper.child.channel?.ref();
-  // Git may end before it has read its input; its exit code tells why.
+  // Git may end before it has read its input; its exit code says why.
   const broken = (error: Error) => {
     if (mine.pid === undefined && helper.pending.has(id))
       mine.onEnd({ kind: 'not-started', reason: error.message }, '');
@@ -91,7 +92,7 @@ function startIn(helper: Helper, id: number, request: ProcessRequest): GitProces
   stdout.on('error', broken);
   void helper.ready.then(() => {
     if (!helper.pending.has(id)) return;
-    tell(helper, { type: 'start', id, request });
+    send(helper, { type: 'start', id, request });
     stdout.connect(helper.socketPath).write(`o${id}\n`);
     input.connect(helper.socketPath).write(`i${id}\n`);
   });
@@ -103,7 +104,7 @@ function startIn(helper: Helper, id: number, request: ProcessRequest): GitProces
     get pid() {
       return mine.pid;
     },
-    ended: told.promise.then(async end => {
+    ended: result.promise.then(async end => {
       await Promise.all(read);
       input.destroy();
       return end;
@@ -113,7 +114,7 @@ function startIn(helper: Helper, id: number, request: ProcessRequest): GitProces
       helper.watchdog ??= setTimeout(() => helper.child.kill('SIGKILL'), STUCK_AFTER);
       // Not before it was asked to start.
       void helper.ready.then(() => {
-        if (helper.pending.has(id)) tell(helper, { type: 'kill', id, signal });
+        if (helper.pending.has(id)) send(helper, { type: 'kill', id, signal });
       });
     },
   };
@@ -127,7 +128,7 @@ function forkHelper(onGone: (helper: Helper) => void): Helper {
   const folder = mkdtempSync(path.join(tmpdir(), 'gatehouse-git-'));
   const socketPath = path.join(folder, 's');
   const child = fork(fileURLToPath(new URL('main.ts', import.meta.url)), [socketPath], {
-    // Small, quiet, and deaf to what the service was started with (an inspector, a preload).
+    // A small heap, and none of the service's own options (an inspector, a preload).
     execArgv: ['--max-old-space-size=128', '--disable-warning=ExperimentalWarning'],
     env: { PATH: process.env.PATH ?? '/usr/local/bin:/usr/bin:/bin' },
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
@@ -161,7 +162,7 @@ function forkHelper(onGone: (helper: Helper) => void): Helper {
   return helper;
 }
 
-/** What still runs is lost: its end cannot be learnt any more. */
+/** Running git processes are lost: their ends cannot be learned any more. */
 function endWithout({ pid }: Pending, reason: string): GitEnd {
   if (pid === undefined) return { kind: 'not-started', reason };
   try {
@@ -192,7 +193,7 @@ function restIfIdle({ child, pending }: Helper): void {
   if (pending.size === 0) child.channel?.unref();
 }
 
-function tell({ child }: Helper, message: ToHelper): void {
+function send({ child }: Helper, message: ToHelper): void {
   // A helper that just died is noticed by its `exit` event, which settles everything pending.
   if (child.connected) child.send(message, () => undefined);
 }

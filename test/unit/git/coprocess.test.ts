@@ -16,7 +16,7 @@ process.stdin.on('data', text => {
   const lines = (rest + text).split('\\n');
   rest = lines.pop();
   for (const line of lines) {
-    if (line === 'die') { process.stderr.write('I was told to'); process.exit(3); }
+    if (line === 'die') { process.stderr.write('as requested'); process.exit(3); }
     if (line !== 'hang') process.stdout.write(line + '\\n');
   }
 });
@@ -58,7 +58,7 @@ describe.each([
     expect(results.map(result => result.status)).toEqual(['fulfilled', 'rejected', 'rejected']);
     expect(results[1]).toMatchObject({ reason: expect.any(CoprocessDied) });
     expect(String(results[1]!.status === 'rejected' && results[1]!.reason)).toContain(
-      'exit code 3): I was told to',
+      'exit code 3): as requested',
     );
     expect(await ask('again')).toBe('again');
     expect(starts()).toBe(2);

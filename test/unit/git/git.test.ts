@@ -130,7 +130,7 @@ describe.each([
 });
 
 describe('a message for people', () => {
-  it('is the telling line, without control characters and passwords', () => {
+  it('is the most informative line, without control characters and passwords', () => {
     const stderr =
       "hint: do this\nremote: \u001b[31mNo\u001b[0m\nfatal: unable to access 'https://me:pw@host/x/': Failed\u0007 to connect\nmore";
     expect(oneLine(stderr)).toBe("unable to access 'https://***@host/x/': Failed to connect");
@@ -165,7 +165,7 @@ describe('what a failure says about what was asked', () => {
       'unreachable',
     ],
     ['fatal: No space left on device', 'other'],
-    ['fatal: words nobody has ever seen', 'other'],
+    ['fatal: an unknown message', 'other'],
   ])('is nothing when it is the host: %s', (stderr, reason) => {
     expect(remoteFailure({ kind: 'failed', exitCode: 128, stdout: Buffer.alloc(0), stderr })).toMatchObject({
       reason,

@@ -113,7 +113,7 @@ describe('a merge chain', () => {
     );
   });
 
-  it('makes one merge for the item at the tail, whatever stands ahead', async () => {
+  it('makes one merge for the last item, regardless of the items ahead', async () => {
     await using repository = await createGitRepository();
     const base = parseObjectId(await repository.commit({ files: { 'base.txt': 'x' } }));
     const steps = [];

@@ -133,7 +133,7 @@ describe('fetching', () => {
     expect(await fetchOne(ref, old)).toBe(old);
   });
 
-  it('answers undefined for a commit nobody has, next to one that is there', async () => {
+  it('answers undefined for a missing commit, next to one that exists', async () => {
     const tip = await commit({ files: { a: '1' } });
     const nowhere = parseObjectId('1234567890123456789012345678901234567890');
     const outcome = await repository.fetch(host, [
@@ -460,32 +460,29 @@ describe('pushing', () => {
     );
   });
 
-  it.each(['packed-refs', 'refs/heads/main'])(
-    'is told of a lock at %s as the trouble of the host',
-    async name => {
-      const { base, change, tested } = await mergedChange();
-      for (const wait of ['packedRefsTimeout', 'filesRefLockTimeout'])
-        await host.git('config', `core.${wait}`, '50');
-      await host.git('pack-refs', '--all');
-      await writeFile(join(host.path, `${name}.lock`), '');
-      const changes = [
-        { ref: MAIN, from: base, to: tested },
-        { ref: PROPOSAL, from: change, to: null },
-      ];
-      const outcome = await repository.push(host, changes);
-      if (outcome.kind !== 'rejected') expect.unreachable(outcome.kind);
-      expect(outcome.rejections.map(({ nature }) => nature)).not.toContain('policy');
-      const said = [...new Set(outcome.rejections.map(({ message }) => message))];
-      expect(said).toHaveLength(1);
-      expect(said[0]).toMatch(/Unable to create '…\/[a-z-]+\.lock': File exists/);
-      expect(said[0]).not.toContain(host.path);
-      expect(said[0]?.match(/File exists/g)).toHaveLength(1);
-      await rm(join(host.path, `${name}.lock`));
-      expect(await repository.push(host, changes)).toEqual({ kind: 'pushed' });
-    },
-  );
+  it.each(['packed-refs', 'refs/heads/main'])('reports a lock at %s as host trouble', async name => {
+    const { base, change, tested } = await mergedChange();
+    for (const wait of ['packedRefsTimeout', 'filesRefLockTimeout'])
+      await host.git('config', `core.${wait}`, '50');
+    await host.git('pack-refs', '--all');
+    await writeFile(join(host.path, `${name}.lock`), '');
+    const changes = [
+      { ref: MAIN, from: base, to: tested },
+      { ref: PROPOSAL, from: change, to: null },
+    ];
+    const outcome = await repository.push(host, changes);
+    if (outcome.kind !== 'rejected') expect.unreachable(outcome.kind);
+    expect(outcome.rejections.map(({ nature }) => nature)).not.toContain('policy');
+    const said = [...new Set(outcome.rejections.map(({ message }) => message))];
+    expect(said).toHaveLength(1);
+    expect(said[0]).toMatch(/Unable to create '…\/[a-z-]+\.lock': File exists/);
+    expect(said[0]).not.toContain(host.path);
+    expect(said[0]?.match(/File exists/g)).toHaveLength(1);
+    await rm(join(host.path, `${name}.lock`));
+    expect(await repository.push(host, changes)).toEqual({ kind: 'pushed' });
+  });
 
-  it('does not rewind a branch unless told to', async () => {
+  it('does not rewind a branch unless forced', async () => {
     const { base, tested } = await mergedChange();
     await repository.push(host, [{ ref: MAIN, from: base, to: tested }]);
     const rewind = { ref: MAIN, from: tested, to: base };

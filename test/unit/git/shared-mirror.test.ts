@@ -79,7 +79,7 @@ async function expected(): Promise<string> {
   return commit ?? '';
 }
 
-/** The git processes somebody works with in the mirror. */
+/** The git processes that use the mirror. */
 async function gitsInMirror(): Promise<number[]> {
   const found: number[] = [];
   for (const pid of (await readdir('/proc')).filter(name => /^\d+$/.test(name))) {
@@ -90,7 +90,7 @@ async function gitsInMirror(): Promise<number[]> {
 }
 
 describe('a mirror shared by processes', () => {
-  it('serves two that fetch and merge the same at the same time: same commits, nobody fails', async () => {
+  it('serves two processes that fetch and merge the same at the same time: same commits, no failure', async () => {
     await propose(3);
     const workers = [startWorker(30), startWorker(30)];
     while (proposed < 30) await propose(3);
@@ -102,7 +102,7 @@ describe('a mirror shared by processes', () => {
     expect((await runGit(repository, ['fsck', '--no-dangling', '--strict'])).toString()).toBe('');
   }, 60_000);
 
-  it('is of use again after kill -9 of a process and its gits, whatever they were at', async () => {
+  it('works again after kill -9 of a process and its gits at any moment', async () => {
     let passes = 0;
     for (let round = 0; round < 8; round += 1) {
       await propose(2);

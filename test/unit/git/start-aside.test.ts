@@ -31,7 +31,7 @@ describe('git started by a process of its own', () => {
     expect(outputs).toEqual(outputs.map(() => [true, { kind: 'exited', code: 0 }]));
   });
 
-  it('has what it printed read to the end before it counts as ended, and blocks nobody who does not read its input', async () => {
+  it('ends only when its output was read to the end, and is not blocked by a git that does not read its input', async () => {
     const child = run(createStarter(), 'sh', '-c', 'echo out; echo err >&2; kill -TERM $$');
     child.stdin.end('x'.repeat(1_000_000));
     expect(await Promise.all([text(child.stdout), text(child.stderr), child.ended])).toEqual([

@@ -63,21 +63,21 @@ describeOnSmallDisk('a merger whose disk is full', () => {
     const request = mergeRequest([await stage.propose('app', '1', big)]);
     const git = createGit({ identity: IDENTITY });
     await using repositories = await openRepositoryCache({ root: join(disk.path, 'git'), git });
-    const told: (string | undefined)[] = [];
-    const room = createDiskRoom([disk.path], { onChange: trouble => told.push(trouble), retryMs: 20 });
+    const reported: (string | undefined)[] = [];
+    const room = createDiskRoom([disk.path], { onChange: trouble => reported.push(trouble), retryMs: 20 });
     const queue = queueOf([request]);
     if (begun === 1) await disk.fill(0);
     const gate = { ...room, found: begun === 1 ? room.found : fillAfterwards(room.found) };
     const log = { info: vi.fn(), warn: vi.fn(), child: () => log };
     const merger = createMerger({ ...stage.deps, repositories, requests: queue, log, room: gate });
-    await vi.waitUntil(() => told.length === 1 && queue.state.puts === 1 - begun, { timeout: 20_000 });
-    expect(told[0]).toMatch(/^the disk of .* is full: 0 MB/);
+    await vi.waitUntil(() => reported.length === 1 && queue.state.puts === 1 - begun, { timeout: 20_000 });
+    expect(reported[0]).toMatch(/^the disk of .* is full: 0 MB/);
     expect(queue.state.outcome).toBeUndefined();
     await disk.empty();
     await vi.waitUntil(() => queue.state.outcome !== undefined, { timeout: 20_000 });
     await merger.close();
     expect(queue.state).toMatchObject({ puts: 1 - begun, outcome: { kind: 'merged' } });
-    expect(told).toEqual([expect.any(String), undefined]);
+    expect(reported).toEqual([expect.any(String), undefined]);
   });
 
   /** There was room when the merger looked, and none when git wrote. */

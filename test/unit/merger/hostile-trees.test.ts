@@ -71,7 +71,7 @@ it('a change that hides a rename among 10^10 files never gets to git, which woul
   expect(expectKind(await stage.serve(mergeRequest([bomb])), 'failed').text).toContain('too large to read');
 });
 
-it('a change behind one that is too large is told which one it is', async () => {
+it('the answer for a change behind one that is too large names that one', async () => {
   const bomb = await proposeTree('1', await bombIn(19, 'd'));
   const own = await stage.propose('app', '2', { a: 'b' });
   expect(expectKind(await stage.serve(mergeRequest([bomb, own])), 'failed').text).toContain('local/app#1');

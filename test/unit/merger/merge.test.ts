@@ -14,7 +14,7 @@ const lines = (changed: number, text: string) =>
   Array.from({ length: 30 }, (_, index) => (index === changed ? text : `${index}`)).join('\n');
 
 describe('a merge request', () => {
-  it('merges the changes ahead and the own one, and tells what the own one changed', async () => {
+  it('merges the changes ahead and the own one, and lists what the own one changed', async () => {
     const app = await stage.host('app');
     const base = await app.commit({ files: { 'a.txt': lines(-1, ''), 'b.txt': 'b' } });
     const ahead = await stage.propose('app', '1', { 'a.txt': lines(1, 'ahead') });
@@ -88,7 +88,7 @@ describe('a merge request', () => {
     expect(outcome.steps.at(-1)).toMatchObject({ kind: 'MergeChanges', result: 'FAILURE' });
   });
 
-  it('tells of the earliest of several conflicts', async () => {
+  it('reports the earliest of several conflicts', async () => {
     for (const name of ['app', 'lib']) await (await stage.host(name)).commit({ files: { a: '1' } });
     const inputs = [
       await stage.propose('app', '1', { x: '1' }),

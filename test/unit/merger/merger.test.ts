@@ -113,7 +113,7 @@ describe('the merger', () => {
     });
   });
 
-  it('drops a request nobody can be answered for, and goes on', async () => {
+  it('drops a request whose answer cannot be stored, and goes on', async () => {
     await (await stage.host('app')).commit({ files: { a: '1' } });
     const state = () => repoStateRequest([{ project: key('app'), branches: [] }]);
     const [hopeless, later] = [state(), state()];
@@ -136,7 +136,7 @@ describe('the merger', () => {
     expect(queue.outcomes.get(request.uuid)?.kind).toBe('repo-state');
   });
 
-  it('answers even when something nobody foresaw happens', async () => {
+  it('answers even after an unexpected error', async () => {
     const request = repoStateRequest([{ project: key('app'), branches: [] }]);
     const queue = queueOf([request]);
     const broken = {

@@ -29,7 +29,7 @@ describe('a merge request that names the items ahead', () => {
     expect(outcome.filesChanged).toEqual([{ project: key('app'), files: ['other'] }]);
   });
 
-  it('tells of the own conflict besides', async () => {
+  it('reports the own conflict as well', async () => {
     const inputs = [
       await stage.propose('app', '1', { x: 'one' }),
       await stage.propose('app', '2', { x: 'two', y: 'two' }),
@@ -79,7 +79,7 @@ describe('a merge request that names the items ahead', () => {
     expect(outcome.leftOut).toEqual([{ item: 0, change: 'local/lib#1', project: key('lib'), files: ['a'] }]);
   });
 
-  it('tells a few files of each', async () => {
+  it('lists a few files of each', async () => {
     const many = (text: string) =>
       Object.fromEntries(Array.from({ length: 30 }, (_, at) => [`f${at + 10}`, text]));
     const inputs = [
