@@ -1,12 +1,12 @@
 /**
- * What held an item up, one thing after the other: the longest chain of waits and work from enqueue to now.
+ * What delayed an item, step by step: the longest chain of waits and work from enqueue to now.
  *
- * Waits and single pieces of work are the item's own states. While jobs run, several go on at once; the chain follows the
- * one that ended last, back to what it had to wait for: its executor, its earlier attempt, the job it depends on.
+ * Waits and single pieces of work are the item's own states. While several jobs run, the chain follows the one that ended last, back
+ * to what it waited for: its executor, its earlier attempt, the job it depends on.
  *
  *     12.1s  waited for a place in the window
  *     40ms   merge
- *     0.9s   lint waited for an executor          ┐ buildset 1, thrown away by a reset
+ *     0.9s   lint waited for an executor          ┐ buildset 1, discarded by a reset
  *     38s    unit-tests ran                       ┘
  */
 import type { Nanoseconds } from '../lib/clock.ts';
@@ -29,12 +29,12 @@ export interface PathLink {
   readonly text: string;
   /** Number of the buildset it belongs to. */
   readonly buildset: number;
-  /** A reset threw this away: it had to be done again. */
+  /** A reset discarded this: it had to be repeated. */
   readonly repeated: boolean;
   readonly build?: Uuid;
 }
 
-/** @param stretches the item's states from enqueue to the moment of asking, without gap. */
+/** @param stretches the item's states from enqueue to now, without gap. */
 export function criticalPath(item: QueueItem, stretches: readonly Stretch[]): readonly PathLink[] {
   return stretchesPerBuildSet(item, stretches).flatMap(piece =>
     piece.state === 'running'
@@ -54,7 +54,7 @@ interface Piece {
   readonly replaced: boolean;
 }
 
-/** Cut where a reset made a new buildset; waiting for executors and running are one, since the chain tells them apart. */
+/** Cut where a reset made a new buildset. Waiting for executors and running are one piece, since the chain distinguishes them. */
 function stretchesPerBuildSet(item: QueueItem, stretches: readonly Stretch[]): readonly Piece[] {
   const pieces: Piece[] = [];
   const all = buildsetsOf(item);
@@ -76,7 +76,7 @@ function stretchesPerBuildSet(item: QueueItem, stretches: readonly Stretch[]): r
   return pieces;
 }
 
-/** Back from the end of the piece: the build that ended last, its wait, and what made it start then. */
+/** Backwards from the end of the piece: the build that ended last, its wait, and the cause of its start. */
 function chainOfBuilds(piece: Piece): readonly PathLink[] {
   const { buildset } = piece;
   const links: PathLink[] = [];
@@ -109,7 +109,7 @@ function lastToEnd(builds: readonly Build[], piece: Piece): Build | undefined {
   );
 }
 
-/** Of those that ended in one turn the one asked for first, then by id: so that spans alone, which have no order, tell the same. */
+/** Of builds that ended in one turn the one requested first, then by id: spans, which have no order, give the same result. */
 function lastOf(builds: readonly Build[], limit: Nanoseconds): Build | undefined {
   const [last] = builds
     .filter(build => build.state.state !== 'skipped')
@@ -122,7 +122,7 @@ function lastOf(builds: readonly Build[], limit: Nanoseconds): Build | undefined
   return last;
 }
 
-/** When it ended, but not after `limit`. */
+/** Its end, at most `limit`. */
 function endIn(build: Build, limit: Nanoseconds): Nanoseconds {
   return earliest(endOfBuild(build) ?? limit, limit);
 }

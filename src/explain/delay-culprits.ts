@@ -1,4 +1,4 @@
-/** Who is to blame for the resets of a pipeline, and how much machine time each cost. */
+/** The culprits of a pipeline's resets, with the machine time each one cost. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import { isBefore, sum } from '../lib/time-window.ts';
@@ -9,20 +9,20 @@ import type { Reset } from './explain.ts';
 /** Each list at most {@link MOST_ROWS} long, the costliest first. */
 export interface CulpritDelays {
   readonly byCause: readonly (Blamed & { readonly code: ResetCode })[];
-  /** Resets a job's failure is to blame for. */
+  /** Resets caused by a failed job. */
   readonly byJob: readonly (Blamed & { readonly job: string })[];
   readonly byProject: readonly (Blamed & { readonly project: string })[];
   readonly byChange: readonly (Blamed & {
     readonly change: string;
     readonly item: Uuid;
-    /** The job of it that failed; null: it was not a job. */
+    /** Its failed job; null: the cause was not a job. */
     readonly job: string | null;
   })[];
 }
 
 export interface Blamed {
   readonly resets: number;
-  /** That were tested again for it. */
+  /** Items that were tested again because of it. */
   readonly items: number;
   readonly lostBuildTime: Nanoseconds;
 }

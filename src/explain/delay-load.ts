@@ -1,13 +1,13 @@
-/** How full a pipeline was over time, and what its items were doing. */
+/** The load of a pipeline over time, by state of its items. */
 
 import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
 import type { StretchState } from '../model/item-states.ts';
 import type { DelayedItem } from './delayed-item.ts';
 
 export interface LoadPoint {
-  /** Beginning of the stretch of time it stands for; it ends where the next begins. */
+  /** Begin of its period, which ends where the next begins. */
   readonly at: Nanoseconds;
-  /** Items in each state, averaged over the stretch; states nobody was in are left out. */
+  /** Mean number of items in each state; states without items are left out. */
   readonly states: { readonly [state in StretchState]?: number };
   readonly left: number;
   readonly succeeded: number;
@@ -34,7 +34,7 @@ export function loadOf(
     { length: POINTS },
     (): Bucket => ({ states: new Map(), left: 0, succeeded: 0, resets: 0 }),
   );
-  // In widths of a bucket: a picture needs no nanoseconds.
+  // In widths of a bucket: a chart needs no nanoseconds.
   const place = (time: Nanoseconds) => Number(BigInt(time) - start) / Number(width);
   for (const item of items) addItem(buckets, item, place);
   return buckets.map(({ states, left, succeeded, resets }, index) => ({
@@ -46,7 +46,7 @@ export function loadOf(
   }));
 }
 
-/** @param place 0 is where the first bucket begins, 1 the second. */
+/** @param place 0 is the begin of the first bucket, 1 of the second. */
 function addItem(buckets: readonly Bucket[], item: DelayedItem, place: (time: Nanoseconds) => number): void {
   for (const { state, from, to } of item.stretches) addStretch(buckets, state, place(from), place(to));
   for (const reset of item.resets) {
@@ -63,7 +63,7 @@ function bucketAt(buckets: readonly Bucket[], place: number): Bucket | undefined
   return place < 0 ? undefined : buckets[Math.min(buckets.length - 1, Math.floor(place))];
 }
 
-/** Each bucket the stretch touches gets the share of the bucket it fills. */
+/** Each bucket gets the fraction of it that the stretch covers. */
 function addStretch(buckets: readonly Bucket[], state: StretchState, from: number, to: number): void {
   for (let index = Math.max(0, Math.floor(from)); index < to; index++) {
     const bucket = buckets[index];

@@ -1,9 +1,9 @@
-/** One item of many, as the delays of its pipeline count it. */
+/** One item's part of the delays of its pipeline. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { QueueItem } from '../model/queue-item.ts';
 import { type Explanation, explainItem } from './explain.ts';
 
-/** What is needed of one item: few enough words that thousands can be held. */
+/** The facts of one item that delays need: small, since thousands are kept in memory. */
 export type DelayedItem = Pick<
   Explanation,
   | 'item'

@@ -1,4 +1,4 @@
-/** {@link Delays} for people at a terminal: what happened, where the time went, who had it tested again, what took longest. */
+/** {@link Delays} for people at a terminal: what happened, where the time went, the culprits of resets, the slowest items. */
 
 import { type Colour, type Paint, painter } from '../lib/ansi.ts';
 import type { Nanoseconds } from '../lib/clock.ts';
@@ -15,11 +15,11 @@ export interface DelaysTextOptions {
   /** Columns, at least 60. */
   readonly width: number;
   readonly colour: boolean;
-  /** What is told of, e.g. `gate of main`. */
+  /** Title, e.g. `gate of main`. */
   readonly title: string;
 }
 
-/** The lines. Painted ones may be longer than the width: cutting inside a colour would leak it. */
+/** Coloured lines may be longer than the width: cutting inside a colour sequence would leave it open. */
 export function delaysLines(delays: Delays, { width, colour, title }: DelaysTextOptions): readonly string[] {
   const paint = painter(colour);
   const drawing = { width: Math.max(60, width), paint };
@@ -77,7 +77,7 @@ const LOADS = [
 /** Eighths of a line's height. */
 const HEIGHTS = [' ', '▁', '▂', '▃', '▄', '▅', '▆', '▇', '█'];
 
-/** One line per kind, all to the scale of the first: how full it was. */
+/** Load over time, one line per kind, all to the scale of the first. */
 function loadLines({ load }: Delays, { width, paint }: Drawing): readonly string[] {
   const most = Math.max(...load.map(allOf));
   if (!(most > 0)) return [];

@@ -1,11 +1,10 @@
 /**
- * Where the time of a whole pipeline went: the explanations of its items added up. What an operator opens first when the gate
- * is slow.
+ * Where the time of a whole pipeline went: the explanations of its items added up. The place to start when the gate is slow.
  *
  *     delaysOf(items.map(item => delayedItem(item, now)), { since, covered: since, until: now })
  *
- * Counted are the whole lives of the items that left since then and, up to now, of those still there; dependency items, which
- * only hold a place, are not. Durations are decimal nanoseconds; those of `states` sum to `time`.
+ * Covers the whole time in the pipeline of items that left since then and, up to now, of those still in it, without dependency
+ * items. Durations are decimal nanoseconds; those of `states` sum to `time`.
  */
 
 import { type Nanoseconds, parseNanoseconds } from '../lib/clock.ts';
@@ -21,33 +20,33 @@ import type { StateTotal } from './explain.ts';
 
 export interface DelaysQuestion {
   readonly since: Nanoseconds;
-  /** From here on every item is among those handed over; later than `since` when there were too many. */
+  /** All items from this time on are counted; later than `since` when there were too many. */
   readonly covered: Nanoseconds;
   /** Now. */
   readonly until: Nanoseconds;
 }
 
 export interface Delays extends DelaysQuestion {
-  /** There were more items than are counted: see `covered`. */
+  /** Not all items were counted: see `covered`. */
   readonly truncated: boolean;
   readonly items: number;
-  /** Of them, still in the pipeline. */
+  /** Number of them still in the pipeline. */
   readonly queued: number;
   readonly left: number;
-  /** Of those that left, most frequent first. */
+  /** Results of the items that left, most frequent first. */
   readonly results: readonly { readonly result: BuildSetResult; readonly items: number }[];
   readonly leftPerHour: number;
   readonly succeededPerHour: number;
-  /** How long those that left were there; null: none left. */
+  /** Time in the pipeline of the items that left; null: none left. */
   readonly took: Spread | null;
-  /** All lives together. */
+  /** Sum of the times in the pipeline. */
   readonly time: Nanoseconds;
   /** Longest first. */
   readonly states: readonly StateDelays[];
   readonly resets: ResetDelays;
   /** At most {@link SLOWEST}. */
   readonly slowest: readonly SlowItem[];
-  /** From `covered` to `until`, evenly. */
+  /** Evenly spaced from `covered` to `until`. */
   readonly load: readonly LoadPoint[];
 }
 
@@ -58,26 +57,26 @@ interface Spread {
   readonly longest: Nanoseconds;
 }
 
-/** One state over all items; the spread is that of the items that were in it at all. */
+/** One state over all items; percentiles are those of the items that were in it. */
 export interface StateDelays extends Spread {
   readonly state: StretchState;
   readonly kind: 'wait' | 'work';
   readonly duration: Nanoseconds;
-  /** Of all lives together, 0 to 1. */
+  /** Fraction of `time`, 0 to 1. */
   readonly share: number;
-  /** `duration` spread over all items: these add up to the mean life. */
+  /** `duration` divided by the number of items; these add up to the mean time in the pipeline. */
   readonly perItem: Nanoseconds;
-  /** That were in this state at all. */
+  /** Number of items that were in this state. */
   readonly items: number;
 }
 
 interface ResetDelays extends CulpritDelays {
   readonly count: number;
-  /** That were tested again. */
+  /** Number of items that were tested again. */
   readonly items: number;
-  /** Executors' time the resets threw away. */
+  /** Executor time that resets discarded. */
   readonly lostBuildTime: Nanoseconds;
-  /** Executors' time in all. */
+  /** Total executor time. */
   readonly buildTime: Nanoseconds;
   /** `lostBuildTime / buildTime`, 0 to 1. */
   readonly lostShare: number;
@@ -88,12 +87,12 @@ export interface SlowItem {
   readonly changes: readonly string[];
   readonly enqueuedAt: Nanoseconds;
   readonly duration: Nanoseconds;
-  /** null: still there. */
+  /** Null: still in the pipeline. */
   readonly result: BuildSetResult | null;
   readonly reason: LeaveCode | null;
   readonly resets: number;
   readonly lostBuildTime: Nanoseconds;
-  /** What took most of it. */
+  /** The state that took most of its time. */
   readonly mostly: Pick<StateTotal, 'state' | 'kind' | 'duration'> | null;
 }
 
@@ -178,7 +177,7 @@ function slowestOf(items: readonly DelayedItem[]): readonly SlowItem[] {
   });
 }
 
-/** Nearest rank; null for none. */
+/** Nearest rank; null without values. */
 function spreadOf(durations: readonly Nanoseconds[]): Spread | null {
   const sorted = durations.toSorted((a, b) => longerFirst(b, a));
   const at = (share: number) => sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)];

@@ -115,7 +115,7 @@ function buildsTitle({ executorQueueTime, buildTime }: Explanation): string {
   return `Builds: ${text(buildTime)} on executors, ${text(executorQueueTime)} in their queue`;
 }
 
-/** Slower than usual by so much is worth a colour. */
+/** Factor over the usual duration from which it is coloured. */
 const SLOW = 1.5;
 
 function buildLines(builds: readonly BuildTimes[], paint: Paint): readonly string[] {
@@ -170,7 +170,7 @@ function text(duration: Nanoseconds): string {
   return durationText(Number(duration) / 1e6);
 }
 
-/** Painted lines are left to the terminal to wrap: cutting inside a colour would leak it. */
+/** Coloured lines are left to the terminal to wrap: cutting inside a colour sequence would leave it open. */
 function cut(line: string, width: number, colour: boolean): string {
   return colour ? line : toWidth(line, width).trimEnd();
 }

@@ -1,6 +1,6 @@
 /**
- * Why an item took as long as it did, from its record alone: where every nanosecond went, what the resets cost, what it
- * waited for one after the other. The API sends this as it is; `explain-text.ts` prints it.
+ * Why an item took as long as it did, from its record alone: where every nanosecond went, what the resets cost, its
+ * critical path. The API sends this as it is; `explain-text.ts` prints it.
  *
  * All times are decimal nanoseconds; the durations of `stretches`, of `totals` and of `criticalPath` each sum to `duration`.
  */
@@ -27,35 +27,35 @@ export interface Explanation {
   /** `changeText` of each change. */
   readonly changes: readonly string[];
   readonly enqueuedAt: Nanoseconds;
-  /** When it left, or the moment of asking. */
+  /** When it left, or now. */
   readonly until: Nanoseconds;
   /** `until - enqueuedAt`. */
   readonly duration: Nanoseconds;
-  /** null: still in its pipeline. */
+  /** Null: still in its pipeline. */
   readonly ended: null | {
     readonly reason: LeaveCode;
     readonly text: string;
     readonly result: BuildSetResult;
   };
-  /** Its states in order; adjacent, without gap. */
+  /** Its states in order, without gap. */
   readonly stretches: readonly Stretch[];
   /** The same by state, longest first. */
   readonly totals: readonly StateTotal[];
-  /** Who else it waited for, and what that item was doing meanwhile; longest first. */
+  /** Items it waited for, with their states meanwhile; longest first. */
   readonly waitedFor: readonly WaitedFor[];
-  /** The pipeline went to another scheduler; work of others may have gone on meanwhile. Oldest first. */
+  /** Takeovers of the pipeline, oldest first; work of executors and mergers may have gone on meanwhile. */
   readonly takeovers: readonly (Takeover & { readonly duration: Nanoseconds })[];
-  /** More than are listed; null: none. */
+  /** Number of further takeovers that are not listed; null: none. */
   readonly moreTakeovers: Omit<MoreTakeovers, 'last'> | null;
   readonly resets: readonly Reset[];
-  /** Machine time all resets threw away. */
+  /** Machine time that resets discarded. */
   readonly lostBuildTime: Nanoseconds;
-  /** Of all builds together: how long they lay in the executors' queue, and how long executors worked on them. */
+  /** Sums over all builds: time in the executors' queue, and time of execution. */
   readonly executorQueueTime: Nanoseconds;
   readonly buildTime: Nanoseconds;
-  /** Every attempt of every buildset, in order of request; a build kept over a reset is named once. */
+  /** All attempts of all buildsets, in order of request; a build kept over a reset is listed once. */
   readonly builds: readonly BuildTimes[];
-  /** What it waited for, one after the other; adjacent, without gap. */
+  /** The critical path, without gap. */
   readonly criticalPath: readonly PathLink[];
 }
 
@@ -63,7 +63,7 @@ export interface StateTotal {
   readonly state: StretchState;
   readonly kind: 'wait' | 'work';
   readonly duration: Nanoseconds;
-  /** Of the item's life, 0 to 1. */
+  /** Fraction of the item's time, 0 to 1. */
   readonly share: number;
 }
 
@@ -72,12 +72,12 @@ export interface Reset {
   readonly buildset: number;
   readonly at: Nanoseconds;
   readonly code: ResetCode;
-  /** A sentence without a full stop. */
+  /** The cause: a sentence without a full stop. */
   readonly text: string;
   readonly culprit: Culprit | null;
-  /** How long the buildset had existed then. */
+  /** Age of the buildset then. */
   readonly elapsed: Nanoseconds;
-  /** Executors' time on builds nobody used. */
+  /** Executor time of builds that were discarded. */
   readonly lostBuildTime: Nanoseconds;
 }
 
@@ -87,26 +87,26 @@ export interface BuildTimes {
   readonly buildset: number;
   readonly attempt: number;
   readonly voting: boolean;
-  /** null: not ended. */
+  /** Null: not ended. */
   readonly result: BuildResult | null;
   readonly worker: string | null;
-  /** Asked for → taken by an executor (or ended untaken, or now). */
+  /** Requested → taken by an executor, or ended without, or now. */
   readonly waited: Nanoseconds;
   /** Taken → ended (or now). */
   readonly ran: Nanoseconds;
-  /** Mean of the job's last successes for the project; null: not known. */
+  /** Mean of the job's last successes for the project; null: unknown. */
   readonly usual: Nanoseconds | null;
 }
 
-/** What else helps to explain an item; all of it may be missing. */
+/** Optional further facts for an explanation. */
 export interface ExplainContext {
   /** Items it waited for, see {@link itemsWaitedFor}. */
   readonly others?: ReadonlyMap<Uuid, QueueItem>;
-  /** Milliseconds a job usually takes, by its name. */
+  /** Usual duration of a job in milliseconds, by its name. */
   readonly usual?: ReadonlyMap<string, number>;
 }
 
-/** @param now for an item that has not left; nothing after it is counted. */
+/** @param now end of the explanation of an item that has not left. */
 export function explainItem(item: QueueItem, now: Nanoseconds, context: ExplainContext = {}): Explanation {
   const until = latest(endOfItem(item) ?? now, item.enqueuedAt);
   const duration = between(item.enqueuedAt, until);

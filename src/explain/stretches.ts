@@ -1,6 +1,6 @@
 /**
- * The states of an item as adjacent stretches of time, from enqueue to a moment: what `Wait …` spans and the work between them
- * show, so that the explanation and the trace tell the same story.
+ * The states of an item as adjacent stretches of time since its enqueue: the same as the `Wait …` spans and the work between them, so
+ * that explanation and trace agree.
  *
  *     window 12s · merge 40ms · configure 2ms · scheduler 3s (configure) · executor 1s · running 38s · ...
  */
@@ -14,7 +14,7 @@ import { type WorkWindows, workWindows } from '../model/work-windows.ts';
 export interface Stretch {
   readonly state: StretchState;
   readonly kind: 'wait' | 'work';
-  /** What it waited for, as far as the scheduler noted it. */
+  /** What it waited for, if recorded. */
   readonly subject?: string;
   /** Uuid of the item it waited for. */
   readonly whom?: Uuid;
@@ -23,7 +23,7 @@ export interface Stretch {
   readonly duration: Nanoseconds;
 }
 
-/** In order and without gap; states that lasted no time are left out. */
+/** In order and without gap; states of zero duration are left out. */
 export function stretchesOf(item: QueueItem, until: Nanoseconds): readonly Stretch[] {
   const work = workWindows(item);
   return item.timeline.flatMap((entry, index) => {
@@ -36,7 +36,7 @@ export function stretchesOf(item: QueueItem, until: Nanoseconds): readonly Stret
   });
 }
 
-/** The layout is made before a turn takes the merger's answer: from when it was begun, the item is past its merge. */
+/** The layout is computed before a turn reads the merger's answer: from its begin the item's merge is over. */
 function configuring(piece: Stretch, item: QueueItem): readonly Stretch[] {
   if (piece.state !== 'merge') return [piece];
   const begun = buildsetsOf(item)
@@ -50,7 +50,7 @@ function configuring(piece: Stretch, item: QueueItem): readonly Stretch[] {
   return [{ ...piece, to: startedAt, duration: between(piece.from, startedAt) }, after];
 }
 
-/** A state of work, cut where nobody worked on it. */
+/** A state of work, cut where no work went on. */
 function workAndGaps(
   entry: TimelineEntry,
   window: TimeWindow & { readonly end: Nanoseconds },
@@ -67,7 +67,7 @@ function workAndGaps(
   return entry.state === 'merge' ? stretches.flatMap(each => withLayout(each, work.configured)) : stretches;
 }
 
-/** The jobs of a merge are frozen before the turn that learns of it: until then its state is `merge`. */
+/** The jobs are frozen before the turn that handles the merge: until then the state is `merge`. */
 function withLayout(whole: Stretch, configured: readonly TimeWindow[]): readonly Stretch[] {
   const begun = configured.find(
     ({ start }) => !isBefore(start, whole.from) && isBefore(start, whole.to),

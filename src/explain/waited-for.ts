@@ -1,5 +1,5 @@
 /**
- * Whom an item waited for, and what that one was doing meanwhile.
+ * The items an item waited for, and their states meanwhile.
  *
  *     48s for acme/app master/logout,1a2b3c4d: running 40s, executor 8s
  *
@@ -15,18 +15,18 @@ import { type Stretch, stretchesOf } from './stretches.ts';
 
 export interface WaitedFor {
   readonly item: Uuid;
-  /** Its changes, as the scheduler noted them. */
+  /** Its changes, as recorded by the scheduler. */
   readonly change: string;
   readonly state: StretchState;
   readonly duration: Nanoseconds;
-  /** Its own states in that time, longest first; empty when its record is not at hand. */
+  /** Its own states in that time, longest first; empty when its record is not available. */
   readonly meanwhile: readonly { readonly state: StretchState; readonly duration: Nanoseconds }[];
 }
 
-/** Items looked up for one explanation at most: those waited for longest. */
+/** Maximum number of items read for one explanation: those waited for longest. */
 const MOST_ITEMS = 20;
 
-/** Whose records {@link waitedForOf} wants. */
+/** The items whose records {@link waitedForOf} needs. */
 export function itemsWaitedFor(stretches: readonly Stretch[]): readonly Uuid[] {
   return [...new Set(groups(stretches).map(group => group.item))].slice(0, MOST_ITEMS);
 }

@@ -34,7 +34,7 @@ export function barText(span: SpanRecord, scale: Scale, look: BarLook, paint: Pa
   return `${' '.repeat(first)}${paint(bar, ...look.colours)}${' '.repeat(room - bar.length)}`;
 }
 
-/** From within the first column (0 to 1) to `to`; the left end is drawn to half a column, the right one to an eighth. */
+/** From within the first column (0 to 1) to `to`; the left end has a precision of half a column, the right one of an eighth. */
 function solid(from: number, to: number): string {
   if (to - from < 0.5 && to <= 1) return from < 0.5 ? '▏' : '▕';
   const head = from < 0.5 ? '' : '▐';

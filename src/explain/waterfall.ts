@@ -7,7 +7,7 @@
  *     │   ↺ an item ahead failed: unit-tests of acme/app master/broken,deadbeef ended with FAILURE
  *     │ └ Build unit-tests                              ━━━━▶                      37s
  *
- * Waits are shaded, failures red, what is stopped or repeated yellow; an open span ends in an arrow at the present moment.
+ * Waits are shaded, failures red, stopped or repeated work yellow; an open span ends in an arrow at the present.
  */
 
 import { type Colour, type Paint, painter } from '../lib/ansi.ts';
@@ -24,7 +24,7 @@ export interface WaterfallOptions {
   /** Columns, at least 60. */
   readonly width: number;
   readonly colour: boolean;
-  /** Where open spans reach to. */
+  /** End of open spans. */
   readonly now: Nanoseconds;
   /** Spans deeper than this are left out. Default: all. */
   readonly maxDepth?: number;
@@ -111,13 +111,13 @@ function causeLines(cause: string, indent: string, width: number, paint: Paint):
   return [`${paint(indent, 'dim')}  ${paint(text, 'yellow')}`];
 }
 
-/** Names of spans are few, so the change is not in one; a picture says of which change it is. */
+/** Names of spans do not contain changes, so the picture adds the change to the root. */
 function titleOf({ name, attributes }: SpanRecord): string {
   const change = attributes[ATTRIBUTE.spanType] === 'QueueItem' ? attributes[ATTRIBUTE.change] : undefined;
   return printable(change === undefined ? name : `${name} ${[change].flat().join(', ')}`);
 }
 
-/** Why a buildset replaced the one before. */
+/** Why a buildset replaced the previous one. */
 function causeOf(span: SpanRecord): string | undefined {
   const text = span.attributes[ATTRIBUTE.causeText];
   return span.attributes[ATTRIBUTE.spanType] === 'BuildSet' && typeof text === 'string'
@@ -129,7 +129,7 @@ function lengthOf(span: SpanRecord, { scale }: Layout): string {
   return durationText(Number(BigInt(span.end ?? scale.end) - BigInt(span.start)) / 1e6);
 }
 
-/** The last column: how it ended, where that says something the bar does not. */
+/** The last column: the result, unless the bar shows it. */
 function wordOf(span: SpanRecord): string {
   if (span.end === null) return 'open';
   const result = span.attributes[ATTRIBUTE.result];
@@ -144,7 +144,7 @@ interface Look {
   readonly word: readonly Colour[];
 }
 
-/** Nothing is done in spans of these kinds. */
+/** Kinds of spans without work. */
 const WAITING: ReadonlySet<string> = new Set(['Wait', 'Takeover', 'ExecutorQueue', 'EventQueued']);
 
 function lookOf(span: SpanRecord): Look {

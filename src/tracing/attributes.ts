@@ -9,7 +9,7 @@ export const ATTRIBUTE = {
   pipeline: 'gatehouse.pipeline',
   itemId: 'gatehouse.item.id',
   eventId: 'gatehouse.event.id',
-  /** Kind of the span, e.g. `BuildSet`, whatever the naming mode. Not called a kind on the wire: OpenTelemetry has its own. */
+  /** Kind of the span, e.g. `BuildSet`, in either naming mode. Not named a kind: OpenTelemetry's span kind is another thing. */
   spanType: 'gatehouse.span.type',
   /** What a step or a pass is about; of most it is in the span's name, too. */
   spanSubject: 'gatehouse.span.subject',
