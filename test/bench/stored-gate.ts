@@ -84,11 +84,10 @@ export async function storedGate(
       const committing = {
         spans: () => (traced ? DEFAULT_SPAN_OPTIONS : undefined),
         keep: () => WHOLE_TRACES.keep,
-        places: {
-          counters: places.state,
-          item: places.item,
-          spanOutbox: paths.spanOutbox,
-          historyOutbox: paths.historyOutbox,
+        nodes: {
+          ...{ state: places.state, item: places.item, staged: places.staged },
+          ...{ spanOutbox: paths.spanOutbox, historyOutbox: paths.historyOutbox, landings: paths.landings },
+          reportOutbox: paths.reportOutbox('acme', 'gate'),
         },
       };
       const ids = randomIds();

@@ -19,7 +19,7 @@ export async function lateExecutionRows(
   { state, left }: Draft,
   context: PipelineContext,
 ): Promise<readonly Operation[]> {
-  const options = context.committing.spans();
+  const options = context.spans();
   if (options === undefined) return [];
   const late = await Promise.all(
     events
@@ -29,7 +29,7 @@ export async function lateExecutionRows(
       .map(event => lateExecution(event, context)),
   );
   const spans = late.flatMap(each => (each === undefined ? [] : lateExecutionSpans(each, options)));
-  return outboxRows(context.committing.places.spanOutbox, spans, spansCodec, context.clock.now());
+  return outboxRows(context.nodes.spanOutbox, spans, spansCodec, context.clock.now());
 }
 
 /** The result came before the item left, in the same turn: its spans are among the item's. */
@@ -67,7 +67,7 @@ async function lateExecution(
 }
 
 /** The executor finished before it read the cancel message: then the message is still there. */
-async function unreadCancelTime(build: Uuid, { commanding }: PipelineContext) {
-  const message = await commanding.buildRequests.cancelMessage(build);
+async function unreadCancelTime(build: Uuid, { buildRequests }: PipelineContext) {
+  const message = await buildRequests.cancelMessage(build);
   return message === undefined ? undefined : cancelTimeOf(message);
 }

@@ -40,7 +40,7 @@ export interface SettleDeps extends PassDeps {
 export async function settleLostWork(
   state: PipelineState,
   deps: SettleDeps,
-  context: Pick<PipelineContext, 'tenant' | 'pipeline' | 'store' | 'commanding'>,
+  context: CommandContext & Pick<PipelineContext, 'store'>,
   fence: Fence,
 ): Promise<void> {
   const owner = { tenant: context.tenant.name, pipeline: context.pipeline.name };
@@ -48,7 +48,7 @@ export async function settleLostWork(
   const builds = await deps.buildRequests.everything();
   const items = [...state.items.values()];
   if (items.length > 0) {
-    const intents = await listOutbox(context.store, context.commanding.reportOutbox);
+    const intents = await listOutbox(context.store, context.nodes.reportOutbox);
     // Read results after requests and intents, which are removed by the multi-write that adds the result.
     const events = (await deps.events.list()).map(({ value }) => value);
     const known = new Set<string>(
@@ -59,7 +59,7 @@ export async function settleLostWork(
     );
     const lost = items.flatMap(item => lostWork(item, known, deps));
     if (lost.length > 0) deps.log.warn({ lost: lost.length }, 'lost work is started again');
-    const reports = intents.length > 0 ? [] : lostReports(items, state, known, context.commanding);
+    const reports = intents.length > 0 ? [] : lostReports(items, state, known, context);
     if (reports.length > 0) deps.log.warn({ lost: reports.length }, 'lost reports are requested again');
     const pass = recordPass('lost-work', owner, deps);
     await pass.part('Sweep', 'lost-requests', async () => ({ settled: lost.length }));
@@ -145,7 +145,7 @@ function lostReports(
   items: readonly QueueItem[],
   state: PipelineState,
   known: ReadonlySet<string>,
-  commanding: CommandContext,
+  context: CommandContext,
 ): readonly Operation[] {
   const commands = items.flatMap(item => {
     const {
@@ -159,7 +159,7 @@ function lostReports(
     const { key: change } = leadChange(item);
     return [{ kind: 'report', report, item: uuid, action, result, change, awaited: true } as const];
   });
-  return commandOperations({ state, commands, left: [] }, commanding);
+  return commandOperations({ state, commands, left: [] }, context);
 }
 
 async function withdraw<T extends MergerRequest | BuildRequest>(

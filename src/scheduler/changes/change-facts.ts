@@ -4,23 +4,16 @@
  */
 import type { Driver } from '../../driver/driver.ts';
 import { earlierOf, type Nanoseconds } from '../../lib/clock.ts';
-import type { Change, ChangeKey, ChangeRecord } from '../../model/change.ts';
+import type { ChangeKey, ChangeRecord } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
-import type { Pipeline } from '../../model/pipeline.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import { type ConnectionName, projectIdOf } from '../../model/project.ts';
 import { MANAGERS } from '../../pipeline/manager/managers.ts';
 import type { ChangeFacts } from '../../pipeline/turn.ts';
+import type { PipelineContext } from '../turn/pipeline-context.ts';
 import { landingVerdict } from './landing-verdict.ts';
 
-export interface ChangeFactsDeps {
-  readonly pipeline: Pipeline;
-  driverOf(connection: ConnectionName): Driver | undefined;
-  record(key: ChangeKey): ChangeRecord | undefined;
-  /** Open changes known to depend on it. */
-  dependentsOf(key: ChangeKey): readonly ChangeKey[];
-  queueOf(change: Change): ChangeFacts['queue'];
-}
+type ChangeFactsDeps = Pick<PipelineContext, 'pipeline' | 'driverOf' | 'record' | 'dependentsOf' | 'queueOf'>;
 
 /** Facts of every change of the state and the events, and of everything reachable over dependencies in both directions. */
 export function gatherChangeFacts(

@@ -35,14 +35,14 @@ export function effectRows(
   takenAt: Nanoseconds,
   context: PipelineContext,
 ): readonly Operation[] {
-  const options = context.committing.spans();
+  const options = context.spans();
   if (options === undefined) return [];
   const attributed = new Set<QueueItem>();
   const endedAt = context.clock.now();
   const spans = events.flatMap(event =>
     spansOf(event, { draft, takenAt, endedAt, attributed }, context, options),
   );
-  return traceRows(context.committing.places, spans, endedAt);
+  return traceRows(context.nodes, spans, endedAt);
 }
 
 interface Turn {
@@ -178,5 +178,5 @@ function isOf(item: QueueItem, change: ChangeKey): boolean {
 }
 
 function knownChange(key: ChangeKey, context: PipelineContext): Change | ChangeKey {
-  return context.facts.record(key)?.change ?? key;
+  return context.record(key)?.change ?? key;
 }

@@ -26,14 +26,14 @@ export interface LayoutInForce {
 
 export function layoutInForce(
   layout: Pick<TenantLayout, 'upToDate' | 'refresh' | 'settled'>,
-  context: () => Pick<PipelineContext, 'facts' | 'layoutCheck'>,
+  context: () => Pick<PipelineContext, 'queueOf' | 'layoutCheck'>,
 ): LayoutInForce {
   return {
     async standingOf(change) {
       await layout.settled(change.project);
       await layout.upToDate();
-      const { facts, layoutCheck } = context();
-      return { standing: facts.queueOf(change) === null ? 'removed' : 'held', check: layoutCheck };
+      const { queueOf, layoutCheck } = context();
+      return { standing: queueOf(change) === null ? 'removed' : 'held', check: layoutCheck };
     },
     refresh: () => layout.refresh(),
   };

@@ -1,67 +1,55 @@
 /** The commands of a turn as operations of its commit: requests for workers, reports, events for other pipelines. */
 import type { Clock } from '../../lib/clock.ts';
-import type { IdMaker, Uuid } from '../../lib/ids.ts';
+import type { Uuid } from '../../lib/ids.ts';
 import { endOfBuild } from '../../model/build.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import { graphOf } from '../../model/build-set.ts';
 import { cancelWordOf } from '../../model/cancel-word.ts';
-import type { ChangeKey, ChangeRecord, ProposedChange } from '../../model/change.ts';
 import { reportIntentCodec } from '../../model/codec/records.ts';
-import type { PipelineEvent } from '../../model/event.ts';
 import type { FrozenJob, JobGraph } from '../../model/job.ts';
-import type { LandingMode } from '../../model/landed.ts';
-import type { MergerRequest, ProjectState } from '../../model/merge.ts';
-import type { DriverConfig, Pipeline } from '../../model/pipeline.ts';
+import type { Tenant } from '../../model/layout.ts';
+import type { MergerRequest } from '../../model/merge.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import { buildsetsOf, type QueueItem } from '../../model/queue-item.ts';
 import { ranksOf } from '../../pipeline/relative-priority.ts';
 import type { Command } from '../../pipeline/turn.ts';
-import type { ExecutorLabels } from '../../store/components.ts';
-import type { EventQueue } from '../../store/event-queue.ts';
 import { outboxOperation } from '../../store/outbox.ts';
 import type { Operation } from '../../store/port.ts';
-import type { RequestQueue } from '../../store/request-queue.ts';
 import { rootSpanOf } from '../../tracing/span-ids.ts';
-import type { TraceUi } from '../../tracing/ui-url.ts';
 import { landingOperations } from '../changes/own-merges.ts';
 import { itemReportIntent, refusalReportIntent } from '../report/report-intents.ts';
 import { reportedTrace } from '../report/reported-trace.ts';
-import type { ProjectPlaces } from './build-projects.ts';
-import { type BuildRequestContext, buildRequestFor } from './build-requests.ts';
+import { buildRequestFor } from './build-requests.ts';
 import type { Draft } from './decide-with-graphs.ts';
+import type { JobGraphs } from './job-graphs.ts';
 import { mergeRequestFor, priorityOf, repoStateRequestFor } from './merge-requests.ts';
 import { labelProblem } from './node-labels.ts';
+import type { PipelineContext, PipelineNodes } from './pipeline-context.ts';
 
-export interface CommandContext {
-  readonly clock: Clock;
-  readonly ids: IdMaker;
-  readonly tenant: string;
-  readonly pipeline: Pipeline;
-  readonly webRoot: string;
-  /** Null: tracing is off. */
-  readonly tracing: () => BuildRequestContext['tracing'];
-  /** The trace viewer; null: none is configured. */
-  readonly viewer: () => TraceUi | null;
-  readonly places: ProjectPlaces;
-  readonly mergeRequests: RequestQueue<MergerRequest>;
-  readonly buildRequests: RequestQueue<BuildRequest>;
-  /** Items of one group rank behind one another, see relative-priority.ts. Absent: requests are served by age. */
-  readonly relativeGroup?: (item: QueueItem) => string;
-  readonly executors: Pick<ExecutorLabels, 'canRun' | 'offered'>;
-  readonly reportOutbox: string;
-  /** See own-merges.ts. */
-  readonly landings: string;
-  /** This pipeline's own queue, for results that need no worker. */
-  readonly events: EventQueue<PipelineEvent>;
-  /** Event queue of another pipeline of the tenant; undefined: there is no such pipeline. */
-  eventsOf(pipeline: string): EventQueue<PipelineEvent> | undefined;
-  /** The stored job graph. */
-  graph(blob: string): JobGraph;
-  record(change: ChangeKey): ChangeRecord | undefined;
-  mergeMessage(change: ProposedChange): string;
-  /** Projects whose heads the jobs of this item will likely need. */
-  likelyStates(item: QueueItem): readonly ProjectState[];
-  landingMode(reporter: DriverConfig): LandingMode | null;
+export interface CommandContext
+  extends Pick<
+    PipelineContext,
+    | 'ids'
+    | 'pipeline'
+    | 'webRoot'
+    | 'spans'
+    | 'tracePolicy'
+    | 'projects'
+    | 'mergeRequests'
+    | 'buildRequests'
+    | 'relativeGroup'
+    | 'executors'
+    | 'events'
+    | 'eventsOf'
+    | 'record'
+    | 'mergeMessage'
+    | 'likelyStates'
+    | 'landingMode'
+  > {
+  readonly clock: Pick<Clock, 'now'>;
+  readonly tenant: Pick<Tenant, 'name'>;
+  readonly nodes: Pick<PipelineNodes, 'reportOutbox' | 'landings'>;
+  readonly graphs: Pick<JobGraphs, 'get'>;
 }
 
 /**
@@ -161,8 +149,8 @@ function buildOperations(
     graph: graphOfItem(item, context),
     now,
     priority: priorityOf(context.pipeline.precedence) + rank(item, draft.state, context),
-    places: context.places,
-    tracing: context.tracing(),
+    places: context.projects,
+    tracing: context.tracePolicy() ?? null,
   });
   const ended = {
     kind: 'build-result',
@@ -200,25 +188,26 @@ function reportOperations(
   const report = {
     now: context.clock.now(),
     root: context.webRoot,
-    tenant: context.tenant,
+    tenant: context.tenant.name,
     pipeline: context.pipeline,
     jobs: item === undefined ? [] : jobsOfItem(item, context),
-    traceUrl: item === undefined ? null : reportedTrace(context.viewer(), context.webRoot, item),
+    traceUrl:
+      item === undefined ? null : reportedTrace(context.spans()?.viewer ?? null, context.webRoot, item),
     landingMode: context.landingMode,
   };
   if (item !== undefined) {
     const intent = itemReportIntent(command, item, report);
-    const isTraced = item.sampled && context.tracing() !== null;
+    const isTraced = item.sampled && context.spans() !== undefined;
     return [
-      outboxOperation(context.reportOutbox, reportIntentCodec.encode(intent), report.now),
-      ...(isTraced ? landingOperations(intent, context.landings) : []),
+      outboxOperation(context.nodes.reportOutbox, reportIntentCodec.encode(intent), report.now),
+      ...(isTraced ? landingOperations(intent, context.nodes.landings) : []),
     ];
   }
   const record = context.record(command.change);
   if (record === undefined) return [];
   return [
     outboxOperation(
-      context.reportOutbox,
+      context.nodes.reportOutbox,
       reportIntentCodec.encode(refusalReportIntent(command, record.change, report)),
       report.now,
     ),
@@ -255,10 +244,10 @@ function itemOf(uuid: Uuid, draft: Decided): QueueItem {
 function graphOfItem(item: QueueItem, context: CommandContext): JobGraph {
   const graph = graphOf(item.buildset);
   if (graph === null) throw new Error(`buildset ${item.buildset.uuid} of item ${item.uuid} has no job graph`);
-  return context.graph(graph.blob);
+  return context.graphs.get(graph.blob);
 }
 
 function jobsOfItem(item: QueueItem, context: CommandContext): readonly FrozenJob[] {
   const graph = graphOf(item.buildset);
-  return graph === null ? [] : context.graph(graph.blob).jobs;
+  return graph === null ? [] : context.graphs.get(graph.blob).jobs;
 }

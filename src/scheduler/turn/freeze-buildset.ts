@@ -8,29 +8,20 @@
 import { addMilliseconds, earlierOf, laterOf } from '../../lib/clock.ts';
 import { leadChange } from '../../model/about-item.ts';
 import { type TurnWork, testedMergeOf } from '../../model/build-set.ts';
-import type { Change } from '../../model/change.ts';
 import { jobNodeOf } from '../../model/job.ts';
-import type { ProjectState } from '../../model/merge.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import type { ProjectKey } from '../../model/project.ts';
 import type { FreezeFact, Need } from '../../pipeline/turn.ts';
-import type { JobGraphs } from './job-graphs.ts';
 import { missingStates, neededStates } from './needed-states.ts';
-import type { PendingFreezes, PreparedFreeze } from './pending-freezes.ts';
-
-export interface FreezeContext {
-  readonly graphs: JobGraphs;
-  readonly pending: PendingFreezes;
-  /** Heads that such an item needed: the next merge request asks for them in advance. */
-  learn(change: Change, states: readonly ProjectState[]): void;
-}
+import type { PreparedFreeze } from './pending-freezes.ts';
+import type { PipelineContext } from './pipeline-context.ts';
 
 /** @param prepared of this buildset. */
 export function freezeBuildset(
   need: Need,
   state: PipelineState,
   prepared: PreparedFreeze | undefined,
-  context: FreezeContext,
+  context: Pick<PipelineContext, 'graphs' | 'learn'>,
 ): FreezeFact {
   const item = state.items.get(need.item);
   if (item === undefined) throw new Error(`a job graph is needed for the unknown item ${need.item}`);

@@ -1,50 +1,106 @@
-/** The inputs of one pipeline's turns, made again whenever the tenant's layout changes. */
+/**
+ * The inputs of one pipeline's turns: three values in one object.
+ *
+ *     services   of the process, the same for all its pipelines
+ *     place      of the pipeline, the same under every layout: its nodes in the store, its queue, clock and log
+ *     rules      of the layout in force; made again whenever the tenant's layout changes
+ *
+ * Functions take the part that they need, as a `Pick`.
+ */
+import type { Driver } from '../../driver/driver.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
+import type { BuildRequest } from '../../model/build-request.ts';
+import type { Change, ChangeKey, ChangeRecord, ProposedChange } from '../../model/change.ts';
 import type { PipelineEvent } from '../../model/event.ts';
+import type { LandingMode } from '../../model/landed.ts';
 import type { Tenant } from '../../model/layout.ts';
-import type { Pipeline } from '../../model/pipeline.ts';
+import type { MergerRequest, ProjectState } from '../../model/merge.ts';
+import type { DriverConfig, Pipeline } from '../../model/pipeline.ts';
+import type { ConnectionName, PipelineName } from '../../model/project.ts';
+import type { QueueItem } from '../../model/queue-item.ts';
+import type { ChangeFacts } from '../../pipeline/turn.ts';
+import type { ExecutorLabels } from '../../store/components.ts';
 import type { EventQueue } from '../../store/event-queue.ts';
+import type { StorePaths } from '../../store/paths.ts';
 import type { Operation, Store } from '../../store/port.ts';
+import type { RequestQueue } from '../../store/request-queue.ts';
+import type { KeepRules } from '../../tracing/keep.ts';
 import type { TracePolicy } from '../../tracing/live-tracing.ts';
+import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 import type { ChangeCache } from '../changes/change-cache.ts';
-import type { ChangeFactsDeps } from '../changes/change-facts.ts';
-import type { CommandContext } from './commands.ts';
+import type { ProjectPlaces } from './build-projects.ts';
 import type { ExpectedDurations } from './expected-durations.ts';
-import type { FreezeContext } from './freeze-buildset.ts';
 import type { JobGraphs } from './job-graphs.ts';
 import type { LandedConfigurationDeps } from './note-landed.ts';
+import type { PendingFreezes } from './pending-freezes.ts';
 import type { PipelineClock } from './pipeline-clock.ts';
 import type { Rechecks } from './rechecks.ts';
-import type { CommitContext } from './turn-operations.ts';
 
-export interface PipelineContext {
-  readonly clock: PipelineClock;
+export interface PipelineServices {
   readonly ids: IdMaker;
   readonly store: Store;
-  /** Place of commits too large for one multi. */
-  readonly staged: string;
-  readonly log: Log;
-  readonly tenant: Tenant;
-  /** Fails, and the turn's commit with it, once the tenant has a newer layout than this context was made from. */
-  readonly layoutCheck: Operation;
-  readonly layoutVersion: number;
-  readonly pipeline: Pipeline;
-  /** It is not in the layout any more and only finishes the items it holds. */
-  readonly retired: boolean;
-  readonly events: EventQueue<PipelineEvent>;
-  readonly tenantsOf: LandedConfigurationDeps['tenantsOf'];
-  readonly graphs: JobGraphs;
+  /** Public URL of the web service, without trailing slash. */
+  readonly webRoot: string;
   readonly changes: Pick<ChangeCache, 'operations' | 'remember' | 'fresh' | 'conflict'>;
-  readonly facts: ChangeFactsDeps;
-  readonly rechecks: Rechecks;
-  readonly freezing: FreezeContext;
-  readonly commanding: CommandContext;
-  readonly committing: CommitContext;
   readonly expected: ExpectedDurations;
+  readonly mergeRequests: RequestQueue<MergerRequest>;
+  readonly buildRequests: RequestQueue<BuildRequest>;
+  readonly executors: Pick<ExecutorLabels, 'canRun' | 'offered'>;
   /** Undefined: metrics are off. */
   readonly metrics: MetricsSink | undefined;
   /** Undefined: tracing is off. */
-  readonly tracePolicy: () => TracePolicy | undefined;
+  spans(): SpanOptions | undefined;
+  /** Undefined: tracing is off. */
+  tracePolicy(): TracePolicy | undefined;
+  keep(): KeepRules;
+  record(key: ChangeKey): ChangeRecord | undefined;
+  /** Open changes known to depend on it. */
+  dependentsOf(key: ChangeKey): readonly ChangeKey[];
+  driverOf(connection: ConnectionName): Driver | undefined;
+  /** Message of the merge commit, by the change's driver. */
+  mergeMessage(change: ProposedChange): string;
+  /** As the reporter's driver lands changes; null: it does not. */
+  landingMode(reporter: DriverConfig): LandingMode | null;
 }
+
+/** Paths in the store. */
+export interface PipelineNodes
+  extends Pick<ReturnType<StorePaths['pipeline']>, 'state' | 'item' | 'staged'>,
+    Pick<StorePaths, 'spanOutbox' | 'historyOutbox' | 'landings'> {
+  readonly reportOutbox: string;
+}
+
+export interface PipelinePlace {
+  readonly clock: PipelineClock;
+  readonly log: Log;
+  readonly nodes: PipelineNodes;
+  readonly events: EventQueue<PipelineEvent>;
+  readonly graphs: JobGraphs;
+  readonly tenantsOf: LandedConfigurationDeps['tenantsOf'];
+}
+
+export interface PipelineRules {
+  readonly tenant: Tenant;
+  readonly pipeline: Pipeline;
+  /** It is not in the layout any more and only finishes the items it holds. */
+  readonly retired: boolean;
+  /** Fails, and the turn's commit with it, once the tenant has a newer layout than this context was made from. */
+  readonly layoutCheck: Operation;
+  readonly layoutVersion: number;
+  readonly rechecks: Rechecks;
+  readonly pending: PendingFreezes;
+  readonly projects: ProjectPlaces;
+  /** Items of one group rank behind one another, see relative-priority.ts. Absent: requests are served by age. */
+  readonly relativeGroup?: (item: QueueItem) => string;
+  queueOf(change: Change): ChangeFacts['queue'];
+  /** Event queue of another pipeline of the tenant; undefined: there is no such pipeline. */
+  eventsOf(pipeline: PipelineName): EventQueue<PipelineEvent> | undefined;
+  /** Heads that the jobs of a change needed: the next merge request asks for them in advance. */
+  learn(change: Change, states: readonly ProjectState[]): void;
+  /** Projects whose heads the jobs of this item will likely need. */
+  likelyStates(item: QueueItem): readonly ProjectState[];
+}
+
+export interface PipelineContext extends PipelineServices, PipelinePlace, PipelineRules {}

@@ -9,23 +9,19 @@
  */
 
 import { millisecondsBetween, type Nanoseconds } from '../../lib/clock.ts';
-import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import { pause } from '../../lib/pause.ts';
 import { createDirty, type Dirty } from '../../lib/signal.ts';
 import type { MetricsSink } from '../../metrics/registry.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
-import type { PipelineEvent } from '../../model/event.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import { isHostUnasked, nextHostRetry } from '../../pipeline/host-wait.ts';
 import type { Arrival } from '../../pipeline/takeovers.ts';
 import { isOutOfContact } from '../../store/connection.ts';
 import { ensureNode } from '../../store/ensure-node.ts';
-import type { EventQueue } from '../../store/event-queue.ts';
 import { type Fence, Fenced } from '../../store/fence.ts';
 import { preparePipeline } from '../../store/load-pipeline.ts';
 import type { StorePaths } from '../../store/paths.ts';
-import type { Store } from '../../store/port.ts';
 import { pipelineEventLogFacts } from '../../tracing/log-facts.ts';
 import { type SettleDeps, settleLostWork } from '../care/settle-lost-work.ts';
 import type { FairShare, Held } from '../fair-share.ts';
@@ -47,19 +43,13 @@ const MAX_AGAIN = 50;
 /** Milliseconds between searches for lost work. */
 const CARE_INTERVAL = 60_000;
 
-export interface PipelineRunnerDeps extends LoopDeps {
+export interface PipelineRunnerDeps extends LoopDeps, SettleDeps, Omit<ReportLoopDeps, 'layout'> {
   readonly tenant: string;
   readonly pipeline: string;
-  readonly ids: IdMaker;
-  readonly store: Store;
   readonly paths: StorePaths;
-  readonly log: Log;
-  readonly events: EventQueue<PipelineEvent>;
   readonly layout: Pick<TenantLayout, 'upToDate' | 'refresh' | 'settled'>;
   /** With the current layout; called once per turn. */
   context(): PipelineContext;
-  readonly lostWork: Omit<SettleDeps, 'events'>;
-  readonly reports: Omit<ReportLoopDeps, 'layout'>;
   readonly share: FairShare;
   readonly metrics: MetricsSink | undefined;
   /** Of this process, for people. */
@@ -80,7 +70,7 @@ export function createPipelineRunner(deps: PipelineRunnerDeps): PipelineRunner {
     async run(signal) {
       await preparePipeline(deps.store, places, signal);
       await deps.events.prepare(signal);
-      await ensureNode(deps.store, deps.reports.outbox, signal);
+      await ensureNode(deps.store, deps.outbox, signal);
       using watch = deps.store.watch(places.eventQueue, event => {
         if (event.kind !== 'deleted') dirty.set();
       });
@@ -111,11 +101,11 @@ async function holdPipeline(
   signal: AbortSignal,
 ): Promise<void> {
   using held = deps.share.hold();
-  await deps.lostWork.mergeRequests.prepare(signal);
-  await deps.lostWork.buildRequests.prepare(signal);
+  await deps.mergeRequests.prepare(signal);
+  await deps.buildRequests.prepare(signal);
   await runTogether(AbortSignal.any([signal, fence.lost]), stop => [
     takeTurns(deps, dirty, held, fence, stop),
-    processReports({ ...deps.reports, layout: layoutInForce(deps.layout, deps.context) }, fence, stop),
+    processReports({ ...deps, layout: layoutInForce(deps.layout, deps.context) }, fence, stop),
     wakeRegularly(dirty, stop),
   ]);
 }
@@ -157,7 +147,7 @@ async function takeTurns(
     }
     await deps.layout.upToDate();
     if (deps.clock.monotonic() >= careAt) {
-      await settleLostWork(state, { ...deps.lostWork, events: deps.events }, deps.context(), fence);
+      await settleLostWork(state, deps, deps.context(), fence);
       careAt = deps.clock.monotonic() + CARE_INTERVAL;
       const contenders = await contendersBeside(deps, fence);
       if (deps.clock.monotonic() >= keepUntil && isToBeReleased(contenders, deps)) {

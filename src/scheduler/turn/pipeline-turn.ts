@@ -20,6 +20,7 @@ import type { PipelineEvent } from '../../model/event.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
 import { type Arrival, withArrival } from '../../pipeline/takeovers.ts';
 import type { TurnInput } from '../../pipeline/turn.ts';
+import type { QueueEntry } from '../../store/event-queue.ts';
 import type { Fence } from '../../store/fence.ts';
 import { StoreError } from '../../store/port.ts';
 import { hasRules } from '../../tracing/keep.ts';
@@ -35,7 +36,7 @@ import type { PreparedFreeze } from './pending-freezes.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 import { MOST_WAITING_RECHECKS } from './rechecks.ts';
 import { seenSuccesses } from './seen-successes.ts';
-import { commitTurn } from './turn-commit.ts';
+import { commitTurn, type TurnCommit } from './turn-commit.ts';
 import { judgedDepartures, outboxOperations, stateOperations } from './turn-operations.ts';
 
 export interface TurnLimits {
@@ -63,60 +64,28 @@ export async function pipelineTurn(
   state: PipelineState,
   arrival: Arrival,
   fence: Fence,
-  { events: limit, patience }: TurnLimits,
+  limits: TurnLimits,
 ): Promise<TurnEnd> {
   const begun = context.clock.monotonic();
-  const { clock, rechecks } = context;
-  const { pending } = context.freezing;
-  const most = limit + rechecks.waiting + (limit === 1 ? 0 : pending.waiting);
-  const listed = limit === 0 ? [] : await context.events.list(most);
-  clock.catchUp(listed.map(entry => entry.value));
-  const due = rechecks.due(listed, clock.now()).slice(0, limit === 1 ? 1 : most);
-  const { taken: entries, freezes } = await pending.sort(due, state, patience);
-  await context.changes.fresh();
-  const events = entries.map(entry => entry.value);
+  const taken = await takeEvents(context, state, limits);
   const takenAt = context.clock.now();
-  const landed = landedChanges(state, events, context.facts.record);
-  const known = knownChanges(context, state, events, landed, takenAt);
-  const mostPostponed = MOST_WAITING_RECHECKS - (listed.length - due.length);
-  const decided = decide(context, { state, events, now: takenAt, changes: known, mostPostponed }, freezes);
+  const landed = landedChanges(state, taken.events, context.record);
+  const known = knownChanges(context, state, taken.events, landed, takenAt);
+  const facts = { state, events: taken.events, now: takenAt, changes: known };
+  const decided = decide(context, { ...facts, mostPostponed: taken.mostPostponed }, taken.freezes);
   const draft = withArrival(state, decided, arrival);
-  if (entries.length === 0 && draft.state === state && draft.commands.length === 0) {
-    rechecks.note([], new Map(), timesOf(state, known));
+  if (taken.entries.length === 0 && draft.state === state && draft.commands.length === 0) {
+    context.rechecks.note([], new Map(), timesOf(state, known));
     return { kind: 'nothing-to-do' };
   }
-  const graphs = await context.graphs.flush();
-  const late = await lateExecutionRows(events, draft, context);
-  const effects = effectRows(events, draft, takenAt, context);
-  const now = context.clock.now();
-  const configuration = await landedConfiguration(state, events, { ...context, now });
-  const commit = {
-    guards: [context.layoutCheck, ...graphs, ...context.changes.operations([...landed.values()])],
-    withdrawals: () => withdrawOperations(draft, context.commanding),
-    own: [
-      ...commandOperations(draft, context.commanding),
-      ...stateOperations(state, draft, context.committing),
-      ...outboxOperations(state, draft, context.committing, now),
-      ...effects,
-      ...late,
-      ...configuration,
-      ...entries
-        .filter(({ value }) => !draft.postponed.has(value.uuid))
-        .map(entry => context.events.ack(entry)),
-    ],
-  };
+  const commit = await turnOperations(context, taken, { state, draft, landed, takenAt });
   try {
-    await commitTurn(commit, { ...context, fence });
+    await commitTurn(commit, { ...context, staged: context.nodes.staged, fence });
   } catch (error) {
-    if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'NodeExists'].includes(error.code))
-      throw error;
-    context.log.debug({ err: error }, 'commit conflict, retrying turn');
-    if (error.path === context.layoutCheck.path) return { kind: 'again', because: 'layout' };
-    const isFact = await context.changes.conflict(error);
-    return { kind: 'again', because: isFact ? 'facts' : 'workers' };
+    return await afterConflict(error, context);
   }
   context.changes.remember([...landed.values()]);
-  rechecks.note(entries, draft.postponed, timesOf(draft.state, known));
+  context.rechecks.note(taken.entries, draft.postponed, timesOf(draft.state, known));
   for (const success of seenSuccesses(state, draft)) context.expected.learn(success, success.ms);
   logDecisions(context, draft);
   context.metrics?.record(
@@ -125,14 +94,90 @@ export async function pipelineTurn(
       pipeline: context.pipeline.name,
       before: state,
       after: draft.state,
-      left: judgedDepartures(draft.left, context.committing),
+      left: judgedDepartures(draft.left, context),
       traced: context.tracePolicy() !== undefined,
       seconds: (context.clock.monotonic() - begun) / 1000,
       operations: commit.guards.length + commit.own.length,
     }),
   );
-  const more = listed.length === most || draft.state.takeovers !== undefined;
-  return { kind: 'committed', state: draft.state, more };
+  return { kind: 'committed', state: draft.state, more: taken.more || draft.state.takeovers !== undefined };
+}
+
+/** The events of one turn. */
+interface TakenEvents {
+  readonly entries: readonly QueueEntry<PipelineEvent>[];
+  readonly freezes: ReadonlyMap<Uuid, PreparedFreeze>;
+  readonly events: readonly PipelineEvent[];
+  /** The queue may hold further events. */
+  readonly more: boolean;
+  readonly mostPostponed: number;
+}
+
+async function takeEvents(
+  { clock, rechecks, pending, events, changes }: PipelineContext,
+  state: PipelineState,
+  { events: limit, patience }: TurnLimits,
+): Promise<TakenEvents> {
+  const most = limit + rechecks.waiting + (limit === 1 ? 0 : pending.waiting);
+  const listed = limit === 0 ? [] : await events.list(most);
+  clock.catchUp(listed.map(entry => entry.value));
+  const due = rechecks.due(listed, clock.now()).slice(0, limit === 1 ? 1 : most);
+  const { taken, freezes } = await pending.sort(due, state, patience);
+  await changes.fresh();
+  return {
+    entries: taken,
+    freezes,
+    events: taken.map(entry => entry.value),
+    more: listed.length === most,
+    mostPostponed: MOST_WAITING_RECHECKS - (listed.length - due.length),
+  };
+}
+
+interface DecidedTurn {
+  readonly state: PipelineState;
+  readonly draft: Draft;
+  readonly landed: ReadonlyMap<ChangeKey, ChangeRecord>;
+  readonly takenAt: Nanoseconds;
+}
+
+async function turnOperations(
+  context: PipelineContext,
+  { entries, events }: TakenEvents,
+  { state, draft, landed, takenAt }: DecidedTurn,
+): Promise<TurnCommit> {
+  const graphs = await context.graphs.flush();
+  const late = await lateExecutionRows(events, draft, context);
+  const effects = effectRows(events, draft, takenAt, context);
+  const now = context.clock.now();
+  const configuration = await landedConfiguration(state, events, { ...context, now });
+  return {
+    guards: [context.layoutCheck, ...graphs, ...context.changes.operations([...landed.values()])],
+    withdrawals: () => withdrawOperations(draft, context),
+    own: [
+      ...commandOperations(draft, context),
+      ...stateOperations(state, draft, context),
+      ...outboxOperations(state, draft, context, now),
+      ...effects,
+      ...late,
+      ...configuration,
+      ...entries
+        .filter(({ value }) => !draft.postponed.has(value.uuid))
+        .map(entry => context.events.ack(entry)),
+    ],
+  };
+}
+
+/** @throws any other error. */
+async function afterConflict(
+  error: unknown,
+  { log, layoutCheck, changes }: PipelineContext,
+): Promise<TurnEnd> {
+  if (!(error instanceof StoreError) || !['NoNode', 'BadVersion', 'NodeExists'].includes(error.code))
+    throw error;
+  log.debug({ err: error }, 'commit conflict, retrying turn');
+  if (error.path === layoutCheck.path) return { kind: 'again', because: 'layout' };
+  const isFact = await changes.conflict(error);
+  return { kind: 'again', because: isFact ? 'facts' : 'workers' };
 }
 
 type KnownChanges = ReturnType<typeof gatherChangeFacts>;
@@ -144,8 +189,8 @@ function knownChanges(
   landed: ReadonlyMap<ChangeKey, ChangeRecord>,
   now: Nanoseconds,
 ): KnownChanges {
-  const record = (key: ChangeKey) => landed.get(key) ?? context.facts.record(key);
-  return gatherChangeFacts(state, events, { ...context.facts, record }, now);
+  const record = (key: ChangeKey) => landed.get(key) ?? context.record(key);
+  return gatherChangeFacts(state, events, { ...context, record }, now);
 }
 
 /** When a requirement of a change in the pipeline may give another verdict. */
@@ -173,7 +218,7 @@ function decide(
       ...(maxChangesPerPipeline === undefined ? {} : { maxChanges: maxChangesPerPipeline }),
       ...(maxDependencies === undefined ? {} : { maxDependencies }),
     },
-    (need, now) => freezeBuildset(need, now, freezes.get(need.buildset), context.freezing),
+    (need, now) => freezeBuildset(need, now, freezes.get(need.buildset), context),
   );
 }
 

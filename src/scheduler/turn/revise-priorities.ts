@@ -10,16 +10,13 @@ import type { PipelineState } from '../../model/pipeline-state.ts';
 import { ranksOf } from '../../pipeline/relative-priority.ts';
 import type { Fence } from '../../store/fence.ts';
 import { StoreError } from '../../store/port.ts';
-import type { CommandContext } from './commands.ts';
 import { priorityOf } from './merge-requests.ts';
 import type { PipelineContext } from './pipeline-context.ts';
 
 type Wanted = ReadonlyMap<Uuid, number>;
 
-interface RevisionContext extends Pick<PipelineContext, 'pipeline' | 'ids'> {
-  readonly commanding: Pick<CommandContext, 'relativeGroup'> & {
-    readonly buildRequests: Pick<CommandContext['buildRequests'], 'reprioritize'>;
-  };
+interface RevisionContext extends Pick<PipelineContext, 'pipeline' | 'ids' | 'relativeGroup'> {
+  readonly buildRequests: Pick<PipelineContext['buildRequests'], 'reprioritize'>;
 }
 
 /** One per term of the holder; call with the stored state. */
@@ -30,7 +27,7 @@ export function createPriorityRevision() {
     context: RevisionContext,
     fence: Pick<Fence, 'commit'>,
   ): Promise<void> => {
-    const { relativeGroup, buildRequests } = context.commanding;
+    const { relativeGroup, buildRequests } = context;
     if (relativeGroup === undefined) return;
     const wanted = prioritiesOfWaiting(state, priorityOf(context.pipeline.precedence), relativeGroup);
     const before = seen;

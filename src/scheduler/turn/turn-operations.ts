@@ -3,7 +3,6 @@
  * ended spans, history. Nothing of it takes effect until the fence commits it.
  */
 import type { Nanoseconds } from '../../lib/clock.ts';
-import type { Uuid } from '../../lib/ids.ts';
 import { historyRowsCodec, pipelineCountersCodec, spansCodec } from '../../model/codec/records.ts';
 import type { HistoryRow } from '../../model/history.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
@@ -13,24 +12,12 @@ import { create, type Operation, remove, set } from '../../store/port.ts';
 import { withoutHeldSpans } from '../../tracing/held-spans.ts';
 import { isKept, type KeepRules } from '../../tracing/keep.ts';
 import { endedSpans } from '../../tracing/spans/ended-spans.ts';
-import type { SpanOptions } from '../../tracing/spans/span-options.ts';
 import type { Draft } from './decide-with-graphs.ts';
 import { decisionHistory } from './decision-rows.ts';
+import type { PipelineContext } from './pipeline-context.ts';
 import { encodeStoredItem, storableItem } from './stored-item.ts';
 
-interface CommitPlaces {
-  readonly counters: string;
-  item(uuid: Uuid): string;
-  readonly spanOutbox: string;
-  readonly historyOutbox: string;
-}
-
-export interface CommitContext {
-  readonly places: CommitPlaces;
-  /** Undefined: tracing is off, no rows are written. */
-  readonly spans: () => SpanOptions | undefined;
-  readonly keep: () => KeepRules;
-}
+export type CommitContext = Pick<PipelineContext, 'nodes' | 'spans' | 'keep'>;
 
 /** Operations for what the draft changed in the pipeline's own records; unchanged items cost nothing. */
 export function stateOperations(
@@ -38,17 +25,17 @@ export function stateOperations(
   draft: Draft,
   context: CommitContext,
 ): readonly Operation[] {
-  const { places } = context;
+  const { nodes } = context;
   const operations: Operation[] = [];
   for (const [uuid, item] of draft.state.items) {
     const old = before.items.get(uuid);
     if (old === item) continue;
     const data = encodeStoredItem(item);
-    operations.push(old === undefined ? create(places.item(uuid), data) : set(places.item(uuid), data));
+    operations.push(old === undefined ? create(nodes.item(uuid), data) : set(nodes.item(uuid), data));
   }
   for (const uuid of before.items.keys())
-    if (!draft.state.items.has(uuid)) operations.push(remove(places.item(uuid)));
-  if (countersChanged(before, draft.state)) operations.push(set(places.counters, countersOf(draft.state)));
+    if (!draft.state.items.has(uuid)) operations.push(remove(nodes.item(uuid)));
+  if (countersChanged(before, draft.state)) operations.push(set(nodes.state, countersOf(draft.state)));
   return operations;
 }
 
@@ -59,7 +46,7 @@ export function outboxOperations(
   context: CommitContext,
   now: Nanoseconds,
 ): readonly Operation[] {
-  const { places } = context;
+  const { nodes } = context;
   const options = context.spans();
   const left = judgedDepartures(draft.left, context);
   const changed = [...draft.state.items.values(), ...left].filter(
@@ -70,8 +57,8 @@ export function outboxOperations(
       ? []
       : changed.flatMap(item => endedSpans(before.items.get(item.uuid), item, options));
   return [
-    ...outboxRows(places.spanOutbox, spans, spansCodec, now),
-    ...outboxRows(places.historyOutbox, historyRows(left, draft), historyRowsCodec, now),
+    ...outboxRows(nodes.spanOutbox, spans, spansCodec, now),
+    ...outboxRows(nodes.historyOutbox, historyRows(left, draft), historyRowsCodec, now),
   ];
 }
 

@@ -127,14 +127,14 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/turn/pipeline-turn.ts',
-        find: '      ...outboxOperations(state, draft, context.committing, now),\n',
+        find: '      ...outboxOperations(state, draft, context, now),\n',
         replace: '',
       },
       {
         file: 'src/scheduler/turn/pipeline-turn.ts',
-        find: '  const now = context.clock.now();\n  const configuration',
+        find: '  try {\n    await commitTurn(commit,',
         replace:
-          '  const now = context.clock.now();\n  await fence.commit(outboxOperations(state, draft, context.committing, now), context.ids.uuid());\n  const configuration',
+          '  await fence.commit(outboxOperations(state, draft, context, context.clock.now()), context.ids.uuid());\n  try {\n    await commitTurn(commit,',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'reset' },
@@ -437,8 +437,8 @@ export const PATCHES: readonly Patch[] = [
     edits: [
       {
         file: 'src/scheduler/turn/commands.ts',
-        find: '...(isTraced ? landingOperations(intent, context.landings) : []),',
-        replace: '...(isTraced ? landingOperations(intent, context.landings).slice(1) : []),',
+        find: '...(isTraced ? landingOperations(intent, context.nodes.landings) : []),',
+        replace: '...(isTraced ? landingOperations(intent, context.nodes.landings).slice(1) : []),',
       },
     ],
     caughtBy: { kind: 'seeds', from: 1, scenario: 'single-change', calm: true },

@@ -74,18 +74,15 @@ describe('with relative_priority', () => {
     const { world, check } = checkOfThreeProjects();
     const requests = new RequestQueue<Request>({ store, path: '/requests/build/default', codec });
     await requests.prepare();
-    const commanding = {
-      buildRequests: requests,
-      relativeGroup: (item: ReturnType<typeof check.item>) => item.changes[0].project,
-    };
-    const context = { commanding, pipeline: check.pipeline, ids: world.ids };
+    const relativeGroup = (item: ReturnType<typeof check.item>) => item.changes[0].project;
+    const context = { buildRequests: requests, relativeGroup, pipeline: check.pipeline, ids: world.ids };
     const fence = {
       commit: async (operations: Parameters<Store['multi']>[0]) => ({
         kind: 'committed' as const,
         results: await store.multi(operations),
       }),
     };
-    const ranks = ranksOf(check.state, commanding.relativeGroup);
+    const ranks = ranksOf(check.state, relativeGroup);
     for (const { build, item } of check.builds)
       await store.multi(requests.submit({ uuid: build, priority: 200 + (ranks.get(item.uuid) ?? 0) }));
     const worker = createRequestWorker(requests, { worker: 'one-slot', clock: manualClock() });

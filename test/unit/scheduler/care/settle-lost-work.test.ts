@@ -56,21 +56,19 @@ async function open(stand: Stand) {
   await buildRequests.prepare();
   const reportOutbox = stand.paths.reportOutbox('acme', 'gate');
   await ensureNode(stand.store, reportOutbox);
-  const commanding = {
+  const context = {
     clock: stand.clock,
     ids: stand.ids,
-    tenant: 'acme',
+    store: stand.store,
+    tenant: { name: 'acme', projects: [], maxJobTimeout: 1 },
     pipeline: gatePipeline({ reporters: { ...gatePipeline().reporters, success: [LOCAL] } }),
     webRoot: 'http://localhost',
-    reportOutbox,
-    landings: '/landings',
-    tracing: () => null,
-    viewer: () => null,
+    nodes: { reportOutbox, landings: '/landings' },
+    spans: () => undefined,
+    tracePolicy: () => undefined,
     landingMode: () => 'push' as const,
-    graph: () => ({ jobs: [] }),
-  } as unknown as PipelineContext['commanding'];
-  const tenant = { name: 'acme', projects: [], maxJobTimeout: 1 };
-  const context = { tenant, pipeline: commanding.pipeline, store: stand.store, commanding };
+    graphs: { get: () => ({ jobs: [] }) },
+  } as unknown as PipelineContext;
   return { ...stand, events, mergeRequests, buildRequests, reportOutbox, context };
 }
 
