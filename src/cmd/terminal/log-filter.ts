@@ -9,18 +9,8 @@
 
 import { painter } from '../../lib/ansi.ts';
 import { type LogLine, parseLogLine } from '../../lib/log-line.ts';
+import { CONTROL_SEQUENCES } from '../../lib/terminal-sequences.ts';
 
-const SEQUENCES = {
-  colour: String.raw`\x1b\[[0-9;:]*m`,
-  otherCsi: String.raw`(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]?`,
-  /** OSC, DCS, SOS, PM, APC: up to their end, or that of the line. */
-  text: String.raw`(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)?`,
-  otherEscape: String.raw`\x1b[ -/]*[0-~]?`,
-  /** Including bidirectional controls, which would make a line read differently from what it is. */
-  control: String.raw`[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]`,
-} as const;
-const ANY = new RegExp(Object.values(SEQUENCES).join('|'), 'g');
-const COLOUR = new RegExp(`^${SEQUENCES.colour}$`);
 const RESET = '\u001b[0m';
 
 /** A line longer than the executor writes any. */
@@ -72,8 +62,8 @@ function shownLine({ time, writer, text }: LogLine, colour: boolean): string {
 /** @param colour false: colours are dropped as well. */
 function safeText(text: string, colour: boolean): string {
   let painted = false;
-  const safe = text.replaceAll(ANY, sequence => {
-    if (!colour || !COLOUR.test(sequence)) return '';
+  const safe = text.replaceAll(CONTROL_SEQUENCES, (sequence, parameters: string | undefined) => {
+    if (!colour || parameters === undefined) return '';
     painted = true;
     return sequence;
   });

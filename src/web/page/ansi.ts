@@ -1,18 +1,8 @@
 /**
- * Terminal output as pieces of text with a colour: colours are kept, everything else a terminal would obey (titles,
- * cursor moves, links) is dropped.
+ * A line of terminal output as pieces of text with CSS classes: 16 colours and bold are kept, every other control sequence is
+ * dropped. Decision 0060 says why `ansi_up` is not used.
  */
-const COLOUR = String.raw`\x1b\[([0-9;]*)m`;
-const OTHER_CSI = String.raw`\x1b\[[0-?]*[ -/]*[@-~]`;
-const OSC = String.raw`\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?`;
-const OTHER_ESCAPE = String.raw`\x1b[@-_]?`;
-/** Two characters, not the beginning of something longer; the second half of an OSC's end is one. */
-const WHOLE_ESCAPE = String.raw`\x1b[@-Z\\^_]`;
-const CONTROL = String.raw`[\x00-\x08\x0b-\x1a\x1c-\x1f\x7f-\x9f]`;
-const SEQUENCE = new RegExp([COLOUR, OTHER_CSI, OSC, OTHER_ESCAPE, CONTROL].join('|'), 'g');
-const COMPLETE = new RegExp(`^(?:${[COLOUR, OTHER_CSI, OSC.replace(/\?$/, ''), WHOLE_ESCAPE].join('|')})`);
-/** A longer beginning of a sequence is none. */
-const LONGEST_SEQUENCE = 200;
+import { CONTROL_SEQUENCES } from '../../lib/terminal-sequences.ts';
 
 export interface Piece {
   readonly text: string;
@@ -20,40 +10,43 @@ export interface Piece {
   readonly classes: string;
 }
 
-/** @param state carried from one call to the next; begins as two empty texts. */
-export function pieces(added: string, state: { classes: string; rest: string }): Piece[] {
-  const whole = state.rest + added;
-  const text = whole.slice(0, completeLength(whole));
-  state.rest = whole.slice(text.length);
-  const found: Piece[] = [];
+/** @param classes in force at the beginning of the line; empty: none. @returns also those in force at its end. */
+export function piecesOf(
+  line: string,
+  classes: string,
+): { readonly pieces: readonly Piece[]; readonly classes: string } {
+  const pieces: Piece[] = [];
+  let current = classes;
   let position = 0;
-  for (const match of text.matchAll(SEQUENCE)) {
-    if (match.index > position)
-      found.push({ text: text.slice(position, match.index), classes: state.classes });
+  const take = (end: number) => {
+    if (end > position) pieces.push({ text: line.slice(position, end), classes: current });
+  };
+  for (const match of line.matchAll(CONTROL_SEQUENCES)) {
+    take(match.index);
     position = match.index + match[0].length;
-    if (match[1] !== undefined) state.classes = classesAfter(state.classes, match[1]);
+    if (match[1] !== undefined) current = classesAfter(current, match[1]);
   }
-  if (position < text.length) found.push({ text: text.slice(position), classes: state.classes });
-  return found;
+  take(line.length);
+  return { pieces, classes: current };
 }
 
-/** Without a sequence whose end has not arrived yet. */
-function completeLength(text: string): number {
-  const begin = text.lastIndexOf('\x1b');
-  if (begin < 0 || text.length - begin > LONGEST_SEQUENCE) return text.length;
-  return COMPLETE.test(text.slice(begin)) ? text.length : begin;
+function classesAfter(classes: string, parameters: string): string {
+  let isBold = classes.includes('bold');
+  let colour = /c\d/.exec(classes)?.[0] ?? '';
+  for (const code of parameters.replaceAll(EXTENDED, basicCode).split(/[;:]/).map(Number)) {
+    if (code === 0) [isBold, colour] = [false, ''];
+    else if (code === 1 || code === 22) isBold = code === 1;
+    else if (code === 39) colour = '';
+    else if ((code >= 30 && code <= 37) || (code >= 90 && code <= 97)) colour = `c${code % 10}`;
+  }
+  return [isBold ? 'bold' : '', colour].filter(name => name !== '').join(' ');
 }
 
-function classesAfter(classes: string, codes: string): string {
-  let set = new Set(classes.split(' ').filter(name => name !== ''));
-  for (const code of codes.split(';').map(Number)) {
-    if (code === 0) set = new Set<string>();
-    else if (code === 1) set.add('bold');
-    else if (code === 22) set.delete('bold');
-    else if ((code >= 30 && code <= 39) || (code >= 90 && code <= 97)) {
-      set = new Set([...set].filter(name => !name.startsWith('c')));
-      if (code !== 39) set.add(`c${code % 10}`);
-    }
-  }
-  return [...set].join(' ');
+/** `38;5;n` and `38;2;r;g;b` of the foreground, `48` of the background: their arguments are no codes. */
+const EXTENDED = /\b([34])8[;:](?:5[;:](\d+)|2(?:[;:]\d*){3})/g;
+
+/** The page has classes for the first 16 colours; others become the default colour. */
+function basicCode(_sequence: string, layer: string, index: string | undefined): string {
+  const number = Number(index ?? 16);
+  return `${layer}${number < 16 ? number % 8 : 9}`;
 }

@@ -1,13 +1,11 @@
-/**
- * A log in lines, each with who wrote it: behind its time a line of the executor has `#`, one of the job `|`; see src/lib/log-line.ts.
- */
-import { type Piece, pieces } from './ansi.ts';
+/** A log in lines, each with its writer: see src/lib/log-line.ts. */
+import { parseLogLine } from '../../lib/log-line.ts';
+import { type Piece, piecesOf } from './ansi.ts';
 
-const OF_EXECUTOR = /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\.\d{6} # /;
-/** A line longer than the executor writes any is not waited for. */
+/** Longer than any line the executor writes: a line without a newline by then is shown as it is. */
 const LONGEST = 65_536;
 
-interface LogLine {
+interface DrawnLine {
   /** Written by the executor, not by the job. */
   readonly executor: boolean;
   readonly pieces: readonly Piece[];
@@ -15,13 +13,11 @@ interface LogLine {
 
 export class LogLines {
   #rest = '';
-  /** The job's colours go on from line to line. */
+  /** The job's colours continue from line to line. */
   #classes = '';
 
-  /**
-   * @param complete no more comes: what has no newline yet is a line, too.
-   */
-  add(text: string, complete: boolean): readonly LogLine[] {
+  /** @param complete the log ends with `text`: a rest without a newline is a line, too. */
+  add(text: string, complete: boolean): readonly DrawnLine[] {
     const whole = this.#rest + text;
     const newline = whole.lastIndexOf('\n') + 1;
     const end = complete || (newline === 0 && whole.length > LONGEST) ? whole.length : newline;
@@ -33,15 +29,12 @@ export class LogLines {
       .map(line => this.#line(line));
   }
 
-  #line(line: string): LogLine {
-    const newline = line.endsWith('\n') ? '\n' : '';
-    const text = line.slice(0, line.length - newline.length);
-    const executor = OF_EXECUTOR.test(text);
-    // A sequence that is not closed ends with its line.
-    const state = { classes: executor ? '' : this.#classes, rest: '' };
-    const found = pieces(text, state);
-    if (!executor) this.#classes = state.classes;
-    if (newline !== '') found.push({ text: newline, classes: '' });
-    return { executor, pieces: found };
+  #line(line: string): DrawnLine {
+    const newline = line.endsWith('\n') ? [{ text: '\n', classes: '' }] : [];
+    const text = newline.length === 0 ? line : line.slice(0, -1);
+    const executor = parseLogLine(text).writer === 'executor';
+    const { pieces, classes } = piecesOf(text, executor ? '' : this.#classes);
+    if (!executor) this.#classes = classes;
+    return { executor, pieces: [...pieces, ...newline] };
   }
 }

@@ -8,7 +8,11 @@ test('the page is served with all its modules import, and nothing else below src
   const modules = [...files.keys()].filter(name => name.endsWith('.ts'));
   expect(modules).toContain('web/page/main.ts');
   expect(modules).toContain('web/page/live-worker.ts');
-  expect(modules.filter(name => !name.startsWith('web/page/'))).toEqual(['model/item-states.ts']);
+  expect(modules.filter(name => !name.startsWith('web/page/')).toSorted()).toEqual([
+    'lib/log-line.ts',
+    'lib/terminal-sequences.ts',
+    'model/item-states.ts',
+  ]);
   expect(
     [...files.keys()].filter(name => !name.endsWith('.ts')).every(name => /\.(css|svg)$/.test(name)),
   ).toBe(true);

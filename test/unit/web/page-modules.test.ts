@@ -11,30 +11,31 @@ describe('terminal output', () => {
     ['\x1b[31m\x1b[32mgreen', ['green|c2']],
     ['a\x1b[2J\x1b[Hb', ['a|', 'b|']],
     ['a\x1b]0;title\x07b\x1b]8;;http://evil\x1b\\c', ['a|', 'b|', 'c|']],
-    ['a\x07\x08\x9bb', ['a|', 'b|']],
+    ['a\x07\x08b', ['a|', 'b|']],
     ['50%\r100%', ['50%|', '100%|']],
     ['<b>&amp;', ['<b>&amp;|']],
+    ['a\u009b31mb', ['a|', 'b|']],
+    ['a\x1bP1;2qsecret\x1b\\b', ['a|', 'b|']],
+    ['a\u202eb', ['a|', 'b|']],
+    ['\x1b[38;5;9mred\x1b[38;2;1;31;3mother', ['red|c1', 'other|']],
+    ['\x1b[48;5;1mplain', ['plain|']],
+    ['a\x1b]0;never ends', ['a|']],
   ])('%j', async (text, expected) => {
-    const { pieces } = await load('ansi.ts');
-    const found = pieces(text, { classes: '', rest: '' });
-    expect(found.map((piece: { text: string; classes: string }) => `${piece.text}|${piece.classes}`)).toEqual(
-      expected,
-    );
+    const { piecesOf } = await load('ansi.ts');
+    const found: { text: string; classes: string }[] = piecesOf(text, '').pieces;
+    expect(found.map(piece => `${piece.text}|${piece.classes}`)).toEqual(expected);
   });
 
-  test('comes out the same wherever it was cut', async () => {
-    const { pieces } = await load('ansi.ts');
-    const text = 'a\x1b[1;31mred\x1b[0m\x1b]0;title\x07b\n';
-    for (let cut = 0; cut <= text.length; cut++) {
-      const state = { classes: '', rest: '' };
-      const found = [...pieces(text.slice(0, cut), state), ...pieces(text.slice(cut), state)];
-      const joined = (classes: string) =>
-        found
-          .filter(piece => piece.classes === classes)
-          .map(piece => piece.text)
-          .join('');
-      expect([joined(''), joined('bold c1')], `cut at ${cut}`).toEqual(['ab\n', 'red']);
-    }
+  test('is the same however the log is cut into pieces', async () => {
+    const { LogLines } = await load('log-lines.ts');
+    const text = 'a\x1b[1;31mred\x1b[0m\x1b]0;title\x07b\nc';
+    const textOf = (pieces: readonly string[]) => {
+      const lines = new LogLines();
+      const drawn = pieces.flatMap((piece, at) => lines.add(piece, at === pieces.length - 1));
+      return drawn.flatMap(({ pieces }) => pieces.map((piece: { text: string }) => piece.text)).join('');
+    };
+    for (let cut = 0; cut <= text.length; cut++)
+      expect(textOf([text.slice(0, cut), text.slice(cut)]), `cut at ${cut}`).toBe('aredb\nc');
   });
 });
 
