@@ -6,7 +6,7 @@
 import type { Clock, Nanoseconds } from '../lib/clock.ts';
 import type { IdMaker } from '../lib/ids.ts';
 import type { BuildRequest } from '../model/build-request.ts';
-import { cancelTimeOf } from '../model/cancel-word.ts';
+import { cancelTimeOf } from '../model/cancel-message.ts';
 import { pipelineEventCodec, spansCodec } from '../model/codec/records.ts';
 import type { PipelineEvent } from '../model/event.ts';
 import { EventQueue } from '../store/event-queue.ts';

@@ -1,6 +1,6 @@
 /**
- * What an item is about. Its changes merge together or not at all; most items have one. Whoever wants "the" change of an item
- * asks here, so that what it means for several is said once.
+ * What an item is about. Its changes merge together or not at all; most items have one. Code that needs "the" change of an item
+ * asks here, so that one file decides what that means for several changes.
  */
 import type { Uuid } from '../lib/ids.ts';
 import { type Change, changeText } from './change.ts';
@@ -8,12 +8,12 @@ import type { QueueItem } from './queue-item.ts';
 
 type Changes = Pick<QueueItem, 'changes'>;
 
-/** The one that stands for all: its queue and its project's jobs are the item's, and what is told of the item is filed under it. */
+/** The change that stands for all: the item has the queue and the jobs of its project, and logs and decisions name it. */
 export function leadChange({ changes: [lead] }: Changes): Change {
   return lead;
 }
 
-/** What a decision about the item names. @param event that brought it about, if one did. */
+/** The subject of a decision about the item. @param event the event that caused the decision; null: none. */
 export function aboutItem(
   item: Changes & Pick<QueueItem, 'uuid'>,
   event: Uuid | null = null,
@@ -21,7 +21,7 @@ export function aboutItem(
   return { change: leadChange(item), item: item.uuid, event };
 }
 
-/** How people read it: the texts of its changes. */
+/** For people: the texts of its changes, joined with ` + `. */
 export function changesText({ changes }: Changes): string {
   return changes.map(changeText).join(' + ');
 }

@@ -1,4 +1,4 @@
-/** What the scheduler asks of executors: everything a build needs, so that its worker asks nobody. */
+/** Requests of the scheduler to executors: everything a build needs, so that its executor makes no other request. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
 import type { FrozenJob, Json, Playbook } from './job.ts';
@@ -21,7 +21,7 @@ export interface BuildPlaybook extends Playbook {
   readonly canonicalName: string;
 }
 
-/** What the executor and the job are told about the trace of the item. */
+/** The trace of the item, for the executor and the job. */
 export interface BuildTrace {
   /** Of the item: where the Build span is. */
   readonly traceId: TraceId;

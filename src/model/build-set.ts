@@ -28,7 +28,7 @@ import type { JobName, ProjectKey } from './project.ts';
 import type { BuildSetResult } from './results.ts';
 import type { Step } from './step.ts';
 
-/** What exactly is tested: these trees land, byte for byte, or not at all. */
+/** The exact state that is tested: these trees land, byte for byte, or nothing does. */
 export interface TestedMerge {
   /** Empty for ref updates. */
   readonly branches: readonly MergedBranch[];
@@ -57,7 +57,7 @@ export type BuildSetStage =
       readonly request: Uuid;
       /** Items whose changes the request names before the own ones, oldest first. Absent: the chain ends at the first conflict. */
       readonly ahead?: readonly Uuid[];
-      /** Of `ahead`: found to conflict since the request, which still names them. Its answer must have left them out, too. */
+      /** Items of `ahead` that were found to conflict after the request, which still names them. A valid answer left them out as well. */
       readonly leftOut?: readonly Uuid[];
     }
   | { readonly state: 'merged'; readonly tested: TestedMerge }
@@ -96,11 +96,11 @@ export interface MergerWork {
   };
 }
 
-/** When the merger was done, by its own clock within what the scheduler knows; null: it is not. Its answer may have lain unread after that. */
+/** When the merger ended, by its own clock and within the scheduler's times; null: not yet. Its answer may have waited unread since. */
 export function endOfMergerWork({ requestedAt, done }: MergerWork): Nanoseconds | null {
   if (done === null) return null;
-  const told = done.steps.map(step => step.endedAt).reduce(laterOf, requestedAt);
-  return done.steps.length === 0 ? done.at : earlierOf(told, done.at);
+  const reported = done.steps.map(step => step.endedAt).reduce(laterOf, requestedAt);
+  return done.steps.length === 0 ? done.at : earlierOf(reported, done.at);
 }
 
 /** A computation inside the scheduler's turn. */
@@ -125,7 +125,7 @@ export interface JobDecision {
   readonly because: string;
 }
 
-/** Why no job of a buildset may start, although its jobs are known. `item`: its changes, as people read them. */
+/** Why no job of a buildset may start although its jobs are known. `item`: the text of its changes, for people. */
 export type StartHold =
   | { readonly on: 'window' }
   /** A job of that item ahead must succeed first. */
@@ -142,7 +142,7 @@ export interface BuildSet {
   readonly stage: BuildSetStage;
   /**
    * Buildset of the item ahead that its merge extends, as of the request; null: the branch tip. Absent before the request.
-   * When the item ahead has another buildset now, what is tested here is out of date, whoever forgot to say so.
+   * When the item ahead has another buildset now, this buildset is stale even if no reset was recorded.
    */
   readonly stackedOn?: Uuid | null;
   /** Oldest first; more than one after the merger failed and was asked again. */
@@ -152,9 +152,9 @@ export interface BuildSet {
   readonly configErrors: readonly ConfigError[];
   /** Paths changed by the item's own changes, by project; known once merged. */
   readonly filesChanged: readonly { readonly project: ProjectKey; readonly files: readonly string[] }[];
-  /** Every job the project lists for this pipeline: whether it runs for this change, and why (not). Known once frozen. */
+  /** Every job the project lists for this pipeline: whether it runs for this change, and why. Known once frozen. */
   readonly verdicts?: readonly JobDecision[];
-  /** What held jobs back at the last turn; absent: nothing did, or none wanted to start. */
+  /** What held jobs back at the last turn; absent: nothing, or no job was due. */
   readonly startHold?: StartHold;
   /** In order of request; retries follow their first try. */
   readonly builds: readonly Build[];
@@ -189,7 +189,7 @@ export function endOf(buildset: BuildSet): Nanoseconds | null {
     : null;
 }
 
-/** The build that speaks for a job: the last attempt. */
+/** The build that counts for a job: the last attempt. */
 export function currentBuild(buildset: BuildSet, job: string): Build | undefined {
   return buildset.builds.findLast(build => build.job === job);
 }

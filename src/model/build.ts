@@ -19,7 +19,7 @@ import type { JobName } from './project.ts';
 import type { BuildResult } from './results.ts';
 import type { Step } from './step.ts';
 
-/** What the executor says of its work; its times are the executor's, clamped into the build when drawn. */
+/** The executor's record of its work; its times are the executor's, clamped into the build when drawn. */
 export interface Execution {
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
@@ -31,13 +31,13 @@ export interface Execution {
 /**
  * How a worker ended before its build did; that is never an attempt (decision 0027).
  *
- *     stopped    it was told to (an update, a restart) and handed the build back
- *     outage     it vanished, and the scheduler that noticed was not there either when it took the build: a machine, a service
- *     lost       it alone vanished; whether of this build nobody knows
+ *     stopped    it was stopped (an update, a restart) and handed the build back
+ *     outage     it vanished while no scheduler was running either: a machine or a service was down
+ *     lost       it alone vanished, perhaps because of this build
  */
 export type WorkerEnd = 'stopped' | 'outage' | 'lost';
 
-/** How often one job of one buildset may lose its worker: the last time it is RETRY_LIMIT. An operator may stop it as often as he likes. */
+/** How often one job of one buildset may lose its worker: the last loss ends the job with RETRY_LIMIT. Stopping a worker is not limited. */
 export const WORKER_ENDS_PER_JOB: { readonly [end in WorkerEnd]: number } = {
   stopped: Number.POSITIVE_INFINITY,
   outage: 20,
@@ -46,8 +46,8 @@ export const WORKER_ENDS_PER_JOB: { readonly [end in WorkerEnd]: number } = {
 
 interface WorkedUntil {
   /**
-   * No executor is known to have worked on it after this time, although the scheduler learned only at `at` that it had ended: its result lay
-   * unread when it was cancelled, or its executor vanished and was last heard of then. Absent: `at`, or what the execution of a completed one says.
+   * The last time an executor is known to have worked on it; the scheduler learned only at `at` that it had ended. Its result was still
+   * unread when it was cancelled, or its executor vanished after its last sign of life. Absent: `at`, or the end of the execution.
    */
   readonly workedUntil?: Nanoseconds;
 }
@@ -73,7 +73,7 @@ export type BuildState =
       readonly detail?: string;
       /** Of a RETRY: it is no attempt, because its executor ended before it did. */
       readonly workerEnd?: WorkerEnd;
-      /** Of a RETRY: it is no attempt, because the code host did not give what it takes. */
+      /** Of a RETRY: it is no attempt, because the code host did not serve what the build needs. */
       readonly hostTrouble?: true;
     } & WorkedUntil)
   | ({
@@ -131,14 +131,14 @@ export function startOfBuild({ state }: Build): Nanoseconds | null {
 }
 
 /**
- * What was done took time, also where an executor's slow clock says otherwise: spans of its parts were sent while it was open, and
- * lie behind its start.
+ * The shortest duration of a build, also where an executor's slow clock gives none: spans of its parts were exported while it was open
+ * and begin after its start.
  */
 const SHORTEST_MS = 0.001;
 
 /**
- * When the work on it ended, by the executor's clock within what the scheduler knows; null: it is open. The result may have lain
- * unread after that, while no scheduler was there: that is no time of the build.
+ * When the work on it ended, by the executor's clock and within the scheduler's times; null: it is open. Time during which the result
+ * waited unread, because no scheduler was running, is not part of the build.
  */
 export function endOfBuild({ state, requestedAt }: Build): Nanoseconds | null {
   switch (state.state) {
@@ -154,7 +154,7 @@ export function endOfBuild({ state, requestedAt }: Build): Nanoseconds | null {
   }
 }
 
-/** @param until by the executor's clock; undefined: it is not known, and the work counts up to when the scheduler handled its end. */
+/** @param until by the executor's clock; undefined: not known, the work then lasts until the scheduler handled its end. */
 function endOfWork(
   requestedAt: Nanoseconds,
   { startedAt, at }: { readonly startedAt: Nanoseconds | null; readonly at: Nanoseconds },
@@ -165,7 +165,7 @@ function endOfWork(
   return end === requestedAt ? earlierOf(addMilliseconds(end, SHORTEST_MS), at) : end;
 }
 
-/** Its executor had vanished, and no scheduler knew yet; null: no such time. */
+/** The time between the loss of its executor and its discovery by a scheduler; null: none. */
 export function unnoticedLoss(
   build: Build,
 ): { readonly start: Nanoseconds; readonly end: Nanoseconds } | null {

@@ -19,12 +19,12 @@ export type ResetCode =
   | 'queue-changed'
   /** A change this item depends on is failing: its jobs are cancelled and not started again. */
   | 'needed-change-failing'
-  /** Somebody else moved the branch: what was tested is not what would land. */
+  /** Another push moved the branch: the tested state is not what would land. */
   | 'base-moved'
   /** The host landed an item ahead with other contents than were tested. */
   | 'landed-tree-differs';
 
-/** Who is to blame, as far as known. */
+/** The item and build that caused it, as far as known. */
 export interface Culprit {
   readonly item: Uuid;
   /** `changeText` of its change(s). */
@@ -44,7 +44,7 @@ export interface ResetCause {
 }
 
 export type LeaveCode =
-  /** Reported, whatever the result. */
+  /** Reported, with any result. */
   | 'reported'
   | 'abandoned'
   | 'new-patchset'
@@ -57,19 +57,19 @@ export type LeaveCode =
   /** A newer item of its project and ref took its place in a supercedent pipeline. */
   | 'overtaken'
   | 'merged-elsewhere'
-  /** A dependency item nobody waits behind any more. */
+  /** A dependency item with no item behind that needs it. */
   | 'no-longer-needed'
   | 'dequeued-by-hand'
   /** Its project is not in the tenant any more. */
   | 'project-removed';
 
-/** What took an item out of its pipeline before it was reported. */
+/** What removed an item from its pipeline before it was reported. */
 export interface Remover {
-  /** `item`: one whose pipeline supercedes, or that overtook it; `event`: news of the code host; `operator`: a request. */
+  /** `item`: one whose pipeline supercedes, or that overtook it; `event`: an event of the code host; `operator`: a request. */
   readonly kind: 'item' | 'event' | 'operator';
   /** Root of its trace; null: the trace is not sampled. */
   readonly span: { readonly traceId: TraceId; readonly spanId: SpanId } | null;
-  /** The superceding pipeline, the change that overtook it, or the operator; null: the event has no name for people. */
+  /** The superceding pipeline, the change that overtook it, or the operator; null: no name for people. */
   readonly name: string | null;
 }
 
@@ -106,7 +106,7 @@ export function leaveText(code: LeaveCode): string {
     'dependency-lost': 'a change it depends on cannot merge with it',
     superseded: 'the change entered a pipeline that supercedes this one',
     overtaken: 'a newer item for the same project and ref took its place',
-    'merged-elsewhere': 'the change was merged by somebody else',
+    'merged-elsewhere': 'the change was merged elsewhere',
     'no-longer-needed': 'no item behind needs it any more',
     'dequeued-by-hand': 'dequeued by hand',
     'project-removed': 'the project is not in the tenant any more',
@@ -114,7 +114,7 @@ export function leaveText(code: LeaveCode): string {
   return texts[code];
 }
 
-/** Why it left and who wanted it, e.g. `dequeued by hand by alice (operators)`. */
+/** Why it left and at whose request, e.g. `dequeued by hand by alice (operators)`. */
 export function removalText(left: LeaveCode, remover: Remover | undefined): string {
   const by = remover?.name === null || remover === undefined ? '' : ` by ${remover.name}`;
   return left === 'dequeued-by-hand' ? `${leaveText(left)}${by}` : leaveText(left);
@@ -133,7 +133,7 @@ export function resetText(cause: ResetCause): string {
     'queue-changed':
       who === '' ? 'it was moved to another queue' : `an item ahead was moved to another queue: ${who}`,
     'needed-change-failing': `a change it depends on is failing: ${who}`,
-    'base-moved': 'the branch was moved by somebody else, so the tested state is not what would land',
+    'base-moved': 'another push moved the branch, so the tested state is not what would land',
     'landed-tree-differs': `the host landed an item ahead with other contents than were tested: ${who}`,
   };
   return texts[cause.code];

@@ -1,8 +1,8 @@
 /**
- * What a running component says of itself to the others, for as long as its session lives.
+ * A running component as others see it, for as long as its session lives.
  *
- *     running ⇄ paused        an operator asked: it takes no new work, what it has goes on
- *     running | paused → stopping      asked to end: it takes nothing new and leaves when what it has is done
+ *     running ⇄ paused                 an operator's request: it takes no new work and finishes what it has
+ *     running | paused → stopping      it shuts down: it takes no new work and ends when it has finished
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { Wall } from './wall.ts';
@@ -22,10 +22,10 @@ export interface ComponentRecord {
   readonly labels: readonly string[];
   /** `http://host:port` at which it answers others; null when it does not. */
   readonly address: string | null;
-  /** Why it takes no work although it runs: a full disk. For people; absent: nothing. */
+  /** Why it takes no work although it runs, e.g. a full disk. For people; absent: no trouble. */
   readonly trouble?: string;
   /** What its jobs meet. Absent: it runs no jobs, or did not report any. */
   readonly walls?: readonly Wall[];
-  /** What an operator last asked of it, written by somebody else for it to read. Absent: nothing yet. */
+  /** The state an operator last requested; another process writes it and this component reads it. Absent: none yet. */
   readonly wanted?: ComponentState;
 }

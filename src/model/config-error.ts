@@ -1,4 +1,4 @@
-/** Something wrong in a configuration file, addressed to the person who can mend it. */
+/** Something wrong in a configuration file, addressed to the person who can fix it. */
 import type { BranchName, ProjectKey } from './project.ts';
 
 export interface ConfigError {

@@ -1,4 +1,4 @@
-/** What conflicts with what, as decisions and pages tell it. */
+/** A merge conflict in one sentence, for decisions and pages. */
 import { type ChangeKey, changeKeyText } from './change.ts';
 import type { MergeConflict } from './merge.ts';
 import { projectIdOf } from './project.ts';

@@ -1,8 +1,8 @@
-/** How a code host serves a connection: as its driver knows it, and as the scheduler that holds the connection reports it. */
+/** How a code host serves a connection: as its driver sees it, and as the connection's holder reports it. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { HostTroubleReason } from './host-trouble.ts';
 
-/** What a driver knows of its host in one process; it forgets it with the process. */
+/** The health of a host as the driver of one process sees it; not kept over a restart. */
 export interface ConnectionHealth {
   /**
    * `unknown`: not asked yet. `limited`: some repository is refused for a while (too many requests), and nothing else is wrong.
@@ -15,7 +15,7 @@ export interface ConnectionHealth {
   readonly limitedUntil: Nanoseconds | null;
   /** When the last event that was processed came in. */
   readonly lastEventAt: Nanoseconds | null;
-  /** News that a look of our own found before the host announced them, where it is to announce them. */
+  /** Events that a poll found before the host delivered them, on a connection where the host is to deliver them. */
   readonly missed: number;
 }
 
@@ -29,7 +29,7 @@ export interface WaitingLane {
   readonly retryAt: Nanoseconds;
 }
 
-/** Lies in the store, so that every web can show it; nothing is decided by it. */
+/** Stored so that every web can show it; no decision reads it. */
 export interface ConnectionReport extends ConnectionHealth {
   /** When it was written. */
   readonly at: Nanoseconds;

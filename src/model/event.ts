@@ -1,7 +1,7 @@
 /**
- * The trip of one event, station by station.
+ * The path of one event, stage by stage.
  *
- *   1 receive   a webhook body or a poll's finding becomes a {@link ConnectionEvent}, durable before anybody is told so
+ *   1 receive   a webhook body or a poll's finding becomes a {@link ConnectionEvent}, stored before it is acknowledged
  *               src/web/webhook-route.ts, drivers/<name>/listener.ts              span: root `GitEvent`, ... opens
  *   2 process   the driver reads the host and turns it into {@link TriggerEvent}s; change cache refreshed
  *               src/scheduler/events/connection-events.ts, read-host.ts, drivers/<name>/ root ends: forwarded or discarded + reason
@@ -21,7 +21,7 @@
  *               src/scheduler/report/report-loop.ts                                      `Report` → one per reporter
  *  12 leave     removed from its queue; spans and history ride in the same commit ends `QueueItem`
  *
- * Each arrow between stations is one multi-write that deletes the event where it was and creates it where it goes.
+ * Each step from stage to stage is one multi-write that deletes the event where it was and creates it where it goes.
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import type { SpanId, TraceId, Uuid } from '../lib/ids.ts';
@@ -45,7 +45,7 @@ import type { ReportRecord } from './queue-item.ts';
 import type { BuildResult } from './results.ts';
 import type { SpanRecord } from './span.ts';
 
-/** Station 1: what came in, reduced to what the driver needs. */
+/** Stage 1: a delivery of a code host, reduced to what the driver needs. */
 export interface ConnectionEvent {
   readonly uuid: Uuid;
   readonly connection: ConnectionName;
@@ -63,7 +63,7 @@ export interface ConnectionEvent {
   readonly sampled: boolean;
 }
 
-/** Station 2: something happened to a change or a ref. */
+/** Stage 2: something happened to a change or a ref. */
 export interface TriggerEvent {
   /** Also the trace id of the ingestion trace; follows from the connection event's uuid and an ordinal. */
   readonly uuid: Uuid;
@@ -86,7 +86,7 @@ export interface TriggerEvent {
   readonly branchesChanged: boolean;
   readonly receivedAt: Nanoseconds;
   readonly sampled: boolean;
-  /** W3C trace state of all it leads to; absent: none. */
+  /** W3C trace state of all traces it leads to; absent: none. */
   readonly traceState?: string;
   /** Not sampled, but an item it leads to may be kept: its trace, and in the queue of a pipeline that of the tenant's event. */
   readonly heldSpans?: readonly SpanRecord[];
@@ -98,7 +98,7 @@ export interface SpanReference {
   readonly spanId: SpanId;
 }
 
-/** Station 3: in the queue of one tenant. */
+/** Stage 3: in the queue of one tenant. */
 export type TenantEvent =
   | {
       readonly kind: 'trigger';
@@ -108,18 +108,18 @@ export type TenantEvent =
       readonly trigger: TriggerEvent;
       readonly queuedAt: Nanoseconds;
     }
-  /** The driver has seen the project for the first time: is its configuration what was read before? */
+  /** The driver has seen the project for the first time: its configuration is compared with the one read before. */
   | {
       readonly kind: 'first-look';
       readonly uuid: Uuid;
       readonly tenant: TenantName;
       readonly project: ProjectKey;
-      /** Present: a merge of ours has changed its configuration; nobody has to tell us of it. */
+      /** Present: our own merge changed the configuration; the event does not depend on a delivery of the host. */
       readonly landed?: { readonly branch: BranchName; readonly commit: CommitId };
       readonly queuedAt: Nanoseconds;
       readonly origin?: EventOrigin;
     }
-  /** Something about a change is different and no trigger says so (an approval was withdrawn). */
+  /** The state of a change differs and no trigger covers it (an approval was withdrawn). */
   | {
       readonly kind: 'updated';
       readonly uuid: Uuid;
@@ -137,17 +137,17 @@ export interface EventOrigin {
   readonly sampled: boolean;
 }
 
-/** Stations 4 and up: what a pipeline's turn consumes, in order. */
+/** Stages 4 to 12: what a pipeline's turn consumes, in order. */
 export type PipelineEvent =
   | {
       readonly kind: 'enqueue';
       readonly uuid: Uuid;
       readonly trigger: TriggerEvent;
       readonly tenantSpan: SpanReference;
-      /** The driver's words for the filter that matched. */
+      /** The filter that matched, in one line written by the driver. */
       readonly matched: string;
     }
-  /** What the host says of this change is different now; items of it are looked at again. */
+  /** The host's state of this change differs now; items with the change are checked again. */
   | {
       readonly kind: 'change-updated';
       readonly uuid: Uuid;
@@ -195,7 +195,7 @@ export type PipelineEvent =
       readonly detail?: string;
       /** With RETRY: the executor ended before the build did. */
       readonly workerEnd?: WorkerEnd;
-      /** Its executor vanished, and this is when it was last heard of, by its own clock. Absent: not known. */
+      /** Its executor vanished, and this is its last sign of life, by its own clock. Absent: not known. */
       readonly lastSign?: Nanoseconds;
       /** With RETRY: the code host did not serve what the build needs. */
       readonly trouble?: HostTrouble;
@@ -228,18 +228,18 @@ export type PipelineEvent =
       readonly management?: ManagementOrigin;
     };
 
-/** What the executor knows of a build from its request. */
+/** Facts of a build that its request carries. */
 interface BuildOrigin {
   readonly job: JobName;
   readonly attempt: number;
   readonly requestedAt: Nanoseconds;
-  /** When the scheduler cancelled it, which is when its span ended; absent: the executor was not told. */
+  /** When the scheduler cancelled it, which is when its span ended; absent: the executor had no cancel message. */
   readonly cancelledAt?: Nanoseconds;
-  /** As it was told: whether anybody wants spans of it, and where they are. */
+  /** From the build request: the trace of the build's spans; null: tracing is off. */
   readonly trace: BuildTrace | null;
 }
 
-/** Our own doing that led to an event; its trace links to who caused it. */
+/** Our own action that led to an event; the event's trace links to its cause. */
 interface InternalOrigin {
   readonly queuedAt: Nanoseconds;
   /** Root of the item that caused it. */
@@ -253,25 +253,25 @@ export interface ManagementOrigin {
   readonly storedAt: Nanoseconds;
   /** Machine of the web that took it in; absent: not recorded. */
   readonly receiver?: string;
-  /** The root of its trace links to this: the span of our own command line, or of another client that proved who it is. */
+  /** The span of our command line, or of another authenticated client: the root of the trace links to it. */
   readonly caller?: SpanReference;
   readonly sampled: boolean;
 }
 
 export type ReportOutcome =
-  /** All reporters did it. */
+  /** Every reporter did its part. */
   | {
       readonly kind: 'done';
-      /** What the branches hold now, in the host's words; empty without a merging reporter. */
+      /** What the branches hold now, as the host reported it; empty without a merging reporter. */
       readonly landed: Landed;
     }
-  /** The host did not do it, for reasons of its own; nothing is known to have changed. Tried again. */
+  /** Host trouble: nothing is known to have changed. Tried again. */
   | { readonly kind: 'host'; readonly trouble: HostTrouble }
   /** The branch is not where the test began: test again. */
   | { readonly kind: 'base-moved'; readonly text: string }
-  /** Not carried out: the change's project is not in the tenant any more, and what was to land is not in the branch. */
+  /** Not carried out: the change's project has left the tenant, and the tested commit is not in the branch. */
   | { readonly kind: 'withdrawn'; readonly text: string }
   /** The host will not merge it. */
   | { readonly kind: 'not-merged'; readonly text: string }
-  /** A reporter that does not merge failed for good; the item's result stands. */
+  /** A reporter that does not merge gave up; the item's result stands. */
   | { readonly kind: 'failed'; readonly text: string };

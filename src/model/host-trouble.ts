@@ -31,7 +31,7 @@ export interface HostTrouble {
   readonly unsettled?: true;
 }
 
-/** What is tried again: bringing commits here to merge them, the same for a build, landing and notes. */
+/** What is tried again: fetching commits for a merge, fetching them for a build, or landing and reporting. */
 export type HostWork = 'merge' | 'build' | 'report';
 
 export interface HostWait extends HostTrouble {

@@ -1,5 +1,5 @@
 /**
- * The states of an item, and all there is to say of each: one closed table for the page, the command line, the explanation,
+ * The states of an item and their presentation: one closed table for the page, the command line, the explanation,
  * metrics and traces. A state without its row does not compile, and a row has no optional column.
  *
  *     ITEM_STATES['change-ahead'].word                      'awaits its turn'
@@ -27,19 +27,19 @@ export type ItemStateName =
   | 'change-ahead'
   /** A change it depends on is failing and still in the queue. */
   | 'needed-change'
-  /** The code host does not serve us: what failed is tried again. */
+  /** The code host does not serve: the failed request is tried again. */
   | 'host'
   /** A dependency item: it only holds a place for the items behind. */
   | 'dependency'
   | 'reporting';
 
 /**
- * What is found within a state of work, and never stored. `scheduler`: no work went on, because no scheduler did its part.
+ * Gaps found within a state of work, never stored. `scheduler`: no work went on, because no scheduler acted.
  * `executor-lost`: the executor had vanished, which was noticed at the end.
  */
 export type OwnGap = 'scheduler' | 'executor-lost';
 
-/** A state as explanations and traces tell it. */
+/** A state as explanations and traces show it. */
 export type StretchState = ItemStateName | OwnGap;
 
 /** How a state looks. `idle`: nothing is to be done yet; `ahead`: tested, others go first; `trouble`: something is broken. */
@@ -58,9 +58,9 @@ export interface StateRow {
   /** A wait has a span of its own; work is shown by the spans of what is done (`Merge`, `Build`, `Report`, ...). */
   readonly kind: 'wait' | 'work';
   readonly run: RunState;
-  /** What a new buildset has to do again after a reset. */
+  /** A new buildset repeats it after a reset. */
   readonly repeated: boolean;
-  /** A clause with `it` as its subject, e.g. `waits for an executor`. @param subject what it waits for, if that is known. */
+  /** A clause with `it` as its subject, e.g. `waits for an executor`. @param subject what the item waits for, if known. */
   readonly now: (subject?: string | null) => string;
   /** The same of an item of the past: `waited for an executor`. */
   readonly past: (subject?: string | null) => string;
@@ -209,7 +209,7 @@ export const ITEM_STATES: { readonly [state in StretchState]: StateRow } = {
   },
 };
 
-/** The row of a state named by a service of another version, perhaps: of an unknown state its name is the word. */
+/** The row of a state that a service of another version may have named: an unknown state is shown by its name. */
 export function rowOfState(name: string): StateRow {
   return Object.hasOwn(ITEM_STATES, name)
     ? ITEM_STATES[name as StretchState]

@@ -19,8 +19,7 @@ export interface LandedBranch {
 }
 
 /**
- * Empty: nothing has landed. `as-tested`: an answer stored by 0.3, whose drivers landed exactly the tested commits and did not
- * name them.
+ * Empty: nothing has landed. `as-tested`: exactly the tested commits, which the record does not name.
  */
 export type Landed = readonly LandedBranch[] | 'as-tested';
 

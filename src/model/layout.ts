@@ -46,7 +46,7 @@ export type FreezeOutcome =
   | { readonly kind: 'not-in-pipeline' }
   | { readonly kind: 'misconfigured'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
-/** What is stored of a tenant's current layout for every process to see: the pipelines and what is wrong. */
+/** The stored summary of a tenant's current layout, for every process: its pipelines and its errors. */
 export interface LayoutSummary {
   readonly tenant: TenantName;
   /** Grows with each change of the tenant's layout. */
@@ -60,13 +60,13 @@ export interface LayoutSummary {
   /** The first ones; `errorCount` says how many there are. */
   readonly errors: readonly ConfigError[];
   readonly errorCount: number;
-  /** null: not told (version 1 of the record); nobody but the tenant's next holder can make this layout again. */
+  /** null: not recorded; only the tenant's next holder can build this layout again. */
   readonly builtFrom: LayoutSources | null;
 }
 
-/** All that a layout is a function of, so that every scheduler of one program makes the same layout of it. */
+/** Everything a layout depends on: schedulers of the same version build the same layout from it. */
 export interface LayoutSources {
-  /** As the tenant file of the scheduler said that built it: during an upgrade those of others may say otherwise. */
+  /** From the tenant file of the scheduler that built it: during an upgrade other schedulers may have another one. */
   readonly tenant: Tenant;
   /** Branches whose configuration was read; a project that could not be read is absent. */
   readonly projects: readonly {

@@ -1,4 +1,4 @@
-/** Machine time that resets threw away: builds of superseded buildsets whose results nobody used. */
+/** Machine time lost to resets: builds of superseded buildsets whose results were not used. */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { between, sum } from '../lib/time-window.ts';
 import { type Build, endOfBuild, startOfBuild } from './build.ts';
@@ -7,8 +7,8 @@ import { endOf } from './build-set.ts';
 import { buildsetsOf, type QueueItem } from './queue-item.ts';
 
 /**
- * Time executors spent on builds of a buildset that was thrown away: superseded, or complete and then replaced. Zero for
- * the one that counts.
+ * Time executors spent on builds of a discarded buildset: superseded, or complete and then replaced. Zero for the buildset
+ * that counts.
  *
  * @param later buildsets that replaced it: a build kept by one of them was not lost.
  */

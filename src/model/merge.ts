@@ -1,5 +1,5 @@
 /**
- * What the scheduler asks of mergers and what they answer.
+ * Requests of the scheduler to mergers, and their answers.
  *
  * A merge request names the changes of every item ahead and the item's own, oldest first. The merger extends the chain
  * of merges it remembers, so that the item at position k costs one merge. Commits are reproducible: any merger makes the
@@ -37,7 +37,7 @@ interface CommonRequest {
   readonly requestedAt: Nanoseconds;
   /** 100 high, 200 normal, 300 low. */
   readonly priority: number;
-  /** Whose spans the merger's steps become children of; absent: nobody asked for spans. */
+  /** The item whose spans become parents of the merger's steps; absent: the work makes no spans. */
   readonly item?: {
     readonly pipeline: PipelineName;
     readonly item: Uuid;
@@ -47,11 +47,11 @@ interface CommonRequest {
 }
 
 /**
- * Mergers that may die or run out of time over one request; then it ends with `failed`, for good. One may die of something else; the
- * second, which did nothing beside it, makes it likely that the request is what kills them (decision 0027).
+ * Mergers that may die or run out of time over one request before it ends with `failed`. One may die for another reason; the second,
+ * which worked on nothing else, makes the request the likely cause (decision 0027).
  */
 export const MERGERS_PER_REQUEST = 2;
-/** The same when the scheduler that noticed had not been there either: whole services go down for other reasons. */
+/** The same for mergers lost while no scheduler was running: whole services stop for other reasons. */
 export const OUTAGES_PER_REQUEST = 5;
 
 export interface MergeRequest extends CommonRequest {
@@ -88,7 +88,7 @@ export interface ConfigFilesRequest extends CommonRequest {
   readonly project: ProjectKey;
   /** Empty: every branch. */
   readonly branches: readonly BranchName[];
-  /** Commits the answer must at least contain (an event told of them); a merger that does not have them fetches. */
+  /** Commits the answer must at least contain (an event named them); a merger that does not have them fetches. */
   readonly atLeast: readonly { readonly branch: BranchName; readonly commit: CommitId }[];
 }
 
@@ -132,7 +132,7 @@ export interface MergedBranch {
   /** Commit before the own changes: what the item ahead was tested as; equals `base` for the first. */
   readonly before: CommitId;
   /**
-   * Of `before`: where the branch must be for this to land, whatever commit the host made of the items ahead. Null: not recorded,
+   * The tree of `before`, which the branch must hold for this to land; the host may have made other commits of the items ahead. Null: not recorded,
    * commits are compared.
    */
   readonly beforeTree: string | null;
@@ -151,7 +151,7 @@ export interface MergeConflict {
   readonly with?: ChangeKey;
 }
 
-/** An item ahead that conflicts with what is ahead of it, and what the chain went on without. */
+/** An item ahead that conflicts with the chain ahead of it and was left out of the chain. */
 export interface LeftOut extends MergeConflict {
   /** Its place in the request's `ahead`, from 0. */
   readonly item: number;

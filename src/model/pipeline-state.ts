@@ -24,7 +24,7 @@ export interface PipelineCounters {
   readonly countedUnder: number | null;
   /** The scheduler that wrote last, and whether it gave the pipeline up; absent: not recorded. */
   readonly holder?: Holder;
-  /** Not yet told to all items, oldest first. Absent: none. */
+  /** Takeovers that not all items carry yet, oldest first. Absent: none. */
   readonly takeovers?: readonly Takeover[];
 }
 

@@ -38,7 +38,7 @@ export interface ItemEvent {
     | 'moved'
     | 'reset'
     | 'failing'
-    /** Builds are stopped although the item goes on: fail-fast. A reset or leaving stops them, too, and is told by its own name. */
+    /** Fail-fast stops builds while the item goes on. A reset or leaving stops them as well, and is an event or phase of its own. */
     | 'cancel-requested'
     | 'dequeue-requested'
     | 'retest'
@@ -61,7 +61,7 @@ type ItemPhase =
       readonly remover?: Remover;
     };
 
-/** `withdrawn`: the right to do it had gone before the host was asked to. */
+/** `withdrawn`: the host was not asked, because the item's project had left the tenant. */
 export type ReportEnd = 'done' | 'refused' | 'failed' | 'withdrawn';
 
 export interface ReportRecord {
@@ -86,7 +86,7 @@ export interface ReportRecord {
   };
 }
 
-/** Where it came from: the trip of the event, for links from the item's trace back to it. */
+/** The event that enqueued it, for links from the item's trace back to the event's. */
 interface ItemOrigin {
   /** Uuid of the trigger event; its ingestion trace. */
   readonly event: Uuid;
@@ -106,18 +106,18 @@ export interface QueueItem {
   readonly pipeline: PipelineName;
   /** Key of the change queue it is in. */
   readonly queue: string;
-  /** Oldest first; one unless it is a cycle. Never empty. */
+  /** Oldest first, never empty; more than one in a dependency cycle. */
   readonly changes: readonly [Change, ...Change[]];
   /** A dependency item holds a place so that items behind are tested with it; it runs and reports nothing. */
   readonly role: 'live' | 'dependency';
   readonly origin: ItemOrigin;
   readonly sampled: boolean;
   /**
-   * Not chosen by ratio, but `[tracing] keep` may still want it: its spans are made when it leaves, all or none. Jobs are told
-   * that nobody records.
+   * Not chosen by ratio, but `[tracing] keep` may still want it: its spans are made when it leaves, all or none. For jobs
+   * the trace is not sampled.
    */
   readonly heldBack?: true;
-  /** It was held back, and when it left a rule of `[tracing] keep` held: its spans are exported after all. */
+  /** It was held back, and a rule of `[tracing] keep` matched when it left: its spans are exported. */
   readonly kept?: true;
   /** W3C trace state for jobs; absent: none. */
   readonly traceState?: string;
@@ -125,7 +125,7 @@ export interface QueueItem {
   /** Its place in its queue when it entered, 1 the head; null: not recorded. */
   readonly position: number | null;
   readonly phase: ItemPhase;
-  /** It waits for a code host, or asks it again just now; absent: it does not. */
+  /** It waits for a code host, or is asking it again; absent: it does not. */
   readonly hostWait?: HostWait;
   /** The item whose tested state this one extends; null: the branch tip. Not always the next one ahead in the queue. */
   readonly behind: Uuid | null;
@@ -140,9 +140,9 @@ export interface QueueItem {
   readonly timeline: readonly [TimelineEntry, ...TimelineEntry[]];
   readonly events: readonly ItemEvent[];
   readonly reports: readonly ReportRecord[];
-  /** While it was here the pipeline went from one scheduler to another, oldest first; absent: never. */
+  /** Changes of the pipeline's scheduler while the item was in it, oldest first; absent: none. */
   readonly takeovers?: readonly Takeover[];
-  /** And more often than are listed. */
+  /** Those that are not listed. */
   readonly moreTakeovers?: MoreTakeovers;
   /** The start report was asked for. */
   readonly startReported: boolean;
@@ -152,7 +152,7 @@ export function buildsetsOf(item: QueueItem): readonly BuildSet[] {
   return [...item.earlier, item.buildset];
 }
 
-/** Whether spans of it go to the tracing backend; of an item that is held back nothing does until it leaves. */
+/** Whether its spans are exported; those of an item that is held back are not until it leaves. */
 export function isExported({ sampled, kept }: Pick<QueueItem, 'sampled' | 'kept'>): boolean {
   return sampled || kept === true;
 }

@@ -1,5 +1,5 @@
 /**
- * Queues and items are separate nodes; a node that was lost or laid aside leaves the two at odds. Every item must be in exactly
+ * Queues and items are separate nodes; when a node is lost or quarantined, the two disagree. Every item must be in exactly
  * one queue, and every name in a queue must be an item, before a turn may look at them.
  *
  *     queues [a: 1 2 3], items 1 3 4          →          queues [a: 1 3] [b: 4]
@@ -11,8 +11,8 @@ import type { ChangeQueue, PipelineState } from './pipeline-state.ts';
 import type { QueueItem } from './queue-item.ts';
 
 /**
- * @param window of a queue whose own is not known any more.
- * @returns the very same state when nothing is at odds.
+ * @param window for a queue whose own is lost.
+ * @returns the same object when nothing disagrees.
  */
 export function repairQueues(state: PipelineState, window: number): PipelineState {
   const placed = new Set<Uuid>();
@@ -24,7 +24,7 @@ export function repairQueues(state: PipelineState, window: number): PipelineStat
   return { ...state, queues: whole };
 }
 
-/** @param placed grows by what is kept. */
+/** @param placed the items that are in a queue; those kept here are added. */
 function withKnownItems(queue: ChangeQueue, state: PipelineState, placed: Set<Uuid>): ChangeQueue {
   const items = queue.items.filter(uuid => {
     const isKept = state.items.has(uuid) && !placed.has(uuid);

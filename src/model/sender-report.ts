@@ -1,5 +1,5 @@
 /**
- * How the delivery of spans fares, as the one process that sends them says. It lies in the store, so that every web can show it;
+ * The state of span delivery, reported by the process that sends the spans. It is stored so that every web can show it, and
  * written by the delivery alone, never with the gate's own commits.
  */
 import type { Nanoseconds } from '../lib/clock.ts';

@@ -38,14 +38,14 @@ export interface SpanRecord {
     readonly attributes: Attributes;
   }[];
   readonly links: readonly SpanLink[];
-  /** W3C trace state; absent: none. Only spans that others handed us have one. */
+  /** W3C trace state; absent: none. Only spans that we received have one. */
   readonly traceState?: string;
-  /** Who made it, when that was not Gatehouse itself: the resource of a job's or a command's own telemetry. */
+  /** The resource of a job's or a command's own telemetry; absent: Gatehouse made the span. */
   readonly resource?: Attributes;
   /** Name of its instrumentation scope, likewise. */
   readonly scope?: string;
-  /** What its maker or the one who took it in left away; absent: nothing. */
+  /** How much was dropped by its maker or by our limits; absent: nothing. */
   readonly dropped?: { readonly attributes: number; readonly events: number; readonly links: number };
-  /** Error exactly when the result is a failure, an error or a timeout; `ok` only where others said so of their own span. */
+  /** Error exactly when the result is a failure, an error or a timeout; `ok` only on spans of others that carry it. */
   readonly status: { readonly code: 'unset' | 'ok' } | { readonly code: 'error'; readonly message: string };
 }

@@ -22,7 +22,7 @@ export type StepKind =
   | 'JobSetup'
   | 'Playbook'
   | 'Cleanup'
-  // below a playbook, as far as it tells
+  // below a playbook, as far as it reports them
   | 'AnsiblePlay'
   | 'AnsibleTask'
   | 'ScriptStep'
@@ -37,10 +37,10 @@ export interface Step {
   readonly subject: string;
   readonly startedAt: Nanoseconds;
   readonly endedAt: Nanoseconds;
-  /** Set when it has an outcome of its own, e.g. a playbook. */
+  /** Set when it has a result of its own, e.g. a playbook. */
   readonly result?: 'SUCCESS' | 'FAILURE' | 'TIMED_OUT' | 'ABORTED';
   /**
-   * Name unlike any other below the same parent, when somebody had to know the span's id before it ended (a script's step is told
+   * Name unlike any other below the same parent, when the span's id must be known before the step ends (a script's step gets
    * its own id): the id then derives from the parent's and this alone, see `keyedStepSpanId` of `src/tracing/span-ids.ts`.
    */
   readonly key?: string;

@@ -1,7 +1,7 @@
 /**
- * Who holds a pipeline, and how it went from one scheduler to another: nothing is decided by this, it explains time.
+ * The holder of a pipeline, and how the pipeline went from one scheduler to another. No decision reads this; it explains time.
  *
- *     scheduler A  ──────────┤ last heard of                  (killed; or given up in order, `until`)
+ *     scheduler A  ──────────┤ last heard of                  (killed; or released, `until`)
  *     scheduler B                            ├───────────────  its first turn
  *     takeover               ├── since … at ─┤
  */
@@ -14,7 +14,7 @@ export interface Holder {
   readonly session: string;
   /** When it could take its first turn. */
   readonly since: Nanoseconds;
-  /** It gave the pipeline up in order; absent: it has it, or it was killed. */
+  /** When it released the pipeline; absent: it holds it, or it was killed. */
   readonly until?: Nanoseconds;
 }
 
@@ -22,15 +22,15 @@ export interface Takeover {
   /** Names of the holders. */
   readonly from: string;
   readonly to: string;
-  /** `released`: given up in order, by a stop, a pause or to share the work. */
+  /** `released`: by a stop, a pause or to share the work. `lost`: its session ended. */
   readonly how: 'released' | 'lost';
-  /** When the one before gave the pipeline up, or was last heard of. */
+  /** When the previous holder released the pipeline, or its last sign of life. */
   readonly since: Nanoseconds;
   /** When the next one could take its first turn: until then no scheduler held the pipeline. */
   readonly at: Nanoseconds;
 }
 
-/** Those an item went through after the first {@link MOST_TAKEOVERS}. */
+/** The takeovers of an item after the first {@link MOST_TAKEOVERS}. */
 export interface MoreTakeovers {
   readonly count: number;
   /** Of all of them together. */
@@ -39,9 +39,9 @@ export interface MoreTakeovers {
   readonly last: Nanoseconds;
 }
 
-/** Listed per item. The first ones, not the last: their spans are sent, and are there again when the trace is made anew. */
+/** How many are listed per item: the first ones, so that a trace that is made again has the same spans. */
 export const MOST_TAKEOVERS = 16;
 
-export function isSameTenure(a: Holder | undefined, b: Holder): boolean {
+export function isSameTerm(a: Holder | undefined, b: Holder): boolean {
   return a?.session === b.session && a.since === b.since && a.until === b.until;
 }

@@ -1,4 +1,4 @@
-/** What stands between a job and the machine it runs on, as an executor found at its start. */
+/** The walls between a job and its machine, as the executor found them at its start. */
 
 export type WallName =
   /** Its own view of files, processes and network. */
@@ -8,7 +8,7 @@ export type WallName =
   | 'memory'
   | 'processes'
   | 'cpu'
-  /** Whom the kernel kills first when the machine is out of memory. */
+  /** The kernel kills jobs before the service when memory runs out. */
   | 'oom'
   /** Bytes a build may write. */
   | 'disk'
@@ -17,9 +17,9 @@ export type WallName =
 
 export interface Wall {
   readonly name: WallName;
-  /** `off`: the settings ask for none. `missing`: this machine does not let us have it. */
+  /** `off`: the settings ask for none. `missing`: this machine does not provide it. */
   readonly state: 'stands' | 'off' | 'missing';
-  /** How it stands, or why it does not. One line for people. */
+  /** How the wall works, or why it is missing. One line for people. */
   readonly text: string;
 }
 

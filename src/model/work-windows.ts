@@ -1,10 +1,10 @@
 /**
- * When an item's own work went on, and what the rest of a state of work was: waiting for executors, time the scheduler let pass, or
- * time until it was noticed that an executor had vanished.
+ * When an item's own work went on, and the gaps in a state of work: waiting for executors, time without a scheduler, and time until the
+ * loss of an executor was noticed.
  *
  *     running      ├──────────── lint ───────────┤
- *                                   unit: asked for ├──── unit ────┤       read by a scheduler │
- *     told as      running                       executor   running    scheduler
+ *                                   unit: requested ├──── unit ────┤       read by a scheduler │
+ *     shown as     running                       executor   running    scheduler
  */
 import type { Nanoseconds } from '../lib/clock.ts';
 import { between, earliest, isBefore, latest, type TimeWindow } from '../lib/time-window.ts';
@@ -88,7 +88,7 @@ function buildsOf(
   });
 }
 
-/** While builds were asked for and none ran, the item waited for executors; else for news of one that had vanished, if there was such a one. */
+/** While builds were requested and none ran, the item waited for executors; else for the loss of an executor to be noticed, if one was lost. */
 function idleParts(gap: Gap, queued: readonly TimeWindow[], lost: readonly TimeWindow[]): readonly Idle[] {
   return divided(gap, queued, 'executor')
     .flatMap(part => (part.state === null ? divided(part, lost, 'executor-lost') : [part]))

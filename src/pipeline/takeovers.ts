@@ -9,7 +9,7 @@ import { parseNanoseconds } from '../lib/clock.ts';
 import type { Uuid } from '../lib/ids.ts';
 import type { PipelineState } from '../model/pipeline-state.ts';
 import type { QueueItem } from '../model/queue-item.ts';
-import { type Holder, isSameTenure, MOST_TAKEOVERS, type Takeover } from '../model/takeover.ts';
+import { type Holder, isSameTerm, MOST_TAKEOVERS, type Takeover } from '../model/takeover.ts';
 
 /** A scheduler became the holder of a pipeline. */
 export interface Arrival {
@@ -32,7 +32,7 @@ export function withArrival<T extends { readonly state: PipelineState; readonly 
   output: T,
   { holder, takeover }: Arrival,
 ): T {
-  const hasArrived = isSameTenure(before.holder, holder);
+  const hasArrived = isSameTerm(before.holder, holder);
   const due = [...(before.takeovers ?? []), ...(hasArrived || takeover === null ? [] : [takeover])].slice(
     -MOST_KEPT,
   );

@@ -23,15 +23,13 @@ story(
     await developer.push(foreign, 'refs/heads/master');
     world.release(/: A$/);
     await world.observer.until('A to be tested again', () => world.item('A')?.resets.length === 1);
-    expect(world.item('A')?.resets[0]?.text).toContain('the branch was moved by somebody else');
+    expect(world.item('A')?.resets[0]?.text).toContain('another push moved the branch');
     expect(await world.landed()).toEqual([]);
     world.free();
     await world.leaves('A', 'SUCCESS');
     await world.leaves('B', 'SUCCESS');
     expect(await world.landed()).toEqual(['A', 'B']);
     expect(await developer.git('rev-parse', 'master~1^1')).toBe(foreign);
-    expect((await world.notes('A')).at(-1)).toContain(
-      'Tested again because the branch was moved by somebody else',
-    );
+    expect((await world.notes('A')).at(-1)).toContain('Tested again because another push moved the branch');
   },
 );

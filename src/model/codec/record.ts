@@ -19,8 +19,8 @@ import { fillInOf } from './fill-in.ts';
 import type { Schema } from './schema.ts';
 
 /**
- * `newer`: nothing is wrong with the record, this process is too old for it; leave it, and what is queued behind it, to others.
- * `broken`: no process will ever read it; lay it aside where people see it.
+ * `newer`: nothing is wrong with the record, this process is too old for it; leave it, and what is queued behind it, to upgraded processes.
+ * `broken`: no process will ever read it; it is quarantined.
  */
 export type RecordFault = 'newer' | 'broken';
 

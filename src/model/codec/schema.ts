@@ -112,7 +112,7 @@ export function nullable<T>({ node }: Schema<T>): Schema<T | null> {
   return { node: { anyOf: [node, { type: 'null' }] } };
 }
 
-/** Of two forms that JSON tells apart by itself. */
+/** One of two forms that differ in JSON already. */
 export function either<A, B>(a: Schema<A>, b: Schema<B>): Schema<A | B> {
   return { node: { anyOf: [a.node, b.node] } };
 }

@@ -1,6 +1,6 @@
 /**
  * Steps from one version of a record to the next. A step is never changed once it was released: a store may hold records of
- * any age. What the older form did not say gets the value that is safe to act on.
+ * any age. A fact that the older form did not hold gets the value that is safe to act on.
  */
 import { parseNanoseconds } from '../../lib/clock.ts';
 import type { ComponentRecord } from '../component.ts';
@@ -21,19 +21,19 @@ export function componentFrom1({ host, version, labels }: ComponentRecord1): Com
   return { host, version, labels, pid: 0, state: 'running', startedAt: UNKNOWN, address: null };
 }
 
-/** What a newer form may say, the older one never did: read as it is. */
+/** The newer form only added possibilities: a record of the older one is read as it is. */
 export function sameForm(value: unknown): unknown {
   return value;
 }
 
-/** Version 1 (0.1.0) did not say what a layout was built from. */
+/** Version 1 (0.1.0) did not hold what a layout was built from. */
 export type LayoutSummary1 = Omit<LayoutSummary, 'builtFrom'>;
 
 export function layoutFrom1(layout: LayoutSummary1): LayoutSummary {
   return { ...layout, builtFrom: null };
 }
 
-/** Version 2 (0.3.0) said of a report whether it merged, and not what the branches hold then. */
+/** Version 2 (0.3.0) held whether a report merged, and not what the branches hold since. */
 type ReportResult2 = Omit<Extract<PipelineEvent, { readonly kind: 'report-result' }>, 'outcome'> & {
   readonly outcome:
     | { readonly kind: 'done'; readonly merged: boolean }

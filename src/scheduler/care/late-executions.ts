@@ -3,7 +3,7 @@
  * trace, and the job's own spans are children of it.
  */
 import type { Uuid } from '../../lib/ids.ts';
-import { cancelTimeOf } from '../../model/cancel-word.ts';
+import { cancelTimeOf } from '../../model/cancel-message.ts';
 import { spansCodec } from '../../model/codec/records.ts';
 import type { PipelineEvent } from '../../model/event.ts';
 import { outboxRows } from '../../store/outbox-rows.ts';

@@ -3,7 +3,7 @@ import { type Clock, earlierOf, laterOf } from '../../lib/clock.ts';
 import type { IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
 import type { PipelineState } from '../../model/pipeline-state.ts';
-import { type Holder, isSameTenure } from '../../model/takeover.ts';
+import { type Holder, isSameTerm } from '../../model/takeover.ts';
 import type { Arrival } from '../../pipeline/takeovers.ts';
 import { isOutOfContact } from '../../store/connection.ts';
 import { type Fence, Fenced } from '../../store/fence.ts';
@@ -79,7 +79,7 @@ export async function noteRelease(
   { clock, ids, log, counters }: ReleaseDeps,
 ): Promise<void> {
   // Without items no takeover is recorded.
-  if (state.items.size === 0 || !isSameTenure(state.holder, holder)) return;
+  if (state.items.size === 0 || !isSameTerm(state.holder, holder)) return;
   const released = { ...state, holder: { ...holder, until: clock.now() } };
   try {
     await fence.commit([set(counters, countersOf(released))], ids.uuid());

@@ -4,7 +4,7 @@ import type { Uuid } from '../../lib/ids.ts';
 import { endOfBuild } from '../../model/build.ts';
 import type { BuildRequest } from '../../model/build-request.ts';
 import { graphOf } from '../../model/build-set.ts';
-import { cancelWordOf } from '../../model/cancel-word.ts';
+import { cancelMessageOf } from '../../model/cancel-message.ts';
 import { reportIntentCodec } from '../../model/codec/records.ts';
 import type { FrozenJob, JobGraph } from '../../model/job.ts';
 import type { Tenant } from '../../model/layout.ts';
@@ -65,17 +65,17 @@ export async function withdrawOperations(
   const builds = draft.commands.flatMap(command => (command.kind === 'cancel-build' ? [command.build] : []));
   return [
     ...(merges.length === 0 ? [] : await mergeRequests.withdrawAll(merges)),
-    ...(builds.length === 0 ? [] : await buildRequests.withdrawAll(builds, cancelWords(draft))),
+    ...(builds.length === 0 ? [] : await buildRequests.withdrawAll(builds, cancelMessages(draft))),
   ];
 }
 
 /** The end of each cancelled build, from the item's record: spans that its executor reports later end by then. */
-function cancelWords({ state, left }: Pick<Draft, 'state' | 'left'>): (build: string) => Uint8Array {
+function cancelMessages({ state, left }: Pick<Draft, 'state' | 'left'>): (build: string) => Uint8Array {
   const times = new Map<string, Uint8Array>();
   for (const item of [...state.items.values(), ...left]) {
     for (const build of buildsetsOf(item).flatMap(({ builds }) => builds))
       if (build.state.state === 'cancelled')
-        times.set(build.uuid, cancelWordOf(endOfBuild(build) ?? build.state.at));
+        times.set(build.uuid, cancelMessageOf(endOfBuild(build) ?? build.state.at));
   }
   return build => times.get(build) ?? new Uint8Array(0);
 }

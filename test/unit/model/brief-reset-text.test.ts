@@ -12,7 +12,7 @@ test('the badge of a reset says what the culprit did', () => {
   expect(brief('queue-changed')).toBe('acme/app master/login,3f2a91c0 was moved to another queue');
 });
 
-test('a culprit with a job or a departure is told once', () => {
+test('a culprit with a job or a departure is named once', () => {
   expect(brief('item-ahead-failed', { ...culprit, job: 'unit', result: 'FAILURE' })).toBe(
     'unit of acme/app master/login,3f2a91c0 ended with FAILURE',
   );
