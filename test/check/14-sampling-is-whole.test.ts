@@ -20,6 +20,7 @@ import { itemSpans } from '../../src/tracing/spans/item-spans.ts';
 import { DEFAULT_SPAN_OPTIONS } from '../../src/tracing/spans/span-options.ts';
 import { brokenChains } from '../e2e/event-chains.ts';
 import { asArrived, checkTraces } from '../fake/check-traces.ts';
+import { BASE_JOB, gatePipeline } from '../fake/layout-text.ts';
 import { classicLayout } from '../scenario/layouts.ts';
 import { DEADLINE } from '../scenario/observer.ts';
 import { openWorld } from '../scenario/open-world.ts';
@@ -29,20 +30,7 @@ const RATIO = 0.3;
 /** Multi-writes of the first scheduler until it is killed: in the middle of the work. */
 const LAST_WRITE = 350;
 
-const LAYOUT = `
-- pipeline:
-    name: gate
-    manager: independent
-    trigger:
-      local: [{event: approved}]
-    success:
-      local: {note: true}
-    failure:
-      local: {note: true}
-- job:
-    name: base
-    abstract: true
-    run: playbooks/job.sh
+const LAYOUT = `${gatePipeline({ manager: 'independent', require: null, success: '{note: true}', notes: ['failure'] })}${BASE_JOB}
 - job:
     name: unit
 - project:

@@ -8,24 +8,16 @@
 import { expect } from 'vitest';
 import { type OtlpTraceDocument, spansFromOtlp } from '../../src/cmd/client/spans-from-otlp.ts';
 import { orderSpans } from '../../src/tracing/spans/order-spans.ts';
+import { BASE_JOB, gatePipeline } from '../fake/layout-text.ts';
 import type { SinkSpan } from '../fake/otlp-sink.ts';
 import { skippingClock } from '../fake/skipping-clock.ts';
-import { BASE_JOB } from '../scenario/layouts.ts';
 import { story } from '../scenario/story.ts';
 import type { World } from '../scenario/world.ts';
 import { semanticProblems } from './span-semantics.ts';
 
 const HOURS = 3_600_000;
 
-const LAYOUT = `
-- pipeline:
-    name: gate
-    manager: dependent
-    trigger:
-      local: [{event: approved}]
-    success:
-      local: {merge: true}
-${BASE_JOB}
+const LAYOUT = `${gatePipeline({ require: null, success: '{merge: true}', notes: [] })}${BASE_JOB}
 - job:
     name: nightly
     post-run: playbooks/after.sh

@@ -3,7 +3,7 @@ import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import path from 'node:path';
 import { readSettings } from '../../src/settings/read-settings.ts';
 import type { Settings } from '../../src/settings/settings.ts';
-import { BASE_JOB } from '../scenario/layouts.ts';
+import { BASE_JOB } from '../fake/layout-text.ts';
 
 export const TENANT = 'tenant-one';
 export const PROJECTS = ['org/config', 'org/project', 'org/project1', 'org/project2'] as const;

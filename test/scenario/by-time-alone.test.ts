@@ -1,23 +1,15 @@
 /** Requirements on age become true or false at their time, without an event. */
 import { expect } from 'vitest';
 import { ageDrivers } from '../fake/age-driver.ts';
-import { BASE_JOB } from './layouts.ts';
+import { gatePipeline } from '../fake/layout-text.ts';
+import { ONE_JOB } from './layouts.ts';
 import { story } from './story.ts';
 
-const layout = (requirement: string) => `
-- pipeline:
-    name: gate
-    manager: dependent
-    require: {local: {approved: true, ${requirement}}}
-    trigger: {local: [{event: approved}]}
-    success: {local: {merge: true, note: true}}
-    failure: {local: {note: true}}
-${BASE_JOB}
-- job: {name: test}
-- project:
-    name: org/project
-    gate: {jobs: [test]}
-`;
+const layout = (requirement: string) =>
+  `${gatePipeline({
+    require: `{approved: true, ${requirement}}`,
+    notes: ['failure'],
+  })}${ONE_JOB}`;
 
 story(
   'a change that is too young enters by itself when it is old enough',
@@ -26,9 +18,7 @@ story(
     world.free();
     await world.propose('A');
     await world.approve('A');
-    const refused = await world.observer.until('the reason to be on record', async () =>
-      (await world.decisions('A')).find(({ code }) => code === 'requirement-not-met'),
-    );
+    const refused = await world.decided('A', 'requirement-not-met');
     expect(refused.text).toMatch(/^it is not 3 s old yet; checked again at 20\d\d-.*Z$/);
     await world.leaves('A', 'SUCCESS');
     expect(await world.landed()).toEqual(['A']);
@@ -45,9 +35,7 @@ story(
     world.free();
     await world.propose('A');
     await world.approve('A');
-    await world.observer.until('the reason to be on record', async () =>
-      (await world.decisions('A')).some(({ code }) => code === 'requirement-not-met'),
-    );
+    await world.decided('A', 'requirement-not-met');
     await world.restart('org/project');
     await world.leaves('A', 'SUCCESS');
     expect(await world.landed()).toEqual(['A']);

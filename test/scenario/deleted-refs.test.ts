@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { BASE_JOB } from './layouts.ts';
+import { BASE_JOB } from '../fake/layout-text.ts';
 import { story } from './story.ts';
 
 const layout = `${BASE_JOB}

@@ -27,9 +27,7 @@ story(
     await world.runs('unit: A', 'unit: A B');
     world.release(/./);
     await world.approve('B');
-    const refused = await world.observer.until('the reason to be on record', async () =>
-      (await world.decisions('B')).find(each => each.code === 'dependency-not-ready'),
-    );
+    const refused = await world.decided('B', 'dependency-not-ready');
     expect(refused.text).toContain('master/A');
     await world.runs();
     await world.approve('A');

@@ -1,31 +1,13 @@
 /** A change on one connection depends on a change on another one. */
 import { expect } from 'vitest';
-import { BASE_JOB } from './layouts.ts';
+import { BASE_JOB, checkPipeline, gatePipeline } from '../fake/layout-text.ts';
 import { story } from './story.ts';
-import type { World } from './world.ts';
 
-const EVERY = (what: string) => `{local: ${what}, far: ${what}}`;
-const NOTED = ['success', 'failure', 'merge-conflict', 'config-error', 'no-jobs']
-  .map(
-    action =>
-      `    ${action}: ${EVERY(action === 'success' ? '{merge: true, note: true}' : '{note: true}')}\n`,
-  )
-  .join('');
+const CONNECTIONS = ['local', 'far'];
+const OPEN = '{approved: true, open: true}';
 
 /** org/project and far/lib share a queue; each is tested by one job. */
-const LAYOUT = `
-- pipeline:
-    name: check
-    manager: independent
-    trigger: ${EVERY('[{event: proposed}]')}
-    success: ${EVERY('{note: true}')}
-    failure: ${EVERY('{note: true}')}
-- pipeline:
-    name: gate
-    manager: dependent
-    require: ${EVERY('{approved: true, open: true}')}
-    trigger: ${EVERY('[{event: approved}]')}
-${NOTED}
+const LAYOUT = `${checkPipeline({ connections: CONNECTIONS })}${gatePipeline({ connections: CONNECTIONS, require: OPEN })}
 - queue: {name: shared}
 ${BASE_JOB}
 - job: {name: test}
@@ -49,13 +31,6 @@ const SITE = {
 const FAR = { project: 'org/lib' };
 const NEEDS_B = { message: 'Depends-On: far.example.org/org/lib@master/B' };
 
-async function refusalOf(world: World, topic: string, code: string): Promise<string> {
-  const found = await world.observer.until(`${code} to be on record`, async () =>
-    (await world.decisions(topic)).find(each => each.code === code),
-  );
-  return found.text;
-}
-
 story('check tests it together with what it needs', SITE, async world => {
   await world.propose('B', FAR);
   world.free();
@@ -72,7 +47,7 @@ story('the gate lands it after what it needs, regardless of which host approves 
   world.free();
   await world.leaves('A', 'SUCCESS', 'check');
   await world.approve('A');
-  expect(await refusalOf(world, 'A', 'dependency-not-ready')).toContain('org/lib master/B');
+  expect((await world.decided('A', 'dependency-not-ready')).text).toContain('org/lib master/B');
   // The other side changes: what waits for it comes along.
   await world.approve('B');
   await world.leaves('B', 'SUCCESS');
@@ -130,7 +105,7 @@ story("a line that no connection knows is refused in its author's words", SITE, 
   world.free();
   await world.propose('A', { message: 'Depends-On: https://elsewhere.example.org/org/lib@master/B' });
   await world.approve('A');
-  expect(await refusalOf(world, 'A', 'dependency-unresolved')).toBe(
+  expect((await world.decided('A', 'dependency-unresolved')).text).toBe(
     'unknown dependencies: https://elsewhere.example.org/org/lib@master/B',
   );
 });

@@ -11,9 +11,7 @@ story(
     await world.approve('A');
     await world.runs();
     expect(world.queued()).toEqual([]);
-    const refused = await world.observer.until('the reason to be on record', async () =>
-      (await world.decisions('A')).find(each => each.code === 'dependency-not-ready'),
-    );
+    const refused = await world.decided('A', 'dependency-not-ready');
     expect(refused.text).toContain('master/B');
 
     await world.approve('B');
@@ -38,9 +36,7 @@ story('a dependency in another queue has to land first', { layout: classicLayout
   await world.approve('A');
   await world.runs('project-merge: B');
   expect(world.queued()).toEqual(['B']);
-  const refused = await world.observer.until('the reason to be on record', async () =>
-    (await world.decisions('A')).find(each => each.code.startsWith('dependency-')),
-  );
+  const refused = await world.decided('A', 'dependency-other-queue');
   expect(refused.text).toContain('master/B');
   world.free();
   await world.leaves('B', 'SUCCESS');

@@ -1,32 +1,26 @@
 /** The code host has rules for landing: the gate knows them before it tests anything. */
 import { expect } from 'vitest';
+import { gatePipeline } from '../fake/layout-text.ts';
 import { ruleDrivers } from '../fake/rule-driver.ts';
-import { BASE_JOB } from './layouts.ts';
+import { ONE_JOB } from './layouts.ts';
 import { story } from './story.ts';
 
 /** Gates every proposal; the host has rules of its own. */
-const layout = (success: string, manager = 'dependent') => `
-- pipeline:
-    name: gate
-    manager: ${manager}
-    trigger: {local: [{event: [proposed, approved]}]}
-    success: {local: ${success}}
-    failure: {local: {note: true}}
-${BASE_JOB}
-- job: {name: test}
-- project:
-    name: org/project
-    gate: {jobs: [test]}
-`;
+const layout = (success: string, manager = 'dependent') =>
+  `${gatePipeline({
+    manager,
+    require: null,
+    trigger: '[{event: [proposed, approved]}]',
+    success,
+    notes: ['failure'],
+  })}${ONE_JOB}`;
 
 story(
   'what the host would refuse is not tested, and the rule is named',
   { layout: layout('{merge: true, note: true}'), drivers: ruleDrivers },
   async world => {
     await world.propose('A');
-    const refused = await world.observer.until('the reason to be on record', async () =>
-      (await world.decisions('A')).find(({ code }) => code === 'cannot-land'),
-    );
+    const refused = await world.decided('A', 'cannot-land');
     expect(refused.text).toBe('the rules of branch master want an approval');
     expect(world.queued()).toEqual([]);
     world.free();
@@ -60,10 +54,7 @@ story(
   async world => {
     await world.propose('A');
     await world.approve('A');
-    const refused = await world.observer.until('the reason to be on record', async () =>
-      (await world.decisions('A')).find(({ text }) => text.includes('does not give')),
-    );
-    expect(refused.code).toBe('cannot-land');
+    await world.decided('A', 'cannot-land', 'does not give');
     expect(world.queued()).toEqual([]);
   },
 );

@@ -5,7 +5,7 @@ import { measureTurns } from '../fake/turn-cost.ts';
 import { type BombEntry, commitWith, gitBomb } from '../unit/git/git-bomb.ts';
 import { commitUnfolding } from '../unit/git/unfolding-pack.ts';
 import { classicLayout } from './layouts.ts';
-import type { ToldDecision } from './outcomes.ts';
+import type { ShownDecision } from './outcomes.ts';
 import { TENANT } from './site.ts';
 import { story } from './story.ts';
 import type { World } from './world.ts';
@@ -77,7 +77,7 @@ story(
     await world.leaves('later', 'SUCCESS');
     expect(await world.landed()).toEqual(['good', 'later']);
     const path = `/api/tenant/${TENANT}/changes/master%2Fhuge/decisions?project=org%2Fproject`;
-    const { decisions } = await world.api.get<{ readonly decisions: readonly ToldDecision[] }>(path);
+    const { decisions } = await world.api.get<{ readonly decisions: readonly ShownDecision[] }>(path);
     expect(decisions.map(({ text }) => text)).toEqual([
       expect.stringContaining(
         'not taken up: its commit is too large to read: more than 150 MB of memory, limit [merger] git_memory_limit',

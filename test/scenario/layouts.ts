@@ -1,68 +1,12 @@
 /** The configuration most stories share: Zuul's classic fixture, with proposals and approvals of the git driver. */
-
-const CHECK = `
-- pipeline:
-    name: check
-    manager: independent
-    trigger:
-      local: [{event: proposed}]
-    success:
-      local: {note: true}
-    failure:
-      local: {note: true}
-    merge-conflict:
-      local: {note: true}
-    config-error:
-      local: {note: true}
-`;
-
-export interface GateOptions {
-  /** More lines of the pipeline, e.g. `window: 2`. */
-  readonly more?: readonly string[];
-}
-
-function gatePipeline({ more = [] }: GateOptions = {}): string {
-  return `
-- pipeline:
-    name: gate
-    manager: dependent
-    precedence: high
-${more.map(line => `    ${line}\n`).join('')}    require:
-      local: {approved: true, open: true, current-patchset: true}
-    trigger:
-      local: [{event: approved}]
-    start:
-      local: {note: true}
-    success:
-      local: {merge: true, note: true}
-    failure:
-      local: {note: true}
-    merge-conflict:
-      local: {note: true}
-    config-error:
-      local: {note: true}
-    no-jobs:
-      local: {note: true}
-`;
-}
-
-const POST = `
-- pipeline:
-    name: post
-    manager: independent
-    precedence: low
-    post-review: true
-    trigger:
-      local: [{event: ref-updated}]
-`;
-
-export const BASE_JOB = `
-- job:
-    name: base
-    abstract: true
-    timeout: 300
-    run: playbooks/job.sh
-`;
+import {
+  BASE_JOB,
+  checkPipeline,
+  type GateText,
+  gatePipeline,
+  INTEGRATED_QUEUE,
+  POST_PIPELINE,
+} from '../fake/layout-text.ts';
 
 /** project-merge first, then project-test1 and project-test2; changes behind wait for project-merge of the ones ahead. */
 function classicJobs({ holdFollowing = true }: { readonly holdFollowing?: boolean } = {}): string {
@@ -94,9 +38,17 @@ function classicProject(name: string, queue: string | null, pipelines: readonly 
 ${queue === null ? '' : `    queue: ${queue}\n`}${parts.join('')}`;
 }
 
+/** org/project alone in the gate, with one job. */
+export const ONE_JOB = `${BASE_JOB}
+- job: {name: test}
+- project:
+    name: org/project
+    gate: {jobs: [test]}
+`;
+
 export interface ClassicOptions {
   readonly check?: boolean;
-  readonly gate?: GateOptions;
+  readonly gate?: GateText;
   readonly holdFollowing?: boolean;
 }
 
@@ -105,9 +57,9 @@ export function classicLayout({ check = false, gate, holdFollowing = true }: Cla
   const pipelines = check ? ['check', 'gate'] : ['gate'];
   const integration = '\n        - integration: {dependencies: [project-merge]}';
   return [
-    check ? CHECK : '',
+    check ? checkPipeline() : '',
     gatePipeline(gate),
-    '\n- queue:\n    name: integrated\n',
+    INTEGRATED_QUEUE,
     BASE_JOB,
     classicJobs({ holdFollowing }),
     classicProject('org/project', null, pipelines),
@@ -119,13 +71,13 @@ export function classicLayout({ check = false, gate, holdFollowing = true }: Cla
 /** Pipelines and the base job only; the story adds jobs and projects. */
 export function layoutWith(
   text: string,
-  options: { readonly check?: boolean; readonly gate?: GateOptions | false; readonly post?: boolean } = {},
+  options: { readonly check?: boolean; readonly gate?: GateText | false; readonly post?: boolean } = {},
 ): string {
   const { check = false, gate, post = false } = options;
   return [
-    check ? CHECK : '',
+    check ? checkPipeline() : '',
     gate === false ? '' : gatePipeline(gate),
-    post ? POST : '',
+    post ? POST_PIPELINE : '',
     BASE_JOB,
     text,
   ].join('');

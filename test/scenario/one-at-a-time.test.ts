@@ -1,6 +1,6 @@
 /** The managers that test one item at a time, after Zuul's test_serial.py and test_supercedent.py. */
 import { expect } from 'vitest';
-import { BASE_JOB } from './layouts.ts';
+import { BASE_JOB } from '../fake/layout-text.ts';
 import { TENANT } from './site.ts';
 import { story, storyOnBothStores } from './story.ts';
 import type { World } from './world.ts';

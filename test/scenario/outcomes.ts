@@ -14,7 +14,7 @@ export interface Topic {
   readonly commit: string;
 }
 
-export interface ToldDecision {
+export interface ShownDecision {
   readonly code: string;
   readonly text: string;
   readonly pipeline: string | null;
@@ -28,9 +28,15 @@ interface OutcomeDeps {
   topicOf(topic: string): Topic;
 }
 
-type Outcomes = Pick<World, 'history' | 'landed' | 'notes' | 'decisions'>;
+type Outcomes = Pick<World, 'history' | 'landed' | 'notes' | 'decisions' | 'decided'>;
 
 export function outcomes({ site, stage, developer, topicOf }: OutcomeDeps): Outcomes {
+  async function decisions(topic: string): Promise<readonly ShownDecision[]> {
+    const { project, branch } = topicOf(topic);
+    const path = `/api/tenant/${TENANT}/changes/${nameOf(topic, branch)}/decisions?project=${encodeURIComponent(project)}`;
+    return (await site().api.get<{ readonly decisions: readonly ShownDecision[] }>(path)).decisions;
+  }
+
   async function notesOn({ project, commit }: Topic): Promise<readonly string[]> {
     const listed = await developer(project).git('notes', '--ref=gatehouse', 'list');
     if (!listed.includes(commit)) return [];
@@ -62,10 +68,11 @@ export function outcomes({ site, stage, developer, topicOf }: OutcomeDeps): Outc
         return notes.length >= count ? notes : undefined;
       });
     },
-    async decisions(topic) {
-      const { project, branch } = topicOf(topic);
-      const path = `/api/tenant/${TENANT}/changes/${nameOf(topic, branch)}/decisions?project=${encodeURIComponent(project)}`;
-      return (await site().api.get<{ readonly decisions: readonly ToldDecision[] }>(path)).decisions;
+    decisions,
+    async decided(topic, code, text = '') {
+      return site().observer.until(`${code} to be on record for ${topic}`, async () =>
+        (await decisions(topic)).find(each => each.code === code && each.text.includes(text)),
+      );
     },
   };
 }

@@ -43,9 +43,7 @@ story(
     await world.approve('A', old);
     await world.runs();
     expect(world.queued()).toEqual([]);
-    const refused = await world.observer.until('the refusal to be on record', async () =>
-      (await world.decisions('A')).find(each => each.code === 'event-refused'),
-    );
+    const refused = await world.decided('A', 'event-refused');
     expect(refused.text).toBe(
       `gate/master/A approves ${old.slice(0, 8)}, but the proposal is at ${fresh.slice(0, 8)}: look at that and approve it`,
     );

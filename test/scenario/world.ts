@@ -21,12 +21,13 @@ import type { DriverTable } from '../../src/cmd/service/driver-table.ts';
 import type { Service } from '../../src/cmd/service/service.ts';
 import type { Clock } from '../../src/lib/clock.ts';
 import type { Log } from '../../src/lib/log.ts';
+import type { DecisionCode } from '../../src/model/decision.ts';
 import type { ContractHost } from '../fake/contract-host/host.ts';
 import type { GitHttpHost } from '../fake/git-http-host.ts';
 import type { OtlpSink } from '../fake/otlp-sink.ts';
 import type { Developer, Files } from './developer.ts';
 import type { Observer } from './observer.ts';
-import type { ToldDecision } from './outcomes.ts';
+import type { ShownDecision } from './outcomes.ts';
 import type { Stage } from './stage.ts';
 import type { StoryLog } from './story-log.ts';
 
@@ -137,7 +138,9 @@ export interface World {
   /** Notes on the present commit of the topic, one paragraph each; waits until there are `count`. */
   notes(topic: string, count?: number): Promise<readonly string[]>;
   /** Sentences that say what became of the change, oldest first. */
-  decisions(topic: string): Promise<readonly ToldDecision[]>;
+  decisions(topic: string): Promise<readonly ShownDecision[]>;
+  /** Waits until a decision with this code is on record for the change. @param text part of its sentence. */
+  decided(topic: string, code: DecisionCode, text?: string): Promise<ShownDecision>;
   /** Lets go what is held, waits until all items have left, stops the service, and checks what must hold for every story. */
   end(): Promise<void>;
   /** Stops and removes everything; after `end` or instead of it. */

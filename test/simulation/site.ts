@@ -1,62 +1,22 @@
 /** The tenant of every run: a shared queue of two projects, one project on its own, check, gate and post. */
 import { parseTenantFile } from '../../src/layout/tenant-file.ts';
 import type { Tenant } from '../../src/model/layout.ts';
+import {
+  BASE_JOB,
+  checkPipeline,
+  gatePipeline,
+  INTEGRATED_QUEUE,
+  POST_PIPELINE,
+} from '../fake/layout-text.ts';
 import type { CodeHost } from './host/code-host.ts';
 import { CONNECTION } from './host/host-git.ts';
 
 export const TENANT = 'acme';
 export const PROJECTS = ['org/app', 'org/lib', 'org/docs'] as const;
 
-const PIPELINES = `
-- pipeline:
-    name: check
-    manager: independent
-    trigger:
-      local: [{event: proposed}]
-    success:
+const PIPELINES = `${checkPipeline()}${gatePipeline()}${POST_PIPELINE}    success:
       local: {note: true}
-    failure:
-      local: {note: true}
-    merge-conflict:
-      local: {note: true}
-    config-error:
-      local: {note: true}
-- pipeline:
-    name: gate
-    manager: dependent
-    precedence: high
-    require:
-      local: {approved: true, open: true, current-patchset: true}
-    trigger:
-      local: [{event: approved}]
-    start:
-      local: {note: true}
-    success:
-      local: {merge: true, note: true}
-    failure:
-      local: {note: true}
-    merge-conflict:
-      local: {note: true}
-    config-error:
-      local: {note: true}
-    no-jobs:
-      local: {note: true}
-- pipeline:
-    name: post
-    manager: independent
-    precedence: low
-    post-review: true
-    trigger:
-      local: [{event: ref-updated}]
-    success:
-      local: {note: true}
-- queue:
-    name: integrated
-- job:
-    name: base
-    abstract: true
-    timeout: 300
-    run: playbooks/job.sh
+${INTEGRATED_QUEUE}${BASE_JOB}
 - job:
     name: unit
 - job:

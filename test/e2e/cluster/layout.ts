@@ -1,4 +1,5 @@
 /** What the tenant of a cluster is configured to do: one shared queue, two projects, short jobs that fail by what files there are. */
+import { gatePipeline, INTEGRATED_QUEUE } from '../../fake/layout-text.ts';
 import type { Files } from './repositories.ts';
 
 export const TENANT = 'acme';
@@ -10,25 +11,7 @@ export const PROJECTS = ['org/one', 'org/two'] as const;
 const WORK = 0.4;
 
 export const CONFIG_FILES: Files = {
-  'zuul.yaml': `
-- pipeline:
-    name: gate
-    manager: dependent
-    precedence: high
-    require:
-      local: {approved: true, open: true, current-patchset: true}
-    trigger:
-      local: [{event: approved}]
-    success:
-      local: {merge: true, note: true}
-    failure:
-      local: {note: true}
-    merge-conflict:
-      local: {note: true}
-
-- queue:
-    name: integrated
-
+  'zuul.yaml': `${gatePipeline({ notes: ['failure', 'merge-conflict'] })}${INTEGRATED_QUEUE}
 - job:
     name: base
     abstract: true
