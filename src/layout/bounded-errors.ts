@@ -1,9 +1,9 @@
 import type { ConfigError } from '../model/config-error.ts';
 
-/** Errors handed on: each is stored with what it is about, and reports show ten. */
+/** Errors returned: each is stored with its item or layout, and reports show ten. */
 const MOST = 300;
 
-/** The first errors, then one that says how many more there are. */
+/** The first errors, then one with the number of the others. */
 export function boundedErrors(errors: readonly ConfigError[]): readonly ConfigError[] {
   const last = errors[MOST - 1];
   if (last === undefined || errors.length === MOST) return errors;

@@ -1,5 +1,5 @@
 /**
- * A tenant's projects and the configuration files of their branches → {@link Layout}. Pure; parsing is remembered.
+ * A tenant's projects and the configuration files of their branches → {@link Layout}. Pure; parsed files are cached.
  *
  *     const layout = buildLayout({ tenant, configs, languages, cache });
  *     layout.errors.map(configErrorText);
@@ -69,7 +69,7 @@ function filesOf(
     const chosen = chooseConfigFiles(files);
     const place = { project: project.project, branch, line: 1, column: 1 };
     for (const { path, because } of chosen.ignored) {
-      const text = `not read, because ${because} is there as well; merge the two or remove one`;
+      const text = `not read, because ${because} exists too; merge the two or remove one`;
       errors.push({ severity: 'error', ...place, file: path, code: 'ignored-file', text });
     }
     const impliedBranch = bound ? branch : undefined;
@@ -86,7 +86,7 @@ function unreadable(text: string): ParsedFile {
   return { stanzas: [], problems: [problem], positionOf: () => ({ line: 1, column: 1 }) };
 }
 
-/** As somebody reads them: project by project in the tenant's order, file by file, downwards. */
+/** In reading order: by project in the tenant's order, then branch, file and line. */
 function inOrder(errors: readonly ConfigError[], { projects }: Tenant): readonly ConfigError[] {
   const ranks = new Map(projects.map(({ project }, rank) => [project, rank]));
   const rank = ({ project }: ConfigError) => (project === undefined ? -1 : (ranks.get(project) ?? -1));

@@ -1,4 +1,4 @@
-/** A pipeline stanza and the drivers of the connections it names → a {@link Pipeline}, or what is wrong with it. */
+/** A pipeline stanza and the drivers of the connections it names → a {@link Pipeline}, or its errors. */
 
 import type { DriverConfigLanguage } from '../driver/driver.ts';
 import type { ParseResult } from '../driver/parse-result.ts';
@@ -12,14 +12,14 @@ import type { LayoutFile } from './layout.ts';
 import type { DriverEntry, PipelineStanza } from './stanzas.ts';
 import { jsonOf, nodeAt } from './yaml-node.ts';
 
-/** What each connection of the installation understands. */
+/** The configuration language of each connection's driver. */
 export type Languages = ReadonlyMap<ConnectionName, DriverConfigLanguage>;
 
 export type BuiltPipeline =
   | { readonly kind: 'pipeline'; readonly pipeline: Pipeline }
   | { readonly kind: 'broken'; readonly errors: readonly [ConfigError, ...ConfigError[]] };
 
-/** Connections every Zuul has without a section of their own. */
+/** Connections that Zuul has without configuration. */
 const BUILT_IN_OF_ZUUL = ['timer', 'zuul', 'sql', 'sqlreporter'];
 
 export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, languages: Languages): BuiltPipeline {
@@ -69,7 +69,7 @@ export function buildPipeline(stanza: PipelineStanza, file: LayoutFile, language
       start: reporters('start'),
       success: reporters('success'),
       failure,
-      // As in Zuul, `failure` speaks for these two unless they are written.
+      // As in Zuul, `failure` stands in for these two unless they are configured.
       'merge-conflict':
         stanza.reporters['merge-conflict'] === undefined ? failure : reporters('merge-conflict'),
       'config-error': stanza.reporters['config-error'] === undefined ? failure : reporters('config-error'),

@@ -10,7 +10,7 @@ export interface ChangeQueueName {
 }
 
 /**
- * Null: the project takes no part in the pipeline, on whatever branch. Projects that name the same queue share it; a
+ * Null: the project takes no part in the pipeline, on any branch. Projects that name the same queue share it; a
  * queue with `per-branch` is one queue per branch.
  */
 export function changeQueueOf(

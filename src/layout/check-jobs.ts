@@ -1,4 +1,4 @@
-/** Second pass: what jobs refer to. A variant with a bad reference is broken; the others of its name are not. */
+/** Second pass: references of jobs. A variant with a bad reference is broken; other variants of the job are not. */
 import { didYouMean } from '../lib/nearest-name.ts';
 import { stronglyConnected } from '../lib/tarjan.ts';
 import type { ConfigError } from '../model/config-error.ts';
@@ -41,7 +41,7 @@ function restrictionsOf(variants: readonly JobVariant[]): Restrictions {
   };
 }
 
-/** Many jobs may inherit from one that has many variants. */
+/** Cached: many jobs may inherit from one that has many variants. */
 function remembered<Key extends object, Value>(compute: (key: Key) => Value): (key: Key) => Value {
   const known = new Map<Key, Value>();
   return key => {

@@ -1,4 +1,4 @@
-/** Second pass: what project stanzas and templates refer to. A stanza with a bad reference is broken as a whole. */
+/** Second pass: references of project stanzas and templates. A stanza with a bad reference is broken as a whole. */
 import { didYouMean } from '../lib/nearest-name.ts';
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';

@@ -1,4 +1,4 @@
-/** Stanzas with mistakes: their errors, and what keeps the place of what they would have been. */
+/** Stanzas with mistakes: reports their errors and keeps their places in the layout. */
 import type { ConfigError } from '../model/config-error.ts';
 import { append, type CollectContext, type Collected } from './collected.ts';
 import { errorAt, placeText } from './config-place.ts';
@@ -6,7 +6,7 @@ import { brokenVariant } from './job-variant.ts';
 import type { LayoutFile } from './layout.ts';
 import type { BrokenStanza, PipelineStanza } from './stanzas.ts';
 
-/** What is broken stays where it would have counted, unless it would not have been allowed there. */
+/** A broken stanza keeps its place, unless it would not have been allowed there. */
 export function collectBroken(
   stanza: BrokenStanza,
   file: LayoutFile,
@@ -42,7 +42,7 @@ export function collectBroken(
   }
 }
 
-/** Only the project that defines a name first may add to it: nobody can break another project's jobs. */
+/** Only the project that defines a name first may add to it, so a project cannot break another project's jobs. */
 function addToOwner<T extends { readonly file: LayoutFile }>(
   map: Map<string, T[]>,
   name: string,

@@ -1,8 +1,8 @@
 /**
  * First pass over a tenant's configuration: every stanza of every file goes to its place in the layout, or becomes an error.
  *
- * Rules checked here need one stanza and what came before it: who may define what, what may be there twice, which project
- * is meant. References to other stanzas are checked when all are known (`check-jobs.ts`, `check-projects.ts`).
+ * Rules checked here need one stanza and those before it: which project may define what, what may be repeated, which project
+ * a stanza configures. References to other stanzas are checked when all are known (`check-jobs.ts`, `check-projects.ts`).
  */
 import { assertNever } from '../lib/assert-never.ts';
 import { projectIdOf } from '../model/project.ts';
@@ -31,7 +31,7 @@ export function collectFile(
   for (const { offset, code, text, severity } of file.parsed.problems) {
     const error = errorAt(file, offset, code, text, severity);
     into.errors.push(error);
-    // Its own project's stanza may have been in what could not be read: better no jobs than too few.
+    // The unreadable part may have held the project's own stanza: better no jobs than too few.
     const branch = file.trusted ? undefined : file.branch;
     if (error.severity === 'error') append(into.brokenProjects, file.project, { branch, error });
   }
@@ -87,7 +87,7 @@ function collectPipeline(
   }
   const first = into.pipelineNames.get(stanza.name);
   if (first !== undefined) {
-    const text = `pipeline ${stanza.name} is defined already at ${first.place}; rename or remove one`;
+    const text = `pipeline ${stanza.name} is already defined at ${first.place}; rename or remove one`;
     into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
     return;
   }
@@ -137,14 +137,14 @@ function collectTemplate(stanza: TemplateStanza, file: LayoutFile, into: Collect
   const templates = into.templates.get(stanza.name) ?? [];
   const [first] = templates;
   if (first !== undefined && first.file.project !== file.project) {
-    const text = `project-template ${stanza.name} is defined already at ${placeText(first.file, first.stanza.offset)}; choose another name`;
+    const text = `project-template ${stanza.name} is already defined at ${placeText(first.file, first.stanza.offset)}; choose another name`;
     into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
     return;
   }
   append(into.templates, stanza.name, { file, stanza, branch: file.impliedBranch, broken: undefined });
 }
 
-/** Queues and nodesets: once per tenant, but the same in several branches of one project is fine. */
+/** Queues and nodesets are unique in a tenant; the same definition in several branches of one project is allowed. */
 function collectUnique<T extends { readonly name: string; readonly offset: number }>(
   kind: string,
   map: Map<string, { readonly stanza: T; readonly file: LayoutFile }>,
@@ -160,7 +160,7 @@ function collectUnique<T extends { readonly name: string; readonly offset: numbe
   }
   const otherBranch = first.file.project === file.project && first.file.branch !== file.branch;
   if (otherBranch && same(first.stanza, stanza)) return;
-  const text = `${kind} ${stanza.name} is defined already${otherBranch ? ' and differently' : ''} at ${placeText(first.file, first.stanza.offset)}; rename, remove or align one`;
+  const text = `${kind} ${stanza.name} is already defined${otherBranch ? ' and differently' : ''} at ${placeText(first.file, first.stanza.offset)}; rename, remove or align one`;
   into.errors.push(errorAt(file, stanza.offset, 'duplicate-definition', text));
 }
 

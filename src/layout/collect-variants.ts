@@ -1,5 +1,5 @@
 /**
- * Which definitions make up a job for one change: the variants whose branches match, each behind those of its parents.
+ * The variants that make up a job for one change: those whose branches match, each after those of its parents.
  *
  * Zuul's rules: an explicit `branches` decides; without one, a job of a multi-branch untrusted project counts for changes
  * of its own branch only; a variant needs at least one matching variant of its parent.
@@ -18,10 +18,10 @@ export type CollectedVariants =
   | { readonly kind: 'none'; readonly because: string }
   | { readonly kind: 'error'; readonly error: ConfigError };
 
-/** Deeper inheritance is a mistake, and the stack is not endless. */
+/** Deeper inheritance is a mistake, and the collection is recursive. */
 const MAX_GENERATIONS = 100;
 
-/** Far beyond what people write; applying them costs time in every freeze. */
+/** Each is applied in every freeze. */
 const MAX_VARIANTS = 1000;
 
 export function collectVariants(layout: Layout, name: JobName, change: FreezeChange): CollectedVariants {
@@ -29,7 +29,7 @@ export function collectVariants(layout: Layout, name: JobName, change: FreezeCha
   const result = collect({ layout, change, found, done: new Map() }, name, 1);
   const [first] = found;
   if (found.size > MAX_VARIANTS && first !== undefined) {
-    const text = `job ${name} is made of more than ${MAX_VARIANTS} definitions; remove some`;
+    const text = `job ${name} is made of more than ${MAX_VARIANTS} variants; remove some`;
     return { kind: 'error', error: errorAt(first.file, first.stanza.offset, 'too-many-variants', text) };
   }
   return result.kind === 'variants' ? { ...result, variants: [...found] } : result;
@@ -40,7 +40,7 @@ interface Collection {
   readonly change: FreezeChange;
   /** In the order in which they apply. */
   readonly found: Set<JobVariant>;
-  /** Every job is asked once, however many variants inherit from it. */
+  /** Each job is collected once, however many variants inherit from it. */
   readonly done: Map<JobName, CollectedVariants>;
 }
 
@@ -79,7 +79,7 @@ function collectOnce(collection: Collection, name: JobName, generation: number):
   return { kind: 'variants', variants: [], because: branchText(matching, change) || inherited };
 }
 
-/** Whether a definition or a project's override counts for the change's branch. */
+/** Whether a variant, or a project's override, applies to the change's branch. */
 export function branchMatches(
   { branches }: JobStanza,
   { impliedBranch }: LayoutFile,
@@ -108,7 +108,7 @@ function noBranchText(name: JobName, variants: readonly JobVariant[], change: Fr
       branches === undefined ? `branch ${file.impliedBranch} only` : `branches ${matcherText(branches)}`,
     ),
   );
-  return `no definition of job ${name} is for ${changedRefText(change)} (${[...wanted].join('; ')})`;
+  return `no variant of job ${name} matches ${changedRefText(change)} (${[...wanted].join('; ')})`;
 }
 
 function branchText(variants: readonly JobVariant[], change: FreezeChange): string {
@@ -119,6 +119,6 @@ function branchText(variants: readonly JobVariant[], change: FreezeChange): stri
 }
 
 function tooManyGenerations({ name, file, stanza }: JobVariant): ConfigError {
-  const text = `job ${name} is the end of more than ${MAX_GENERATIONS} generations of parents; inherit from a nearer job`;
+  const text = `job ${name} inherits through more than ${MAX_GENERATIONS} generations of parents; shorten the chain`;
   return errorAt(file, stanza.offset, 'too-deep', text);
 }

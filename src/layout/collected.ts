@@ -8,10 +8,10 @@ import type { BrokenProject, JobVariant, LayoutFile, ProjectVariant } from './la
 import type { ProjectResolver } from './resolve-project.ts';
 import type { NodesetStanza, QueueStanza } from './stanzas.ts';
 
-/** What a layout is made from while it is made. */
+/** The parts of a layout under construction. */
 export interface Collected {
   readonly pipelines: Map<string, Pipeline>;
-  /** Also the broken ones, which other stanzas may name without being wrong. */
+  /** Also of broken pipelines: a reference to one is no mistake. */
   readonly pipelineNames: Map<string, { readonly place: string }>;
   readonly jobs: Map<string, JobVariant[]>;
   readonly nodesets: Map<string, { readonly stanza: NodesetStanza; readonly file: LayoutFile }>;
@@ -19,7 +19,7 @@ export interface Collected {
   readonly templates: Map<string, ProjectVariant[]>;
   readonly projects: Map<ProjectKey, ProjectVariant[]>;
   readonly brokenProjects: Map<ProjectKey, BrokenProject[]>;
-  /** For the error of a job that names one. */
+  /** Named in the error of a job that uses one. */
   readonly brokenNodesets: Set<string>;
   readonly errors: ConfigError[];
   /** For all hints of the layout. */

@@ -1,4 +1,4 @@
-/** Which files of a branch are configuration, and which branches of a project are read. Zuul's rules. */
+/** Chooses the configuration files of a branch and the branches of a project, by Zuul's rules. */
 import { compileRegex } from '../lib/regex.ts';
 import type { TenantProject } from '../model/layout.ts';
 import type { BranchConfig, ConfigFile } from '../model/merge.ts';
@@ -7,18 +7,18 @@ import type { BranchName } from '../model/project.ts';
 /** The first root that exists is read, the others are not. A root ending in `/` is a directory, read with all below it. */
 const CONFIG_ROOTS = ['zuul.yaml', 'zuul.d/', '.zuul.yaml', '.zuul.d/'] as const;
 
-/** Whether a path of a repository may hold configuration: what mergers read and what makes a change speculative. */
+/** Whether a path of a repository may hold configuration: mergers read it, and a change of it gets a speculative layout. */
 export function isConfigPath(path: string): boolean {
   return CONFIG_ROOTS.some(root => belongsTo(path, root));
 }
 
-/** A root itself stands for a directory that could not be read. */
+/** A directory that could not be read is reported with the path of the root itself. */
 function belongsTo(path: string, root: string): boolean {
   return path === root || (root.endsWith('/') && path.startsWith(root) && /\.ya?ml$/.test(path));
 }
 
 export interface ChosenFiles {
-  /** In the order in which they count. */
+  /** In the order in which they apply. */
   readonly files: readonly ConfigFile[];
   /** Files of further roots, which have no effect. */
   readonly ignored: readonly { readonly path: string; readonly because: string }[];
@@ -33,7 +33,7 @@ export function chooseConfigFiles(files: readonly ConfigFile[]): ChosenFiles {
   return { files: chosen, ignored: others.map(({ path }) => ({ path, because: root })) };
 }
 
-/** Branches whose configuration counts, `master` and `main` first, then by name. */
+/** Branches whose configuration is read, `master` and `main` first, then by name. */
 export function chooseBranches(
   project: TenantProject,
   configs: readonly BranchConfig[],

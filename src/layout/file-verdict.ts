@@ -2,13 +2,13 @@ import { type Matcher, matcherText, matches } from './matcher.ts';
 
 interface FileVerdict {
   readonly matches: boolean;
-  /** English clause; empty when there is nothing to say. */
+  /** A clause in English; empty: no matcher was tried. */
   readonly because: string;
 }
 
 export type FileJudge = (wanted: readonly Matcher[], irrelevant: readonly Matcher[]) => FileVerdict;
 
-/** For all jobs of one change: most share their matchers with others, and a change may have very many files. */
+/** One for all jobs of a change: many jobs share their matchers, and a change may have very many files. */
 export function fileJudge(changed: readonly string[] | null): FileJudge {
   const known = new Map<string, FileVerdict>();
   return (wanted, irrelevant) => {
@@ -19,7 +19,7 @@ export function fileJudge(changed: readonly string[] | null): FileJudge {
   };
 }
 
-/** Gerrit lists the commit message as a file; it decides nothing. */
+/** Gerrit lists the commit message as a file; it is ignored. */
 const COMMIT_MESSAGE = '/COMMIT_MSG';
 
 /**
@@ -34,9 +34,9 @@ function fileVerdict(
   if (wanted.length === 0 && irrelevant.length === 0) return { matches: true, because: '' };
   const files = (changed ?? []).filter(file => file !== COMMIT_MESSAGE);
   if (changed === null)
-    return { matches: true, because: 'the changed files are not known, so file matchers do not count' };
+    return { matches: true, because: 'the changed files are unknown, so file matchers are ignored' };
   if (files.length === 0)
-    return { matches: true, because: 'the change has no files, so file matchers do not count' };
+    return { matches: true, because: 'the change has no files, so file matchers are ignored' };
   const clauses: string[] = [];
   if (wanted.length > 0) {
     const hit = files.find(file => wanted.some(matcher => matches(matcher, file)));

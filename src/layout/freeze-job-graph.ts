@@ -55,7 +55,7 @@ export function freezeJobGraph(request: FreezeRequest): FreezeOutcome {
 
 interface CheckedGraph {
   readonly errors: readonly ConfigError[];
-  /** What each running job waits for; soft dependencies on jobs that do not run are gone. */
+  /** What each running job waits for; soft dependencies on jobs that do not run are left out. */
   readonly dependencies: ReadonlyMap<JobName, readonly JobDependency[]>;
 }
 
@@ -92,7 +92,7 @@ function missingDependency(
 ): string {
   const depends = `job ${name} depends on job ${needed}, which`;
   if (other?.kind === 'does-not-run') {
-    return `${depends} does not run for this change: ${other.because}; make the dependency soft or let both run alike`;
+    return `${depends} does not run for this change: ${other.because}; make the dependency soft or give both jobs the same matchers`;
   }
   const project = projectIdOf(change.project).name;
   const hint = didYouMean(needed, outcomes.keys(), hints) || '; list it there or make the dependency soft';
@@ -112,11 +112,11 @@ function dependencyCycles(
     const outcome = outcomes.get(members[0] ?? first);
     if (outcome?.kind !== 'runs') return [];
     const { draft, listing } = outcome;
-    const who =
+    const subject =
       members.length === 1
         ? `job ${members[0]} depends on itself`
         : `jobs ${shortList(members)} depend on each other in a circle`;
-    const text = `${who}; remove a dependency`;
+    const text = `${subject}; remove a dependency`;
     const offset = draft.dependencies.find(({ name }) => inCircle.has(name))?.offset ?? listing.stanza.offset;
     return [errorAt(draft.dependenciesFile ?? listing.file, offset, 'dependency-cycle', text)];
   });

@@ -1,4 +1,4 @@
-/** One listed job → whether it runs for this change, why, and what it comes to when all its definitions are applied. */
+/** One listed job → whether it runs for this change and why, with all its variants and overrides applied. */
 import type { ConfigError } from '../model/config-error.ts';
 import type { FrozenJob, Json } from '../model/job.ts';
 import type { JobName } from '../model/project.ts';
@@ -61,7 +61,7 @@ type Drafted =
     }
   | Exclude<JobOutcome, { kind: 'runs' }>;
 
-/** All definitions and overrides that count, applied. */
+/** Applies all variants and overrides that match. */
 function draftJob(
   { layout, change }: FreezeRequest,
   name: JobName,
@@ -104,12 +104,12 @@ function definitionChange(
   const listings = previous.kind === 'jobs' ? previous.jobs.get(name) : undefined;
   if (listings === undefined) return 'the change adds the job';
   const drafted = draftJob({ ...request, layout: before }, name, listings);
-  const same = drafted.kind === 'draft' && meaning(drafted.draft) === meaning(draft);
+  const same = drafted.kind === 'draft' && contentOf(drafted.draft) === contentOf(draft);
   return same ? undefined : 'the change alters the definition of the job';
 }
 
-/** What a draft says, without where it is said. */
-function meaning(draft: JobDraft): string {
+/** A draft as text, without the places of its definitions. */
+function contentOf(draft: JobDraft): string {
   const {
     definedAt: _,
     dependenciesFile: __,
@@ -145,7 +145,7 @@ function cannotRun(
     );
   }
   if (draft.postReview && layout.pipelines.get(pipeline)?.postReview !== true) {
-    const text = `job ${draft.name} is for reviewed code only (post-review), which pipeline ${pipeline} does not ask for; list it elsewhere`;
+    const text = `job ${draft.name} runs on reviewed code only (post-review), and pipeline ${pipeline} is not post-review; list it in another pipeline`;
     return refuse('post-review', text);
   }
   if (draft.run.length === 0) {

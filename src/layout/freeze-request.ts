@@ -1,7 +1,7 @@
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
 import type { Layout } from './layout.ts';
 
-/** What a job graph is frozen for: one project's change in a queue item. */
+/** The change a job graph is frozen for: one project's change in a queue item. */
 export interface FreezeChange {
   readonly project: ProjectKey;
   /** Target branch, or the branch that was pushed; null for a tag. */
@@ -19,8 +19,8 @@ export interface FreezeRequest {
   readonly pipeline: PipelineName;
   readonly change: FreezeChange;
   /**
-   * The layout without this change, when the change brings a layout of its own: jobs that come out different run whatever
-   * their file matchers say (`match-on-config-updates`).
+   * The layout without this change, when the change has a layout of its own: jobs whose definition differs run regardless of
+   * their file matchers (`match-on-config-updates`).
    */
   readonly before?: Layout;
   /** Called around the freezing of each listed job, to time it; must return what `freeze` returns. Default: nothing is timed. */

@@ -16,7 +16,7 @@ import { mergeVars } from './merge-vars.ts';
 import type { ProjectResolver } from './resolve-project.ts';
 import type { DependencyEntry, JobAttributes, JobStanza, NodesetReference } from './stanzas.ts';
 
-/** Attributes where the last definition wins. */
+/** Attributes whose last definition wins. */
 type Overridden = Pick<
   JobAttributes,
   | 'description'
@@ -41,7 +41,7 @@ export interface JobDraft {
   readonly run: readonly Playbook[];
   readonly postRun: readonly Playbook[];
   readonly dependencies: readonly DependencyEntry[];
-  /** Where `dependencies` was written. */
+  /** The file that defines `dependencies`. */
   readonly dependenciesFile: LayoutFile | undefined;
   readonly files: readonly Matcher[];
   readonly irrelevantFiles: readonly Matcher[];
@@ -51,7 +51,7 @@ export interface JobDraft {
   readonly nodeset: NodesetReference | undefined;
   readonly abstract: boolean;
   readonly postReview: boolean;
-  /** Where it was made so. */
+  /** Place of the definition that sets it. */
   readonly final: string | undefined;
   readonly protectedBy: ProjectKey | undefined;
   readonly definedAt: readonly string[];
@@ -111,7 +111,7 @@ export function applyStanza(
     requiredProjects: addProjects(before.requiredProjects, attributes, resolve),
     tags: [...new Set([...before.tags, ...(attributes.tags ?? [])])],
     nodeset: attributes.nodeset ?? before.nodeset,
-    // A child is not abstract because its parent is; a variant cannot undo what another variant said.
+    // `abstract` is not inherited; within a job, one variant sets it for all.
     abstract: (inherits ? false : before.abstract) || attributes.abstract === true,
     postReview: before.postReview || attributes.postReview === true,
     final: before.final ?? (attributes.final === true ? placeText(file, stanza.offset) : undefined),
@@ -121,7 +121,7 @@ export function applyStanza(
   return { kind: 'draft', draft };
 }
 
-/** Attributes that change what is executed, by their names in the file. Those of a final job are closed. */
+/** Attributes that change what is executed, by their names in the file. A final job refuses them. */
 const EXECUTION_KEYS = [
   'run',
   'pre-run',

@@ -1,4 +1,4 @@
-/** One `job:` stanza in the light of the file it stands in. */
+/** A `job:` stanza in the context of its file. */
 import type { ConfigError } from '../model/config-error.ts';
 import type { Tenant } from '../model/layout.ts';
 import type { JobName } from '../model/project.ts';
@@ -54,7 +54,7 @@ function parentError(
   return undefined;
 }
 
-/** What a stanza alone, or a project's override, may get wrong about its attributes. */
+/** Checks that need no other stanza, for a definition or a project's override. */
 export function attributeError(stanza: JobStanza, file: LayoutFile, tenant: Tenant): ConfigError | undefined {
   const { attributes, name, offset, offsets } = stanza;
   const refuse = (key: string, code: string, text: string) =>
@@ -68,7 +68,7 @@ export function attributeError(stanza: JobStanza, file: LayoutFile, tenant: Tena
     return refuse(key, 'out-of-range', text);
   }
   if (attributes.network === true && !file.trusted) {
-    const text = `job ${name} may not ask for the network in an untrusted project; a job of a config-project can, inherit from it`;
+    const text = `job ${name} cannot set "network" in an untrusted project; inherit from a job of a config-project that sets it`;
     return refuse('network', 'not-permitted', text);
   }
   return undefined;

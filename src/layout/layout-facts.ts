@@ -1,4 +1,4 @@
-/** What a scheduler needs of a layout at every moment, as plain data: the layout itself is where it was built. */
+/** The part of a layout that a scheduler keeps, as plain data; the layout itself stays in the thread that built it. */
 import type { ConfigError } from '../model/config-error.ts';
 import type { Pipeline } from '../model/pipeline.ts';
 import type { BranchName, JobName, PipelineName, ProjectKey } from '../model/project.ts';
@@ -11,16 +11,16 @@ export interface LayoutFacts {
   readonly jobs: readonly JobName[];
   /** Every project of the tenant. */
   readonly projects: ReadonlyMap<ProjectKey, ProjectFacts>;
-  /** The first ones; `errorCount` says how many there are. */
+  /** The first ones; `errorCount` counts all. */
   readonly errors: readonly ConfigError[];
   readonly errorCount: number;
 }
 
 interface ProjectFacts {
   readonly defaultBranch: BranchName;
-  /** The change queue it names. */
+  /** Its change queue. */
   readonly queue: { readonly name: string; readonly perBranch: boolean } | undefined;
-  /** Pipelines it takes part in, on whatever branch. */
+  /** Pipelines it takes part in, on any branch. */
   readonly pipelines: ReadonlySet<PipelineName>;
 }
 

@@ -1,9 +1,9 @@
 /**
- * Layouts behind calls with plain arguments and answers, so that they can be in another thread: a layout holds compiled
- * expressions and parsed files, which cannot be sent, and is far larger than what is asked of it.
+ * Layouts behind calls with plain arguments and answers, so that they can live in another thread: a layout holds compiled
+ * expressions and parsed files, which cannot be sent to another thread, and is far larger than any answer.
  *
- * What is remembered here (the newest layouts, parsed files, layouts of proposals) saves time only: who asks keeps the files
- * and sends them again when the answer is `unknown-layout`.
+ * The newest layouts, parsed files and layouts of proposals are cached. The caller keeps the files and sends them again when
+ * the answer is `unknown-layout`.
  */
 import { sha256 } from '../lib/ids.ts';
 import type { ConfigError } from '../model/config-error.ts';
@@ -26,7 +26,7 @@ export interface LayoutTable {
 }
 
 export interface BuildQuestion {
-  /** Names the layout from now on; given by who asks. */
+  /** The layout's id from now on, chosen by the caller. */
   readonly id: number;
   readonly tenant: Tenant;
   /** Every branch of every project of the tenant. */
@@ -37,7 +37,7 @@ export interface FreezeQuestion {
   readonly layout: number;
   readonly pipeline: PipelineName;
   readonly change: FreezeChange;
-  /** Configuration the change and those ahead of it bring; empty: the tenant's own layout counts. */
+  /** Configuration proposed by the change and those ahead of it; empty: the tenant's own layout is used. */
   readonly proposed: readonly BranchConfig[];
 }
 
@@ -46,11 +46,11 @@ type FreezeReply =
   | { readonly kind: 'answered'; readonly answer: FreezeAnswer };
 
 export interface FreezeAnswer {
-  /** The layout was the tenant's own, or remembered. */
+  /** The layout was the tenant's own, or cached. */
   readonly cached: boolean;
   /** Milliseconds of freezing, without the layout; null: the layout has errors, nothing was frozen. */
   readonly freezeMs: number | null;
-  /** Jobs that run, in the order of the configuration; of many the slowest. Milliseconds after the freezing began. */
+  /** Jobs that run, in the order of the configuration; of many only the slowest. In milliseconds since the freeze began. */
   readonly jobTimes: readonly JobTime[];
   readonly outcome: FreezeOutcome;
   readonly defaultBranches: ReadonlyMap<ProjectKey, BranchName>;
@@ -62,13 +62,13 @@ interface JobTime {
   readonly to: number;
 }
 
-/** Times kept of one job graph: they are stored with the item, however many jobs a project lists. */
+/** Times kept of one job graph: they are stored with the item, and a project may list very many jobs. */
 const MOST_JOB_TIMES = 64;
-/** Tenant layouts remembered: turns that began before a new one may still ask for the old. */
+/** Tenant layouts kept: turns that began before a new one may still ask for the old. */
 const MOST_LAYOUTS = 3;
-/** Speculative layouts remembered per tenant layout: one per distinct set of proposed files. */
+/** Speculative layouts kept per tenant layout: one per distinct set of proposed files. */
 const MOST_SPECULATIVE = 30;
-/** Bytes of a job graph: it is one node of the store, and ZooKeeper takes 1 MB. */
+/** Bytes of a job graph: it is one node of the store, and ZooKeeper's limit is 1 MB. */
 const MOST_GRAPH_BYTES = 900_000;
 
 interface Known {

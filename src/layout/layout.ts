@@ -41,7 +41,7 @@ export interface LayoutFile {
   /** From a config-project. */
   readonly trusted: boolean;
   readonly path: string;
-  /** Definitions without `branches` count for this branch only: an untrusted project with several branches. */
+  /** Definitions without `branches` apply to this branch only: an untrusted project with several branches. */
   readonly impliedBranch: BranchName | undefined;
   readonly parsed: ParsedFile;
 }
@@ -60,7 +60,7 @@ export interface JobVariant {
 export interface ProjectVariant {
   readonly file: LayoutFile;
   readonly stanza: ProjectStanza | TemplateStanza;
-  /** Counts for changes of this branch only; undefined: for all. */
+  /** Applies to changes of this branch only; undefined: to all. */
   readonly branch: BranchName | undefined;
   readonly broken: ConfigError | undefined;
 }
@@ -73,9 +73,9 @@ export interface BrokenProject {
 export interface ProjectConfig {
   readonly project: ProjectKey;
   readonly trusted: boolean;
-  /** Name of its change queue; the first one written counts. */
+  /** Name of its change queue; the first definition wins. */
   readonly queue: string | undefined;
-  /** The first one written counts. Default `master`. */
+  /** The first definition wins. Default `master`. */
   readonly defaultBranch: BranchName;
   /** Config-projects' first. */
   readonly variants: readonly ProjectVariant[];
@@ -86,7 +86,7 @@ export interface Layout {
   readonly tenant: Tenant;
   /** In the order of the configuration. */
   readonly pipelines: ReadonlyMap<PipelineName, Pipeline>;
-  /** Definitions in the order in which they apply. */
+  /** Variants in the order in which they apply. */
   readonly jobs: ReadonlyMap<JobName, readonly JobVariant[]>;
   readonly nodesets: ReadonlyMap<string, NodesetStanza>;
   readonly queues: ReadonlyMap<string, QueueStanza>;

@@ -15,7 +15,7 @@ import type { Matcher } from './matcher.ts';
 import type { ParseContext } from './parse-context.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
-/** A name with the place where it is written, for errors found later. */
+/** A name with its place, for errors found later. */
 export interface PlacedName {
   readonly name: string;
   readonly offset: number;
@@ -32,7 +32,7 @@ export interface MappingReader {
   oneOf<const Choice extends string>(key: string, choices: readonly Choice[]): Choice | undefined;
   /** A value or a list of values; `key:` is an empty list; undefined when absent. */
   list(key: string): readonly YamlNode[] | undefined;
-  /** One text or a list of texts. */
+  /** One string or a list of strings. */
   names(key: string): readonly PlacedName[] | undefined;
   /** One matcher or a list: a regular expression, or `{regex, negate}`. */
   matchers(key: string): readonly Matcher[] | undefined;
@@ -41,7 +41,7 @@ export interface MappingReader {
   /** Refuses keys that Zuul has and Gatehouse does not have yet. */
   unsupported(keys: readonly string[], advice?: string): void;
   refuse(offset: number, code: string, text: string): void;
-  /** Where a key stands; the mapping itself when it is absent. */
+  /** Offset of a key; of the mapping when the key is absent. */
   offsetOf(key: string): number;
   /** Keys that were not read so far. */
   rest(): readonly string[];
@@ -52,7 +52,7 @@ export interface MappingReader {
 /** Each is tried on each changed file. */
 const MAX_MATCHERS = 200;
 
-/** @param subject what the mapping is, for people: `job unit-tests`. */
+/** @param subject the mapping's name in errors: `job unit-tests`. */
 export function mappingReader(mapping: YamlMapping, subject: string, context: ParseContext): MappingReader {
   return new ReportingReader(mapping, subject, context);
 }
@@ -189,7 +189,7 @@ class ReportingReader implements MappingReader {
     if (value.kind === 'scalar' && typeof value.value === 'string' && value.value !== '') return value.value;
     // A branch or project called 1.0 or 2024 needs no quotes in Zuul either.
     if (value.kind === 'scalar' && typeof value.value === 'number') return value.text;
-    return this.#wrongType(value, key, 'a text');
+    return this.#wrongType(value, key, 'a string');
   }
 
   #matcher(value: YamlNode, key: string): Matcher | undefined {

@@ -1,10 +1,10 @@
-/** What reading one file's stanzas shares: where problems go, and how much its regular expressions and hints may cost. */
+/** Shared by all readers of one file: where problems go, and how much its regular expressions and hints may cost. */
 import type { HintBudget } from '../lib/nearest-name.ts';
 import { compileRegex, type InvalidRegex, type Regex } from '../lib/regex.ts';
 import type { YamlProblem } from './yaml-tree.ts';
 
 export interface RegexBudget {
-  /** As `compileRegex`, until the file's share of time is used up. */
+  /** As `compileRegex`, until the budget of the file is spent. */
   compile(source: string): Regex | InvalidRegex;
 }
 
@@ -27,7 +27,7 @@ export function regexBudget(): RegexBudget {
       if (left >= 0) return compileRegex(source);
       return {
         kind: 'invalid',
-        reason: 'the regular expressions of this file are too many or too costly; split the file',
+        reason: 'this file has too many or too costly regular expressions; split it',
       };
     },
   };

@@ -17,7 +17,7 @@ import {
 import { parseYaml, type YamlDocument, type YamlProblem } from './yaml.ts';
 import { describeNode, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
-/** Kinds Zuul has and we do not. */
+/** Kinds of Zuul that are not supported. */
 const UNSUPPORTED = ['secret', 'semaphore', 'pragma', 'image', 'flavor', 'label', 'section', 'provider'];
 
 export function parseFile(text: string): ParsedFile {
@@ -50,7 +50,7 @@ export function parseFile(text: string): ParsedFile {
     stanzas.push(stanza);
     if (stanza.kind === 'broken') mistakes += stanza.problems.length;
     if (mistakes + problems.length >= MAX_MISTAKES && index + 1 < root.elements.length) {
-      const text = `the file has more than ${MAX_MISTAKES} mistakes; what follows is not read`;
+      const text = `the file has more than ${MAX_MISTAKES} mistakes; the rest is not read`;
       problems.push({ offset: node.offset, code: 'too-many-mistakes', text });
       break;
     }
@@ -58,7 +58,7 @@ export function parseFile(text: string): ParsedFile {
   return { stanzas, problems, positionOf };
 }
 
-/** More are of no use to a reader, and each costs time and memory wherever it is shown. */
+/** More do not help a reader, and each costs time and memory where it is shown. */
 const MAX_MISTAKES = 1000;
 
 /** The YAML parser's problems between the start of each stanza and the start of the next. */
@@ -101,7 +101,7 @@ function parseStanza(
   const [key, { keyOffset, value }] = entry;
   const kind = STANZA_KINDS.find(known => known === key);
   if (second !== undefined) {
-    const text = `a stanza has one key, but "${second[0]}" stands beside "${key}"; indent it below "${key}" or start it with "- "`;
+    const text = `a stanza has one key, but "${second[0]}" is next to "${key}"; indent it below "${key}" or start it with "- "`;
     return broken({ offset: second[1].keyOffset, code: 'wrong-type', text }, kind);
   }
   if (kind === undefined) {
@@ -122,7 +122,7 @@ function unknownKind(key: string, hints: HintBudget): { readonly code: string; r
   return { code: 'unknown-key', text: `unknown stanza "${key}"${hint}` };
 }
 
-/** Parses one stanza; any problem that is no warning makes it broken as a whole. */
+/** Parses one stanza; any problem other than a warning breaks it as a whole. */
 function whole(
   kind: StanzaKind,
   value: YamlMapping,

@@ -12,7 +12,7 @@ import type {
 } from './stanzas.ts';
 import { jsonOf, type YamlMapping, type YamlNode } from './yaml-node.ts';
 
-/** Attributes of Zuul's jobs that we refuse, so that nobody believes in them. */
+/** Attributes of Zuul's jobs that we refuse, so that no site relies on an attribute without effect. */
 const UNSUPPORTED = [
   'allowed-projects',
   'ansible-split-streams',
@@ -172,7 +172,7 @@ function parseRequiredProjects(
     const entry = mappingReader(node, `a required project of ${subject}`, context);
     const name = entry.required('name');
     const overrideCheckout = entry.string('override-checkout');
-    entry.unsupported(['override-branch'], 'it is called override-checkout');
+    entry.unsupported(['override-branch'], 'use override-checkout');
     entry.finish();
     if (name === undefined) return [];
     return [{ name, offset: node.offset, ...(overrideCheckout === undefined ? {} : { overrideCheckout }) }];
@@ -219,7 +219,7 @@ function parseNodesetReference(
   return { kind: 'inline', nodes: label === undefined ? nodes : [{ name: label, label }] };
 }
 
-/** Of a job or a project. Refuses names that would hide what Gatehouse tells the job, steer Ansible, or are no names for a variable. */
+/** `vars` of a job or a project. Refuses names that Gatehouse or Ansible uses itself, and invalid ones. */
 export function parseVars(read: MappingReader, context: ParseContext): JobAttributes['vars'] | undefined {
   const vars = read.mapping('vars');
   for (const [name, { keyOffset }] of vars?.entries ?? []) {
@@ -230,31 +230,31 @@ export function parseVars(read: MappingReader, context: ParseContext): JobAttrib
       read.refuse(
         keyOffset,
         'invalid-name',
-        `"${name}" is no name for a variable; use letters, digits and _`,
+        `"${name}" is not a valid variable name; use letters, digits and _`,
       );
     }
   }
-  if (vars !== undefined) warnOfOldWords(vars, context);
+  if (vars !== undefined) warnOfOldBooleans(vars, context);
   return vars === undefined
     ? undefined
     : Object.fromEntries([...vars.entries].map(([name, { value }]) => [name, jsonOf(value)]));
 }
 
-/** Truth values of YAML 1.1, which Zuul reads, and texts in YAML 1.2. */
-const OLD_WORDS = /^(yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/;
+/** Booleans of YAML 1.1, which Zuul reads; strings in YAML 1.2. */
+const OLD_BOOLEANS = /^(yes|Yes|YES|no|No|NO|on|On|ON|off|Off|OFF)$/;
 
-/** In variables nothing else would tell the difference. */
-function warnOfOldWords(node: YamlNode, context: ParseContext): void {
+/** Elsewhere a wrong type is an error; a variable may be of any type. */
+function warnOfOldBooleans(node: YamlNode, context: ParseContext): void {
   switch (node.kind) {
     case 'sequence':
-      for (const element of node.elements) warnOfOldWords(element, context);
+      for (const element of node.elements) warnOfOldBooleans(element, context);
       break;
     case 'mapping':
-      for (const { value } of node.entries.values()) warnOfOldWords(value, context);
+      for (const { value } of node.entries.values()) warnOfOldBooleans(value, context);
       break;
     case 'scalar': {
-      if (!node.plain || !OLD_WORDS.test(node.text)) return;
-      const text = `${node.text} is a text here (YAML 1.2), not true or false; write true or false, or quote it`;
+      if (!node.plain || !OLD_BOOLEANS.test(node.text)) return;
+      const text = `${node.text} is a string in YAML 1.2, not a boolean; write true or false, or quote it`;
       context.problem({ offset: node.offset, code: 'old-boolean', text, severity: 'warning' });
     }
   }

@@ -17,7 +17,7 @@ export function parseNodeset(
   return name === undefined ? undefined : { kind: 'nodeset', offset, name, nodes };
 }
 
-/** `nodes: [{name, label}]`; names are unique, a node without a name is called as its label. */
+/** `nodes: [{name, label}]`; names are unique; a node without a name has its label as name. */
 export function parseNodes(
   value: YamlMapping,
   subject: string,

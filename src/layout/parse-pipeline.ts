@@ -1,4 +1,4 @@
-/** `pipeline:` stanzas. What triggers, requirements and reporters mean is the drivers' business, see `build-pipeline.ts`. */
+/** `pipeline:` stanzas. Drivers read triggers, requirements and reporters later, see `build-pipeline.ts`. */
 
 import { MANAGER_NAMES, type Pipeline, REPORT_ACTIONS, type ReportAction } from '../model/pipeline.ts';
 import { type MappingReader, mappingReader } from './mapping-reader.ts';
@@ -41,8 +41,8 @@ export function parsePipeline(
     ...(description === undefined ? {} : { description }),
     ...(disableAfter === undefined ? {} : { disableAfterConsecutiveFailures: disableAfter }),
   };
-  read.unsupported(['merge-failure'], 'it is called merge-conflict');
-  read.unsupported(['merge-failure-message'], 'it is called merge-conflict-message');
+  read.unsupported(['merge-failure'], 'use merge-conflict');
+  read.unsupported(['merge-failure-message'], 'use merge-conflict-message');
   read.unsupported(['ignore-dependencies', 'variant-description', 'source']);
   read.finish();
   return name === undefined || manager === undefined ? undefined : { ...stanza, name, manager };
@@ -67,7 +67,7 @@ function parseEntries(
   if (node?.kind === 'scalar' && node.value === null) return [];
   if (node?.kind !== 'mapping') {
     const what = node === undefined ? 'nothing' : describeNode(node);
-    const text = `"${key}" is ${what}; it must be a mapping from a connection's name to what that connection's driver understands`;
+    const text = `"${key}" is ${what}; it must be a mapping of connection names`;
     context.problem({ offset: node?.offset ?? 0, code: 'wrong-type', text });
     return [];
   }

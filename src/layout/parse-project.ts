@@ -67,11 +67,7 @@ export function parseTemplate(
     const entry = value.entries.get(key);
     read.node(key);
     if (entry === undefined) continue;
-    read.refuse(
-      entry.keyOffset,
-      'not-permitted',
-      `"${key}" belongs into a project, not into a project-template`,
-    );
+    read.refuse(entry.keyOffset, 'not-permitted', `"${key}" belongs in a project, not in a project-template`);
   }
   const common = parseCommon(read, value, subject, context);
   return name === undefined ? undefined : { kind: 'project-template', offset, name, ...common };
@@ -89,12 +85,8 @@ function parseCommon(read: MappingReader, value: YamlMapping, subject: string, c
       const what = node === undefined ? 'nothing' : describeNode(node);
       const hint =
         didYouMean(key, PROJECT_KEYS, context.hints) ||
-        '; what a pipeline does for a project is a mapping with "jobs"';
-      read.refuse(
-        read.offsetOf(key),
-        'unknown-key',
-        `"${key}" of ${subject} is ${what} and no attribute${hint}`,
-      );
+        `; a pipeline takes a mapping with "jobs", not ${what}`;
+      read.refuse(read.offsetOf(key), 'unknown-key', `"${key}" is not an attribute of ${subject}${hint}`);
     } else {
       pipelines.push(parsePipelineEntry(key, read.offsetOf(key), node, subject, context));
     }
@@ -119,7 +111,7 @@ function parsePipelineEntry(
   );
   const failFast = read.boolean('fail-fast');
   read.boolean('debug');
-  read.unsupported(['queue'], 'write it into the project itself');
+  read.unsupported(['queue'], 'set it on the project itself');
   read.finish();
   return { pipeline: { name: pipeline, offset }, jobs, ...(failFast === undefined ? {} : { failFast }) };
 }

@@ -13,7 +13,7 @@ export interface TenantProjectEntry {
   readonly offset: number;
 }
 
-/** Kinds that may stand in `include` and `exclude`: ours, and those Zuul has besides. */
+/** Kinds allowed in `include` and `exclude`: those we read, and Zuul's others. */
 const KINDS: readonly string[] = [
   ...STANZA_KINDS,
   'secret',
@@ -110,7 +110,7 @@ function parseOptions(
 ): TenantProjectEntry {
   const project = projectKey({ connection, name });
   if (!/^[^\s/]+(\/[^\s/]+)*$/.test(name) || name.split('/').includes('..')) {
-    context.problem({ offset, code: 'invalid-name', text: `"${name}" is no name of a project` });
+    context.problem({ offset, code: 'invalid-name', text: `"${name}" is not a valid project name` });
   }
   if (options === undefined) {
     const kinds = stanzaKinds(undefined, groups, context);
@@ -119,7 +119,7 @@ function parseOptions(
   const read = mappingReader(options, `project ${name}`, context);
   const loadBranch = read.string('load-branch');
   if (loadBranch !== undefined && !trusted) {
-    const text = `load-branch of project ${name} is for config-projects; use include-branches to read some branches only`;
+    const text = `load-branch of project ${name} works for config-projects only; use include-branches`;
     read.refuse(read.offsetOf('load-branch'), 'not-permitted', text);
   }
   const includeBranches = branchPatterns(read, 'include-branches', context);

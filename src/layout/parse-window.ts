@@ -1,11 +1,11 @@
-/** The `window` options of a pipeline: what they say is for pipelines that learn how far it is safe to speculate. */
+/** The `window` options of a pipeline: how many items of a queue a dependent pipeline tests at a time. */
 import type { ManagerName, WindowPolicy } from '../model/pipeline.ts';
 import type { MappingReader } from './mapping-reader.ts';
 
 interface WindowRule {
-  /** Items at once; 0: no limit. */
+  /** Items tested at the same time; 0: no limit. */
   readonly initial: number;
-  /** `read`: they count. `ignored`: as Zuul does. `refused`: they contradict the manager. */
+  /** `ignored`: as in Zuul. `refused`: they contradict the manager. */
   readonly options: 'read' | 'ignored' | 'refused';
 }
 
@@ -53,7 +53,7 @@ function readOptions(read: MappingReader, counts: boolean) {
   } as const;
 }
 
-/** `window: 1` says what is so, and may stay. */
+/** `window: 1` is what the manager does, and is accepted. */
 function refuseOptions(read: MappingReader, manager: ManagerName, only: number): WindowPolicy {
   for (const option of OPTIONS) {
     const node = read.node(option);

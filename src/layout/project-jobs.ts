@@ -1,4 +1,4 @@
-/** Which jobs a project runs in a pipeline for one change, before the jobs' own matchers are asked. */
+/** The jobs a project lists in a pipeline for one change, before the jobs' own matchers are tried. */
 import type { ConfigError } from '../model/config-error.ts';
 import type { Json } from '../model/job.ts';
 import type { JobName, PipelineName } from '../model/project.ts';
@@ -46,12 +46,12 @@ export function projectJobs(layout: Layout, pipeline: PipelineName, change: Free
     kind: 'jobs',
     jobs: listings(entries),
     vars: variants.reduce((vars, { stanza }) => mergeVars(vars, stanza.vars), {}),
-    // Once defined it stays: a config-project can force it.
+    // The first definition wins, so that a config-project can force it.
     failFast: entries.find(({ entry }) => entry.failFast !== undefined)?.entry.failFast ?? false,
   };
 }
 
-/** A stanza of a branch counts for changes of that branch, and for refs that have none. */
+/** A stanza of a branch applies to changes of that branch, and to refs without a branch. */
 function counts(branch: string | undefined, change: FreezeChange): boolean {
   return branch === undefined || change.branch === null || change.branch === branch;
 }

@@ -2,7 +2,7 @@
  * The layout a change is tested with when it, or an item ahead of it, edits configuration.
  *
  * Untrusted projects' proposed files take effect; a config-project's do not (they take effect only after they merge) but
- * are validated. Mistakes that the tenant's configuration has anyway are not held against the change.
+ * are validated. Errors that the tenant's configuration has without the change are not reported for it.
  */
 import { type ConfigError, configErrorText } from '../model/config-error.ts';
 import type { BranchConfig } from '../model/merge.ts';
@@ -12,12 +12,12 @@ import type { Layout } from './layout.ts';
 export interface SpeculativeLayout {
   /** To freeze jobs with. */
   readonly layout: Layout;
-  /** What the proposed files break; the item must not run with any of severity `error`. */
+  /** Errors that the proposed files add; with any of severity `error` the item must not run. */
   readonly errors: readonly ConfigError[];
 }
 
 /**
- * @param current what the tenant's layout was built from.
+ * @param current the input of the tenant's layout.
  * @param before the layout without the change: the tenant's, or the one of the item ahead.
  * @param proposed configuration of project-branches as merged with this item and those ahead; replaces theirs.
  */
@@ -37,12 +37,12 @@ export function speculativeLayout(
 
   const validated = buildLayout({ ...current, configs: replaced(current.configs, proposed) });
   const wrongWithAll = new Set(validated.errors.map(identity));
-  // An error that vanishes once the config-project's change is merged: say so, it is a matter of order.
+  // These errors vanish once the config-project's change is merged: the text names the order.
   const early = layout.errors
     .filter(error => isNew(error) && !wrongWithAll.has(identity(error)))
     .map(error => ({
       ...error,
-      text: `${error.text} (a proposed change of a config-project mends this, but it must merge first)`,
+      text: `${error.text} (a proposed change of a config-project fixes this, but it must merge first)`,
     }));
   return { layout, errors: [...validated.errors.filter(isNew), ...early] };
 }

@@ -1,7 +1,7 @@
 /**
- * What a configuration file says, stanza by stanza, before it is known whose file it is: parsing is a function of the text
- * alone and remembered by the hash of the text (`parse-cache.ts`). Everything that depends on the tenant, on other files
- * or on drivers is checked when the layout is built.
+ * The stanzas of a configuration file, before its project is known: parsing is a function of the text alone and cached by
+ * the hash of the text (`parse-cache.ts`). Everything that depends on the tenant, on other files or on drivers is checked
+ * when the layout is built.
  *
  * `offset`s point into the file's text; `ParsedFile.positionOf` turns them into lines.
  */
@@ -18,7 +18,7 @@ export type StanzaKind = (typeof STANZA_KINDS)[number];
 
 export interface ParsedFile {
   readonly stanzas: readonly ParsedStanza[];
-  /** Problems outside any stanza, and warnings; what breaks a stanza is on the stanza. */
+  /** Problems outside any stanza, and warnings; those that break a stanza are on the stanza. */
   readonly problems: readonly YamlProblem[];
   positionOf(offset: number): LineColumn;
 }
@@ -37,7 +37,7 @@ interface CommonStanza {
   readonly name: string;
 }
 
-/** A stanza with mistakes: it has no effect but to say so, wherever it would have counted. */
+/** A stanza with mistakes. It keeps its place in the layout and reports its errors there. */
 export interface BrokenStanza {
   readonly kind: 'broken';
   /** `unsupported`: a kind Zuul has and we do not; `unknown`: no kind at all. */

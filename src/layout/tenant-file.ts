@@ -8,7 +8,7 @@
  *             config-projects: [acme/config]
  *             untrusted-projects: [acme/app, acme/lib: {exclude-branches: [^wip/]}]
  *
- * Nobody can mend it through the gate, so any mistake refuses the file as a whole; the caller keeps the last good one.
+ * It cannot be fixed through the gate, so any mistake refuses the whole file; the caller keeps the last good one.
  */
 
 import { didYouMean, hintBudget } from '../lib/nearest-name.ts';
@@ -27,7 +27,7 @@ export type ParsedTenantFile =
 
 const DEFAULT_MAX_JOB_TIMEOUT = 10_800;
 
-/** Things Zuul's tenant file may hold and ours may not. */
+/** Stanzas of Zuul's tenant file that are not supported. */
 const UNSUPPORTED_KINDS = ['global-semaphore', 'authorization-rule', 'admin-rule', 'api-root'];
 const UNSUPPORTED_KEYS = [
   'access-rules',
@@ -70,7 +70,7 @@ export function parseTenantFile(
     hints: hintBudget(),
     problem: problem => problems.push(problem),
   });
-  // A group of projects is read once per project in it: say its mistakes once.
+  // A group of projects is read once per project in it; its mistakes are reported once.
   const unique = new Map(problems.map(problem => [`${problem.offset} ${problem.text}`, problem]));
   const [first, ...rest] = [...unique.values()]
     .toSorted((a, b) => a.offset - b.offset)
@@ -101,7 +101,7 @@ function parseTenants(
     if (first === undefined) {
       tenants.set(tenant.name, { tenant, offset: stanza.offset });
     } else {
-      const text = `tenant ${tenant.name} is there twice, first at line ${positionOf(first.offset).line}; rename one`;
+      const text = `tenant ${tenant.name} is defined twice, first at line ${positionOf(first.offset).line}; rename one`;
       context.problem({ offset: stanza.offset, code: 'duplicate-definition', text });
     }
   }
@@ -136,7 +136,7 @@ function tenantOf(stanza: YamlNode, context: ParseContext): YamlMapping | undefi
     return undefined;
   }
   if (second !== undefined) {
-    const text = `"${second[0]}" stands beside "tenant"; indent it below "tenant" or start it with "- "`;
+    const text = `"${second[0]}" is next to "tenant"; indent it below "tenant" or start it with "- "`;
     context.problem({ offset: second[1].keyOffset, code: 'wrong-type', text });
   }
   if (value.kind === 'mapping') return value;
@@ -158,7 +158,7 @@ function parseTenant(
   const read = mappingReader(value, subject, context);
   const name = read.required('name');
   if (name !== undefined && !/^[\w.-]+$/.test(name)) {
-    const text = `"${name}" is no name for a tenant (it stands in URLs); use letters, digits, ".", "_" and "-"`;
+    const text = `"${name}" is not a valid tenant name (it appears in URLs); use letters, digits, ".", "_" and "-"`;
     read.refuse(nameNode?.offset ?? value.offset, 'invalid-name', text);
   }
   const limit = (key: string) => {

@@ -5,7 +5,7 @@ export interface LineColumn {
   readonly column: number;
 }
 
-/** Offset → line and column; the table of lines is made when first asked for. */
+/** Offset → line and column; the table of lines is built on first use. */
 export function positions(text: string): (offset: number) => LineColumn {
   let starts: number[] | undefined;
   return offset => {

@@ -1,4 +1,4 @@
-/** A parsed YAML value that remembers where every part of it stands. */
+/** A parsed YAML value with the place of each of its parts. */
 import type { Json } from '../model/job.ts';
 
 export type YamlNode = YamlScalar | YamlSequence | YamlMapping;
@@ -65,7 +65,7 @@ export function nodeAt(node: YamlNode, path: readonly (string | number)[]): { re
   return node;
 }
 
-/** What people call it in an error: `a list`, `"no"`, `nothing`. */
+/** Its name in an error: `a list`, `the string "no"`, `nothing`. */
 export function describeNode(node: YamlNode): string {
   switch (node.kind) {
     case 'sequence':
@@ -74,7 +74,7 @@ export function describeNode(node: YamlNode): string {
       return 'a mapping';
     case 'scalar':
       if (node.value === null) return 'nothing';
-      if (typeof node.value === 'string') return `the text "${shorten(node.value)}"`;
+      if (typeof node.value === 'string') return `the string "${shorten(node.value)}"`;
       return typeof node.value === 'number' ? `the number ${node.text}` : `${node.value}`;
   }
 }

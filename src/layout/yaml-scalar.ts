@@ -1,6 +1,6 @@
 /**
- * YAML 1.2 core schema: what a plain scalar means. `yes`, `no`, `on`, `off`, `12:30` and dates are text, whatever YAML 1.1
- * (and Zuul) made of them; where something else is wanted, the error says so.
+ * The value of a plain scalar, by the core schema of YAML 1.2. `yes`, `no`, `on`, `off`, `12:30` and dates are strings, unlike in
+ * YAML 1.1 (and Zuul); where another type is expected, the error names the string.
  */
 export type ScalarValue =
   | { readonly kind: 'value'; readonly value: null | boolean | number | string }
@@ -28,7 +28,7 @@ export function plainScalar(text: string): ScalarValue {
   const word = WORDS.get(text);
   if (word !== undefined) return { kind: 'value', value: word };
   if (NO_NUMBER.test(text))
-    return { kind: 'invalid', text: `${text} is no number here; quote it if it is a text` };
+    return { kind: 'invalid', text: `${text} is not supported as a number; quote it to make it a string` };
   if (!DECIMAL.test(text) && !OCTAL_OR_HEX.test(text)) return { kind: 'value', value: text };
   if (/^[-+]?0\d/.test(text)) {
     return {
@@ -38,9 +38,9 @@ export function plainScalar(text: string): ScalarValue {
   }
   const value = Number(text);
   if (!Number.isFinite(value))
-    return { kind: 'invalid', text: `${text} is too large a number; quote it if it is a text` };
+    return { kind: 'invalid', text: `${text} is too large a number; quote it to make it a string` };
   if (/^[-+]?\d+$/.test(text) && !Number.isSafeInteger(value)) {
-    return { kind: 'invalid', text: `${text} has more digits than can be kept; quote it` };
+    return { kind: 'invalid', text: `${text} has more digits than a number can hold; quote it` };
   }
   return { kind: 'value', value };
 }

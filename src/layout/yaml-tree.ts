@@ -1,6 +1,6 @@
 /**
- * YAML events → a tree of nodes with places. Anchors and aliases are followed by sharing nodes; the size and depth a node
- * has with its aliases followed are counted on the way and bounded.
+ * YAML events → a tree of nodes with places. An alias shares the node of its anchor; the size and depth of a node, with
+ * aliases expanded, are counted during the build and bounded.
  */
 import { EVENT_ID, type Event, getScalarValue, SCALAR_STYLE, type ScalarEvent } from 'js-yaml';
 import type { LineColumn } from './text-lines.ts';
@@ -18,7 +18,7 @@ export interface YamlProblem {
   readonly severity?: 'warning';
 }
 
-/** Ends the whole document, unlike a problem. */
+/** Makes the whole document invalid, unlike a problem. */
 export class TreeError extends Error {
   readonly offset: number;
   readonly code: string;
@@ -68,7 +68,7 @@ export class TreeBuilder {
     return this.#events[this.#next]?.type === EVENT_ID.POP;
   }
 
-  /** @param near where to point when the node itself has no text (an empty value). */
+  /** @param near offset for errors when the node itself has no text (an empty value). */
   #node(near: number): YamlNode {
     const event = this.#events[this.#next++];
     switch (event?.type) {
@@ -140,7 +140,7 @@ export class TreeBuilder {
 
   #addEntry(entries: Map<string, YamlEntry>, key: YamlNode, value: YamlNode): void {
     if (key.kind !== 'scalar') {
-      this.#complain(key.offset, 'bad-key', 'a key must be a simple text');
+      this.#complain(key.offset, 'bad-key', 'a key must be a string');
       return;
     }
     const first = entries.get(key.text);
@@ -149,7 +149,7 @@ export class TreeBuilder {
       return;
     }
     const { line } = this.#positionOf(first.keyOffset);
-    const text = `key "${key.text}" is there twice, first at line ${line}; remove one`;
+    const text = `key "${key.text}" is repeated, first at line ${line}; remove one`;
     this.#complain(key.offset, 'duplicate-key', text);
   }
 
@@ -191,7 +191,7 @@ export class TreeBuilder {
     if (node === undefined)
       throw new TreeError(start, 'unknown-alias', `alias *${name} has no anchor &${name} above it`);
     if (node === OPEN)
-      throw new TreeError(start, 'circular-alias', `alias *${name} stands inside the value it refers to`);
+      throw new TreeError(start, 'circular-alias', `alias *${name} is inside the value it refers to`);
     return node;
   }
 
@@ -212,11 +212,11 @@ export class TreeBuilder {
       throw new TreeError(
         node.offset,
         'too-many-nodes',
-        `more than ${MAX_NODES} values once aliases are followed`,
+        `more than ${MAX_NODES} values with aliases expanded`,
       );
     }
     if (node.depth > MAX_DEPTH) {
-      throw new TreeError(node.offset, 'too-deep', `more than ${MAX_DEPTH} levels once aliases are followed`);
+      throw new TreeError(node.offset, 'too-deep', `more than ${MAX_DEPTH} levels with aliases expanded`);
     }
     return node;
   }

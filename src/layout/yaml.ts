@@ -3,13 +3,13 @@
  *
  *     parseYaml('- job:\n    name: a\n    name: b\n')
  *       → { kind: 'document', root: …, problems: [{ offset: 25, code: 'duplicate-key',
- *           text: 'key "name" is there twice, first at line 2' }] }
+ *           text: 'key "name" is repeated, first at line 2; remove one' }] }
  *
- * A text that cannot be parsed at all is `invalid` with one place. What is wrong with one value only (a duplicate key, a
- * tag) is a problem at its offset: the caller drops the stanza around it and keeps the rest.
+ * A text that cannot be parsed is `invalid`, with one place. A mistake in one value (a duplicate key, a tag) is a problem at
+ * its offset: the caller drops the stanza around it and keeps the rest.
  *
- * Bounds: 1 MiB of text, 64 levels, 250 000 nodes after aliases are followed. Aliases share nodes, so a small text
- * cannot become a large value.
+ * Bounds: 1 MiB of text, 64 levels, 250 000 nodes with aliases expanded. Aliases share nodes, so a small text cannot become
+ * a large value.
  */
 import { parseEvents, YAMLException } from 'js-yaml';
 import { type LineColumn, positions } from './text-lines.ts';
@@ -33,7 +33,7 @@ export type ParsedYaml =
   | YamlDocument
   | ({ readonly kind: 'invalid'; readonly code: string; readonly text: string } & LineColumn);
 
-/** The parser's words that do not say what to look for. */
+/** What to look for, where the parser's message does not say it. */
 const HINTS: ReadonlyMap<string, string> = new Map([
   [
     'deficient indentation',

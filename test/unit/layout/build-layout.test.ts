@@ -114,14 +114,14 @@ describe('pipelines', () => {
 });
 
 describe('warnings', () => {
-  it('do not break the stanza they are about', () => {
+  it('do not break their stanza', () => {
     const layout = layoutOf({ app: '- job: {name: unit, run: x.sh, vars: {a: yes}}\n' });
     expect(layout.errors).toMatchObject([{ severity: 'warning', code: 'old-boolean', line: 1 }]);
     expect(layout.jobs.get('unit')?.[0]?.broken).toBeUndefined();
   });
 });
 
-describe('which files and branches count', () => {
+describe('files and branches that are read', () => {
   it('a config-project is read from one branch: load-branch, else master, else main', () => {
     const text = (name: string) => `- job: {name: ${name}, parent: null, run: x}\n`;
     const jobsOf = (tenant: Tenant, ...branches: string[]) => {
@@ -228,7 +228,7 @@ describe('a large tenant', () => {
     expect(Math.min(...times)).toBeLessThan(600);
   });
 
-  it('is the same in whatever order the branches are given', () => {
+  it('does not depend on the order of the branches', () => {
     const graphs = (layout: ReturnType<typeof buildLayout>) =>
       projects
         .slice(0, 5)
@@ -240,7 +240,7 @@ describe('a large tenant', () => {
   });
 });
 
-describe('whatever is written', () => {
+describe('any configuration', () => {
   it('becomes a layout with errors that have places, and broken parts leave the others alone', () => {
     const scalar = fc.constantFrom(
       '1',
@@ -308,7 +308,7 @@ describe('whatever is written', () => {
     );
   });
 
-  it('pre-run grows inwards and post-run outwards, however long the line of parents', () => {
+  it('pre-run grows inwards and post-run outwards, however many parents there are', () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 20 }), length => {
         const jobs = Array.from(
@@ -335,7 +335,7 @@ describe('whatever is written', () => {
     );
   });
 
-  it('inheritance has an end', () => {
+  it('inheritance is bounded', () => {
     const jobs = Array.from(
       { length: 3000 },
       (_, i) => `- job: {name: j${i}, parent: ${i === 0 ? 'base' : `j${i - 1}`}, run: x}\n`,
@@ -379,14 +379,14 @@ describe('hostile configuration is refused in bounded time', () => {
       (_, i) => `- job: {name: j${i}, run: x, files: [${Array(100).fill(`a${i}`).join(', ')}]}\n`,
     );
     expect(errorsOf(layoutOf({ app: many.join('') })).at(-1)).toMatch(
-      /too many or too costly; split the file$/,
+      /too many or too costly regular expressions; split it$/,
     );
     const costly = Array.from(
       { length: 1000 },
       (_, i) => `- job: {name: j${i}, run: x, files: '\\pL{1000}'}\n`,
     );
     expect(errorsOf(layoutOf({ app: costly.join('') })).at(-1)).toMatch(
-      /too many or too costly; split the file$/,
+      /too many or too costly regular expressions; split it$/,
     );
     const long = `- job: {name: j, run: x, files: [${Array(201).fill('a').join(', ')}]}\n`;
     expect(errorsOf(layoutOf({ app: long }))).toEqual([

@@ -61,24 +61,24 @@ describe('a proposed change of configuration', () => {
     ]);
   });
 
-  it('that needs an unmerged change of a config-project is told so', () => {
+  it('that needs an unmerged change of a config-project gets an error that names the order', () => {
     const { errors } = propose(
       branchConfig(CONFIG, `${BASE}- job: {name: extra, run: x.sh}\n`),
       branchConfig(APP, '- project: {check: {jobs: [extra]}}\n'),
     );
     expect(errors).toEqual([
-      'local/acme/app@master:zuul.yaml:1:28: Job extra not defined (a proposed change of a config-project mends this, but it must merge first)',
+      'local/acme/app@master:zuul.yaml:1:28: Job extra not defined (a proposed change of a config-project fixes this, but it must merge first)',
     ]);
   });
 
-  it('is blamed for what it breaks elsewhere', () => {
+  it('gets the errors it causes elsewhere', () => {
     const { errors } = propose(
       branchConfig(APP, '- job: {name: other, run: other.sh}\n- project: {check: {jobs: [unit, other]}}\n'),
     );
     expect(errors).toEqual(['local/acme/app@master:zuul.yaml:2:28: Job unit not defined']);
   });
 
-  it('is not blamed for mistakes that are there anyway, even when they move', () => {
+  it('does not get errors that exist without it, even when they move', () => {
     const wrong = '- job: {name: bad, rnu: x}\n';
     const input = layoutInput([
       branchConfig(CONFIG, BASE),
@@ -99,7 +99,7 @@ describe('a proposed change of configuration', () => {
   });
 });
 
-describe('a job whose own definition the change alters', () => {
+describe('a job whose definition the change alters', () => {
   it('runs although its file matchers do not match; the others do not', () => {
     const { layout } = propose(branchConfig(APP, APP_NOW.replace('run: unit.sh', 'run: better.sh')));
     expect(verdictsOf(layout, ['zuul.yaml'])).toEqual([

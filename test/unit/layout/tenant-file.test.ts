@@ -111,7 +111,7 @@ describe('mistakes refuse the file', () => {
       '- tenant:\n  name: a\n',
       [
         'tenants.yaml:1:3: tenant is nothing; it must be a mapping',
-        'tenants.yaml:2:3: "name" stands beside "tenant"; indent it below "tenant" or start it with "- "',
+        'tenants.yaml:2:3: "name" is next to "tenant"; indent it below "tenant" or start it with "- "',
       ],
     ],
     ['no name', '- tenant:\n    source: {}\n', ['tenants.yaml:2:5: tenant lacks "name"']],
@@ -119,7 +119,7 @@ describe('mistakes refuse the file', () => {
       'a name unfit for a URL',
       '- tenant:\n    name: a/b\n    source: {}\n',
       [
-        'tenants.yaml:2:11: "a/b" is no name for a tenant (it stands in URLs); use letters, digits, ".", "_" and "-"',
+        'tenants.yaml:2:11: "a/b" is not a valid tenant name (it appears in URLs); use letters, digits, ".", "_" and "-"',
       ],
     ],
     [
@@ -140,12 +140,12 @@ describe('mistakes refuse the file', () => {
     [
       'a limit that is none',
       '- tenant:\n    name: a\n    source: {}\n    max-dependencies: many\n',
-      ['tenants.yaml:4:23: max-dependencies of tenant a is the text "many"; it must be a whole number'],
+      ['tenants.yaml:4:23: max-dependencies of tenant a is the string "many"; it must be a whole number'],
     ],
     [
       'two tenants of one name',
       '- tenant: {name: a, source: {}}\n- tenant: {name: a, source: {}}\n',
-      ['tenants.yaml:2:3: tenant a is there twice, first at line 1; rename one'],
+      ['tenants.yaml:2:3: tenant a is defined twice, first at line 1; rename one'],
     ],
     [
       'an unknown connection',
@@ -198,14 +198,12 @@ describe('mistakes refuse the file', () => {
     [
       'load-branch of an untrusted project',
       `${HEAD}        untrusted-projects:\n          - x: {load-branch: main}\n`,
-      [
-        'tenants.yaml:6:17: load-branch of project x is for config-projects; use include-branches to read some branches only',
-      ],
+      ['tenants.yaml:6:17: load-branch of project x works for config-projects only; use include-branches'],
     ],
     [
       'a name that leads out',
       `${HEAD}        untrusted-projects: [../x]\n`,
-      ['tenants.yaml:5:30: "../x" is no name of a project'],
+      ['tenants.yaml:5:30: "../x" is not a valid project name'],
     ],
     [
       'no YAML',
@@ -217,7 +215,7 @@ describe('mistakes refuse the file', () => {
     [
       'a duplicate key',
       '- tenant:\n    name: a\n    name: b\n    source: {}\n',
-      ['tenants.yaml:3:5: key "name" is there twice, first at line 2; remove one'],
+      ['tenants.yaml:3:5: key "name" is repeated, first at line 2; remove one'],
     ],
   ])('%s', (_, text, expected) => {
     expect(errorsOf(text)).toEqual(expected);
