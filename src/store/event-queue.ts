@@ -15,6 +15,7 @@
  */
 import type { Clock } from '../lib/clock.ts';
 import { derivedUuid } from '../lib/ids.ts';
+import type { Dirty } from '../lib/signal.ts';
 import { isNewerRecord, newerAt, RecordError } from '../model/codec/record.ts';
 import { isConnectionLoss, settle } from './connection.ts';
 import { type DeadLetter, deadLetterPath, decodeDeadLetter, encodeDeadLetter } from './dead-letter.ts';
@@ -219,28 +220,12 @@ export class EventQueue<T> {
   }
 
   /**
-   * Batches of up to `limit` entries: those present now, then again after each arrival. An entry that is not taken comes
-   * again with the next arrival, not before: a caller that postpones entries needs its own timer. Ends when aborted.
+   * Once at the start, then whenever entries may have come in. Ends when aborted.
+   *
+   * @param dirty set from elsewhere to request another yield; set now for the one at the start.
    */
-  async *batches(
-    signal: AbortSignal,
-    limit = READ_AT_ONCE,
-  ): AsyncGenerator<readonly QueueEntry<T>[], void, undefined> {
-    for await (const _ of this.arrivals(signal)) {
-      let first: string | undefined;
-      for (;;) {
-        const batch = await settleUnless(this.#deps.store, () => this.list(limit));
-        // The same first entry again: nothing was taken, so wait for an arrival.
-        if (batch.length === 0 || batch[0]?.path === first || signal.aborted) break;
-        first = batch[0]?.path;
-        yield batch;
-      }
-    }
-  }
-
-  /** Once at the start, then whenever entries may have come in. Ends when aborted. */
-  arrivals(signal: AbortSignal): AsyncGenerator<void, void, undefined> {
-    return wakeUps(this.#deps.store, this.path, signal, event => event.kind === 'created');
+  arrivals(signal: AbortSignal, dirty?: Dirty): AsyncGenerator<void, void, undefined> {
+    return wakeUps(this.#deps.store, this.path, signal, event => event.kind === 'created', dirty);
   }
 
   /** In the order of the paths. */

@@ -26,6 +26,7 @@ import { type Operation, set } from '../../store/port.ts';
 import { splitOperations } from '../../store/split-operations.ts';
 import type { LiveTracing } from '../../tracing/live-tracing.ts';
 import type { ConfigRead, LayoutRenewal } from '../../tracing/spans/reconfigure-spans.ts';
+import { isRemoteFault } from '../remote-fault.ts';
 import { type AskDeps, askMerger } from './ask-merger.ts';
 import { cacheChange } from './config-cache.ts';
 import {
@@ -59,7 +60,8 @@ export interface ConfigurationToRead {
 
 /**
  * @param rowsFor the trace of the renewal, as rows for the commit that makes the layout current.
- * @returns the committed configuration; null when no file is different.
+ * @returns the committed configuration, null when no file is different; and whether the host did not give a project's configuration,
+ *   so that it has to be read again.
  */
 export async function reconfigure(
   before: TenantConfig,
@@ -68,10 +70,10 @@ export async function reconfigure(
   deps: ReconfigureDeps,
   fence: Fence,
   signal: AbortSignal,
-): Promise<TenantConfig | null> {
+): Promise<{ readonly after: TenantConfig | null; readonly unread: boolean }> {
   const startedAt = deps.clock.now();
-  const { branches, reads } = await readProjects(before.branches, wanted, deps, signal);
-  if (sameBranches(before.branches, branches)) return null;
+  const { branches, reads, unread } = await readProjects(before.branches, wanted, deps, signal);
+  if (sameBranches(before.branches, branches)) return { after: null, unread };
   const layout = await layoutFrom(deps.tenant, branches, deps);
   const after = {
     tenant: deps.tenant,
@@ -83,7 +85,7 @@ export async function reconfigure(
   };
   const projects = wanted.map(each => each.project);
   const rows = rowsFor(renewalOf(startedAt, deps.clock.now(), after, reads));
-  return storeLayout(after, projects, rows, deps, fence);
+  return { after: await storeLayout(after, projects, rows, deps, fence), unread };
 }
 
 /** The renewal of a layout, for its trace. */
@@ -102,10 +104,16 @@ export async function readProjects(
   wanted: readonly ConfigurationToRead[],
   deps: ReconfigureDeps,
   signal: AbortSignal,
-): Promise<{ readonly branches: TenantConfig['branches']; readonly reads: readonly ConfigRead[] }> {
+): Promise<{
+  readonly branches: TenantConfig['branches'];
+  readonly reads: readonly ConfigRead[];
+  /** The host of one of them does not serve now. */
+  readonly unread: boolean;
+}> {
   const all = await Promise.all(wanted.map(each => readProject(before, each, deps, signal)));
-  const done = all.filter(read => read !== undefined);
+  const done = all.filter(read => read !== undefined && read !== 'host-trouble');
   return {
+    unread: all.includes('host-trouble'),
     branches: done.reduce(
       (known, { project, configs, existing }) => withProject(known, project, configs, existing),
       before,
@@ -148,6 +156,11 @@ export async function storeLayout(
   return { ...next, node: node ?? 0 };
 }
 
+/** A merger could not read the repository because its host does not serve. */
+class HostTroubleOfMerger extends Error {
+  readonly retryable = true;
+}
+
 interface ProjectRead {
   readonly project: ProjectKey;
   readonly configs: readonly BranchConfig[];
@@ -156,13 +169,16 @@ interface ProjectRead {
   readonly read: ConfigRead | null;
 }
 
-/** @returns undefined when the project cannot be read now: its known configuration stays in force, and the reason is logged. */
+/**
+ * @returns `host-trouble`, undefined: the project cannot be read, for its host's sake or another reason, which is logged; its known
+ *   configuration stays in force.
+ */
 async function readProject(
   before: TenantConfig['branches'],
   wanted: ConfigurationToRead,
   deps: ReconfigureDeps,
   signal: AbortSignal,
-): Promise<ProjectRead | undefined> {
+): Promise<ProjectRead | 'host-trouble' | undefined> {
   const known = new Set(before.get(wanted.project)?.keys());
   try {
     const branches = wanted.branches ?? (await branchesOf(wanted.project, deps, signal));
@@ -184,7 +200,7 @@ async function readProject(
       { err: error, project: wanted.project },
       `cannot read the configuration of ${wanted.project}; the known configuration stays in force`,
     );
-    return undefined;
+    return isRemoteFault(error) ? 'host-trouble' : undefined;
   }
 }
 
@@ -226,5 +242,6 @@ async function configsOf(
       read: { project: wanted.project, askedAt, answeredAt: deps.clock.now(), worker, steps },
     };
   }
-  throw new Error(outcome.kind === 'failed' ? outcome.text : `a merger answered with ${outcome.kind}`);
+  if (outcome.kind !== 'failed') throw new Error(`a merger answered with ${outcome.kind}`);
+  throw outcome.trouble === undefined ? new Error(outcome.text) : new HostTroubleOfMerger(outcome.text);
 }

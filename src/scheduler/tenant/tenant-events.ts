@@ -7,18 +7,12 @@ import type { Driver } from '../../driver/driver.ts';
 import type { Clock, Nanoseconds } from '../../lib/clock.ts';
 import { derivedUuid, type IdMaker } from '../../lib/ids.ts';
 import type { Log } from '../../lib/log.ts';
-import { pause } from '../../lib/pause.ts';
-import { type Change, type ChangeKey, type ChangeRecord, connectionOfKey } from '../../model/change.ts';
+import { createDirty } from '../../lib/signal.ts';
+import { type Change, type ChangeRecord, connectionOfKey } from '../../model/change.ts';
 import { isNewerRecord } from '../../model/codec/record.ts';
 import type { EventOrigin, PipelineEvent, TenantEvent, TriggerEvent } from '../../model/event.ts';
 import type { Pipeline } from '../../model/pipeline.ts';
-import {
-  type ConnectionName,
-  type PipelineName,
-  type ProjectKey,
-  projectIdOf,
-  type TenantName,
-} from '../../model/project.ts';
+import type { ConnectionName, PipelineName, ProjectKey, TenantName } from '../../model/project.ts';
 import { isOutOfContact } from '../../store/connection.ts';
 import type { EventQueue, QueueEntry } from '../../store/event-queue.ts';
 import { type Fence, Fenced } from '../../store/fence.ts';
@@ -33,6 +27,7 @@ import { type DependencyResolver, HostNotAsked } from '../changes/resolve-depend
 import { missingRecords } from '../events/missing-records.ts';
 import { isRemoteFault, REMOTE_PAUSES } from '../remote-fault.ts';
 import { pipelineClock } from '../turn/pipeline-clock.ts';
+import { createHeldPlaces, type HeldPlaces } from './held-places.ts';
 import type { ConfigurationToRead } from './reconfigure.ts';
 import { firstLookRows, givenUpTenantEventRows, matchRows, renewalRows } from './tenant-event-rows.ts';
 import { matchPipelines, type PipelineMatch } from './tenant-matching.ts';
@@ -41,8 +36,11 @@ type Trigger = Extract<TenantEvent, { kind: 'trigger' }>;
 
 /** An event that fails this often becomes a dead letter. */
 const MAX_ATTEMPTS = 4;
-/** Events processed besides those that wait for a host. */
-const AT_ONCE = 100;
+/**
+ * Milliseconds before configuration is read again that a host did not give. Each try may take as long as a host is waited for, and the
+ * tenant's other events wait for it.
+ */
+const CONFIGURATION_PAUSES = [1_000, 5_000, 30_000, 120_000, 600_000] as const;
 /** Commit conflicts in a row about one event; more are no coincidence. */
 const MOST_CONFLICTS = 50;
 
@@ -69,13 +67,15 @@ export interface TenantEventsDeps {
   /**
    * Reads configuration again. Commits a different layout by itself, together with the rows of `rowsFor`: when the event is processed
    * once more, after a commit conflict or a crash, the layout is not different any more.
+   *
+   * @returns `unread`: the host does not give the project's configuration now.
    */
   reconfigure(
     wanted: ConfigurationToRead,
     rowsFor: (renewal: LayoutRenewal) => readonly Operation[],
     fence: Fence,
     signal: AbortSignal,
-  ): Promise<void>;
+  ): Promise<'read' | 'unread'>;
 }
 
 /**
@@ -83,83 +83,131 @@ export interface TenantEventsDeps {
  * hosts go on.
  */
 export async function processTenantEvents(
-  deps: TenantEventsDeps,
+  outer: TenantEventsDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<void> {
-  const pauses = deps.pauses ?? REMOTE_PAUSES;
-  for await (const batch of deps.queue.batches(signal)) {
-    let waiting = await processAll(batch, deps, fence, signal);
-    for (let attempt = 1; waiting > 0 && !signal.aborted; attempt++) {
-      await pause(pauses[Math.min(attempt, pauses.length) - 1] ?? 30_000, signal);
-      waiting = await processAll(await deps.queue.list(batch.length + AT_ONCE), deps, fence, signal);
+  const deps: LoopDeps = { ...outer, held: createHeldPlaces(() => performance.now()) };
+  const retry = createDirty(true);
+  let timer: NodeJS.Timeout | undefined;
+  const known = new Set<string>();
+  let waiting: WaitingEvent[] = [];
+  try {
+    for await (const _ of deps.queue.arrivals(signal, retry)) {
+      clearTimeout(timer);
+      waiting = await retryWaiting(waiting, deps, fence, signal);
+      for await (const entries of deps.queue.additions(known))
+        for (const entry of entries) {
+          const places = placesOf(entry.value);
+          if (deps.held.isHeld(places) || !(await taken(entry, deps, fence, signal)))
+            waiting.push({ path: entry.path, places });
+        }
+      if (waiting.length === 0) continue;
+      const ms = waiting.reduce((least, { places }) => Math.min(least, deps.held.rest(places)), Infinity);
+      timer = setTimeout(() => retry.set(), ms);
     }
+  } finally {
+    clearTimeout(timer);
   }
 }
 
-/** @returns how many wait because their host, or a host that has to be asked about a dependency, is away. */
-async function processAll(
-  entries: readonly QueueEntry<TenantEvent>[],
-  deps: TenantEventsDeps,
+type LoopDeps = TenantEventsDeps & { readonly held: HeldPlaces };
+
+/** An event that stays in the queue; only its path is kept, so that any number may wait. */
+interface WaitingEvent {
+  readonly path: string;
+  readonly places: readonly string[];
+}
+
+/** @returns those that still wait. */
+async function retryWaiting(
+  waiting: readonly WaitingEvent[],
+  deps: LoopDeps,
   fence: Fence,
   signal: AbortSignal,
-): Promise<number> {
-  const away = new Set<ConnectionName | ChangeKey>();
-  let waiting = 0;
-  for (const entry of entries) {
-    if (signal.aborted) return 0;
-    const { host, change } = placeOf(entry.value);
-    if (away.has(host) || (change !== undefined && away.has(change))) {
-      waiting += 1;
-      continue;
-    }
-    try {
-      await processEntry(entry, deps, fence, signal);
-    } catch (error) {
-      if (signal.aborted || !isRemoteFault(error)) throw error;
-      // Any change may name one of a host that is away: only the change that names it waits.
-      const place = (error instanceof HostNotAsked ? change : undefined) ?? host;
-      const why =
-        place === host ? `${host} is away` : 'the host of a dependency is away: the change waits for it';
-      deps.log.warn({ err: error, tenant: deps.tenant, ...tenantEventLogFacts(entry.value) }, why);
-      away.add(place);
-      waiting += 1;
-    }
+): Promise<WaitingEvent[]> {
+  const left: WaitingEvent[] = [];
+  for (const event of waiting) {
+    const rests = deps.held.rest(event.places) > 0;
+    const [entry] = rests ? [] : await deps.queue.read([event.path]);
+    if (rests || (entry !== undefined && !(await taken(entry, deps, fence, signal)))) left.push(event);
   }
-  return waiting;
+  return left;
 }
 
-/** The events of one place are processed in order. */
-function placeOf(event: TenantEvent): { readonly host: ConnectionName; readonly change?: ChangeKey } {
+/** @returns false: it waits, because a place that it needs is in trouble; after an abort, too. */
+async function taken(
+  entry: QueueEntry<TenantEvent>,
+  deps: LoopDeps,
+  fence: Fence,
+  signal: AbortSignal,
+): Promise<boolean> {
+  if (signal.aborted) return false;
+  const { held } = deps;
+  const places = placesOf(entry.value);
+  try {
+    const { unread } = await processEntry(entry, deps, fence, signal);
+    held.release(places);
+    if (unread !== null) held.hold(configurationOf(unread), deps.pauses ?? CONFIGURATION_PAUSES);
+    return true;
+  } catch (error) {
+    if (signal.aborted || !isRemoteFault(error)) throw error;
+    const place = failedPlace(error, places);
+    held.hold(
+      place,
+      deps.pauses ?? (error instanceof ConfigurationNotGiven ? CONFIGURATION_PAUSES : REMOTE_PAUSES),
+    );
+    const facts = { err: error, tenant: deps.tenant, ...tenantEventLogFacts(entry.value) };
+    deps.log.warn(facts, `${place} is in trouble: its events wait`);
+    return false;
+  }
+}
+
+/** What does not serve: the host of the event, unless the error names less. */
+function failedPlace(error: unknown, places: readonly [string, ...string[]]): string {
+  // Any change may name one of a host that is away: only the change that names it waits.
+  return (error instanceof HostNotAsked ? places[1] : undefined) ?? places[0];
+}
+
+function configurationOf(project: ProjectKey): string {
+  return `the configuration of ${project}`;
+}
+
+/** The events of one place are processed in order. The first is held when the event fails, the others only by name. */
+function placesOf(event: TenantEvent): readonly [string, ...string[]] {
   switch (event.kind) {
     case 'trigger':
-      return { host: event.trigger.connection, change: event.trigger.change.key };
+      return [event.trigger.connection, event.trigger.change.key];
     case 'updated':
-      return { host: connectionOfKey(event.change), change: event.change };
+      return [connectionOfKey(event.change), event.change];
     case 'first-look':
-      return { host: projectIdOf(event.project).connection };
+      return [configurationOf(event.project)];
   }
 }
 
-/** @throws the error of an event that may succeed at another attempt; the caller's loop restarts after a pause. */
+/**
+ * @returns the project whose configuration has to be read again: an event for that is in the queue.
+ * @throws the error of an event that may succeed at another attempt; the caller's loop restarts after a pause.
+ */
 async function processEntry(
   entry: QueueEntry<TenantEvent>,
-  { clock: own, ...rest }: TenantEventsDeps,
+  { clock: own, ...rest }: LoopDeps,
   fence: Fence,
   signal: AbortSignal,
   conflicts = 0,
-): Promise<void> {
+): Promise<Pick<Forward, 'unread'>> {
   const { value } = entry;
   // The scheduler that forwarded it may have a clock that is ahead of ours.
   const clock = pipelineClock(own);
   clock.catchUp([value]);
-  const deps: TenantEventsDeps = { ...rest, clock };
+  const deps: LoopDeps = { ...rest, clock };
   const takenAt = clock.now();
   try {
     await deps.changes.fresh();
     const forward = await forwardOf(value, takenAt, deps, fence, signal);
     await fence.commit([deps.queue.ack(entry), ...forward.operations], deps.ids.uuid());
     deps.changes.remember(forward.records);
+    return forward;
   } catch (error) {
     if (error instanceof Fenced || isNewerRecord(error) || isOutOfContact(error) || signal.aborted)
       throw error;
@@ -179,13 +227,14 @@ async function processEntry(
       { err: error, ...tenantEventLogFacts(value) },
       'a tenant event is a dead letter now: it cannot be processed',
     );
+    return { unread: null };
   }
 }
 
 async function forwardOf(
   event: TenantEvent,
   takenAt: Nanoseconds,
-  deps: TenantEventsDeps,
+  deps: LoopDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<Forward> {
@@ -193,7 +242,7 @@ async function forwardOf(
     case 'trigger':
       return triggerOperations(event, takenAt, deps, fence, signal);
     case 'updated':
-      return { operations: updateOperations(event.change, event, event.origin, deps), records: [] };
+      return { ...NOTHING, operations: updateOperations(event.change, event, event.origin, deps) };
     case 'first-look':
       return firstLookOperations(event, takenAt, deps, fence, signal);
   }
@@ -202,7 +251,11 @@ async function forwardOf(
 interface Forward {
   readonly operations: readonly Operation[];
   readonly records: readonly ChangeRecord[];
+  /** Its configuration has to be read again, which the operations provide for. */
+  readonly unread: ProjectKey | null;
 }
+
+const NOTHING: Forward = { operations: [], records: [], unread: null };
 
 /** An update for every pipeline; those without an item of the change have nothing to do. */
 function updateOperations(
@@ -221,6 +274,16 @@ function updateOperations(
   );
 }
 
+/** The host does not give a project's configuration. Asking again will do. */
+class ConfigurationNotGiven extends Error {
+  readonly retryable = true;
+
+  constructor(project: ProjectKey) {
+    super(`the host does not give the configuration of ${project}`);
+    this.name = 'ConfigurationNotGiven';
+  }
+}
+
 /** The known configuration of the project may be older than what the driver has read. */
 async function firstLookOperations(
   event: Extract<TenantEvent, { kind: 'first-look' }>,
@@ -235,21 +298,25 @@ async function firstLookOperations(
       ? { project, branches: null, atLeast: [] }
       : { project, branches: [landed.branch], atLeast: [landed] };
   const rowsFor = (renewal: LayoutRenewal) => firstLookRows(event, takenAt, renewal, deps);
-  await deps.reconfigure(wanted, rowsFor, fence, signal);
-  return { operations: [], records: [] };
+  const end = await deps.reconfigure(wanted, rowsFor, fence, signal);
+  if (end === 'unread') throw new ConfigurationNotGiven(project);
+  return NOTHING;
 }
 
 async function triggerOperations(
   event: Trigger,
   takenAt: Nanoseconds,
-  deps: TenantEventsDeps,
+  deps: LoopDeps,
   fence: Fence,
   signal: AbortSignal,
 ): Promise<Forward> {
   const { trigger } = event;
   const toRead = configurationToRead(trigger, deps);
   const rowsFor = (renewal: LayoutRenewal) => renewalRows(event, takenAt, renewal, deps);
-  if (toRead !== undefined) await deps.reconfigure(toRead, rowsFor, fence, signal);
+  const unread =
+    toRead !== undefined && (await deps.reconfigure(toRead, rowsFor, fence, signal)) === 'unread'
+      ? trigger.project
+      : null;
   const driver = deps.driverOf(trigger.connection);
   const record = deps.changes.record(trigger.change.key);
   const matches = driver === undefined ? [] : matchPipelines(trigger, deps.pipelines(), driver, record);
@@ -262,16 +329,36 @@ async function triggerOperations(
   const matched = matchRows(event, matches, { takenAt, queries, gaveUp: false }, deps);
   const enqueues = wanted.flatMap(match => enqueueOperations(match, event, matched.trigger, deps));
   return {
-    operations: [...deps.changes.operations(records), ...updates, ...enqueues, ...matched.rows],
+    operations: [
+      ...deps.changes.operations(records),
+      ...updates,
+      ...enqueues,
+      ...matched.rows,
+      ...(unread === null ? [] : readAgain(event, deps)),
+    ],
     records,
+    unread,
   };
+}
+
+/** The event goes on with the known configuration; another one, that waits for the host, reads what it did not give. */
+function readAgain({ uuid, trigger }: Trigger, deps: TenantEventsDeps): readonly Operation[] {
+  return deps.queue.put({
+    kind: 'first-look',
+    uuid: derivedUuid(uuid, 'configuration'),
+    tenant: deps.tenant,
+    project: trigger.project,
+    queuedAt: deps.clock.now(),
+    origin: { span: rootSpanOf(uuid), sampled: trigger.sampled },
+  });
 }
 
 const NO_QUERIES = { records: [], queries: [] };
 
-/** The configuration that must be reloaded; undefined: none. */
-function configurationToRead(trigger: TriggerEvent, deps: TenantEventsDeps): ConfigurationToRead | undefined {
+/** The configuration that must be reloaded; undefined: none, or all of it is, as soon as the host gives it. */
+function configurationToRead(trigger: TriggerEvent, deps: LoopDeps): ConfigurationToRead | undefined {
   const { change, project, branchesChanged, configMayHaveChanged } = trigger;
+  if (deps.held.isHeld([configurationOf(project)])) return undefined;
   const everything = branchesChanged || deps.isUnread(project);
   if (!everything && configMayHaveChanged.length === 0) return undefined;
   const atLeast =

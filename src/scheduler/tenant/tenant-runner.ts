@@ -115,13 +115,15 @@ export function createTenantRunner(tenant: Tenant, layouts: Layouts, shared: Sch
     layout: TenantLayout,
     fence: Fence,
     signal: AbortSignal,
-  ): Promise<void> {
+  ): Promise<'read' | 'unread'> {
     const before = layout.current;
-    if (before === undefined) return;
-    const renewed = await reconfigure(before, [wanted], rowsFor, config, fence, signal);
-    if (renewed === null) return;
-    layout.adopt(renewed);
-    await adopted;
+    if (before === undefined) return 'unread';
+    const { after, unread } = await reconfigure(before, [wanted], rowsFor, config, fence, signal);
+    if (after !== null) {
+      layout.adopt(after);
+      await adopted;
+    }
+    return unread ? 'unread' : 'read';
   }
 
   async function hold(layout: TenantLayout, fence: Fence, signal: AbortSignal): Promise<void> {

@@ -4,7 +4,6 @@ import { type EmbeddedStore, openEmbeddedStore } from '../../../src/store/embedd
 import { EventQueue, MAX_ENTRY_BYTES } from '../../../src/store/event-queue.ts';
 import { create, type Store } from '../../../src/store/port.ts';
 import { sweepSeen } from '../../../src/store/seen.ts';
-import { eventually } from '../../conformance/store/eventually.ts';
 import { newerRecord } from '../../fake/newer-record.ts';
 import { FaultyStore } from './faulty-store.ts';
 import { manualClock, textCodec } from './test-bench.ts';
@@ -277,43 +276,6 @@ describe('waiting for entries', () => {
     await other.sync();
     stop.abort(new Error('enough'));
     await waiting;
-  });
-
-  test('batches bring everything in order while it is taken, and end when aborted', async () => {
-    const stop = new AbortController();
-    const taken: string[] = [];
-    const loop = (async () => {
-      for await (const batch of queue.batches(stop.signal, 3)) {
-        taken.push(...batch.map(entry => entry.value));
-        await store.multi(batch.map(entry => queue.ack(entry)));
-      }
-    })();
-    await other.multi(['1', '2', '3', '4', '5', '6', '7'].flatMap(value => queue.put(value)));
-    await eventually(() => expect(taken).toHaveLength(7));
-    await other.multi(queue.put('8'));
-    await eventually(() => expect(taken).toHaveLength(8));
-    expect(taken).toEqual(['1', '2', '3', '4', '5', '6', '7', '8']);
-    stop.abort();
-    await loop;
-  });
-
-  test('entries that are left come again with the next arrival, without a busy loop', async () => {
-    const stop = new AbortController();
-    const seen: string[][] = [];
-    const loop = (async () => {
-      for await (const batch of queue.batches(stop.signal)) seen.push(batch.map(entry => entry.value));
-    })();
-    await put('a');
-    await eventually(() => expect(seen.at(-1)).toEqual(['a']));
-    const [entry] = await queue.list();
-    await store.multi([queue.noteFailure(entry!)]);
-    await other.sync();
-    const before = seen.length;
-    await put('b');
-    await eventually(() => expect(seen.at(-1)).toEqual(['a', 'b']));
-    expect(seen.length - before).toBeLessThanOrEqual(1);
-    stop.abort();
-    await loop;
   });
 
   test('arrivals missed while out of contact are found after it', async () => {

@@ -72,13 +72,13 @@ describe('an entry of a newer version', () => {
     expect(isNewerRecord(await refusal(queue.list()))).toBe(true);
   });
 
-  test('ends a loop over batches after those before it', async () => {
+  test('ends a loop over additions after those before it', async () => {
     await put('a', newerRecord(codec));
     const taken: string[] = [];
     const loop = (async () => {
-      for await (const batch of queue.batches(new AbortController().signal)) {
-        taken.push(...batch.map(entry => entry.value));
-        await store.multi(batch.map(entry => queue.ack(entry)));
+      for await (const entries of queue.additions(new Set())) {
+        taken.push(...entries.map(entry => entry.value));
+        await store.multi(entries.map(entry => queue.ack(entry)));
       }
     })();
     expect(isNewerRecord(await refusal(loop))).toBe(true);

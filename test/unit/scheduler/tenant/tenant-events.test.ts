@@ -5,6 +5,7 @@ import { spansCodec, tenantEventCodec } from '../../../../src/model/codec/record
 import type { TenantEvent } from '../../../../src/model/event.ts';
 import { projectKey } from '../../../../src/model/project.ts';
 import { HostNotAsked } from '../../../../src/scheduler/changes/resolve-dependencies.ts';
+import type { ConfigurationToRead } from '../../../../src/scheduler/tenant/reconfigure.ts';
 import {
   processTenantEvents,
   type TenantEventsDeps,
@@ -151,7 +152,7 @@ test('events of a host that is away wait for it, however long; those of other ho
     // First looks need nothing of a scheduler but that it reads configuration.
     async reconfigure({ project }) {
       looks.push(project);
-      if (project === AWAY && isAway) throw new HostAway('no route to host');
+      return project === AWAY && isAway ? 'unread' : 'read';
     },
   });
   await eventually(
@@ -162,6 +163,65 @@ test('events of a host that is away wait for it, however long; those of other ho
   isAway = false;
   await eventually(async () => (await queue.depth()) === 0, 'the others');
   expect(await queue.deadLetters()).toEqual([]);
+  await stop();
+});
+
+test('events that come in while others wait do not wait with them', async () => {
+  await using stand = openStand();
+  const { store, ids, clock } = stand;
+  const { queue, deps, run } = await openTenant(stand);
+  const look = (project: typeof AWAY): TenantEvent => ({
+    kind: 'first-look',
+    uuid: ids.uuid(),
+    tenant: 'acme',
+    project,
+    queuedAt: clock.now(),
+  });
+  let asked = 0;
+  const stop = await run({
+    ...deps,
+    pauses: [3_600_000],
+    async reconfigure({ project }) {
+      asked += 1;
+      return project === AWAY ? 'unread' : 'read';
+    },
+  });
+  await store.multi(queue.put(look(AWAY)));
+  await eventually(async () => asked === 1, 'the event that waits');
+  await store.multi([...queue.put(look(AWAY)), ...queue.put(look(HERE))]);
+  await eventually(async () => (await queue.depth()) === 2, 'the event of the other project');
+  expect(asked).toBe(2);
+  await stop();
+});
+
+test('configuration that a host did not give is read as soon as it does; the event goes on without', async () => {
+  await using stand = openStand();
+  const { queue, deps, run } = await openTenant(stand);
+  const asked: ConfigurationToRead[] = [];
+  let matched = 0;
+  let serves = false;
+  await stand.store.multi([
+    ...queue.put(triggerEvent(stand, proposedChange('master/login'), ['master'])),
+    ...queue.put(triggerEvent(stand, proposedChange('master/other'), ['master'])),
+  ]);
+  const stop = await run({
+    ...deps,
+    driverOf() {
+      matched += 1;
+      return undefined;
+    },
+    async reconfigure(wanted) {
+      asked.push(wanted);
+      return serves ? 'read' : 'unread';
+    },
+  });
+  await eventually(async () => matched === 2 && asked.length > 10, 'both events, and some tries');
+  // One event waits for the configuration, however many events need it.
+  expect(await queue.depth()).toBe(1);
+  serves = true;
+  await eventually(async () => (await queue.depth()) === 0, 'the configuration');
+  expect(asked[0]?.branches).toEqual(['master']);
+  expect(asked.slice(1).every(({ branches }) => branches === null)).toBe(true);
   await stop();
 });
 
@@ -250,11 +310,12 @@ test('that an event led to a new layout is traced with the layout, also when the
     },
     // Like a tenant whose configuration reads differently once.
     async reconfigure(_wanted, rowsFor, fence) {
-      if (version === 8) return;
+      if (version === 8) return 'read';
       version = 8;
       const now = clock.now();
       const rows = rowsFor({ startedAt: now, endedAt: now, version, errors: 0, reads: [] });
       await fence.commit(rows, ids.uuid());
+      return 'read';
     },
   });
   await eventually(async () => (await queue.depth()) === 0, 'the event');
