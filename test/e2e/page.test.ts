@@ -108,13 +108,13 @@ describeOnChromium('the page', executablePath => {
       expect.stringMatching(/integration[\s\S]*↻2/),
       expect.stringMatching(/coverage non-voting/),
     ]);
-    expect(await page.getByText('Nothing in post.').isVisible()).toBe(true);
+    expect(await page.getByText('Empty: post.').isVisible()).toBe(true);
   });
 
   test('says which build had an item tested again and what that cost', async () => {
     await page.goto(web.url);
     expect(await card('dark-mode').locator('.reset').innerText()).toMatch(
-      /tested again: unit-tests of acme\/app master\/fast-login,[0-9a-f]{8} ended with FAILURE · 3m 57s of machine time lost/,
+      /tested again: unit-tests of acme\/app master\/fast-login,[0-9a-f]{8} ended with FAILURE · 3m 57s of build time lost/,
     );
   });
 
@@ -129,7 +129,7 @@ describeOnChromium('the page', executablePath => {
     };
     web.change(sampleSnapshot({ gate: [waiting, ...behind], check: checkItems() }));
     await page.goto(web.url);
-    const notice = 'the code host of acme/lib is in trouble, 3 tries so far: answers 403';
+    const notice = 'the code host of acme/lib is failing, 3 tries so far: answers 403';
     expect(await card('retry-budget').locator('.trouble').innerText()).toContain(notice);
     expect(await card('retry-budget').locator('.chip').innerText()).toMatch(/^awaits code host/);
     await card('retry-budget').locator('a.title').click();
@@ -178,7 +178,7 @@ describeOnChromium('the page', executablePath => {
     expect(await page.locator('.legend').innerText()).toContain('waiting');
     const link = page.getByRole('link', { name: /open in the trace viewer/ });
     expect(await link.getAttribute('href')).toContain(`/trace/${uuidOf('dark-mode')}`);
-    const all = page.getByRole('link', { name: /with the traces of its event/ });
+    const all = page.getByRole('link', { name: /all its traces/ });
     expect(await all.getAttribute('href')).toContain('/search?service=gatehouse&tags=');
 
     const row = page.locator('.span-row', { hasText: 'QueueItem' });
@@ -211,7 +211,7 @@ describeOnChromium('the page', executablePath => {
     expect(await page.locator('.resets li').innerText()).toMatch(
       /an item ahead failed: unit-tests of acme\/app master\/schema,.* 1m 49s lost|1m 49s lost/s,
     );
-    expect(await page.locator('.path').innerText()).toContain('thrown away by a reset');
+    expect(await page.locator('.path').innerText()).toContain('discarded by a reset');
     expect(await page.locator('.item-head .chip').innerText()).toBe('✓ passed');
   });
 
@@ -225,13 +225,13 @@ describeOnChromium('the page', executablePath => {
 
   test('leads from a pipeline to where its time went, and from there to the slowest item', async () => {
     await page.goto(web.url);
-    await page.getByRole('region', { name: 'Pipeline gate' }).getByText('where its time went').click();
+    await page.getByRole('region', { name: 'Pipeline gate' }).getByText('delays').click();
     await page.getByRole('heading', { name: 'Delays in gate' }).waitFor();
     await page.locator('.tiles').waitFor();
     expect(new URL(page.url()).pathname).toBe('/t/main/pipeline/gate');
-    expect(await page.locator('.tiles').innerText()).toMatch(/there now\s+6\s+window 5/);
+    expect(await page.locator('.tiles').innerText()).toMatch(/in the queue\s+6\s+window 5/);
     expect(await page.locator('.numbers tbody tr').first().innerText()).toMatch(/^running\s+/);
-    expect(await page.getByRole('region', { name: 'Jobs to blame' }).innerText()).toMatch(/unit-tests\s+4×/);
+    expect(await page.getByRole('region', { name: 'By job' }).innerText()).toMatch(/unit-tests\s+4×/);
     expect(await page.locator('.load-column .run').count()).toBeGreaterThan(0);
     expect(await page.locator('.slowest li').first().locator('.viewer a').getAttribute('href')).toContain(
       `/trace/${uuidOf('retry-budget')}?uiFind=`,
@@ -248,7 +248,7 @@ describeOnChromium('the page', executablePath => {
 
   test('says so when nothing happened in a pipeline, or there is none', async () => {
     await page.goto(`${web.url}/t/main/pipeline/post`);
-    await page.getByText('No item was there in that time.').waitFor();
+    await page.getByText('The pipeline had no items in this period.').waitFor();
     await page.goto(`${web.url}/t/main/pipeline/nope`);
     await page.getByText('There is no such pipeline.').waitFor();
   });
@@ -335,7 +335,7 @@ describeOnChromium('the page', executablePath => {
   test('says what to do when nothing is there', async () => {
     web.change(sampleSnapshot({ gate: [], check: [] }));
     await page.goto(web.url);
-    await page.getByRole('heading', { name: 'All quiet' }).waitFor();
+    await page.getByRole('heading', { name: 'All queues are empty' }).waitFor();
     expect(await page.locator('.empty').innerText()).toContain(
       'git push origin HEAD:refs/heads/for/master/my-change',
     );
@@ -346,7 +346,7 @@ describeOnChromium('the page', executablePath => {
     async path => {
       web.started = false;
       await page.goto(web.url + path);
-      await page.getByText(path === '/' ? 'No tenant yet' : 'No news of tenant main yet').waitFor();
+      await page.getByText(path === '/' ? 'No tenant yet' : 'No data of tenant main yet').waitFor();
       web.started = true;
       await card('docs').waitFor();
       await page.locator('.live.is-on').waitFor();
@@ -372,7 +372,7 @@ describeOnChromium('the page', executablePath => {
     const port = Number(new URL(web.url).port);
     await web.close();
     await page
-      .locator('#banner', { hasText: 'Connection lost; this is how it was at' })
+      .locator('#banner', { hasText: 'Connection lost; showing the state of' })
       .waitFor({ timeout: 10_000 });
     expect(await card('docs').isVisible()).toBe(true);
 

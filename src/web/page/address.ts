@@ -1,4 +1,4 @@
-/** Where things are: pages of ours and the API, below whatever path the service is published at. */
+/** Addresses of pages and of the API, below the path the service is published at. */
 import type { TenantsDocument } from '../../api/service.ts';
 
 const base = new URL('../../..', import.meta.url).pathname.replace(/\/$/, '');
@@ -17,7 +17,7 @@ export function api(tenant: string, path: string): string {
   return `${base}/api/tenant/${encodeURIComponent(tenant)}/${path}`;
 }
 
-/** Undefined when there is no such thing; throws when the answer cannot be had. */
+/** Undefined: not found (404). @throws Error for any other failure. */
 export async function fetchJson<Answer>(address: string): Promise<Answer | undefined> {
   const response = await fetch(address, { headers: { Accept: 'application/json' } });
   if (response.status === 404) return undefined;
@@ -25,7 +25,7 @@ export async function fetchJson<Answer>(address: string): Promise<Answer | undef
   return response.json();
 }
 
-/** Empty: there is none yet, or it cannot be asked. */
+/** Empty: there is no tenant yet. */
 export async function fetchTenants(): Promise<TenantsDocument> {
   return (await fetchJson<TenantsDocument>(`${base}/api/tenants`)) ?? [];
 }
@@ -36,7 +36,7 @@ export type Place =
   | { readonly page: 'item' | 'build' | 'buildset'; readonly tenant: string; readonly uuid: string }
   | { readonly page: 'pipeline'; readonly tenant: string; readonly name: string };
 
-/** What the address bar names. */
+/** The view that the address bar names. */
 export function currentPlace(): Place {
   const path = location.pathname.slice(base.length);
   const [, named, rest = ''] = /^\/t\/([^/]+)(.*)$/.exec(path) ?? [];
@@ -50,7 +50,7 @@ export function currentPlace(): Place {
   return { page: kind === 'item' ? 'item' : kind === 'build' ? 'build' : 'buildset', tenant, uuid };
 }
 
-/** Of whatever was thrown, for people. */
+/** Message of any thrown value, for people. */
 export function errorTextOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -1,4 +1,4 @@
-/** All pipelines and their queues, and what has left them lately. */
+/** All pipelines and their queues, and the items that finished recently. */
 import type { FinishedItem } from '../../api/live-item.ts';
 import type { LivePipeline } from '../../api/live-view.ts';
 import { api, fetchJson, pages } from './address.ts';
@@ -68,7 +68,7 @@ export class Board implements View {
         element(
           'p',
           { class: 'idle' },
-          'Nothing in ',
+          'Empty: ',
           idle.flatMap((pipeline, index) => [index > 0 && ', ', this.#delaysLink(pipeline, pipeline.name)]),
           '.',
         ),
@@ -95,8 +95,8 @@ export class Board implements View {
         {},
         element('h2', {}, pipeline.name),
         element('span', { class: 'count' }, count(size, 'item')),
-        pipeline.disabled && element('span', { class: 'chip is-bad' }, 'disabled after failures'),
-        this.#delaysLink(pipeline, 'where its time went'),
+        pipeline.disabled && element('span', { class: 'chip is-bad' }, 'disabled after too many failures'),
+        this.#delaysLink(pipeline, 'delays'),
         pipeline.description !== null && element('p', { class: 'description' }, pipeline.description),
       ),
       pipeline.queues.map(queue => this.#queue(pipeline, queue)),
@@ -127,7 +127,11 @@ export class Board implements View {
         {},
         queue.name,
         window !== null &&
-          element('span', { class: 'window', title: 'how many items are tested at once' }, window),
+          element(
+            'span',
+            { class: 'window', title: 'maximum number of items tested at the same time' },
+            window,
+          ),
       ),
       element(
         'ol',
@@ -148,8 +152,8 @@ export class Board implements View {
       );
     }
     return emptyBox(
-      'All quiet',
-      `The queues of ${count(projects, 'project')} are empty. Propose a change and it appears here within a second:`,
+      'All queues are empty',
+      `Propose a change to one of ${count(projects, 'project')} and it appears here within a second:`,
       element('pre', {}, 'git push origin HEAD:refs/heads/for/master/my-change'),
       element(
         'span',
@@ -164,7 +168,7 @@ export class Board implements View {
     );
   }
 
-  /** An item reaches the history a moment after it left its queue. */
+  /** An item reaches the history shortly after it left its queue. */
   #recentSoon(): void {
     clearTimeout(this.#timer);
     this.#timer = window.setTimeout(() => void this.#loadRecent(), 800);
@@ -179,7 +183,7 @@ export class Board implements View {
       this.#recent,
       element('h2', { id: 'recent-title' }, 'Recently finished'),
       items.length === 0
-        ? element('p', { class: 'quiet' }, 'Nothing yet.')
+        ? element('p', { class: 'quiet' }, 'No item has finished yet.')
         : element(
             'ol',
             { class: 'finished' },

@@ -1,11 +1,11 @@
-/** What held the item up, one thing after the other: each link of the chain with its place in the item's life. */
+/** The critical path: each link of the chain with its place in the item's life. */
 import type { ExplanationDocument } from '../../api/explanation.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { pages } from './address.ts';
 import { type Child, element } from './dom.ts';
 import { duration, millisecondsOf } from './format.ts';
 
-/** Links shorter than this share of the whole are told together. */
+/** Links shorter than this share of the whole are summed up. */
 const SHORT_SHARE = 0.01;
 
 /** @param end milliseconds: when the item left, or now; the last link of a live item reaches that far. */
@@ -26,22 +26,22 @@ export function drawCriticalPath(explanation: ExplanationDocument, end: number):
     .filter(link => link.to - link.from < short)
     .reduce((sum, link) => sum + link.to - link.from, 0);
   return [
-    element('h2', { id: 'path-title' }, 'What held it up, one after the other'),
+    element('h2', { id: 'path-title' }, 'Critical path'),
     element(
       'ol',
       { class: 'path' },
       shown.map(link => row(explanation.tenant, link, start, end)),
     ),
-    rest >= 1 && element('p', { class: 'quiet' }, `and ${duration(rest)} in many small steps`),
+    rest >= 1 && element('p', { class: 'quiet' }, `plus ${duration(rest)} in short steps`),
     waitedFor(explanation),
   ];
 }
 
-/** Whom it waited for, and what that one was doing meanwhile. */
+/** The items it waited for, each with its states meanwhile. */
 function waitedFor({ tenant, waitedFor: waits }: ExplanationDocument): Child {
   if (waits.length === 0) return null;
   return [
-    element('h3', {}, 'Whom it waited for'),
+    element('h3', {}, 'Items it waited for'),
     element(
       'ol',
       { class: 'path waited' },
@@ -87,7 +87,7 @@ function row(tenant: string, link: Link, start: number, end: number): HTMLElemen
       'span',
       { class: 'what' },
       text,
-      link.repeated && element('span', { class: 'again' }, ' thrown away by a reset'),
+      link.repeated && element('span', { class: 'again' }, ' discarded by a reset'),
     ),
     element('span', { class: 'lane', 'aria-hidden': 'true' }, bar),
   );

@@ -1,15 +1,15 @@
-/** Who had others tested again, and what that cost: by job, by change, by project, by reason. */
+/** Causes of resets and their cost: by job, by change, by project, by reason. */
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { pages } from './address.ts';
 import { type Child, element } from './dom.ts';
-import { count, duration, millisecondsOf, percent } from './format.ts';
+import { count, durationOf, millisecondsOf, percent } from './format.ts';
 
 /** Rows shown of each list. */
 const SHOWN = 6;
 
 export function culpritPanel({ tenant, resets }: DelaysAnswer): HTMLElement {
   const times = resets.count === 1 ? 'once' : count(resets.count, 'time');
-  const lost = `${time(resets.lostBuildTime)} of machine time lost, ${percent(resets.lostShare)} of all`;
+  const lost = `${durationOf(resets.lostBuildTime)} of build time lost, ${percent(resets.lostShare)} of all`;
   return element(
     'section',
     { class: 'panel', 'aria-labelledby': 'culprits-title' },
@@ -22,16 +22,16 @@ export function culpritPanel({ tenant, resets }: DelaysAnswer): HTMLElement {
     element(
       'div',
       { class: 'culprits' },
-      list('Jobs to blame', resets.byJob, row => row.job),
-      list('Changes to blame', resets.byChange, row => [
+      list('By job', resets.byJob, row => row.job),
+      list('By change', resets.byChange, row => [
         element('a', { 'data-route': true, href: pages.item(tenant, row.item) }, row.change),
         row.job !== null && element('small', {}, ` ${row.job}`),
       ]),
       element(
         'div',
         {},
-        list('Their projects', resets.byProject, row => row.project),
-        list('Reasons', resets.byCause, row => row.code.replaceAll('-', ' ')),
+        list('By project', resets.byProject, row => row.project),
+        list('By reason', resets.byCause, row => row.code.replaceAll('-', ' ')),
       ),
     ),
   );
@@ -69,15 +69,11 @@ function list<Row extends Blamed>(
             { class: 'often', title: `${count(row.items, 'item')} tested again` },
             `${row.resets}×`,
           ),
-          element('b', { title: 'machine time lost' }, time(row.lostBuildTime)),
+          element('b', { title: 'build time lost' }, durationOf(row.lostBuildTime)),
           element('span', { class: 'rail' }, bar),
         );
       }),
     ),
     rows.length > SHOWN && element('p', { class: 'quiet' }, `and ${rows.length - SHOWN} more`),
   );
-}
-
-function time(nanoseconds: string): string {
-  return duration(millisecondsOf(nanoseconds));
 }

@@ -1,13 +1,14 @@
-/** Where the time of a pipeline went: how full it was, its states, who had others tested again, and the slowest items. */
+/** Where the time of a pipeline went: its load, its states, causes of resets, and the slowest items. */
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { api, errorTextOf, fetchJson, pages } from './address.ts';
+import { backToQueues } from './back-to-queues.ts';
 import { culpritPanel } from './culprits.ts';
 import { type Child, element, externalLink, show } from './dom.ts';
 import {
   count,
   dateAndClock,
-  duration,
+  durationOf,
   millisecondsOf,
   percent,
   resultKind,
@@ -19,7 +20,7 @@ import type { Changed, View } from './messages.ts';
 
 const PERIODS = ['1h', '6h', '24h', '7d', '30d'];
 const DEFAULT_PERIOD = '24h';
-/** News of the pipeline come all the time; numbers over a day need not follow each. */
+/** Milliseconds between two updates: a pipeline changes all the time, figures over a day do not. */
 const REFRESH_MS = 15_000;
 
 export class DelaysView implements View {
@@ -34,17 +35,7 @@ export class DelaysView implements View {
     this.#tenant = tenant;
     this.#pipeline = pipeline;
     this.#since = new URLSearchParams(location.search).get('since') ?? DEFAULT_PERIOD;
-    show(
-      root,
-      element(
-        'nav',
-        { class: 'crumbs', 'aria-label': 'Breadcrumb' },
-        element('a', { 'data-route': true, href: pages.tenant(tenant) }, '← All queues'),
-      ),
-      element('h1', {}, `Delays in ${pipeline}`),
-      this.#periods(),
-      this.#body,
-    );
+    show(root, backToQueues(tenant), element('h1', {}, `Delays in ${pipeline}`), this.#periods(), this.#body);
     show(this.#body, element('p', { class: 'quiet' }, 'Loading …'));
     void this.#load();
   }
@@ -94,11 +85,11 @@ export class DelaysView implements View {
       if (delays === undefined) return show(this.#body, this.#empty('There is no such pipeline.'));
       show(
         this.#body,
-        delays.items === 0 ? this.#empty('No item was there in that time.') : sections(delays),
+        delays.items === 0 ? this.#empty('The pipeline had no items in this period.') : sections(delays),
       );
     } catch (error) {
       if (this.#closed) return;
-      show(this.#body, this.#empty(`Could not be loaded (${errorTextOf(error)}); trying again …`));
+      show(this.#body, this.#empty(`Cannot load the delays (${errorTextOf(error)}); trying again …`));
       this.#timer ??= window.setTimeout(() => void this.#load(), REFRESH_MS);
     }
   }
@@ -114,7 +105,7 @@ function sections(delays: DelaysAnswer): readonly Child[] {
       element(
         'p',
         { class: 'note is-retry' },
-        `There were too many items to count: these are all that left since ${dateAndClock(millisecondsOf(delays.covered))}.`,
+        `Too many items to count: the figures cover items that left since ${dateAndClock(millisecondsOf(delays.covered))}.`,
       ),
     tiles(delays),
     loadChart(delays),
@@ -133,12 +124,12 @@ function tiles({ left, queued, results, succeededPerHour, took, resets, queues }
   return element(
     'dl',
     { class: 'tiles' },
-    tile('succeeded', passed, `${succeededPerHour} an hour`),
-    tile('failed', failed, `of ${left} that left`),
-    tile('there now', queued, windows.length === 0 ? null : `window ${windows.join(', ')}`),
-    took !== null && tile('half took less than', time(took.p50), `95 %: ${time(took.p95)}`),
+    tile('succeeded', passed, `${succeededPerHour} per hour`),
+    tile('failed', failed, `of ${left} finished`),
+    tile('in the queue', queued, windows.length === 0 ? null : `window ${windows.join(', ')}`),
+    took !== null && tile('median duration', durationOf(took.p50), `95 %: ${durationOf(took.p95)}`),
     tile('tested again', resets.count, `${count(resets.items, 'item')}`),
-    tile('machine time lost', time(resets.lostBuildTime), `${percent(resets.lostShare)} of all`),
+    tile('build time lost', durationOf(resets.lostBuildTime), `${percent(resets.lostShare)} of all`),
   );
 }
 
@@ -160,7 +151,7 @@ function statePanel({ states, time: total, items }: DelaysAnswer): HTMLElement {
       'h2',
       { id: 'states-title' },
       'Where the time went',
-      element('span', { class: 'total' }, `${time(total)} in ${count(items, 'life', 'lives')}`),
+      element('span', { class: 'total' }, `${durationOf(total)} over ${count(items, 'item')}`),
     ),
     element(
       'div',
@@ -173,11 +164,11 @@ function statePanel({ states, time: total, items }: DelaysAnswer): HTMLElement {
           [
             '',
             '',
-            'of all time',
-            'spread over all items: these add up to the mean life',
-            'half of the items that were in it took less',
-            'one in twenty of the items that were in it took more',
-            'items that were in it at all',
+            'share of the total time',
+            'average over all items; the column adds up to the mean duration',
+            'median of the items that were in this state',
+            '95th percentile of the items that were in this state',
+            'items that were in this state',
           ],
         ),
         element(
@@ -190,9 +181,9 @@ function statePanel({ states, time: total, items }: DelaysAnswer): HTMLElement {
               element('th', { scope: 'row' }, rowOfState(state.state).word),
               element('td', { class: 'wide' }, bar(state.share / most)),
               element('td', {}, percent(state.share)),
-              element('td', {}, element('b', {}, time(state.perItem))),
-              element('td', {}, time(state.p50)),
-              element('td', {}, time(state.p95)),
+              element('td', {}, element('b', {}, durationOf(state.perItem))),
+              element('td', {}, durationOf(state.p50)),
+              element('td', {}, durationOf(state.p95)),
               element('td', {}, state.items),
             ),
           ),
@@ -233,10 +224,10 @@ function slowPanel({ tenant, slowest }: DelaysAnswer): HTMLElement {
         return element(
           'li',
           { class: `is-${kind}` },
-          element('b', {}, time(slow.duration)),
+          element('b', {}, durationOf(slow.duration)),
           element(
             'span',
-            { class: 'mark', title: slow.result === null ? 'there now' : resultWord(slow.result) },
+            { class: 'mark', title: slow.result === null ? 'in the queue' : resultWord(slow.result) },
             resultMark(kind),
           ),
           element(
@@ -247,7 +238,8 @@ function slowPanel({ tenant, slowest }: DelaysAnswer): HTMLElement {
           element(
             'span',
             { class: 'mostly' },
-            slow.mostly !== null && `${rowOfState(slow.mostly.state).word} ${time(slow.mostly.duration)}`,
+            slow.mostly !== null &&
+              `${rowOfState(slow.mostly.state).word} ${durationOf(slow.mostly.duration)}`,
             slow.resets > 0 && element('span', { class: 'again' }, ` · ↻ ${count(slow.resets, 'reset')}`),
           ),
           element('span', { class: 'viewer' }, externalLink(slow.traceUrl, 'trace')),
@@ -255,8 +247,4 @@ function slowPanel({ tenant, slowest }: DelaysAnswer): HTMLElement {
       }),
     ),
   );
-}
-
-function time(nanoseconds: string): string {
-  return duration(millisecondsOf(nanoseconds));
 }

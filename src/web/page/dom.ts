@@ -1,14 +1,14 @@
-/** What an element may hold; null, undefined and false are left out. */
+/** Content of an element; null, undefined and false are skipped. */
 export type Child = Node | string | number | null | undefined | false | readonly Child[];
 
-/** Null, undefined and false leave the attribute out. */
+/** Null, undefined and false omit the attribute. */
 export interface ElementAttributes {
   readonly [name: string]: string | number | boolean | null | undefined;
 }
 
 /**
- * Elements from data. Text only ever becomes a text node, and an address only an http(s) one or one of ours: nothing a
- * change's author writes can become markup.
+ * Makes elements from data. Text becomes text nodes only, and addresses must be http(s) or relative to this site: nothing that the
+ * author of a change writes can become markup.
  *
  *     element('a', { class: 'title', href: '/t/main' }, 'Remember the session')
  */
@@ -39,7 +39,7 @@ function isList(child: Child): child is readonly Child[] {
   return Array.isArray(child);
 }
 
-/** Replaces what `parent` shows and keeps the focus where it was, when that is still there. */
+/** Replaces the content of `parent` and keeps the focus if the focused element still exists. */
 export function show(parent: Element, ...children: readonly Child[]): void {
   const focused = parent.contains(document.activeElement) ? (document.activeElement?.id ?? '') : '';
   parent.replaceChildren();

@@ -1,6 +1,7 @@
-/** What is wrong in the configuration of a tenant, file by file. */
+/** The configuration errors of a tenant, file by file. */
 import type { ConfigErrorsDocument } from '../../api/service.ts';
-import { api, fetchJson, pages } from './address.ts';
+import { api, fetchJson } from './address.ts';
+import { backToQueues } from './back-to-queues.ts';
 import { element, show } from './dom.ts';
 import { count } from './format.ts';
 import type { Changed, View } from './messages.ts';
@@ -11,8 +12,7 @@ export class ErrorsView implements View {
 
   constructor(root: Element, tenant: string) {
     this.#tenant = tenant;
-    const back = element('a', { 'data-route': true, href: pages.tenant(tenant) }, '← All queues');
-    show(root, element('nav', { class: 'crumbs', 'aria-label': 'Breadcrumb' }, back), this.#list);
+    show(root, backToQueues(tenant), this.#list);
     void this.#load();
   }
 

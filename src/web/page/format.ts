@@ -13,7 +13,12 @@ export function duration(ms: number): string {
   return `${Math.floor(hours / 24)}d ${hours % 24}h`;
 }
 
-/** As `duration`, but never finer than seconds: for clocks that run. */
+/** {@link duration} of a decimal text of nanoseconds. */
+export function durationOf(nanoseconds: string): string {
+  return duration(millisecondsOf(nanoseconds));
+}
+
+/** As `duration`, but in whole seconds: for running clocks. */
 export function elapsed(ms: number): string {
   return ms < 10_000 ? `${Math.max(0, Math.round(ms / 1000))} s` : duration(ms);
 }
@@ -39,7 +44,7 @@ export function count(number: number, one: string, many = `${one}s`): string {
   return `${number} ${number === 1 ? one : many}`;
 }
 
-/** Of a share, 0 to 1. */
+/** @param share 0 to 1. */
 export function percent(share: number): string {
   return share > 0 && share < 0.01 ? '<1 %' : `${Math.round(share * 100)} %`;
 }
@@ -48,7 +53,7 @@ function two(number: number): string {
   return String(number).padStart(2, '0');
 }
 
-/** Of a decimal text of nanoseconds. */
+/** Milliseconds of a decimal text of nanoseconds. */
 export function millisecondsOf(nanoseconds: string): number {
   return Number(BigInt(nanoseconds) / 1000n) / 1000;
 }

@@ -1,4 +1,4 @@
-/** The line at the top: tenant, what waits, what is wrong, whether this page is live. */
+/** The line at the top: tenant, waiting events, problems, and whether the page is live. */
 import type { LiveTenant } from '../../api/live-view.ts';
 import type { TenantsDocument } from '../../api/service.ts';
 import { pages } from './address.ts';
@@ -8,7 +8,7 @@ import type { Live } from './live.ts';
 
 export interface HeaderFacts {
   readonly tenants: TenantsDocument;
-  /** The one that is shown. */
+  /** The tenant shown. */
   readonly tenant: string | undefined;
   readonly live: Live | undefined;
   readonly go: (address: string) => void;
@@ -36,7 +36,7 @@ export function headerContent({ tenants, tenant, live, go }: HeaderFacts): reado
       'span',
       {
         class: `live ${isLive ? 'is-on' : ''}`,
-        title: isLive ? 'shows every change as it happens' : 'shows how it was; the line above says why',
+        title: isLive ? 'updated live' : 'shows the last known state; see the message above',
       },
       element('i', { class: 'dot', 'aria-hidden': 'true' }),
       isLive ? 'live' : 'offline',
@@ -56,11 +56,16 @@ function headerFacts(facts: LiveTenant, now: number): HTMLElement {
     facts.missing.length > 0 &&
       element(
         'span',
-        { class: 'warn', title: 'nothing goes on without it; see "gatehouse components"' },
+        { class: 'warn', title: 'the gate needs at least one; see "gatehouse components"' },
         `no ${facts.missing.join(', no ')}`,
       ),
     waiting > 0 &&
-      element('span', { title: 'events received and not yet acted on' }, count(waiting, 'event'), ' waiting'),
+      element(
+        'span',
+        { title: 'events received and not processed yet' },
+        count(waiting, 'event'),
+        ' waiting',
+      ),
     facts.configErrors > 0 &&
       element(
         'a',
@@ -88,13 +93,13 @@ function tracingFact(tracing: NonNullable<LiveTenant['tracing']>, lost: number, 
     return element(
       'span',
       { class: 'warn', title: tracing.problem },
-      `trace collector away${since}, ${count(tracing.waiting, 'span')} kept`,
+      `trace collector unreachable${since}, ${count(tracing.waiting, 'batch', 'batches')} of spans waiting`,
     );
   }
   return element(
     'span',
     {
-      title: `${tracing.delivered === null ? 'sent by another process' : `${tracing.delivered} delivered`}, ${tracing.waiting} on their way`,
+      title: `${tracing.delivered === null ? 'no sender has reported yet' : `${count(tracing.delivered, 'span')} delivered`}, ${count(tracing.waiting, 'batch', 'batches')} waiting`,
     },
     'traces ok',
   );

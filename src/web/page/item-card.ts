@@ -1,4 +1,4 @@
-/** One item of a queue, and what of it the item's own page repeats. */
+/** One item of a queue, and the summary that the item's own page shows. */
 import type { LiveItem, LiveJob } from '../../api/live-item.ts';
 import { rowOfState } from '../../model/item-states.ts';
 import { pages } from './address.ts';
@@ -56,7 +56,7 @@ export function itemCard(item: LiveItem): HTMLElement {
   );
 }
 
-/** State and jobs alone: the rest is on the page already. */
+/** Only state and jobs: the item's page shows the rest elsewhere. */
 export function itemSummary(item: LiveItem): HTMLElement {
   return element(
     'article',
@@ -98,9 +98,9 @@ function hostNotice({ project, text, since, tries }: NonNullable<LiveItem['hostW
   const count = tries === 1 ? 'one try' : `${tries} tries`;
   return element(
     'p',
-    { class: 'trouble', title: `in trouble since ${clock(since)}` },
+    { class: 'trouble', title: `failing since ${clock(since)}` },
     element('span', { 'aria-hidden': 'true' }, '!'),
-    element('span', {}, `the code host of ${project} is in trouble, ${count} so far: ${text}`),
+    element('span', {}, `the code host of ${project} is failing, ${count} so far: ${text}`),
   );
 }
 
@@ -117,7 +117,7 @@ function resetBadge(item: LiveItem): HTMLElement | null {
       'span',
       {},
       `${again}: ${last.brief}`,
-      lost > 0 && element('span', { class: 'lost' }, ` · ${duration(lost)} of machine time lost`),
+      lost > 0 && element('span', { class: 'lost' }, ` · ${duration(lost)} of build time lost`),
     ),
   );
 }
@@ -182,7 +182,7 @@ function when(job: LiveJob): Child {
 }
 
 function wordFor(job: LiveJob): string {
-  if (job.state === 'started') return job.result === 'FAILING' ? 'has failed, still cleaning up' : 'running';
+  if (job.state === 'started') return job.result === 'FAILING' ? 'failed, post-run is running' : 'running';
   if (job.result !== null) return resultWord(job.result);
   return job.waitingFor === null ? 'not started' : `waits for ${job.waitingFor}`;
 }

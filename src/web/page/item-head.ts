@@ -3,7 +3,7 @@ import { type Child, element, externalLink } from './dom.ts';
 import { resultKind, resultMark, resultWord } from './format.ts';
 import { itemSummary } from './item-card.ts';
 
-/** Title, where it came from and, while it is live, its state and jobs. */
+/** Title, change and links of an item and, while it is live, its state and jobs. */
 export function itemHead(item: LiveItem): readonly Child[] {
   const [change] = item.changes;
   return [
@@ -21,7 +21,7 @@ export function itemHead(item: LiveItem): readonly Child[] {
       typeof change?.owner === 'string' && element('span', {}, `by ${change.owner}`),
       item.dependsOn.length > 0 && element('span', {}, `needs ${item.dependsOn.join(', ')}`),
       externalLink(item.traceUrl, 'open in the trace viewer'),
-      externalLink(item.tracesUrl, 'with the traces of its event'),
+      externalLink(item.tracesUrl, 'all its traces'),
     ),
     (item.left === null || item.jobs.length > 0) && itemSummary(item),
   ];

@@ -1,8 +1,9 @@
-/** One item, live or finished: where its time went, its trace as a waterfall, the decisions about it. */
+/** One item, live or finished: where its time went, its critical path, its trace as a waterfall, the decisions about it. */
 import type { ExplanationDocument } from '../../api/explanation.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import type { DecisionsDocument } from '../../api/service.ts';
-import { api, errorTextOf, fetchJson, pages } from './address.ts';
+import { api, errorTextOf, fetchJson } from './address.ts';
+import { backToQueues } from './back-to-queues.ts';
 import { drawCriticalPath } from './critical-path.ts';
 import { decisionList } from './decision-list.ts';
 import { element, show } from './dom.ts';
@@ -14,9 +15,9 @@ import { timePanel } from './time-panel.ts';
 import type { OtlpTrace } from './trace.ts';
 import { Waterfall } from './waterfall.ts';
 
-/** News of an item come in bursts: its trace is asked for when they are over. */
-const AFTER_NEWS_MS = 300;
-/** An item reaches the history a moment after it left its queue. */
+/** Updates of an item come in bursts: its trace is loaded when a burst is over. */
+const AFTER_UPDATE_MS = 300;
+/** An item reaches the history shortly after it left its queue. */
 const AFTER_LEAVING_MS = 1000;
 
 export class ItemView implements View {
@@ -51,13 +52,13 @@ export class ItemView implements View {
     if (changed !== null && !changed.has(name)) return;
     const item = this.#live.item(this.#uuid);
     if (item !== undefined) this.#take(item);
-    this.#loadIn(item === undefined ? AFTER_LEAVING_MS : AFTER_NEWS_MS);
+    this.#loadIn(item === undefined ? AFTER_LEAVING_MS : AFTER_UPDATE_MS);
   }
 
   tick(): void {
     if (this.#item === undefined || this.#item.left !== null) return;
     tick(this.#root, this.#live.now());
-    // What somebody points at or reads by keyboard stays as it is for the moment.
+    // A panel under the pointer or with the focus is not redrawn.
     if (!isLookedAt(this.#time) && !isLookedAt(this.#path)) this.#drawTimes();
     this.#waterfall.grow();
   }
@@ -95,17 +96,17 @@ export class ItemView implements View {
     } catch (error) {
       show(
         this.#decisions,
-        element('p', { class: 'quiet' }, `Could not be loaded (${errorTextOf(error)}); trying again …`),
+        element('p', { class: 'quiet' }, `Cannot load the item (${errorTextOf(error)}); trying again …`),
       );
       if (!this.#closed) this.#loadIn(5000);
     }
   }
 
-  /** Known a moment ago: it is on its way into the history. Never known: there is none, or not yet. */
+  /** An item shown before is between its queue and the history. Otherwise there is no such item, or not yet. */
   #missing(): void {
     this.#loadIn(this.#item === undefined ? 5000 : AFTER_LEAVING_MS);
     if (this.#item !== undefined) return;
-    const text = 'It is neither in a queue nor in the history.';
+    const text = 'No queue and no history entry has this uuid.';
     show(
       this.#root,
       element('div', { class: 'empty' }, element('h2', {}, 'No such item'), element('p', {}, text)),
@@ -114,9 +115,8 @@ export class ItemView implements View {
 
   #take(item: LiveItem): void {
     if (this.#item === undefined) {
-      const back = element('a', { 'data-route': true, href: pages.tenant(this.#tenant) }, '← All queues');
-      const crumbs = element('nav', { class: 'crumbs', 'aria-label': 'Breadcrumb' }, back);
-      show(this.#root, crumbs, this.#head, this.#time, this.#path, this.#waterfall.root, this.#decisions);
+      const back = backToQueues(this.#tenant);
+      show(this.#root, back, this.#head, this.#time, this.#path, this.#waterfall.root, this.#decisions);
     }
     this.#item = item;
     show(this.#head, itemHead(item));

@@ -1,15 +1,15 @@
 /**
- * Where a tab gets the messages of a tenant from: the shared worker, or, in a browser that has none, a stream of its own. Either way only
- * while the tab can be seen.
+ * Source of a tab's messages about a tenant: the shared worker, or a stream of its own in a browser without shared workers; in both cases
+ * only while the tab is visible.
  */
 import type { StreamMessage, TabMessage, Take } from './messages.ts';
 import { SharedStreams, SILENT_MS } from './shared-streams.ts';
 import { TenantStream } from './tenant-stream.ts';
 
-/** The worker's language: raise it when messages change, or tabs of two releases would meet in one worker. */
+/** Version of the messages: raise it when they change, or tabs of two releases would share a worker. */
 const NAME = 'gatehouse-live-1';
 
-/** @returns how to stop. */
+/** @returns a function that stops it. */
 export function openFeed(tenant: string, take: Take): () => void {
   if (typeof SharedWorker === 'undefined') return ownFeed(tenant, take);
   let stop: () => void = () => {};
@@ -25,7 +25,7 @@ export function openFeed(tenant: string, take: Take): () => void {
       data.kind === 'unable' ? goAlone() : take(data),
   );
   worker.port.start();
-  const leave = tellVisibility(tenant, message => worker.port.postMessage(message));
+  const leave = reportVisibility(tenant, message => worker.port.postMessage(message));
   stop = () => {
     leave();
     worker.port.close();
@@ -35,18 +35,18 @@ export function openFeed(tenant: string, take: Take): () => void {
 
 function ownFeed(tenant: string, take: Take): () => void {
   const streams = new SharedStreams((name, listener) => new TenantStream(name, listener));
-  return tellVisibility(tenant, streams.join(take));
+  return reportVisibility(tenant, streams.join(take));
 }
 
-/** Says what a tab has to say for as long as it is there. @returns how to stop. */
-function tellVisibility(tenant: string, say: (message: TabMessage) => void): () => void {
+/** Reports the tab's tenant and visibility until stopped. @returns a function that stops it. */
+function reportVisibility(tenant: string, say: (message: TabMessage) => void): () => void {
   const sayVisibility = () => say({ kind: document.hidden ? 'hidden' : 'seen' });
   const begin = () => {
     say({ kind: 'follow', tenant });
     sayVisibility();
   };
   const leave = () => say({ kind: 'leave' });
-  // The browser may show a page again that it had put away.
+  // The browser may restore a page from its back/forward cache.
   const comeBack = (event: PageTransitionEvent) => event.persisted && begin();
   const beat = setInterval(() => document.hidden || sayVisibility(), SILENT_MS / 3);
   document.addEventListener('visibilitychange', sayVisibility);

@@ -16,7 +16,7 @@ interface Listeners {
 export class Live {
   readonly documents = new Map<string, LiveDocument>();
   connected = false;
-  /** When the last news came, in this machine's time. */
+  /** Time of the last update on this machine's clock; 0: none yet. */
   heardAt = 0;
   #offset = 0;
   readonly #listeners: Listeners;
@@ -49,7 +49,7 @@ export class Live {
   }
 
   tenant(): LiveTenant | undefined {
-    // The name says which document it is: the service made them so.
+    // The name determines the type of the document: the service made it so.
     return this.documents.get('tenant') as LiveTenant | undefined;
   }
 

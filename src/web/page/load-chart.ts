@@ -1,17 +1,17 @@
-/** How full a pipeline was over time: a column per stretch of time, its items stacked by what they were doing. */
+/** Load of a pipeline over time: a column per interval, its items stacked by state. */
 import type { DelaysAnswer } from '../../api/delays.ts';
 import { ITEM_STATES, STRETCH_STATES, type StateRole } from '../../model/item-states.ts';
 import { element } from './dom.ts';
 import { clock, count, dateAndClock, millisecondsOf } from './format.ts';
 
-/** Stacked from the bottom up; each is what the states of one role add up to. */
+/** Stacked from the bottom up; each layer is the sum of the states with one role. */
 const WORDS: { readonly [role in StateRole]: string } = {
   report: 'reporting',
-  ahead: 'tested, behind others',
+  ahead: 'tested, awaiting others',
   run: 'running',
   prepare: 'merging, choosing jobs',
   wait: 'waiting',
-  trouble: 'held up by trouble',
+  trouble: 'blocked',
   idle: 'outside window',
 };
 const LAYERS = Object.entries(WORDS).map(([role, word]) => ({
@@ -80,7 +80,7 @@ function columnOf(
   const words = [
     when(at, span),
     `${round(items)} items on average`,
-    left > 0 && `${left} left, ${succeeded} of them succeeded`,
+    left > 0 && `${left} finished, ${succeeded} of them succeeded`,
     resets > 0 && count(resets, 'reset'),
   ];
   const column = element('span', { class: 'load-column', title: words.filter(Boolean).join('\n') });

@@ -2,6 +2,7 @@
 
 import type { BuildDocument } from '../../api/builds.ts';
 import { api, errorTextOf, fetchJson, pages } from './address.ts';
+import { backToQueues } from './back-to-queues.ts';
 import { element, externalLink, show } from './dom.ts';
 import { clock, duration, resultKind, resultMark, resultWord } from './format.ts';
 import type { Live } from './live.ts';
@@ -10,7 +11,7 @@ import type { View } from './messages.ts';
 import { tick } from './ticking.ts';
 
 const EVERY_MS = 1000;
-/** Characters kept on the page; the whole log is one click away. */
+/** Characters kept on the page; the link "raw" has the whole log. */
 const KEPT = 2_000_000;
 
 export class LogView implements View {
@@ -42,11 +43,7 @@ export class LogView implements View {
     );
     show(
       root,
-      element(
-        'nav',
-        { class: 'crumbs', 'aria-label': 'Breadcrumb' },
-        element('a', { 'data-route': true, href: pages.tenant(tenant) }, '← All queues'),
-      ),
+      backToQueues(tenant),
       this.#head,
       element(
         'section',
@@ -113,7 +110,7 @@ export class LogView implements View {
         element(
           'a',
           { 'data-route': true, href: pages.item(this.#tenant, item) },
-          `its item in ${build.pipeline}`,
+          `item in ${build.pipeline}`,
         ),
         externalLink(build.gatehouse.trace_url, 'open in the trace viewer'),
       ),
@@ -123,14 +120,14 @@ export class LogView implements View {
 
   async #read(): Promise<void> {
     const more = await this.#readPiece().catch((error: unknown) => {
-      this.#status.textContent = `Could not be read (${errorTextOf(error)}); trying again …`;
+      this.#status.textContent = `Cannot read the log (${errorTextOf(error)}); trying again …`;
       return 'later' as const;
     });
     if (this.#closed || more === 'end') return;
     this.#timer = window.setTimeout(() => void this.#read(), more === 'more' ? 0 : EVERY_MS);
   }
 
-  /** @returns `more` there is more already, `later` perhaps later, `end` that was all. */
+  /** @returns `more`: read on immediately; `later`: the log may grow; `end`: it is complete. */
   async #readPiece(): Promise<'more' | 'later' | 'end'> {
     const response = await fetch(`${api(this.#tenant, `build/${this.#uuid}/log`)}?offset=${this.#offset}`);
     if (response.status === 404) {

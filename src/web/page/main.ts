@@ -1,5 +1,5 @@
 /**
- * The page: reads the address, shows the board, an item or a build, and keeps it live.
+ * The page: reads the address, shows one view, and keeps it live.
  *
  *     /                        the first tenant
  *     /t/<tenant>              its pipelines               board.ts
@@ -7,6 +7,19 @@
  *     /t/<tenant>/build/<uuid> the log of a build          log-view.ts
  *     /t/<tenant>/pipeline/<p> where its time went         delays-view.ts
  *     /t/<tenant>/config-errors                            errors-view.ts
+ *
+ * Map of this room:
+ *
+ *     dom.ts, format.ts, address.ts     elements, numbers and times as text, addresses: every view uses them
+ *     live.ts                           the live documents of a tenant; live-feed.ts, shared-streams.ts, live-worker.ts and
+ *                                       tenant-stream.ts bring them, one stream per browser; messages.ts: what they exchange
+ *     board.ts, item-card.ts            the board; item-view.ts: an item, from item-head.ts, time-panel.ts, critical-path.ts,
+ *                                       waterfall.ts (trace.ts reads its spans) and decision-list.ts
+ *     log-view.ts                       a log: log-lines.ts, ansi.ts
+ *     delays-view.ts                    a pipeline's delays: load-chart.ts, culprits.ts
+ *
+ * A view is a {@link View}; it draws from live documents and fetches the rest. Nothing here uses `innerHTML` or inline styles in
+ * markup: the content security policy allows neither.
  */
 import type { BuildsetDocument } from '../../api/builds.ts';
 import type { TenantsDocument } from '../../api/service.ts';
@@ -26,7 +39,7 @@ const main = part('main');
 const header = part('header');
 const banner = part('banner');
 
-/** How often to look for a first tenant. */
+/** Milliseconds between two checks for a first tenant. */
 const NO_TENANT_MS = 1000;
 
 let tenants: TenantsDocument = [];
@@ -68,7 +81,7 @@ async function open(): Promise<void> {
   else view = new Board(main, tenant, live);
 }
 
-/** Reports name buildsets; people want the item they belong to. */
+/** Reports link to buildsets, but people look for the item. */
 async function openBuildset(tenant: string, uuid: string, live: Live): Promise<void> {
   const buildset = await fetchJson<BuildsetDocument>(api(tenant, `buildset/${uuid}`)).catch(() => undefined);
   const item = buildset?.gatehouse.item;
@@ -101,30 +114,30 @@ function follow(tenant: string): Live {
   return live;
 }
 
-/** What keeps this page from showing what is so now; hidden when nothing does. */
+/** Why the page is stale; hidden if it is not. */
 function drawBanner(): void {
-  const text = whyOld();
+  const text = staleReason();
   banner.hidden = text === undefined;
   if (text !== undefined) show(banner, text);
 }
 
-function whyOld(): string | undefined {
+function staleReason(): string | undefined {
   if (live === undefined) return undefined;
-  if (!live.connected && live.heardAt === 0) return `No news of tenant ${liveTenant} yet; trying again …`;
-  if (!live.connected) return `Connection lost; this is how it was at ${clock(live.heardAt)}. Trying again …`;
+  if (!live.connected && live.heardAt === 0) return `No data of tenant ${liveTenant} yet; trying again …`;
+  if (!live.connected) return `Connection lost; showing the state of ${clock(live.heardAt)}. Trying again …`;
   const since = live.tenant()?.awaySince ?? null;
   if (since === null) return undefined;
-  return `The service has no contact with its store since ${clock(since)}; this is how it was then. Trying again …`;
+  return `The service lost contact with its store; showing the state of ${clock(since)}. Trying again …`;
 }
 
 function drawHeader(): void {
   show(header, headerContent({ tenants, tenant: liveTenant, live, go }));
 }
 
-/** Until there is one: a service that has just been started knows none yet. */
+/** Shown until there is a tenant: a service that has just started knows none. */
 function showNoTenant(): void {
   drawHeader();
-  setTimeout(() => void lookAgain(), NO_TENANT_MS);
+  setTimeout(() => void retryTenants(), NO_TENANT_MS);
   show(
     main,
     element(
@@ -135,14 +148,14 @@ function showNoTenant(): void {
         'p',
         {},
         'The tenant file names no tenant, or the service is still reading its configuration. ',
-        element('a', { href: '/health/ready' }, 'What it waits for'),
+        element('a', { href: '/health/ready' }, 'Status of the service'),
         '.',
       ),
     ),
   );
 }
 
-async function lookAgain(): Promise<void> {
+async function retryTenants(): Promise<void> {
   tenants = await fetchTenants().catch(() => []);
   if (view === undefined) await open();
 }

@@ -1,4 +1,4 @@
-/** What the service's stream tells a tab, and what a tab tells the worker that holds the stream. */
+/** Messages of the service's stream to a tab, and of a tab to the worker that holds the stream. */
 import type { LiveItem } from '../../api/live-item.ts';
 import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 
@@ -6,7 +6,7 @@ import type { LivePipeline, LiveTenant } from '../../api/live-view.ts';
 export type LiveDocument = LiveTenant | LivePipeline | LiveItem;
 
 export interface LiveUpdate {
-  /** A snapshot is everything; an update is what differs. */
+  /** A snapshot has all documents; an update only the changed ones. */
   readonly kind: 'snapshot' | 'update';
   readonly set: { readonly [name: string]: LiveDocument };
   readonly gone: readonly string[];
@@ -22,7 +22,7 @@ export type TabMessage =
 
 export type Take = (message: StreamMessage) => void;
 
-/** The names that changed, or null after a whole snapshot. */
+/** Names of changed documents, or null after a snapshot. */
 export type Changed = ReadonlySet<string> | null;
 
 /** One of the page's views. */

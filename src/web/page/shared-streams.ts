@@ -1,25 +1,24 @@
 /**
- * The streams of all tabs of a browser: one for each tenant that a tab shows, so that however many tabs there are, connections are left
- * for everything else (browsers open six to a host).
+ * The streams of all tabs of a browser: one per tenant shown, so that many tabs do not use up the connections (browsers open six per
+ * host).
  *
- * A tab says which tenant it follows, and again and again that it can be seen. A stream is open while a tab of its tenant can be seen, and
- * a moment longer; what is missed while it is closed comes when it is opened again. A tab that crashed says nothing and counts as
- * hidden.
+ * A tab reports the tenant it follows and, periodically, that it is visible. A stream is open while a tab of its tenant is visible, and
+ * shortly after; updates missed while it is closed arrive when it is opened again. A crashed tab reports nothing and counts as hidden.
  */
 import type { TabMessage, Take } from './messages.ts';
 import type { TenantStream } from './tenant-stream.ts';
 
-/** How long a tab that was just hidden counts as seen: people go back and forth. */
+/** Milliseconds for which a hidden tab still counts as visible: people switch back and forth. */
 const HIDDEN_MS = 2000;
-/** A tab that can be seen says so more often than this. */
+/** Milliseconds without a report after which a tab counts as hidden. */
 export const SILENT_MS = 45_000;
-/** Tenants seen side by side that are followed live; of more, those seen last. */
+/** Maximum number of tenants followed at the same time; the ones seen last win. */
 const MOST_STREAMS = 4;
 
 interface Tab {
-  readonly tell: Take;
+  readonly send: Take;
   tenant: string | undefined;
-  /** Until when it counts as seen. */
+  /** Until when it counts as visible, milliseconds since the epoch. */
   seenUntil: number;
 }
 
@@ -36,9 +35,9 @@ export class SharedStreams {
     this.#makeStream = makeStream;
   }
 
-  /** @returns what to call with each message of the tab. */
-  join(tell: Take): (message: TabMessage) => void {
-    const tab: Tab = { tell, tenant: undefined, seenUntil: 0 };
+  /** @param send called with each message for the tab. @returns a function to call with each message of the tab. */
+  join(send: Take): (message: TabMessage) => void {
+    const tab: Tab = { send, tenant: undefined, seenUntil: 0 };
     return message => {
       if (message.kind === 'follow') this.#follow(tab, message.tenant);
       if (message.kind === 'seen') tab.seenUntil = Date.now() + SILENT_MS;
@@ -53,21 +52,21 @@ export class SharedStreams {
     this.#tabs.add(tab);
     const stream = this.#streamOf(tenant);
     const snapshot = stream.snapshot();
-    if (snapshot !== undefined) tab.tell(snapshot);
-    if (stream.connected) tab.tell({ kind: 'connection', connected: true });
+    if (snapshot !== undefined) tab.send(snapshot);
+    if (stream.connected) tab.send({ kind: 'connection', connected: true });
   }
 
   #streamOf(tenant: string): Stream {
     const known = this.#streams.get(tenant);
     if (known !== undefined) return known;
     const stream = this.#makeStream(tenant, message => {
-      for (const tab of this.#tabs) if (tab.tenant === tenant) tab.tell(message);
+      for (const tab of this.#tabs) if (tab.tenant === tenant) tab.send(message);
     });
     this.#streams.set(tenant, stream);
     return stream;
   }
 
-  /** Opens and closes streams as tabs are seen now, and once more when the next of them is not any more. */
+  /** Opens and closes streams for the tabs visible now, and again when the next of them becomes hidden. */
   #settle(): void {
     clearTimeout(this.#timer);
     const now = Date.now();

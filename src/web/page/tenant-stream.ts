@@ -1,6 +1,6 @@
 /**
- * The server's events of one tenant, and all its documents as they are now. It can be closed and opened again: it goes on where
- * it was, as the server keeps what was missed for a while and sends everything after that.
+ * The server's events of one tenant, and its current documents. It can be closed and opened again: the server keeps missed updates
+ * for a while, and sends a snapshot after that.
  *
  * `listener` gets messages: `{kind: 'snapshot', set, gone, now}`, `{kind: 'update', …}` or `{kind: 'connection', connected}`.
  */
@@ -19,7 +19,7 @@ export class TenantStream {
   #source: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #lastId = '';
-  /** Milliseconds by which the server's clock is ahead of ours; undefined: nothing was heard yet. */
+  /** Milliseconds by which the server's clock is ahead of this machine's; undefined: nothing received yet. */
   #offset: number | undefined;
 
   constructor(tenant: string, listener: Take) {
@@ -45,7 +45,7 @@ export class TenantStream {
     source.addEventListener('open', () => this.#setConnected(true));
     source.addEventListener('error', () => {
       this.#setConnected(false);
-      // A lost connection the browser restores itself; a refusal (too many readers, still starting) it takes for final.
+      // Browsers restore a lost connection themselves, but treat a refusal (too many readers, still starting) as final.
       if (source.readyState !== EventSource.CLOSED) return;
       this.#source = undefined;
       this.#timer = setTimeout(() => this.open(), REFUSED_MS);
@@ -58,7 +58,7 @@ export class TenantStream {
     this.#source = undefined;
   }
 
-  /** Everything, for who has nothing yet; undefined: nothing was heard yet. */
+  /** All documents, for a new tab; undefined: nothing received yet. */
   snapshot(): LiveUpdate | undefined {
     if (this.#offset === undefined) return undefined;
     return {

@@ -1,9 +1,9 @@
 /**
- * Clocks and bars that run between two pieces of news: an element says what it shows in `data-` attributes, and once a
- * second all of them are brought up to date.
+ * Clocks and bars that run between two updates: `data-` attributes say what an element shows, and once a second all of them are
+ * redrawn.
  *
  *     data-since="<ms>"                     text: time since then
- *     data-from="<ms>" data-expected="<ms>" width: share of the expected time that is over
+ *     data-from="<ms>" data-expected="<ms>" width: share of the expected time that has passed
  */
 import { elapsed } from './format.ts';
 
@@ -16,7 +16,7 @@ export function tick(root: Element, now: number): void {
     bar.style.width = `${share(bar.dataset, now) * 100}%`;
 }
 
-/** Approaches, but never reaches, the end: an estimate is no promise. */
+/** Approaches, but never reaches, 1: the expected time is an estimate. */
 function share({ from, expected }: DOMStringMap, now: number): number {
   const over = Math.max(0, now - Number(from));
   if (expected === undefined) return 1;

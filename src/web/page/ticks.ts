@@ -3,7 +3,7 @@ const STEPS = [
   1800e3, 3600e3, 7200e3, 14400e3, 43200e3, 86400e3,
 ];
 
-/** Round times between 0 and `end` milliseconds, about as many as have room. */
+/** Round times between 0 and `end` milliseconds, at most about `most`. */
 export function ticksFor(end: number, most = 6): readonly number[] {
   const step = STEPS.find(candidate => end / candidate <= most) ?? Math.ceil(end / most);
   const ticks: number[] = [];

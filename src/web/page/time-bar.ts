@@ -1,4 +1,4 @@
-/** An item's life as one bar: a stretch per state. */
+/** An item's life as one bar, with a part per stretch. */
 import { rowOfState } from '../../model/item-states.ts';
 import { element } from './dom.ts';
 import { clock, duration } from './format.ts';

@@ -1,14 +1,14 @@
-/** Where the time of an item went: one bar, the states added up, and what its resets cost. */
+/** Where the time of an item went: one bar, the sum per state, and the cost of its resets. */
 import type { ExplanationDocument } from '../../api/explanation.ts';
 import type { LiveItem } from '../../api/live-item.ts';
 import { isOwnGap, rowOfState } from '../../model/item-states.ts';
 import { type Child, element } from './dom.ts';
-import { clock, count, duration, millisecondsOf } from './format.ts';
+import { clock, count, duration, millisecondsOf, percent } from './format.ts';
 import { type ShownStretch, timeBar } from './time-bar.ts';
 
 /**
  * @param end when the item left, or now.
- * @param explanation the service's, if it is there already: it also tells what the scheduler let pass.
+ * @param explanation if already loaded; it also has the gaps in which the item waited for the scheduler.
  */
 export function timePanel(
   item: LiveItem,
@@ -31,19 +31,19 @@ export function timePanel(
   ];
 }
 
-/** As explained, and as the item tells for what came since. */
+/** Stretches of the explanation, and of the item's own timeline after that. */
 function stretchesOf(
   item: LiveItem,
   end: number,
   explanation: ExplanationDocument | undefined,
 ): readonly ShownStretch[] {
-  const told = (explanation?.stretches ?? []).map(({ state, subject, from, to }) => ({
+  const explained = (explanation?.stretches ?? []).map(({ state, subject, from, to }) => ({
     name: state,
     subject: subject === undefined ? null : isOwnGap(state) ? rowOfState(subject).word : subject,
     since: millisecondsOf(from),
     until: millisecondsOf(to),
   }));
-  const known = told.at(-1)?.until ?? item.enqueuedAt;
+  const known = explained.at(-1)?.until ?? item.enqueuedAt;
   const later = item.timeline
     .map((entry, index) => ({
       ...entry,
@@ -51,7 +51,7 @@ function stretchesOf(
       until: item.timeline[index + 1]?.since ?? end,
     }))
     .filter(({ since, until }) => since < until);
-  return [...told, ...later];
+  return [...explained, ...later];
 }
 
 /** Each state with all its stretches added up, longest first. */
@@ -88,7 +88,7 @@ function stateRow(name: string, { time, subjects }: Sum, total: number): HTMLEle
       subjects.size > 0 && element('small', {}, ` ${[...subjects].join(', ')}`),
     ),
     element('b', {}, duration(time)),
-    element('span', { class: 'percent' }, `${Math.round((time / Math.max(1, total)) * 100)} %`),
+    element('span', { class: 'percent' }, percent(time / Math.max(1, total))),
   );
 }
 
@@ -96,7 +96,7 @@ function resetList(resets: LiveItem['resets']): readonly Child[] {
   const lost = resets.reduce((sum, reset) => sum + reset.lostMs, 0);
   const times = resets.length === 1 ? 'once' : count(resets.length, 'time');
   return [
-    element('h3', {}, `Tested again ${times}${lost > 0 ? `, ${duration(lost)} of machine time lost` : ''}`),
+    element('h3', {}, `Tested again ${times}${lost > 0 ? `, ${duration(lost)} of build time lost` : ''}`),
     element('ol', { class: 'resets' }, resets.map(resetRow)),
   ];
 }
@@ -115,18 +115,18 @@ type Takeovers = ExplanationDocument['takeovers'];
 
 function takeoverList(takeovers: Takeovers): readonly Child[] {
   return [
-    element('h3', {}, 'Its pipeline was taken over'),
+    element('h3', {}, 'Takeovers of its pipeline'),
     element('ol', { class: 'resets' }, takeovers.map(takeoverRow)),
   ];
 }
 
 function takeoverRow({ from, to, how, since, duration: took }: Takeovers[number]): HTMLElement {
-  const was = how === 'lost' ? 'was gone' : 'gave it up';
+  const was = how === 'lost' ? 'was lost' : 'released it';
   return element(
     'li',
     {},
     element('time', {}, clock(millisecondsOf(since))),
-    element('span', {}, `${from} ${was}, ${to} went on`),
+    element('span', {}, `${from} ${was}, ${to} took over`),
     element('b', {}, `${duration(millisecondsOf(took))} without a scheduler`),
   );
 }

@@ -1,4 +1,4 @@
-/** OTLP/JSON as a tree of rows. Times are milliseconds after the beginning of the trace; an open span has `end` null. */
+/** OTLP/JSON as a tree of rows. Times are milliseconds since the beginning of the trace; an open span has `end` null. */
 import { resultKind } from './format.ts';
 
 /** The parts of OTLP/JSON that are drawn. */
@@ -100,7 +100,7 @@ export function readTrace(otlp: OtlpTrace): Trace {
   return { start: Number(zero / 1_000_000n), rows };
 }
 
-/** A long job's work is a trace of its own; its root is drawn below the span of the item's trace that it continues. */
+/** The work of a long job is a separate trace; its root is drawn below the span that it continues. */
 function continuedSpan({ links }: OtlpSpan): string | null {
   const isFrom = ({ attributes }: { readonly attributes: readonly OtlpAttribute[] }) =>
     attributes.some(

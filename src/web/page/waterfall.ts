@@ -15,7 +15,7 @@ const LEGEND = [
   ['run', 'running'],
   ['good', 'passed'],
   ['bad', 'failed'],
-  ['retry', 'tried again'],
+  ['retry', 'repeated'],
   ['off', 'cancelled'],
   ['report', 'reporting'],
 ];
@@ -72,7 +72,7 @@ export class Waterfall {
     this.#drawRows();
   }
 
-  /** Moves everything to where it belongs now. */
+  /** Places all bars for the current time. */
   grow(): void {
     const end = this.#end();
     for (const { row, bar, time, inner } of this.#placed) {
@@ -103,7 +103,7 @@ export class Waterfall {
   #row(row: TraceNodeRow, index: number): Placed {
     const folded = this.#folded.get(row.id);
     const bar = element('span', { class: `span-bar ${row.look} ${row.end === null ? 'is-open' : ''}` });
-    // A folded build shows its time in the executors' queue as the pale part of its bar.
+    // A folded build shows its wait for an executor as the pale part of its bar.
     const inner = folded
       ? row.children
           .filter(child => child.look === 'wait')
@@ -242,7 +242,7 @@ export class Waterfall {
   }
 }
 
-/** Attributes worth a line in the tooltip, with their words. */
+/** Attributes shown in the tooltip, with their labels. */
 const SHOWN: { readonly [attribute: string]: string } = {
   'gatehouse.result': 'result',
   'gatehouse.cause.text': 'because',
@@ -266,7 +266,7 @@ function focusRow(lines: readonly HTMLElement[], index: number): void {
   lines[index]?.focus();
 }
 
-/** Places a bar within `from`…`to`; a span is never thinner than a hair. */
+/** Places a bar within `from`…`to`; at least 2 px wide. */
 function place(bar: HTMLElement, span: Bar, from: number, to: number, openEnd = to): void {
   const total = Math.max(1, to - from);
   bar.style.left = `${(Math.max(0, span.start - from) / total) * 100}%`;
