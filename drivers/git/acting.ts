@@ -1,15 +1,15 @@
-/** A project's git for changing things at the host: the right to act is asked for directly before each push. */
+/** A project's git for writing to the host: checks the right to act directly before each push. */
 import type { Secret } from '../../src/lib/secret.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
 import type { ProjectGit } from './remote-git.ts';
 
 export interface ActingDeps {
   readonly openGit: (project: ProjectKey) => Promise<ProjectGit>;
-  /** Never in a text of ours, whatever a remote says. */
+  /** Removed from every text, because a remote's message may hold them. */
   readonly secrets: readonly Secret[];
 }
 
-/** A process that was stopped after it looked at the refs finds out before it pushes. */
+/** A process that was stopped after it read the refs notices before it pushes. */
 export async function openActing(
   project: ProjectKey,
   { openGit }: ActingDeps,

@@ -1,8 +1,8 @@
 /**
  * Names of proposal and approval branches, as the operator writes them: `for/{branch}/{topic}`.
  *
- * Reading a name back must give one answer only. `{branch}` may hold slashes (`stable/1.0`), `{topic}` may not, and the text
- * between the two holds a slash: so it is clear where the topic begins and everything else is the branch.
+ * Reading a name must be unambiguous. `{branch}` may hold slashes (`stable/1.0`), `{topic}` may not, and the text between the
+ * two holds a slash: so the begin of the topic is known, and the rest is the branch.
  *
  *     for/{branch}/{topic}      for/stable/1.0/login → branch stable/1.0, topic login
  *     {branch}/{topic}          refused: every branch `feature/x` would be a proposal for `feature`
@@ -10,7 +10,7 @@
 import { refNameProblem } from '../../src/git/ref-name.ts';
 import type { BranchName } from '../../src/model/project.ts';
 
-/** What a proposal is for and what people call it. */
+/** A proposal's target branch and its name among people. */
 export interface ProposalName {
   readonly branch: BranchName;
   /** Never holds a slash. */
@@ -72,7 +72,7 @@ export const NO_BRANCHES: BranchTemplate = {
   format: ({ branch, topic }) => `${branch}/${topic}`,
 };
 
-/** Why two templates cannot be told apart, or undefined. */
+/** Why two templates are ambiguous together, or undefined. */
 export function templateClash(a: BranchTemplate, b: BranchTemplate): string | undefined {
   if (!a.prefix.startsWith(b.prefix) && !b.prefix.startsWith(a.prefix)) return undefined;
   return `"${a.source}" and "${b.source}" could mean the same branch; they must begin differently`;

@@ -1,5 +1,5 @@
 /**
- * What the commits of open proposals say about them: which are in the branch already and which build on one another.
+ * Derives from commits which open proposals their branch contains already, and which build on one another.
  *
  *     master  M──────            graph beyond M:  a → (M), b → a, c → b
  *              \
@@ -15,7 +15,7 @@ export type CommitGraph = ReadonlyMap<ObjectId, readonly ObjectId[]>;
 export interface Stacked {
   /** Commits that belong to this proposal alone, head first. */
   readonly own: readonly ObjectId[];
-  /** Heads of other proposals met on the way down, nearest first; what lies below them is theirs. */
+  /** Heads of other proposals below, nearest first; commits below them belong to those. */
   readonly on: readonly ObjectId[];
 }
 
@@ -34,7 +34,7 @@ export function stackOf(
   const own: ObjectId[] = [];
   const on: ObjectId[] = [];
   const seen = new Set<ObjectId>([head]);
-  // Grows while it is iterated: breadth first, so that the nearest come first.
+  // Grows while it is iterated: breadth first, so that the nearest heads come first.
   for (const commit of seen) {
     if (commit !== head && heads.has(commit)) {
       on.push(commit);

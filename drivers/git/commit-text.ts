@@ -1,4 +1,4 @@
-/** The parts of a commit that people wrote. */
+/** The text of a commit. */
 export interface CommitText {
   /** First line, fit for one line of a report: no control characters, at most 200 characters. */
   readonly subject: string;

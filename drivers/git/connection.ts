@@ -1,4 +1,4 @@
-/** Puts the parts of a git connection together. */
+/** Builds a git connection from its parts. */
 import type { Connection, ConnectionDeps } from '../../src/driver/connection.ts';
 import type { GitRemote } from '../../src/driver/remote.ts';
 import { gitEnvironment } from '../../src/git/environment.ts';
@@ -19,7 +19,7 @@ import { createSource } from './source.ts';
 import { DRIVER_NAME } from './trigger-events.ts';
 import { createWebhook } from './webhook.ts';
 
-/** Waiting and chance, for tests to replace. */
+/** Waiting and randomness, for tests to replace. */
 export interface ListenerTiming {
   readonly wait: Wait;
   readonly random: () => number;
@@ -37,7 +37,7 @@ export function createConnection(
   const access = accessOf(options);
   const publicUrl = (project: ProjectKey) => publicRepositoryUrl(urlOf(project));
   const remote: Connection['remote'] = async project => ({ url: urlOf(project), ...access });
-  const git = createGit({ identity: NOBODY, start: startAside });
+  const git = createGit({ identity: READER, start: startAside });
   const health = createHealth();
   const openGit = async (project: ProjectKey) =>
     health.watched(
@@ -73,15 +73,15 @@ export function createConnection(
         }),
     ...(webhookToken === undefined ? {} : { webhook: createWebhook(webhookToken, webhookRate) }),
     health,
-    // The mirrors belong to the caller, and nothing else stays open.
+    // The caller closes the mirrors, and nothing else is open.
     close: () => Promise.resolve(),
   };
 }
 
-/** Of a git that only reads; what is written carries the identity of the repository cache. */
-const NOBODY = { name: 'Gatehouse', email: 'gatehouse@localhost' };
+/** Identity of a git that only reads; commits and notes carry that of the repository cache. */
+const READER = { name: 'Gatehouse', email: 'gatehouse@localhost' };
 
-/** How git gets in: the same for all projects, to read and to write. */
+/** Credentials: the same for all projects, to read and to write. */
 function accessOf(options: GitDriverOptions): Omit<GitRemote, 'url'> {
   const { httpUser, httpPassword } = options;
   const environment = sshEnvironment(options);
@@ -90,7 +90,7 @@ function accessOf(options: GitDriverOptions): Omit<GitRemote, 'url'> {
   return { environment, headers: [`Authorization: Basic ${credentials}`] };
 }
 
-/** `GIT_SSH_COMMAND`, when key or known hosts are set: the git room's own is right otherwise. */
+/** `GIT_SSH_COMMAND`, when key or known hosts are set; the default of `src/git` applies otherwise. */
 function sshEnvironment({ sshKey, sshKnownHosts }: GitDriverOptions): NonNullable<GitRemote['environment']> {
   if (sshKey === undefined && sshKnownHosts === undefined) return {};
   const ssh: SshAccess = {
@@ -98,7 +98,7 @@ function sshEnvironment({ sshKey, sshKnownHosts }: GitDriverOptions): NonNullabl
     ...(sshKnownHosts === undefined ? {} : { knownHostsFile: sshKnownHosts }),
   };
   const general = {
-    identity: NOBODY,
+    identity: READER,
     protocols: DEFAULT_PROTOCOLS,
     lowSpeedBytes: 0,
     lowSpeedSeconds: 0,

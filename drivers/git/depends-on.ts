@@ -9,13 +9,13 @@
  *     Depends-On: git.example.org/acme/lib@master/fix-timeout
  *     Depends-On: https://git.example.org/acme/lib@master/fix-timeout
  *
- * What is written otherwise is kept as it is, so that the refusal can quote it.
+ * Any other value is kept as written, so that the refusal can quote it.
  */
 import { type ChangeKey, changeKey } from '../../src/model/change.ts';
 import { type ConnectionName, type ProjectKey, projectIdOf, projectKey } from '../../src/model/project.ts';
 import { changeId, parseChangeId } from './ref-view.ts';
 
-/** Lines beyond this many are not looked at. */
+/** Further lines are ignored. */
 const MOST = 100;
 
 /** The values of all such lines, as written, in order, each once. */

@@ -1,4 +1,4 @@
-/** What the git driver notes on its change records, for its own requirements to read. */
+/** The facts of the git driver's change records, for its requirements. */
 import type { Json } from '../../src/model/job.ts';
 import { isMapping } from './mapping.ts';
 
@@ -8,7 +8,7 @@ export interface GitFacts {
   readonly 'current-patchset': boolean;
 }
 
-/** Whatever does not say so counts as not approved: records may have been written by another version. */
+/** A missing or unknown value counts as false: another version may have written the record. */
 export function readFacts(facts: Json): GitFacts {
   const found = isMapping(facts) ? facts : {};
   return { approved: found.approved === true, 'current-patchset': found['current-patchset'] === true };

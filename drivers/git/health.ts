@@ -1,7 +1,7 @@
 /**
- * What this process knows of a git host: which projects it served last, and which it did not.
+ * The health of a git host as this process knows it: which projects it served last, and which it did not.
  *
- * Every conversation with a remote counts (`watched`), of events, polls, landings and notes alike.
+ * Every request to a remote counts (`watched`): of events, polls, landings and notes.
  */
 import type { HealthView } from '../../src/driver/health.ts';
 import { laterOf, type Nanoseconds } from '../../src/lib/clock.ts';
@@ -10,9 +10,9 @@ import type { ProjectKey } from '../../src/model/project.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
 export interface GitHealth extends HealthView {
-  /** The same git; what its remote does is noted. */
+  /** The same git, with the outcome of each request recorded. */
   watched(project: ProjectKey, git: ProjectGit): ProjectGit;
-  /** An event that came in then was processed. @param missed it was found by a poll, and a webhook should have announced it. */
+  /** Records that an event was processed. @param missed a poll found it, and a webhook should have announced it. */
   processed(receivedAt: Nanoseconds, missed: boolean): void;
 }
 

@@ -14,16 +14,16 @@
  * events, and nothing is written to it.
  *
  * A driver is two things. A language (`config`): pure functions that check what pipelines say about the connection and
- * evaluate it. And a connection: `source` reads the host, `listener` and `webhook` notice that something is new,
- * `reporter` reports results, `landing` merges. Files:
+ * evaluate it. And a connection: `source` reads the host, `listener` and `webhook` receive notifications,
+ * `reporter` reports results, `landing` lands changes. Files:
  *
  *   options.ts, branch-template.ts     `[connection NAME]`
  *   trigger-, requirement-, reporter-config.ts   the language; mapping.ts its common grammar; read-only-config.ts
- *   listener.ts, webhook.ts            news: "the refs of this project may be different", nothing more
- *   process-event.ts                   news → events: memory, look.ts, ref-view.ts, ref-news.ts, proposal-states.ts
+ *   listener.ts, webhook.ts            notifications: "the refs of this project may have changed", nothing more
+ *   process-event.ts                   notification → events: memory, read-project.ts, ref-view.ts, ref-changes.ts, proposal-states.ts
  *   reporter.ts                        results
  *   landing.ts, land.ts                merges
- *   remote-git.ts                      all conversations with git
+ *   remote-git.ts                      all requests to git
  *   post-receive.sh, install-hook.ts   the webhook's other end
  */
 import type { Driver } from '../../src/driver/driver.ts';

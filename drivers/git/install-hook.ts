@@ -1,10 +1,10 @@
 /**
- * Installs `post-receive.sh` in a repository of this machine, so that pushes to it reach the gate at once.
+ * Installs `post-receive.sh` in a repository of this machine, so that pushes to it reach the gate immediately.
  *
  *     await installPostReceiveHook('/srv/git/acme/app.git', { url: 'http://127.0.0.1:9000/api/connection/local/payload', token, project: 'acme/app' });
  *
  * The settings go into a file of their own (`gatehouse.config`, readable by its owner only) that the repository's
- * configuration includes: the token is on no command line. Whoever pushes must run as that owner, as is usual over ssh.
+ * configuration includes: the token is on no command line. Pushes must run as that owner, as is usual over ssh.
  */
 import { chmod, copyFile, mkdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -23,7 +23,7 @@ export interface HookSettings {
 
 export type HookInstallation =
   | { readonly kind: 'installed'; readonly path: string }
-  /** There is a hook of somebody else; it could call ours. Nothing was changed. */
+  /** There is another hook; it could call ours. Nothing was changed. */
   | { readonly kind: 'occupied'; readonly path: string };
 
 const SCRIPT = join(import.meta.dirname, 'post-receive.sh');

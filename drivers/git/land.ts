@@ -6,14 +6,14 @@
  *     refs/heads/for/master/login    change → gone        a commit pushed meanwhile is never lost
  *     refs/heads/gate/master/login   approved → gone
  *
- * Called again after a crash or a lost answer it finds the commit in the branch and only tidies up. When the push is
- * refused, the refs are listed again and the answer follows from what they are, not from the words of the refusal:
+ * A repetition after a crash or a lost answer finds the commit in the branch and only cleans up. When the push is
+ * refused, the refs are listed again and the answer follows from them, not from the text of the refusal:
  *
  *     the tested commit is in the branch      landed
  *     the branch is elsewhere                 base-moved: test again
  *     proposal or approval is elsewhere       refused
- *     nothing moved, a rule of the host       refused, in the host's words
- *     nothing moved, no rule                  the host's trouble (a lock, a full disk): HostFailed, try again later
+ *     nothing moved, a rule of the host       refused, with the host's text
+ *     nothing moved, no rule                  host trouble (a lock, a full disk): HostFailed, try again later
  */
 
 import type { LandingOutcome, LandingRequest } from '../../src/driver/landing.ts';
@@ -27,7 +27,7 @@ import { mergeMessage } from './merge-message.ts';
 import { branchRef, parseChangeId, type Refs, type Templates } from './ref-view.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
-/** What is to land where. */
+/** One change on its way into its branch. */
 interface Landing {
   readonly change: ProposedChange;
   /** The change's own commit. */
@@ -36,7 +36,7 @@ interface Landing {
   readonly before: ObjectId;
   /** Where it goes. */
   readonly commit: ObjectId;
-  /** What the host holds then: what is pushed, and nothing else. */
+  /** What the host holds then: exactly what is pushed. */
   readonly landed: LandedBranch;
 }
 
@@ -50,7 +50,7 @@ interface Places {
   readonly approved: ObjectId | undefined;
 }
 
-/** @throws HostFailed when the remote cannot be reached, did nothing, or the outcome is unknown; Error when the tested commit cannot be had. */
+/** @throws HostFailed when the remote cannot be reached, did nothing, or the outcome is unknown; Error when the tested commit is not available. */
 export async function land(
   change: ProposedChange,
   tested: NonNullable<LandingRequest['tested']>,
@@ -61,18 +61,18 @@ export async function land(
   const name = parseChangeId(change.id);
   if (name === undefined) return { kind: 'refused', text: `${change.id} is not the id of a proposal` };
   const approval = branchRef(templates.approvals.format(name));
-  const look = async () => placesOf(change, approval, await git.refs());
+  const readPlaces = async () => placesOf(change, approval, await git.refs());
 
-  const places = await look();
-  if (await holds(places, landing, git)) return tidyUp(places, landing, git);
+  const places = await readPlaces();
+  if (await holds(places, landing, git)) return cleanUp(places, landing, git);
   const obstacle = obstacleIn(places, landing);
   if (obstacle !== undefined) return obstacle;
   await ensureTested(landing, places, git);
   const pushed = await git.push(pushOf(places, landing));
   if (pushed.kind === 'pushed') return done(landing);
 
-  const after = await look();
-  if (await holds(after, landing, git)) return tidyUp(after, landing, git);
+  const after = await readPlaces();
+  if (await holds(after, landing, git)) return cleanUp(after, landing, git);
   const moved = obstacleIn(after, landing);
   if (moved !== undefined) return moved;
   if (after.approved !== places.approved)
@@ -158,7 +158,7 @@ function obstacleIn(
   return undefined;
 }
 
-/** The merger of another machine may have made the commit: from the same ingredients it comes out the same here. */
+/** The merger of another machine may have made the commit: the same inputs give the same commit here. */
 async function ensureTested(
   { change, head, before, commit }: Landing,
   places: Places,
@@ -184,8 +184,8 @@ function pushOf(places: Places, { head, before, commit }: Landing): RefChange[] 
   ];
 }
 
-/** What an interrupted call, or the landing of another change of the same item, left over. It has landed whether or not this works. */
-async function tidyUp(places: Places, landing: Landing, git: ProjectGit): Promise<LandingOutcome> {
+/** Removes the refs that an interrupted call, or the landing of another change of the item, left. The change has landed even if this fails. */
+async function cleanUp(places: Places, landing: Landing, git: ProjectGit): Promise<LandingOutcome> {
   const { head } = landing;
   if (places.proposed !== head) return done(landing);
   await git.push([

@@ -1,9 +1,8 @@
 /**
- * Notices by itself that refs are different: looks at every project once at the start (what was pushed while nobody
- * watched) and then every `poll_interval`. A webhook makes it faster, never unnecessary: webhooks get lost.
+ * Polls the refs of every project: once at the start, for pushes while no process watched, and then every `poll_interval`. A
+ * webhook makes it faster, never unnecessary: webhooks get lost.
  *
- * A remote that does not answer costs a warning and is asked again at the next interval; the other projects do not wait
- * for it.
+ * A remote that does not answer costs a warning and is polled again at the next interval; other projects do not wait for it.
  */
 import type { DriverLog } from '../../src/driver/connection.ts';
 import type { Listener } from '../../src/driver/intake.ts';
@@ -19,7 +18,7 @@ export type Wait = (milliseconds: number, signal: AbortSignal) => Promise<void>;
 export interface ListenerDeps {
   readonly log: DriverLog;
   readonly openGit: (project: ProjectKey) => Promise<ProjectGit>;
-  /** Seconds; 0: only once, at the start. */
+  /** Seconds; 0: one poll only, at the start. */
   readonly pollInterval: number;
   readonly wait: Wait;
   /** 0 to 1; spreads the polls of many connections. */
@@ -27,15 +26,15 @@ export interface ListenerDeps {
 }
 
 /**
- * What was told last of each project, and how often. News that nobody has looked at a poll later, because the remote was
- * away just then and the event was laid aside, is told again under a new id.
+ * The last notification of each project, and how often it was sent. A notification that is still unprocessed at the next poll
+ * (the remote was away, and the event became a dead letter) is sent again under a new id.
  */
-type Told = Map<ProjectKey, { readonly id: string; readonly times: number }>;
+type Sent = Map<ProjectKey, { readonly id: string; readonly times: number }>;
 
 type Watch = Parameters<Listener['listen']>[0];
 
 /** Remotes asked at the same time. */
-const AT_ONCE = 4;
+const SIDE_BY_SIDE = 4;
 /** Share of the interval by which a poll may be early or late. */
 const JITTER = 0.1;
 
@@ -43,13 +42,13 @@ export function createListener(deps: ListenerDeps): Listener {
   return {
     async listen(watch) {
       const { signal } = watch;
-      const told: Told = new Map();
+      const sent: Sent = new Map();
       const ended = new Promise<void>(resolve =>
         signal.addEventListener('abort', () => resolve(), { once: true }),
       );
       while (!signal.aborted) {
-        // A remote that does not answer must not hold up the end.
-        await Promise.race([lookAtAll(watch, told, deps), ended]);
+        // A remote that does not answer must not delay the end.
+        await Promise.race([pollAll(watch, sent, deps), ended]);
         await deps.wait(pauseOf(deps), signal);
       }
     },
@@ -61,36 +60,36 @@ function pauseOf({ pollInterval, random }: ListenerDeps): number {
   return pollInterval * 1000 * (1 - JITTER + 2 * JITTER * random());
 }
 
-async function lookAtAll(watch: Watch, told: Told, deps: ListenerDeps): Promise<void> {
-  // Shared by the workers: each project is taken once.
+async function pollAll(watch: Watch, sent: Sent, deps: ListenerDeps): Promise<void> {
+  // Shared by the workers: each project is polled once.
   const queue = [...watch.projects()].values();
   const work = async () => {
     for (const project of queue) {
       if (watch.signal.aborted) return;
-      await lookAt(project, watch, told, deps);
+      await poll(project, watch, sent, deps);
     }
   };
-  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  await Promise.all(Array.from({ length: SIDE_BY_SIDE }, work));
 }
 
-async function lookAt(project: ProjectKey, watch: Watch, told: Told, deps: ListenerDeps): Promise<void> {
+async function poll(project: ProjectKey, watch: Watch, sent: Sent, deps: ListenerDeps): Promise<void> {
   try {
     const refs = watchedRefs(await (await deps.openGit(project)).refs());
     if (refs === undefined) throw new Error('it has more branches than can be watched');
     const before = await recall(watch.memory, project);
     const same = before !== undefined && refsDigest(before.refs) === refsDigest(refs);
-    const last = told.get(project);
+    const last = sent.get(project);
     if (watch.signal.aborted || (same && last !== undefined)) return;
     const id = refsDeliveryId(project, before, refs);
     const times = last?.id === id ? last.times + 1 : 1;
     await watch.emit(refsChanged(projectIdOf(project).name, times === 1 ? id : `${id}-${times}`, true));
-    told.set(project, { id, times });
+    sent.set(project, { id, times });
   } catch (error) {
-    // The edge of the loop: one project's trouble is not the others'.
+    // The edge of the loop: other projects go on.
     if (watch.signal.aborted) return;
     deps.log.warn(
       { project, error: error instanceof Error ? error.message : String(error) },
-      'cannot look at a project; trying again at the next poll',
+      'cannot poll a project; trying again at the next interval',
     );
   }
 }

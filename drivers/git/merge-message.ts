@@ -2,7 +2,7 @@ import type { Change } from '../../src/model/change.ts';
 import { projectIdOf } from '../../src/model/project.ts';
 
 /**
- * Message of a merge commit, the same whoever makes it:
+ * Message of a merge commit, the same on every machine:
  *
  *     Merge acme/app master/login
  *

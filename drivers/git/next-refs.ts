@@ -1,22 +1,22 @@
 /**
- * How much of what is new is taken in at once. What comes of one look is stored in one write of bounded size, and a
- * `git push --mirror` may bring thousands of refs: then a part of them is taken as if it had been pushed alone, and another
- * look, asked for at once, takes the rest.
+ * Bounds how many changed refs are taken in with one event. The result of one event is stored in one write of bounded size, and
+ * a `git push --mirror` may bring thousands of refs: then a part of them is taken as if it had been pushed alone, and another
+ * event, stored with the first, takes the rest.
  *
- * Branches come first, then tags, then topics: proposal and approval of one topic together, and topics with an approval
- * before the others. Approved proposals do not wait behind others, however many there are.
+ * Branches come first, then tags, then topics: proposal and approval of one topic together, and topics with an approval before
+ * the others. Approved proposals do not wait behind unapproved ones.
  */
 import { parseRefName, type RefName } from '../../src/git/ref-name.ts';
 import { changeId, type Refs, readRefs, type Templates } from './ref-view.ts';
 
-/** Refs that may differ between two looks, at least 2. Each can mean an event, a change record and a trace. */
+/** Most refs that may differ between two readings, at least 2. Each can mean an event, a change record and a trace. */
 const MOST_AT_ONCE = 100;
-/** Refs that are remembered; about 40 bytes each. */
+/** Most refs that are remembered; about 40 bytes each. */
 const MOST_REFS = 12_000;
 
 /**
- * @param before undefined at the first look, where branches and tags are no news.
- * @returns `now`, or something on the way there.
+ * @param before undefined at the first reading, where existing branches and tags are no change.
+ * @returns `now`, or a state between `before` and `now`.
  */
 export function nextRefs(
   before: Refs | undefined,
@@ -70,7 +70,7 @@ function firstOf(changed: readonly RefName[], templates: Templates, most: number
   return taken;
 }
 
-/** Where a ref stands in line; refs of equal `name` are one group. */
+/** The rank of a ref; refs of equal `name` are one group. */
 function placeOf(ref: RefName, { proposals, approvals }: Templates): Pick<Group, 'rank' | 'name'> {
   if (!ref.startsWith('refs/heads/')) return { rank: 1, name: ref };
   const branch = ref.slice('refs/heads/'.length);
@@ -82,7 +82,7 @@ function placeOf(ref: RefName, { proposals, approvals }: Templates): Pick<Group,
   return { rank: approval === undefined ? 3 : 2, name: `topic ${changeId(topic)}` };
 }
 
-/** The refs that are watched: all, or without tags where there are too many. Undefined: too many even so. */
+/** The refs that are watched: all, or without tags where there are too many. Undefined: too many branches. */
 export function watchedRefs(refs: Refs, most = MOST_REFS): Refs | undefined {
   if (refs.size <= most) return refs;
   const heads = new Map([...refs].filter(([ref]) => ref.startsWith('refs/heads/')));

@@ -1,15 +1,15 @@
 #!/bin/sh
-# Installed by Gatehouse: tells the gate at once that something was pushed here.
+# Installed by Gatehouse: notifies the gate immediately of pushes to this repository.
 #
 #   git config gatehouse.url      http://gate.example.org:9000/api/connection/local/payload
 #   git config gatehouse.project  acme/app
 #   git config gatehouse.token    <webhook_token of the connection>
 #
 # A push is never delayed and never fails because of this: everything happens in the background with a time limit of its
-# own, and what gets lost is found by the gate's next poll. Sends with node, or else with curl and a SHA-256 tool. The
+# own, and the gate's next poll finds lost notifications. Sends with node, or else with curl and a SHA-256 tool. The
 # token appears on no command line and in no environment.
 
-# git writes the updated refs to us; taking them keeps git from writing into nothing.
+# git writes the updated refs to stdin; reading them keeps git from writing into a closed pipe.
 pushed=$(cat | cut -c42-81 | tr -d '\n' | cut -c1-40)
 
 url=$(git config --get gatehouse.url) || exit 0

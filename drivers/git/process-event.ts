@@ -1,13 +1,13 @@
 /**
- * Station 2 for a git connection: the news that some project's refs are different becomes trigger events.
+ * Processes a notification that the refs of a project may have changed: derives trigger events.
  *
  *   1 what is remembered of the project          project-memory.ts
  *   2 its refs now (one ls-remote)               remote-git.ts
- *   3 commits of proposals, where needed         remote-git.ts (one fetch), proposal-states.ts
- *   4 what happened in between                   ref-news.ts, refusals.ts
+ *   3 commits of proposals, where needed         read-project.ts, remote-git.ts (one fetch), proposal-states.ts
+ *   4 what happened in between                   ref-changes.ts, refusals.ts
  *   5 events, change records, new memory         here, trigger-events.ts
  *
- * Nothing is written, so that all of it can be repeated: the same memory and the same refs give the same answer.
+ * Writes nothing, so it can be repeated: the same memory and the same refs give the same result.
  */
 
 import type { DriverMemory } from '../../src/driver/driver-memory.ts';
@@ -18,7 +18,6 @@ import type { ChangeRecord } from '../../src/model/change.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { readFacts } from './facts.ts';
-import { type Look, lookAt } from './look.ts';
 import {
   encodeMemory,
   type KnownProposal,
@@ -27,8 +26,9 @@ import {
   recall,
   refsDeliveryId,
 } from './project-memory.ts';
+import { type Reading, readProject } from './read-project.ts';
 import { recordGit } from './recorded-git.ts';
-import { departureRecord, proposalNews, type RefNews } from './ref-news.ts';
+import { departureRecord, type ProjectChange, proposalChanges } from './ref-changes.ts';
 import { refUpdateRecord } from './ref-update.ts';
 import { parseChangeId, type Refs, type Templates } from './ref-view.ts';
 import { eventProject, refsChanged } from './refs-changed.ts';
@@ -64,84 +64,91 @@ export async function processEvent(
   if (!context.projects.has(project)) return { ...NOTHING, discarded: `no tenant has project ${project}` };
   const { git, queries } = recordGit(await deps.openGit(project), project, deps.clock);
   const before = await recall(context.memory, project);
-  const look = await lookAt(project, before, git, { ...context, ...deps });
-  if (look === undefined) return { ...NOTHING, discarded: 'the refs are as they were', queries: queries() };
-  const news = newsOf(project, look, before, deps.templates);
+  const reading = await readProject(project, before, git, { ...context, ...deps });
+  if (reading === undefined)
+    return { ...NOTHING, discarded: 'the refs are as they were', queries: queries() };
+  const outcome = outcomeOf(project, reading, before, deps.templates);
   const last =
-    look.old === undefined || before === undefined ? undefined : { memory: before, view: look.old };
-  const refused = refusals(project, look.states, look.view, last, deps.templates);
-  const unread = look.refs !== look.listed;
-  const visible = news.news.length + news.updated.length > 0;
+    reading.old === undefined || before === undefined ? undefined : { memory: before, view: reading.old };
+  const refused = refusals(project, reading.states, reading.view, last, deps.templates);
+  const unread = reading.refs !== reading.listed;
+  const visible = outcome.happened.length + outcome.updated.length > 0;
   return {
-    events: triggerEventsOf(event, project, news.news),
-    changes: news.changes,
-    updated: news.updated,
-    memory: [{ key: memoryKey(project), value: encodeMemory(news.memory) }],
+    events: triggerEventsOf(event, project, outcome.happened),
+    changes: outcome.changes,
+    updated: outcome.updated,
+    memory: [{ key: memoryKey(project), value: encodeMemory(outcome.memory) }],
     refusals: refused,
     queries: queries(),
     ...(before === undefined ? { firstLooks: [project] } : {}),
-    ...(unread ? { again: again(project, news.memory, look.listed) } : {}),
+    ...(unread ? { again: again(project, outcome.memory, reading.listed) } : {}),
     ...(visible ? {} : { discarded: refused[0]?.text ?? 'nothing happened that a pipeline could see' }),
   };
 }
 
-/** The rest of what was listed, as news of its own. */
+/** A notification that takes in the rest of the listed refs. */
 function again(project: ProjectKey, memory: ProjectMemory, listed: Refs): NewConnectionEvent {
   return refsChanged(projectIdOf(project).name, refsDeliveryId(project, memory, listed));
 }
 
 interface Outcome {
-  readonly news: readonly RefNews[];
+  readonly happened: readonly ProjectChange[];
   readonly changes: readonly ChangeRecord[];
   readonly updated: ProcessedEvent['updated'];
   readonly memory: ProjectMemory;
 }
 
-function newsOf(
+function outcomeOf(
   project: ProjectKey,
-  look: Look,
+  reading: Reading,
   before: ProjectMemory | undefined,
   templates: Templates,
 ): Outcome {
-  const gone = look.departures.flatMap(
-    departure => departureRecord(project, departure, templates, look.now) ?? [],
+  const gone = reading.departures.flatMap(
+    departure => departureRecord(project, departure, templates, reading.now) ?? [],
   );
-  const wasOpen = new Set(look.departures.filter(({ known }) => known.status === 'open').map(({ id }) => id));
-  const news: readonly RefNews[] = [
-    ...look.moves.map(move => ({ kind: 'ref-updated' as const, move })),
+  const wasOpen = new Set(
+    reading.departures.filter(({ known }) => known.status === 'open').map(({ id }) => id),
+  );
+  const happened: readonly ProjectChange[] = [
+    ...reading.moves.map(move => ({ kind: 'ref-updated' as const, move })),
     ...gone
       .filter(
         ({ status, change }) => status === 'abandoned' && change.kind === 'change' && wasOpen.has(change.id),
       )
       .map(record => ({ kind: 'abandoned' as const, record })),
-    ...proposalNews(look.states, before),
+    ...proposalChanges(reading.states, before),
   ];
-  const different = look.states.flatMap(state =>
+  const different = reading.states.flatMap(state =>
     state.kind === 'read' && before?.proposals.get(state.proposal.id)?.digest !== state.digest
       ? [state.record]
       : [],
   );
-  const moved = look.moves.map(move => refUpdateRecord(move, project, look.now));
+  const moved = reading.moves.map(move => refUpdateRecord(move, project, reading.now));
   const changes: ChangeRecord[] = [...moved, ...gone, ...different];
   const announced = new Set([
     ...moved.map(({ change }) => change.key),
-    ...news.flatMap(each => (each.kind === 'ref-updated' ? [] : [each.record.change.key])),
+    ...happened.flatMap(each => (each.kind === 'ref-updated' ? [] : [each.record.change.key])),
   ]);
   return {
-    news,
+    happened,
     changes,
     updated: changes.map(({ change }) => change.key).filter(key => !announced.has(key)),
-    memory: { sequence: (before?.sequence ?? 0) + 1, refs: look.refs, proposals: remembered(look, before) },
+    memory: {
+      sequence: (before?.sequence ?? 0) + 1,
+      refs: reading.refs,
+      proposals: remembered(reading, before),
+    },
   };
 }
 
-function remembered(look: Look, before: ProjectMemory | undefined): ReadonlyMap<string, KnownProposal> {
+function remembered(reading: Reading, before: ProjectMemory | undefined): ReadonlyMap<string, KnownProposal> {
   const proposals = new Map<string, KnownProposal>();
   for (const [id, known] of before?.proposals ?? []) {
     const branch = parseChangeId(id)?.branch;
-    if (branch !== undefined && !look.affected.has(branch)) proposals.set(id, known);
+    if (branch !== undefined && !reading.affected.has(branch)) proposals.set(id, known);
   }
-  for (const state of look.states) {
+  for (const state of reading.states) {
     if (state.kind !== 'read') continue;
     const { change, status, facts } = state.record;
     proposals.set(state.proposal.id, {

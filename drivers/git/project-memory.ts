@@ -1,6 +1,6 @@
 /**
- * What the driver remembers of a project between two looks at it: the refs of the last look and what was made of the
- * proposals. Kept by the caller under one key per project and replaced as a whole, in the commit that stores the events.
+ * What the driver remembers of a project between two readings: the refs of the last one and the proposals' states. The caller
+ * stores it under one key per project and replaces it as a whole, in the commit that stores the events.
  *
  *     { version: 1, sequence: 7, refs: <deflated lines `3f2a… refs/heads/master`>, proposals: { 'master/login': { commit: '…', … } } }
  */
@@ -16,20 +16,20 @@ import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
 import { isMapping } from './mapping.ts';
 import type { Refs } from './ref-view.ts';
 
-/** A proposal as last told to the caller. Enough to say goodbye to it when its branch is gone. */
+/** A proposal as last reported to the caller: enough for a last record when its branch is deleted. */
 export interface KnownProposal {
   readonly commit: ObjectId;
-  /** `merged`: its branch holds it already, although the proposal branch is still there. */
+  /** `merged`: the target branch holds it, although the proposal branch still exists. */
   readonly status: 'open' | 'merged';
   readonly approved: boolean;
   readonly subject: string;
   readonly owner: string;
-  /** Of the change record: says whether the record is different now. */
+  /** Digest of the change record: shows whether the record changed. */
   readonly digest: string;
 }
 
 export interface ProjectMemory {
-  /** Counts the looks that found something new, so that a state that comes back is not taken for one already seen. */
+  /** Counts the readings that found changes, so that a state that returns is not taken for its first occurrence. */
   readonly sequence: number;
   readonly refs: Refs;
   /** By change id. */
@@ -44,10 +44,9 @@ export function memoryKey(project: ProjectKey): string {
 }
 
 /**
- * Undefined: the project was never looked at.
+ * Undefined: the project was never read.
  *
- * @throws RecordError `newer` when an upgraded process remembered it in a form of its own: what it knows must not be replaced
- *   by a first look.
+ * @throws RecordError `newer` when an upgraded process stored it in a newer form: a first reading must not replace it.
  */
 export async function recall(memory: DriverMemory, project: ProjectKey): Promise<ProjectMemory | undefined> {
   return decodeMemory(await memory.get(memoryKey(project)));
@@ -77,7 +76,7 @@ export function decodeMemory(value: Json | undefined): ProjectMemory | undefined
   return { sequence: value.sequence, refs: unpackRefs(value.refs), proposals };
 }
 
-/** A store node holds little: packed, a ref takes 40 bytes instead of 90. */
+/** Store nodes are small: packed, a ref takes 40 bytes instead of 90. */
 function packRefs(refs: Refs): string {
   const lines = [...refs].map(([ref, commit]) => `${commit} ${ref}\n`).toSorted();
   return deflateRawSync(lines.join('')).toString('base64');
@@ -112,7 +111,7 @@ function entriesOf(value: Json | undefined): [string, Json][] {
   return isMapping(value) ? Object.entries(value) : [];
 }
 
-/** 16 hex digits that stand for a listing of refs, whatever its order. */
+/** 16 hex digits that identify a listing of refs, regardless of its order. */
 export function refsDigest(refs: Refs): string {
   return sha256(
     [...refs]
@@ -123,8 +122,8 @@ export function refsDigest(refs: Refs): string {
 }
 
 /**
- * Id of the news that a project looks like `refs` now. The same news has the same id whoever finds it; the sequence of
- * what is remembered keeps a state that comes back (pushed, deleted, pushed again) apart from its first time.
+ * Id of the notification that a project's refs are `refs` now: the same in every process that finds it. The sequence of the
+ * memory distinguishes a state that returns (pushed, deleted, pushed again) from its first occurrence.
  */
 export function refsDeliveryId(project: ProjectKey, before: ProjectMemory | undefined, refs: Refs): string {
   return `refs-${sha256(project).slice(0, 8)}-${before?.sequence ?? 0}-${refsDigest(refs)}`;

@@ -17,7 +17,7 @@ export function baseUrlProblem(baseurl: string): string | undefined {
   const problem = remoteUrlProblem(baseurl);
   if (problem !== undefined) return problem;
   if (/^[a-z][a-z0-9+.-]*:\/\/[^/@]*:[^/@]*@/i.test(baseurl)) {
-    return 'holds a password; anybody who sees a process list or a log would see it. Use http_user and http_password, or ssh_key';
+    return 'holds a password; process lists and logs would show it. Use http_user and http_password, or ssh_key';
   }
   return undefined;
 }

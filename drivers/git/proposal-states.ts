@@ -19,30 +19,30 @@ export type ProposalState = { readonly proposal: Proposal } & (
       readonly record: ChangeRecord & { readonly change: ProposedChange };
       readonly digest: string;
     }
-  /** Cannot be gated; the text says why. */
+  /** It cannot be gated; the text says why. */
   | { readonly kind: 'refused'; readonly reason: string }
 );
 
 export interface ReadContext {
   readonly project: ProjectKey;
   readonly git: ProjectGit;
-  /** Projects a `Depends-On` may name; undefined: not known, any. */
+  /** Projects that a `Depends-On` may name; undefined: not known, so any. */
   readonly projects: ReadonlySet<ProjectKey> | undefined;
   readonly now: Nanoseconds;
-  /** All proposals there are, for what one builds on; default: those that are read. */
+  /** All proposals, as possible bases of others; default: those that are read. */
   readonly around?: RefView;
-  /** Of the commits needed, those that are too large to be here. */
+  /** Needed commits that are missing because they are too large. */
   readonly absent: readonly Absent[];
 }
 
-/** Commits a proposal may have beyond its branch. More is a wrong branch or an unrelated history, and work without bound for us. */
+/** Commits a proposal may have beyond its branch. More means a wrong branch or an unrelated history, and unbounded work. */
 const MOST_COMMITS = 2_000;
-/** Commits all proposals for one branch may have before they are looked at one by one. */
+/** Commits all proposals for one branch may have before they are read one by one. */
 const MOST_TOGETHER = 20_000;
 /** Own commits of a proposal whose messages are read for `Depends-On`. */
 const MOST_MESSAGES = 100;
 
-/** What must be here before {@link readProposals} of these branches. */
+/** Commits that {@link readProposals} needs for these branches. */
 export function neededCommits(
   view: RefView,
   branches: ReadonlySet<BranchName>,
@@ -109,7 +109,7 @@ function tooLarge(branch: BranchName): string {
   return `it brings more than ${MOST_COMMITS} commits that ${branch} does not have; is it made for another branch?`;
 }
 
-/** By id; undefined for a proposal with too many commits, which shall not spoil it for the others. */
+/** By id; undefined for a proposal with too many commits, which must not affect the others. */
 async function graphsOf(
   tip: ObjectId,
   proposals: readonly Proposal[],
@@ -119,7 +119,7 @@ async function graphsOf(
   const together = await git.beyond(tip, heads, Math.min(MOST_TOGETHER, MOST_COMMITS * heads.length));
   const graphs = new Map<string, CommitGraph | undefined>();
   for (const { id, commit } of proposals) {
-    // A small whole has no part that is too large.
+    // If all together are few enough, each is.
     const small = together !== undefined && together.size <= MOST_COMMITS;
     graphs.set(id, small ? together : await git.beyond(tip, [commit], MOST_COMMITS));
   }
@@ -134,14 +134,14 @@ async function readOne(
 ): Promise<ProposalState> {
   const { subject, author } = await context.git.text(proposal.commit);
   const change = proposedChange(context.project, proposal, subject, author);
-  const told = {
+  const state = {
     change,
     status: stack === undefined ? ('merged' as const) : ('open' as const),
     ...(await dependenciesOf(change, proposal, stack ?? { own: [], on: [] }, view, context)),
     facts: { approved: view.approvals.get(proposal.id) === proposal.commit, 'current-patchset': true },
   };
-  const digest = sha256(JSON.stringify(told)).slice(0, 16);
-  return { kind: 'read', proposal, record: { ...told, fetchedAt: context.now }, digest };
+  const digest = sha256(JSON.stringify(state)).slice(0, 16);
+  return { kind: 'read', proposal, record: { ...state, fetchedAt: context.now }, digest };
 }
 
 export function proposedChange(
@@ -195,7 +195,7 @@ function dependenciesFirst(states: readonly ProposalState[]): readonly ProposalS
   for (const state of states) if (state.kind === 'read') byKey.set(state.record.change.key, state);
   const ordered = new Set<ProposalState>();
   const entered = new Set<ProposalState>();
-  // Own stack: a chain of proposals may be longer than the call stack is deep.
+  // An explicit stack: a chain of proposals may be longer than the call stack.
   for (const start of states) {
     const open = [start];
     for (let state = open.at(-1); state !== undefined; state = open.at(-1)) {

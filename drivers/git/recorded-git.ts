@@ -1,9 +1,9 @@
 /**
- * A project's git that notes what it was asked and how long that took: the `HostQuery` spans of an event.
+ * A project's git that records its requests and their times: the `HostQuery` spans of an event.
  *
  *     refs      one listing of branches and tags at the host
- *     fetch     commits or refs brought here; it asks the host nothing when all of it is here
- *     commits   what was read of commits once they were here, all reads of a project together
+ *     fetch     commits or refs fetched; no request to the host when the mirror has all of them
+ *     commits   reading fetched commits, all reads of a project together
  */
 import type { Clock, Nanoseconds } from '../../src/lib/clock.ts';
 import { type ProjectKey, projectIdOf } from '../../src/model/project.ts';
@@ -18,7 +18,7 @@ export interface RecordedGit {
 
 type Query = 'refs' | 'fetch' | 'commits';
 
-/** Queries told of one event: enough to see where the time went, and a bound on its trace. */
+/** Most queries recorded for one event: enough to see where the time went, and a bound on its trace. */
 const MOST_QUERIES = 50;
 
 export function recordGit(git: ProjectGit, project: ProjectKey, clock: Pick<Clock, 'now'>): RecordedGit {
@@ -39,11 +39,11 @@ export function recordGit(git: ProjectGit, project: ProjectKey, clock: Pick<Cloc
   async function asked<T>(
     query: Query,
     ask: () => Promise<T>,
-    tell: (answer: T) => Step['facts'],
+    factsOf: (answer: T) => Step['facts'],
   ): Promise<T> {
     const startedAt = clock.now();
     const answer = await ask();
-    if (steps.length < MOST_QUERIES) steps.push(step(query, startedAt, clock.now(), tell(answer)));
+    if (steps.length < MOST_QUERIES) steps.push(step(query, startedAt, clock.now(), factsOf(answer)));
     return answer;
   }
 

@@ -1,7 +1,7 @@
 import type { Nanoseconds } from '../../src/lib/clock.ts';
 import { type ChangeRecord, type RefUpdate, refUpdateKey } from '../../src/model/change.ts';
 import { type ProjectKey, parseCommitId } from '../../src/model/project.ts';
-import type { RefMove } from './ref-news.ts';
+import type { RefMove } from './ref-changes.ts';
 
 /** A branch or tag that moved, as a change. */
 export function refUpdate({ ref, branch, before, after }: RefMove, project: ProjectKey): RefUpdate {

@@ -34,7 +34,7 @@ export interface RefView {
   readonly tags: Refs;
   /** Proposals for branches that exist, by id. */
   readonly proposals: ReadonlyMap<string, Proposal>;
-  /** Proposals for something that is no branch, with the reason, by id. */
+  /** Proposals for a branch that does not exist, with the reason, by id. */
   readonly misdirected: ReadonlyMap<string, Proposal & { readonly reason: string }>;
   /** The commit each approval branch points at, by id of the proposal. */
   readonly approvals: ReadonlyMap<string, ObjectId>;

@@ -1,4 +1,4 @@
-/** The one kind of event a git connection knows: the refs of a project may be different. It says nothing about how: the remote is asked. */
+/** The one kind of notification of a git connection: the refs of a project may have changed. The driver reads the remote for the rest. */
 import type { NewConnectionEvent } from '../../src/driver/intake.ts';
 import type { ConnectionEvent } from '../../src/model/event.ts';
 import { type ConnectionName, type ProjectKey, projectKey } from '../../src/model/project.ts';
@@ -7,14 +7,14 @@ const REFS_CHANGED = 'refs-changed';
 
 /**
  * @param name of the project on its connection, e.g. `acme/app`.
- * @param found a poll found it.
+ * @param found by a poll.
  */
 export function refsChanged(name: string, deliveryId: string, found = false): NewConnectionEvent {
   const payload = found ? { project: name, polled: true } : { project: name };
   return { type: REFS_CHANGED, deliveryId, payload };
 }
 
-/** A poll found it, no webhook. */
+/** Found by a poll, not announced by a webhook. */
 export function isPolled({ payload }: Pick<ConnectionEvent, 'payload'>): boolean {
   return typeof payload === 'object' && payload !== null && 'polled' in payload && payload.polled === true;
 }

@@ -1,6 +1,6 @@
 /**
- * What people did that has no effect, and why: proposals that cannot be taken up, approvals of something else than what is
- * proposed. Told once, when it is new. Pure.
+ * Actions of people without effect, and why: proposals that cannot be gated, approvals of another commit than the proposed one.
+ * Each is reported once, when it is new. Pure.
  */
 import type { ObjectId } from '../../src/git/object-id.ts';
 import { assertNever } from '../../src/lib/assert-never.ts';
@@ -15,7 +15,7 @@ export interface IgnoredAction {
   readonly text: string;
 }
 
-/** What people did since the last look that has no effect, and why. */
+/** Actions since the last reading without effect, and why. */
 export function refusals(
   project: ProjectKey,
   states: readonly ProposalState[],
@@ -79,7 +79,7 @@ function uselessApproval(
   return [{ change, text }];
 }
 
-/** A change of which only the names are known. */
+/** A change with only its names. */
 function bare(project: ProjectKey, proposal: Proposal): ProposedChange {
   return proposedChange(project, proposal, '', '');
 }

@@ -1,6 +1,6 @@
 /**
- * The conversations with one project's repository, in the driver's words. The only file of the driver that talks to
- * `src/git`: what comes back as a failure there is thrown here, because every caller can only try again later.
+ * The requests to one project's repository, in the driver's terms. The only file of the driver that calls `src/git`: a failure
+ * returned there is thrown here, because every caller can only try again later.
  */
 import type { GitRemote, RemoteUse } from '../../src/driver/remote.ts';
 import { type FailureNature, type FailureReason, isWorthAnotherTry } from '../../src/git/failure-table.ts';
@@ -19,8 +19,8 @@ import { type CommitText, parseCommitText } from './commit-text.ts';
 import type { Refs } from './ref-view.ts';
 
 /**
- * The remote did not do what was asked of it, for reasons of its own; nothing is known to have changed. `unsettled`: a push was
- * sent and may have arrived.
+ * The remote failed to serve a request; nothing is known to have changed there. `unsettled`: a push was sent and may have
+ * arrived.
  */
 export class HostFailed extends Error {
   override readonly name = 'HostFailed';
@@ -45,7 +45,7 @@ export class HostFailed extends Error {
   }
 }
 
-/** False: the host refused the conversation before it took the push. */
+/** False: the host refused before it took the push. */
 function mayHaveArrived({ reason }: RemoteFailure): boolean {
   switch (reason) {
     case 'limited':
@@ -72,39 +72,39 @@ function adviceFor(message: string): string {
 
 type LandOutcome =
   | { readonly kind: 'pushed' }
-  /** Nothing changed at the remote; `text` is one line, the remote's own words where it had any. */
+  /** Nothing changed at the remote; `text` is one line, the remote's message if it gave one. */
   | { readonly kind: 'rejected'; readonly nature: FailureNature; readonly text: string };
 
 export type NoteResult = { readonly kind: 'noted' } | { readonly kind: 'rejected'; readonly text: string };
 
-/** A commit that cannot be had. */
+/** A commit that could not be fetched. */
 export interface Absent {
   readonly commit: ObjectId;
   /** Too large to read, or its ref has moved on. */
   readonly reason: 'too-large' | 'moved';
-  /** What follows "the commit is". */
+  /** Completes the sentence "the commit is …". */
   readonly text: string;
 }
 
 export interface ProjectGit {
   /** Branches and tags as they are now. @throws HostFailed */
   refs(): Promise<Refs>;
-  /** Brings commits here. @returns those that cannot be had. @throws HostFailed */
+  /** Fetches commits. @returns those that could not be fetched. @throws HostFailed */
   bring(wants: readonly { readonly ref: RefName; readonly commit: ObjectId }[]): Promise<readonly Absent[]>;
-  /** Brings refs here, whatever they point at, unless that is too large. @throws HostFailed */
+  /** Fetches refs and what they point at, unless that is too large. @throws HostFailed */
   bringRefs(refs: readonly RefName[]): Promise<void>;
   has(commit: ObjectId): Promise<boolean>;
-  /** The commit must be here. */
+  /** The mirror must have the commit. */
   text(commit: ObjectId): Promise<CommitText>;
-  /** Commits reachable from `heads` and not from `tip`, all of which are here; undefined: more than `limit`. */
+  /** Commits reachable from `heads` and not from `tip`, all in the mirror; undefined: more than `limit`. */
   beyond(tip: ObjectId, heads: readonly ObjectId[], limit: number): Promise<CommitGraph | undefined>;
-  /** False also when one of them is not here. */
+  /** False also when the mirror lacks one of them. */
   isAncestor(ancestor: ObjectId, descendant: ObjectId): Promise<boolean>;
-  /** Commits that tags point at, by the ids given; ids of what is no commit, or not here, are absent. */
+  /** Commits that tags point at, by the given ids; ids that lead to no commit in the mirror are absent. */
   peel(ids: readonly ObjectId[]): Promise<ReadonlyMap<ObjectId, ObjectId>>;
-  /** Makes the merge again that a merger made of the same ingredients; undefined when it conflicts. */
+  /** Repeats the merge that a merger made of the same inputs; undefined when it conflicts. */
   merge(base: ObjectId, change: ObjectId, message: string): Promise<ObjectId | undefined>;
-  /** All or nothing. @throws HostFailed when the outcome is unknown. */
+  /** Moves all refs or none. @throws HostFailed when the outcome is unknown. */
   push(changes: readonly RefChange[]): Promise<LandOutcome>;
   note(ref: RefName, commit: ObjectId, text: string): Promise<NoteResult>;
 }

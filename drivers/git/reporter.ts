@@ -2,7 +2,7 @@
  * Writes results as git notes.
  *
  * A note is a paragraph on the change's commit in `refs/notes/gatehouse` (`git fetch origin refs/notes/*:refs/notes/*`, `git
- * log --notes=gatehouse`). It names the item, so that saying it again after a crash adds nothing.
+ * log --notes=gatehouse`). It names the item, so that a repetition after a crash adds nothing.
  */
 import type { DriverLog } from '../../src/driver/connection.ts';
 import type { Reporter, ReportRequest } from '../../src/driver/reporter.ts';
@@ -49,9 +49,9 @@ async function note(request: ReportRequest, git: ProjectGit): Promise<NoteResult
 }
 
 /**
- * The proposal branch may be gone, and the commit then be found in the branch it was merged into.
+ * Fetches the commit, from the target branch when the proposal branch is gone.
  *
- * @returns undefined: it is here.
+ * @returns undefined: the mirror has it.
  */
 async function bringHere(
   commit: ObjectId,
@@ -71,7 +71,7 @@ async function bringHere(
   return absent;
 }
 
-/** One paragraph: git ends a paragraph at a blank line, and whole paragraphs are compared to find one that is there already. */
+/** One paragraph: git ends a paragraph at a blank line, and the notes compare whole paragraphs to find existing ones. */
 export function noteText({ text, place, action, result, item }: Report): string {
   const lines = text.split('\n').map(line => line.trimEnd());
   const subject = [place.tenant, place.pipeline, action, result].filter(part => part !== '').join(' ');

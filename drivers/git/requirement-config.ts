@@ -9,7 +9,7 @@ import type { Json } from '../../src/model/job.ts';
 import { readFacts } from './facts.ts';
 import { parsedBefore, readMapping } from './mapping.ts';
 
-/** Each with what a change must be, and the words for yes and no. */
+/** Each with its condition, and the clauses for met and not met. */
 const KEYS = {
   approved: {
     holds: (record: ChangeRecord) => readFacts(record.facts).approved,

@@ -17,28 +17,28 @@ import { HostFailed, type ProjectGit } from './remote-git.ts';
 
 export interface SourceDeps extends ProcessDeps, Omit<NamedPlaces, 'projects'> {
   readonly health: Pick<GitHealth, 'processed'>;
-  /** The host announces news with webhooks. */
+  /** The host announces changes with webhooks. */
   readonly announces: boolean;
   /** There are no changes that others could depend on. */
   readonly readOnly: boolean;
 }
 
 export function createSource(deps: SourceDeps): Source {
-  // For `fetchChange`, which is not told; until the first event any project will do.
+  // `fetchChange` does not get them; until the first event any project counts.
   let projects: ReadonlySet<ProjectKey> | undefined;
   return {
     async process(event, context) {
       projects = context.projects;
       try {
         const processed = await processEvent(event, context, deps);
-        deps.health.processed(event.receivedAt, deps.announces && isPolled(event) && isNews(processed));
+        deps.health.processed(event.receivedAt, deps.announces && isPolled(event) && foundChanges(processed));
         return processed;
       } catch (error) {
         if (!(error instanceof HostFailed) || !error.retryable) throw error;
         return { later: { reason: error.reason, text: error.message } };
       }
     },
-    // What is remembered is remembered per project; a look answers all news of it.
+    // The memory is per project, and one reading answers all its notifications.
     lane: event => eventProject(event) ?? '',
     coalesceKey: eventProject,
     async fetchChange(key, signal) {
@@ -62,8 +62,8 @@ export function createSource(deps: SourceDeps): Source {
   };
 }
 
-/** The refs were not what was remembered, and the project is not seen for the first time. */
-function isNews({ memory, firstLooks }: ProcessedEvent): boolean {
+/** The refs differ from the memory, and the project is not read for the first time. */
+function foundChanges({ memory, firstLooks }: ProcessedEvent): boolean {
   return memory.length > 0 && firstLooks === undefined;
 }
 
@@ -91,7 +91,7 @@ async function fetchProposal(
   return state?.kind === 'read' ? state.record : undefined;
 }
 
-/** A ref update can be asked for as long as the ref still is where it went; where it came from nobody knows any more. */
+/** A ref update can be read as long as the ref is where it went; where it came from is not known any more. */
 async function fetchRef(
   project: ProjectKey,
   ref: RefName,

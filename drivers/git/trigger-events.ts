@@ -1,65 +1,65 @@
-/** News as trigger events, numbered in their order: repeating the processing after a crash gives the same uuids. */
+/** Changes as trigger events, numbered in order: repeating the processing after a crash gives the same uuids. */
 import { assertNever } from '../../src/lib/assert-never.ts';
 import { derivedUuid, spanIdOf, traceIdOf } from '../../src/lib/ids.ts';
 import type { Change } from '../../src/model/change.ts';
 import type { ConnectionEvent, TriggerEvent } from '../../src/model/event.ts';
 import type { ProjectKey } from '../../src/model/project.ts';
-import type { RefMove, RefNews } from './ref-news.ts';
+import type { ProjectChange, RefMove } from './ref-changes.ts';
 import { refUpdate } from './ref-update.ts';
 
 export const DRIVER_NAME = 'git';
 
-type Told = Pick<TriggerEvent, 'type' | 'change' | 'facts' | 'configMayHaveChanged' | 'branchesChanged'>;
+type EventPart = Pick<TriggerEvent, 'type' | 'change' | 'facts' | 'configMayHaveChanged' | 'branchesChanged'>;
 
 export function triggerEventsOf(
   event: ConnectionEvent,
   project: ProjectKey,
-  news: readonly RefNews[],
+  changes: readonly ProjectChange[],
 ): readonly TriggerEvent[] {
-  return news.map((each, ordinal) => {
-    const told = tell(each, project);
+  return changes.map((each, ordinal) => {
+    const part = partOf(each, project);
     return {
-      ...told,
+      ...part,
       uuid: derivedUuid(event.uuid, 'trigger', String(ordinal)),
       connection: event.connection,
       driver: DRIVER_NAME,
       project,
-      branch: told.change.branch ?? null,
-      ref: told.change.ref,
+      branch: part.change.branch ?? null,
+      ref: part.change.ref,
       receivedAt: event.receivedAt,
       sampled: event.sampled,
-      // Of the ingestion trace, whose root is the connection event.
+      // The root of the event's trace.
       span: { traceId: traceIdOf(event.uuid), spanId: spanIdOf(event.uuid) },
     };
   });
 }
 
-function tell(news: RefNews, project: ProjectKey): Told {
-  switch (news.kind) {
+function partOf(change: ProjectChange, project: ProjectKey): EventPart {
+  switch (change.kind) {
     case 'ref-updated':
-      return tellMove(news.move, project);
+      return ofMove(change.move, project);
     case 'proposed':
-      return about(news.record.change, 'proposed', { updated: news.again });
+      return about(change.record.change, 'proposed', { updated: change.again });
     case 'approved':
     case 'abandoned':
-      return about(news.record.change, news.kind, {});
+      return about(change.record.change, change.kind, {});
     default:
-      return assertNever(news);
+      return assertNever(change);
   }
 }
 
-function about(change: Change, type: string, facts: TriggerEvent['facts']): Told {
+function about(change: Change, type: string, facts: TriggerEvent['facts']): EventPart {
   return { type, change, facts, configMayHaveChanged: [], branchesChanged: false };
 }
 
-function tellMove(move: RefMove, project: ProjectKey): Told {
+function ofMove(move: RefMove, project: ProjectKey): EventPart {
   const { branch, before, after } = move;
   const isBranch = branch !== undefined;
   return {
     type: 'ref-updated',
     change: refUpdate(move, project),
     facts: { deleted: after === null, created: before === null },
-    // Whether a file of configuration is among the changed ones is not asked: reading one branch again is cheap.
+    // Does not check whether a configuration file changed: reading one branch again is cheap.
     configMayHaveChanged: isBranch && after !== null ? [branch] : [],
     branchesChanged: isBranch && (before === null || after === null),
   };

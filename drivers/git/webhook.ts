@@ -1,13 +1,13 @@
 /**
- * `POST /api/connection/<name>/payload`: somebody pushed. Sent by `post-receive.sh`, or by anything that can sign.
+ * `POST /api/connection/<name>/payload`: there was a push. Sent by `post-receive.sh`, or by any client that can sign.
  *
  *     X-Gatehouse-Signature: sha256=<hex HMAC-SHA256 of the raw body under webhook_token>
  *     X-Gatehouse-Delivery: <id of this delivery; the same id is processed once>
  *
  *     {"project": "acme/app"}
  *
- * The body says where to look, never what is there: refs in it are not read. Without a delivery id the body stands for
- * itself, so two pushes then need two different bodies.
+ * The body names the project; refs in it are ignored. Without a delivery id the body identifies the delivery, so two pushes then
+ * need two different bodies.
  */
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { WebhookIntake, WebhookVerdict } from '../../src/driver/intake.ts';
@@ -40,7 +40,7 @@ function refused(status: Refused['status'], reason: string): Refused {
   return { kind: 'refused', status, reason };
 }
 
-/** A header given twice is as good as none. */
+/** A header that occurs twice counts as missing. */
 function headerOf(headers: Headers, name: string): string | undefined {
   const found = Object.entries(headers).filter(([key]) => key.toLowerCase() === name);
   const [, value] = found.length === 1 ? (found[0] ?? []) : [];
@@ -50,7 +50,7 @@ function headerOf(headers: Headers, name: string): string | undefined {
 function signatureProblem(header: string | undefined, body: Uint8Array, token: Secret): string | undefined {
   if (header === undefined) return 'the header X-Gatehouse-Signature is missing';
   const hex = header.startsWith('sha256=') ? header.slice('sha256='.length) : undefined;
-  // Looked at first: the comparison below takes two texts of one length only, and no length is secret.
+  // Checked first: the comparison below takes two texts of equal length only, and the length is no secret.
   if (hex === undefined || !/^[0-9a-f]{64}$/i.test(hex))
     return 'X-Gatehouse-Signature is not sha256= and 64 hex digits';
   const expected = createHmac('sha256', token.reveal()).update(body).digest();
@@ -101,7 +101,7 @@ function parseJson(body: Uint8Array): { readonly kind: 'parsed'; readonly value:
   }
 }
 
-/** Of brackets, wherever they stand: inside a text they only make it look deeper than it is. */
+/** Depth of brackets anywhere; those inside texts only raise the count. */
 function depthOf(text: string): number {
   let depth = 0;
   let deepest = 0;

@@ -7,7 +7,7 @@ import type { World } from './world.ts';
 
 const TROUBLE = [
   /could not report/,
-  /cannot look at a project; trying again/,
+  /cannot poll a project; trying again/,
   /waits for the code host/,
   /Unable to update/,
 ];

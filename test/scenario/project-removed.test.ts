@@ -48,7 +48,7 @@ const TROUBLE = [
   /could not report/,
   /waits for the code host/,
   /could not be processed; trying again/,
-  /cannot look at a project; trying again/,
+  /cannot poll a project; trying again/,
 ];
 
 const MOMENTS = [

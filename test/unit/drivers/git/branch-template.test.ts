@@ -55,7 +55,7 @@ describe('a branch template', () => {
     expect(parseBranchTemplate(source)).toEqual({ kind: 'invalid', reason: expect.stringContaining(reason) });
   });
 
-  test('reads back what it wrote, whatever the names', () => {
+  test('reads back what it wrote, for any names', () => {
     const part = fc.stringMatching(/^[A-Za-z0-9_$;'"-][A-Za-z0-9_.$;'"@-]{0,8}$/);
     const sources = fc.constantFrom(
       'for/{branch}/{topic}',

@@ -74,7 +74,7 @@ describe('a trigger', () => {
     expect(verdict({ event: 'ref-updated', ref: '^refs/tags/' }, moved('refs/heads/master')).met).toBe(false);
   });
 
-  test('ignores deletions unless told otherwise', () => {
+  test('ignores deletions by default', () => {
     expect(verdict({ event: 'ref-updated' }, moved('refs/heads/x', true))).toEqual({
       met: false,
       text: 'refs/heads/x was deleted and deletions are ignored',
@@ -155,12 +155,12 @@ describe('a requirement', () => {
 });
 
 describe('a reporter', () => {
-  test('merges only when told so', () => {
+  test('merges only when configured to', () => {
     expect(config.landingMode(value(config.parseReporter({ merge: true })))).toBe('push');
     expect(config.landingMode(value(config.parseReporter(null)))).toBeNull();
   });
 
-  test('notes the end and not the start, unless told otherwise', () => {
+  test('notes the end and not the start by default', () => {
     const plain = value(config.parseReporter({}));
     expect(reporterNotes(plain, 'start')).toBe(false);
     expect(reporterNotes(plain, 'failure')).toBe(true);

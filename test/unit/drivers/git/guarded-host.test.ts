@@ -48,7 +48,7 @@ test('a password reaches the host as a header, and stands neither in the URL nor
     expect(argumentLists).not.toContain(shape);
 });
 
-test('without the password the host lets no one in, and the error does not repeat one', async () => {
+test('without the password the host refuses access, and the error repeats no password', async () => {
   await using cleanup = new AsyncDisposableStack();
   const projects = cleanup.use(await openGitHost());
   const web = cleanup.use(await startGitHttpHost(projects.base));

@@ -11,11 +11,11 @@ const LIB = projectKey({ connection: 'local', name: 'acme/lib' });
 /** What listing the refs of a project comes to. */
 function openHealth() {
   const health = createHealth();
-  const news: string[] = [];
-  health.onChange(() => news.push(health.now().state));
+  const states: string[] = [];
+  health.onChange(() => states.push(health.now().state));
   return {
     health,
-    news,
+    states,
     async ask(project: typeof APP, reason?: FailureReason): Promise<void> {
       const refs = async () => {
         if (reason !== undefined) throw new HostFailed(project, { message: `it is ${reason}`, reason });
@@ -28,17 +28,17 @@ function openHealth() {
 }
 
 test('a host is unknown until it is asked, and serves while every project was served last', async () => {
-  const { health, ask, news } = openHealth();
+  const { health, ask, states } = openHealth();
   expect(health.now()).toMatchObject({ state: 'unknown', lastEventAt: null, limitedUntil: null, missed: 0 });
   await ask(APP);
   await ask(APP);
   await ask(LIB);
   expect(health.now()).toMatchObject({ state: 'serving', text: 'serves' });
-  expect(news).toEqual(['serving']);
+  expect(states).toEqual(['serving']);
 });
 
-test('a project that is limited, or fails, is told until it is served again', async () => {
-  const { health, ask, news } = openHealth();
+test('a project that is limited, or fails, is reported until it is served again', async () => {
+  const { health, ask, states } = openHealth();
   await ask(APP, 'limited');
   expect(health.now()).toMatchObject({ state: 'limited', text: 'local/acme/app: it is limited' });
   await ask(LIB, 'timeout');
@@ -46,7 +46,7 @@ test('a project that is limited, or fails, is told until it is served again', as
   await ask(LIB);
   await ask(APP);
   expect(health.now().state).toBe('serving');
-  expect(news).toEqual(['limited', 'failing', 'limited', 'serving']);
+  expect(states).toEqual(['limited', 'failing', 'limited', 'serving']);
 });
 
 test('a commit that the host does not have is no trouble of the host', async () => {

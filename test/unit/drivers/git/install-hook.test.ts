@@ -113,7 +113,7 @@ describe('the post-receive hook', () => {
     });
   });
 
-  test('does not hold up the push while nobody answers', async () => {
+  test('does not delay the push when the gate does not answer', async () => {
     answering = false;
     await installPostReceiveHook(origin.path, { url, token: TOKEN, project: 'acme/app' });
     await push();
@@ -125,7 +125,7 @@ describe('the post-receive hook', () => {
 
   test.each([
     ['neither node nor curl exists', []],
-    ['nobody listens', ['node']],
+    ['the gate is down', ['node']],
   ])('does not fail the push when %s', async (_, tools) => {
     await installPostReceiveHook(origin.path, {
       url: 'http://127.0.0.1:1/',
@@ -163,7 +163,7 @@ describe('installing the hook', () => {
     expect(await readFile(join(origin.path, 'config'), 'utf8')).not.toContain('s3cr');
   });
 
-  test('leaves a hook of somebody else alone', async () => {
+  test('does not change another hook', async () => {
     const path = join(origin.path, 'hooks', 'post-receive');
     await mkdir(join(origin.path, 'hooks'), { recursive: true });
     await writeFile(path, '#!/bin/sh\necho mine\n');

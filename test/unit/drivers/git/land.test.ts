@@ -238,7 +238,7 @@ describe('landing', () => {
     }
   });
 
-  test('of a commit nobody can make again throws and changes nothing', async () => {
+  test('of a commit that cannot be made again throws and changes nothing', async () => {
     const key = await proposed('a');
     const tested = { ...(await gate.merge(key)), commit: parseCommitId('d'.repeat(40)) };
     await expect(gate.land(key, MERGE, tested)).rejects.toThrow('cannot be made again');

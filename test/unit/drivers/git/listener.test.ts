@@ -111,7 +111,7 @@ describe('the listener', () => {
   });
   afterEach(() => it.end());
 
-  test('tells of every project at its start', async () => {
+  test('notifies of every project at its start', async () => {
     await it.settled();
     expect(it.emitted).toEqual([
       {
@@ -122,7 +122,7 @@ describe('the listener', () => {
     ]);
   });
 
-  test('tells of a project again only when its refs are not those remembered', async () => {
+  test('notifies of a project again only when its refs are not those remembered', async () => {
     await it.settled();
     it.remember(app, refsAt('1'), 1);
     await it.poll();
@@ -140,7 +140,7 @@ describe('the listener', () => {
     expect(other.emitted).toEqual(it.emitted);
   });
 
-  test('tells again, as something new, what nobody has looked at', async () => {
+  test('repeats an unprocessed notification under a new id', async () => {
     await it.settled();
     await it.poll();
     await it.poll();
@@ -182,7 +182,7 @@ describe('the listener', () => {
 });
 
 describe('the end of the listener', () => {
-  test('does not wait for a remote that does not answer, and nothing is told after it', async () => {
+  test('does not wait for a remote that does not answer, and sends nothing afterwards', async () => {
     const it = stage();
     await it.settled();
     const asked = it.hang(app);

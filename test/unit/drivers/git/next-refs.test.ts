@@ -37,7 +37,7 @@ const anyRefs = fc
       new Map(entries.map(([name, digit]) => [parseRefName(name), parseObjectId(digit.repeat(40))])),
   );
 
-describe('news taken in parts', () => {
+describe('many changed refs', () => {
   test('arrives at what is there, each part no larger than allowed', () => {
     fc.assert(
       fc.property(anyRefs, anyRefs, fc.integer({ min: 2, max: 4 }), (before, now, most) => {

@@ -59,11 +59,11 @@ describe('a change asked for by its key', () => {
   });
 });
 
-describe('more proposals than one look takes', () => {
+describe('more proposals than one event takes in', () => {
   const topicOf = (event: { readonly change: { readonly ref: string } }) =>
     event.change.ref.slice('refs/heads/for/main/'.length);
 
-  test('are all taken because of one piece of news, each approval with its proposal', async () => {
+  test('are all taken in because of one delivery, each approval with its proposal', async () => {
     const [project] = host.projects;
     const app = host.repository(project);
     const gate = createGate(host);
@@ -77,8 +77,8 @@ describe('more proposals than one look takes', () => {
       refs.map(ref => `create refs/heads/${ref} ${commit}\n`).join(''),
     );
 
-    const [news = expect.unreachable('no news')] = await host.deliveries();
-    const first = await gate.peek(gate.eventOf(news));
+    const [delivery = expect.unreachable('no delivery')] = await host.deliveries();
+    const first = await gate.peek(gate.eventOf(delivery));
     expect(first.again).toBeDefined();
     const approved = first.events.filter(({ type }) => type === 'approved').map(topicOf);
     expect(approved).toHaveLength(50);
@@ -105,8 +105,8 @@ describe('more proposals than one look takes', () => {
     const others = Array.from({ length: 110 }, (_, index) => `refs/heads/for/main/m${index}`);
     await app.raw(['update-ref', '--stdin'], others.map(ref => `create ${ref} ${below.commit}\n`).join(''));
 
-    const [news = expect.unreachable('no news')] = await host.deliveries();
-    const first = await gate.peek(gate.eventOf(news));
+    const [delivery = expect.unreachable('no delivery')] = await host.deliveries();
+    const first = await gate.peek(gate.eventOf(delivery));
     expect(first.changes.map(({ change }) => change.key)).not.toContain(below.key);
     const record = first.changes.find(({ change }) => change.key === above.key);
     expect(record?.dependsOn).toContain(below.key);

@@ -1,4 +1,4 @@
-/** Commits that nobody can read do not keep a look from the others. */
+/** Commits that are too large to read do not affect the others. */
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { createGate, type Gate } from '../../../conformance/driver/gate.ts';
 import { type GitHost, openGitHost } from '../../../conformance/driver/git-host.ts';
@@ -7,7 +7,7 @@ import { commitUnfolding } from '../../git/unfolding-pack.ts';
 const TOO_LARGE = 'too large to read: more than 150 MB of memory, limit [merger] git_memory_limit';
 let host: GitHost;
 let gate: Gate;
-/** Never fetched by anything but a look at a proposal. */
+/** Fetched only when a proposal is read. */
 let bomb: string;
 
 beforeEach(async () => {
@@ -20,7 +20,7 @@ afterEach(() => host[Symbol.asyncDispose]());
 
 const app = () => host.repository(host.projects[0]);
 const push = (ref: string, commit: string) => app().git('update-ref', `refs/heads/${ref}`, commit);
-const told = async () => {
+const found = async () => {
   const { events, refusals } = await gate.settle();
   return {
     events: events.map(({ type, change }) => `${type} ${change.ref.replace('refs/heads/for/', '')}`),
@@ -36,7 +36,7 @@ test('a proposal that is too large is refused with the reason, once, and the oth
   await push('gate/main/huge', bomb);
   await host.propose({ topic: 'z' });
   const before = fetches();
-  expect(await told()).toEqual({
+  expect(await found()).toEqual({
     events: ['proposed main/a', 'proposed main/z', 'approved main/a'],
     refusals: [`main/huge not taken up: its commit is ${TOO_LARGE}`],
   });
@@ -44,7 +44,7 @@ test('a proposal that is too large is refused with the reason, once, and the oth
   expect(fetches() - before).toBe(5);
   for (const topic of ['b', 'c', 'd']) {
     await host.propose({ topic });
-    expect(await told()).toEqual({ events: [`proposed main/${topic}`], refusals: [] });
+    expect(await found()).toEqual({ events: [`proposed main/${topic}`], refusals: [] });
   }
   expect(fetches() - before).toBe(8);
   const key = (await host.propose({ topic: 'e' })).key;
@@ -56,14 +56,14 @@ test('a proposal that is too large is refused with the reason, once, and the oth
 test('it is taken up when it is pushed again, and what it replaces leaves', async () => {
   await host.propose({ topic: 'a' });
   const { commit } = await host.propose({ topic: 'b' });
-  await told();
+  await found();
   await push('for/main/b', bomb);
-  expect(await told()).toEqual({
+  expect(await found()).toEqual({
     events: ['abandoned main/b'],
     refusals: [`main/b not taken up: its commit is ${TOO_LARGE}`],
   });
   await push('for/main/b', commit);
-  expect(await told()).toEqual({ events: ['proposed main/b'], refusals: [] });
+  expect(await found()).toEqual({ events: ['proposed main/b'], refusals: [] });
 });
 
 test('what builds on it, and proposals for a branch that is too large, are refused as well', async () => {
@@ -73,7 +73,7 @@ test('what builds on it, and proposals for a branch that is too large, are refus
   await push('for/evil/child', child);
   await host.propose({ topic: 'a' });
   await push('for/evil/a', await app().tip('refs/heads/for/main/a'));
-  const { events, refusals } = await told();
+  const { events, refusals } = await found();
   expect(events).toEqual(['ref-updated refs/heads/evil', 'proposed main/a']);
   expect(refusals.toSorted()).toEqual([
     `evil/a not taken up: the tip of evil is ${TOO_LARGE}`,
@@ -83,7 +83,7 @@ test('what builds on it, and proposals for a branch that is too large, are refus
   ]);
 });
 
-test('a tag that is too large is told as it is', async () => {
+test('a tag that is too large is reported as it is', async () => {
   await app().git('tag', '-a', '-m', 'huge', 'huge', bomb);
   await app().git('tag', '-a', '-m', 'small', 'small', 'main');
   const { events } = await gate.settle();

@@ -1,8 +1,8 @@
 /**
- * What happened between two looks at a project. Pure: what is remembered and what is there now in, news out, in an order
- * that makes sense to a reader: the branches first (something merged), then what went away, what is proposed, what is approved.
+ * What happened to a project between two readings. Pure: the memory and the refs now in, changes out, in an order that makes
+ * sense to a reader: moved branches (something merged), then abandoned, proposed and approved changes.
  *
- * The first look ever tells of proposals and approvals (nothing pushed before the start is lost) and of no branch or tag.
+ * The first reading reports proposals and approvals (nothing pushed before the start is lost), and no branch or tag.
  */
 
 import type { ObjectId } from '../../src/git/object-id.ts';
@@ -22,13 +22,13 @@ export interface RefMove {
   readonly after: ObjectId | null;
 }
 
-export type RefNews =
+export type ProjectChange =
   | { readonly kind: 'ref-updated'; readonly move: RefMove }
   | { readonly kind: 'abandoned'; readonly record: ChangeRecord }
   | { readonly kind: 'proposed'; readonly record: ChangeRecord; readonly again: boolean }
   | { readonly kind: 'approved'; readonly record: ChangeRecord };
 
-/** Branches and tags that moved, branches first, by name. Proposals and approvals are not among them. */
+/** Branches and tags that moved, branches first, by name, without proposals and approvals. */
 export function movedRefs(before: RefView, after: RefView): readonly RefMove[] {
   const branches = moves(before.branches, after.branches).map(([branch, move]) => ({
     ref: branchRef(branch),
@@ -52,7 +52,7 @@ function moves<Name extends string>(
     .filter(([, move]) => move.before !== move.after);
 }
 
-/** Branches whose proposals have to be read again: the tip, a proposal or an approval is not what it was. */
+/** Branches whose proposals must be read again: the tip, a proposal or an approval changed. */
 export function affectedBranches(before: RefView, after: RefView): ReadonlySet<BranchName> {
   const affected = new Set(moves(before.branches, after.branches).map(([branch]) => branch));
   const heads = (view: RefView) => new Map([...view.proposals].map(([id, { commit }]) => [id, commit]));
@@ -63,7 +63,7 @@ export function affectedBranches(before: RefView, after: RefView): ReadonlySet<B
   return affected;
 }
 
-/** A proposal that is there no more, and whether its branch holds its commit. */
+/** A deleted proposal, and whether its target branch holds its commit. */
 export interface Departure {
   readonly id: string;
   readonly known: KnownProposal;
@@ -89,13 +89,13 @@ export function departureRecord(
   };
 }
 
-/** News of the proposals that are there, in the order of `states`. */
-export function proposalNews(
+/** Changes of the existing proposals, in the order of `states`. */
+export function proposalChanges(
   states: readonly ProposalState[],
   before: ProjectMemory | undefined,
-): readonly RefNews[] {
-  const proposed: RefNews[] = [];
-  const approved: RefNews[] = [];
+): readonly ProjectChange[] {
+  const proposed: ProjectChange[] = [];
+  const approved: ProjectChange[] = [];
   for (const state of states) {
     if (state.kind !== 'read' || state.record.status !== 'open') continue;
     const { record, proposal } = state;

@@ -1,4 +1,4 @@
-/** What only a git connection has to tell; what every driver tells is in test/conformance/driver. */
+/** Events that only a git connection has; those of every driver are in test/conformance/driver. */
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createGate, type Gate } from '../../../conformance/driver/gate.ts';
 import { type GitHost, openGitHost } from '../../../conformance/driver/git-host.ts';
@@ -16,25 +16,25 @@ beforeEach(async () => {
 afterEach(() => host[Symbol.asyncDispose]());
 
 /** `<type> <ref or change id>` of each event of one round, in order. */
-async function told(): Promise<readonly string[]> {
+async function described(): Promise<readonly string[]> {
   const { events } = await gate.settle();
   return events.map(({ type, change }) => `${type} ${change.kind === 'change' ? change.id : change.ref}`);
 }
 
-describe('the first look', () => {
-  test('tells of what is proposed and approved already, and of no branch or tag', async () => {
+describe('the first reading', () => {
+  test('reports existing proposals and approvals, and no branch or tag', async () => {
     await host.propose({ topic: 'a' });
     await host.propose({ topic: 'b' });
     await host.approve('a');
     await app.git('tag', 'v1', 'main');
-    expect(await told()).toEqual(['proposed main/a', 'proposed main/b', 'approved main/a']);
+    expect(await described()).toEqual(['proposed main/a', 'proposed main/b', 'approved main/a']);
   });
 });
 
-describe('one look after another', () => {
+describe('one reading after another', () => {
   beforeEach(async () => void (await gate.settle()));
 
-  test('tells first what moved, then what went, what is proposed, what is approved', async () => {
+  test('reports moved branches first, then abandoned, proposed and approved changes', async () => {
     await host.propose({ topic: 'gone' });
     await host.propose({ topic: 'old' });
     await gate.settle();
@@ -43,7 +43,7 @@ describe('one look after another', () => {
     await host.propose({ topic: 'a-second', on: 'old' });
     await host.push({ 'README.md': 'new\n' });
     await app.git('tag', 'v1', 'main');
-    expect(await told()).toEqual([
+    expect(await described()).toEqual([
       'ref-updated refs/heads/main',
       'ref-updated refs/tags/v1',
       'abandoned main/gone',
@@ -52,11 +52,11 @@ describe('one look after another', () => {
     ]);
   });
 
-  test('tells of a proposal after the one it is built on, whatever their names', async () => {
+  test('reports a proposal after the one it is built on, regardless of their names', async () => {
     await host.propose({ topic: 'z' });
     await host.propose({ topic: 'm', on: 'z' });
     await host.propose({ topic: 'a', on: 'm' });
-    expect(await told()).toEqual(['proposed main/z', 'proposed main/m', 'proposed main/a']);
+    expect(await described()).toEqual(['proposed main/z', 'proposed main/m', 'proposed main/a']);
   });
 
   test('says that a proposal was updated', async () => {
@@ -72,11 +72,11 @@ describe('one look after another', () => {
     await host.abandon('a');
     await gate.settle();
     const again = await host.propose({ topic: 'a' });
-    expect(await told()).toEqual(['proposed main/a']);
+    expect(await described()).toEqual(['proposed main/a']);
     expect(gate.record(again.key).status).toBe('open');
   });
 
-  test('tells of a branch that is created or deleted, with its commits', async () => {
+  test('reports a branch that is created or deleted, with its commits', async () => {
     const tip = await app.tip('refs/heads/main');
     await app.git('branch', 'stable/1.0', 'main');
     const [created] = (await gate.settle()).events;
@@ -96,7 +96,7 @@ describe('one look after another', () => {
     });
   });
 
-  test('tells of an annotated tag as the commit it marks', async () => {
+  test('reports an annotated tag as the commit it marks', async () => {
     await app.git('tag', '-a', '-m', 'release', 'v1', 'main');
     const [event] = (await gate.settle()).events;
     expect(event).toMatchObject({
@@ -107,7 +107,7 @@ describe('one look after another', () => {
     expect(event).toMatchObject({ branchesChanged: false, configMayHaveChanged: [] });
   });
 
-  test('has a record for every ref update it tells of', async () => {
+  test('has a record for every ref update it reports', async () => {
     await host.push({ x: '1' });
     const [event] = (await gate.settle()).events;
     expect(event && gate.record(event.change.key)).toMatchObject({
@@ -139,7 +139,7 @@ describe('a proposal', () => {
     await host.push({ b: '1' });
     expect((await gate.settle()).refusals).toEqual([]);
     await app.git('branch', 'stable', 'main~1');
-    expect(await told()).toEqual(['ref-updated refs/heads/stable', 'proposed stable/a']);
+    expect(await described()).toEqual(['ref-updated refs/heads/stable', 'proposed stable/a']);
   });
 
   test('for another proposal is refused', async () => {
@@ -156,7 +156,7 @@ describe('a proposal', () => {
     await app.commit({ ref: 'refs/heads/for/stable/a', parents: [await app.tip('main')], files: { a: '1' } });
     await gate.settle();
     await app.git('branch', '-D', 'stable');
-    expect(await told()).toEqual(['ref-updated refs/heads/stable', 'abandoned stable/a']);
+    expect(await described()).toEqual(['ref-updated refs/heads/stable', 'abandoned stable/a']);
   });
 
   test('with nothing new is refused', async () => {
@@ -168,7 +168,7 @@ describe('a proposal', () => {
     ]);
   });
 
-  test('somebody merged by hand is merged, without an event, also while its branch stays', async () => {
+  test('merged by hand is merged, without an event, also while its branch stays', async () => {
     const a = await host.propose({ topic: 'a' });
     await gate.settle();
     await app.git('update-ref', 'refs/heads/main', a.commit);
@@ -177,7 +177,7 @@ describe('a proposal', () => {
     expect(updated).toEqual([a.key]);
     expect(gate.record(a.key).status).toBe('merged');
     await host.abandon('a');
-    expect(await told()).toEqual([]);
+    expect(await described()).toEqual([]);
     expect(gate.record(a.key).status).toBe('merged');
   });
 
@@ -257,7 +257,7 @@ describe('an approval', () => {
     await host.withdrawApproval('a');
     await gate.settle();
     await host.approve('a');
-    expect(await told()).toEqual(['approved main/a']);
+    expect(await described()).toEqual(['approved main/a']);
   });
 
   test('of the new commit is an event again', async () => {
@@ -266,11 +266,11 @@ describe('an approval', () => {
     await gate.settle();
     await host.amend('a', { a: '2' });
     await host.approve('a');
-    expect(await told()).toEqual(['proposed main/a', 'approved main/a']);
+    expect(await described()).toEqual(['proposed main/a', 'approved main/a']);
   });
 });
 
-describe('what is no news', () => {
+describe('without an event', () => {
   test('is discarded with the reason', async () => {
     const event = (payload: { readonly project: string }, type = 'refs-changed') =>
       gate.eventOf({ type, deliveryId: 'x', payload });
@@ -289,7 +289,7 @@ describe('what is no news', () => {
 });
 
 describe('what is fetched', () => {
-  test('is fetched once: the merger finds it, and a branch nobody proposes for is not fetched at all', async () => {
+  test('is fetched once: the merger finds it, and a branch without proposals is not fetched at all', async () => {
     await gate.settle();
     await host.push({ x: '1' });
     await gate.settle();
@@ -304,7 +304,7 @@ describe('what is fetched', () => {
 });
 
 describe('very much at once', () => {
-  test('is told in parts, all of it, each thing once', async () => {
+  test('is reported in parts, all of it, each event once', async () => {
     await gate.settle();
     const tip = await app.tip('main');
     const names = Array.from({ length: 230 }, (_, n) => `b${String(n).padStart(3, '0')}`);
@@ -312,9 +312,9 @@ describe('very much at once', () => {
       ['update-ref', '--stdin'],
       names.map(name => `create refs/heads/${name} ${tip}\n`).join(''),
     );
-    const [news = expect.unreachable('no news')] = await host.deliveries();
-    expect((await gate.peek(gate.eventOf(news))).events).toHaveLength(100);
-    expect(await told()).toEqual(names.map(name => `ref-updated refs/heads/${name}`));
-    expect(await told()).toEqual([]);
+    const [delivery = expect.unreachable('no delivery')] = await host.deliveries();
+    expect((await gate.peek(gate.eventOf(delivery))).events).toHaveLength(100);
+    expect(await described()).toEqual(names.map(name => `ref-updated refs/heads/${name}`));
+    expect(await described()).toEqual([]);
   });
 });

@@ -1,6 +1,6 @@
 /**
- * Looks at a project: one listing of its refs, one fetch of what its proposals need, and what can be read from that. A
- * proposal that moves between listing and fetch makes the look start again, so that everything in it belongs together.
+ * Reads a project: one listing of its refs, one fetch of the commits its proposals need, and the state of the proposals. When a
+ * proposal moves between listing and fetch, the reading starts again, so that it is consistent.
  */
 import type { ObjectId } from '../../src/git/object-id.ts';
 import type { Clock, Nanoseconds } from '../../src/lib/clock.ts';
@@ -8,26 +8,26 @@ import type { BranchName, ProjectKey } from '../../src/model/project.ts';
 import { nextRefs, watchedRefs } from './next-refs.ts';
 import { type ProjectMemory, refsDigest } from './project-memory.ts';
 import { neededCommits, type ProposalState, readProposals } from './proposal-states.ts';
-import { affectedBranches, type Departure, movedRefs, type RefMove } from './ref-news.ts';
+import { affectedBranches, type Departure, movedRefs, type RefMove } from './ref-changes.ts';
 import { parseChangeId, type Refs, type RefView, readRefs, type Templates } from './ref-view.ts';
 import { HostFailed, type ProjectGit } from './remote-git.ts';
 
-export interface LookContext {
+export interface ReadingContext {
   readonly projects: ReadonlySet<ProjectKey>;
   readonly signal: AbortSignal;
   readonly clock: Clock;
   readonly templates: Templates;
 }
 
-/** One consistent look: refs, and everything read that they point at. */
-export interface Look {
+/** One consistent reading: refs, and the proposals and commits they point at. */
+export interface Reading {
   readonly now: Nanoseconds;
-  /** What is remembered of the refs after this look; not all of them when there is much news. */
+  /** The refs to remember after this reading; not all of them when many changed. */
   readonly refs: Refs;
-  /** What was listed. */
+  /** The refs as listed. */
   readonly listed: Refs;
   readonly view: RefView;
-  /** The refs of the last look; undefined: this is the first. */
+  /** The refs of the last reading; undefined: this is the first. */
   readonly old: RefView | undefined;
   readonly affected: ReadonlySet<BranchName>;
   readonly states: readonly ProposalState[];
@@ -36,16 +36,16 @@ export interface Look {
 }
 
 const EMPTY: Refs = new Map();
-/** A proposal that is pushed to faster than we can fetch has to wait for the next event. */
+/** A proposal that moves faster than it can be fetched waits for the next event. */
 const TRIES = 3;
 
 /** @returns undefined when the refs are those remembered. @throws HostFailed */
-export async function lookAt(
+export async function readProject(
   project: ProjectKey,
   before: ProjectMemory | undefined,
   git: ProjectGit,
-  context: LookContext,
-): Promise<Look | undefined> {
+  context: ReadingContext,
+): Promise<Reading | undefined> {
   for (let attempt = 0; attempt < TRIES; attempt += 1) {
     context.signal.throwIfAborted();
     const listed = watchedRefs(await git.refs());
@@ -63,7 +63,7 @@ export async function lookAt(
     const absent = await git.bring(neededCommits(view, needed));
     if (absent.some(({ reason }) => reason === 'moved')) continue;
     const now = context.clock.now();
-    // What is taken in later counts already as what others build on.
+    // Proposals that are taken in later count already as a base of others.
     const around = refs === listed ? view : readRefs(listed, context.templates);
     const states = await readProposals(view, needed, {
       project,
@@ -83,7 +83,7 @@ export async function lookAt(
   });
 }
 
-/** A branch that nobody proposes anything for costs no fetch when it moves. */
+/** A branch without proposals costs no fetch when it moves. */
 function branchesToRead(
   view: RefView,
   affected: ReadonlySet<BranchName>,
@@ -112,7 +112,7 @@ async function departed(
   return gone;
 }
 
-/** An annotated tag is told as the commit it marks; for that it must be here. */
+/** An annotated tag is reported as the commit it marks; for that it is fetched. */
 async function peeled(moves: readonly RefMove[], git: ProjectGit): Promise<readonly RefMove[]> {
   const tags = moves.filter(({ branch }) => branch === undefined);
   const fresh = tags.filter(({ after }) => after !== null);
